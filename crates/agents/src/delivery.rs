@@ -1,0 +1,60 @@
+//! What is done with a verdict now, given what the agent lets a hook say. What cannot be said is said more strictly.
+
+use reflex_engine::{Decision, Verdict, way_on};
+
+/// What an agent lets a hook say at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Abilities {
+    /// Whether a refusal is honoured.
+    pub deny: bool,
+    /// How a question reaches a person.
+    pub ask: Ask,
+    /// Whether words can be given to the agent without a decision.
+    pub advise: bool,
+    /// Whether the call can be replaced.
+    pub rewrite: bool,
+}
+
+/// How a question reaches a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ask {
+    /// The agent has a prompt of its own.
+    Native,
+    /// It cannot; a question becomes a refusal with instructions.
+    Never,
+}
+
+/// What is said to the agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Delivery {
+    /// The answer, now.
+    Say {
+        /// What the agent is told to do.
+        decision: Decision,
+        /// Why: the reasons of the verdict, or its advice if the call may run.
+        reason: String,
+    },
+}
+
+/// Fits a verdict to the agent's abilities: never looser than the verdict.
+pub fn deliver(event: &reflex_engine::Event, verdict: &Verdict, abilities: Abilities) -> Delivery {
+    let asked = verdict.decision == Decision::Ask;
+    let unasked = asked && abilities.ask == Ask::Never;
+    let unrewritten = verdict.rewrite.is_some() && !abilities.rewrite;
+    let decision = if unasked || unrewritten { Decision::Deny } else { verdict.decision };
+    let mut sentences = if decision == Decision::Pass { verdict.advice.clone() } else { verdict.reasons.clone() };
+    sentences.truncate(MOST_REASONS);
+    let mut reason = sentences.join("; ");
+    if unasked {
+        reason.push_str(" This agent cannot ask here, so it is refused: ask the person in your answer.");
+    }
+    if let Some(way) = way_on(event, decision) {
+        reason.push(' ');
+        reason.push_str(&way);
+    }
+    Delivery::Say { decision, reason }
+}
+
+/// An agent reads the strictest few.
+const MOST_REASONS: usize = 3;

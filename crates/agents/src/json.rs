@@ -1,0 +1,129 @@
+//! Reading JSON that comes from elsewhere: limits, leniency where it is safe, and errors that name the field.
+
+use reflex_engine::Moment;
+use serde_json::{Map, Value};
+use std::fmt;
+
+/// Why a payload is no event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadEvent {
+    /// The field that is missing or wrong; empty if the whole cannot be read.
+    pub field: String,
+    /// What is wrong with it.
+    pub problem: String,
+    /// The moment, if that could be read.
+    pub moment: Option<Moment>,
+}
+
+impl fmt::Display for BadEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.field.is_empty() {
+            write!(f, "{}", self.problem)
+        } else {
+            write!(f, "`{}` {}", self.field, self.problem)
+        }
+    }
+}
+
+impl BadEvent {
+    pub(crate) fn of(field: &str, problem: impl Into<String>) -> BadEvent {
+        BadEvent { field: field.into(), problem: problem.into(), moment: None }
+    }
+}
+
+/// The object that the bytes hold. A byte-order mark is skipped; halves of surrogate pairs become U+FFFD.
+pub(crate) fn object(bytes: &[u8]) -> Result<Map<String, Value>, BadEvent> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(BadEvent::of("", "the input is empty"));
+    }
+    let text = std::str::from_utf8(bytes).map_err(|_| BadEvent::of("", "the input is not UTF-8"))?;
+    let value = serde_json::from_str(text).or_else(|error| {
+        let mended = without_lone_surrogates(text);
+        if mended == text { Err(error) } else { serde_json::from_str(&mended) }
+    });
+    match value {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err(BadEvent::of("", "the input is JSON but no object")),
+        Err(error) => Err(BadEvent::of("", format!("the input is not JSON: {error}"))),
+    }
+}
+
+/// JavaScript writes half of a surrogate pair as an escape; JSON parsers elsewhere refuse it.
+fn without_lone_surrogates(text: &str) -> String {
+    let mut mended = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        mended.push_str(before);
+        let unit = surrogate(escape);
+        let pair = unit.is_some_and(|unit| unit < 0xdc00)
+            && surrogate(escape.get(6..).unwrap_or("")).is_some_and(|low| low >= 0xdc00);
+        let (taken, kept) = match unit {
+            Some(_) if pair => (12, escape.get(..12).unwrap_or("")),
+            Some(_) => (6, "\\ufffd"),
+            None => (2.min(escape.len()), escape.get(..2).unwrap_or(escape)),
+        };
+        mended.push_str(kept);
+        rest = escape.get(taken..).unwrap_or("");
+    }
+    mended.push_str(rest);
+    mended
+}
+
+fn surrogate(text: &str) -> Option<u16> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    u16::from_str_radix(digits, 16).ok().filter(|unit| (0xd800..=0xdfff).contains(unit))
+}
+
+/// A text that must be there.
+pub(crate) fn required<'a>(object: &'a Map<String, Value>, field: &str) -> Result<&'a str, BadEvent> {
+    optional(object, field)?.ok_or_else(|| BadEvent::of(field, "is missing"))
+}
+
+/// A text that may be absent or null.
+pub(crate) fn optional<'a>(object: &'a Map<String, Value>, field: &str) -> Result<Option<&'a str>, BadEvent> {
+    match object.get(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(BadEvent::of(field, "is not a text")),
+    }
+}
+
+/// A list of texts, or one text; empty if it is absent.
+pub(crate) fn texts(object: &Map<String, Value>, field: &str) -> Result<Vec<String>, BadEvent> {
+    match object.get(field) {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::String(text)) => Ok(vec![text.clone()]),
+        Some(Value::Array(items)) => items
+            .iter()
+            .map(|item| {
+                item.as_str().map(str::to_owned).ok_or_else(|| BadEvent::of(field, "holds something else than texts"))
+            })
+            .collect(),
+        Some(_) => Err(BadEvent::of(field, "is neither a text nor a list of texts")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lone_surrogates_are_mended_and_pairs_kept() {
+        let object = object(br#"{"a":"x\ud83dy","b":"\ud83d\ude00","c":"\\ud83d"}"#).unwrap();
+        assert_eq!(object["a"], "x\u{fffd}y");
+        assert_eq!(object["b"], "\u{1f600}");
+        assert_eq!(object["c"], "\\ud83d");
+    }
+
+    #[test]
+    fn what_is_no_object_says_so() {
+        let problem = |bytes: &[u8]| object(bytes).unwrap_err().to_string();
+        assert_eq!(problem(b" \n"), "the input is empty");
+        assert_eq!(problem(b"\xff{}"), "the input is not UTF-8");
+        assert_eq!(problem(b"[]"), "the input is JSON but no object");
+        assert!(problem(b"{\"a\":").starts_with("the input is not JSON"));
+        assert!(object(b"\xef\xbb\xbf{}").is_ok());
+    }
+}

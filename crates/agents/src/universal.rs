@@ -1,0 +1,324 @@
+//! The universal event and verdict: what scripts, scorers and `eval` speak.
+
+use crate::json::{BadEvent, object, optional, required, texts};
+use crate::{Abilities, Agent, Ask, Delivery, Reply};
+use reflex_engine::{
+    Action, AgentPath, Decision, Event, Finding, Moment, Outcome, Rewrite, Supposed, SupposedGit, Verdict,
+};
+use serde_json::{Map, Value, json};
+
+/// The adapter.
+pub const AGENT: Agent =
+    Agent { name: "universal", aliases: &["json"], read: read_bytes, moment, abilities, write, refuse };
+
+/// Every word for an event, aliases included, with what it stands for.
+const EVENTS: [(&str, Kind); 37] = [
+    ("pre-command", Kind::Command(Moment::BeforeTool)),
+    ("bash_command", Kind::Command(Moment::BeforeTool)),
+    ("post-command", Kind::Command(Moment::AfterTool)),
+    ("pre-write", Kind::Write(Moment::BeforeTool)),
+    ("file_write", Kind::Write(Moment::BeforeTool)),
+    ("post-write", Kind::Write(Moment::AfterTool)),
+    ("pre-edit", Kind::Edit(Moment::BeforeTool)),
+    ("file_edit", Kind::Edit(Moment::BeforeTool)),
+    ("post-edit", Kind::Edit(Moment::AfterTool)),
+    ("pre-delete", Kind::Delete),
+    ("file_delete", Kind::Delete),
+    ("pre-read", Kind::Read(Moment::BeforeTool)),
+    ("post-read", Kind::Read(Moment::AfterTool)),
+    ("pre-fetch", Kind::Fetch),
+    ("pre-tool", Kind::Tool(Moment::BeforeTool)),
+    ("tool_call", Kind::Tool(Moment::BeforeTool)),
+    ("onToolCall", Kind::Tool(Moment::BeforeTool)),
+    ("pre-tool-use", Kind::Tool(Moment::BeforeTool)),
+    ("post-tool", Kind::Tool(Moment::AfterTool)),
+    ("post_tool", Kind::Tool(Moment::AfterTool)),
+    ("onToolResult", Kind::Tool(Moment::AfterTool)),
+    ("post-tool-use", Kind::Tool(Moment::AfterTool)),
+    ("prompt-submit", Kind::Prompt),
+    ("prompt_submit", Kind::Prompt),
+    ("session-start", Kind::Bare(Moment::SessionStart)),
+    ("session_start", Kind::Bare(Moment::SessionStart)),
+    ("session-end", Kind::Bare(Moment::SessionEnd)),
+    ("session_end", Kind::Bare(Moment::SessionEnd)),
+    ("stop", Kind::Bare(Moment::Stop)),
+    ("session_stop", Kind::Bare(Moment::Stop)),
+    ("permission-request", Kind::Tool(Moment::PermissionRequest)),
+    ("permission_request", Kind::Tool(Moment::PermissionRequest)),
+    ("skill-compliance", Kind::Bare(Moment::Other)),
+    ("skill_compliance", Kind::Bare(Moment::Other)),
+    ("final-verify", Kind::Bare(Moment::Other)),
+    ("final_verify", Kind::Bare(Moment::Other)),
+    ("verify-result", Kind::Bare(Moment::Other)),
+];
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Command(Moment),
+    Write(Moment),
+    Edit(Moment),
+    Delete,
+    Read(Moment),
+    Fetch,
+    Tool(Moment),
+    Prompt,
+    Bare(Moment),
+}
+
+impl Kind {
+    fn moment(self) -> Moment {
+        match self {
+            Kind::Command(moment) | Kind::Write(moment) | Kind::Edit(moment) | Kind::Read(moment) => moment,
+            Kind::Tool(moment) | Kind::Bare(moment) => moment,
+            Kind::Delete | Kind::Fetch => Moment::BeforeTool,
+            Kind::Prompt => Moment::Prompt,
+        }
+    }
+}
+
+fn kind(event: &str) -> Option<Kind> {
+    EVENTS.iter().find(|(name, _)| *name == event).map(|(_, kind)| *kind)
+}
+
+fn moment(event: &str) -> Moment {
+    kind(event).map_or(Moment::BeforeTool, Kind::moment)
+}
+
+fn abilities(_moment: Moment) -> Abilities {
+    Abilities { deny: true, ask: Ask::Native, advise: true, rewrite: true }
+}
+
+fn read_bytes(bytes: &[u8], told: Option<&str>) -> Result<Event, BadEvent> {
+    let mut object = object(bytes)?;
+    if let (false, Some(told)) = (object.contains_key("event"), told) {
+        object.insert("event".into(), told.into());
+    }
+    read(&object)
+}
+
+/// Reads one universal event.
+///
+/// # Errors
+/// A missing subject, a field of the wrong type, an event that is not known: named by their field.
+pub fn read(object: &Map<String, Value>) -> Result<Event, BadEvent> {
+    let name = required(object, "event")?;
+    let kind = kind(name).ok_or_else(|| BadEvent::of("event", format!("is `{name}`, which is not known")))?;
+    let cwd = optional(object, "cwd")?;
+    let workspace = optional(object, "workspace")?;
+    let mut event = Event {
+        session: optional(object, "session")?.unwrap_or("").into(),
+        client: optional(object, "engine")?.unwrap_or(AGENT.name).into(),
+        role: optional(object, "agent")?.map(str::to_owned),
+        task: optional(object, "taskId")?.map(str::to_owned),
+        mode: optional(object, "mode")?.map(str::to_owned),
+        cwd: cwd.or(workspace).unwrap_or("").into(),
+        workspace: workspace.unwrap_or("").into(),
+        home: optional(object, "home")?.unwrap_or("").into(),
+        moment: kind.moment(),
+        tool: optional(object, "tool")?.unwrap_or("").into(),
+        actions: Vec::new(),
+        outcome: None,
+    };
+    let moment = event.moment;
+    event.actions = actions(kind, object).map_err(|problem| BadEvent { moment: Some(moment), ..problem })?;
+    if event.moment == Moment::AfterTool {
+        event.outcome = Some(outcome(object)?);
+    }
+    Ok(event)
+}
+
+fn outcome(object: &Map<String, Value>) -> Result<Outcome, BadEvent> {
+    let output = required(object, "output")?.to_owned();
+    let exit_code = match object.get("exit_code") {
+        None | Some(Value::Null) => None,
+        Some(Value::Number(code)) => code.as_i64(),
+        Some(_) => return Err(BadEvent::of("exit_code", "is not a number")),
+    };
+    Ok(Outcome { output, exit_code, failed: exit_code.is_some_and(|code| code != 0) })
+}
+
+fn actions(kind: Kind, object: &Map<String, Value>) -> Result<Vec<Action>, BadEvent> {
+    let after = kind.moment() == Moment::AfterTool;
+    match kind {
+        Kind::Bare(_) => Ok(Vec::new()),
+        Kind::Prompt => {
+            let text = optional(object, "prompt")?.or(optional(object, "user_prompt")?);
+            let text = text.ok_or_else(|| BadEvent::of("prompt", "is missing"))?;
+            Ok(vec![Action::Prompt { text: text.into() }])
+        }
+        Kind::Command(_) => match optional(object, "command")? {
+            Some(command) => Ok(vec![Action::Shell { command: command.into() }]),
+            None if after => Ok(Vec::new()),
+            None => Err(BadEvent::of("command", "is missing")),
+        },
+        Kind::Fetch => {
+            let url = optional(object, "url")?.map(str::to_owned).or(optional(object, "content")?.map(str::to_owned));
+            let url = url.or(texts(object, "files")?.into_iter().next());
+            Ok(vec![Action::Fetch { url: url.ok_or_else(|| BadEvent::of("url", "is missing"))? }])
+        }
+        Kind::Tool(_) => tool(object),
+        Kind::Write(_) | Kind::Edit(_) | Kind::Delete | Kind::Read(_) => {
+            let files = files(object)?;
+            if files.is_empty() && !after {
+                return Err(BadEvent::of("files", "is missing"));
+            }
+            let content = optional(object, "content")?.or(optional(object, "new_string")?).unwrap_or("").to_owned();
+            Ok(files.into_iter().map(|file| file_action(kind, file, content.clone())).collect())
+        }
+    }
+}
+
+fn files(object: &Map<String, Value>) -> Result<Vec<String>, BadEvent> {
+    let mut files = texts(object, "files")?;
+    for alias in ["file_path", "path"] {
+        files.extend(optional(object, alias)?.map(str::to_owned));
+    }
+    Ok(files)
+}
+
+fn file_action(kind: Kind, file: String, content: String) -> Action {
+    let path = AgentPath::new(file);
+    match kind {
+        Kind::Write(_) => Action::Write { path, content },
+        Kind::Edit(_) => Action::Edit { path, content },
+        Kind::Delete => Action::Delete { path },
+        Kind::Read(_) | Kind::Command(_) | Kind::Fetch | Kind::Tool(_) | Kind::Prompt | Kind::Bare(_) => {
+            Action::Read { path }
+        }
+    }
+}
+
+/// A call of any tool: by the subject that it carries.
+fn tool(object: &Map<String, Value>) -> Result<Vec<Action>, BadEvent> {
+    if let Some(command) = optional(object, "command")? {
+        return Ok(vec![Action::Shell { command: command.into() }]);
+    }
+    let content = optional(object, "content")?;
+    let files = files(object)?;
+    if !files.is_empty() {
+        let kind = if content.is_some() { Kind::Write(Moment::BeforeTool) } else { Kind::Read(Moment::BeforeTool) };
+        return Ok(files.into_iter().map(|file| file_action(kind, file, content.unwrap_or("").into())).collect());
+    }
+    let arguments = object.get("tool_input").map_or_else(|| content.unwrap_or("").to_owned(), Value::to_string);
+    Ok(vec![Action::Other { arguments }])
+}
+
+/// The world that an event's `facts` describe.
+///
+/// # Errors
+/// A fact of the wrong type, named by its field.
+pub fn supposed(object: &Map<String, Value>, event: &Event) -> Result<Supposed, BadEvent> {
+    let mut world = Supposed { workspace: event.workspace.clone(), ..Supposed::default() };
+    let facts = match object.get("facts") {
+        None | Some(Value::Null) => return Ok(world),
+        Some(Value::Object(facts)) => facts,
+        Some(_) => return Err(BadEvent::of("facts", "is not an object")),
+    };
+    let pairs = |field: &str| -> Result<Vec<(String, String)>, BadEvent> {
+        match facts.get(field) {
+            None | Some(Value::Null) => Ok(Vec::new()),
+            Some(Value::Object(map)) => map
+                .iter()
+                .map(|(key, value)| {
+                    Ok((
+                        key.clone(),
+                        value.as_str().ok_or_else(|| BadEvent::of(field, "holds something else than texts"))?.into(),
+                    ))
+                })
+                .collect(),
+            Some(_) => Err(BadEvent::of(field, "is not an object")),
+        }
+    };
+    world.variables = pairs("env")?.into_iter().collect();
+    world.links = pairs("symlinks")?.into_iter().collect();
+    world.missing = texts(facts, "missing")?;
+    if let Some(Value::Object(git)) = facts.get("git") {
+        world.git = Some(supposed_git(git)?);
+    }
+    Ok(world)
+}
+
+fn supposed_git(git: &Map<String, Value>) -> Result<SupposedGit, BadEvent> {
+    let count = |field: &str| git.get(field).and_then(Value::as_u64).map(|count| count as usize);
+    Ok(SupposedGit {
+        branch: optional(git, "branch")?.map(str::to_owned),
+        dirty: texts(git, "dirty")?,
+        untracked: texts(git, "untracked")?,
+        ignored: texts(git, "ignored")?,
+        protected: texts(git, "protected")?,
+        unpushed: count("unpushed"),
+        stashes: count("stashes"),
+    })
+}
+
+/// The verdict as others read it.
+pub fn verdict(verdict: &Verdict) -> Map<String, Value> {
+    let decision = match verdict.decision {
+        Decision::Deny => "block",
+        Decision::Ask => "require_approval",
+        Decision::Pass if verdict.advice.is_empty() => "allow",
+        Decision::Pass => "warn",
+    };
+    let mut object = Map::new();
+    object.insert("decision".into(), decision.into());
+    object.insert("risk".into(), verdict.risk.risk().into());
+    object.insert("confidence".into(), percent(verdict.confidence));
+    object.insert("reasons".into(), verdict.reasons.clone().into());
+    object.insert("findings".into(), verdict.findings.iter().map(finding).collect());
+    object.insert("advice".into(), verdict.advice.clone().into());
+    object.insert("rewrite".into(), verdict.rewrite.as_ref().map_or(Value::Null, rewrite));
+    object
+}
+
+fn percent(percent: u32) -> Value {
+    json!(f64::from(percent) / 100.0)
+}
+
+fn rewrite(rewrite: &Rewrite) -> Value {
+    rewrite.fields.iter().map(|(field, text)| (field.clone(), Value::from(text.as_str()))).collect()
+}
+
+fn finding(finding: &Finding) -> Value {
+    let mut at = Map::new();
+    at.insert("in".into(), finding.at.within.as_str().into());
+    at.insert("span".into(), json!([finding.at.span.start, finding.at.span.end]));
+    if !finding.at.derived.is_empty() {
+        let derived = finding.at.derived.iter();
+        let step = |step: &reflex_engine::shell::Derivation| json!({"step": step.step, "text": reflex_engine::redacted(&step.text)});
+        at.insert("derived".into(), derived.map(step).collect());
+    }
+    json!({
+        "id": finding.id,
+        "detector": finding.detector,
+        "category": finding.category,
+        "severity": finding.severity.name(),
+        "confidence": percent(finding.confidence),
+        "tier": finding.tier.name(),
+        "action": finding.action.map(|action| match action {
+            Decision::Pass => "warn",
+            Decision::Ask => "require_approval",
+            Decision::Deny => "block",
+        }),
+        "message": finding.message,
+        "remedy": finding.remedy,
+        "command": finding.command,
+        "at": at,
+    })
+}
+
+/// The verdict of an event that cannot be read.
+pub fn unreadable(problem: &BadEvent) -> Map<String, Value> {
+    let mut object = verdict(&Verdict { decision: Decision::Deny, confidence: 100, ..Verdict::default() });
+    object.insert("reasons".into(), vec![format!("Blocked: the event cannot be read: {problem}")].into());
+    object.insert("error".into(), problem.to_string().into());
+    object
+}
+
+fn write(_event: &Event, judged: &Verdict, _delivery: &Delivery) -> Reply {
+    Reply { stdout: format!("{}\n", Value::Object(verdict(judged))), ..Reply::default() }
+}
+
+fn refuse(_moment: Moment, reason: &str) -> Reply {
+    let object = unreadable(&BadEvent::of("", reason));
+    Reply { stdout: format!("{}\n", Value::Object(object)), stderr: format!("{reason}\n"), code: 2 }
+}

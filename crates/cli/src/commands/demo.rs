@@ -1,0 +1,98 @@
+//! `reflex demo`: recorded calls through the real path, in a supposed world. Nothing is touched.
+
+use super::check::word;
+use super::{complain, print};
+use crate::paint::Paint;
+use crate::status;
+use clap::ArgMatches;
+use reflex_agents::{Delivery, Reply, deliver, find, universal};
+use reflex_engine::Verdict;
+use reflex_host::{Host, Mode};
+use serde_json::{Map, Value, json};
+
+/// One JSON object a line: `title`, `agent`, `payload` and the `facts` of the world it is judged in.
+const CALLS: &str = include_str!("../../demo/calls.jsonl");
+
+struct Played {
+    title: String,
+    agent: &'static str,
+    verdict: Verdict,
+    reply: Reply,
+    reason: String,
+}
+
+pub(super) fn run(matches: &ArgMatches) -> u8 {
+    let played: Result<Vec<Played>, String> = CALLS.lines().filter(|line| !line.trim().is_empty()).map(play).collect();
+    match played {
+        Ok(calls) if matches.get_flag("json") => {
+            calls.iter().for_each(|call| print(&as_json(call).to_string()));
+            status::OK
+        }
+        Ok(calls) => {
+            table(&calls);
+            status::OK
+        }
+        Err(problem) => {
+            complain(&problem);
+            status::INTERNAL
+        }
+    }
+}
+
+fn play(line: &str) -> Result<Played, String> {
+    let call: Map<String, Value> =
+        serde_json::from_str(line).map_err(|error| format!("a recorded call is damaged: {error}"))?;
+    let text = |key: &str| call.get(key).and_then(Value::as_str).unwrap_or("");
+    let agent = find(text("agent")).ok_or_else(|| format!("unknown agent `{}`", text("agent")))?;
+    let payload = call.get("payload").map(Value::to_string).unwrap_or_default();
+    let mut event = (agent.read)(payload.as_bytes(), None).map_err(|problem| problem.to_string())?;
+    event.home = "/home/me".into();
+    event.workspace = "/home/me/shop".into();
+    let world = universal::supposed(&call, &event).map_err(|problem| problem.to_string())?;
+    let verdict = Host::new(Mode::default()).judge_in(&event, &world).verdict;
+    let delivery = deliver(&event, &verdict, (agent.abilities)(event.moment));
+    let reply = (agent.write)(&event, &verdict, &delivery);
+    let reason = match delivery {
+        Delivery::Say { reason, .. } => reason,
+        _ => String::new(),
+    };
+    Ok(Played { title: text("title").into(), agent: agent.name, verdict, reply, reason })
+}
+
+fn as_json(call: &Played) -> Value {
+    json!({
+        "schema": "reflex/demo-v1", "title": call.title, "agent": call.agent, "decision": word(&call.verdict),
+        "reason": call.reason, "stdout": call.reply.stdout, "exit": call.reply.code,
+    })
+}
+
+fn table(calls: &[Played]) {
+    let paint = Paint::of_stdout();
+    print(&paint.bold("Recorded calls, judged as they would be before they run. Nothing is touched."));
+    print("");
+    for call in calls {
+        let decision = word(&call.verdict);
+        let padding = " ".repeat("require_approval".len() - decision.len());
+        print(&format!("{}{padding}  {}  {}", paint.decision(decision), call.title, paint.faint(call.agent)));
+        let said = if call.reply.stdout.is_empty() { String::new() } else { call.reason.clone() };
+        wrapped(&said, 96).iter().for_each(|line| print(&format!("{}{}", " ".repeat(18), paint.faint(line))));
+    }
+    let silent = calls.iter().filter(|call| call.reply.stdout.is_empty()).count();
+    print("");
+    print(&format!("{} calls, {silent} without a word, {} stopped or asked about.", calls.len(), calls.len() - silent));
+    print("`reflex check 'COMMAND'` judges a command of yours, `reflex init` puts Reflex before your agent's tools.");
+}
+
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.into()),
+        }
+    }
+    lines
+}

@@ -1,0 +1,118 @@
+//! `reflex eval`: universal events in, verdicts out, in a world that is only supposed.
+
+use super::{complain, text};
+use crate::status;
+use clap::ArgMatches;
+use reflex_agents::{BadEvent, universal};
+use reflex_engine::{Event, Supposed, Verdict};
+use reflex_host::{Host, Mode};
+use serde_json::{Map, Value};
+use std::io::{self, BufRead, Write};
+
+pub(super) fn run(matches: &ArgMatches) -> u8 {
+    let Some(mode) = Mode::named(text(matches, "mode")) else {
+        complain(&format!("unknown mode `{}`; there are {}", text(matches, "mode"), Mode::names().join(", ")));
+        return status::USAGE;
+    };
+    let judge = Judge { host: Host::new(mode), home: text(matches, "home").into() };
+    let mut output = io::BufWriter::new(io::stdout().lock());
+    let mut input = io::stdin().lock();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match input.read_until(b'\n', &mut line) {
+            Ok(0) => break,
+            Ok(_) if line.iter().all(u8::is_ascii_whitespace) => continue,
+            Ok(_) => {}
+            Err(error) => {
+                complain(&format!("the input cannot be read: {error}"));
+                return status::INTERNAL;
+            }
+        }
+        if writeln!(output, "{}", Value::Object(judge.line(&line))).is_err() {
+            return status::OK;
+        }
+    }
+    let _ = output.flush();
+    status::OK
+}
+
+pub(super) struct Judge {
+    pub(super) host: Host,
+    pub(super) home: String,
+}
+
+impl Judge {
+    /// The verdict of one line, its `id` echoed.
+    fn line(&self, line: &[u8]) -> Map<String, Value> {
+        let text = String::from_utf8_lossy(line);
+        let parsed: Result<Value, _> = serde_json::from_str(text.trim());
+        let object = match parsed {
+            Ok(Value::Object(object)) => object,
+            Ok(_) => return universal::unreadable(&problem("", "the line is no object")),
+            Err(error) => return universal::unreadable(&problem("", &format!("the line is not JSON: {error}"))),
+        };
+        let mut verdict = match self.verdict(&object) {
+            Ok(verdict) => universal::verdict(&verdict),
+            Err(problem) => universal::unreadable(&problem),
+        };
+        if let Some(id) = object.get("id") {
+            verdict.insert("id".into(), id.clone());
+        }
+        verdict
+    }
+
+    pub(super) fn verdict(&self, object: &Map<String, Value>) -> Result<Verdict, BadEvent> {
+        if object.get("event").and_then(Value::as_str) == Some("sequence") {
+            return self.sequence(object);
+        }
+        let event = self.completed(universal::read(object)?);
+        let world = universal::supposed(object, &event)?;
+        Ok(self.host.judge_in(&event, &world as &Supposed).verdict)
+    }
+
+    /// Defaults of an event that is judged without a machine.
+    fn completed(&self, mut event: Event) -> Event {
+        let filled = |value: String, default: &str| if value.is_empty() { default.to_owned() } else { value };
+        event.home = filled(event.home, &self.home);
+        event.cwd = filled(event.cwd, "/repo");
+        event.workspace = filled(event.workspace, &event.cwd.clone());
+        event
+    }
+
+    /// The strictest verdict of the steps; its findings name the step.
+    fn sequence(&self, object: &Map<String, Value>) -> Result<Verdict, BadEvent> {
+        let Some(Value::Array(steps)) = object.get("steps") else { return Err(problem("steps", "is not a list")) };
+        let mut strictest = Verdict { confidence: 100, ..Verdict::default() };
+        for (index, step) in steps.iter().enumerate() {
+            let mut verdict = self.verdict(&step_event(object, step)?)?;
+            verdict.findings.iter_mut().for_each(|finding| finding.at.within = format!("step:{index}"));
+            let rank = |verdict: &Verdict| (verdict.decision, !verdict.advice.is_empty());
+            if rank(&verdict) > rank(&strictest) {
+                strictest = verdict;
+            }
+        }
+        Ok(strictest)
+    }
+}
+
+/// A step inherits what the sequence says; a bare text is a command.
+fn step_event(sequence: &Map<String, Value>, step: &Value) -> Result<Map<String, Value>, BadEvent> {
+    let mut event: Map<String, Value> = sequence
+        .iter()
+        .filter(|(key, _)| !matches!(key.as_str(), "steps" | "event" | "id"))
+        .map(|(k, v)| (k.clone(), v.clone()))
+        .collect();
+    if let Value::String(command) = step {
+        event.insert("event".into(), "pre-command".into());
+        event.insert("command".into(), command.as_str().into());
+        return Ok(event);
+    }
+    let own = step.as_object().ok_or_else(|| problem("steps", "holds something else than events and texts"))?;
+    event.extend(own.clone());
+    Ok(event)
+}
+
+fn problem(field: &str, problem: &str) -> BadEvent {
+    BadEvent { field: field.into(), problem: problem.into(), moment: None }
+}

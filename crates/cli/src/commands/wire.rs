@@ -1,0 +1,81 @@
+//! `reflex init` and `reflex uninstall`: the guard's hook in an agent's settings, and out again.
+
+use super::{complain, print};
+use crate::paint::Paint;
+use crate::status;
+use clap::ArgMatches;
+use reflex_host::{Change, Wiring};
+use std::io::{IsTerminal, Write};
+
+pub(super) fn init(matches: &ArgMatches) -> u8 {
+    change(matches, |wiring| wiring.install())
+}
+
+pub(super) fn uninstall(matches: &ArgMatches) -> u8 {
+    change(matches, |wiring| wiring.remove())
+}
+
+fn change(matches: &ArgMatches, plan: impl Fn(&Wiring) -> Result<Change, String>) -> u8 {
+    let asked = matches.get_one::<String>("agent").map(String::as_str);
+    let wirings: Vec<Wiring> =
+        Wiring::all().into_iter().filter(|wiring| asked.is_none_or(|name| wiring.is_for(name))).collect();
+    if wirings.is_empty() {
+        complain(&format!("no settings are known for the agent `{}`", asked.unwrap_or("")));
+        return status::USAGE;
+    }
+    let mut result = status::OK;
+    for wiring in wirings {
+        let done = plan(&wiring).and_then(|change| apply(matches, &wiring, &change));
+        if let Err(problem) = done {
+            complain(&problem);
+            result = status::FOUND;
+        }
+    }
+    result
+}
+
+fn apply(matches: &ArgMatches, wiring: &Wiring, change: &Change) -> Result<(), String> {
+    let file = wiring.file().display().to_string();
+    if change.before == change.after {
+        print(&format!("{}: {file} is as it should be", wiring.agent()));
+        return Ok(());
+    }
+    show(&file, change);
+    if matches.get_flag("dry-run") {
+        return Ok(());
+    }
+    if !matches.get_flag("yes") && !confirmed()? {
+        print("nothing is written");
+        return Ok(());
+    }
+    wiring.write(change)?;
+    print(&format!("{}: {file} is written", wiring.agent()));
+    Ok(())
+}
+
+fn show(file: &str, change: &Change) {
+    let paint = Paint::of_stdout();
+    let (before, after) = (change.before.as_deref().unwrap_or(""), change.after.as_deref().unwrap_or(""));
+    let diff = similar::TextDiff::from_lines(before, after);
+    let text = diff.unified_diff().context_radius(3).header(file, file).to_string();
+    for line in text.lines() {
+        let painted = match line.as_bytes().first() {
+            Some(b'+') => paint.added(line),
+            Some(b'-') => paint.removed(line),
+            _ => line.to_owned(),
+        };
+        print(&painted);
+    }
+}
+
+/// A person answers at the terminal; where there is none, `--yes` has to say it.
+fn confirmed() -> Result<bool, String> {
+    if !std::io::stdin().is_terminal() {
+        return Err("there is no terminal to ask at; use --yes to write, or --dry-run to look".into());
+    }
+    let _ = write!(std::io::stdout(), "Write this? [y/N] ");
+    let _ = std::io::stdout().flush();
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer).map_err(|error| error.to_string())?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}

@@ -1,0 +1,109 @@
+//! `reflex hook`: one payload on standard input, the agent's own answer out.
+
+use crate::{lifeline, status};
+use reflex_agents::{Agent, Reply, find, recognise, universal};
+use reflex_engine::Moment;
+use reflex_host::{Host, Mode};
+use std::io::{self, Read, Write};
+use std::process::ExitCode;
+
+/// A payload may be this large; a file that an agent writes stands in it whole.
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+const FAILED: &str = "Blocked: Reflex failed before it could judge this call, so it does not run. A person can look into it with `reflex check`.";
+
+/// The arguments after `hook`.
+struct Arguments<'a> {
+    agent: Option<&'static Agent>,
+    event: Option<&'a str>,
+}
+
+pub(crate) fn run(words: &[String]) -> ExitCode {
+    let arguments = match arguments(words) {
+        Ok(arguments) => arguments,
+        Err(problem) => {
+            let _ = writeln!(io::stderr(), "reflex hook: {problem}");
+            // Whoever calls a hook takes 2 for a refusal; any other status could let the call run.
+            return ExitCode::from(status::BLOCK);
+        }
+    };
+    let agent = arguments.agent.unwrap_or(&universal::AGENT);
+    let moment = arguments.event.map_or(Moment::BeforeTool, agent.moment);
+    lifeline::arm((agent.refuse)(moment, FAILED));
+    fault::maybe();
+    let reply = match read() {
+        Ok(bytes) => {
+            let agent = arguments.agent.unwrap_or_else(|| recognise(&bytes));
+            Host::new(Mode::default()).answer(agent, &bytes, arguments.event)
+        }
+        Err(problem) => (agent.refuse)(moment, &format!("Blocked: {problem}, so the call does not run.")),
+    };
+    lifeline::disarm();
+    say(&reply)
+}
+
+fn arguments(words: &[String]) -> Result<Arguments<'_>, String> {
+    let mut arguments = Arguments { agent: None, event: None };
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        let (name, value) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (word.as_str(), rest.next().map(String::as_str)),
+        };
+        let value = value.ok_or_else(|| format!("`{name}` needs a value"))?;
+        match name {
+            "--agent" => arguments.agent = Some(find(value).ok_or_else(|| format!("unknown agent `{value}`"))?),
+            "--event" => arguments.event = Some(value),
+            _ => return Err(format!("unknown argument `{name}`")),
+        }
+    }
+    Ok(arguments)
+}
+
+fn read() -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::with_capacity(4096);
+    let mut input = io::stdin().lock();
+    let read = (&mut input).take(MAX_BYTES + 1).read_to_end(&mut bytes);
+    read.map_err(|error| format!("the event cannot be read ({error})"))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        // The agent still writes: what it says is taken, so that it reads the answer and not a broken pipe.
+        let _ = io::copy(&mut input, &mut io::sink());
+        return Err(format!("the event is larger than {} MiB", MAX_BYTES / 1024 / 1024));
+    }
+    Ok(bytes)
+}
+
+fn say(reply: &Reply) -> ExitCode {
+    let written = io::stdout().write_all(reply.stdout.as_bytes()).and_then(|()| io::stdout().flush());
+    let _ = io::stderr().write_all(reply.stderr.as_bytes());
+    if written.is_err() && !reply.stdout.is_empty() {
+        // An answer that cannot be written must not read as silence.
+        return ExitCode::from(status::BLOCK);
+    }
+    ExitCode::from(reply.code)
+}
+
+/// Faults on demand, in builds for tests only.
+mod fault {
+    #[cfg(not(debug_assertions))]
+    pub(super) fn maybe() {}
+
+    #[cfg(debug_assertions)]
+    #[expect(clippy::panic, reason = "the tests want to see what a panic leads to")]
+    pub(super) fn maybe() {
+        match std::env::var("REFLEX_FAULT").as_deref() {
+            Ok("panic") => panic!("on demand"),
+            Ok("overflow") => drop(descend(0)),
+            Ok("hang") => loop {
+                std::thread::sleep(std::time::Duration::from_secs(1));
+            },
+            _ => {}
+        }
+    }
+
+    #[cfg(debug_assertions)]
+    fn descend(depth: u64) -> u64 {
+        let block = std::hint::black_box([depth; 512]);
+        if depth == u64::MAX { 0 } else { descend(depth + 1) + std::hint::black_box(block).iter().sum::<u64>() }
+    }
+}

@@ -1,0 +1,33 @@
+//! The `reflex` command: arguments in, words out.
+
+mod commands;
+mod hook;
+mod lifeline;
+mod paint;
+
+use std::process::ExitCode;
+
+/// Exit statuses that scripts rely on.
+pub(crate) mod status {
+    /// Allowed, or done.
+    pub(crate) const OK: u8 = 0;
+    /// A check found something.
+    pub(crate) const FOUND: u8 = 1;
+    /// Blocked.
+    pub(crate) const BLOCK: u8 = 2;
+    /// A person has to decide.
+    pub(crate) const ASK: u8 = 3;
+    /// The command line is wrong.
+    pub(crate) const USAGE: u8 = 64;
+    /// Reflex itself failed.
+    pub(crate) const INTERNAL: u8 = 70;
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    // The hook is called before every tool: it does not wait for the parser of all other commands.
+    match arguments.split_first() {
+        Some((first, rest)) if first == "hook" => hook::run(rest),
+        _ => ExitCode::from(commands::run()),
+    }
+}

@@ -1,0 +1,48 @@
+//! Colours for people: only on a terminal, and never against `NO_COLOR`.
+
+use std::io::IsTerminal;
+
+/// Whether standard output is painted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Paint(bool);
+
+impl Paint {
+    /// `NO_COLOR` wins over `CLICOLOR_FORCE`, which wins over the terminal.
+    pub(crate) fn of_stdout() -> Paint {
+        let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let forced = std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| value != "0");
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        Paint(!set("NO_COLOR") && (forced || (std::io::stdout().is_terminal() && !dumb)))
+    }
+
+    fn code(self, code: &str, text: &str) -> String {
+        if self.0 { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+
+    pub(crate) fn bold(self, text: &str) -> String {
+        self.code("1", text)
+    }
+
+    pub(crate) fn faint(self, text: &str) -> String {
+        self.code("2", text)
+    }
+
+    pub(crate) fn added(self, text: &str) -> String {
+        self.code("32", text)
+    }
+
+    pub(crate) fn removed(self, text: &str) -> String {
+        self.code("31", text)
+    }
+
+    /// A decision's word in its colour.
+    pub(crate) fn decision(self, word: &str) -> String {
+        let code = match word {
+            "block" => "1;31",
+            "require_approval" => "1;33",
+            "warn" => "33",
+            _ => "32",
+        };
+        self.code(code, word)
+    }
+}

@@ -1,0 +1,374 @@
+//! From an event to its analysis: commands, effects, gaps. No machine facts are asked here but names of variables.
+
+use crate::effect::{Effect, EffectKind, Sort, Target, TargetPath};
+use crate::event::{Action, AgentPath, Event};
+use crate::path::{self, Folders};
+use crate::world::World;
+use reflex_shell::{
+    Access, Code, Command, CommandId, Invocation, Origin, Piece, Reading, Selector, Span, Surroundings, Value, Why,
+};
+use reflex_tables::Node;
+
+/// What an event would do, worked out once and shared by all detectors.
+#[derive(Debug, Default)]
+pub struct Analysis {
+    /// One for each action of the event; empty for those that are no shell text.
+    pub readings: Vec<Reading>,
+    /// Everything that would happen.
+    pub effects: Vec<Effect>,
+}
+
+impl Analysis {
+    /// The command of an effect.
+    pub fn command(&self, effect: &Effect) -> Option<&Command> {
+        self.readings.get(effect.action)?.commands.get(effect.command?)
+    }
+}
+
+/// Works out what the event's actions would do.
+pub fn analyze(event: &Event, tables: Node<'static>, world: &dyn World) -> Analysis {
+    let mut analysis = Analysis::default();
+    for (index, action) in event.actions.iter().enumerate() {
+        let mut drafter = Drafter { event, world, tables, action: index, effects: &mut analysis.effects };
+        let reading = drafter.action(action);
+        analysis.readings.push(reading);
+    }
+    analysis
+}
+
+/// A command of the text, with the folder it runs in if that is known.
+#[derive(Clone, Copy)]
+struct Ran<'a> {
+    id: CommandId,
+    command: &'a Command,
+    folder: Option<&'a str>,
+}
+
+struct Drafter<'a> {
+    event: &'a Event,
+    world: &'a dyn World,
+    tables: Node<'static>,
+    action: usize,
+    effects: &'a mut Vec<Effect>,
+}
+
+impl Drafter<'_> {
+    fn action(&mut self, action: &Action) -> Reading {
+        match action {
+            Action::Shell { command } => return self.shell(command),
+            Action::Read { path } | Action::Search { path } => self.file(EffectKind::Read, path),
+            Action::Write { path, .. } => self.file(EffectKind::Overwrite, path),
+            Action::Edit { path, .. } => self.file(EffectKind::Edit, path),
+            Action::Delete { path } => self.file(EffectKind::Delete, path),
+            Action::Fetch { url } => self.name(EffectKind::Fetch, url),
+            Action::McpCall { .. }
+            | Action::Prompt { .. }
+            | Action::SpawnAgent { .. }
+            | Action::Skill { .. }
+            | Action::Input { .. }
+            | Action::Other { .. } => {}
+        }
+        Reading::default()
+    }
+
+    fn file(&mut self, kind: EffectKind, path: &AgentPath) {
+        let value = agent_path_value(&path.with_slashes());
+        let target = self.target(kind, value, &self.event.cwd.clone());
+        self.push(kind, vec![target]);
+    }
+
+    fn name(&mut self, kind: EffectKind, text: &str) {
+        let target = Target { value: Value::text(text, Origin::default()), path: TargetPath::None };
+        self.push(kind, vec![target]);
+    }
+
+    fn push(&mut self, kind: EffectKind, targets: Vec<Target>) {
+        self.effects.push(Effect {
+            kind,
+            targets,
+            flags: Vec::new(),
+            argument: None,
+            command: None,
+            action: self.action,
+            origin: Origin::default(),
+            site: reflex_shell::Site::Here,
+        });
+    }
+
+    fn shell(&mut self, text: &str) -> Reading {
+        let world = self.world;
+        let surroundings = Surroundings {
+            programs: self.tables.get("programs"),
+            variable: &|name| world.variable(name),
+            parameters: Vec::new(),
+        };
+        let reading = reflex_shell::read(text, &surroundings);
+        for (id, command) in reading.commands.iter().enumerate() {
+            self.command(id, command);
+        }
+        for (id, command) in reading.commands.iter().enumerate() {
+            self.unread(id, command);
+        }
+        self.downloads_that_run();
+        reading.multiplying.iter().for_each(|origin| self.push_at(EffectKind::Exhaust, *origin));
+        for gap in &reading.gaps {
+            match gap.why {
+                Why::Limit => self.push_at(EffectKind::ExceedLimit, gap.origin),
+                Why::Unparsed => self.push_at(EffectKind::Unreadable, gap.origin),
+                Why::NotEvaluated => self.push_at(EffectKind::RunUnknown, gap.origin),
+                Why::Branches | Why::Arithmetic | Why::Input => {}
+            }
+        }
+        reading
+    }
+
+    fn push_at(&mut self, kind: EffectKind, origin: Origin) {
+        self.push(kind, Vec::new());
+        if let Some(effect) = self.effects.last_mut() {
+            effect.origin = origin;
+        }
+    }
+
+    fn command(&mut self, id: CommandId, command: &Command) {
+        let folder = self.folder(command);
+        let ran = Ran { id, command, folder: folder.as_deref() };
+        if let Some(invocation) = &command.invocation {
+            for grammar in &invocation.grammars {
+                for entry in grammar.effects() {
+                    self.entry(ran, invocation, entry);
+                }
+            }
+        }
+        for redirect in &command.redirects {
+            let kind = match redirect.access {
+                Access::Read => EffectKind::Read,
+                Access::Overwrite => EffectKind::Overwrite,
+                Access::Append => EffectKind::Append,
+            };
+            let targets = self.touched(vec![self.path_target(redirect.target.clone(), folder.as_deref())]);
+            if !targets.is_empty() {
+                self.push_command(ran, kind, targets);
+            }
+        }
+        self.run_by_path(ran);
+    }
+
+    /// `./tool`, `bin/x`: the file is what runs.
+    fn run_by_path(&mut self, ran: Ran<'_>) {
+        let Ran { command, folder, .. } = ran;
+        let Some(first) = command.words.first() else { return };
+        if command.invocation.is_none() && first.prefix().contains('/') {
+            let target = self.path_target(first.clone(), folder);
+            self.push_command(ran, EffectKind::RunFile, vec![target]);
+        }
+    }
+
+    /// One entry of a program's `effects`.
+    fn entry(&mut self, ran: Ran<'_>, invocation: &Invocation, entry: Node<'static>) {
+        let Ran { command, folder, .. } = ran;
+        let Some(kind) = EffectKind::named(entry.get("do").text()) else { return };
+        if !applies(entry, invocation) {
+            return;
+        }
+        let mut values = Selector(entry.get("to").text()).values(invocation, &command.words);
+        narrow(entry, &mut values);
+        if values.is_empty() && entry.get("at-least").is_text() {
+            values.push(Value::text("the current branch", command.origin));
+        }
+        let wants_targets = entry.get("to").is_text();
+        let of_option = entry.get("to").text().starts_with("option:");
+        if values.is_empty() && wants_targets && (kind.sort() == Sort::Path || of_option) {
+            return;
+        }
+        if values.is_empty() && (entry.get("starting").is_text() || entry.get("behind").is_text()) {
+            return;
+        }
+        let named = !values.is_empty();
+        let targets = self.touched(values.into_iter().map(|value| self.target_in(kind, value, folder)).collect());
+        if targets.is_empty() && named {
+            return;
+        }
+        let mut flags: Vec<&'static str> = invocation.options.iter().map(|option| option.key).collect();
+        flags.extend(entry.get("set").texts());
+        flags.sort_unstable();
+        flags.dedup();
+        let argument = Selector(entry.get("argument").text()).values(invocation, &command.words).into_iter().next();
+        self.push_command(ran, kind, targets);
+        if let Some(effect) = self.effects.last_mut() {
+            (effect.flags, effect.argument) = (flags, argument);
+        }
+    }
+
+    /// Files that only stand for nothing, for zeros or for the terminal are no targets.
+    fn touched(&self, targets: Vec<Target>) -> Vec<Target> {
+        targets.into_iter().filter(|target| !target.path().is_some_and(path::is_harmless_device)).collect()
+    }
+
+    fn push_command(&mut self, ran: Ran<'_>, kind: EffectKind, targets: Vec<Target>) {
+        self.push(kind, targets);
+        if let Some(effect) = self.effects.last_mut() {
+            (effect.command, effect.origin, effect.site) = (Some(ran.id), ran.command.origin, ran.command.site);
+        }
+    }
+
+    /// Code that is run and stands nowhere in the text: where does it come from?
+    fn unread(&mut self, id: CommandId, command: &Command) {
+        let folder = self.folder(command);
+        let ran = Ran { id, command, folder: folder.as_deref() };
+        for (code, from) in &command.unread {
+            let (kind, targets) = match code {
+                Code::File(path) => (EffectKind::RunFile, vec![self.path_target(path.clone(), folder.as_deref())]),
+                Code::Text(value) | Code::Stdin(value) => self.source_of(value, from),
+            };
+            self.push_command(ran, kind, targets);
+            let sources =
+                self.effects.iter().filter(|effect| effect.command.is_some_and(|source| from.contains(&source)));
+            let span = sources.map(|effect| effect.origin.span).fold(command.origin.span, Span::join);
+            if let Some(effect) = self.effects.last_mut() {
+                effect.origin.span = span;
+            }
+        }
+    }
+
+    fn source_of(&self, value: &Value, from: &[CommandId]) -> (EffectKind, Vec<Target>) {
+        let of_sources = |kind| {
+            self.effects.iter().filter(move |effect| {
+                effect.kind == kind
+                    && effect.action == self.action
+                    && effect.command.is_some_and(|id| from.contains(&id))
+            })
+        };
+        let fetched: Vec<Target> = of_sources(EffectKind::Fetch).flat_map(|effect| effect.targets.clone()).collect();
+        if of_sources(EffectKind::Fetch).next().is_some() {
+            return (EffectKind::RunFetched, fetched);
+        }
+        let kind = if decodes(value) { EffectKind::RunDecoded } else { EffectKind::RunUnknown };
+        (kind, vec![Target { value: value.clone(), path: TargetPath::None }])
+    }
+
+    /// A file that was fetched in this text and is run in it.
+    fn downloads_that_run(&mut self) {
+        let here = |effect: &&Effect| effect.action == self.action;
+        let fetching: Vec<CommandId> = self
+            .effects
+            .iter()
+            .filter(here)
+            .filter(|e| e.kind == EffectKind::Fetch)
+            .filter_map(|e| e.command)
+            .collect();
+        if fetching.is_empty() {
+            return;
+        }
+        let written: Vec<String> = self
+            .effects
+            .iter()
+            .filter(here)
+            .filter(|effect| {
+                effect.kind == EffectKind::Overwrite && effect.command.is_some_and(|id| fetching.contains(&id))
+            })
+            .flat_map(|effect| effect.targets.iter().filter_map(Target::path))
+            .map(str::to_owned)
+            .collect();
+        for effect in
+            self.effects.iter_mut().filter(|effect| effect.action == self.action && effect.kind == EffectKind::RunFile)
+        {
+            if effect.targets.iter().filter_map(Target::path).any(|path| written.iter().any(|file| file == path)) {
+                effect.kind = EffectKind::RunFetched;
+            }
+        }
+    }
+
+    fn target_in(&self, kind: EffectKind, value: Value, folder: Option<&str>) -> Target {
+        match kind.sort() {
+            Sort::Name => Target { value, path: TargetPath::None },
+            Sort::Path => self.path_target(value, folder),
+        }
+    }
+
+    fn path_target(&self, value: Value, folder: Option<&str>) -> Target {
+        match folder {
+            Some(folder) => self.target(EffectKind::Read, value, folder),
+            None if is_absolute(&value) => self.target(EffectKind::Read, value, "/"),
+            None => Target { value, path: TargetPath::Unknown },
+        }
+    }
+
+    fn target(&self, kind: EffectKind, value: Value, folder: &str) -> Target {
+        if kind.sort() == Sort::Name {
+            return Target { value, path: TargetPath::None };
+        }
+        let folders = Folders { cwd: folder, workspace: &self.event.workspace, home: &self.event.home };
+        let path = path::lexical(&value, folders, &|name| self.world.variable(name));
+        Target { value, path }
+    }
+
+    /// The folder that a command runs in, with `-C` and its kin.
+    fn folder(&self, command: &Command) -> Option<String> {
+        let base = Folders { cwd: &self.event.cwd, workspace: &self.event.workspace, home: &self.event.home };
+        let resolve =
+            |value: &Value, cwd: &str| match path::lexical(value, Folders { cwd, ..base }, &|n| self.world.variable(n))
+            {
+                TargetPath::Known { text, .. } => Some(text),
+                TargetPath::None | TargetPath::Unknown => None,
+            };
+        let moved = command.folder.as_ref()?;
+        let folder = if moved.pieces.is_empty() { self.event.cwd.clone() } else { resolve(moved, &self.event.cwd)? };
+        let changes = command.invocation.as_ref().map(|invocation| invocation.values("directory", &command.words));
+        let is_git = command.name == "git" || command.name == "make" || command.name == "tar";
+        changes
+            .unwrap_or_default()
+            .iter()
+            .filter(|_| is_git)
+            .try_fold(folder, |folder, change| resolve(change, &folder))
+    }
+}
+
+fn applies(entry: Node<'static>, invocation: &Invocation) -> bool {
+    let given = |key: &str| if key == "operands" { !invocation.operands.is_empty() } else { invocation.has(key) };
+    let when = entry.get("when");
+    (when.is_nil() || when.texts().any(given))
+        && entry.get("and").texts().all(given)
+        && !entry.get("unless").texts().any(given)
+}
+
+/// `starting: X` keeps the values that begin so, without it; `behind: X` what stands behind it in them.
+fn narrow(entry: Node<'static>, values: &mut Vec<Value>) {
+    let starting = entry.get("starting").text();
+    if !starting.is_empty() {
+        values.retain(|value| value.prefix().starts_with(starting));
+        values.iter_mut().for_each(|value| *value = value.without_prefix(starting.len()));
+    }
+    let behind = entry.get("behind").text();
+    if !behind.is_empty() {
+        let cut = |value: &Value| value.prefix().find(behind).map(|at| value.without_prefix(at + behind.len()));
+        *values = values.iter().filter_map(cut).collect();
+    }
+}
+
+fn decodes(value: &Value) -> bool {
+    const DECODERS: [&str; 7] = ["base64", "base32", "xxd", "openssl", "gunzip", "uudecode", "zcat"];
+    value.pieces.iter().any(|(piece, _)| {
+        matches!(piece, Piece::Output(reflex_shell::Printed::Program(name)) if DECODERS.contains(&name.as_str()))
+    })
+}
+
+fn is_absolute(value: &Value) -> bool {
+    match value.pieces.first() {
+        Some((Piece::Text(text), _)) => text.starts_with('/'),
+        Some((Piece::Home(_) | Piece::Output(_) | Piece::Variable(_), _)) => true,
+        Some((Piece::Glob(_) | Piece::Unknown(_), _)) | None => false,
+    }
+}
+
+/// Tools take paths as they are; only a tilde at the front is understood by some of them.
+fn agent_path_value(text: &str) -> Value {
+    let origin = Origin::default();
+    match text.strip_prefix('~') {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+            let mut value = Value::piece(Piece::Home(String::new()), origin);
+            value.push_text(rest, origin);
+            value
+        }
+        _ => Value::text(text, origin),
+    }
+}

@@ -1,0 +1,128 @@
+//! The one language for "this is bad": conditions over effects, targets and facts, with three answers.
+
+use crate::effect::{Effect, Target};
+use crate::facts::Facts;
+use reflex_shell::Site;
+use reflex_tables::Node;
+
+/// The answer to a condition. `and` is the least of two, `or` the greatest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Truth {
+    /// It does not hold.
+    No,
+    /// It cannot be known.
+    Unknown,
+    /// It holds.
+    Yes,
+}
+
+impl From<bool> for Truth {
+    fn from(holds: bool) -> Truth {
+        if holds { Truth::Yes } else { Truth::No }
+    }
+}
+
+impl Truth {
+    /// Its word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Truth::No => "no",
+            Truth::Unknown => "unknown",
+            Truth::Yes => "yes",
+        }
+    }
+
+    fn not(self) -> Truth {
+        match self {
+            Truth::No => Truth::Yes,
+            Truth::Unknown => Truth::Unknown,
+            Truth::Yes => Truth::No,
+        }
+    }
+}
+
+/// What a condition is about: an effect, and inside of `target:` one of its targets.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    /// The effect.
+    pub effect: &'a Effect,
+    /// The target.
+    pub target: Option<&'a Target>,
+}
+
+/// Evaluates a condition. The entries of a map and the items of a list must all hold; nothing always holds.
+pub(crate) fn evaluate(condition: Node<'_>, subject: Subject<'_>, facts: &Facts<'_>) -> Truth {
+    if condition.is_map() {
+        return all(condition.entries().map(|(key, value)| operator(key, value, subject, facts)));
+    }
+    all(condition.items().map(|item| evaluate(item, subject, facts)))
+}
+
+/// The operators. The library's tests refuse an entry that uses another word.
+pub const OPERATORS: [&str; 10] = ["all", "any", "not", "target", "flag", "program", "site", "argument", "is", "fact"];
+
+fn operator(key: &str, value: Node<'_>, subject: Subject<'_>, facts: &Facts<'_>) -> Truth {
+    let Subject { effect, target } = subject;
+    match key {
+        "all" => evaluate(value, subject, facts),
+        "any" => any(value.items().map(|item| evaluate(item, subject, facts))),
+        "not" => evaluate(value, subject, facts).not(),
+        "target" => any(effect.targets.iter().map(|one| evaluate(value, Subject { effect, target: Some(one) }, facts))),
+        "flag" => Truth::from(value.texts().any(|flag| effect.flags.contains(&flag))),
+        "program" => {
+            let command = facts.analysis.command(effect);
+            Truth::from(value.texts().any(|name| command.is_some_and(|command| command.name == name)))
+        }
+        "site" => Truth::from(value.texts().any(|site| site == site_name(effect.site))),
+        "argument" => argument(value, subject),
+        "is" => match target {
+            Some(target) => any(value.texts().map(|class| facts.is(effect, target, class))),
+            None => Truth::No,
+        },
+        "fact" => any(value.texts().map(|name| facts.fact(effect, target, name))),
+        _ => Truth::No,
+    }
+}
+
+/// `*` in a pattern stands for any text; the argument is compared as it is written.
+fn argument(value: Node<'_>, subject: Subject<'_>) -> Truth {
+    let written = match subject.target {
+        Some(target) => target.value.shown(),
+        None => subject.effect.argument.as_ref().map(|value| value.shown()).unwrap_or_default(),
+    };
+    let written = written.replace('/', "\u{1}");
+    Truth::from(
+        value.texts().any(|pattern| crate::path::glob(pattern.replace('/', "\u{1}").as_bytes(), written.as_bytes())),
+    )
+}
+
+fn site_name(site: Site) -> &'static str {
+    match site {
+        Site::Here => "here",
+        Site::Remote => "remote",
+        Site::Container => "container",
+    }
+}
+
+fn all(mut answers: impl Iterator<Item = Truth>) -> Truth {
+    let mut worst = Truth::Yes;
+    // What does not hold ends the question: facts that are not needed are not asked.
+    while worst != Truth::No {
+        match answers.next() {
+            Some(answer) => worst = worst.min(answer),
+            None => break,
+        }
+    }
+    worst
+}
+
+fn any(mut answers: impl Iterator<Item = Truth>) -> Truth {
+    let mut best = Truth::No;
+    while best != Truth::Yes {
+        match answers.next() {
+            Some(answer) => best = best.max(answer),
+            None => break,
+        }
+    }
+    best
+}

@@ -1,0 +1,189 @@
+//! What a command or a tool call would do to the machine.
+
+use reflex_shell::{CommandId, Origin, Piece, Site, Value};
+
+/// One thing that would happen, to some targets.
+#[derive(Debug, Clone)]
+pub struct Effect {
+    /// What happens.
+    pub kind: EffectKind,
+    /// To what it happens.
+    pub targets: Vec<Target>,
+    /// How: the keys of the options that are given, and what the program always does.
+    pub flags: Vec<&'static str>,
+    /// An operand that says how (`777`, `root:root`).
+    pub argument: Option<Value>,
+    /// The command that does it; `None` for other tools.
+    pub command: Option<CommandId>,
+    /// Which of the event's actions it belongs to.
+    pub action: usize,
+    /// Its place in the action's text.
+    pub origin: Origin,
+    /// On which system it happens.
+    pub site: Site,
+}
+
+/// What an effect touches, as it is written and as a lexical path where it is one.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// As written.
+    pub value: Value,
+    /// The absolute path, links not followed.
+    pub path: TargetPath,
+}
+
+/// The lexical path of a target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TargetPath {
+    /// Not a path: a host, a branch, a process.
+    None,
+    /// Absolute and normalised, with patterns left in it.
+    Known {
+        /// The path.
+        text: String,
+        /// A slash or a pattern for everything stood behind it: what it links to is meant.
+        follows: bool,
+        /// All that lies in it is meant, not the folder itself.
+        contents: bool,
+    },
+    /// A part decides where it lies and is not known.
+    Unknown,
+}
+
+impl Target {
+    /// The known path.
+    pub fn path(&self) -> Option<&str> {
+        match &self.path {
+            TargetPath::Known { text, .. } => Some(text),
+            TargetPath::None | TargetPath::Unknown => None,
+        }
+    }
+
+    /// As a person would name it: the path if there is one, else as written.
+    pub fn shown(&self) -> String {
+        match &self.path {
+            TargetPath::Known { text, contents: true, .. } => format!("everything in {text}"),
+            TargetPath::Known { text, .. } => text.clone(),
+            TargetPath::None | TargetPath::Unknown => self.value.shown(),
+        }
+    }
+
+    /// Whether the target stands for what a search or a pattern finds.
+    pub fn is_pattern(&self) -> bool {
+        self.value.pieces.iter().any(|(piece, _)| matches!(piece, Piece::Glob(_)))
+    }
+}
+
+/// What an effect's targets are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sort {
+    /// Files and folders.
+    Path,
+    /// Hosts, branches, processes, names.
+    Name,
+}
+
+macro_rules! effect_kinds {
+    ($($(#[doc = $doc:literal])+ $kind:ident = $name:literal $sort:ident;)+) => {
+        /// What happens.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum EffectKind { $($(#[doc = $doc])+ $kind,)+ }
+
+        impl EffectKind {
+            /// Every kind.
+            pub const ALL: &[EffectKind] = &[$(EffectKind::$kind,)+];
+
+            /// The word that the library uses for it.
+            pub fn name(self) -> &'static str {
+                match self { $(EffectKind::$kind => $name,)+ }
+            }
+
+            /// What its targets are.
+            pub fn sort(self) -> Sort {
+                match self { $(EffectKind::$kind => Sort::$sort,)+ }
+            }
+
+            /// The kind of this word.
+            pub fn named(name: &str) -> Option<EffectKind> {
+                match name { $($name => Some(EffectKind::$kind),)+ _ => None }
+            }
+        }
+    };
+}
+
+effect_kinds! {
+    /// Files or folders are removed.
+    Delete = "delete" Path;
+    /// A file is replaced or created.
+    Overwrite = "overwrite" Path;
+    /// Something is added to a file.
+    Append = "append" Path;
+    /// A part of a file is changed.
+    Edit = "edit" Path;
+    /// A file is cut to a size.
+    Truncate = "truncate" Path;
+    /// Files are moved away.
+    Move = "move" Path;
+    /// Files are read.
+    Read = "read" Path;
+    /// A file system is made or its traces are erased.
+    Format = "format" Path;
+    /// Who may do what with a file changes.
+    ChangePermissions = "change-permissions" Path;
+    /// Who owns a file changes.
+    ChangeOwner = "change-owner" Path;
+    /// A file is run as a script or program.
+    RunFile = "run-file" Path;
+    /// A file's content is sent to a host.
+    SendFile = "send-file" Path;
+    /// Changes in the work tree that are not committed are lost.
+    DiscardChanges = "discard-changes" Path;
+    /// Files that git does not track are removed.
+    DiscardUntracked = "discard-untracked" Path;
+    /// Stashed work is dropped.
+    DropStash = "drop-stash" Name;
+    /// A local branch is deleted though it may not be merged.
+    DeleteBranch = "delete-branch" Name;
+    /// A remote branch is replaced.
+    PushForce = "push-force" Name;
+    /// A remote branch is replaced unless somebody else changed it.
+    PushWithLease = "push-with-lease" Name;
+    /// A remote branch or tag is deleted.
+    DeleteRemoteRef = "delete-remote-ref" Name;
+    /// Commits or their traces are rewritten.
+    RewriteHistory = "rewrite-history" Name;
+    /// Something is fetched from a host.
+    Fetch = "fetch" Name;
+    /// Something is sent to a host.
+    Send = "send" Name;
+    /// Connections are accepted.
+    Listen = "listen" Name;
+    /// A shell is given to whoever connects.
+    GiveShell = "give-shell" Name;
+    /// Code that was just fetched is run.
+    RunFetched = "run-fetched" Name;
+    /// Code that was just decoded, and whose text is not known, is run.
+    RunDecoded = "run-decoded" Name;
+    /// The text is larger or nested deeper than what is read.
+    ExceedLimit = "exceed-limit" Name;
+    /// A part of the text cannot be read.
+    Unreadable = "unreadable" Name;
+    /// A program or code that is not known is run.
+    RunUnknown = "run-unknown" Name;
+    /// What runs has another user's rights.
+    RaisePrivilege = "raise-privilege" Name;
+    /// Processes are ended.
+    Kill = "kill" Name;
+    /// Something will run again later by itself.
+    Persist = "persist" Name;
+    /// Scheduled commands are removed.
+    DeleteSchedule = "delete-schedule" Name;
+    /// Users or passwords change.
+    ChangeAccounts = "change-accounts" Name;
+    /// The machine stops.
+    ShutDown = "shut-down" Name;
+    /// The machine's resources are used up.
+    Exhaust = "exhaust" Name;
+    /// The guard is changed or switched off.
+    ChangeGuard = "change-guard" Name;
+}

@@ -1,0 +1,189 @@
+//! What an agent is about to do, or has done, in words that belong to no agent.
+
+/// A call of one agent at one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Event {
+    /// The agent's own name for the session; empty if it has none.
+    pub session: String,
+    /// The coding agent: `claude`, `codex`, …
+    pub client: String,
+    /// The role of the (sub)agent, if it has one.
+    pub role: Option<String>,
+    /// The task that a person declared.
+    pub task: Option<String>,
+    /// The agent's permission mode, in its own word.
+    pub mode: Option<String>,
+    /// The folder in which the call happens, absolute.
+    pub cwd: String,
+    /// The root of the project, absolute.
+    pub workspace: String,
+    /// The user's home folder, absolute.
+    pub home: String,
+    /// When in the agent's work this is.
+    pub moment: Moment,
+    /// The tool in the agent's own word; empty where there is none.
+    pub tool: String,
+    /// What the call does; several for a patch or a batch.
+    pub actions: Vec<Action>,
+    /// How it ended, after a tool.
+    pub outcome: Option<Outcome>,
+}
+
+/// When in an agent's work an event happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Moment {
+    /// Before a tool runs.
+    #[default]
+    BeforeTool,
+    /// After a tool ran or failed.
+    AfterTool,
+    /// The agent asks a person for permission.
+    PermissionRequest,
+    /// A person submits a prompt.
+    Prompt,
+    /// A session begins.
+    SessionStart,
+    /// A session ends.
+    SessionEnd,
+    /// The agent stops working.
+    Stop,
+    /// A subagent begins or ends.
+    Subagent,
+    /// Anything else an agent reports (compaction, notifications, configuration).
+    Other,
+}
+
+impl Moment {
+    /// Whether a refusal can still keep the call from running.
+    pub fn is_before_execution(self) -> bool {
+        matches!(self, Moment::BeforeTool | Moment::PermissionRequest)
+    }
+}
+
+/// One thing that a tool call does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Runs a text in a shell.
+    Shell {
+        /// The text.
+        command: String,
+    },
+    /// Reads a file or folder.
+    Read {
+        /// What is read.
+        path: AgentPath,
+    },
+    /// Replaces a file's content.
+    Write {
+        /// The file.
+        path: AgentPath,
+        /// The new content.
+        content: String,
+    },
+    /// Changes a part of a file.
+    Edit {
+        /// The file.
+        path: AgentPath,
+        /// The text that comes in.
+        content: String,
+    },
+    /// Deletes a file.
+    Delete {
+        /// The file.
+        path: AgentPath,
+    },
+    /// Searches file names or contents.
+    Search {
+        /// Where.
+        path: AgentPath,
+    },
+    /// Fetches a URL.
+    Fetch {
+        /// The URL.
+        url: String,
+    },
+    /// Calls a tool of an MCP server.
+    McpCall {
+        /// The server.
+        server: String,
+        /// Its tool.
+        tool: String,
+        /// The arguments as JSON.
+        arguments: String,
+    },
+    /// A person's prompt.
+    Prompt {
+        /// The text.
+        text: String,
+    },
+    /// Starts another agent.
+    SpawnAgent {
+        /// Its task.
+        prompt: String,
+    },
+    /// Uses a skill.
+    Skill {
+        /// The skill's name.
+        name: String,
+    },
+    /// Types text into a running program.
+    Input {
+        /// The text.
+        text: String,
+    },
+    /// A tool that Reflex does not know.
+    Other {
+        /// The arguments as JSON.
+        arguments: String,
+    },
+}
+
+/// A path as an agent wrote it. Payloads of one system may be judged on another.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AgentPath {
+    /// The text.
+    pub text: String,
+    /// How its parts are divided.
+    pub flavour: Flavour,
+}
+
+/// How a path is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Flavour {
+    /// `/home/me/x`
+    #[default]
+    Posix,
+    /// `C:\Users\me\x`
+    Windows,
+}
+
+impl AgentPath {
+    /// A path whose flavour is told from its text: a drive letter or a backslash without a slash is Windows.
+    pub fn new(text: impl Into<String>) -> AgentPath {
+        let text = text.into();
+        let bytes = text.as_bytes();
+        let drive = matches!(bytes, [letter, b':', b'\\' | b'/', ..] if letter.is_ascii_alphabetic());
+        let windows = drive || text.starts_with("\\\\");
+        let flavour = if windows { Flavour::Windows } else { Flavour::Posix };
+        AgentPath { text, flavour }
+    }
+
+    /// The path with slashes.
+    pub fn with_slashes(&self) -> String {
+        match self.flavour {
+            Flavour::Posix => self.text.clone(),
+            Flavour::Windows => self.text.replace('\\', "/"),
+        }
+    }
+}
+
+/// How a tool call ended.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Outcome {
+    /// What it printed or returned.
+    pub output: String,
+    /// Its exit status, if the agent tells it.
+    pub exit_code: Option<i64>,
+    /// Whether the agent reports it as failed.
+    pub failed: bool,
+}

@@ -1,0 +1,178 @@
+//! Turns findings into one verdict: the strictest finding decides, the policy says what a severity is worth.
+
+use crate::effect::{Effect, EffectKind};
+use crate::event::Event;
+use crate::facts::Facts;
+use crate::finding::{Decision, Finding, Rewrite, Severity};
+use reflex_tables::Node;
+
+/// What a severity is worth here.
+#[derive(Debug, Clone, Copy)]
+pub struct Policy {
+    /// Its name: `balanced`, `strict`, …
+    pub name: &'static str,
+    node: Node<'static>,
+}
+
+impl Policy {
+    /// The policy of this name in the library.
+    pub fn named(tables: Node<'static>, name: &str) -> Option<Policy> {
+        let (name, node) = tables.get("policies").entries().find(|(known, _)| *known == name)?;
+        Some(Policy { name, node })
+    }
+
+    fn worth(self, severity: Severity) -> Worth {
+        match self.node.get(severity.name()).text() {
+            "pass" => Worth::Record,
+            "warn" => Worth::Advise,
+            "ask" => Worth::Decide(Decision::Ask),
+            _ => Worth::Decide(Decision::Deny),
+        }
+    }
+
+    fn ask(self) -> Decision {
+        if self.node.get("ask").text() == "deny" { Decision::Deny } else { Decision::Ask }
+    }
+}
+
+enum Worth {
+    Record,
+    Advise,
+    Decide(Decision),
+}
+
+/// What is said about a call, and why.
+#[derive(Debug, Clone, Default)]
+pub struct Verdict {
+    /// What is to happen.
+    pub decision: Decision,
+    /// The worst severity among the findings.
+    pub risk: Severity,
+    /// How sure the strictest finding is, in percent; 100 without findings.
+    pub confidence: u32,
+    /// Strictest first.
+    pub findings: Vec<Finding>,
+    /// One sentence for each finding that decides.
+    pub reasons: Vec<String>,
+    /// Words that ride beside a call that may run.
+    pub advice: Vec<String>,
+    /// A call that may run in its place.
+    pub rewrite: Option<Rewrite>,
+    /// What must be done before the call may run.
+    pub precautions: Vec<Precaution>,
+    /// How the decision came about, step by step.
+    pub chain: Vec<String>,
+}
+
+/// What must be done before a call may run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Precaution {
+    /// Keep a copy of what these paths hold.
+    Snapshot {
+        /// Absolute paths.
+        paths: Vec<String>,
+    },
+}
+
+/// Weighs the findings under the policy.
+pub(crate) fn decide(policy: Policy, facts: &Facts<'_>, findings: Vec<Finding>) -> Verdict {
+    let mut verdict = Verdict { confidence: 100, findings: once_each(findings), ..Verdict::default() };
+    verdict.risk = verdict.findings.iter().map(|finding| finding.severity).max().unwrap_or_default();
+    let mut deciding: Vec<(Decision, String)> = Vec::new();
+    for finding in &verdict.findings {
+        let worth = match finding.action {
+            Some(action) => Worth::Decide(action),
+            None => policy.worth(finding.severity),
+        };
+        let decision = match worth {
+            Worth::Record => continue,
+            Worth::Advise => Decision::Pass,
+            Worth::Decide(Decision::Ask) => policy.ask(),
+            Worth::Decide(decision) => decision,
+        };
+        verdict.chain.push(format!(
+            "{}: {} is worth {} in {}",
+            finding.id,
+            finding.severity.name(),
+            word(decision),
+            policy.name
+        ));
+        verdict.decision = verdict.decision.max(decision);
+        let said = said(decision, finding);
+        if decision == Decision::Pass { verdict.advice.push(said) } else { deciding.push((decision, said)) }
+    }
+    // What would only have been asked about is no news beside what is blocked.
+    verdict.reasons =
+        deciding.into_iter().filter(|(decision, _)| *decision == verdict.decision).map(|(_, said)| said).collect();
+    let first = verdict.findings.first();
+    verdict.confidence = first.map_or(100, |finding| finding.confidence);
+    verdict.precautions = precautions(facts, verdict.decision);
+    verdict
+}
+
+fn word(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Pass => "a warning",
+        Decision::Ask => "a question",
+        Decision::Deny => "a block",
+    }
+}
+
+/// Strictest first; an id that fires for several parts is told once, for the first of them.
+fn once_each(mut findings: Vec<Finding>) -> Vec<Finding> {
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    let mut seen: Vec<String> = Vec::new();
+    findings.retain(|finding| {
+        let new = !seen.contains(&finding.id);
+        if new {
+            seen.push(finding.id.clone());
+        }
+        new
+    });
+    findings
+}
+
+/// What triggered and why, then the harm and what to do instead.
+fn said(decision: Decision, finding: &Finding) -> String {
+    let begin = match decision {
+        Decision::Pass => "Warning",
+        Decision::Ask => "Needs approval",
+        Decision::Deny => "Blocked",
+    };
+    let Finding { id, category, command, message, remedy, .. } = finding;
+    let mut text = format!("{begin}: `{command}` matches safety pattern `{id}` (category: {category}). {message}");
+    if !remedy.is_empty() {
+        text.push_str(&format!(" Instead: {remedy}."));
+    }
+    text
+}
+
+/// What a call that may run would destroy is kept first.
+fn precautions(facts: &Facts<'_>, decision: Decision) -> Vec<Precaution> {
+    if decision == Decision::Deny {
+        return Vec::new();
+    }
+    let destroys = |effect: &&Effect| {
+        matches!(
+            effect.kind,
+            EffectKind::Delete | EffectKind::Truncate | EffectKind::DiscardChanges | EffectKind::DiscardUntracked
+        )
+    };
+    let destroying = facts.analysis.effects.iter().filter(destroys);
+    let paths: Vec<String> = destroying
+        .flat_map(|effect| effect.targets.iter().map(|target| facts.real(effect, target).path))
+        .filter(|path| !path.is_empty())
+        .collect();
+    if paths.is_empty() { Vec::new() } else { vec![Precaution::Snapshot { paths }] }
+}
+
+/// What a person is told about how to let a denied call run.
+pub fn way_on(event: &Event, decision: Decision) -> Option<String> {
+    let tool = if event.tool.is_empty() { "it" } else { "this call" };
+    match decision {
+        Decision::Pass | Decision::Ask => None,
+        Decision::Deny => Some(format!(
+            "Do not work around this. If {tool} is really wanted, a person can run it in their own terminal."
+        )),
+    }
+}

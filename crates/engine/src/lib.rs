@@ -1,0 +1,58 @@
+//! The judgement: an event becomes an analysis, the detectors' findings on it, and one verdict. Pure: what the machine
+//! knows is asked of a [`World`].
+
+mod analyze;
+mod condition;
+mod effect;
+mod event;
+mod facts;
+mod finding;
+mod fingerprint;
+mod gatekeeper;
+mod path;
+mod quote;
+mod sentinel;
+mod world;
+
+pub use analyze::{Analysis, analyze};
+pub use condition::{OPERATORS, Truth};
+pub use effect::{Effect, EffectKind, Sort, Target, TargetPath};
+pub use event::{Action, AgentPath, Event, Flavour, Moment, Outcome};
+pub use facts::Facts;
+pub use finding::{At, Decision, Finding, Rewrite, Severity, Tier};
+pub use fingerprint::Fingerprint;
+pub use gatekeeper::{Policy, Precaution, Verdict, way_on};
+pub use path::{Folders, Place, absolute, fits, is_below, is_within, parent};
+pub use quote::redacted;
+pub use reflex_shell as shell;
+pub use world::{Known, Names, Real, Supposed, SupposedGit, Untracked, World};
+
+use reflex_tables::Node;
+
+/// Everything that was worked out about one call.
+#[derive(Debug)]
+pub struct Judgement {
+    /// What it would do.
+    pub analysis: Analysis,
+    /// What is said about it.
+    pub verdict: Verdict,
+    /// What was asked of the machine, with the answers.
+    pub asked: Vec<String>,
+}
+
+/// Judges one event: analysis, detectors, gatekeeper.
+pub fn judge(event: &Event, policy: Policy, tables: Node<'static>, world: &dyn World) -> Judgement {
+    let analysis = analyze(event, tables, world);
+    let facts = Facts::new(event, &analysis, tables, world);
+    let findings = sentinel::inspect(&facts);
+    let verdict = gatekeeper::decide(policy, &facts, findings);
+    let asked = facts.asked();
+    Judgement { analysis, verdict, asked }
+}
+
+impl Judgement {
+    /// What makes this call the same as another.
+    pub fn fingerprint(&self, event: &Event) -> Fingerprint {
+        fingerprint::of(event, &self.analysis)
+    }
+}

@@ -1,0 +1,138 @@
+//! The patterns of the library: what is dangerous, by effect.
+
+use crate::condition::{Subject, Truth, evaluate};
+use crate::effect::{Effect, Target};
+use crate::facts::Facts;
+use crate::finding::{At, Decision, Finding, Severity, Tier};
+use crate::quote;
+use reflex_tables::Node;
+
+/// The findings of every entry whose trigger is one of the call's effects.
+pub(crate) fn inspect(facts: &Facts<'_>) -> Vec<Finding> {
+    let triggers = facts.tables.get("triggers");
+    let mut findings: Vec<Finding> = Vec::new();
+    for effect in &facts.analysis.effects {
+        for rule in triggers.get(effect.kind.name()).items() {
+            findings.extend(judge(rule, effect, facts));
+        }
+    }
+    findings
+}
+
+fn judge(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> Option<Finding> {
+    facts.take_lost();
+    let truth = evaluate(rule.get("when"), Subject { effect, target: None }, facts);
+    let fires = match truth {
+        Truth::Yes => true,
+        Truth::Unknown => rule.get("unknown").text() == "fire",
+        Truth::No => false,
+    };
+    fires.then(|| finding(rule, effect, facts, truth))
+}
+
+fn finding(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>, truth: Truth) -> Finding {
+    let lost = facts.take_lost();
+    let guilty = guilty_targets(rule, effect, facts);
+    let words = Words { guilty: &guilty, effect, facts, lost: &lost, known: truth == Truth::Yes };
+    let id = rule.get("id").text();
+    Finding {
+        id: id.into(),
+        detector: rule.get("detector").text().into(),
+        category: rule.get("category").text().into(),
+        severity: Severity::named(rule.get("severity").text()).unwrap_or(Severity::High),
+        confidence: rule.get("confidence").number(),
+        tier: Tier::named(rule.get("tier").text()).unwrap_or_default(),
+        action: None,
+        message: words.fill(rule.get("message").text()),
+        remedy: words.fill(rule.get("remedy").text()),
+        command: quote::guilty_part(effect, facts),
+        rewrite: None,
+        otherwise: Decision::Deny,
+        judgeable: false,
+        at: at(effect, facts),
+        evidence: facts.asked(),
+    }
+}
+
+/// The targets for which the rule's `target:` condition does not fail; all of them if it has none.
+fn guilty_targets<'e>(rule: Node<'static>, effect: &'e Effect, facts: &Facts<'_>) -> Vec<&'e Target> {
+    let condition = rule.get("when").get("target");
+    let guilty = |target: &&Target| {
+        condition.is_nil() || evaluate(condition, Subject { effect, target: Some(target) }, facts) != Truth::No
+    };
+    effect.targets.iter().filter(guilty).collect()
+}
+
+fn at(effect: &Effect, facts: &Facts<'_>) -> At {
+    let reading = facts.analysis.readings.get(effect.action);
+    let mut derived = Vec::new();
+    let mut step = effect.origin.derivation;
+    while let Some(derivation) = step.and_then(|id| reading?.derivations.get(id.0 as usize)) {
+        derived.insert(0, derivation.clone());
+        step = derivation.from.derivation;
+    }
+    let within =
+        if effect.command.is_some() || !effect.origin.span.eq(&Default::default()) { "command" } else { "file_path" };
+    At { within: within.into(), span: effect.origin.span, derived }
+}
+
+/// The words that a message may name in braces.
+struct Words<'a> {
+    guilty: &'a [&'a Target],
+    effect: &'a Effect,
+    facts: &'a Facts<'a>,
+    lost: &'a crate::world::Names,
+    known: bool,
+}
+
+impl Words<'_> {
+    fn fill(&self, template: &str) -> String {
+        let mut filled = String::with_capacity(template.len() + 64);
+        let mut rest = template;
+        while let Some((before, behind)) = rest.split_once('{') {
+            let Some((word, after)) = behind.split_once('}') else { break };
+            filled.push_str(before);
+            filled.push_str(&self.word(word));
+            rest = after;
+        }
+        filled.push_str(rest);
+        filled
+    }
+
+    fn word(&self, word: &str) -> String {
+        match word {
+            "targets" => self.targets(),
+            "lost" => self.lost(),
+            "program" => self.facts.analysis.command(self.effect).map_or(String::new(), |command| command.name.clone()),
+            "argument" => self.effect.argument.as_ref().map_or(String::new(), |value| quote::redacted(&value.shown())),
+            _ => format!("{{{word}}}"),
+        }
+    }
+
+    fn targets(&self) -> String {
+        let shown: Vec<String> = self.guilty.iter().take(4).map(|target| self.target(target)).collect();
+        let more = self.guilty.len().saturating_sub(4);
+        let all = shown.join(", ");
+        if more > 0 { format!("{all} and {more} more") } else { all }
+    }
+
+    /// As written, with the place it really leads to if that is another.
+    fn target(&self, target: &Target) -> String {
+        let shown = quote::redacted(&target.shown());
+        let real = self.facts.real(self.effect, target).path;
+        match target.path() {
+            Some(path) if path != real && !real.is_empty() => format!("{shown} (really {real})"),
+            _ => shown,
+        }
+    }
+
+    fn lost(&self) -> String {
+        if !self.known && self.lost.names.is_empty() {
+            return "what is not committed (the state of the work tree is not known)".into();
+        }
+        let named: Vec<&str> = self.lost.names.iter().take(5).map(String::as_str).collect();
+        let more = self.lost.count.saturating_sub(named.len());
+        let all = named.join(", ");
+        if more > 0 { format!("{all} and {more} more") } else { all }
+    }
+}

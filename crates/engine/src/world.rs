@@ -1,0 +1,214 @@
+//! What the machine knows: asked only when a condition needs it. A question may stay unanswered.
+
+use crate::path::{is_below, is_within, parent};
+use std::collections::BTreeMap;
+
+/// An answer, or that it is not known.
+pub type Known<T> = Option<T>;
+
+/// Where a path really leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Real {
+    /// The path with its links followed.
+    pub path: String,
+    /// Whether something is there.
+    pub exists: Known<bool>,
+    /// Whether a folder is there.
+    pub is_folder: Known<bool>,
+}
+
+/// Names of what would be lost: some of them, and how many there are.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Names {
+    /// The first few, relative to the work tree.
+    pub names: Vec<String>,
+    /// All of them.
+    pub count: usize,
+}
+
+/// Which files that git does not track are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Untracked {
+    /// Those that are not ignored.
+    Ordinary,
+    /// Those that are ignored.
+    Ignored,
+    /// Both.
+    All,
+}
+
+/// The machine as facts. Paths are absolute; answers are bounded, and what lies beyond the bounds is not known.
+pub trait World {
+    /// Where a path leads. With `follow` a link at its end is followed too.
+    fn real(&self, path: &str, follow: bool) -> Real;
+    /// The value of an environment variable.
+    fn variable(&self, name: &str) -> Option<String>;
+    /// Folders for temporary files.
+    fn temporary(&self) -> Vec<String>;
+    /// Files of the guard itself: its binary, configuration and state.
+    fn guard(&self) -> Vec<String>;
+    /// Whether one of these names lies in the folder.
+    fn has_one_of(&self, folder: &str, names: &[&str]) -> Known<bool>;
+    /// Whether git tracks the path or something below it.
+    fn is_tracked(&self, path: &str) -> Known<bool>;
+    /// Whether git ignores the path.
+    fn is_ignored(&self, path: &str) -> Known<bool>;
+    /// Tracked files at or below the path whose content is in no commit.
+    fn uncommitted(&self, path: &str) -> Known<Names>;
+    /// Tracked files at or below the path that differ from the index.
+    fn unstaged(&self, path: &str) -> Known<Names>;
+    /// Files at or below the path that git does not track.
+    fn untracked(&self, path: &str, which: Untracked) -> Known<Names>;
+    /// The branch that is checked out where the path lies; `None` inside if none is.
+    fn branch(&self, path: &str) -> Known<Option<String>>;
+    /// How many commits would be reachable from nowhere without this local branch.
+    fn only_on(&self, path: &str, branch: &str) -> Known<usize>;
+    /// How many stashes there are.
+    fn stashes(&self, path: &str) -> Known<usize>;
+    /// Branches that this repository protects besides those everybody protects.
+    fn protected(&self, path: &str) -> Vec<String>;
+}
+
+/// A world that is only supposed: what `eval` and the tests judge in. What is not given is not known.
+#[derive(Debug, Clone, Default)]
+pub struct Supposed {
+    /// The project's root; git facts are about it.
+    pub workspace: String,
+    /// The git facts, if any are given.
+    pub git: Option<SupposedGit>,
+    /// Environment variables.
+    pub variables: BTreeMap<String, String>,
+    /// Links and where they lead; relative ones begin at the project's root.
+    pub links: BTreeMap<String, String>,
+    /// Paths at which nothing is.
+    pub missing: Vec<String>,
+    /// Files of the guard.
+    pub guard: Vec<String>,
+}
+
+/// Git facts that are given. Paths are relative to the project's root; what is not listed is tracked and unchanged.
+#[derive(Debug, Clone, Default)]
+pub struct SupposedGit {
+    /// The branch that is checked out.
+    pub branch: Option<String>,
+    /// Tracked files with changes.
+    pub dirty: Vec<String>,
+    /// Files that are not tracked.
+    pub untracked: Vec<String>,
+    /// Folders and files that are ignored.
+    pub ignored: Vec<String>,
+    /// Protected branches.
+    pub protected: Vec<String>,
+    /// Commits that exist on no remote.
+    pub unpushed: Option<usize>,
+    /// Stashes.
+    pub stashes: Option<usize>,
+}
+
+impl Supposed {
+    fn relative<'p>(&self, path: &'p str) -> Option<&'p str> {
+        if !is_within(path, &self.workspace) {
+            return None;
+        }
+        path.get(self.workspace.trim_end_matches('/').len()..).map(|rest| rest.trim_start_matches('/'))
+    }
+
+    fn names(&self, path: &str, of: impl Fn(&SupposedGit) -> Vec<String>) -> Known<Names> {
+        let git = self.git.as_ref()?;
+        let Some(relative) = self.relative(path) else { return Some(Names::default()) };
+        let is_meant = |name: &String| {
+            let name = name.trim_end_matches('/');
+            relative.is_empty() || is_within(name, relative) || is_within(relative, name)
+        };
+        let names: Vec<String> = of(git).into_iter().filter(is_meant).collect();
+        Some(Names { count: names.len(), names })
+    }
+
+    fn absolute_link(&self, link: &str) -> String {
+        crate::path::absolute(link, &self.workspace)
+    }
+}
+
+impl World for Supposed {
+    fn real(&self, path: &str, follow: bool) -> Real {
+        let mut real = path.to_owned();
+        for _ in 0..8 {
+            let leads = |link: &str| if follow { is_within(&real, link) } else { is_below(&real, link) };
+            let Some((link, target)) = self
+                .links
+                .iter()
+                .map(|(link, target)| (self.absolute_link(link), target))
+                .find(|(link, _)| leads(link))
+            else {
+                break;
+            };
+            let rest = real.get(link.len()..).unwrap_or("").trim_start_matches('/').to_owned();
+            real = crate::path::absolute(&format!("{target}/{rest}"), parent(&link));
+        }
+        let missing = self.missing.iter().any(|gone| is_within(&real, &self.absolute_link(gone)));
+        Real { path: real, exists: Some(!missing), is_folder: None }
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        self.variables.get(name).cloned()
+    }
+
+    fn temporary(&self) -> Vec<String> {
+        ["/tmp", "/private/tmp", "/var/tmp", "/var/folders"].map(String::from).to_vec()
+    }
+
+    fn guard(&self) -> Vec<String> {
+        self.guard.clone()
+    }
+
+    fn has_one_of(&self, _folder: &str, _names: &[&str]) -> Known<bool> {
+        Some(true)
+    }
+
+    fn is_tracked(&self, path: &str) -> Known<bool> {
+        let git = self.git.as_ref()?;
+        let Some(relative) = self.relative(path) else { return Some(false) };
+        let mut untracked = git.untracked.iter().chain(&git.ignored);
+        Some(!untracked.any(|name| is_within(relative, name.trim_end_matches('/'))))
+    }
+
+    fn is_ignored(&self, path: &str) -> Known<bool> {
+        let git = self.git.as_ref()?;
+        let relative = self.relative(path)?;
+        let listed = git.ignored.iter().any(|name| is_within(relative, name.trim_end_matches('/')));
+        // Without git facts the usual build folders count as ignored; with them only what is listed does.
+        Some(listed)
+    }
+
+    fn uncommitted(&self, path: &str) -> Known<Names> {
+        self.names(path, |git| git.dirty.clone())
+    }
+
+    fn unstaged(&self, path: &str) -> Known<Names> {
+        self.names(path, |git| git.dirty.clone())
+    }
+
+    fn untracked(&self, path: &str, which: Untracked) -> Known<Names> {
+        self.names(path, |git| match which {
+            Untracked::Ordinary => git.untracked.clone(),
+            Untracked::Ignored => git.ignored.clone(),
+            Untracked::All => git.untracked.iter().chain(&git.ignored).cloned().collect(),
+        })
+    }
+
+    fn branch(&self, _path: &str) -> Known<Option<String>> {
+        self.git.as_ref().map(|git| git.branch.clone())
+    }
+
+    fn only_on(&self, _path: &str, _branch: &str) -> Known<usize> {
+        self.git.as_ref()?.unpushed
+    }
+
+    fn stashes(&self, _path: &str) -> Known<usize> {
+        self.git.as_ref()?.stashes
+    }
+
+    fn protected(&self, _path: &str) -> Vec<String> {
+        self.git.as_ref().map(|git| git.protected.clone()).unwrap_or_default()
+    }
+}

@@ -1,0 +1,290 @@
+//! Facts about a git repository, read without starting git.
+//!
+//! A hostile repository runs code through git itself (filters, monitors, hooks), so nothing here
+//! starts a process: files are read, bounds are counted, and whatever cannot be had within them is
+//! an [`Unknown`], which must never be taken for "clean".
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+mod attributes;
+mod config;
+mod effort;
+mod history;
+mod ignore;
+mod index;
+mod objects;
+mod read;
+mod references;
+mod staged;
+mod unstaged;
+
+use config::Settings;
+use index::Index;
+
+/// Why a fact could not be had (too many files, unsupported format, unreadable …).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unknown(pub &'static str);
+
+/// A fact, or why it is unknown.
+pub type Fact<T> = Result<T, Unknown>;
+
+/// Paths relative to the work tree, sorted; `names` is cut at the limit that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Names {
+    /// The first names.
+    pub names: Vec<PathBuf>,
+    /// How many there are in all.
+    pub count: usize,
+    /// False when some files could not be judged: `count` is then "at least".
+    pub complete: bool,
+}
+
+/// Which untracked files to name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ignored {
+    /// Only files that no ignore rule matches.
+    Without,
+    /// Ignored files as well.
+    With,
+    /// Only ignored files.
+    Only,
+}
+
+/// A repository found on disk; configuration and index are read once, when first needed.
+#[derive(Debug)]
+pub struct Repository {
+    work_tree: Option<PathBuf>,
+    git_dir: PathBuf,
+    common_dir: PathBuf,
+    format: Fact<gix_hash::Kind>,
+    settings: OnceLock<Fact<Settings>>,
+    index: OnceLock<Fact<Arc<Index>>>,
+}
+
+impl Repository {
+    /// Walks upward from `start`, or from its nearest existing ancestor if it does not exist.
+    pub fn discover(start: &Path) -> Option<Repository> {
+        let start = nearest_existing(start)?;
+        start.ancestors().find_map(|directory| Self::at(directory).transpose())?.ok()
+    }
+
+    /// The folder with the checked-out files; none for a bare repository or inside the git folder.
+    pub fn work_tree(&self) -> Option<&Path> {
+        self.work_tree.as_deref()
+    }
+
+    /// The git folder of this work tree.
+    pub fn git_dir(&self) -> &Path {
+        &self.git_dir
+    }
+
+    /// The git folder that all work trees of the repository share.
+    pub fn common_dir(&self) -> &Path {
+        &self.common_dir
+    }
+
+    /// Tracked files at or below `scope` (empty: all) that differ from the index or whose index
+    /// entry differs from HEAD.
+    pub fn uncommitted(&self, scope: &[PathBuf], limit: usize) -> Fact<Names> {
+        let scope = self.scope(scope)?;
+        let mut found = unstaged::differing(self, &scope)?;
+        staged::differing(self, &scope, &mut found)?;
+        found.finish(limit)
+    }
+
+    /// Tracked files at or below `scope` (empty: all) that differ from the index: what
+    /// `git checkout -- .` loses.
+    pub fn unstaged(&self, scope: &[PathBuf], limit: usize) -> Fact<Names> {
+        unstaged::differing(self, &self.scope(scope)?)?.finish(limit)
+    }
+
+    /// Untracked files at or below `scope` (empty: all). A nested repository counts as one name, and so does a folder
+    /// that is ignored as a whole.
+    pub fn untracked(&self, scope: &[PathBuf], ignored: Ignored, limit: usize) -> Fact<Names> {
+        ignore::untracked(self, &self.scope(scope)?, ignored)?.finish(limit)
+    }
+
+    /// Whether any index entry is this path or lies below it.
+    pub fn is_tracked(&self, path: &Path) -> Fact<bool> {
+        let path = self.relative(path)?;
+        Ok(self.index()?.covers(&path))
+    }
+
+    /// Whether the path is untracked and matched by an ignore rule, as `git check-ignore` says.
+    pub fn is_ignored(&self, path: &Path) -> Fact<bool> {
+        ignore::is_ignored(self, &self.relative(path)?, path.as_os_str().as_bytes().ends_with(b"/"))
+    }
+
+    /// The repository whose `.git` (or whose bare folder) is exactly here. A `.git` file that leads
+    /// nowhere is an error, as it is for git: the search must not go on to an outer repository.
+    fn at(directory: &Path) -> Result<Option<Self>, Unknown> {
+        let dot_git = directory.join(".git");
+        match std::fs::metadata(&dot_git) {
+            Ok(found) if found.is_dir() && is_git_dir(&dot_git) => {
+                return Ok(Some(Self::open(dot_git, Some(directory))));
+            }
+            Ok(found) if found.is_file() => {
+                let target = link_target(&dot_git, b"gitdir:").filter(|target| is_git_dir(target));
+                let target = target.ok_or(Unknown("the .git file leads to no repository"))?;
+                return Ok(Some(Self::open(target, Some(directory))));
+            }
+            _ => {}
+        }
+        Ok(is_git_dir(directory).then(|| Self::open(directory.to_path_buf(), None)))
+    }
+
+    fn open(git_dir: PathBuf, found_in: Option<&Path>) -> Self {
+        let common_dir = common_dir_of(&git_dir);
+        let local = Settings::of_repository(&git_dir, &common_dir);
+        let format = local.as_ref().map_err(Clone::clone).and_then(Settings::object_hash);
+        let work_tree = found_in.and_then(|directory| match &local {
+            Ok(settings) if common_dir == git_dir => settings.work_tree(&git_dir, directory),
+            _ => Some(directory.to_path_buf()),
+        });
+        Repository { work_tree, git_dir, common_dir, format, settings: OnceLock::new(), index: OnceLock::new() }
+    }
+
+    fn settings(&self) -> Fact<&Settings> {
+        let load = || Settings::of_user_and_repository(self);
+        self.settings.get_or_init(load).as_ref().map_err(Clone::clone)
+    }
+
+    fn index(&self) -> Fact<&Index> {
+        let load = || Index::load(self).map(Arc::new);
+        self.index.get_or_init(load).as_deref().map_err(Clone::clone)
+    }
+
+    fn object_hash(&self) -> Fact<gix_hash::Kind> {
+        self.format.clone()
+    }
+
+    fn checked_out(&self) -> Fact<&Path> {
+        self.work_tree.as_deref().ok_or(Unknown("the repository has no work tree"))
+    }
+
+    fn scope(&self, paths: &[PathBuf]) -> Fact<Scope> {
+        let paths: Vec<Vec<u8>> = paths.iter().map(|path| self.relative(path)).collect::<Fact<_>>()?;
+        paths.iter().try_for_each(|path| self.is_of_this_work_tree(path))?;
+        let whole = paths.iter().any(Vec::is_empty);
+        Ok(Scope(if whole { Vec::new() } else { paths }))
+    }
+
+    /// An answer about a path elsewhere would be "nothing", which reads as "clean".
+    fn is_of_this_work_tree(&self, path: &[u8]) -> Fact<()> {
+        let root = self.checked_out()?;
+        if path.split(|byte| *byte == b'/').any(|part| part == b".git") {
+            return Err(Unknown("the path lies in the git folder"));
+        }
+        for level in attributes::levels(path).into_iter().filter(|level| !level.is_empty()) {
+            let full = root.join(OsStr::from_bytes(level));
+            let inner = full.join(".git").symlink_metadata().is_ok() || self.index()?.is_submodule(level);
+            if level.len() < path.len() && (full.is_symlink() || inner) {
+                return Err(Unknown("the path lies behind a link or in another repository"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The slash-separated path below the work tree; empty for the work tree itself.
+    fn relative(&self, path: &Path) -> Fact<Vec<u8>> {
+        let root = self.checked_out()?;
+        let whole = root.join(path);
+        let climbs = path.components().any(|part| part == Component::ParentDir);
+        if !climbs && let Ok(below) = whole.strip_prefix(root) {
+            return Ok(slashed(below));
+        }
+        // The last component itself is not followed: a link is a thing of its own.
+        let resolved = match (whole.parent(), whole.file_name()) {
+            (Some(parent), Some(name)) => resolve(parent).map(|parent| parent.join(name)),
+            _ => resolve(&whole),
+        };
+        let resolved = resolved.ok_or(Unknown("the path cannot be resolved"))?;
+        let below = resolved.strip_prefix(root).map_err(|_| Unknown("the path is outside the work tree"))?;
+        Ok(slashed(below))
+    }
+}
+
+/// The paths a question is limited to; none means the whole work tree.
+struct Scope(Vec<Vec<u8>>);
+
+impl Scope {
+    fn includes(&self, path: &[u8]) -> bool {
+        self.0.is_empty() || self.0.iter().any(|chosen| is_at_or_below(path, chosen))
+    }
+
+    /// Whether a folder is in the scope or on the way to it.
+    fn reaches(&self, directory: &[u8]) -> bool {
+        self.includes(directory) || self.0.iter().any(|chosen| is_at_or_below(chosen, directory))
+    }
+}
+
+fn is_at_or_below(path: &[u8], top: &[u8]) -> bool {
+    top.is_empty() || path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+}
+
+/// Paths gathered for an answer, and why some could not be judged.
+#[derive(Default)]
+struct Found {
+    names: std::collections::BTreeSet<PathBuf>,
+    unclear: Option<Unknown>,
+}
+
+impl Found {
+    fn add(&mut self, path: &[u8]) {
+        self.names.insert(PathBuf::from(OsStr::from_bytes(path)));
+    }
+
+    /// With nothing certain found, an unclear file makes the whole answer unknown.
+    fn finish(self, limit: usize) -> Fact<Names> {
+        let (count, complete) = (self.names.len(), self.unclear.is_none());
+        match self.unclear {
+            Some(reason) if count == 0 => Err(reason),
+            _ => Ok(Names { names: self.names.into_iter().take(limit).collect(), count, complete }),
+        }
+    }
+}
+
+fn slashed(path: &Path) -> Vec<u8> {
+    let parts: Vec<&[u8]> = path.iter().map(OsStr::as_bytes).filter(|part| *part != b".").collect();
+    parts.join(&b'/')
+}
+
+fn joined(directory: &[u8], name: &[u8]) -> Vec<u8> {
+    let parts: &[&[u8]] = if directory.is_empty() { &[name] } else { &[directory, name] };
+    parts.join(&b'/')
+}
+
+fn nearest_existing(path: &Path) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    let existing = path.ancestors().find_map(|ancestor| ancestor.canonicalize().ok())?;
+    let directory = if existing.is_dir() { Some(existing.as_path()) } else { existing.parent() };
+    directory.map(Path::to_path_buf)
+}
+
+/// Follows the links of the part that exists; the rest must not climb.
+fn resolve(path: &Path) -> Option<PathBuf> {
+    let (top, existing) = path.ancestors().find_map(|top| Some((top, top.canonicalize().ok()?)))?;
+    let rest = path.strip_prefix(top).ok()?;
+    rest.components().all(|part| matches!(part, Component::Normal(_))).then(|| existing.join(rest))
+}
+
+fn is_git_dir(directory: &Path) -> bool {
+    let common = common_dir_of(directory);
+    let head = read::file(&directory.join("HEAD"), 4096).ok().flatten().unwrap_or_default();
+    let points = head.starts_with(b"ref:") || gix_hash::ObjectId::from_hex(head.trim_ascii()).is_ok();
+    points && common.join("objects").is_dir() && common.join("refs").is_dir()
+}
+
+fn common_dir_of(git_dir: &Path) -> PathBuf {
+    link_target(&git_dir.join("commondir"), b"").unwrap_or_else(|| git_dir.to_path_buf())
+}
+
+/// The existing folder that a small file names after `prefix`, relative to the file's own folder.
+fn link_target(file: &Path, prefix: &[u8]) -> Option<PathBuf> {
+    let content = read::file(file, 16 * 1024).ok().flatten()?;
+    let named = content.strip_prefix(prefix)?.trim_ascii();
+    file.parent()?.join(OsStr::from_bytes(named)).canonicalize().ok()
+}

@@ -1,0 +1,276 @@
+//! Git configuration as plain values; nothing in it is ever run.
+
+use super::effort::double_stars;
+use super::{Fact, Repository, Unknown, read, references};
+use gix_config::file::Metadata;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+const MAXIMUM_BYTES: u64 = 4 * 1024 * 1024;
+const MAXIMUM_FILES: usize = 64;
+const MAXIMUM_DEPTH: usize = 10;
+const MAXIMUM_DOUBLE_STARS: usize = 3;
+const KNOWN_EXTENSIONS: [&str; 7] =
+    ["noop", "preciousobjects", "partialclone", "worktreeconfig", "objectformat", "refstorage", "relativeworktrees"];
+
+/// All values in order of precedence: the last one wins.
+#[derive(Debug, Default)]
+pub(super) struct Settings {
+    values: Vec<Value>,
+}
+
+#[derive(Debug)]
+struct Value {
+    section: String,
+    subsection: Option<Vec<u8>>,
+    name: String,
+    /// None for a name without `=`, which means true.
+    text: Option<Vec<u8>>,
+}
+
+impl Settings {
+    /// System, user and repository configuration together.
+    pub(super) fn of_user_and_repository(repository: &Repository) -> Fact<Self> {
+        let mut files = user_files();
+        files.push(repository.common_dir.join("config"));
+        if repository.worktree_configuration()? {
+            files.push(repository.git_dir.join("config.worktree"));
+        }
+        let mut context = Loader::new(&repository.git_dir);
+        let first = context.load_all(&files)?;
+        if !context.asks_for_urls {
+            return Ok(first);
+        }
+        context.urls = first.all("remote", None, "url");
+        context.files = 0;
+        context.load_all(&files)
+    }
+
+    /// Only what the repository's own files say: the user's must not move its work tree.
+    pub(super) fn of_repository(git_dir: &Path, common_dir: &Path) -> Fact<Self> {
+        let mut loader = Loader::new(git_dir);
+        let mut settings = loader.load_all(&[common_dir.join("config")])?;
+        if settings.boolean("extensions", "worktreeconfig") == Some(true) {
+            loader.load(&git_dir.join("config.worktree"), 0, &mut settings)?;
+        }
+        Ok(settings)
+    }
+
+    /// The last value; an empty text for a name without a value.
+    pub(super) fn text(&self, section: &str, subsection: Option<&[u8]>, name: &str) -> Option<&[u8]> {
+        let is_it = |value: &&Value| {
+            value.section == section && value.subsection.as_deref() == subsection && value.name == name
+        };
+        Some(self.values.iter().rev().find(is_it)?.text.as_deref().unwrap_or_default())
+    }
+
+    pub(super) fn all(&self, section: &str, subsection: Option<&[u8]>, name: &str) -> Vec<Vec<u8>> {
+        let is_it = |value: &&Value| {
+            let same = subsection.is_none() || value.subsection.as_deref() == subsection;
+            same && value.section == section && value.name == name
+        };
+        self.values.iter().filter(is_it).filter_map(|value| value.text.clone()).collect()
+    }
+
+    pub(super) fn boolean(&self, section: &str, name: &str) -> Option<bool> {
+        let is_it = |value: &&Value| value.section == section && value.subsection.is_none() && value.name == name;
+        let Some(text) = &self.values.iter().rev().find(is_it)?.text else { return Some(true) };
+        let text = String::from_utf8_lossy(text).to_lowercase();
+        match text.as_str() {
+            "true" | "yes" | "on" => Some(true),
+            "false" | "no" | "off" | "" => Some(false),
+            number => number.parse::<i64>().ok().map(|number| number != 0),
+        }
+    }
+
+    /// The path a value names, or none if unset; relative ones are below `base`.
+    pub(super) fn path(&self, section: &str, name: &str, base: &Path) -> Option<PathBuf> {
+        self.text(section, None, name).filter(|text| !text.is_empty()).map(|text| expanded(text, base))
+    }
+
+    pub(super) fn object_hash(&self) -> Fact<gix_hash::Kind> {
+        let version = self.text("core", None, "repositoryformatversion").unwrap_or(b"0");
+        if !matches!(version, b"0" | b"1") {
+            return Err(Unknown("an unknown repository format"));
+        }
+        let mut extensions = self.values.iter().filter(|value| value.section == "extensions");
+        if extensions.any(|value| !KNOWN_EXTENSIONS.contains(&value.name.as_str())) {
+            return Err(Unknown("an unknown repository extension"));
+        }
+        if self.text("extensions", None, "refstorage").is_some_and(|kind| kind != b"files") {
+            return Err(Unknown("references are not stored as files"));
+        }
+        match self.text("extensions", None, "objectformat") {
+            None | Some(b"sha1") => Ok(gix_hash::Kind::Sha1),
+            Some(b"sha256") => Ok(gix_hash::Kind::Sha256),
+            Some(_) => Err(Unknown("an unknown object format")),
+        }
+    }
+
+    pub(super) fn work_tree(&self, git_dir: &Path, found_in: &Path) -> Option<PathBuf> {
+        if self.boolean("core", "bare") == Some(true) {
+            return None;
+        }
+        match self.path("core", "worktree", git_dir) {
+            Some(elsewhere) => elsewhere.canonicalize().ok(),
+            None => Some(found_in.to_path_buf()),
+        }
+    }
+}
+
+impl Repository {
+    fn worktree_configuration(&self) -> Fact<bool> {
+        let local = Settings::of_repository(&self.git_dir, &self.common_dir)?;
+        Ok(local.boolean("extensions", "worktreeconfig") == Some(true))
+    }
+}
+
+struct Loader<'a> {
+    git_dir: &'a Path,
+    urls: Vec<Vec<u8>>,
+    asks_for_urls: bool,
+    files: usize,
+}
+
+impl<'a> Loader<'a> {
+    fn new(git_dir: &'a Path) -> Self {
+        Loader { git_dir, urls: Vec::new(), asks_for_urls: false, files: 0 }
+    }
+
+    fn load_all(&mut self, files: &[PathBuf]) -> Fact<Settings> {
+        let mut settings = Settings::default();
+        files.iter().try_for_each(|file| self.load(file, 0, &mut settings))?;
+        Ok(settings)
+    }
+
+    fn load(&mut self, path: &Path, depth: usize, into: &mut Settings) -> Fact<()> {
+        self.files += 1;
+        if depth > MAXIMUM_DEPTH || self.files > MAXIMUM_FILES {
+            return Err(Unknown("too many included configuration files"));
+        }
+        let Some(content) = read::file(path, MAXIMUM_BYTES)? else { return Ok(()) };
+        let parsed = gix_config::File::from_bytes_no_includes(&content, Metadata::api(), Default::default());
+        let parsed = parsed.map_err(|_| Unknown("the configuration cannot be parsed"))?;
+        for section in parsed.sections() {
+            let header = section.header();
+            let name = header.name().to_string().to_lowercase();
+            let subsection = header.subsection_name().map(|text| text.to_vec());
+            for value in values_of(&section, &name, subsection.as_deref()) {
+                let included = value.name == "path" && self.includes(&value, path)?;
+                let target = value.text.clone().filter(|_| included);
+                into.values.push(value);
+                if let (Some(target), Some(base)) = (target, path.parent()) {
+                    self.load(&expanded(&target, base), depth + 1, into)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn includes(&mut self, value: &Value, file: &Path) -> Fact<bool> {
+        match (value.section.as_str(), &value.subsection) {
+            ("include", None) => Ok(true),
+            ("includeif", Some(condition)) if double_stars(condition) > MAXIMUM_DOUBLE_STARS => {
+                Err(Unknown("a pattern is too complex"))
+            }
+            ("includeif", Some(condition)) => Ok(self.holds(condition, file)),
+            _ => Ok(false),
+        }
+    }
+
+    fn holds(&mut self, condition: &[u8], file: &Path) -> bool {
+        let sensitive = gix_glob::wildmatch::Mode::NO_MATCH_SLASH_LITERAL;
+        let directory = self.git_dir.as_os_str().as_bytes();
+        if let Some(pattern) = condition.strip_prefix(b"gitdir:") {
+            return matches(&directory_pattern(pattern, file), directory, sensitive);
+        }
+        if let Some(pattern) = condition.strip_prefix(b"gitdir/i:") {
+            let insensitive = sensitive | gix_glob::wildmatch::Mode::IGNORE_CASE;
+            return matches(&directory_pattern(pattern, file), directory, insensitive);
+        }
+        if let Some(pattern) = condition.strip_prefix(b"onbranch:") {
+            let branch = references::branch_of(self.git_dir).ok().flatten();
+            let pattern = with_everything_below(pattern.to_vec());
+            return branch.is_some_and(|branch| matches(&pattern, branch.as_bytes(), sensitive));
+        }
+        let Some(pattern) = condition.strip_prefix(b"hasconfig:remote.*.url:") else { return false };
+        self.asks_for_urls = true;
+        self.urls.iter().any(|url| matches(pattern, url, sensitive))
+    }
+}
+
+fn values_of(section: &gix_config::file::SectionRef<'_>, name: &str, subsection: Option<&[u8]>) -> Vec<Value> {
+    let mut names: Vec<String> = section.value_names().map(|name| name.to_lowercase()).collect();
+    names.sort();
+    names.dedup();
+    let with_text = |value_name: String, text: Option<Vec<u8>>| Value {
+        section: name.to_owned(),
+        subsection: subsection.map(<[u8]>::to_vec),
+        name: value_name,
+        text,
+    };
+    let all_of = |value_name: String| match section.value_implicit(&value_name) {
+        Some(None) => vec![with_text(value_name, None)],
+        _ => {
+            let texts = section.values(&value_name).into_iter();
+            texts.map(|text| with_text(value_name.clone(), Some(text.into()))).collect()
+        }
+    };
+    names.into_iter().flat_map(all_of).collect()
+}
+
+fn matches(pattern: &[u8], value: &[u8], mode: gix_glob::wildmatch::Mode) -> bool {
+    gix_glob::wildmatch(pattern.into(), value.into(), mode)
+}
+
+fn directory_pattern(pattern: &[u8], file: &Path) -> Vec<u8> {
+    let base = file.parent().unwrap_or(Path::new("/"));
+    let anchored = match pattern {
+        [b'~', b'/', ..] => expanded(pattern, base).into_os_string().into_encoded_bytes(),
+        [b'.', b'/', rest @ ..] => [base.as_os_str().as_bytes(), b"/", rest].concat(),
+        [b'/', ..] => pattern.to_vec(),
+        _ => [b"**/", pattern].concat(),
+    };
+    with_everything_below(anchored)
+}
+
+fn with_everything_below(mut pattern: Vec<u8>) -> Vec<u8> {
+    if pattern.ends_with(b"/") {
+        pattern.extend_from_slice(b"**");
+    }
+    pattern
+}
+
+fn expanded(text: &[u8], base: &Path) -> PathBuf {
+    match (text.strip_prefix(b"~/"), home()) {
+        (Some(rest), Some(home)) => home.join(OsStr::from_bytes(rest)),
+        _ => base.join(OsStr::from_bytes(text)),
+    }
+}
+
+fn home() -> Option<PathBuf> {
+    std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
+}
+
+/// The user's folder for git's own files (`ignore`, `attributes`, `config`).
+pub(super) fn user_directory() -> Option<PathBuf> {
+    let chosen = std::env::var_os("XDG_CONFIG_HOME").filter(|folder| !folder.is_empty());
+    let base = chosen.map(PathBuf::from).or_else(|| home().map(|home| home.join(".config")));
+    base.map(|base| base.join("git"))
+}
+
+fn user_files() -> Vec<PathBuf> {
+    let from = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let mut files = Vec::new();
+    if from("GIT_CONFIG_NOSYSTEM").is_none() {
+        files.push(from("GIT_CONFIG_SYSTEM").unwrap_or_else(|| "/etc/gitconfig".into()));
+    }
+    if let Some(only) = from("GIT_CONFIG_GLOBAL") {
+        files.push(only);
+        return files;
+    }
+    files.extend(user_directory().map(|folder| folder.join("config")));
+    files.extend(home().map(|home| home.join(".gitconfig")));
+    files
+}

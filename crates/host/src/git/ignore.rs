@@ -1,0 +1,203 @@
+//! Ignore rules, and the files that git does not track.
+
+use super::attributes::levels;
+use super::effort::Effort;
+use super::index::Index;
+use super::read::{self, Budget};
+use super::{Fact, Found, Ignored, Repository, Scope, Unknown, config, joined};
+use gix_glob::pattern::Case;
+use gix_ignore::Search;
+use std::ffi::OsStr;
+use std::fs::FileType;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+const MAXIMUM_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Untracked files (and links, and whole nested repositories) in the scope.
+pub(super) fn untracked(repository: &Repository, scope: &Scope, ignored: Ignored) -> Fact<Found> {
+    let mut listing =
+        Listing { rules: Rules::new(repository)?, index: repository.index()?, scope, ignored, found: Found::default() };
+    listing.folder(b"", false)?;
+    Ok(listing.found)
+}
+
+/// Whether an untracked path is matched by an ignore rule, itself or through a folder above it.
+pub(super) fn is_ignored(repository: &Repository, path: &[u8], named_as_folder: bool) -> Fact<bool> {
+    let index = repository.index()?;
+    if path.is_empty() || index.covers(path) {
+        return Ok(false);
+    }
+    let mut rules = Rules::new(repository)?;
+    for level in levels(path) {
+        if level.is_empty() {
+            rules.enter(level)?;
+            continue;
+        }
+        let metadata = std::fs::symlink_metadata(rules.root.join(OsStr::from_bytes(level))).ok();
+        let is_last = level.len() == path.len();
+        let exists_as_folder = metadata.as_ref().is_some_and(std::fs::Metadata::is_dir);
+        let is_link = metadata.is_some_and(|metadata| metadata.is_symlink());
+        if !is_last && (is_link || index.is_submodule(level)) {
+            return Err(Unknown("the path lies behind a link or in a submodule"));
+        }
+        if rules.exclude(level, !is_last || exists_as_folder || (named_as_folder && !is_link))? {
+            return Ok(true);
+        }
+        if !is_last {
+            rules.enter(level)?;
+        }
+    }
+    Ok(false)
+}
+
+struct Listing<'a> {
+    rules: Rules<'a>,
+    index: &'a Index,
+    scope: &'a Scope,
+    ignored: Ignored,
+    found: Found,
+}
+
+impl Listing<'_> {
+    fn folder(&mut self, directory: &[u8], all_ignored: bool) -> Fact<()> {
+        let unreadable = Unknown("a folder cannot be listed");
+        let listing = std::fs::read_dir(self.rules.root.join(OsStr::from_bytes(directory)));
+        let outer_rules = self.rules.enter(directory)?;
+        for entry in listing.map_err(|_| unreadable.clone())? {
+            self.rules.budget.list()?;
+            let entry = entry.map_err(|_| unreadable.clone())?;
+            let kind = entry.file_type().map_err(|_| unreadable.clone())?;
+            let path = joined(directory, entry.file_name().as_bytes());
+            if entry.file_name() != ".git" && self.scope.reaches(&path) {
+                self.entry(&path, kind, all_ignored)?;
+            }
+        }
+        self.rules.leave(outer_rules);
+        Ok(())
+    }
+
+    /// Pipes, sockets and devices are nothing to git.
+    fn entry(&mut self, path: &[u8], kind: FileType, all_ignored: bool) -> Fact<()> {
+        let tracked = self.index.has_entry(path);
+        if kind.is_dir() {
+            return if tracked { Ok(()) } else { self.inner_folder(path, all_ignored) };
+        }
+        if !tracked && (kind.is_file() || kind.is_symlink()) && self.scope.includes(path) {
+            let ignored = all_ignored || self.rules.exclude(path, false)?;
+            self.add(path, ignored);
+        }
+        Ok(())
+    }
+
+    fn inner_folder(&mut self, path: &[u8], all_ignored: bool) -> Fact<()> {
+        let ignored = all_ignored || self.rules.exclude(path, true)?;
+        if ignored && self.ignored == Ignored::Without {
+            return Ok(());
+        }
+        let tracked_below = !self.index.below(path).is_empty();
+        if !tracked_below && self.is_repository(path) {
+            self.add(path, ignored);
+            return Ok(());
+        }
+        if ignored && !tracked_below && self.scope.includes(path) && !self.is_empty(path) {
+            // One name for the whole folder: a dependency folder may hold more files than are ever listed.
+            self.add(path, ignored);
+            return Ok(());
+        }
+        self.folder(path, ignored)
+    }
+
+    fn is_empty(&self, path: &[u8]) -> bool {
+        let listing = std::fs::read_dir(self.rules.root.join(OsStr::from_bytes(path)));
+        listing.is_ok_and(|mut entries| entries.next().is_none())
+    }
+
+    fn is_repository(&self, path: &[u8]) -> bool {
+        let full = self.rules.root.join(OsStr::from_bytes(path));
+        let has_marker = std::fs::symlink_metadata(full.join(".git")).is_ok();
+        has_marker && !matches!(Repository::at(&full), Ok(None))
+    }
+
+    fn add(&mut self, path: &[u8], ignored: bool) {
+        let asked = match self.ignored {
+            Ignored::Without => !ignored,
+            Ignored::With => true,
+            Ignored::Only => ignored,
+        };
+        if asked && self.scope.includes(path) {
+            self.found.add(path);
+        }
+    }
+}
+
+/// The rules that hold in one folder, the strongest last.
+struct Rules<'a> {
+    repository: &'a Repository,
+    root: &'a Path,
+    search: Search,
+    effort: Effort,
+    budget: Budget,
+    case: Case,
+}
+
+impl<'a> Rules<'a> {
+    /// The user's rules and the repository's own; folders add theirs when entered.
+    fn new(repository: &'a Repository) -> Fact<Self> {
+        let settings = repository.settings()?;
+        let root = repository.checked_out()?;
+        let user = settings.path("core", "excludesfile", root);
+        let user = user.or_else(|| config::user_directory().map(|folder| folder.join("ignore")));
+        let own = repository.common_dir.join("info/exclude");
+        let case = match settings.boolean("core", "ignorecase") {
+            Some(true) => Case::Fold,
+            _ => Case::Sensitive,
+        };
+        let (search, effort, budget) = (Search::default(), Effort::default(), Budget::new());
+        let mut rules = Rules { repository, root, search, effort, budget, case };
+        for file in [user, Some(own)].into_iter().flatten() {
+            if let Some(content) = read::file(&file, MAXIMUM_BYTES)? {
+                rules.add(&content, file, None)?;
+            }
+        }
+        Ok(rules)
+    }
+
+    /// Adds a folder's own rules; what it returns is for [`leave`](Self::leave).
+    fn enter(&mut self, directory: &[u8]) -> Fact<(usize, Effort)> {
+        let before = (self.search.patterns.len(), self.effort.clone());
+        let name = joined(directory, b".gitignore");
+        let file = self.root.join(OsStr::from_bytes(&name));
+        match read::file_not_link(&file, MAXIMUM_BYTES)? {
+            Some(content) => self.add(&content, file, Some(self.root))?,
+            None if self.is_left_out(&name)? => {
+                return Err(Unknown("a file with ignore rules is not checked out"));
+            }
+            None => {}
+        }
+        Ok(before)
+    }
+
+    fn leave(&mut self, (patterns, effort): (usize, Effort)) {
+        self.search.patterns.truncate(patterns);
+        self.effort = effort;
+    }
+
+    fn exclude(&self, path: &[u8], is_folder: bool) -> Fact<bool> {
+        self.effort.spend(path, &self.budget)?;
+        let found = self.search.pattern_matching_relative_path(path.into(), Some(is_folder), self.case);
+        Ok(found.is_some_and(|found| !found.pattern.is_negative()))
+    }
+
+    fn add(&mut self, content: &[u8], source: PathBuf, root: Option<&Path>) -> Fact<()> {
+        self.effort.add(content)?;
+        let added = self.search.add_patterns_buffer(content, source, root, Default::default());
+        added.map_err(|_| Unknown("the ignore rules cannot be parsed"))
+    }
+
+    fn is_left_out(&self, name: &[u8]) -> Fact<bool> {
+        let index = self.repository.index()?;
+        let entry = index.position(name).and_then(|position| index.entries().get(position));
+        Ok(entry.is_some_and(|entry| entry.flags.contains(gix_index::entry::Flags::SKIP_WORKTREE)))
+    }
+}

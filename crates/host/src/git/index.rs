@@ -1,0 +1,185 @@
+//! The index: which paths are tracked, and what git last saw of them.
+
+use super::{Fact, Repository, Unknown, is_at_or_below, read};
+use gix_index::entry::{Mode, Stage};
+use gix_index::{Entry, State};
+use std::ops::Range;
+
+const MAXIMUM_ENTRIES: usize = 500_000;
+const MAXIMUM_BYTES: u64 = 256 * 1024 * 1024;
+const MAXIMUM_DEPTH: usize = 1000;
+const MAXIMUM_FOLDERS: usize = 2_000_000;
+const MAXIMUM_NAME: usize = 4096;
+const MAXIMUM_COUNTS: usize = 64;
+
+/// A decoded index whose order has been checked, so that searching it can be trusted.
+pub(super) struct Index(State);
+
+impl std::fmt::Debug for Index {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Index({} entries)", self.0.entries().len())
+    }
+}
+
+impl Index {
+    /// An empty one if the repository has none yet.
+    pub(super) fn load(repository: &Repository) -> Fact<Self> {
+        let hash = repository.object_hash()?;
+        let path = repository.git_dir.join("index");
+        let Some((content, metadata)) = read::file_with_metadata(&path, MAXIMUM_BYTES)? else {
+            return Ok(Index(State::new(hash)));
+        };
+        let written = filetime::FileTime::from_last_modification_time(&metadata);
+        check(&content, hash)?;
+        let (mut state, _) = State::from_bytes(&content, written, hash, options()).map_err(|_| unreadable())?;
+        if let Some(link) = state.link() {
+            let shared = format!("sharedindex.{}", link.shared_index_checksum);
+            let shared = read::file(&repository.git_dir.join(shared), MAXIMUM_BYTES)?;
+            check(&shared.ok_or(Unknown("the shared index is missing"))?, hash)?;
+            let joined = gix_index::File::at(&path, hash, true, options()).map_err(|_| unreadable())?;
+            state = joined.into_parts().0;
+        }
+        checked(state)
+    }
+
+    pub(super) fn state(&self) -> &State {
+        &self.0
+    }
+
+    pub(super) fn entries(&self) -> &[Entry] {
+        self.0.entries()
+    }
+
+    pub(super) fn path<'a>(&'a self, entry: &Entry) -> &'a [u8] {
+        entry.path_in(self.0.path_backing())
+    }
+
+    /// Whether an entry is this path or lies below it.
+    pub(super) fn covers(&self, path: &[u8]) -> bool {
+        if path.is_empty() {
+            return !self.entries().is_empty();
+        }
+        self.has_entry(path) || !self.below(path).is_empty()
+    }
+
+    /// Whether an entry, in conflict or not, is exactly this path.
+    pub(super) fn has_entry(&self, path: &[u8]) -> bool {
+        self.any_stage(path).is_some()
+    }
+
+    pub(super) fn is_submodule(&self, path: &[u8]) -> bool {
+        self.any_stage(path).is_some_and(|entry| entry.mode == Mode::COMMIT)
+    }
+
+    /// Position of the unconflicted entry with exactly this path.
+    pub(super) fn position(&self, path: &[u8]) -> Option<usize> {
+        let position = self.first_not_before(path);
+        let entry = self.entries().get(position)?;
+        (self.path(entry) == path && entry.stage_raw() == Stage::Unconflicted as u32).then_some(position)
+    }
+
+    /// Positions of the entries below a folder.
+    pub(super) fn below(&self, directory: &[u8]) -> Range<usize> {
+        if directory.is_empty() {
+            return 0..self.entries().len();
+        }
+        let prefix = [directory, b"/"].concat();
+        let start = self.first_not_before(&prefix);
+        let rest = self.entries().get(start..).unwrap_or_default();
+        start..start + rest.partition_point(|entry| is_at_or_below(self.path(entry), directory))
+    }
+
+    fn any_stage(&self, path: &[u8]) -> Option<&Entry> {
+        let entry = self.entries().get(self.first_not_before(path))?;
+        (self.path(entry) == path).then_some(entry)
+    }
+
+    fn first_not_before(&self, path: &[u8]) -> usize {
+        self.entries().partition_point(|entry| self.path(entry) < path)
+    }
+}
+
+/// One thread: an index that promises offsets for threads is not to be trusted with them.
+fn options() -> gix_index::decode::Options {
+    gix_index::decode::Options {
+        thread_limit: Some(1),
+        alloc_limit_bytes: usize::try_from(MAXIMUM_BYTES).ok(),
+        ..Default::default()
+    }
+}
+
+fn unreadable() -> Unknown {
+    Unknown("the index cannot be read")
+}
+
+fn check(content: &[u8], hash: gix_hash::Kind) -> Fact<()> {
+    let count = content.get(8..12).and_then(|bytes| bytes.try_into().ok()).map(u32::from_be_bytes);
+    if count.ok_or_else(unreadable)? as usize > MAXIMUM_ENTRIES {
+        return Err(Unknown("too many index entries"));
+    }
+    // The decoder calls itself for every folder below a folder, so the depth is looked at first.
+    let (mut rest, mut left) = (content, MAXIMUM_FOLDERS);
+    while let Some(position) = find(rest, b"TREE") {
+        rest = rest.get(position + 4..).unwrap_or_default();
+        check_depth(rest.get(4..).unwrap_or_default(), hash.len_in_bytes(), &mut left)?;
+    }
+    Ok(())
+}
+
+/// Reads the remembered folders until they end or stop making sense.
+fn check_depth(mut data: &[u8], hash_length: usize, left: &mut usize) -> Fact<()> {
+    let mut open: Vec<usize> = Vec::new();
+    while let Some((entries, inner, rest)) = remembered_folder(data) {
+        data = if entries < 0 { rest } else { rest.get(hash_length..).unwrap_or_default() };
+        *left = left.checked_sub(1).ok_or(Unknown("too many folders in the index"))?;
+        if open.len() > MAXIMUM_DEPTH || inner > data.len() {
+            return Err(Unknown("the folders in the index are nested too deeply"));
+        }
+        open.push(inner);
+        while open.last() == Some(&0) {
+            open.pop();
+        }
+        let Some(awaited) = open.last_mut() else { return Ok(()) };
+        *awaited = awaited.saturating_sub(1);
+    }
+    Ok(())
+}
+
+/// The counts of entries and of folders below, and what follows them.
+fn remembered_folder(data: &[u8]) -> Option<(i64, usize, &[u8])> {
+    let name = data.get(..data.len().min(MAXIMUM_NAME))?;
+    let counts = data.get(find(name, b"\0")? + 1..)?;
+    let end = find(counts.get(..counts.len().min(MAXIMUM_COUNTS))?, b"\n")?;
+    let text = std::str::from_utf8(counts.get(..end)?).ok()?;
+    let (entries, inner) = text.split_once(' ')?;
+    Some((entries.parse().ok()?, inner.parse().ok()?, counts.get(end + 1..)?))
+}
+
+fn find(data: &[u8], wanted: &[u8]) -> Option<usize> {
+    gix_object::bstr::ByteSlice::find(data, wanted)
+}
+
+fn checked(state: State) -> Fact<Index> {
+    let index = Index(state);
+    let entries = index.entries();
+    if entries.len() > MAXIMUM_ENTRIES {
+        return Err(Unknown("too many index entries"));
+    }
+    if index.0.is_sparse() || entries.iter().any(|entry| entry.mode == Mode::DIR) {
+        return Err(Unknown("the index is sparse"));
+    }
+    let key = |entry| (index.path(entry), Entry::stage_raw(entry));
+    if !entries.is_sorted_by(|left, right| key(left) < key(right)) {
+        return Err(Unknown("the index is not in order"));
+    }
+    if entries.iter().any(|entry| !is_plain(index.path(entry))) {
+        return Err(Unknown("the index names a path that could not be checked out"));
+    }
+    Ok(index)
+}
+
+/// A path that stays below the work tree and out of the git folder.
+fn is_plain(path: &[u8]) -> bool {
+    let mut parts = path.split(|byte| *byte == b'/');
+    parts.all(|part| !matches!(part, b"" | b"." | b"..") && !part.eq_ignore_ascii_case(b".git"))
+}

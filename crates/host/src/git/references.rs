@@ -1,0 +1,215 @@
+//! Branches, remote branches, tags, HEAD and the stash, as files.
+
+use super::{Fact, Repository, Unknown, read};
+use gix_hash::ObjectId;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+const MAXIMUM_PACKED: u64 = 64 * 1024 * 1024;
+const MAXIMUM_LOG: u64 = 4 * 1024 * 1024;
+const MAXIMUM_REFERENCE: u64 = 4096;
+const MAXIMUM_FOLLOWED: usize = 5;
+const STASHES_SHOWN: usize = 20;
+
+/// What a reference file says.
+pub(super) enum Target {
+    Object(ObjectId),
+    Other(Vec<u8>),
+}
+
+/// References to objects by full name; symbolic ones are left out, their targets are here.
+pub(super) type References = BTreeMap<Vec<u8>, ObjectId>;
+
+impl Repository {
+    /// Short branch name; none when HEAD is detached. A branch without commits has its name.
+    pub fn branch(&self) -> Fact<Option<String>> {
+        self.object_hash()?;
+        branch_of(&self.git_dir)
+    }
+
+    /// The remote-tracking (or local) branch that a local branch follows, such as `origin/main`;
+    /// none if it follows nothing that exists here.
+    pub fn upstream(&self, branch: &str) -> Fact<Option<String>> {
+        let name = self.upstream_reference(branch)?;
+        let short = |name: Vec<u8>| {
+            let name = name.strip_prefix(b"refs/remotes/").or(name.strip_prefix(b"refs/heads/")).unwrap_or(&name);
+            String::from_utf8_lossy(name).into_owned()
+        };
+        Ok(name.map(short))
+    }
+
+    /// The branch that the remote's HEAD named when it was last asked.
+    pub fn default_branch(&self, remote: &str) -> Option<String> {
+        self.object_hash().ok()?;
+        let name = valid(&format!("refs/remotes/{remote}/HEAD")).ok()?;
+        let Ok(Some(Target::Other(target))) = loose(&self.common_dir, &name) else { return None };
+        let branch = target.strip_prefix(format!("refs/remotes/{remote}/").as_bytes())?;
+        Some(String::from_utf8_lossy(branch).into_owned())
+    }
+
+    /// Messages of the stash, newest first, at most 20.
+    pub fn stash_entries(&self) -> Fact<Vec<String>> {
+        if self.object(b"refs/stash")?.is_none() {
+            return Ok(Vec::new());
+        }
+        let log = read::file(&self.common_dir.join("logs/refs/stash"), MAXIMUM_LOG)?;
+        let log = log.unwrap_or_default();
+        let lines = log.split(|byte| *byte == b'\n').rev().filter(|line| !line.is_empty());
+        let message = |line: &[u8]| {
+            let text = line.iter().position(|byte| *byte == b'\t').and_then(|tab| line.get(tab + 1..));
+            String::from_utf8_lossy(text.unwrap_or_default()).into_owned()
+        };
+        Ok(lines.take(STASHES_SHOWN).map(message).collect())
+    }
+
+    /// The commit HEAD leads to; none on a branch without commits.
+    pub(super) fn head(&self) -> Fact<Option<ObjectId>> {
+        self.object_hash()?;
+        match loose(&self.git_dir, b"HEAD")?.ok_or(Unknown("HEAD is missing"))? {
+            Target::Object(id) => Ok(Some(id)),
+            Target::Other(name) => self.object(&name),
+        }
+    }
+
+    /// The object a full name leads to, through symbolic references.
+    pub(super) fn object(&self, name: &[u8]) -> Fact<Option<ObjectId>> {
+        self.object_hash()?;
+        let mut name = name.to_vec();
+        for _ in 0..MAXIMUM_FOLLOWED {
+            check(&name)?;
+            match loose(&self.common_dir, &name)? {
+                Some(Target::Object(id)) => return Ok(Some(id)),
+                Some(Target::Other(next)) => name = next,
+                None => return Ok(self.packed()?.remove(&name)),
+            }
+        }
+        Err(Unknown("a symbolic reference leads too far"))
+    }
+
+    /// All branches, remote branches and tags.
+    pub(super) fn references(&self) -> Fact<References> {
+        self.object_hash()?;
+        let mut found = self.packed()?;
+        let budget = read::Budget::new();
+        for kind in ["refs/heads", "refs/remotes", "refs/tags", "refs/replace"] {
+            collect(&self.common_dir, kind.as_bytes(), &budget, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    /// The full name of the reference a branch follows, if it exists.
+    pub(super) fn upstream_reference(&self, branch: &str) -> Fact<Option<Vec<u8>>> {
+        valid(&format!("refs/heads/{branch}"))?;
+        let name = match self.configured_upstream(branch)? {
+            Some(configured) => configured,
+            None => format!("refs/remotes/origin/{branch}").into_bytes(),
+        };
+        let exists = !name.is_empty() && self.object(&name)?.is_some();
+        Ok(exists.then_some(name))
+    }
+
+    /// An empty name when something is configured that no fetched reference stands for.
+    fn configured_upstream(&self, branch: &str) -> Fact<Option<Vec<u8>>> {
+        let settings = self.settings()?;
+        let of_branch = |name| settings.text("branch", Some(branch.as_bytes()), name);
+        let (Some(remote), Some(merge)) = (of_branch("remote"), of_branch("merge")) else {
+            return Ok(None);
+        };
+        if remote == b"." {
+            return Ok(Some(merge.to_vec()));
+        }
+        let fetched = settings.all("remote", Some(remote), "fetch");
+        Ok(Some(fetched.iter().find_map(|rule| mapped(rule, merge)).unwrap_or_default()))
+    }
+
+    fn packed(&self) -> Fact<References> {
+        let unreadable = || Unknown("the packed references cannot be read");
+        let content = read::file(&self.common_dir.join("packed-refs"), MAXIMUM_PACKED)?.unwrap_or_default();
+        let lines = gix_ref::packed::Iter::new(&content, self.object_hash()?).map_err(|_| unreadable())?;
+        let mut found = References::new();
+        for line in lines {
+            let line = line.map_err(|_| unreadable())?;
+            found.insert(line.name.as_bstr().to_vec(), line.target());
+        }
+        Ok(found)
+    }
+}
+
+/// The branch a git folder's HEAD names.
+pub(super) fn branch_of(git_dir: &Path) -> Fact<Option<String>> {
+    let Target::Other(name) = loose(git_dir, b"HEAD")?.ok_or(Unknown("HEAD is missing"))? else {
+        return Ok(None);
+    };
+    let branch = name.strip_prefix(b"refs/heads/").unwrap_or(&name);
+    Ok(Some(String::from_utf8_lossy(branch).into_owned()))
+}
+
+/// A reference's full name, refused if it could lead out of the folder of references.
+pub(super) fn valid(name: &str) -> Fact<Vec<u8>> {
+    check(name.as_bytes())?;
+    Ok(name.as_bytes().to_vec())
+}
+
+fn check(name: &[u8]) -> Fact<()> {
+    let invalid = Unknown("not a valid reference name");
+    let parsed = gix_ref::FullName::try_from(<&gix_object::bstr::BStr>::from(name));
+    parsed.map(|_| ()).map_err(|_| invalid)
+}
+
+fn loose(directory: &Path, name: &[u8]) -> Fact<Option<Target>> {
+    let path = directory.join(OsStr::from_bytes(name));
+    if path.is_dir() {
+        return Ok(None);
+    }
+    let Some(content) = read::file(&path, MAXIMUM_REFERENCE)? else { return Ok(None) };
+    if let Some(target) = content.strip_prefix(b"ref:") {
+        return Ok(Some(Target::Other(target.trim_ascii().to_vec())));
+    }
+    let id = ObjectId::from_hex(content.trim_ascii()).map_err(|_| Unknown("a reference cannot be parsed"))?;
+    Ok(Some(Target::Object(id)))
+}
+
+fn collect(root: &Path, name: &[u8], budget: &read::Budget, found: &mut References) -> Fact<()> {
+    let unreadable = Unknown("the references cannot be listed");
+    let listing = match std::fs::read_dir(root.join(OsStr::from_bytes(name))) {
+        Ok(listing) => listing,
+        Err(error) if read::is_missing(&error) => return Ok(()),
+        Err(_) => return Err(unreadable),
+    };
+    for entry in listing {
+        budget.list()?;
+        let entry = entry.map_err(|_| unreadable.clone())?;
+        let name = super::joined(name, entry.file_name().as_bytes());
+        if entry.file_type().map_err(|_| unreadable.clone())?.is_dir() {
+            collect(root, &name, budget, found)?;
+            continue;
+        }
+        if name.ends_with(b".lock") {
+            continue;
+        }
+        match loose(root, &name)? {
+            Some(Target::Object(id)) => found.insert(name, id),
+            _ => found.remove(&name),
+        };
+    }
+    Ok(())
+}
+
+/// Where a fetch rule such as `+refs/heads/*:refs/remotes/origin/*` puts a remote's reference.
+fn mapped(rule: &[u8], reference: &[u8]) -> Option<Vec<u8>> {
+    let rule = rule.strip_prefix(b"+").unwrap_or(rule);
+    let (from, to) = split_at_byte(rule, b':')?;
+    let Some((before, after)) = split_at_byte(from, b'*') else {
+        return (from == reference).then(|| to.to_vec());
+    };
+    let middle = reference.strip_prefix(before)?.strip_suffix(after)?;
+    let (before, after) = split_at_byte(to, b'*')?;
+    Some([before, middle, after].concat())
+}
+
+fn split_at_byte(text: &[u8], byte: u8) -> Option<(&[u8], &[u8])> {
+    let position = text.iter().position(|found| *found == byte)?;
+    Some((text.get(..position)?, text.get(position + 1..)?))
+}

@@ -1,0 +1,148 @@
+//! The agents' settings files on this machine: planned changes, and writing them whole.
+
+use crate::record::Folders;
+use reflex_agents::settings::{CLAUDE_USER_SETTINGS, install_claude, remove_claude};
+use serde_json::{Value, json};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// One agent's settings file.
+pub struct Wiring {
+    agent: &'static str,
+    file: PathBuf,
+    folders: Folders,
+}
+
+/// A file before and after; `None` where there is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The text as it stands.
+    pub before: Option<String>,
+    /// The text as it is to be.
+    pub after: Option<String>,
+}
+
+impl Wiring {
+    /// The settings of every agent whose hook is known.
+    pub fn all() -> Vec<Wiring> {
+        let folders = Folders::of_environment();
+        vec![Wiring { agent: "claude", file: folders.home.join(CLAUDE_USER_SETTINGS), folders }]
+    }
+
+    /// The agent's name.
+    pub fn agent(&self) -> &'static str {
+        self.agent
+    }
+
+    /// Whether this is the agent of that name or alias.
+    pub fn is_for(&self, name: &str) -> bool {
+        reflex_agents::find(name).is_some_and(|agent| agent.name == self.agent)
+    }
+
+    /// The settings file.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// What putting the hook in would change.
+    ///
+    /// # Errors
+    /// The file cannot be read or understood, or our own path cannot be found.
+    pub fn install(&self) -> Result<Change, String> {
+        let before = self.read()?;
+        let binary = std::env::current_exe().map_err(|error| format!("the path of reflex cannot be found: {error}"))?;
+        let after = install_claude(before.as_deref().unwrap_or(""), &binary.to_string_lossy());
+        Ok(Change { after: Some(after.map_err(|problem| self.refused(&problem.to_string()))?), before })
+    }
+
+    /// What taking the hook out would change: back to the bytes that stood there, if nobody changed them since.
+    ///
+    /// # Errors
+    /// As [`Wiring::install`].
+    pub fn remove(&self) -> Result<Change, String> {
+        let before = self.read()?;
+        let Some(text) = before.as_deref() else { return Ok(Change { before: None, after: None }) };
+        if let Some(original) = self.original(text) {
+            return Ok(Change { before, after: original });
+        }
+        let after = remove_claude(text).map_err(|problem| self.refused(&problem.to_string()))?;
+        Ok(Change { after: Some(after), before })
+    }
+
+    /// Writes the change and remembers what stood there before.
+    ///
+    /// # Errors
+    /// The file or its copy cannot be written.
+    pub fn write(&self, change: &Change) -> Result<(), String> {
+        let failed = |error: io::Error| format!("{}: {error}", self.file.display());
+        match &change.after {
+            Some(after) => {
+                self.remember(change).map_err(failed)?;
+                write_whole(&self.file, after, mode_of(&self.file)).map_err(failed)
+            }
+            None => fs::remove_file(&self.file).map_err(failed),
+        }
+    }
+
+    fn refused(&self, problem: &str) -> String {
+        format!("{}: {problem}; nothing is changed", self.file.display())
+    }
+
+    fn read(&self) -> Result<Option<String>, String> {
+        match fs::read_to_string(&self.file) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(self.refused(&error.to_string())),
+        }
+    }
+
+    fn memory(&self) -> PathBuf {
+        self.folders.state.join("wiring").join(format!("{}.json", self.agent))
+    }
+
+    /// Only a change that puts the hook in is remembered; its first state is kept when it is put in again.
+    fn remember(&self, change: &Change) -> io::Result<()> {
+        let original = match change.before.as_deref().and_then(|text| self.original(text)) {
+            Some(original) => original,
+            None => change.before.clone(),
+        };
+        let memory =
+            json!({"schema": "reflex/wiring-v1", "file": self.file, "before": original, "after": change.after});
+        let path = self.memory();
+        if let Some(folder) = path.parent() {
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        }
+        write_whole(&path, &memory.to_string(), 0o600)
+    }
+
+    /// The text that stood in the file before ours did, if ours is what stands there now.
+    fn original(&self, text: &str) -> Option<Option<String>> {
+        let memory: Value = serde_json::from_str(&fs::read_to_string(self.memory()).ok()?).ok()?;
+        if memory.get("after")?.as_str()? != text || memory.get("file")?.as_str()? != self.file.to_string_lossy() {
+            return None;
+        }
+        Some(memory.get("before")?.as_str().map(str::to_owned))
+    }
+}
+
+fn mode_of(path: &Path) -> u32 {
+    fs::metadata(path).map_or(0o600, |metadata| metadata.permissions().mode() & 0o777)
+}
+
+/// Through a file beside it, so that nobody ever reads half of it. A link is written through, not replaced.
+fn write_whole(path: &Path, text: &str, mode: u32) -> io::Result<()> {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    fs::create_dir_all(folder)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let beside = folder.join(format!(".{name}.reflex-{}", std::process::id()));
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&beside)?;
+    let written =
+        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&beside, &path));
+    if written.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    written
+}

@@ -1,0 +1,174 @@
+//! The real machine as facts. Git is never started; what is not answered within bounds is not known.
+
+use crate::git::{Fact, Ignored, Repository};
+use reflex_engine::{Known, Names, Real, Untracked, World, is_within};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// More names than these are only counted.
+const MOST_NAMES: usize = 1000;
+
+/// Folders for temporary files. `TMPDIR` is not asked: whoever can set it could declare a home to be temporary.
+const TEMPORARY: [&str; 6] = ["/tmp", "/var/tmp", "/private/tmp", "/private/var/folders", "/var/folders", "/dev/shm"];
+
+/// The machine that this process runs on.
+pub struct LocalWorld {
+    workspace: String,
+    guard: Vec<String>,
+    repositories: RefCell<BTreeMap<PathBuf, Option<Rc<Repository>>>>,
+}
+
+impl LocalWorld {
+    /// Facts for a project; `guard` are the guard's own files.
+    pub fn new(workspace: &str, guard: Vec<String>) -> LocalWorld {
+        LocalWorld { workspace: workspace.into(), guard, repositories: RefCell::default() }
+    }
+
+    fn repository(&self, path: &str) -> Option<Rc<Repository>> {
+        let start = Path::new(path);
+        let folder = if is_within(path, &self.workspace) { Path::new(&self.workspace) } else { start };
+        let mut repositories = self.repositories.borrow_mut();
+        repositories.entry(folder.to_owned()).or_insert_with(|| Repository::discover(folder).map(Rc::new)).clone()
+    }
+
+    fn ask<T>(&self, path: &str, question: impl FnOnce(&Repository, &[PathBuf]) -> Fact<T>) -> Known<T> {
+        let repository = self.repository(path)?;
+        question(&repository, &[PathBuf::from(path)]).ok()
+    }
+
+    fn names(
+        &self,
+        path: &str,
+        question: impl FnOnce(&Repository, &[PathBuf]) -> Fact<crate::git::Names>,
+    ) -> Known<Names> {
+        let repository = self.repository(path)?;
+        let found = question(&repository, &[PathBuf::from(path)]).ok()?;
+        if !found.complete && found.count == 0 {
+            return None;
+        }
+        let root = repository.work_tree()?;
+        let shown = |name: &PathBuf| {
+            let whole = root.join(name);
+            let relative = whole.strip_prefix(&self.workspace).map(Path::to_owned);
+            relative.unwrap_or(whole).to_string_lossy().into_owned()
+        };
+        Some(Names { names: found.names.iter().map(shown).collect(), count: found.count })
+    }
+}
+
+impl World for LocalWorld {
+    fn real(&self, path: &str, follow: bool) -> Real {
+        let written = Path::new(path);
+        let found = written.symlink_metadata();
+        let exists = match &found {
+            Ok(_) => Some(true),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(false),
+            Err(_) => None,
+        };
+        let real = if follow { resolved(written) } else { resolved_above(written) };
+        let is_folder = if follow { real.metadata() } else { found }.ok().map(|metadata| metadata.is_dir());
+        Real { path: real.to_string_lossy().into_owned(), exists, is_folder }
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+
+    fn temporary(&self) -> Vec<String> {
+        TEMPORARY.map(String::from).to_vec()
+    }
+
+    fn guard(&self) -> Vec<String> {
+        self.guard.clone()
+    }
+
+    fn has_one_of(&self, folder: &str, names: &[&str]) -> Known<bool> {
+        Some(names.iter().any(|name| Path::new(folder).join(name).symlink_metadata().is_ok()))
+    }
+
+    fn is_tracked(&self, path: &str) -> Known<bool> {
+        match self.repository(path) {
+            Some(repository) => repository.is_tracked(Path::new(path)).ok(),
+            None => Some(false),
+        }
+    }
+
+    fn is_ignored(&self, path: &str) -> Known<bool> {
+        self.ask(path, |repository, _| repository.is_ignored(Path::new(path)))
+    }
+
+    fn uncommitted(&self, path: &str) -> Known<Names> {
+        if self.repository(path).is_none() {
+            return Some(Names::default());
+        }
+        self.names(path, |repository, scope| repository.uncommitted(scope, MOST_NAMES))
+    }
+
+    fn unstaged(&self, path: &str) -> Known<Names> {
+        if self.repository(path).is_none() {
+            return Some(Names::default());
+        }
+        self.names(path, |repository, scope| repository.unstaged(scope, MOST_NAMES))
+    }
+
+    fn untracked(&self, path: &str, which: Untracked) -> Known<Names> {
+        if self.repository(path).is_none() {
+            return Some(if which == Untracked::Ignored { Names::default() } else { unversioned(path) });
+        }
+        let which = match which {
+            Untracked::Ordinary => Ignored::Without,
+            Untracked::Ignored => Ignored::Only,
+            Untracked::All => Ignored::With,
+        };
+        self.names(path, |repository, scope| repository.untracked(scope, which, MOST_NAMES))
+    }
+
+    fn branch(&self, path: &str) -> Known<Option<String>> {
+        self.ask(path, |repository, _| repository.branch())
+    }
+
+    fn only_on(&self, path: &str, branch: &str) -> Known<usize> {
+        self.ask(path, |repository, _| repository.only_on(branch))
+    }
+
+    fn stashes(&self, path: &str) -> Known<usize> {
+        self.ask(path, |repository, _| repository.stash_entries()).map(|stashes| stashes.len())
+    }
+
+    fn protected(&self, path: &str) -> Vec<String> {
+        self.repository(path).and_then(|repository| repository.default_branch("origin")).into_iter().collect()
+    }
+}
+
+/// Links followed as far as the path exists; the rest is joined as it is written.
+fn resolved(path: &Path) -> PathBuf {
+    for above in path.ancestors() {
+        if let Ok(real) = above.canonicalize() {
+            return path
+                .strip_prefix(above)
+                .map_or(real.clone(), |rest| if rest.as_os_str().is_empty() { real.clone() } else { real.join(rest) });
+        }
+    }
+    path.to_owned()
+}
+
+fn resolved_above(path: &Path) -> PathBuf {
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => resolved(parent).join(name),
+        _ => path.to_owned(),
+    }
+}
+
+/// Without git every file is one that nothing brings back; the first few are enough to name.
+fn unversioned(path: &str) -> Names {
+    let Ok(entries) = std::fs::read_dir(path) else {
+        let exists = Path::new(path).symlink_metadata().is_ok();
+        return Names { names: exists.then(|| path.to_owned()).into_iter().collect(), count: usize::from(exists) };
+    };
+    let mut names: Vec<String> =
+        entries.flatten().take(MOST_NAMES).map(|entry| entry.path().to_string_lossy().into_owned()).collect();
+    names.sort();
+    Names { count: names.len(), names }
+}

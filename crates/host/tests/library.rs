@@ -1,0 +1,330 @@
+//! The library holds what it says: every entry's examples, every ordinary command, every wrapper.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test that cannot go on shall stop"
+)]
+
+use reflex_agents::universal;
+use reflex_engine::{EffectKind, Event, Judgement, OPERATORS, Place, Severity, Target, Tier, analyze};
+use reflex_host::{Host, Mode};
+use reflex_tables::compile::{Entry, Kind, Sources};
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+
+fn library() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../library")
+}
+
+fn entries(wanted: Kind) -> Vec<Entry> {
+    let mut sources = Sources::default();
+    for (kind, folder) in Kind::ALL.into_iter().filter(|(kind, _)| *kind == wanted) {
+        for file in yaml_files(&library().join(folder)) {
+            let name = file.file_name().unwrap().to_string_lossy().into_owned();
+            sources.add(kind, &name, &std::fs::read_to_string(&file).unwrap()).unwrap();
+        }
+    }
+    sources.entries().to_vec()
+}
+
+fn yaml_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "yaml"));
+    files.sort();
+    files
+}
+
+/// An example as a universal event: a text is a command, `run` names one, the rest stands as it is.
+fn event(example: &Value) -> Map<String, Value> {
+    let mut event = match example {
+        Value::String(command) => json!({"event": "pre-command", "command": command}).as_object().unwrap().clone(),
+        Value::Object(fields) => fields.clone(),
+        other => panic!("an example is a text or a map, not {other}"),
+    };
+    if let Some(command) = event.remove("run") {
+        event.insert("event".into(), "pre-command".into());
+        event.insert("command".into(), command);
+    }
+    for (field, value) in [("cwd", "/repo"), ("workspace", "/repo"), ("home", "/home/me")] {
+        event.entry(field).or_insert_with(|| value.into());
+    }
+    event
+}
+
+fn judged(example: &Value) -> Judgement {
+    let object = event(example);
+    let event = universal::read(&object).unwrap_or_else(|problem| panic!("{example}: {problem}"));
+    let world = universal::supposed(&object, &event).unwrap();
+    Host::new(Mode::default()).judge_in(&event, &world)
+}
+
+fn ids(example: &Value) -> Vec<String> {
+    judged(example).verdict.findings.into_iter().map(|finding| finding.id).collect()
+}
+
+#[track_caller]
+fn report(problems: Vec<String>) {
+    assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
+}
+
+#[test]
+fn every_rule_fires_on_its_examples_and_is_quiet_on_the_others() {
+    let mut problems = Vec::new();
+    for entry in entries(Kind::Rules) {
+        for example in entry.value["fires"].as_array().unwrap() {
+            let ids = ids(example);
+            if !ids.contains(&entry.name) {
+                problems.push(format!("{} does not fire on {example}, but {ids:?}", entry.name));
+            }
+        }
+        for example in entry.value["quiet"].as_array().unwrap() {
+            if ids(example).contains(&entry.name) {
+                problems.push(format!("{} fires on {example}", entry.name));
+            }
+        }
+        for side in ["fires", "quiet"] {
+            if entry.value[side].as_array().unwrap().is_empty() {
+                problems.push(format!("{} has no example that it {side}", entry.name));
+            }
+        }
+    }
+    report(problems);
+}
+
+#[test]
+fn every_word_of_a_rule_is_known() {
+    let mut problems = Vec::new();
+    let programs: Vec<String> = entries(Kind::Programs).iter().flat_map(names_of_program).collect();
+    for entry in entries(Kind::Rules) {
+        for trigger in entry.value["on"].as_array().unwrap() {
+            if EffectKind::named(trigger.as_str().unwrap()).is_none() {
+                problems.push(format!("{}: unknown effect {trigger}", entry.name));
+            }
+        }
+        let severity = entry.value["severity"].as_str().unwrap();
+        let tier = entry.value.get("tier").and_then(Value::as_str).unwrap_or("recommended");
+        if Severity::named(severity).is_none() || Tier::named(tier).is_none() {
+            problems.push(format!("{}: unknown severity or tier", entry.name));
+        }
+        if let Some(when) = entry.value.get("when") {
+            check_condition(&entry.name, when, &programs, &mut problems);
+        }
+    }
+    report(problems);
+}
+
+fn names_of_program(entry: &Entry) -> Vec<String> {
+    let aliases = entry.value.get("aliases").and_then(Value::as_array).cloned().unwrap_or_default();
+    aliases.iter().filter_map(Value::as_str).map(str::to_owned).chain([entry.name.clone()]).collect()
+}
+
+const FACTS: [&str; 9] = [
+    "stashes",
+    "protected-branch",
+    "unmerged",
+    "exists",
+    "tracked",
+    "regenerable",
+    "uncommitted",
+    "untracked",
+    "ignored-data",
+];
+
+const COMPUTED: [&str; 4] = ["contents", "pattern", "device", "guard"];
+
+fn check_condition(name: &str, condition: &Value, programs: &[String], problems: &mut Vec<String>) {
+    let texts = |value: &Value| match value {
+        Value::Array(items) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        Value::String(text) => vec![text.clone()],
+        _ => Vec::new(),
+    };
+    match condition {
+        Value::Array(items) => items.iter().for_each(|item| check_condition(name, item, programs, problems)),
+        Value::Object(map) => {
+            for (key, value) in map {
+                if !OPERATORS.contains(&key.as_str()) {
+                    problems.push(format!("{name}: unknown operator {key}"));
+                }
+                let known: Box<dyn Fn(&str) -> bool> = match key.as_str() {
+                    "is" => Box::new(is_class),
+                    "fact" => Box::new(|word| FACTS.contains(&word)),
+                    "program" => Box::new(|word| programs.iter().any(|program| program == word)),
+                    "site" => Box::new(|word| ["here", "remote", "container"].contains(&word)),
+                    _ => Box::new(|_| true),
+                };
+                problems.extend(
+                    texts(value).iter().filter(|word| !known(word)).map(|word| format!("{name}: unknown {key} {word}")),
+                );
+                if ["all", "any", "not", "target"].contains(&key.as_str()) {
+                    check_condition(name, value, programs, problems);
+                }
+            }
+        }
+        other => problems.push(format!("{name}: a condition is a map or a list, not {other}")),
+    }
+}
+
+fn is_class(word: &str) -> bool {
+    let places = entries(Kind::Places);
+    Place::ALL.iter().any(|(_, name)| *name == word)
+        || COMPUTED.contains(&word)
+        || places.iter().any(|place| place.name == word)
+}
+
+#[test]
+fn every_program_does_what_its_examples_say() {
+    let mut problems = Vec::new();
+    for entry in entries(Kind::Programs) {
+        let examples = entry.value["examples"].as_array().unwrap();
+        if examples.is_empty() {
+            problems.push(format!("{} has no example", entry.name));
+        }
+        for example in examples {
+            let expected: Vec<String> =
+                example["does"].as_array().unwrap().iter().map(|v| v.as_str().unwrap().to_owned()).collect();
+            let does = effects(example["run"].as_str().unwrap());
+            if does != expected {
+                problems.push(format!("{}: {} does {does:?}, not {expected:?}", entry.name, example["run"]));
+            }
+        }
+    }
+    report(problems);
+}
+
+/// Effects in words: `delete a (force recursive)`, one line per target.
+fn effects(command: &str) -> Vec<String> {
+    let object = event(&Value::from(command));
+    let event: Event = universal::read(&object).unwrap();
+    let world = universal::supposed(&object, &event).unwrap();
+    let analysis = analyze(&event, reflex_library::tables(), &world);
+    let mut lines = Vec::new();
+    for effect in &analysis.effects {
+        let flags = if effect.flags.is_empty() { String::new() } else { format!(" ({})", effect.flags.join(" ")) };
+        let argument = effect.argument.as_ref().map_or(String::new(), |value| format!(" = {}", value.shown()));
+        let site = match effect.site {
+            reflex_engine::shell::Site::Here => "",
+            reflex_engine::shell::Site::Remote => " on another host",
+            reflex_engine::shell::Site::Container => " in a container",
+        };
+        let name = effect.kind.name();
+        let line = |target: &str| format!("{name}{target}{flags}{argument}{site}");
+        if effect.targets.is_empty() {
+            lines.push(line(""));
+        }
+        lines.extend(effect.targets.iter().map(|target: &Target| line(&format!(" {}", target.value.shown()))));
+    }
+    lines
+}
+
+#[test]
+fn places_match_and_pass_as_they_say() {
+    let mut problems = Vec::new();
+    for entry in entries(Kind::Places) {
+        let texts = |key: &str| -> Vec<String> {
+            let list = entry.value.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+            list.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+        };
+        let fits = |path: &str| {
+            let path = path.replace("~/", "/home/me/");
+            let any = |key: &str| texts(key).iter().any(|pattern| reflex_engine::fits(pattern, &path, "/home/me"));
+            any("paths") && !any("except")
+        };
+        problems.extend(
+            texts("matches")
+                .iter()
+                .filter(|path| !fits(path))
+                .map(|path| format!("{}: {path} does not match", entry.name)),
+        );
+        problems.extend(
+            texts("passes").iter().filter(|path| fits(path)).map(|path| format!("{}: {path} matches", entry.name)),
+        );
+    }
+    report(problems);
+}
+
+fn everyday(file: &Path) -> Vec<Value> {
+    let mut list = Vec::new();
+    let text = std::fs::read_to_string(file).unwrap();
+    list.extend(reflex_tables::compile::list(&text).unwrap());
+    list
+}
+
+#[test]
+fn nothing_fires_on_ordinary_work() {
+    let mut problems = Vec::new();
+    let mut commands = 0;
+    for file in yaml_files(&library().join("everyday")) {
+        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+        for entry in everyday(&file) {
+            let example = match name.as_str() {
+                "prompts" => json!({"event": "prompt-submit", "prompt": entry}),
+                "edits" => json!({"event": "pre-write", "files": [entry["path"]], "content": entry["content"]}),
+                _ => entry.clone(),
+            };
+            commands += 1;
+            let ids = ids(&example);
+            if !ids.is_empty() {
+                problems.push(format!("{name}: {ids:?} on {entry}"));
+            }
+        }
+    }
+    assert!(commands >= 500, "only {commands} ordinary calls");
+    report(problems);
+}
+
+/// Wrappers that change nothing of what a command does.
+const WRAPPERS: [&str; 22] = [
+    "nohup {}",
+    "env A=1 {}",
+    "nice -n 5 {}",
+    "timeout 5 {}",
+    "time {}",
+    "command {}",
+    "( {} )",
+    "{ {}; }",
+    "true && {}",
+    "false || {}",
+    "ls; {}",
+    "if true; then {}; fi",
+    "for i in 1; do {}; done",
+    "while true; do {}; done",
+    "f() { {}; }; f",
+    "sh -c {q}",
+    "bash -lc {q}",
+    "eval {q}",
+    "echo {q} | sh",
+    "bash <<'EOF'\n{}\nEOF",
+    "x=$( {} )",
+    "case a in a) {} ;; esac",
+];
+
+#[test]
+fn a_wrapper_never_hides_a_command() {
+    let mut problems = Vec::new();
+    for entry in entries(Kind::Rules) {
+        let examples = entry.value["fires"].as_array().unwrap().iter().filter_map(Value::as_str);
+        for example in examples.filter(|example| is_wrappable(example)) {
+            for wrapper in WRAPPERS {
+                let wrapped = wrapper.replace("{q}", &quoted(example)).replace("{}", example);
+                if !ids(&Value::from(wrapped.as_str())).contains(&entry.name) {
+                    problems.push(format!("{} does not fire on {wrapped:?}", entry.name));
+                }
+            }
+        }
+    }
+    report(problems);
+}
+
+/// A program that stands alone: a list or a heredoc cannot be the argument of `nohup`.
+fn is_wrappable(command: &str) -> bool {
+    let plain = !command.contains(['\n', ';', '|', '&', '(', '{', '<', '\'', '=']);
+    plain && !command.starts_with(['$', '"', ':', 'c']) && !command.starts_with("if ") && !command.starts_with("eval")
+}
+
+fn quoted(command: &str) -> String {
+    format!("'{command}'")
+}

@@ -1,0 +1,8 @@
+//! The data that ships with Reflex, compiled from `library/` when Reflex is built.
+
+use reflex_tables::Node;
+
+/// The compiled library: `programs`, `triggers`, `rules`, `places`, `policies`.
+pub fn tables() -> Node<'static> {
+    reflex_tables::root(include_bytes!(concat!(env!("OUT_DIR"), "/library.tables")))
+}

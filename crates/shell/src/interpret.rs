@@ -1,0 +1,345 @@
+//! Walks the tree with the state that a shell would have, and collects what would run.
+//!
+//! Nothing is run. Branches and loop bodies are all walked; what differs between them is unknown afterwards. Work is
+//! bounded by counted commands and steps, and what lies beyond is a gap.
+
+mod inner;
+mod simple;
+mod state;
+
+pub(crate) use state::State;
+
+use crate::syntax::{Join, Node, Parser, Placement, Redirect, RedirectKind, Script, Statement, Word};
+use crate::value::{Derivation, DerivationId, Origin, Piece, Span, Value, Why};
+use crate::{Access, CommandId, Gap, Reading, Redirection, Site, Stdin, Surroundings};
+
+/// More commands than this are a gap; the longest script of 4,000 list members stays below.
+const MAX_COMMANDS: usize = 8192;
+
+/// Functions, derived texts and wrappers may run each other this deep.
+const MAX_DEPTH: u32 = 40;
+
+/// What would run if a shell was given `text`.
+pub fn read(text: &str, surroundings: &Surroundings<'_>) -> Reading {
+    let mut interpreter = Interpreter {
+        surroundings,
+        reading: Reading::default(),
+        state: State::with_parameters(surroundings.parameters.clone()),
+        parent: None,
+        site: Site::Here,
+        depth: 0,
+        forking: 0,
+        calls: Vec::new(),
+        processes: Vec::new(),
+        at_exit: Vec::new(),
+        exhausted: false,
+    };
+    let placement = Placement::At { start: 0, derivation: None };
+    interpreter.text(text, placement, &Stream::default());
+    interpreter.run_at_exit();
+    interpreter.reading
+}
+
+pub(crate) struct Interpreter<'a> {
+    pub(crate) surroundings: &'a Surroundings<'a>,
+    pub(crate) reading: Reading,
+    pub(crate) state: State,
+    parent: Option<CommandId>,
+    site: Site,
+    depth: u32,
+    /// How many pipelines and background lists we are in.
+    forking: u32,
+    /// The functions that are being walked, with `forking` at their call.
+    calls: Vec<(String, u32)>,
+    /// What process substitutions print, by their place.
+    processes: Vec<(Origin, Stream)>,
+    /// Texts that `trap` leaves for the end, with their commands.
+    at_exit: Vec<(Value, CommandId)>,
+    exhausted: bool,
+}
+
+/// What a command prints and who prints it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stream {
+    pub(crate) text: Value,
+    pub(crate) commands: Vec<CommandId>,
+    /// Whether there is such a stream at all, or only what the whole text inherits.
+    pub(crate) present: bool,
+}
+
+impl Stream {
+    fn of(text: Value, commands: Vec<CommandId>) -> Stream {
+        Stream { text, commands, present: true }
+    }
+
+    fn stdin(&self) -> Stdin {
+        if !self.present {
+            return Stdin::Inherited;
+        }
+        match self.text.literal() {
+            Some(_) => Stdin::Text(self.text.clone()),
+            None => Stdin::Pipe(self.commands.clone()),
+        }
+    }
+}
+
+impl Interpreter<'_> {
+    pub(crate) fn gap(&mut self, origin: Origin, why: Why) {
+        self.reading.gaps.push(Gap { origin, why });
+    }
+
+    /// Parses and walks a text.
+    fn text(&mut self, text: &str, placement: Placement, stdin: &Stream) -> Stream {
+        let mut parser = Parser::new(text, placement, self.depth);
+        let script = parser.script();
+        self.reading.gaps.append(&mut parser.gaps);
+        self.script(&script, stdin)
+    }
+
+    /// Walks a text that follows from `value` by `step`; an unknown value is the caller's to report.
+    fn derived_text(&mut self, step: &'static str, text: &str, from: Origin, stdin: &Stream) -> Stream {
+        if self.depth >= MAX_DEPTH {
+            self.gap(from, Why::Limit);
+            return Stream::default();
+        }
+        let derivation = self.derive(step, text, from);
+        self.depth += 1;
+        let placement = Placement::From(Origin { span: from.span, derivation });
+        let stream = self.text(text, placement, stdin);
+        self.depth -= 1;
+        stream
+    }
+
+    pub(crate) fn derive(&mut self, step: &'static str, text: &str, from: Origin) -> Option<DerivationId> {
+        let id = u16::try_from(self.reading.derivations.len()).ok().map(DerivationId);
+        if id.is_some() {
+            self.reading.derivations.push(Derivation { step, text: text.into(), from });
+        }
+        id
+    }
+
+    fn script(&mut self, script: &Script, stdin: &Stream) -> Stream {
+        let mut output = Stream::of(Value::default(), Vec::new());
+        for statement in &script.statements {
+            if self.exhausted {
+                break;
+            }
+            let printed = self.statement(statement, stdin);
+            output.text.push(printed.text);
+            output.commands.extend(printed.commands);
+        }
+        output
+    }
+
+    fn statement(&mut self, statement: &Statement, stdin: &Stream) -> Stream {
+        if statement.background {
+            self.forking += 1;
+            let before = self.state.clone();
+            let output = self.node(&statement.node, stdin);
+            self.state = before;
+            self.forking -= 1;
+            return output;
+        }
+        if statement.join != Join::Or {
+            return self.node(&statement.node, stdin);
+        }
+        let before = self.state.clone();
+        let output = self.node(&statement.node, stdin);
+        self.state.merge(&before);
+        output
+    }
+
+    fn node(&mut self, node: &Node, stdin: &Stream) -> Stream {
+        match node {
+            Node::Simple(simple) => self.simple(simple, stdin),
+            Node::Pipeline(members) => self.pipeline(members, stdin),
+            Node::Group(script) => self.script(script, stdin),
+            Node::Subshell(script) => self.isolated(|this| this.script(script, stdin)),
+            Node::If { branches, otherwise } => self.if_node(branches, otherwise, stdin),
+            Node::Loop { condition, body } => self.loop_node(condition, body, stdin),
+            Node::For { name, words, body } => self.for_node(name, words.as_deref(), body, stdin),
+            Node::Case { subject, arms } => self.case_node(subject, arms, stdin),
+            Node::Function { name, body } => {
+                self.state.define(name, body.clone());
+                Stream::of(Value::default(), Vec::new())
+            }
+            Node::Test(words) => {
+                words.iter().for_each(|word| drop(self.expand_whole(word)));
+                Stream::of(Value::default(), Vec::new())
+            }
+            Node::Redirected(inner, redirects) => {
+                let (files, input) = self.redirections(redirects, stdin);
+                let mut output = self.node(inner, &input);
+                if !files.is_empty() {
+                    let origin = redirects.first().map_or(Origin::default(), |redirect| redirect.target.origin);
+                    self.redirected_group(files, origin, &mut output);
+                }
+                output
+            }
+            Node::Unknown(origin, why) => {
+                self.gap(*origin, *why);
+                Stream::of(Value::piece(Piece::Unknown(*why), *origin), Vec::new())
+            }
+        }
+    }
+
+    /// A subshell: what it sets is gone afterwards.
+    fn isolated<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.state.clone();
+        let result = walk(self);
+        self.state = before;
+        result
+    }
+
+    fn pipeline(&mut self, members: &[Node], stdin: &Stream) -> Stream {
+        self.forking += 1;
+        let mut stream = stdin.clone();
+        let mut sources = Vec::new();
+        for (index, member) in members.iter().enumerate() {
+            let mut output = self.isolated(|this| this.node(member, &stream));
+            // A later member reads what all earlier ones let through.
+            sources.append(&mut output.commands);
+            let last = index + 1 == members.len();
+            stream = Stream::of(output.text, if last { std::mem::take(&mut sources) } else { sources.clone() });
+        }
+        self.forking -= 1;
+        stream
+    }
+
+    fn if_node(&mut self, branches: &[(Script, Script)], otherwise: &Script, stdin: &Stream) -> Stream {
+        let mut output = Stream::of(Value::default(), Vec::new());
+        let mut ends: Vec<State> = Vec::new();
+        for (condition, body) in branches {
+            self.script(condition, stdin);
+            let before = self.state.clone();
+            let printed = self.script(body, stdin);
+            output.text.push(printed.text);
+            output.commands.extend(printed.commands);
+            ends.push(std::mem::replace(&mut self.state, before));
+        }
+        let printed = self.script(otherwise, stdin);
+        output.text.push(printed.text);
+        output.commands.extend(printed.commands);
+        ends.iter().for_each(|end| self.state.merge(end));
+        output
+    }
+
+    fn loop_node(&mut self, condition: &Script, body: &Script, stdin: &Stream) -> Stream {
+        let before = self.state.clone();
+        self.script(condition, stdin);
+        let output = self.script(body, stdin);
+        self.state.merge(&before);
+        output
+    }
+
+    fn for_node(&mut self, name: &str, words: Option<&[Word]>, body: &Script, stdin: &Stream) -> Stream {
+        let values: Vec<Value> = match words {
+            Some(words) => words.iter().flat_map(|word| self.expand(word)).collect(),
+            None => self.state.parameters.iter().skip(1).cloned().collect(),
+        };
+        let before = self.state.clone();
+        let mut output = Stream::of(Value::default(), Vec::new());
+        for value in values {
+            if self.exhausted {
+                break;
+            }
+            self.state.assign(name, vec![value]);
+            let printed = self.script(body, stdin);
+            output.text.push(printed.text);
+            output.commands.extend(printed.commands);
+        }
+        self.state.merge(&before);
+        output
+    }
+
+    fn case_node(&mut self, subject: &Word, arms: &[(Vec<Word>, Script)], stdin: &Stream) -> Stream {
+        let _ = self.expand_whole(subject);
+        let before = self.state.clone();
+        let mut output = Stream::of(Value::default(), Vec::new());
+        let mut ends: Vec<State> = Vec::new();
+        for (_, body) in arms {
+            let printed = self.script(body, stdin);
+            output.text.push(printed.text);
+            output.commands.extend(printed.commands);
+            ends.push(std::mem::replace(&mut self.state, before.clone()));
+        }
+        ends.iter().for_each(|end| self.state.merge(end));
+        output
+    }
+
+    /// What `$(…)` prints.
+    pub(crate) fn substitute(&mut self, script: &Script, origin: Origin) -> Value {
+        if self.depth >= MAX_DEPTH {
+            self.gap(origin, Why::Limit);
+            return Value::piece(Piece::Unknown(Why::Limit), origin);
+        }
+        self.depth += 1;
+        let output = self.isolated(|this| this.script(script, &Stream::default()));
+        self.depth -= 1;
+        relocate(output.text, origin)
+    }
+
+    /// `<(…)`: a file whose content is what the script prints.
+    pub(crate) fn process(&mut self, script: &Script, origin: Origin) -> Piece {
+        let output = self.isolated(|this| this.script(script, &Stream::default()));
+        self.processes.push((origin, output));
+        Piece::Output(crate::Printed::Temporary)
+    }
+
+    fn redirections(&mut self, redirects: &[Redirect], stdin: &Stream) -> (Vec<Redirection>, Stream) {
+        let mut files = Vec::new();
+        let mut input = stdin.clone();
+        for redirect in redirects {
+            self.redirection(redirect, &mut files, &mut input);
+        }
+        (files, input)
+    }
+
+    fn redirection(&mut self, redirect: &Redirect, files: &mut Vec<Redirection>, input: &mut Stream) {
+        let access = match redirect.kind {
+            RedirectKind::Heredoc => {
+                let body = redirect.heredoc.get().cloned().unwrap_or_default();
+                *input = Stream::of(self.expand_whole(&body), Vec::new());
+                return;
+            }
+            RedirectKind::HereString => {
+                let mut text = self.expand_whole(&redirect.target);
+                text.push_text("\n", redirect.target.origin);
+                *input = Stream::of(text, Vec::new());
+                return;
+            }
+            RedirectKind::Read => Access::Read,
+            RedirectKind::Append => Access::Append,
+            RedirectKind::Write | RedirectKind::WriteBoth | RedirectKind::ReadWrite => Access::Overwrite,
+            RedirectKind::Duplicate => {
+                let text = self.expand_whole(&redirect.target);
+                let numeric =
+                    |text: &str| text == "-" || text.trim_end_matches('-').bytes().all(|b| b.is_ascii_digit());
+                if text.literal().is_none_or(|text| numeric(&text)) {
+                    return;
+                }
+                files.push(Redirection { access: Access::Overwrite, target: text });
+                return;
+            }
+        };
+        let target = self.expand_whole(&redirect.target);
+        if access == Access::Read && redirect.descriptor.unwrap_or(0) == 0 {
+            let process = self.processes.iter().rev().find(|(place, _)| *place == target.origin());
+            *input = match process {
+                Some((_, stream)) => stream.clone(),
+                None => Stream::of(Value::piece(Piece::Unknown(Why::Input), target.origin()), Vec::new()),
+            };
+        }
+        files.push(Redirection { access, target });
+    }
+}
+
+/// Spans of what a substitution printed lie inside it already; what has none gets the substitution's.
+fn relocate(mut value: Value, origin: Origin) -> Value {
+    for (_, piece_origin) in &mut value.pieces {
+        if piece_origin.span == Span::default() {
+            *piece_origin = origin;
+        }
+    }
+    value
+}

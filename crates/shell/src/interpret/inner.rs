@@ -1,0 +1,276 @@
+//! Commands that a command runs: wrappers, shells with a text, `find -exec`, `xargs`.
+
+use super::simple::Draft;
+use super::{Interpreter, MAX_DEPTH, Stream};
+use crate::invocation::Invocation;
+use crate::program::Selector;
+use crate::syntax::is_name;
+use crate::value::{Piece, Printed, Value, Why};
+use crate::{Code, CommandId, Site, Stdin};
+use reflex_tables::Node;
+
+impl Interpreter<'_> {
+    /// Walks what the command runs by the entries of its grammar; what they print, if there is any.
+    pub(super) fn inner(&mut self, id: CommandId, invocation: &Invocation, draft: &Draft) -> Option<Stream> {
+        let mut printed: Option<Stream> = None;
+        let entries: Vec<Node<'static>> = invocation
+            .grammars
+            .iter()
+            .rev()
+            .flat_map(|grammar| grammar.inner())
+            .filter(|entry| applies(*entry, invocation))
+            .collect();
+        for entry in entries {
+            if self.depth >= MAX_DEPTH {
+                self.gap(draft.origin, Why::Limit);
+                break;
+            }
+            let (parent, site) = (self.parent.replace(id), self.site);
+            self.site = site_of(entry).unwrap_or(site);
+            self.depth += 1;
+            let output = self.entry(entry, id, invocation, draft);
+            self.depth -= 1;
+            (self.parent, self.site) = (parent, site);
+            if let Some(output) = output {
+                let all = printed.get_or_insert_with(|| Stream::of(Value::default(), Vec::new()));
+                all.text.push(output.text);
+                all.commands.extend(output.commands);
+            }
+        }
+        printed
+    }
+
+    fn entry(&mut self, entry: Node<'static>, id: CommandId, invocation: &Invocation, draft: &Draft) -> Option<Stream> {
+        let selected = |key: &str| Selector(entry.get(key).text()).values(invocation, &draft.words);
+        if entry.get("argv").is_text() {
+            return self.argv(entry, selected("argv"), invocation, draft);
+        }
+        if entry.get("at-exit").is_true() {
+            if let Some(text) = selected_script(selected("script")) {
+                self.at_exit.push((text, id));
+            }
+            return None;
+        }
+        if entry.get("script").is_text() {
+            let parameters = selected("parameters");
+            return selected_script(selected("script")).and_then(|text| self.script_value(text, parameters, id, draft));
+        }
+        if entry.get("file").is_text() {
+            return self.file(selected("file").into_iter().next()?, id, draft);
+        }
+        if entry.get("stdin").text() == "script" {
+            return self.script_from_stream(id, &draft.stdin);
+        }
+        None
+    }
+
+    /// A program and its arguments.
+    fn argv(
+        &mut self,
+        entry: Node<'static>,
+        mut words: Vec<Value>,
+        invocation: &Invocation,
+        draft: &Draft,
+    ) -> Option<Stream> {
+        let mut assignments = Vec::new();
+        if entry.get("assignments").is_true() {
+            while let Some((name, value)) = words.first().and_then(assigned) {
+                assignments.push((name, value));
+                words.remove(0);
+            }
+        }
+        words.drain(..(entry.get("skip").number() as usize).min(words.len()));
+        if words.is_empty() {
+            return None;
+        }
+        let placeholder = entry.get("placeholder").text();
+        if !placeholder.is_empty() {
+            let filled = Selector(entry.get("filled-with").text()).values(invocation, &draft.words);
+            words = fill(words, placeholder, &filled);
+        }
+        if entry.get("append").text() == "stdin" {
+            self.append_stdin(&mut words, invocation, draft);
+        }
+        let expanded = draft.expanded.clone();
+        let stdin = draft.stdin.clone();
+        let state = self.state.clone();
+        let draft = Draft { words, assignments, redirects: Vec::new(), stdin, expanded, origin: draft.origin };
+        Some(self.with_state(state, |this| this.command(draft)))
+    }
+
+    /// xargs: what it reads becomes arguments, at the place of its placeholder or at the end.
+    fn append_stdin(&mut self, words: &mut Vec<Value>, invocation: &Invocation, draft: &Draft) {
+        let read = read_words(&draft.stdin, draft);
+        match invocation.values("replace", &draft.words).first().and_then(Value::literal) {
+            Some(placeholder) => *words = fill(std::mem::take(words), &placeholder, &read),
+            None if invocation.has("replace") => *words = fill(std::mem::take(words), "{}", &read),
+            None => words.extend(read),
+        }
+    }
+
+    /// A text that is given to a shell.
+    fn script_value(&mut self, text: Value, parameters: Vec<Value>, id: CommandId, draft: &Draft) -> Option<Stream> {
+        let Some(literal) = readable(&text) else {
+            self.code(id, Code::Text(text), draft.expanded.clone().collect());
+            return None;
+        };
+        let parameters = if parameters.is_empty() { self.state.parameters.clone() } else { parameters };
+        let mut state = self.state.clone();
+        state.parameters = parameters;
+        let origin = text.origin();
+        if text.is_unknown() {
+            self.code(id, Code::Text(text), draft.expanded.clone().collect());
+        }
+        let lasting = self.reading.commands.get(id).is_some_and(|command| command.name == "eval");
+        let stdin = draft.stdin.clone();
+        if lasting {
+            return Some(self.derived_text("eval", &literal, origin, &stdin));
+        }
+        Some(self.with_state(state, |this| this.derived_text("shell text", &literal, origin, &stdin)))
+    }
+
+    /// What `trap` leaves for the end runs with the state of the end.
+    pub(super) fn run_at_exit(&mut self) {
+        for (text, id) in std::mem::take(&mut self.at_exit) {
+            if let Some(literal) = readable(&text) {
+                self.parent = Some(id);
+                self.derived_text("shell text", &literal, text.origin(), &Stream::default());
+            }
+        }
+    }
+
+    fn script_from_stream(&mut self, id: CommandId, stream: &Stream) -> Option<Stream> {
+        if !stream.present {
+            return None;
+        }
+        let Some(literal) = stream.text.literal() else {
+            self.code(id, Code::Stdin(stream.text.clone()), stream.commands.clone());
+            return None;
+        };
+        let (literal, origin, state) = (literal.into_owned(), stream.text.origin(), self.state.clone());
+        Some(self.with_state(state, |this| this.derived_text("standard input", &literal, origin, &Stream::default())))
+    }
+
+    /// A file that is run as a script; a process substitution is one whose content is known here.
+    fn file(&mut self, path: Value, id: CommandId, draft: &Draft) -> Option<Stream> {
+        if path.literal().as_deref().is_some_and(|path| path == "-" || path == "/dev/stdin") {
+            return self.script_from_stream(id, &draft.stdin);
+        }
+        let process = self.processes.iter().rev().find(|(place, _)| *place == path.origin()).map(|(_, s)| s.clone());
+        let Some(stream) = process else {
+            self.code(id, Code::File(path), Vec::new());
+            return None;
+        };
+        self.script_from_stream(id, &stream)
+    }
+
+    fn code(&mut self, id: CommandId, code: Code, from: Vec<CommandId>) {
+        if let Some(command) = self.reading.commands.get_mut(id) {
+            command.unread.push((code, from));
+        }
+    }
+}
+
+fn applies(entry: Node<'static>, invocation: &Invocation) -> bool {
+    let given = |key: &str| match key {
+        "operands" => !invocation.operands.is_empty(),
+        key => invocation.has(key),
+    };
+    let when = entry.get("when");
+    (when.is_nil() || when.texts().any(given)) && !entry.get("unless").texts().any(given)
+}
+
+fn site_of(entry: Node<'static>) -> Option<Site> {
+    match entry.get("site").text() {
+        "remote" => Some(Site::Remote),
+        "container" => Some(Site::Container),
+        _ => None,
+    }
+}
+
+/// `NAME=value` before a program, as `env` takes it.
+fn assigned(word: &Value) -> Option<(String, Value)> {
+    let prefix = word.prefix();
+    let (name, _) = prefix.split_once('=')?;
+    is_name(name).then(|| (name.to_owned(), word.without_prefix(name.len() + 1)))
+}
+
+/// Every occurrence of the placeholder inside a word becomes a value; a word is repeated for each value.
+fn fill(words: Vec<Value>, placeholder: &str, values: &[Value]) -> Vec<Value> {
+    let mut filled = Vec::with_capacity(words.len());
+    for word in words {
+        let text = word.literal().map(|text| text.into_owned());
+        let Some((before, after)) = text.as_deref().and_then(|text| text.split_once(placeholder)) else {
+            filled.push(word);
+            continue;
+        };
+        for value in values {
+            let mut joined = Value::default();
+            if !before.is_empty() {
+                joined.push_text(before, word.origin());
+            }
+            joined.push(value.clone());
+            if !after.is_empty() {
+                joined.push_text(after, word.origin());
+            }
+            filled.push(joined);
+        }
+    }
+    filled
+}
+
+/// The words in a stream: split if it is known, else one that stands for any.
+fn read_words(stream: &Stream, draft: &Draft) -> Vec<Value> {
+    if !stream.present || stream.text.pieces.is_empty() {
+        return vec![Value::piece(Piece::Unknown(Why::Input), draft.origin)];
+    }
+    match stream.text.literal() {
+        Some(text) => {
+            let origin = stream.text.origin();
+            text.split([' ', '\t', '\n', '\0'])
+                .filter(|word| !word.is_empty())
+                .map(|word| Value::text(word, origin))
+                .collect()
+        }
+        None => vec![stream.text.clone()],
+    }
+}
+
+fn selected_script(values: Vec<Value>) -> Option<Value> {
+    let mut values = values.into_iter();
+    let mut text = values.next()?;
+    for value in values {
+        text.push_text(" ", value.origin());
+        text.push(value);
+    }
+    Some(text)
+}
+
+/// A script's text as far as it can be read: names stand for values that are not known.
+fn readable(text: &Value) -> Option<String> {
+    let mut read = String::new();
+    for (piece, _) in &text.pieces {
+        match piece {
+            Piece::Text(text) | Piece::Glob(text) => read.push_str(text),
+            Piece::Home(user) => read.push_str(&format!("~{user}")),
+            Piece::Variable(name) => read.push_str(&format!("${name}")),
+            Piece::Output(Printed::WorkingDirectory) => read.push_str("$PWD"),
+            Piece::Output(Printed::Temporary) => read.push_str("$(mktemp)"),
+            Piece::Output(Printed::GitRoot) => read.push_str("$(git rev-parse --show-toplevel)"),
+            Piece::Output(Printed::User) => read.push_str("$(whoami)"),
+            Piece::Output(Printed::Program(_)) | Piece::Unknown(_) => read.push_str("${_unknown?}"),
+        }
+    }
+    let known = text.pieces.iter().any(|(piece, _)| matches!(piece, Piece::Text(text) if !text.trim().is_empty()));
+    known.then_some(read)
+}
+
+impl Stdin {
+    /// The commands whose output is read.
+    pub fn sources(&self) -> &[CommandId] {
+        match self {
+            Stdin::Pipe(commands) => commands,
+            Stdin::Inherited | Stdin::Text(_) | Stdin::File(_) => &[],
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What a shell remembers between commands: variables, functions, aliases, parameters, its folder.
+
+use crate::syntax::Node;
+use crate::value::{Origin, Piece, Printed, Value, Why};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Copies share what they do not change: every subshell and branch takes one.
+#[derive(Clone, Default)]
+pub(crate) struct State {
+    /// An array has several values.
+    variables: Rc<BTreeMap<String, Vec<Value>>>,
+    functions: Rc<BTreeMap<String, Rc<Node>>>,
+    aliases: Rc<BTreeMap<String, String>>,
+    pub(crate) parameters: Vec<Value>,
+    /// Where the shell stands, as joined `cd` arguments; empty for where it began.
+    folder: Folder,
+}
+
+#[derive(Clone, PartialEq, Default)]
+enum Folder {
+    #[default]
+    Start,
+    Known(Value),
+    Unknown,
+}
+
+impl State {
+    pub(crate) fn with_parameters(parameters: Vec<Value>) -> State {
+        State { parameters, ..State::default() }
+    }
+
+    pub(crate) fn variable(&self, name: &str) -> Option<&[Value]> {
+        self.variables.get(name).map(Vec::as_slice)
+    }
+
+    pub(crate) fn assign(&mut self, name: &str, values: Vec<Value>) {
+        Rc::make_mut(&mut self.variables).insert(name.into(), values);
+    }
+
+    pub(crate) fn append(&mut self, name: &str, values: Vec<Value>, array: bool) {
+        let variable = Rc::make_mut(&mut self.variables).entry(name.into()).or_default();
+        match (variable.first_mut(), array) {
+            (Some(first), false) => values.into_iter().for_each(|value| first.push(value)),
+            _ => variable.extend(values),
+        }
+    }
+
+    pub(crate) fn unset(&mut self, name: &str) {
+        Rc::make_mut(&mut self.variables).remove(name);
+        Rc::make_mut(&mut self.functions).remove(name);
+    }
+
+    pub(crate) fn define(&mut self, name: &str, body: Rc<Node>) {
+        Rc::make_mut(&mut self.functions).insert(name.into(), body);
+    }
+
+    pub(crate) fn function(&self, name: &str) -> Option<Rc<Node>> {
+        self.functions.get(name).cloned()
+    }
+
+    pub(crate) fn set_alias(&mut self, name: &str, text: String) {
+        Rc::make_mut(&mut self.aliases).insert(name.into(), text);
+    }
+
+    pub(crate) fn alias(&self, name: &str) -> Option<String> {
+        self.aliases.get(name).cloned()
+    }
+
+    /// The folder that commands run in: `None` if it is not known, empty where the text began.
+    pub(crate) fn folder(&self) -> Option<Value> {
+        match &self.folder {
+            Folder::Start => Some(Value::default()),
+            Folder::Known(value) => Some(value.clone()),
+            Folder::Unknown => None,
+        }
+    }
+
+    pub(crate) fn folder_value(&self, origin: Origin) -> Value {
+        match &self.folder {
+            Folder::Start => Value::piece(Piece::Output(Printed::WorkingDirectory), origin),
+            Folder::Known(value) => value.clone(),
+            Folder::Unknown => Value::piece(Piece::Unknown(Why::Branches), origin),
+        }
+    }
+
+    pub(crate) fn forget_folder(&mut self) {
+        self.folder = Folder::Unknown;
+    }
+
+    /// `cd`: an absolute target replaces the folder, a relative one is joined to it.
+    pub(crate) fn change_folder(&mut self, target: Value) {
+        if target.is_unknown() {
+            self.folder = Folder::Unknown;
+            return;
+        }
+        let absolute = match target.pieces.first() {
+            Some((Piece::Text(text), _)) => text.starts_with('/'),
+            Some((Piece::Home(_) | Piece::Variable(_) | Piece::Output(_), _)) => true,
+            Some((Piece::Glob(_) | Piece::Unknown(_), _)) | None => false,
+        };
+        let up = matches!(target.literal().as_deref(), Some(".." | "../"));
+        self.folder = match std::mem::take(&mut self.folder) {
+            Folder::Known(before) if up && parent(&before).is_some() => parent(&before).unwrap_or_default(),
+            Folder::Known(mut before) if !absolute => {
+                before.push_text("/", target.origin());
+                before.push(target);
+                Folder::Known(before)
+            }
+            Folder::Unknown if !absolute => Folder::Unknown,
+            Folder::Start | Folder::Known(_) | Folder::Unknown => Folder::Known(target),
+        };
+    }
+
+    /// What differs from the other state is unknown from here on.
+    pub(crate) fn merge(&mut self, other: &State) {
+        if self.folder != other.folder {
+            self.folder = Folder::Unknown;
+        }
+        if !Rc::ptr_eq(&self.variables, &other.variables) {
+            self.merge_variables(other);
+        }
+        if !Rc::ptr_eq(&self.functions, &other.functions) {
+            let functions = Rc::make_mut(&mut self.functions);
+            other.functions.iter().for_each(|(name, body)| {
+                functions.entry(name.clone()).or_insert_with(|| body.clone());
+            });
+        }
+    }
+
+    fn merge_variables(&mut self, other: &State) {
+        let mut differing = Vec::new();
+        for (name, values) in self.variables.iter() {
+            if other.variables.get(name) != Some(values) {
+                differing.push((name.clone(), values.first().map_or(Origin::default(), Value::origin)));
+            }
+        }
+        for (name, values) in other.variables.iter() {
+            if !self.variables.contains_key(name) {
+                differing.push((name.clone(), values.first().map_or(Origin::default(), Value::origin)));
+            }
+        }
+        let variables = Rc::make_mut(&mut self.variables);
+        for (name, origin) in differing {
+            variables.insert(name, vec![Value::piece(Piece::Unknown(Why::Branches), origin)]);
+        }
+    }
+}
+
+/// The folder above, if it can be told from the value alone.
+fn parent(folder: &Value) -> Option<Folder> {
+    let mut pieces = folder.pieces.clone();
+    while let Some((piece, origin)) = pieces.pop() {
+        let Piece::Text(text) = piece else { continue };
+        let trimmed = text.trim_end_matches('/');
+        if trimmed.ends_with("..") {
+            return None;
+        }
+        if let Some(slash) = trimmed.rfind('/') {
+            pieces.push((Piece::Text(trimmed.get(..slash.max(1))?.into()), origin));
+            return Some(Folder::Known(Value { pieces }));
+        }
+    }
+    let relative = matches!(folder.pieces.first(), Some((Piece::Text(_) | Piece::Glob(_), _)));
+    relative.then_some(Folder::Start)
+}

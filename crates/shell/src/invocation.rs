@@ -1,0 +1,223 @@
+//! Which word of a command is what: subcommand, option, option's value, operand.
+
+use crate::program::{Follows, Program, Style};
+use crate::value::Value;
+use std::ops::Range;
+
+/// The words of a command, read by its program's grammar.
+#[derive(Debug, Clone)]
+pub struct Invocation {
+    /// Names of the subcommands, outermost first; empty for a program without.
+    pub path: Vec<&'static str>,
+    /// The grammars: the program's, then each subcommand's.
+    pub grammars: Vec<Program>,
+    /// Options in their order.
+    pub options: Vec<Argument>,
+    /// Indexes of the words that are operands.
+    pub operands: Vec<usize>,
+    /// How many operands stand before `--`, if it is there.
+    pub dashes: Option<usize>,
+}
+
+/// One option of an invocation.
+#[derive(Debug, Clone)]
+pub struct Argument {
+    /// Its key in the grammar.
+    pub key: &'static str,
+    /// The index of its word.
+    pub word: usize,
+    /// Its value, if it takes one and has it.
+    pub value: Option<Value>,
+    /// The words that belong to it, for options that take several.
+    pub words: Range<usize>,
+}
+
+impl Invocation {
+    /// Whether an option of this key is given.
+    pub fn has(&self, key: &str) -> bool {
+        self.options.iter().any(|option| option.key == key)
+    }
+
+    /// The values given to the options of this key, those of several words included.
+    pub fn values(&self, key: &str, words: &[Value]) -> Vec<Value> {
+        let of_key = self.options.iter().filter(|option| option.key == key);
+        of_key
+            .flat_map(|option| option.value.iter().chain(words.get(option.words.clone()).unwrap_or(&[])))
+            .cloned()
+            .collect()
+    }
+
+    /// The grammar of the innermost subcommand.
+    pub fn grammar(&self) -> Option<Program> {
+        self.grammars.last().copied()
+    }
+
+    pub(crate) fn read(program: Program, words: &[Value]) -> Invocation {
+        let mut reader = Reader {
+            words,
+            at: 1,
+            invocation: Invocation {
+                path: Vec::new(),
+                grammars: vec![program],
+                options: Vec::new(),
+                operands: Vec::new(),
+                dashes: None,
+            },
+        };
+        reader.read();
+        reader.invocation
+    }
+}
+
+struct Reader<'w> {
+    words: &'w [Value],
+    at: usize,
+    invocation: Invocation,
+}
+
+impl Reader<'_> {
+    fn read(&mut self) {
+        while let Some(word) = self.words.get(self.at) {
+            let text = word.prefix().into_owned();
+            if text == "--" && self.style() != Style::SingleDash {
+                self.at += 1;
+                self.invocation.dashes = Some(self.invocation.operands.len());
+                return self.operands();
+            }
+            if text.len() > 1 && text.starts_with('-') {
+                self.option(&text);
+            } else if self.descend(&text) || self.assigned_option(&text) {
+                self.at += 1;
+            } else if self.style() == Style::OptionsFirst {
+                return self.operands();
+            } else {
+                self.invocation.operands.push(self.at);
+                self.at += 1;
+            }
+        }
+    }
+
+    fn style(&self) -> Style {
+        self.invocation.grammar().map_or(Style::Mixed, Program::style)
+    }
+
+    fn operands(&mut self) {
+        self.invocation.operands.extend(self.at..self.words.len());
+        self.at = self.words.len();
+    }
+
+    /// The first operand of a program that has subcommands names one.
+    fn descend(&mut self, text: &str) -> bool {
+        let Some(grammar) = self.invocation.grammar().filter(|grammar| grammar.has_subcommands()) else { return false };
+        if !self.invocation.operands.is_empty() {
+            return false;
+        }
+        let Some((name, subcommand)) = grammar.subcommand(text) else { return false };
+        self.invocation.path.push(name);
+        self.invocation.grammars.push(subcommand);
+        true
+    }
+
+    /// `of=FILE`, as dd takes it.
+    fn assigned_option(&mut self, text: &str) -> bool {
+        let Some(end) = text.find('=') else { return false };
+        let name = text.get(..=end).unwrap_or("");
+        let Some((key, _)) = self.find(name) else { return false };
+        let value = self.words.get(self.at).map(|word| word.without_prefix(name.len()));
+        self.push(key, value);
+        true
+    }
+
+    fn find(&self, name: &str) -> Option<(&'static str, Follows)> {
+        self.invocation.grammars.iter().rev().find_map(|grammar| grammar.option(name))
+    }
+
+    fn find_shortened(&self, name: &str) -> Option<(&'static str, Follows)> {
+        self.invocation.grammars.iter().rev().find_map(|grammar| grammar.shortened_option(name))
+    }
+
+    fn push(&mut self, key: &'static str, value: Option<Value>) {
+        self.invocation.options.push(Argument { key, word: self.at, value, words: 0..0 });
+    }
+
+    fn option(&mut self, text: &str) {
+        if let Some((key, follows)) = self.find(text) {
+            return self.found(key, follows);
+        }
+        if text.bytes().skip(1).all(|byte| byte.is_ascii_digit())
+            && let Some((key, _)) = self.find("-NUM")
+        {
+            self.push(key, self.words.get(self.at).cloned());
+            self.at += 1;
+            return;
+        }
+        if text.starts_with("--") || self.style() == Style::SingleDash {
+            self.long(text);
+        } else {
+            self.cluster(text);
+        }
+        self.at += 1;
+    }
+
+    /// An option whose whole word is its name.
+    fn found(&mut self, key: &'static str, follows: Follows) {
+        let word = self.at;
+        self.at += 1;
+        let mut argument = Argument { key, word, value: None, words: 0..0 };
+        match follows {
+            Follows::Nothing | Follows::JoinedValue => {}
+            Follows::Value => {
+                argument.value = self.words.get(self.at).cloned();
+                self.at += 1;
+            }
+            Follows::Rest => {
+                argument.words = self.at..self.words.len();
+                self.at = self.words.len();
+            }
+            Follows::UntilSemicolon => {
+                let ends = |word: &Value| matches!(word.literal().as_deref(), Some(";" | "+"));
+                let rest = self.words.get(self.at..).unwrap_or(&[]);
+                let length = rest.iter().position(ends).unwrap_or(rest.len());
+                argument.words = self.at..self.at + length;
+                self.at += length + 1;
+            }
+        }
+        self.invocation.options.push(argument);
+    }
+
+    /// `--name=value`, or a name cut short.
+    fn long(&mut self, text: &str) {
+        let name = text.split('=').next().unwrap_or(text);
+        let Some((key, follows)) = self.find(name).or_else(|| self.find_shortened(name)) else { return };
+        if text.len() > name.len() {
+            let value = self.words.get(self.at).map(|word| word.without_prefix(name.len() + 1));
+            return self.push(key, value);
+        }
+        let takes_next = follows == Follows::Value;
+        let value = if takes_next { self.words.get(self.at + 1).cloned() } else { None };
+        self.push(key, value);
+        self.at += usize::from(takes_next);
+    }
+
+    /// `-rf`, `-n5`: each letter an option until one takes the rest as its value.
+    fn cluster(&mut self, text: &str) {
+        let mut name = String::from("-");
+        for (offset, letter) in text.char_indices().skip(1) {
+            name.truncate(1);
+            name.push(letter);
+            let Some((key, follows)) = self.find(&name) else { continue };
+            if follows == Follows::Nothing {
+                self.push(key, None);
+                continue;
+            }
+            let behind = offset + letter.len_utf8();
+            let joined = self.words.get(self.at).map(|word| word.without_prefix(behind));
+            let joined = joined.filter(|value| !value.pieces.is_empty());
+            let separate = joined.is_none() && follows == Follows::Value;
+            let value = if separate { self.words.get(self.at + 1).cloned() } else { joined };
+            self.push(key, value);
+            self.at += usize::from(separate);
+            return;
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What a shell text would run: its commands with their arguments, what flows between them, and what is not known.
+//!
+//! Pure and useful alone: [`read`] takes a text and the table of programs, and gives a [`Reading`]. It knows nothing of
+//! danger, touches no disk, clock or environment, and never fails: what it does not understand is a [`Gap`].
+
+mod decode;
+mod expand;
+mod interpret;
+mod invocation;
+mod output;
+mod program;
+mod syntax;
+mod value;
+
+pub use interpret::read;
+pub use invocation::{Argument, Invocation};
+pub use program::{Program, Selector};
+pub use syntax::is_name;
+pub use value::{Derivation, DerivationId, Origin, Piece, Printed, Span, Value, Why};
+
+use reflex_tables::Node;
+
+/// What is known about where the text would run.
+pub struct Surroundings<'a> {
+    /// The compiled `programs`: name to grammar.
+    pub programs: Node<'static>,
+    /// The value of an environment variable, if it is known.
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// The parameters `$0`, `$1`, … of the text.
+    pub parameters: Vec<Value>,
+}
+
+/// Everything a text would run.
+#[derive(Debug, Default)]
+pub struct Reading {
+    /// In the order in which they are found; a wrapper stands before what it wraps.
+    pub commands: Vec<Command>,
+    /// What is not known.
+    pub gaps: Vec<Gap>,
+    /// The steps by which texts were derived.
+    pub derivations: Vec<Derivation>,
+    /// Functions that start themselves more than once or in the background: fork bombs.
+    pub multiplying: Vec<Origin>,
+}
+
+/// A part of the text whose effect is not known before it runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gap {
+    /// The part.
+    pub origin: Origin,
+    /// Why it is not known.
+    pub why: Why,
+}
+
+/// Index into [`Reading::commands`].
+pub type CommandId = usize;
+
+/// One command that would run.
+#[derive(Debug)]
+pub struct Command {
+    /// The program's file name without its folder; empty if it is not known.
+    pub name: String,
+    /// All words, the program's own first.
+    pub words: Vec<Value>,
+    /// Which word is what, if the program is known.
+    pub invocation: Option<Invocation>,
+    /// Variables set for this command alone.
+    pub assignments: Vec<(String, Value)>,
+    /// Files opened for it.
+    pub redirects: Vec<Redirection>,
+    /// Where its input comes from.
+    pub stdin: Stdin,
+    /// Code it would run that is not known from the text, with the commands that print it.
+    pub unread: Vec<(Code, Vec<CommandId>)>,
+    /// The folder it runs in, relative to the text's own; `None` if that is not known.
+    pub folder: Option<Value>,
+    /// On which system it runs.
+    pub site: Site,
+    /// The command that runs it, if it is wrapped or substituted.
+    pub parent: Option<CommandId>,
+    /// The whole command in the text.
+    pub origin: Origin,
+}
+
+/// Code that a command would run and that does not stand in the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Code {
+    /// A text of which a part is not known.
+    Text(Value),
+    /// What it reads from its input.
+    Stdin(Value),
+    /// The content of a file.
+    File(Value),
+}
+
+/// A file opened by a redirection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redirection {
+    /// What is done with the file.
+    pub access: Access,
+    /// The file.
+    pub target: Value,
+}
+
+/// What a redirection does with its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// `<`
+    Read,
+    /// `>`
+    Overwrite,
+    /// `>>`
+    Append,
+}
+
+/// Where a command's input comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Stdin {
+    /// Whatever the text as a whole reads.
+    #[default]
+    Inherited,
+    /// The output of these commands: the earlier members of its pipeline.
+    Pipe(Vec<CommandId>),
+    /// A text that is known: a heredoc, a here-string, a decoded pipe.
+    Text(Value),
+    /// A file.
+    File(Value),
+}
+
+/// On which system a command runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Site {
+    /// This one.
+    #[default]
+    Here,
+    /// Another host.
+    Remote,
+    /// A container or another root folder.
+    Container,
+}

@@ -1,0 +1,525 @@
+//! Lists, pipelines, simple and compound commands.
+
+use super::{Assigned, Assignment, Join, Node, Parser, Redirect, RedirectKind, Script, Simple, Statement, Word};
+use crate::value::Why;
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+/// What ends a list.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Stop {
+    End,
+    Paren,
+    Brace,
+    /// One of these reserved words in command position.
+    Words(&'static [&'static str]),
+    /// `;;`, `;&` or `esac`.
+    CaseArm,
+}
+
+enum Compound {
+    Node(Node),
+    Simple,
+}
+
+impl Parser<'_> {
+    /// Statements up to `stop`, which is not stepped over.
+    pub(super) fn list(&mut self, stop: Stop) -> Script {
+        let mut statements = Vec::new();
+        let mut join = Join::Always;
+        loop {
+            self.skip_blanks(true);
+            if self.at_stop(stop) {
+                break;
+            }
+            let start = self.at;
+            let Some(node) = self.pipeline() else { break };
+            let (background, next) = self.separator();
+            statements.push(Statement { node, join, background });
+            join = next;
+            if self.at == start {
+                break;
+            }
+        }
+        Script { statements }
+    }
+
+    fn at_stop(&self, stop: Stop) -> bool {
+        if self.peek().is_none() {
+            return true;
+        }
+        match stop {
+            Stop::End => false,
+            Stop::Paren => self.peek() == Some(b')'),
+            Stop::Brace => self.peek() == Some(b'}'),
+            Stop::Words(words) => words.contains(&self.keyword()),
+            Stop::CaseArm => self.starts_with(";;") || self.starts_with(";&") || self.keyword() == "esac",
+        }
+    }
+
+    /// What follows a command: whether it runs in the background, and how the next is joined.
+    fn separator(&mut self) -> (bool, Join) {
+        self.skip_blanks(false);
+        if self.eat("&&") {
+            return (false, Join::And);
+        }
+        if self.eat("||") {
+            return (false, Join::Or);
+        }
+        if self.starts_with(";;") || self.starts_with(";&") {
+            return (false, Join::Always);
+        }
+        if self.eat("&") {
+            return (true, Join::Always);
+        }
+        if !self.eat(";") && self.peek() == Some(b'\n') {
+            self.newline();
+        }
+        (false, Join::Always)
+    }
+
+    fn pipeline(&mut self) -> Option<Node> {
+        self.skip_prefixes();
+        let first = self.command()?;
+        let mut members = vec![first];
+        loop {
+            self.skip_blanks(false);
+            if self.starts_with("||") || !self.eat("|") {
+                break;
+            }
+            self.eat("&");
+            self.skip_blanks(true);
+            self.skip_prefixes();
+            match self.command() {
+                Some(node) => members.push(node),
+                None => break,
+            }
+        }
+        if members.len() > 1 { Some(Node::Pipeline(members)) } else { members.pop() }
+    }
+
+    /// `!`, `time [-p]` and `coproc [NAME]` change nothing of what runs.
+    fn skip_prefixes(&mut self) {
+        loop {
+            let word = self.keyword();
+            match word {
+                "!" => self.at += 1,
+                "time" => {
+                    self.at += 4;
+                    self.skip_blanks(false);
+                    if self.keyword() == "-p" {
+                        self.at += 2;
+                    }
+                }
+                "coproc" => self.skip_coproc(),
+                _ => return,
+            }
+            self.skip_blanks(false);
+        }
+    }
+
+    fn skip_coproc(&mut self) {
+        self.at += "coproc".len();
+        self.skip_blanks(false);
+        let name = self.keyword();
+        let behind = self.rest().get(name.len()..).unwrap_or("").trim_start_matches([' ', '\t']);
+        if is_name(name) && (behind.starts_with('{') || behind.starts_with('(')) && !RESERVED.contains(&name) {
+            self.at += name.len();
+        }
+    }
+
+    /// The unquoted word at the cursor, empty if there is none; not stepped over.
+    pub(super) fn keyword(&self) -> &str {
+        let rest = self.rest();
+        let end = rest.find([' ', '\t', '\n', '\r', ';', '&', '|', '<', '>', '(', ')', '\'', '"', '\\', '$', '`']);
+        rest.get(..end.unwrap_or(rest.len())).unwrap_or("")
+    }
+
+    fn eat_keyword(&mut self, word: &str) -> bool {
+        self.skip_blanks(true);
+        let found = self.keyword() == word;
+        if found {
+            self.at += word.len();
+        }
+        found
+    }
+
+    /// One command. `None` at a byte that can begin none, which the caller decides about.
+    fn command(&mut self) -> Option<Node> {
+        let start = self.at;
+        let node = match self.compound() {
+            Compound::Node(node) => node,
+            Compound::Simple => return self.simple(),
+        };
+        let mut redirects = Vec::new();
+        loop {
+            self.skip_blanks(false);
+            match self.redirect() {
+                Some(redirect) => redirects.push(redirect),
+                None => break,
+            }
+        }
+        debug_assert!(self.at > start);
+        Some(if redirects.is_empty() { node } else { Node::Redirected(Box::new(node), redirects) })
+    }
+
+    fn compound(&mut self) -> Compound {
+        let start = self.at;
+        if self.starts_with("((") && self.arithmetic_ends().is_some() {
+            self.at += 2;
+            return Compound::Node(self.arithmetic_command(start));
+        }
+        if self.eat("(") {
+            return Compound::Node(self.bracketed(start, b')', Stop::Paren, Node::Subshell));
+        }
+        let keyword = self.keyword();
+        let length = keyword.len();
+        let read: fn(&mut Self, usize) -> Node = match keyword {
+            "{" => |parser, start| parser.bracketed(start, b'}', Stop::Brace, Node::Group),
+            "if" => |parser, _| parser.if_command(),
+            "while" | "until" => |parser, _| parser.loop_command(),
+            "for" | "select" => |parser, _| parser.for_command(),
+            "case" => |parser, _| parser.case_command(),
+            "function" => |parser, start| parser.function_keyword(start),
+            "[[" => |parser, _| parser.test_command(),
+            word if self.defines_function(word) => {
+                let name = word.to_owned();
+                self.at += length;
+                return Compound::Node(self.function(name, start));
+            }
+            _ => return Compound::Simple,
+        };
+        self.at += length;
+        Compound::Node(self.deeper(start, read))
+    }
+
+    fn deeper(&mut self, start: usize, read: fn(&mut Self, usize) -> Node) -> Node {
+        match self.nested(b'\0', |parser| read(parser, start)) {
+            Some(node) => node,
+            None => Node::Unknown(self.origin(start), Why::Limit),
+        }
+    }
+
+    fn bracketed(&mut self, start: usize, close: u8, stop: Stop, node: fn(Script) -> Node) -> Node {
+        let script = self.nested(close, |parser| {
+            let script = parser.list(stop);
+            if parser.peek() == Some(close) {
+                parser.at += 1;
+            } else {
+                parser.gap(start, Why::Unparsed);
+            }
+            script
+        });
+        script.map_or(Node::Unknown(self.origin(start), Why::Limit), node)
+    }
+
+    fn if_command(&mut self) -> Node {
+        let mut branches = Vec::new();
+        let mut otherwise = Script::default();
+        loop {
+            let condition = self.list(Stop::Words(&["then", "fi"]));
+            self.eat_keyword("then");
+            let body = self.list(Stop::Words(&["elif", "else", "fi"]));
+            branches.push((condition, body));
+            if self.eat_keyword("elif") {
+                continue;
+            }
+            if self.eat_keyword("else") {
+                otherwise = self.list(Stop::Words(&["fi"]));
+            }
+            self.end_keyword("fi");
+            return Node::If { branches, otherwise };
+        }
+    }
+
+    fn end_keyword(&mut self, word: &str) {
+        let start = self.at;
+        if !self.eat_keyword(word) {
+            self.gap(start, Why::Unparsed);
+        }
+    }
+
+    fn loop_command(&mut self) -> Node {
+        let condition = self.list(Stop::Words(&["do", "done"]));
+        let body = self.do_body();
+        Node::Loop { condition, body }
+    }
+
+    fn do_body(&mut self) -> Script {
+        self.skip_blanks(true);
+        if self.eat("{") {
+            let body = self.list(Stop::Brace);
+            self.eat("}");
+            return body;
+        }
+        self.eat_keyword("do");
+        let body = self.list(Stop::Words(&["done"]));
+        self.end_keyword("done");
+        body
+    }
+
+    fn for_command(&mut self) -> Node {
+        self.skip_blanks(false);
+        if self.starts_with("((") {
+            let start = self.at;
+            self.at += 2;
+            let condition = self.arithmetic_command(start);
+            self.skip_blanks(false);
+            self.eat(";");
+            let body = self.do_body();
+            let condition = Statement { node: condition, join: Join::Always, background: false };
+            return Node::Loop { condition: Script { statements: vec![condition] }, body };
+        }
+        let name = self.keyword().to_owned();
+        self.at += name.len();
+        let words = self.eat_keyword("in").then(|| self.words_of_line());
+        self.skip_blanks(false);
+        self.eat(";");
+        let body = self.do_body();
+        Node::For { name, words, body }
+    }
+
+    fn words_of_line(&mut self) -> Vec<Word> {
+        let mut words = Vec::new();
+        loop {
+            self.skip_blanks(false);
+            match self.word() {
+                Some(word) => words.push(word),
+                None => return words,
+            }
+        }
+    }
+
+    fn case_command(&mut self) -> Node {
+        self.skip_blanks(true);
+        let subject = self.word().unwrap_or_default();
+        self.eat_keyword("in");
+        let mut arms = Vec::new();
+        loop {
+            self.skip_blanks(true);
+            if self.peek().is_none() || self.keyword() == "esac" {
+                break;
+            }
+            let before = self.at;
+            arms.push(self.case_arm());
+            if self.at == before {
+                self.bump();
+                self.gap(before, Why::Unparsed);
+            }
+        }
+        self.end_keyword("esac");
+        Node::Case { subject, arms }
+    }
+
+    fn case_arm(&mut self) -> (Vec<Word>, Script) {
+        self.eat("(");
+        let mut patterns = Vec::new();
+        loop {
+            self.skip_blanks(true);
+            match self.word() {
+                Some(word) => patterns.push(word),
+                None => break,
+            }
+            self.skip_blanks(true);
+            if !self.eat("|") {
+                break;
+            }
+        }
+        self.skip_blanks(true);
+        self.eat(")");
+        let body = self.list(Stop::CaseArm);
+        let _ = self.eat(";;&") || self.eat(";;") || self.eat(";&");
+        (patterns, body)
+    }
+
+    fn test_command(&mut self) -> Node {
+        let mut words = Vec::new();
+        loop {
+            self.skip_blanks(true);
+            if self.keyword() == "]]" {
+                self.at += 2;
+                break;
+            }
+            match self.word() {
+                Some(word) => words.push(word),
+                None if self.peek().is_some_and(|byte| b"&|<>();!".contains(&byte)) => self.at += 1,
+                None => break,
+            }
+        }
+        Node::Test(words)
+    }
+
+    fn arithmetic_command(&mut self, start: usize) -> Node {
+        let parts = self.arithmetic_parts();
+        let origin = self.origin(start);
+        Node::Test(vec![Word { parts: vec![super::Part::Arithmetic { parts, origin }], origin }])
+    }
+
+    /// `name ()` with a body behind it.
+    fn defines_function(&self, word: &str) -> bool {
+        let behind = self.rest().get(word.len()..).unwrap_or("").trim_start_matches([' ', '\t']);
+        let Some(inside) = behind.strip_prefix('(') else { return false };
+        !word.is_empty() && !word.contains('=') && inside.trim_start_matches([' ', '\t']).starts_with(')')
+    }
+
+    fn function_keyword(&mut self, start: usize) -> Node {
+        self.skip_blanks(false);
+        let name = self.keyword().to_owned();
+        self.at += name.len();
+        self.function(name, start)
+    }
+
+    fn function(&mut self, name: String, start: usize) -> Node {
+        self.skip_blanks(false);
+        if self.eat("(") {
+            self.skip_blanks(false);
+            self.eat(")");
+        }
+        self.skip_blanks(true);
+        let body = self.nested(b'}', |parser| parser.command());
+        let unknown = Node::Unknown(self.origin(start), Why::Unparsed);
+        Node::Function { name, body: Rc::new(body.flatten().unwrap_or(unknown)) }
+    }
+
+    fn simple(&mut self) -> Option<Node> {
+        let start = self.at;
+        let mut simple = Simple::default();
+        loop {
+            self.skip_blanks(false);
+            if let Some(redirect) = self.redirect() {
+                simple.redirects.push(redirect);
+            } else if let Some(assignment) = self.assignment_if(&simple) {
+                simple.assignments.push(assignment);
+            } else if let Some(word) = self.word() {
+                simple.words.push(word);
+            } else {
+                break;
+            }
+        }
+        if self.at == start {
+            return None;
+        }
+        simple.origin = self.origin(start);
+        self.trim_origin(&mut simple);
+        Some(Node::Simple(simple))
+    }
+
+    /// The blanks behind the last word do not belong to the command.
+    fn trim_origin(&self, simple: &mut Simple) {
+        let words = simple.words.iter().map(|word| word.origin.span.end);
+        let redirects = simple.redirects.iter().map(|redirect| redirect.target.origin.span.end);
+        if let Some(end) = words.chain(redirects).max() {
+            simple.origin.span.end = end.max(simple.origin.span.start);
+        }
+    }
+
+    /// `name=value` before the command's name, or as an argument of a command that declares variables.
+    fn assignment_if(&mut self, simple: &Simple) -> Option<Assignment> {
+        let declares = match simple.words.first().map(|word| word.parts.as_slice()) {
+            None => true,
+            Some([super::Part::Text { text, .. }]) => DECLARING.contains(&text.as_str()),
+            Some(_) => false,
+        };
+        if declares { self.assignment() } else { None }
+    }
+
+    fn assignment(&mut self) -> Option<Assignment> {
+        let rest = self.rest();
+        let name = rest.get(..name_length(rest)).filter(|name| !name.is_empty())?;
+        let mut at = name.len();
+        let element = rest.as_bytes().get(at) == Some(&b'[');
+        if element {
+            at += rest.get(at..)?.bytes().take(MAX_SUBSCRIPT).position(|byte| byte == b']')? + 1;
+        }
+        let append = rest.get(at..)?.starts_with("+=");
+        at += usize::from(append);
+        if rest.as_bytes().get(at) != Some(&b'=') {
+            return None;
+        }
+        let name = name.to_owned();
+        self.at += at + 1;
+        Some(Assignment { name, append, element, value: self.assigned() })
+    }
+
+    fn assigned(&mut self) -> Assigned {
+        if !self.eat("(") {
+            return Assigned::Word(self.assigned_word());
+        }
+        let mut items = Vec::new();
+        loop {
+            self.skip_blanks(true);
+            match self.word() {
+                Some(word) => items.push(word),
+                None => break,
+            }
+        }
+        self.eat(")");
+        Assigned::Array(items)
+    }
+
+    /// A redirection, with the descriptor before it if there is one.
+    fn redirect(&mut self) -> Option<Redirect> {
+        let rest = self.rest();
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let before = digits.max(named_descriptor(rest));
+        let operator = rest.get(before..)?;
+        let (text, kind) = REDIRECTS.iter().find(|(text, _)| operator.starts_with(text))?;
+        let process =
+            matches!(kind, RedirectKind::Read | RedirectKind::Write) && operator.as_bytes().get(1) == Some(&b'(');
+        if process {
+            return None;
+        }
+        let descriptor = rest.get(..digits).and_then(|digits| digits.parse().ok());
+        let strip_tabs = *text == "<<-";
+        self.at += before + text.len();
+        self.skip_blanks(false);
+        let target = self.word().unwrap_or_default();
+        let redirect = Redirect { descriptor, kind: *kind, target, heredoc: Rc::new(OnceCell::new()) };
+        if *kind == RedirectKind::Heredoc {
+            self.add_heredoc(&redirect, strip_tabs);
+        }
+        Some(redirect)
+    }
+}
+
+/// The longest spelling first.
+const REDIRECTS: [(&str, RedirectKind); 12] = [
+    ("<<<", RedirectKind::HereString),
+    ("<<-", RedirectKind::Heredoc),
+    ("<<", RedirectKind::Heredoc),
+    ("<>", RedirectKind::ReadWrite),
+    ("<&", RedirectKind::Duplicate),
+    ("<", RedirectKind::Read),
+    (">>", RedirectKind::Append),
+    (">|", RedirectKind::Write),
+    (">&", RedirectKind::Duplicate),
+    (">", RedirectKind::Write),
+    ("&>>", RedirectKind::WriteBoth),
+    ("&>", RedirectKind::WriteBoth),
+];
+
+/// A longer subscript is no assignment to us; the bound keeps reading linear.
+const MAX_SUBSCRIPT: usize = 256;
+
+const DECLARING: [&str; 5] = ["export", "local", "declare", "typeset", "readonly"];
+
+const RESERVED: [&str; 6] = ["if", "while", "until", "for", "case", "select"];
+
+fn name_length(text: &str) -> usize {
+    let first = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+    if !first {
+        return 0;
+    }
+    text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count()
+}
+
+/// The length of `{name}` before a redirection.
+fn named_descriptor(text: &str) -> usize {
+    let name = text.strip_prefix('{').map_or(0, name_length);
+    if name > 0 && text.as_bytes().get(name + 1) == Some(&b'}') { name + 2 } else { 0 }
+}
+
+/// Whether the text is a name that a variable can have.
+pub fn is_name(text: &str) -> bool {
+    !text.is_empty() && name_length(text) == text.len()
+}

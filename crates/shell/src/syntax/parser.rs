@@ -1,0 +1,260 @@
+//! The cursor over the text: where it stands, how deep it is, what heredocs wait for the line's end.
+
+use super::{Part, Redirect, Script, Word};
+use crate::Gap;
+use crate::value::{Origin, Span, Why};
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+/// Constructs may nest this deep. Hand-written scripts stay below 20; each level costs stack.
+const MAX_DEPTH: u32 = 100;
+
+/// Where the parsed text lies in what was written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Placement {
+    /// The text is a part of what was written, beginning at this byte.
+    At { start: u32, derivation: Option<crate::DerivationId> },
+    /// The text was derived: all of it comes from here.
+    From(Origin),
+}
+
+pub(crate) struct Parser<'t> {
+    pub(super) text: &'t str,
+    pub(super) at: usize,
+    pub(super) depth: u32,
+    placement: Placement,
+    pub(super) heredocs: Vec<PendingHeredoc>,
+    pub(crate) gaps: Vec<Gap>,
+}
+
+/// A heredoc whose body begins after the current line.
+pub(super) struct PendingHeredoc {
+    pub(super) delimiter: String,
+    pub(super) literal: bool,
+    pub(super) strip_tabs: bool,
+    pub(super) body: Rc<OnceCell<Word>>,
+}
+
+impl<'t> Parser<'t> {
+    pub(crate) fn new(text: &'t str, placement: Placement, depth: u32) -> Parser<'t> {
+        Parser { text, at: 0, depth, placement, heredocs: Vec::new(), gaps: Vec::new() }
+    }
+
+    /// The whole text as a script. What cannot be parsed is skipped with a gap, one byte at least, until the end.
+    pub(crate) fn script(&mut self) -> Script {
+        let mut script = self.list(super::lists::Stop::End);
+        while self.at < self.text.len() {
+            let start = self.at;
+            self.bump();
+            self.gap(start, Why::Unparsed);
+            script.statements.extend(self.list(super::lists::Stop::End).statements);
+        }
+        self.read_heredocs();
+        script
+    }
+
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    pub(super) fn peek_at(&self, ahead: usize) -> Option<u8> {
+        self.text.as_bytes().get(self.at + ahead).copied()
+    }
+
+    pub(super) fn rest(&self) -> &'t str {
+        self.text.get(self.at..).unwrap_or("")
+    }
+
+    pub(super) fn starts_with(&self, text: &str) -> bool {
+        self.rest().as_bytes().starts_with(text.as_bytes())
+    }
+
+    /// Steps over one character.
+    pub(super) fn bump(&mut self) {
+        self.at += self.rest().chars().next().map_or(1, char::len_utf8);
+    }
+
+    /// Steps over `text` if it is next.
+    pub(super) fn eat(&mut self, text: &str) -> bool {
+        let found = self.starts_with(text);
+        if found {
+            self.at += text.len();
+        }
+        found
+    }
+
+    pub(super) fn slice(&self, start: usize, end: usize) -> &'t str {
+        self.text.get(start..end).unwrap_or("")
+    }
+
+    pub(super) fn origin(&self, start: usize) -> Origin {
+        match self.placement {
+            Placement::From(origin) => origin,
+            Placement::At { start: base, derivation } => {
+                let at = |offset: usize| base.saturating_add(offset as u32);
+                Origin { span: Span { start: at(start), end: at(self.at) }, derivation }
+            }
+        }
+    }
+
+    /// A placement for a part of this text that begins at `start`.
+    fn placement_at(&self, start: usize) -> Placement {
+        match self.placement {
+            Placement::From(origin) => Placement::From(origin),
+            Placement::At { start: base, derivation } => {
+                Placement::At { start: base.saturating_add(start as u32), derivation }
+            }
+        }
+    }
+
+    pub(super) fn gap(&mut self, start: usize, why: Why) {
+        let origin = self.origin(start);
+        self.gaps.push(Gap { origin, why });
+    }
+
+    /// Runs `inner` one level deeper. Beyond the limit it is not run: the construct up to its `close` becomes unknown.
+    pub(super) fn nested<T>(&mut self, close: u8, inner: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        if self.depth >= MAX_DEPTH {
+            let start = self.at;
+            self.skip_to_close(close);
+            self.gap(start, Why::Limit);
+            return None;
+        }
+        self.depth += 1;
+        let result = inner(self);
+        self.depth -= 1;
+        Some(result)
+    }
+
+    /// A derived text parsed one level deeper, its gaps kept.
+    pub(super) fn derived<T>(&mut self, text: &str, origin: Origin, inner: impl FnOnce(&mut Parser<'_>) -> T) -> T {
+        let mut parser = Parser::new(text, Placement::From(origin), self.depth + 1);
+        let result = inner(&mut parser);
+        self.gaps.append(&mut parser.gaps);
+        result
+    }
+
+    /// Steps behind the `close` that ends the construct we are in, without recursion and in linear time.
+    pub(super) fn skip_to_close(&mut self, close: u8) {
+        let mut open = vec![close];
+        while let Some(byte) = self.peek() {
+            self.at += 1;
+            if open.last() == Some(&byte) {
+                open.pop();
+                if open.is_empty() {
+                    return;
+                }
+                continue;
+            }
+            match byte {
+                b'\\' => self.at += 1,
+                b'\'' if open.last() != Some(&b'"') => self.skip_past(b'\''),
+                b'"' => open.push(b'"'),
+                b'(' if open.last() != Some(&b'"') || self.text.as_bytes().get(self.at - 2) == Some(&b'$') => {
+                    open.push(b')');
+                }
+                b'{' if open.last() != Some(&b'"') || self.text.as_bytes().get(self.at - 2) == Some(&b'$') => {
+                    open.push(b'}');
+                }
+                _ => {}
+            }
+        }
+        self.at = self.at.min(self.text.len());
+    }
+
+    fn skip_past(&mut self, byte: u8) {
+        match self.text.as_bytes().get(self.at..).and_then(|rest| rest.iter().position(|b| *b == byte)) {
+            Some(offset) => self.at += offset + 1,
+            None => self.at = self.text.len(),
+        }
+    }
+
+    /// Blanks, line continuations and, if `lines`, newlines and comments.
+    pub(super) fn skip_blanks(&mut self, lines: bool) {
+        loop {
+            match self.peek() {
+                Some(b' ' | b'\t' | 0x0b | 0x0c) => self.at += 1,
+                Some(b'\r') if matches!(self.peek_at(1), Some(b'\n') | None) => self.at += 1,
+                Some(b'\\') if self.peek_at(1) == Some(b'\n') => self.at += 2,
+                Some(b'\\') if self.starts_with("\\\r\n") => self.at += 3,
+                Some(b'#') => self.skip_comment(),
+                Some(b'\n') if lines => self.newline(),
+                _ => return,
+            }
+        }
+    }
+
+    fn skip_comment(&mut self) {
+        self.at += self.rest().find('\n').unwrap_or(self.rest().len());
+    }
+
+    /// Steps over a newline and the heredoc bodies that follow it.
+    pub(super) fn newline(&mut self) {
+        self.at += 1;
+        self.read_heredocs();
+    }
+
+    fn read_heredocs(&mut self) {
+        for pending in std::mem::take(&mut self.heredocs) {
+            let body = self.heredoc_body(&pending);
+            let _ = pending.body.set(body);
+        }
+    }
+
+    fn heredoc_body(&mut self, pending: &PendingHeredoc) -> Word {
+        let start = self.at;
+        let mut end = self.text.len();
+        let mut resume = self.text.len();
+        let mut line_start = start;
+        for line in self.rest().split_inclusive('\n') {
+            let bare = line.trim_end_matches(['\n', '\r']);
+            let bare = if pending.strip_tabs { bare.trim_start_matches('\t') } else { bare };
+            if bare == pending.delimiter {
+                end = line_start;
+                resume = line_start + line.len();
+                break;
+            }
+            line_start += line.len();
+        }
+        self.at = end;
+        let origin = self.origin(start);
+        let raw = self.slice(start, end);
+        let word = self.heredoc_word(raw, start, origin, pending);
+        self.at = resume;
+        word
+    }
+
+    fn heredoc_word(&mut self, raw: &str, start: usize, origin: Origin, pending: &PendingHeredoc) -> Word {
+        let stripped = pending.strip_tabs.then(|| strip_tabs(raw));
+        let body = stripped.as_deref().unwrap_or(raw);
+        if pending.literal {
+            return Word { parts: vec![Part::Text { text: body.into(), quoted: true, origin }], origin };
+        }
+        let placement = if stripped.is_some() { Placement::From(origin) } else { self.placement_at(start) };
+        let mut parser = Parser::new(body, placement, self.depth + 1);
+        let parts = parser.heredoc_parts();
+        self.gaps.append(&mut parser.gaps);
+        Word { parts, origin }
+    }
+
+    pub(super) fn add_heredoc(&mut self, redirect: &Redirect, strip_tabs: bool) {
+        let literal = redirect.target.parts.iter().any(|part| matches!(part, Part::Text { quoted: true, .. }));
+        let delimiter = redirect.target.parts.iter().map(part_text).collect();
+        self.heredocs.push(PendingHeredoc { delimiter, literal, strip_tabs, body: redirect.heredoc.clone() });
+    }
+}
+
+fn strip_tabs(text: &str) -> String {
+    text.split_inclusive('\n').map(|line| line.trim_start_matches('\t')).collect()
+}
+
+/// The text of a part as it stands in a heredoc's delimiter, where nothing is expanded.
+fn part_text(part: &Part) -> String {
+    match part {
+        Part::Text { text, .. } | Part::Glob { text, .. } => text.clone(),
+        Part::Tilde { user, .. } => format!("~{user}"),
+        Part::Brace { mark, .. } => mark.to_string(),
+        Part::Parameter { parameter, .. } => format!("${}", parameter.name),
+        Part::Output { .. } | Part::Arithmetic { .. } | Part::Process { .. } | Part::Unknown { .. } => String::new(),
+    }
+}

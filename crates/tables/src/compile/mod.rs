@@ -1,0 +1,93 @@
+//! Writes blobs: a tree of values in, bytes out; equal parts are stored once.
+
+mod source;
+
+pub use source::{Entry, Kind, Problem, Sources, list};
+
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// The bytes of a blob that holds `value`.
+///
+/// Numbers are whole and below 2^29; strings, lists and maps are as large as their offsets allow (512 MiB in all).
+///
+/// # Errors
+/// A number that does not fit, or a blob that would be too large.
+pub fn encode(value: &Value) -> Result<Vec<u8>, String> {
+    let mut writer = Writer { bytes: super::MAGIC.to_vec(), known: HashMap::new() };
+    writer.bytes.extend([0; 4]);
+    let root = writer.node(value)?;
+    if writer.bytes.len() >= 1 << 29 {
+        return Err("the compiled tables are larger than 512 MiB".into());
+    }
+    if let Some(place) = writer.bytes.get_mut(8..12) {
+        place.copy_from_slice(&root.to_le_bytes());
+    }
+    Ok(writer.bytes)
+}
+
+struct Writer {
+    bytes: Vec<u8>,
+    known: HashMap<Vec<u8>, u32>,
+}
+
+impl Writer {
+    fn node(&mut self, value: &Value) -> Result<u32, String> {
+        Ok(match value {
+            Value::Null => super::NIL,
+            Value::Bool(flag) => u32::from(*flag) << 3 | super::BOOL,
+            Value::Number(number) => number_word(number)?,
+            Value::String(text) => self.text(text) << 3 | super::TEXT,
+            Value::Array(items) => self.list(items)? << 3 | super::LIST,
+            Value::Object(map) => self.map(map)? << 3 | super::MAP,
+        })
+    }
+
+    fn text(&mut self, text: &str) -> u32 {
+        let mut record = length(text.len());
+        record.extend_from_slice(text.as_bytes());
+        record.resize(record.len().next_multiple_of(4), 0);
+        self.record(record)
+    }
+
+    fn list(&mut self, items: &[Value]) -> Result<u32, String> {
+        let mut record = length(items.len());
+        for item in items {
+            record.extend(self.node(item)?.to_le_bytes());
+        }
+        Ok(self.record(record))
+    }
+
+    fn map(&mut self, map: &serde_json::Map<String, Value>) -> Result<u32, String> {
+        let mut entries: Vec<_> = map.iter().collect();
+        entries.sort_by_key(|(key, _)| key.as_bytes());
+        let mut record = length(entries.len());
+        for (key, value) in entries {
+            let key = self.text(key);
+            record.extend(key.to_le_bytes());
+            record.extend(self.node(value)?.to_le_bytes());
+        }
+        Ok(self.record(record))
+    }
+
+    fn record(&mut self, record: Vec<u8>) -> u32 {
+        if let Some(offset) = self.known.get(&record) {
+            return *offset;
+        }
+        let offset = self.bytes.len() as u32;
+        self.bytes.extend_from_slice(&record);
+        self.known.insert(record, offset);
+        offset
+    }
+}
+
+fn length(count: usize) -> Vec<u8> {
+    (count as u32).to_le_bytes().to_vec()
+}
+
+fn number_word(number: &serde_json::Number) -> Result<u32, String> {
+    match number.as_u64() {
+        Some(small) if small < 1 << 29 => Ok((small as u32) << 3 | super::NUMBER),
+        _ => Err(format!("the number `{number}` is not a whole number below 2^29")),
+    }
+}

@@ -1,0 +1,400 @@
+//! The YAML that people write, and its lowering to the tree that is compiled.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What a file holds; the folder it lies in says which.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// How programs' arguments turn into effects and inner commands.
+    Programs,
+    /// What is dangerous.
+    Rules,
+    /// Classes of paths.
+    Places,
+    /// What a severity is worth.
+    Policies,
+}
+
+impl Kind {
+    /// Every kind with the name of its folder.
+    pub const ALL: [(Kind, &'static str); 4] =
+        [(Kind::Programs, "programs"), (Kind::Rules, "rules"), (Kind::Places, "places"), (Kind::Policies, "policies")];
+}
+
+/// A file that could not be taken, with its place and what to mend.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// `rules/git.yaml`
+    pub file: String,
+    /// What is wrong, with line and column where they are known.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.file, self.message)
+    }
+}
+
+/// One entry with the file it stands in: what tests walk over.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// What it is.
+    pub kind: Kind,
+    /// The file it stands in.
+    pub file: String,
+    /// The id of a rule, the name of a program, class or policy.
+    pub name: String,
+    /// The entry with its examples, as it stands in the file.
+    pub value: Value,
+}
+
+/// Collects entries from files and lowers them to one tree.
+#[derive(Default)]
+pub struct Sources {
+    programs: BTreeMap<String, Value>,
+    aliases: Vec<(String, String)>,
+    triggers: BTreeMap<String, Vec<Value>>,
+    rules: BTreeMap<String, Value>,
+    places: Vec<Value>,
+    policies: BTreeMap<String, Value>,
+    entries: Vec<Entry>,
+}
+
+impl Sources {
+    /// Takes the entries of one file.
+    ///
+    /// # Errors
+    /// Text that is not YAML of this kind, an id used twice, or an option whose spelling is not understood.
+    pub fn add(&mut self, kind: Kind, file: &str, text: &str) -> Result<(), Problem> {
+        self.add_entries(kind, file, text).map_err(|message| Problem { file: file.into(), message })
+    }
+
+    fn add_entries(&mut self, kind: Kind, file: &str, text: &str) -> Result<(), String> {
+        let raw: Vec<Value> = read(text)?;
+        let mut names = Vec::new();
+        match kind {
+            Kind::Programs => {
+                for program in read::<Vec<Program>>(text)? {
+                    names.push(program.name.clone());
+                    self.add_program(program)?;
+                }
+            }
+            Kind::Rules => {
+                for rule in read::<Vec<Rule>>(text)? {
+                    names.push(rule.id.clone());
+                    self.add_rule(rule)?;
+                }
+            }
+            Kind::Places => {
+                for place in read::<Vec<Place>>(text)? {
+                    names.push(place.class.clone());
+                    self.places.push(place.lower());
+                }
+            }
+            Kind::Policies => {
+                for policy in read::<Vec<Policy>>(text)? {
+                    names.push(policy.name.clone());
+                    once(&mut self.policies, policy.name.clone(), policy.lower())?;
+                }
+            }
+        }
+        for (name, value) in names.into_iter().zip(raw) {
+            self.entries.push(Entry { kind, file: file.into(), name, value });
+        }
+        Ok(())
+    }
+
+    fn add_program(&mut self, mut program: Program) -> Result<(), String> {
+        let name = program.name.clone();
+        for alias in std::mem::take(&mut program.aliases) {
+            self.aliases.push((alias, name.clone()));
+        }
+        let lowered = program.lower().map_err(|problem| format!("{name}: {problem}"))?;
+        once(&mut self.programs, name, lowered)
+    }
+
+    fn add_rule(&mut self, rule: Rule) -> Result<(), String> {
+        let triggers = rule.on.clone();
+        let (id, value) = (rule.id.clone(), rule.lower());
+        once(&mut self.rules, id, value.clone())?;
+        for trigger in triggers {
+            self.triggers.entry(trigger).or_default().push(value.clone());
+        }
+        Ok(())
+    }
+
+    /// Every entry taken so far, with its examples.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The tree to compile.
+    ///
+    /// # Errors
+    /// An alias of a program that is also a program.
+    pub fn tree(mut self) -> Result<Value, String> {
+        for (alias, name) in std::mem::take(&mut self.aliases) {
+            let program = self.programs.get(&name).cloned().unwrap_or_default();
+            once(&mut self.programs, alias, program)?;
+        }
+        let all = |map: BTreeMap<String, Value>| Value::Object(map.into_iter().collect());
+        Ok(json!({
+            "programs": all(self.programs),
+            "triggers": self.triggers,
+            "rules": all(self.rules),
+            "places": self.places,
+            "policies": all(self.policies),
+        }))
+    }
+}
+
+/// The items of a YAML list.
+///
+/// # Errors
+/// Text that is not a YAML list.
+pub fn list(text: &str) -> Result<Vec<Value>, String> {
+    read(text)
+}
+
+fn read<T: for<'de> Deserialize<'de>>(text: &str) -> Result<T, String> {
+    serde_saphyr::from_str(text).map_err(|error| error.to_string())
+}
+
+fn once(map: &mut BTreeMap<String, Value>, name: String, value: Value) -> Result<(), String> {
+    match map.insert(name.clone(), value) {
+        Some(_) => Err(format!("`{name}` is defined twice")),
+        None => Ok(()),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Program {
+    name: String,
+    #[expect(dead_code, reason = "for readers of the file and the generated manual")]
+    about: String,
+    #[serde(default)]
+    aliases: Vec<String>,
+    #[serde(default)]
+    style: Style,
+    #[serde(default)]
+    options: BTreeMap<String, String>,
+    #[serde(default)]
+    commands: BTreeMap<String, Subcommand>,
+    #[serde(default)]
+    inner: Vec<Value>,
+    #[serde(default)]
+    effects: Vec<Value>,
+    #[serde(default)]
+    prints: Option<String>,
+    #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
+    examples: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Subcommand {
+    #[serde(default)]
+    style: Style,
+    #[serde(default)]
+    options: BTreeMap<String, String>,
+    #[serde(default)]
+    commands: BTreeMap<String, Subcommand>,
+    #[serde(default)]
+    inner: Vec<Value>,
+    #[serde(default)]
+    effects: Vec<Value>,
+    #[serde(default)]
+    prints: Option<String>,
+}
+
+/// How a program reads its arguments.
+#[derive(Deserialize, Default, Clone, Copy)]
+#[serde(rename_all = "kebab-case")]
+enum Style {
+    /// Options and operands in any order, short options may be joined (`-rf`).
+    #[default]
+    Mixed,
+    /// Options end at the first operand: programs that run another one.
+    OptionsFirst,
+    /// Words with one dash are whole names (`find -name`).
+    SingleDash,
+}
+
+impl Program {
+    fn lower(self) -> Result<Value, String> {
+        Subcommand {
+            style: self.style,
+            options: self.options,
+            commands: self.commands,
+            inner: self.inner,
+            effects: self.effects,
+            prints: self.prints,
+        }
+        .lower()
+    }
+}
+
+impl Subcommand {
+    fn lower(self) -> Result<Value, String> {
+        let mut node = Map::new();
+        let style = match self.style {
+            Style::Mixed => None,
+            Style::OptionsFirst => Some("options-first"),
+            Style::SingleDash => Some("single-dash"),
+        };
+        put(&mut node, "style", style.map_or(Value::Null, Value::from));
+        put(&mut node, "options", options(&self.options)?);
+        let mut commands = Map::new();
+        for (names, subcommand) in self.commands {
+            let lowered = subcommand.lower().map_err(|problem| format!("{names}: {problem}"))?;
+            for name in names.split(' ') {
+                commands.insert(name.into(), lowered.clone());
+            }
+        }
+        put(&mut node, "commands", Value::Object(commands));
+        put(&mut node, "inner", Value::Array(self.inner));
+        put(&mut node, "effects", Value::Array(self.effects));
+        put(&mut node, "prints", self.prints.map_or(Value::Null, Value::from));
+        Ok(Value::Object(node))
+    }
+}
+
+fn put(node: &mut Map<String, Value>, key: &str, value: Value) {
+    let empty = match &value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    };
+    if !empty {
+        node.insert(key.into(), value);
+    }
+}
+
+/// `{directory: "-C --directory DIR"}` -> `{"-C": {key, value: one}, "--directory": {…}}`.
+///
+/// The last word says what follows: nothing, `NAME` a value, `[NAME]` a value that is joined or absent, `…;` all words
+/// up to `;` or `+`, `...` all that follow. The name `-NUM` stands for any number behind a dash.
+fn options(written: &BTreeMap<String, String>) -> Result<Value, String> {
+    let mut map = Map::new();
+    for (key, spelling) in written {
+        let mut names: Vec<&str> = spelling.split_whitespace().collect();
+        let value = match names.last() {
+            Some(&"...") => "rest",
+            Some(&"...;") => "until",
+            Some(last) if last.starts_with('[') => "joined",
+            Some(last) if last.starts_with(|c: char| c.is_ascii_uppercase()) => "one",
+            Some(_) => "none",
+            None => return Err(format!("option `{key}` has no spelling")),
+        };
+        if value != "none" {
+            names.pop();
+        }
+        if names.is_empty() {
+            return Err(format!("option `{key}` has no name in `{spelling}`"));
+        }
+        for name in names {
+            let taken = map.insert(name.into(), json!({"key": key, "value": value}));
+            if taken.is_some() {
+                return Err(format!("option name `{name}` is used twice"));
+            }
+        }
+    }
+    Ok(Value::Object(map))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rule {
+    id: String,
+    category: String,
+    severity: String,
+    /// In percent.
+    confidence: u32,
+    #[serde(default)]
+    tier: Option<String>,
+    #[serde(default)]
+    detector: Option<String>,
+    on: Vec<String>,
+    #[serde(default)]
+    when: Value,
+    /// What happens when `when` cannot be known: `fire` or `quiet` (default).
+    #[serde(default)]
+    unknown: Option<String>,
+    message: String,
+    #[serde(default)]
+    remedy: String,
+    #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
+    fires: Vec<Value>,
+    #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
+    quiet: Vec<Value>,
+}
+
+impl Rule {
+    fn lower(self) -> Value {
+        json!({
+            "id": self.id,
+            "category": self.category,
+            "severity": self.severity,
+            "confidence": self.confidence,
+            "tier": self.tier.unwrap_or_else(|| "recommended".into()),
+            "detector": self.detector.unwrap_or_else(|| "sentinel".into()),
+            "when": self.when,
+            "unknown": self.unknown.unwrap_or_else(|| "quiet".into()),
+            "message": self.message,
+            "remedy": self.remedy,
+        })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Place {
+    class: String,
+    #[expect(dead_code, reason = "for readers of the file and the generated manual")]
+    about: String,
+    paths: Vec<String>,
+    #[serde(default)]
+    except: Vec<String>,
+    /// Files one of which must lie beside the matched folder (manifests of build folders).
+    #[serde(default)]
+    beside: Vec<String>,
+    #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
+    matches: Vec<String>,
+    #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
+    passes: Vec<String>,
+}
+
+impl Place {
+    fn lower(self) -> Value {
+        json!({"class": self.class, "paths": self.paths, "except": self.except, "beside": self.beside})
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Policy {
+    name: String,
+    about: String,
+    info: String,
+    low: String,
+    medium: String,
+    high: String,
+    critical: String,
+    /// What an ask becomes where no person answers: `ask` or `deny`.
+    ask: String,
+}
+
+impl Policy {
+    fn lower(self) -> Value {
+        json!({
+            "about": self.about, "info": self.info, "low": self.low, "medium": self.medium,
+            "high": self.high, "critical": self.critical, "ask": self.ask,
+        })
+    }
+}

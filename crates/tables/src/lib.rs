@@ -1,0 +1,246 @@
+//! A tree of values in one position-independent byte blob, read in place.
+//!
+//! The library that ships is compiled into such a blob when Reflex is built, a user's files into one in the cache, by the
+//! same code (feature `compile`). Reading allocates nothing and relocates nothing: a [`Node`] is one word plus the
+//! bytes. Only what is touched is read, and every read is bounds-checked, so a damaged blob yields [`Node::NIL`] and
+//! never a panic.
+//!
+//! Layout, little-endian: `RFXTAB01`, the root's word, then the data. A word is `payload << 3 | tag`; the payload of
+//! a number is the number, that of a text, list or map the offset of its record. Records: text `len bytes`, list
+//! `count words`, map `count (key-offset word)*` with the keys sorted by their bytes.
+
+#[cfg(feature = "compile")]
+pub mod compile;
+
+use std::cmp::Ordering;
+
+/// The first eight bytes of every blob; the digits are the layout's version.
+pub const MAGIC: &[u8; 8] = b"RFXTAB01";
+
+const NIL: u32 = 0;
+const BOOL: u32 = 1;
+const NUMBER: u32 = 2;
+const TEXT: u32 = 3;
+const LIST: u32 = 4;
+const MAP: u32 = 5;
+
+/// The root of a blob; [`Node::NIL`] if the bytes are not a blob of this version.
+pub fn root(bytes: &[u8]) -> Node<'_> {
+    if bytes.get(..8) != Some(MAGIC) {
+        return Node::NIL;
+    }
+    match word(bytes, 8) {
+        Some(word) => Node { bytes, word },
+        None => Node::NIL,
+    }
+}
+
+/// One value of the tree. Copying it is free.
+#[derive(Clone, Copy)]
+pub struct Node<'a> {
+    bytes: &'a [u8],
+    word: u32,
+}
+
+impl std::fmt::Debug for Node<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.tag() {
+            BOOL => write!(f, "{}", self.is_true()),
+            NUMBER => write!(f, "{}", self.number()),
+            TEXT => write!(f, "{:?}", self.text()),
+            LIST => f.debug_list().entries(self.items()).finish(),
+            MAP => f.debug_map().entries(self.entries()).finish(),
+            NIL.. => write!(f, "nil"),
+        }
+    }
+}
+
+impl<'a> Node<'a> {
+    /// The absent value: what every question about something that is not there answers.
+    pub const NIL: Node<'static> = Node { bytes: &[], word: NIL };
+
+    fn tag(self) -> u32 {
+        self.word & 7
+    }
+
+    fn payload(self) -> usize {
+        (self.word >> 3) as usize
+    }
+
+    /// Whether the value is absent.
+    pub fn is_nil(self) -> bool {
+        self.tag() == NIL
+    }
+
+    /// Whether the value is the boolean `true`.
+    pub fn is_true(self) -> bool {
+        self.tag() == BOOL && self.payload() == 1
+    }
+
+    /// Whether the value is a list.
+    pub fn is_list(self) -> bool {
+        self.tag() == LIST
+    }
+
+    /// Whether the value is a map.
+    pub fn is_map(self) -> bool {
+        self.tag() == MAP
+    }
+
+    /// Whether the value is a text.
+    pub fn is_text(self) -> bool {
+        self.tag() == TEXT
+    }
+
+    /// The number, 0 if it is none.
+    pub fn number(self) -> u32 {
+        if self.tag() == NUMBER { self.word >> 3 } else { 0 }
+    }
+
+    /// The text, empty if it is none.
+    pub fn text(self) -> &'a str {
+        if self.tag() != TEXT {
+            return "";
+        }
+        std::str::from_utf8(text_at(self.bytes, self.payload())).unwrap_or("")
+    }
+
+    /// The number of items of a list or entries of a map.
+    pub fn len(self) -> usize {
+        match self.tag() {
+            LIST | MAP => word(self.bytes, self.payload()).unwrap_or(0) as usize,
+            _ => 0,
+        }
+    }
+
+    /// Whether there are no items or entries.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The item at `index` of a list.
+    pub fn at(self, index: usize) -> Node<'a> {
+        if self.tag() != LIST || index >= self.len() {
+            return Node::NIL;
+        }
+        self.node_at(self.payload() + 4 + 4 * index)
+    }
+
+    /// The items of a list; a single value stands for a list of one, an absent one for none.
+    pub fn items(self) -> impl Iterator<Item = Node<'a>> + Clone {
+        let single = !matches!(self.tag(), NIL | LIST);
+        let count = if self.tag() == LIST { self.len() } else { 0 };
+        single.then_some(self).into_iter().chain((0..count).map(move |index| self.at(index)))
+    }
+
+    /// The texts of a list, as [`Node::items`].
+    pub fn texts(self) -> impl Iterator<Item = &'a str> + Clone {
+        self.items().map(Node::text)
+    }
+
+    /// The keys and values of a map, sorted by key.
+    pub fn entries(self) -> impl Iterator<Item = (&'a str, Node<'a>)> + Clone {
+        let count = if self.tag() == MAP { self.len() } else { 0 };
+        (0..count).map(move |index| {
+            let key = std::str::from_utf8(self.key_at(index)).unwrap_or("");
+            (key, self.value_at(index))
+        })
+    }
+
+    /// The value of `key` in a map.
+    pub fn get(self, key: &str) -> Node<'a> {
+        if self.tag() != MAP {
+            return Node::NIL;
+        }
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = (low + high) / 2;
+            match self.key_at(middle).cmp(key.as_bytes()) {
+                Ordering::Less => low = middle + 1,
+                Ordering::Greater => high = middle,
+                Ordering::Equal => return self.value_at(middle),
+            }
+        }
+        Node::NIL
+    }
+
+    fn key_at(self, index: usize) -> &'a [u8] {
+        let offset = word(self.bytes, self.payload() + 4 + 8 * index).unwrap_or(u32::MAX);
+        text_at(self.bytes, offset as usize)
+    }
+
+    fn value_at(self, index: usize) -> Node<'a> {
+        self.node_at(self.payload() + 8 + 8 * index)
+    }
+
+    fn node_at(self, offset: usize) -> Node<'a> {
+        word(self.bytes, offset).map_or(Node::NIL, |word| Node { bytes: self.bytes, word })
+    }
+}
+
+fn word(bytes: &[u8], offset: usize) -> Option<u32> {
+    let raw = bytes.get(offset..offset.checked_add(4)?)?;
+    Some(u32::from_le_bytes(raw.try_into().ok()?))
+}
+
+fn text_at(bytes: &[u8], offset: usize) -> &[u8] {
+    let length = word(bytes, offset).unwrap_or(0) as usize;
+    offset.checked_add(4).and_then(|start| bytes.get(start..start.checked_add(length)?)).unwrap_or(&[])
+}
+
+#[cfg(all(test, feature = "compile"))]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let value = json!({"b": [1, "two", true, null], "a": {"x": "y"}, "c": 7});
+        let blob = compile::encode(&value).unwrap();
+        let root = root(&blob);
+        assert_eq!(root.get("c").number(), 7);
+        assert_eq!(root.get("a").get("x").text(), "y");
+        assert_eq!(root.get("b").len(), 4);
+        assert_eq!(root.get("b").at(1).text(), "two");
+        assert!(root.get("b").at(2).is_true());
+        assert!(root.get("b").at(3).is_nil());
+        assert!(root.get("missing").get("deeper").is_nil());
+        assert_eq!(root.entries().map(|(key, _)| key).collect::<Vec<_>>(), ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn a_single_value_is_a_list_of_one() {
+        let blob = compile::encode(&json!({"one": "x", "many": ["x", "y"]})).unwrap();
+        assert_eq!(root(&blob).get("one").texts().collect::<Vec<_>>(), ["x"]);
+        assert_eq!(root(&blob).get("many").texts().count(), 2);
+        assert_eq!(root(&blob).get("none").texts().count(), 0);
+    }
+
+    #[test]
+    fn equal_parts_are_stored_once() {
+        let once = compile::encode(&json!([["some longer text", 1]])).unwrap().len();
+        let often = compile::encode(&json!([["some longer text", 1], ["some longer text", 1]])).unwrap().len();
+        assert_eq!(often, once + 4);
+    }
+
+    #[test]
+    fn damaged_bytes_are_read_without_a_panic() {
+        let blob = compile::encode(&json!({"a": ["b", {"c": [1, 2, 3]}], "d": "e"})).unwrap();
+        for at in 0..blob.len() {
+            for byte in [0, 1, 3, 4, 5, 0x7f, 0xff] {
+                let mut damaged = blob.clone();
+                damaged[at] = byte;
+                touch(root(&damaged), 6);
+                touch(root(&damaged[..at]), 6);
+            }
+        }
+    }
+
+    fn touch(node: Node<'_>, depth: usize) {
+        let _ = (node.text(), node.number(), node.get("a"), node.at(1));
+        if depth > 0 {
+            node.items().take(8).for_each(|item| touch(item, depth - 1));
+            node.entries().take(8).for_each(|(_, value)| touch(value, depth - 1));
+        }
+    }
+}

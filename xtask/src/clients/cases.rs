@@ -1,0 +1,149 @@
+//! What must be true when the real client works under Reflex, each on the world and on what the model was told.
+
+use super::model::Call;
+use super::sandbox::{Failure, Mode, Sandbox, read, write};
+use super::told::{Told, ToolResult};
+
+/// One promise and the play that shows it.
+pub(super) struct Case {
+    /// Its name on the command line and in the report.
+    pub(super) name: &'static str,
+    /// Plays it in a fresh sandbox.
+    pub(super) play: fn(&Sandbox) -> Result<(), Failure>,
+}
+
+/// All cases, in the order in which they are played.
+pub(super) const CASES: &[Case] = &[
+    Case { name: "denied", play: denied },
+    Case { name: "normal", play: normal },
+    Case { name: "client-keeps-its-own-permissions", play: client_keeps_its_own_permissions },
+    Case { name: "ask-headless", play: ask_headless },
+    Case { name: "missing-binary", play: missing_binary },
+    Case { name: "write-tool", play: write_tool },
+    Case { name: "uninstall", play: uninstall },
+];
+
+/// No serializer writes this: tabs, blanks before line ends, an escaped letter, no end of line; and a hook of another tool.
+const ODD_SETTINGS: &str = concat!(
+    "{ \"cleanupPeriodDays\" :30,\n",
+    "\t\"env\":{ \"GREETING\" : \"caf\\u00e9\" },   \n",
+    "  \"hooks\" : {\"PreToolUse\":[ {\"matcher\":\"Bash\",\n",
+    "\"hooks\":[{\"type\":\"command\",\"command\":\"echo fired >> \\\"$HOME/foreign.log\\\"\"}]} ]\n",
+    "   } }\n",
+    "\n",
+    "  ",
+);
+
+fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
+    sandbox.wire()?;
+    let marker = sandbox.home().join("photos/marker.txt");
+    write(&marker, "still here\n")?;
+    home_is_throwaway(sandbox)?;
+    // The client itself stops the first one even here, so only the second shows on the disk that the guard held.
+    let calls = vec![Call::bash("rm -rf ~"), Call::bash("rm -rf ~/photos")];
+    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    ensure(marker.exists(), "the marker in the home folder was deleted")?;
+    refused(told.answer(0)?, &["Blocked:", "rm/home-or-root"])?;
+    refused(told.answer(1)?, &["safety pattern"])
+}
+
+/// Should the guard fail, only the throwaway home may go: the client's shell has to agree what `~` is.
+fn home_is_throwaway(sandbox: &Sandbox) -> Result<(), Failure> {
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![Call::bash("cd ~ && pwd")])?;
+    let said = told.answer(0)?.text.lines().next().unwrap_or_default();
+    ensure(said == sandbox.home().to_string_lossy(), &format!("`~` is not the throwaway home but `{said}`"))
+}
+
+fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
+    sandbox.wire()?;
+    let command = "echo hello > made.txt && git status --short";
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![Call::bash(command)])?;
+    holds(sandbox, "made.txt", "hello\n")?;
+    quiet(&told)?;
+    says(told.answer(0)?, "?? made.txt")
+}
+
+fn client_keeps_its_own_permissions(sandbox: &Sandbox) -> Result<(), Failure> {
+    sandbox.wire()?;
+    sandbox.record_hook()?;
+    let told = sandbox.converse(&Mode::Default, vec![Call::bash("touch harmless.txt")])?;
+    ensure(!sandbox.workspace().join("harmless.txt").exists(), "the client ran what nobody allowed")?;
+    ensure(told.answer(0)?.is_error, "the client did not refuse")?;
+    unmentioned(&told)?;
+    let calls = sandbox.hook_calls()?;
+    ensure(calls.iter().any(|call| call.stdin.contains("touch harmless.txt")), "the hook was not asked")?;
+    ensure(calls.iter().all(|call| call.stdout.is_empty()), "the hook spoke although nothing was found")
+}
+
+fn ask_headless(sandbox: &Sandbox) -> Result<(), Failure> {
+    sandbox.wire()?;
+    write(&sandbox.workspace().join("notes.txt"), "first line\nunsaved work\n")?;
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![Call::bash("git reset --hard")])?;
+    holds(sandbox, "notes.txt", "first line\nunsaved work\n")?;
+    refused(told.answer(0)?, &["Needs approval:", "notes.txt"])
+}
+
+fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {
+    sandbox.wire()?;
+    sandbox.delete_reflex()?;
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![Call::bash("touch ran.txt")])?;
+    ensure(!sandbox.workspace().join("ran.txt").exists(), "the command ran without the guard")?;
+    refused(told.answer(0)?, &["onFailure"])
+}
+
+fn write_tool(sandbox: &Sandbox) -> Result<(), Failure> {
+    sandbox.wire()?;
+    let (made, there) = (sandbox.workspace().join("src/made.txt"), sandbox.workspace().join("notes.txt"));
+    let calls = vec![Call::write(&made, "hello\n"), Call::read(&there)];
+    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    holds(sandbox, "src/made.txt", "hello\n")?;
+    quiet(&told)?;
+    says(told.answer(1)?, "first line")
+}
+
+fn uninstall(sandbox: &Sandbox) -> Result<(), Failure> {
+    let settings = sandbox.settings();
+    write(&settings, ODD_SETTINGS)?;
+    sandbox.wire()?;
+    ensure(read(&settings)?.contains("onFailure"), "init wrote no hook")?;
+    let calls = vec![Call::bash("echo hello > made.txt"), Call::bash("rm -rf ~")];
+    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    holds(sandbox, "made.txt", "hello\n")?;
+    refused(told.answer(1)?, &["Blocked:"])?;
+    ensure(read(&sandbox.home().join("foreign.log"))?.contains("fired"), "the foreign hook no longer fires")?;
+    sandbox.unwire()?;
+    ensure(read(&settings)? == ODD_SETTINGS, "uninstall did not restore settings.json byte for byte")
+}
+
+fn refused(result: &ToolResult, words: &[&str]) -> Result<(), Failure> {
+    ensure(result.is_error, &format!("the call was not refused: {}", result.text))?;
+    words.iter().try_for_each(|word| says(result, word))
+}
+
+fn says(result: &ToolResult, word: &str) -> Result<(), Failure> {
+    let start: String = result.text.chars().take(300).collect();
+    ensure(result.text.contains(word), &format!("the model was not told `{word}` but: {start}"))
+}
+
+fn quiet(told: &Told) -> Result<(), Failure> {
+    let refused = told.results.iter().find(|result| result.is_error);
+    ensure(refused.is_none(), &format!("refused: {}", refused.map_or("", |result| &result.text)))?;
+    unmentioned(told)
+}
+
+fn unmentioned(told: &Told) -> Result<(), Failure> {
+    // Not our name: it may stand in the path of the workspace.
+    let ours = ["PreToolUse", "safety pattern", "Blocked: `", "Needs approval: `", "Warning: `"];
+    let mut lines = told.results.iter().map(|result| &result.text).chain([&told.beside]).flat_map(|text| text.lines());
+    let spoken = lines.find(|line| ours.iter().any(|word| line.contains(word)));
+    ensure(spoken.is_none(), &format!("the model was told of the guard: {}", spoken.unwrap_or_default()))
+}
+
+fn holds(sandbox: &Sandbox, file: &str, content: &str) -> Result<(), Failure> {
+    let found = read(&sandbox.workspace().join(file))?;
+    ensure(found == content, &format!("`{file}` holds `{found}`"))
+}
+
+fn ensure(holds: bool, otherwise: &str) -> Result<(), Failure> {
+    if holds { Ok(()) } else { Err(Failure::Wrong(otherwise.to_owned())) }
+}

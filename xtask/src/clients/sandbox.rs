@@ -1,0 +1,255 @@
+//! A throwaway home, workspace and copy of `reflex`, and the client at work in them with a cleared environment.
+
+use std::fmt;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use super::model::{Call, Model};
+use super::process::{self, Finished};
+use super::told::Told;
+
+const CLIENT_DEADLINE: Duration = Duration::from_secs(60);
+const COMMAND_DEADLINE: Duration = Duration::from_secs(15);
+const SEARCH_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// What all cases share.
+pub(super) struct Stage {
+    /// The real client's executable.
+    pub(super) client: PathBuf,
+    /// The binary under test.
+    pub(super) reflex: PathBuf,
+    /// Where each case gets its folder.
+    pub(super) runs: PathBuf,
+}
+
+/// One case's own world.
+pub(super) struct Sandbox {
+    folder: PathBuf,
+    client: PathBuf,
+}
+
+/// Why a case did not pass.
+pub(super) enum Failure {
+    /// The client never reached the model, so nothing was tested.
+    NotStarted(String),
+    /// Something is not as promised.
+    Wrong(String),
+}
+
+/// The client's own permission mode.
+pub(super) enum Mode {
+    /// The client asks for what nobody allowed; without a person it refuses.
+    Default,
+    /// The client asks for nothing: only a hook can stop a call.
+    BypassPermissions,
+}
+
+/// One call of the hook as the client made it.
+pub(super) struct HookCall {
+    /// The client's payload.
+    pub(super) stdin: String,
+    /// Our answer.
+    pub(super) stdout: String,
+}
+
+impl Sandbox {
+    /// A fresh home, a repository with one commit in a folder with a space in its name, and a copy of the binary.
+    pub(super) fn new(stage: &Stage, name: &str) -> Result<Self, String> {
+        let sandbox = Self { folder: stage.runs.join(name), client: stage.client.clone() };
+        if sandbox.folder.exists() {
+            sandbox.remove()?;
+        }
+        for folder in [sandbox.home(), sandbox.workspace(), sandbox.temporary(), sandbox.programs()] {
+            fs::create_dir_all(&folder).map_err(|error| format!("cannot make `{}`: {error}", folder.display()))?;
+        }
+        fs::copy(&stage.reflex, sandbox.reflex()).map_err(|error| format!("cannot copy reflex: {error}"))?;
+        write(&sandbox.workspace().join("notes.txt"), "first line\n")?;
+        sandbox.git(&["init", "-q", "-b", "main"])?;
+        sandbox.git(&["add", "-A"])?;
+        sandbox.git(&["-c", "user.name=n", "-c", "user.email=n@example.invalid", "commit", "-q", "-m", "start"])?;
+        Ok(sandbox)
+    }
+
+    /// Wires the client as a person would: `reflex init`.
+    pub(super) fn wire(&self) -> Result<(), String> {
+        let mut init = self.command(&self.reflex());
+        init.args(["init", "--agent", "claude", "--yes"]);
+        self.succeed(&mut init).map(drop)
+    }
+
+    /// Takes the wiring away, at a terminal: without one Reflex refuses, lest an agent switch it off.
+    pub(super) fn unwire(&self) -> Result<(), String> {
+        const UNINSTALL: &str = "\"$REFLEX\" uninstall --agent claude --yes";
+        let mut terminal = self.command(Path::new("script"));
+        if cfg!(target_os = "macos") {
+            terminal.args(["-q", "/dev/null", "/bin/sh", "-c", UNINSTALL]);
+        } else {
+            terminal.args(["-q", "-e", "-c", UNINSTALL, "/dev/null"]);
+        }
+        terminal.env("REFLEX", self.reflex());
+        self.succeed(&mut terminal).map(drop)
+    }
+
+    /// Lets the client work through these calls and says what the model was told.
+    pub(super) fn converse(&self, mode: &Mode, calls: Vec<Call>) -> Result<Told, Failure> {
+        let wanted = calls.len();
+        let model = Model::start(calls).map_err(|error| format!("cannot serve the model: {error}"))?;
+        let finished = self.run_client(mode, &model.url());
+        let Some(told) = model.told() else {
+            return Err(Failure::NotStarted(match finished {
+                Ok(finished) => format!("the client never asked the model: {}{}", finished.stdout, finished.stderr),
+                Err(error) => error,
+            }));
+        };
+        finished?;
+        if told.results.len() != wanted {
+            return Err(Failure::Wrong(format!("{} of {wanted} calls were answered", told.results.len())));
+        }
+        Ok(told)
+    }
+
+    /// From now on every call of the hook is kept; the real binary still answers it.
+    pub(super) fn record_hook(&self) -> Result<(), String> {
+        const RECORDER: &str = "#!/bin/sh\n\
+            here=${0%/*}\n\
+            cat > \"$here/$$.stdin\"\n\
+            \"$here/judge\" \"$@\" < \"$here/$$.stdin\" > \"$here/$$.stdout\"\n\
+            code=$?\n\
+            cat \"$here/$$.stdout\"\n\
+            exit $code\n";
+        let reflex = self.reflex();
+        fs::rename(&reflex, self.programs().join("judge")).map_err(|error| format!("cannot move reflex: {error}"))?;
+        write(&reflex, RECORDER)?;
+        fs::set_permissions(&reflex, fs::Permissions::from_mode(0o755)).map_err(|error| error.to_string())
+    }
+
+    /// What the recorder kept.
+    pub(super) fn hook_calls(&self) -> Result<Vec<HookCall>, String> {
+        let entries = fs::read_dir(self.programs()).map_err(|error| error.to_string())?;
+        let payloads =
+            entries.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "stdin"));
+        payloads
+            .map(|path| Ok(HookCall { stdin: read(&path)?, stdout: read(&path.with_extension("stdout"))? }))
+            .collect()
+    }
+
+    /// What is left on a machine where the binary was deleted but not uninstalled.
+    pub(super) fn delete_reflex(&self) -> Result<(), String> {
+        fs::remove_file(self.reflex()).map_err(|error| format!("cannot delete reflex: {error}"))
+    }
+
+    /// The throwaway home.
+    pub(super) fn home(&self) -> PathBuf {
+        self.folder.join("home")
+    }
+
+    /// The repository that the client works in.
+    pub(super) fn workspace(&self) -> PathBuf {
+        self.folder.join("my project")
+    }
+
+    /// The client's user settings, which `init` edits.
+    pub(super) fn settings(&self) -> PathBuf {
+        self.home().join(".claude").join("settings.json")
+    }
+
+    /// All of it.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Deletes all of it.
+    pub(super) fn remove(&self) -> Result<(), String> {
+        fs::remove_dir_all(&self.folder).map_err(|error| format!("cannot clear `{}`: {error}", self.folder.display()))
+    }
+
+    fn run_client(&self, mode: &Mode, model: &str) -> Result<Finished, String> {
+        let mode = match mode {
+            Mode::Default => "default",
+            Mode::BypassPermissions => "bypassPermissions",
+        };
+        let mut client = self.command(&self.client);
+        client.args(["-p", "Please do the task.", "--output-format", "json", "--permission-mode", mode]);
+        client.env("ANTHROPIC_BASE_URL", model).env("ANTHROPIC_API_KEY", "none");
+        client.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+        client.env("DISABLE_AUTOUPDATER", "1").env("DISABLE_TELEMETRY", "1");
+        // As root the client refuses to bypass permissions elsewhere.
+        client.env("IS_SANDBOX", "1");
+        process::finish(&mut client, &self.folder.join("client"), CLIENT_DEADLINE)
+    }
+
+    fn git(&self, arguments: &[&str]) -> Result<(), String> {
+        let mut git = self.command(Path::new("git"));
+        self.succeed(git.args(arguments)).map(drop)
+    }
+
+    fn succeed(&self, command: &mut Command) -> Result<Finished, String> {
+        let finished = process::finish(command, &self.folder.join("command"), COMMAND_DEADLINE)?;
+        if finished.success {
+            Ok(finished)
+        } else {
+            Err(format!("{command:?} failed: {}{}", finished.stdout, finished.stderr))
+        }
+    }
+
+    fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.workspace()).env_clear();
+        command.env("HOME", self.home()).env("TMPDIR", self.temporary()).env("PATH", SEARCH_PATH);
+        command.env("LANG", "C.UTF-8").env("TERM", "dumb").env("NO_COLOR", "1");
+        command.env("SHELL", "/bin/bash").env("USER", "user").env("GIT_CONFIG_NOSYSTEM", "1");
+        command
+    }
+
+    fn reflex(&self) -> PathBuf {
+        self.programs().join("reflex")
+    }
+
+    fn programs(&self) -> PathBuf {
+        self.folder.join("bin")
+    }
+
+    fn temporary(&self) -> PathBuf {
+        self.folder.join("tmp")
+    }
+}
+
+impl Failure {
+    /// The same, and where to look.
+    pub(super) fn kept_in(self, folder: &Path) -> Self {
+        let kept = |message| format!("{message} (see `{}`)", folder.display());
+        match self {
+            Self::NotStarted(message) => Self::NotStarted(kept(message)),
+            Self::Wrong(message) => Self::Wrong(kept(message)),
+        }
+    }
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Self {
+        Self::Wrong(message)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::NotStarted(message) | Self::Wrong(message)) = self;
+        formatter.write_str(message)
+    }
+}
+
+/// The text of a file that has to be there.
+pub(super) fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))
+}
+
+/// Writes a file, its folder included.
+pub(super) fn write(path: &Path, text: &str) -> Result<(), String> {
+    let folder = path.parent().unwrap_or(path);
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::write(path, text))
+        .map_err(|error| format!("cannot write `{}`: {error}", path.display()))
+}
