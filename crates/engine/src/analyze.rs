@@ -219,6 +219,11 @@ impl Drafter<'_> {
             let (kind, targets) = match code {
                 Code::File(path) => (EffectKind::RunFile, vec![self.path_target(path.clone(), folder.as_deref())]),
                 Code::Text(value) | Code::Stdin(value) => self.source_of(value, from),
+                Code::Part(value) => match self.source_of(value, from) {
+                    // What was read of it has been judged; the rest is an argument in nearly every case.
+                    (EffectKind::RunUnknown, _) => continue,
+                    known => known,
+                },
             };
             self.push_command(ran, kind, targets);
             let sources =

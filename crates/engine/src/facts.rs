@@ -73,6 +73,10 @@ impl<'a> Facts<'a> {
         if Place::ALL.iter().any(|(_, name)| *name == class) {
             return Truth::from(self.place(&real).name() == class);
         }
+        if class == "system" && is_within(&real, &self.event.home) {
+            // The home of root lies where no other user's files are.
+            return Truth::No;
+        }
         let inside = contents.then(|| format!("{real}/x"));
         Truth::from(
             self.in_class(class, &real)

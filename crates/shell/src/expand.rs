@@ -314,13 +314,14 @@ fn braces(parts: &[Part]) -> Vec<Vec<Part>> {
         return vec![parts.to_vec()];
     };
     let mut words = Vec::new();
-    for rest in braces(&after) {
-        for option in &options {
-            for inner in braces(option) {
+    let rests = braces(&after);
+    for option in &options {
+        for inner in braces(option) {
+            for rest in &rests {
                 if words.len() > MAX_BRACE_WORDS {
                     return words;
                 }
-                words.push([before.as_slice(), &inner, &rest].concat());
+                words.push([before.as_slice(), &inner, rest].concat());
             }
         }
     }

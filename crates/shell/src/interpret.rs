@@ -19,6 +19,9 @@ const MAX_COMMANDS: usize = 8192;
 /// Functions, derived texts and wrappers may run each other this deep.
 const MAX_DEPTH: u32 = 40;
 
+/// Lists may stand in each other this deep, over all functions and derived texts: each level costs stack.
+const MAX_LEVELS: u32 = 120;
+
 /// What would run if a shell was given `text`.
 pub fn read(text: &str, surroundings: &Surroundings<'_>) -> Reading {
     let mut interpreter = Interpreter {
@@ -28,6 +31,8 @@ pub fn read(text: &str, surroundings: &Surroundings<'_>) -> Reading {
         parent: None,
         site: Site::Here,
         depth: 0,
+        levels: 0,
+        place: Origin::default(),
         forking: 0,
         calls: Vec::new(),
         processes: Vec::new(),
@@ -47,6 +52,9 @@ pub(crate) struct Interpreter<'a> {
     parent: Option<CommandId>,
     site: Site,
     depth: u32,
+    levels: u32,
+    /// The last simple command that was walked.
+    place: Origin,
     /// How many pipelines and background lists we are in.
     forking: u32,
     /// The functions that are being walked, with `forking` at their call.
@@ -119,6 +127,16 @@ impl Interpreter<'_> {
     }
 
     fn script(&mut self, script: &Script, stdin: &Stream) -> Stream {
+        self.levels += 1;
+        let output = if self.levels > MAX_LEVELS { Stream::default() } else { self.statements(script, stdin) };
+        if self.levels == MAX_LEVELS + 1 {
+            self.gap(self.place, Why::Limit);
+        }
+        self.levels -= 1;
+        output
+    }
+
+    fn statements(&mut self, script: &Script, stdin: &Stream) -> Stream {
         let mut output = Stream::of(Value::default(), Vec::new());
         for statement in &script.statements {
             if self.exhausted {

@@ -85,8 +85,10 @@ pub struct Command {
 /// Code that a command would run and that does not stand in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Code {
-    /// A text of which a part is not known.
+    /// A text that is not known.
     Text(Value),
+    /// A text of which a part is not known; the rest has been read.
+    Part(Value),
     /// What it reads from its input.
     Stdin(Value),
     /// The content of a file.

@@ -169,6 +169,28 @@ impl Value {
         })
     }
 
+    /// The words between these separators, which count only where they stand in known text.
+    pub fn split(&self, separators: &[char]) -> Vec<Value> {
+        let mut words = Vec::new();
+        let mut word = Value::default();
+        for (piece, origin) in &self.pieces {
+            let Some(text) = piece.as_text() else {
+                word.pieces.push((piece.clone(), *origin));
+                continue;
+            };
+            for (index, field) in text.split(separators).enumerate() {
+                if index > 0 && !word.pieces.is_empty() {
+                    words.push(std::mem::take(&mut word));
+                }
+                if !field.is_empty() {
+                    word.push_text(field, *origin);
+                }
+            }
+        }
+        words.extend((!word.pieces.is_empty()).then_some(word));
+        words
+    }
+
     /// Appends another value.
     pub fn push(&mut self, other: Value) {
         self.pieces.extend(other.pieces);

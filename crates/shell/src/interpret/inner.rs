@@ -119,7 +119,7 @@ impl Interpreter<'_> {
         state.parameters = parameters;
         let origin = text.origin();
         if text.is_unknown() {
-            self.code(id, Code::Text(text), draft.expanded.clone().collect());
+            self.code(id, Code::Part(text), draft.expanded.clone().collect());
         }
         let lasting = self.reading.commands.get(id).is_some_and(|command| command.name == "eval");
         let stdin = draft.stdin.clone();
@@ -219,21 +219,12 @@ fn fill(words: Vec<Value>, placeholder: &str, values: &[Value]) -> Vec<Value> {
     filled
 }
 
-/// The words in a stream: split if it is known, else one that stands for any.
+/// The words in a stream; one that stands for any if nothing of it is known.
 fn read_words(stream: &Stream, draft: &Draft) -> Vec<Value> {
     if !stream.present || stream.text.pieces.is_empty() {
         return vec![Value::piece(Piece::Unknown(Why::Input), draft.origin)];
     }
-    match stream.text.literal() {
-        Some(text) => {
-            let origin = stream.text.origin();
-            text.split([' ', '\t', '\n', '\0'])
-                .filter(|word| !word.is_empty())
-                .map(|word| Value::text(word, origin))
-                .collect()
-        }
-        None => vec![stream.text.clone()],
-    }
+    stream.text.split(&[' ', '\t', '\n', '\0'])
 }
 
 fn selected_script(values: Vec<Value>) -> Option<Value> {

@@ -21,6 +21,7 @@ pub(super) struct Draft {
 
 impl Interpreter<'_> {
     pub(super) fn simple(&mut self, simple: &Simple, stdin: &Stream) -> Stream {
+        self.place = simple.origin;
         if let Some(output) = self.aliased(simple, stdin) {
             return output;
         }
@@ -59,8 +60,11 @@ impl Interpreter<'_> {
             Assigned::Word(word) => vec![self.expand_whole(word)],
             Assigned::Array(words) => words.iter().flat_map(|word| self.expand(word)).collect(),
         };
-        if assignment.append || assignment.element {
-            self.state.append(&assignment.name, values, array || assignment.element);
+        if let Some(subscript) = &assignment.element {
+            self.expand_whole(subscript);
+        }
+        if assignment.append || assignment.element.is_some() {
+            self.state.append(&assignment.name, values, array || assignment.element.is_some());
             return None;
         }
         Some((assignment.name.clone(), values))
@@ -209,7 +213,7 @@ impl Interpreter<'_> {
         output
     }
 
-    /// Builtins that change the shell's state and run nothing. They are commands too, but need no grammar.
+    /// Builtins that change the shell's state and nothing else: they are followed and not listed.
     fn builtin(&mut self, name: &str, draft: &Draft) -> Option<Stream> {
         let words = draft.words.get(1..).unwrap_or(&[]);
         let operands = || words.iter().filter(|word| !word.prefix().starts_with('-') || word.prefix() == "-");
@@ -230,7 +234,8 @@ impl Interpreter<'_> {
             "read" | "readarray" | "mapfile" => self.read_variables(words, draft),
             "alias" => operands().for_each(|word| self.define_alias(word)),
             "printf" if words.first().and_then(Value::literal).as_deref() == Some("-v") => {
-                let printed = crate::output::of(self, draft.words.get(2..).unwrap_or(&[]), None, &draft.stdin);
+                let format = draft.words.iter().take(1).chain(words.get(2..).unwrap_or(&[]));
+                let printed = crate::output::of(self, &format.cloned().collect::<Vec<_>>(), None, &draft.stdin);
                 let name = words.get(1).and_then(Value::literal).unwrap_or_default().into_owned();
                 self.state.assign(&name, vec![printed]);
             }

@@ -174,8 +174,11 @@ impl Parser<'_> {
         }
         let keyword = self.keyword();
         let length = keyword.len();
+        if keyword == "{" {
+            self.at += length;
+            return Compound::Node(self.bracketed(start, b'}', Stop::Brace, Node::Group));
+        }
         let read: fn(&mut Self, usize) -> Node = match keyword {
-            "{" => |parser, start| parser.bracketed(start, b'}', Stop::Brace, Node::Group),
             "if" => |parser, _| parser.if_command(),
             "while" | "until" => |parser, _| parser.loop_command(),
             "for" | "select" => |parser, _| parser.for_command(),
@@ -193,11 +196,13 @@ impl Parser<'_> {
         Compound::Node(self.deeper(start, read))
     }
 
+    /// A construct between reserved words. Beyond the limit only its first word is taken: what stands in it is then
+    /// read as a plain list, and so are the words that would have ended it.
     fn deeper(&mut self, start: usize, read: fn(&mut Self, usize) -> Node) -> Node {
-        match self.nested(b'\0', |parser| read(parser, start)) {
-            Some(node) => node,
-            None => Node::Unknown(self.origin(start), Why::Limit),
+        if self.is_too_deep() {
+            return Node::Unknown(self.origin(start), Why::Limit);
         }
+        self.nested(b'\0', |parser| read(parser, start)).unwrap_or(Node::Unknown(self.origin(start), Why::Limit))
     }
 
     fn bracketed(&mut self, start: usize, close: u8, stop: Stop, node: fn(Script) -> Node) -> Node {
@@ -427,18 +432,40 @@ impl Parser<'_> {
         let rest = self.rest();
         let name = rest.get(..name_length(rest)).filter(|name| !name.is_empty())?;
         let mut at = name.len();
-        let element = rest.as_bytes().get(at) == Some(&b'[');
-        if element {
-            at += rest.get(at..)?.bytes().take(MAX_SUBSCRIPT).position(|byte| byte == b']')? + 1;
-        }
+        let subscript = if rest.as_bytes().get(at) == Some(&b'[') { Some(self.subscript_length(at)?) } else { None };
+        at += subscript.unwrap_or(0);
         let append = rest.get(at..)?.starts_with("+=");
         at += usize::from(append);
         if rest.as_bytes().get(at) != Some(&b'=') {
             return None;
         }
         let name = name.to_owned();
+        let element = subscript.map(|length| self.subscript(self.at + name.len(), length));
         self.at += at + 1;
         Some(Assignment { name, append, element, value: self.assigned() })
+    }
+
+    /// The length of `[…]` that stands `ahead` of the cursor, brackets and substitutions inside counted.
+    fn subscript_length(&self, ahead: usize) -> Option<usize> {
+        let mut depth = 0usize;
+        for (offset, byte) in self.rest().bytes().skip(ahead).take(MAX_SUBSCRIPT).enumerate() {
+            match byte {
+                b'[' | b'(' => depth += 1,
+                b']' | b')' if depth > 1 => depth -= 1,
+                b']' => return Some(offset + 1),
+                b'\n' => return None,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// What stands in a subscript is evaluated.
+    fn subscript(&mut self, start: usize, length: usize) -> Word {
+        let inside = self.slice(start + 1, start + length - 1).to_owned();
+        let origin = self.origin(start);
+        let parts = self.derived(&inside, origin, |parser| parser.heredoc_parts());
+        Word { parts, origin }
     }
 
     fn assigned(&mut self) -> Assigned {

@@ -77,8 +77,8 @@ pub(crate) struct Simple {
 pub(crate) struct Assignment {
     pub(crate) name: String,
     pub(crate) append: bool,
-    /// `name[3]=…`: one element of an array.
-    pub(crate) element: bool,
+    /// The subscript of `name[3]=…`: one element of an array.
+    pub(crate) element: Option<Word>,
     pub(crate) value: Assigned,
 }
 

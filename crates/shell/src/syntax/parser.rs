@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 /// Constructs may nest this deep. Hand-written scripts stay below 20; each level costs stack.
-const MAX_DEPTH: u32 = 100;
+const MAX_DEPTH: u32 = 60;
 
 /// Where the parsed text lies in what was written.
 #[derive(Debug, Clone, Copy)]
@@ -112,9 +112,13 @@ impl<'t> Parser<'t> {
         self.gaps.push(Gap { origin, why });
     }
 
+    pub(super) fn is_too_deep(&self) -> bool {
+        self.depth >= MAX_DEPTH
+    }
+
     /// Runs `inner` one level deeper. Beyond the limit it is not run: the construct up to its `close` becomes unknown.
     pub(super) fn nested<T>(&mut self, close: u8, inner: impl FnOnce(&mut Self) -> T) -> Option<T> {
-        if self.depth >= MAX_DEPTH {
+        if self.is_too_deep() {
             let start = self.at;
             self.skip_to_close(close);
             self.gap(start, Why::Limit);

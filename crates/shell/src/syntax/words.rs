@@ -211,7 +211,7 @@ impl Parser<'_> {
             inner.push_str(self.slice(from, self.at));
         }
         let origin = self.origin(start);
-        if self.depth >= 60 {
+        if self.depth >= 40 {
             // Each level copies its text: nested backquotes are given up earlier than what is read in place.
             self.gap(start, Why::Limit);
             return parts.push(Part::Unknown { origin, why: Why::Limit });
@@ -424,6 +424,19 @@ impl Parser<'_> {
     /// The inside of `(( … ))`, whose end is known to be there; steps behind it.
     pub(super) fn arithmetic_parts(&mut self) -> Vec<Part> {
         let end = self.arithmetic_ends_at(self.at).unwrap_or(self.text.len());
+        let start = self.at;
+        if self.is_too_deep() {
+            self.at = (end + 2).min(self.text.len());
+            self.gap(start, Why::Limit);
+            return vec![Part::Unknown { origin: self.origin(start), why: Why::Limit }];
+        }
+        self.depth += 1;
+        let parts = self.arithmetic_parts_until(end);
+        self.depth -= 1;
+        parts
+    }
+
+    fn arithmetic_parts_until(&mut self, end: usize) -> Vec<Part> {
         let mut parts = Vec::new();
         while self.at < end {
             let before = self.at;

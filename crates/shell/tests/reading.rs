@@ -1,0 +1,317 @@
+//! What a text would run: the cases that others get wrong, the limits, and that nothing makes the reader fail.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test that cannot go on shall stop"
+)]
+
+use reflex_shell::{Reading, Surroundings, Value, read};
+use reflex_tables::Node;
+use reflex_tables::compile::{Kind, Sources, encode};
+use std::path::Path;
+use std::sync::OnceLock;
+
+fn programs() -> Node<'static> {
+    static TABLES: OnceLock<Vec<u8>> = OnceLock::new();
+    let bytes = TABLES.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../library/programs");
+        let mut sources = Sources::default();
+        for file in std::fs::read_dir(folder).unwrap() {
+            let path = file.unwrap().path();
+            sources.add(Kind::Programs, &path.display().to_string(), &std::fs::read_to_string(&path).unwrap()).unwrap();
+        }
+        encode(&sources.tree().unwrap()).unwrap()
+    });
+    reflex_tables::root(bytes).get("programs")
+}
+
+fn reading(text: &str) -> Reading {
+    read(text, &Surroundings { programs: programs(), variable: &|_| None, parameters: Vec::new() })
+}
+
+/// One line per command, its words in brackets; then one line per gap.
+fn lines(text: &str) -> Vec<String> {
+    let reading = reading(text);
+    let words = |words: &[Value]| words.iter().map(|word| format!("[{}]", word.shown())).collect::<String>();
+    let commands = reading.commands.iter().filter(|command| !command.words.is_empty());
+    let gaps = reading.gaps.iter().map(|gap| format!("gap {:?} `{}`", gap.why, gap.origin.span.of(text)));
+    commands.map(|command| words(&command.words)).chain(gaps).collect()
+}
+
+#[track_caller]
+fn check(text: &str, expected: &[&str]) {
+    assert_eq!(lines(text), expected, "{text}");
+}
+
+/// Whether a command with exactly these words is found.
+#[track_caller]
+fn finds(text: &str, command: &str) {
+    let found = lines(text);
+    let shown = &found[..found.len().min(20)];
+    assert!(
+        found.iter().any(|line| line == command),
+        "{command} is not in {shown:?} of {}",
+        &text[..text.len().min(200)]
+    );
+}
+
+#[test]
+fn quotes_and_escapes_are_those_of_bash() {
+    check(r#"r""m -r''f \x"#, &["[rm][-rf][x]"]);
+    check(r"$'\x72\155' a\ b", &["[rm][a b]"]);
+    check("r\\\nm x", &["[rm][x]"]);
+    check("echo 'a\"b' \"c'd\" \"e\\\"f\\g\"", &["[echo][a\"b][c'd][e\"f\\g]"]);
+    check("echo \"\" ''", &["[echo][][]"]);
+    check("echo $\"hi\"", &["[echo][hi]"]);
+    check("rm x\r\nls\r\n", &["[rm][x]", "[ls]"]);
+}
+
+#[test]
+fn lists_pipes_and_groups_are_split() {
+    check("a && b || c; d & e | f |& g", &["[a]", "[b]", "[c]", "[d]", "[e]", "[f]", "[g]"]);
+    check("( a; b ) && { c; d; }", &["[a]", "[b]", "[c]", "[d]"]);
+    check("if a; then b; elif c; then d; else e; fi", &["[a]", "[b]", "[c]", "[d]", "[e]"]);
+    check("while a; do b; done; until c; do d; done", &["[a]", "[b]", "[c]", "[d]"]);
+    check("case $x in a|b) c;; (d) e;& *) f;; esac", &["[c]", "[e]", "[f]"]);
+    check("for x in a b; do c $x; done", &["[c][a]", "[c][b]"]);
+    check("for ((i=0; i<3; i++)); do a; done", &["[a]"]);
+    check("select x in a; do b $x; done", &["[b][a]"]);
+    check("! a; time -p b; coproc c; coproc N { d; }", &["[a]", "[b]", "[c]", "[d]"]);
+    check("a # b; c", &["[a]"]);
+    check("echo if then done { }", &["[echo][if][then][done][{][}]"]);
+}
+
+#[test]
+fn substitutions_run_what_stands_in_them() {
+    check("echo $(a $(b))", &["[b]", "[a][$(b …)]", "[echo][$(a …)]"]);
+    check("echo `a \\`b\\``", &["[b]", "[a][$(b …)]", "[echo][$(a …)]"]);
+    check("echo \"x $(a) `b`\"", &["[a]", "[b]", "[echo][x $(a …) $(b …)]"]);
+    check("echo ${x:=`a`}", &["[a]", "[echo][$(a …)]"]);
+    check("echo $((1 + $(a)))", &["[a]", "[echo][[0-9]*]"]);
+    check("cat <(a) >(b)", &["[a]", "[b]", "[cat][$(mktemp)][$(mktemp)]"]);
+    check("[[ -n $(a) ]]", &["[a]"]);
+    check("x[$(a)]=1", &["[a]"]);
+    check("x=$(a) b", &["[a]", "[b]"]);
+}
+
+#[test]
+fn known_output_becomes_words() {
+    check("$(echo rm) x", &["[echo][rm]", "[rm][x]"]);
+    check("`printf '%s%s' r m` x", &["[printf][%s%s][r][m]", "[rm][x]"]);
+    check("echo cm0geA== | base64 -d | sh", &["[echo][cm0geA==]", "[base64][-d]", "[sh]", "[rm][x]"]);
+    check("echo 726d2078 | xxd -r -p | bash", &["[echo][726d2078]", "[xxd][-r][-p]", "[bash]", "[rm][x]"]);
+    check("echo 'x mr' | rev | sh", &["[echo][x mr]", "[rev]", "[sh]", "[rm][x]"]);
+    check("printf -v y rm; $y a", &["[rm][a]"]);
+}
+
+#[test]
+fn variables_are_followed() {
+    check("X=rm; $X a", &["[rm][a]"]);
+    check("X='rm -f'; $X a; \"$X\" a", &["[rm][-f][a]", "[rm -f][a]"]);
+    check("A=r B=m; ${A}${B} x", &["[rm][x]"]);
+    check("X=xrmx; Y=${X#x}; ${Y%x} a", &["[rm][a]"]);
+    check("X=axbx; echo ${X//x/} ${X/x/y} ${X:1:2} ${X^^}", &["[echo][ab][aybx][xb][AXBX]"]);
+    check("rm${IFS}-f${IFS}a", &["[rm][-f][a]"]);
+    check("IFS=,; X=rm,-f,a; $X", &["[rm][-f][a]"]);
+    check("a=(rm -f x); \"${a[@]}\"", &["[rm][-f][x]"]);
+    check("set -- a b; rm \"$@\" $1", &["[rm][a][b][a]"]);
+    check("echo ${X:-a} ${X+b}", &["[echo][a]"]);
+    check("f() { rm $1; }; f a", &["[rm][a]"]);
+    check("alias q='rm -f'; q a", &["[rm][-f][a]"]);
+    check("echo {a,b}{1..2} {x} a,b", &["[echo][a1][a2][b1][b2][{x}][a,b]"]);
+    check("X=*; rm $X \"$X\"", &["[rm][*][*]"]);
+    check("$UNSET a", &["[$UNSET][a]", "gap NotEvaluated `$UNSET`"]);
+}
+
+#[test]
+fn what_differs_between_branches_is_not_known() {
+    check("if a; then X=1; else X=2; fi; rm $X", &["[a]", "[rm][…]"]);
+    check("X=1; rm $X; if a; then :; fi; rm $X", &["[rm][1]", "[a]", "[:]", "[rm][1]"]);
+    check("while read f; do rm \"$f\"; done < list", &["[rm][…]"]);
+    check("find src -name '*.o' | while read f; do rm \"$f\"; done", &["[find][src][-name][*.o]", "[rm][src/**/*.o]"]);
+}
+
+#[test]
+fn heredocs_are_data_unless_a_shell_reads_them() {
+    check("cat <<E\nrm x\nE\nls", &["[cat]", "[ls]"]);
+    check("cat <<'E' > f\nrm $(a)\nE", &["[cat]"]);
+    check("cat <<E\n$(a)\nE", &["[a]", "[cat]"]);
+    check("cat <<-E\n\trm x\n\tE\nls", &["[cat]", "[ls]"]);
+    check("sh <<E\nrm x\nE", &["[sh]", "[rm][x]"]);
+    check("bash -s <<< 'rm x'", &["[bash][-s]", "[rm][x]"]);
+    check("git commit -m \"$(cat <<'E'\nrm -rf /\nE\n)\"", &["[cat]", "[git][commit][-m][rm -rf /]"]);
+    check("cat <<A <<B\na\nA\nb\nB\nls", &["[cat]", "[ls]"]);
+}
+
+#[test]
+fn wrappers_lead_to_what_they_run() {
+    finds("sudo -u root env A=1 nice -n 5 timeout 5 nohup rm x", "[rm][x]");
+    finds("find . -exec sh -c 'rm \"$1\"' _ {} \\;", "[rm][./**]");
+    finds("echo a b | xargs -n1 -I{} rm x/{}", "[rm][x/a][x/b]");
+    finds("eval \"eval 'rm x'\"", "[rm][x]");
+    finds("busybox rm x", "[rm][x]");
+    finds("ssh -p 22 host rm x", "[rm][x]");
+    finds("docker exec -it web sh -c 'rm x'", "[rm][x]");
+    finds("watch -n 1 rm x", "[rm][x]");
+    finds("git rebase -x 'rm x' main", "[rm][x]");
+    finds("env -S 'rm x'", "[rm][x]");
+}
+
+#[test]
+fn text_that_is_not_finished_is_a_gap() {
+    check("echo 'x", &["[echo][x]", "gap Unparsed `'x`"]);
+    check("a; ) b", &["[a]", "[b]", "gap Unparsed `)`"]);
+    finds("if a; then b", "[b]");
+    finds("echo \"$(a", "[a]");
+}
+
+#[test]
+fn deep_nesting_is_a_gap_and_what_follows_is_still_found() {
+    for (before, open, close) in [
+        ("echo ", "$(", ")"),
+        ("", "( ", ")"),
+        ("", "{ ", ";}"),
+        ("echo ", "\"$(", ")\""),
+        ("echo ", "${x:-", "}"),
+        ("echo ", "$((", "))"),
+    ] {
+        for depth in [50, 1_000, 20_000] {
+            finds(&format!("{before}{}a{}; rm x", open.repeat(depth), close.repeat(depth)), "[rm][x]");
+        }
+    }
+    for (open, close) in [("if a; then ", "; fi"), ("while a; do ", "; done"), ("case a in a) ", " ;; esac")] {
+        finds(&format!("{}a{}; rm x", open.repeat(1_000), close.repeat(1_000)), "[rm][x]");
+    }
+}
+
+#[test]
+fn long_texts_are_read_to_the_end() {
+    finds(&format!("{}rm x", "true && ".repeat(4_000)), "[rm][x]");
+    finds(&format!("echo {}; rm x", "a".repeat(200_000)), "[rm][x]");
+    finds(&format!("echo '{}'; rm x", "a b\n".repeat(50_000)), "[rm][x]");
+    finds(&format!("cat <<E\n{}E\nrm x", "a $b `c`\n".repeat(2_000)), "[rm][x]");
+    finds(&format!("{}\nrm x", "x=1 ".repeat(10_000)), "[rm][x]");
+}
+
+#[test]
+fn more_commands_than_are_read_are_a_gap() {
+    let text = format!("{}rm x", "true; ".repeat(20_000));
+    assert!(lines(&text).iter().any(|line| line.starts_with("gap Limit")));
+}
+
+#[test]
+fn a_function_that_multiplies_itself_is_noticed() {
+    let multiplies = |text: &str| !reading(text).multiplying.is_empty();
+    assert!(multiplies(":(){ :|:& };:"));
+    assert!(multiplies("b() { b | b & }; b"));
+    assert!(multiplies("b() { b & b & }; b"));
+    assert!(!multiplies("f() { g | h; }; f"));
+    assert!(!multiplies("f() { f; }; f"));
+}
+
+/// A small generator of its own: the same texts on every machine.
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self, below: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % below.max(1) as u64) as usize
+    }
+}
+
+const SCRAPS: [&str; 64] = [
+    "rm",
+    " -rf",
+    " ~",
+    " x",
+    "'",
+    "\"",
+    "`",
+    "$(",
+    ")",
+    "${",
+    "}",
+    "{",
+    "(",
+    ";",
+    "&&",
+    "||",
+    "|",
+    "&",
+    "\n",
+    "<<E\n",
+    "E\n",
+    "<<<",
+    "<(",
+    ">",
+    ">>",
+    "2>&1",
+    "<",
+    "*",
+    "?",
+    "[",
+    "]",
+    "[[ ",
+    " ]]",
+    "((",
+    "))",
+    "$((",
+    "if ",
+    "then ",
+    "fi",
+    "for x in ",
+    "do ",
+    "done",
+    "case x in ",
+    "esac",
+    ";;",
+    "while ",
+    "f() ",
+    "function f ",
+    "eval ",
+    "sh -c ",
+    "$'",
+    "\\",
+    "\\x72",
+    "$x",
+    "x=",
+    "x+=(",
+    "=",
+    "~",
+    "#",
+    "!",
+    "{a,b}",
+    "{1..9}",
+    "\r\n",
+    "ü",
+];
+
+#[test]
+fn no_text_makes_the_reader_fail() {
+    let mut chance = Chance(0x9e37_79b9_7f4a_7c15);
+    for _ in 0..30_000 {
+        let length = 1 + chance.next(40);
+        let text: String = (0..length).map(|_| SCRAPS[chance.next(SCRAPS.len())]).collect();
+        let reading = reading(&text);
+        for command in &reading.commands {
+            let span = command.origin.span;
+            assert!(span.start <= span.end && span.end as usize <= text.len(), "{text:?}");
+        }
+        for gap in &reading.gaps {
+            assert!(gap.origin.span.end as usize <= text.len(), "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn no_bytes_make_the_reader_fail() {
+    let mut chance = Chance(0xdead_beef_cafe_f00d);
+    for _ in 0..10_000 {
+        let bytes: Vec<u8> = (0..chance.next(80)).map(|_| chance.next(256) as u8).collect();
+        let _ = reading(&String::from_utf8_lossy(&bytes));
+    }
+}
