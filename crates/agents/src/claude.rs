@@ -72,20 +72,25 @@ fn read(bytes: &[u8], told: Option<&str>) -> Result<Event, BadEvent> {
     let payload = object(bytes)?;
     let named = optional(&payload, "hook_event_name")?.or(told);
     let named = named.ok_or_else(|| BadEvent::of("hook_event_name", "is missing"))?;
-    let has_call = payload.contains_key("tool_name") && payload.contains_key("tool_input");
-    let moment = known_moment(named).unwrap_or(if has_call { Moment::BeforeTool } else { Moment::Other });
+    let has_call = payload.contains_key("tool_name") || payload.contains_key("tool_input");
+    let known = known_moment(named).or_else(|| told.and_then(known_moment));
+    let moment = known.unwrap_or(if has_call { Moment::BeforeTool } else { Moment::Other });
+    event(&payload, moment).map_err(|problem| BadEvent { moment: Some(moment), ..problem })
+}
+
+fn event(payload: &Map<String, Value>, moment: Moment) -> Result<Event, BadEvent> {
     let mut event = Event {
-        session: optional(&payload, "session_id")?.unwrap_or("").into(),
+        session: optional(payload, "session_id")?.unwrap_or("").into(),
         client: AGENT.name.into(),
-        role: optional(&payload, "agent_type")?.map(str::to_owned),
-        mode: optional(&payload, "permission_mode")?.map(str::to_owned),
-        cwd: optional(&payload, "cwd")?.unwrap_or("").into(),
+        role: optional(payload, "agent_type")?.map(str::to_owned),
+        mode: optional(payload, "permission_mode")?.map(str::to_owned),
+        cwd: optional(payload, "cwd")?.unwrap_or("").into(),
         moment,
-        tool: optional(&payload, "tool_name")?.unwrap_or("").into(),
+        tool: optional(payload, "tool_name")?.unwrap_or("").into(),
         ..Event::default()
     };
-    let filled = fill(&payload, &mut event);
-    filled.map_err(|problem| BadEvent { moment: Some(moment), ..problem }).map(|()| event)
+    fill(payload, &mut event)?;
+    Ok(event)
 }
 
 /// What the moment adds.
@@ -132,7 +137,7 @@ fn after(payload: &Map<String, Value>, event: &mut Event) -> Result<(), BadEvent
 }
 
 /// The call in words that belong to no agent.
-fn action(tool: &str, input: &Map<String, Value>) -> Result<Action, BadEvent> {
+pub(crate) fn action(tool: &str, input: &Map<String, Value>) -> Result<Action, BadEvent> {
     let text = |field: &str| required(input, field).map_err(|problem| inside(&problem)).map(str::to_owned);
     let or_empty =
         |field: &str| optional(input, field).map_err(|problem| inside(&problem)).map(|t| t.unwrap_or("").to_owned());

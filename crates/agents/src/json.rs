@@ -32,7 +32,10 @@ impl BadEvent {
 }
 
 /// The object that the bytes hold. A byte-order mark is skipped; halves of surrogate pairs become U+FFFD.
-pub(crate) fn object(bytes: &[u8]) -> Result<Map<String, Value>, BadEvent> {
+///
+/// # Errors
+/// Bytes that are no text, no JSON, or no object.
+pub fn object(bytes: &[u8]) -> Result<Map<String, Value>, BadEvent> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(BadEvent::of("", "the input is empty"));

@@ -8,7 +8,7 @@ pub mod settings;
 pub mod universal;
 
 pub use delivery::{Abilities, Ask, Delivery, deliver};
-pub use json::BadEvent;
+pub use json::{BadEvent, object};
 pub use reply::Reply;
 
 use reflex_engine::{Event, Moment, Verdict};

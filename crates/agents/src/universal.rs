@@ -1,7 +1,7 @@
 //! The universal event and verdict: what scripts, scorers and `eval` speak.
 
 use crate::json::{BadEvent, object, optional, required, texts};
-use crate::{Abilities, Agent, Ask, Delivery, Reply};
+use crate::{Abilities, Agent, Ask, Delivery, Reply, claude};
 use reflex_engine::{
     Action, AgentPath, Decision, Event, Finding, Moment, Outcome, Rewrite, Supposed, SupposedGit, Verdict,
 };
@@ -122,7 +122,8 @@ pub fn read(object: &Map<String, Value>) -> Result<Event, BadEvent> {
     let moment = event.moment;
     event.actions = actions(kind, object).map_err(|problem| BadEvent { moment: Some(moment), ..problem })?;
     if event.moment == Moment::AfterTool {
-        event.outcome = Some(outcome(object)?);
+        let outcome = outcome(object).map_err(|problem| BadEvent { moment: Some(moment), ..problem })?;
+        event.outcome = Some(outcome);
     }
     Ok(event)
 }
@@ -156,7 +157,7 @@ fn actions(kind: Kind, object: &Map<String, Value>) -> Result<Vec<Action>, BadEv
             let url = url.or(texts(object, "files")?.into_iter().next());
             Ok(vec![Action::Fetch { url: url.ok_or_else(|| BadEvent::of("url", "is missing"))? }])
         }
-        Kind::Tool(_) => tool(object),
+        Kind::Tool(_) => tool(object, after),
         Kind::Write(_) | Kind::Edit(_) | Kind::Delete | Kind::Read(_) => {
             let files = files(object)?;
             if files.is_empty() && !after {
@@ -188,8 +189,8 @@ fn file_action(kind: Kind, file: String, content: String) -> Action {
     }
 }
 
-/// A call of any tool: by the subject that it carries.
-fn tool(object: &Map<String, Value>) -> Result<Vec<Action>, BadEvent> {
+/// A call of any tool: by the subject that it carries, else by the tool's own arguments.
+fn tool(object: &Map<String, Value>, after: bool) -> Result<Vec<Action>, BadEvent> {
     if let Some(command) = optional(object, "command")? {
         return Ok(vec![Action::Shell { command: command.into() }]);
     }
@@ -199,8 +200,13 @@ fn tool(object: &Map<String, Value>) -> Result<Vec<Action>, BadEvent> {
         let kind = if content.is_some() { Kind::Write(Moment::BeforeTool) } else { Kind::Read(Moment::BeforeTool) };
         return Ok(files.into_iter().map(|file| file_action(kind, file, content.unwrap_or("").into())).collect());
     }
-    let arguments = object.get("tool_input").map_or_else(|| content.unwrap_or("").to_owned(), Value::to_string);
-    Ok(vec![Action::Other { arguments }])
+    match (optional(object, "tool")?, object.get("tool_input"), content) {
+        (Some(tool), Some(Value::Object(input)), _) => Ok(vec![claude::action(tool, input)?]),
+        (None, None, None) if after => Ok(Vec::new()),
+        (None, None, None) => Err(BadEvent::of("tool", "is missing")),
+        (_, Some(input), _) => Ok(vec![Action::Other { arguments: input.to_string() }]),
+        (_, None, content) => Ok(vec![Action::Other { arguments: content.unwrap_or("").into() }]),
+    }
 }
 
 /// The world that an event's `facts` describe.
@@ -232,22 +238,30 @@ pub fn supposed(object: &Map<String, Value>, event: &Event) -> Result<Supposed, 
     world.variables = pairs("env")?.into_iter().collect();
     world.links = pairs("symlinks")?.into_iter().collect();
     world.missing = texts(facts, "missing")?;
-    if let Some(Value::Object(git)) = facts.get("git") {
-        world.git = Some(supposed_git(git)?);
-    }
+    world.git = match facts.get("git") {
+        None | Some(Value::Null) => None,
+        Some(Value::Object(git)) => Some(supposed_git(git)?),
+        Some(_) => return Err(BadEvent::of("git", "is not an object")),
+    };
     Ok(world)
 }
 
 fn supposed_git(git: &Map<String, Value>) -> Result<SupposedGit, BadEvent> {
-    let count = |field: &str| git.get(field).and_then(Value::as_u64).map(|count| count as usize);
+    let count = |field: &str| match git.get(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(count) => match count.as_u64() {
+            Some(count) => Ok(Some(usize::try_from(count).unwrap_or(usize::MAX))),
+            None => Err(BadEvent::of(field, "is not a count")),
+        },
+    };
     Ok(SupposedGit {
         branch: optional(git, "branch")?.map(str::to_owned),
         dirty: texts(git, "dirty")?,
         untracked: texts(git, "untracked")?,
         ignored: texts(git, "ignored")?,
         protected: texts(git, "protected")?,
-        unpushed: count("unpushed"),
-        stashes: count("stashes"),
+        unpushed: count("unpushed")?,
+        stashes: count("stashes")?,
     })
 }
 

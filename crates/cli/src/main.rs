@@ -27,7 +27,9 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     // The hook is called before every tool: it does not wait for the parser of all other commands.
     match arguments.split_first() {
-        Some((first, rest)) if first == "hook" => hook::run(rest),
+        Some((first, rest)) if first == "hook" && !matches!(rest, [help] if help == "--help" || help == "-h") => {
+            hook::run(rest)
+        }
         _ => ExitCode::from(commands::run()),
     }
 }

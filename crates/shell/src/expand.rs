@@ -114,6 +114,7 @@ impl Interpreter<'_> {
             if index > 0 {
                 raw.push(if separate || !quoted { Raw::Break } else { space(origin) });
             }
+            let value = self.spend(value);
             push_value(raw, value, !quoted);
         }
     }
@@ -163,7 +164,7 @@ impl Interpreter<'_> {
         }
     }
 
-    fn map(&self, set: Option<Vec<Value>>, origin: Origin, change: impl Fn(&Value) -> Option<Value>) -> Vec<Value> {
+    fn map(&mut self, set: Option<Vec<Value>>, origin: Origin, change: impl Fn(&Value) -> Option<Value>) -> Vec<Value> {
         let unknown = || Value::piece(Piece::Unknown(Why::NotEvaluated), origin);
         match set {
             Some(values) => values.iter().map(|value| change(value).unwrap_or_else(unknown)).collect(),

@@ -16,6 +16,12 @@ use crate::{Access, CommandId, Gap, Reading, Redirection, Site, Stdin, Surroundi
 /// More commands than this are a gap; the longest script of 4,000 list members stays below.
 const MAX_COMMANDS: usize = 8192;
 
+/// Statements that are walked, loops and functions counted as often as they run.
+const MAX_STEPS: u32 = 50_000;
+
+/// Bytes that expansions and outputs may make, in all: doubling a variable again and again would make any number.
+const MAX_EXPANDED: usize = 4 * 1024 * 1024;
+
 /// Functions, derived texts and wrappers may run each other this deep.
 const MAX_DEPTH: u32 = 40;
 
@@ -32,6 +38,8 @@ pub fn read(text: &str, surroundings: &Surroundings<'_>) -> Reading {
         site: Site::Here,
         depth: 0,
         levels: 0,
+        steps: 0,
+        expanded: 0,
         place: Origin::default(),
         forking: 0,
         calls: Vec::new(),
@@ -53,6 +61,8 @@ pub(crate) struct Interpreter<'a> {
     site: Site,
     depth: u32,
     levels: u32,
+    steps: u32,
+    expanded: usize,
     /// The last simple command that was walked.
     place: Origin,
     /// How many pipelines and background lists we are in.
@@ -94,6 +104,26 @@ impl Stream {
 impl Interpreter<'_> {
     pub(crate) fn gap(&mut self, origin: Origin, why: Why) {
         self.reading.gaps.push(Gap { origin, why });
+    }
+
+    /// Nothing more is walked: the rest is a gap.
+    fn exhaust(&mut self, origin: Origin) {
+        if !self.exhausted {
+            self.gap(origin, Why::Limit);
+        }
+        self.exhausted = true;
+    }
+
+    /// The value, as long as what has been expanded stays within its bound.
+    pub(crate) fn spend(&mut self, value: Value) -> Value {
+        let size: usize = value.pieces.iter().map(|(piece, _)| 8 + piece.as_text().map_or(0, str::len)).sum();
+        self.expanded = self.expanded.saturating_add(size);
+        if self.expanded <= MAX_EXPANDED {
+            return value;
+        }
+        let origin = value.origin();
+        self.exhaust(origin);
+        Value::piece(Piece::Unknown(Why::Limit), origin)
     }
 
     /// Parses and walks a text.
@@ -139,6 +169,10 @@ impl Interpreter<'_> {
     fn statements(&mut self, script: &Script, stdin: &Stream) -> Stream {
         let mut output = Stream::of(Value::default(), Vec::new());
         for statement in &script.statements {
+            self.steps += 1;
+            if self.steps > MAX_STEPS {
+                self.exhaust(self.place);
+            }
             if self.exhausted {
                 break;
             }
@@ -179,6 +213,9 @@ impl Interpreter<'_> {
             Node::Case { subject, arms } => self.case_node(subject, arms, stdin),
             Node::Function { name, body } => {
                 self.state.define(name, body.clone());
+                if self.state.is_full() {
+                    self.exhaust(self.place);
+                }
                 Stream::of(Value::default(), Vec::new())
             }
             Node::Test(words) => {

@@ -45,12 +45,9 @@ pub(super) struct Judge {
 impl Judge {
     /// The verdict of one line, its `id` echoed.
     fn line(&self, line: &[u8]) -> Map<String, Value> {
-        let text = String::from_utf8_lossy(line);
-        let parsed: Result<Value, _> = serde_json::from_str(text.trim());
-        let object = match parsed {
-            Ok(Value::Object(object)) => object,
-            Ok(_) => return universal::unreadable(&problem("", "the line is no object")),
-            Err(error) => return universal::unreadable(&problem("", &format!("the line is not JSON: {error}"))),
+        let object = match reflex_agents::object(line) {
+            Ok(object) => object,
+            Err(problem) => return universal::unreadable(&problem),
         };
         let mut verdict = match self.verdict(&object) {
             Ok(verdict) => universal::verdict(&verdict),

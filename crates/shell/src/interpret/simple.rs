@@ -78,6 +78,9 @@ impl Interpreter<'_> {
         redirects: Vec<Redirection>,
     ) -> Stream {
         assignments.into_iter().for_each(|(name, values)| self.state.assign(&name, values));
+        if self.state.is_full() {
+            self.exhaust(simple.origin);
+        }
         if !redirects.is_empty() {
             let mut output = Stream::of(Value::default(), Vec::new());
             self.redirected_group(redirects, simple.origin, &mut output);
@@ -167,7 +170,8 @@ impl Interpreter<'_> {
             None => None,
         }
         .unwrap_or_else(|| {
-            Stream::of(crate::output::of(self, &draft.words, invocation.as_ref(), &draft.stdin), Vec::new())
+            let printed = crate::output::of(self, &draft.words, invocation.as_ref(), &draft.stdin);
+            Stream::of(self.spend(printed), Vec::new())
         });
         output.commands.insert(0, id);
         if writes {
@@ -178,10 +182,7 @@ impl Interpreter<'_> {
 
     pub(super) fn add(&mut self, command: Command) -> Option<CommandId> {
         if self.reading.commands.len() >= MAX_COMMANDS {
-            if !self.exhausted {
-                self.gap(command.origin, Why::Limit);
-            }
-            self.exhausted = true;
+            self.exhaust(command.origin);
             return None;
         }
         self.reading.commands.push(command);

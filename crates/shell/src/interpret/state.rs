@@ -5,6 +5,8 @@ use crate::value::{Origin, Piece, Printed, Value, Why};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+const MAX_NAMES: usize = 1000;
+
 /// Copies share what they do not change: every subshell and branch takes one.
 #[derive(Clone, Default)]
 pub(crate) struct State {
@@ -44,6 +46,11 @@ impl State {
             (Some(first), false) => values.into_iter().for_each(|value| first.push(value)),
             _ => variable.extend(values),
         }
+    }
+
+    /// Whether more names are set than are followed: every subshell and branch compares them all.
+    pub(crate) fn is_full(&self) -> bool {
+        self.variables.len().max(self.functions.len()).max(self.aliases.len()) > MAX_NAMES
     }
 
     pub(crate) fn unset(&mut self, name: &str) {

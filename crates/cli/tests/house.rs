@@ -1,0 +1,260 @@
+//! The walls of the house: who may import whom, and what the pure rooms never mention.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test that cannot go on shall stop"
+)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Every crate with those of ours that it may depend on.
+const MAY_IMPORT: [(&str, &[&str]); 7] = [
+    ("tables", &[]),
+    ("shell", &["tables"]),
+    ("engine", &["shell", "tables"]),
+    ("agents", &["engine"]),
+    ("library", &["tables"]),
+    ("host", &["agents", "engine", "library", "shell", "tables"]),
+    ("cli", &["host", "agents", "engine"]),
+];
+
+/// The rooms that must answer alike on every machine, at any time.
+const PURE: [&str; 4] = ["tables", "shell", "engine", "agents"];
+
+/// Modules of the standard library that reach the machine.
+const MACHINE: [&str; 6] = ["fs", "env", "net", "process", "thread", "time"];
+
+/// Other ways to the clock and to the terminal.
+const IMPURE: [&str; 7] = ["SystemTime", "Instant", "println!", "eprintln!", "print!", "eprint!", "dbg!"];
+
+/// Agents that there are or may be. Those with an adapter are taken from it.
+const AGENTS: [&str; 10] =
+    ["claude", "codex", "cursor", "gemini", "copilot", "opencode", "windsurf", "cline", "aider", "anthropic"];
+
+/// Literals of the engine that contain an agent's name for a good reason: file, literal, reason.
+const NAMED_FOR_A_REASON: [(&str, &str, &str); 0] = [];
+
+#[test]
+fn no_crate_imports_from_above() {
+    let mut problems = Vec::new();
+    for folder in crates() {
+        let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+        let Some((_, allowed)) = MAY_IMPORT.iter().find(|(room, _)| *room == name) else {
+            problems.push(format!("{name} has no line in the table"));
+            continue;
+        };
+        let imported = imports(&read(&folder.join("Cargo.toml")));
+        let above = imported.iter().filter(|import| !allowed.contains(&import.as_str()));
+        problems.extend(above.map(|import| format!("{name} must not import {import}")));
+    }
+    report(problems);
+}
+
+#[test]
+fn imports_are_read_from_every_form_of_a_manifest() {
+    let manifest = "[package]\nname = \"reflex-a\"\n\
+        [dependencies]\nreflex-b.workspace = true\nc = { package = \"reflex-c\", path = \"../c\" }\n\
+        [dev-dependencies]\nreflex-d.workspace = true\n[build-dependencies]\nreflex-e.workspace = true\n\
+        [target.'cfg(unix)'.dependencies]\nreflex-f = { path = \"../f\" }\n\
+        [dependencies.reflex-g]\nworkspace = true\n[dev-dependencies.reflex-h]\nworkspace = true\n";
+    assert_eq!(imports(manifest), ["b", "c", "f", "g"]);
+}
+
+#[test]
+fn pure_rooms_do_not_touch_the_machine() {
+    let mut problems = Vec::new();
+    for file in PURE.iter().flat_map(|room| rust_files(&root().join("crates").join(room).join("src"))) {
+        let code = code(&read(&file));
+        problems.extend(machine_words(&code).iter().map(|word| format!("{}: {word}", shown(&file))));
+    }
+    report(problems);
+}
+
+#[test]
+fn no_form_of_an_import_hides_the_machine() {
+    let check = |code: &str, expected: &[&str]| assert_eq!(machine_words(code), expected, "{code}");
+    check("use std::fs;", &["std::fs"]);
+    check("use std::{fmt, fs::File, collections::{BTreeMap, fs}};", &["std::fs"]);
+    check("use std::{\n    env as world,\n};", &["std::env"]);
+    check("use std::fmt; let process = 1;", &[]);
+    check("let now = Instant::now(); println!();", &["Instant", "println!"]);
+    check("std :: time :: Duration", &["std::time"]);
+    check("let instance = Instantly;", &[]);
+}
+
+#[test]
+fn the_engine_knows_no_agent_by_name() {
+    let mut problems = Vec::new();
+    let own = reflex_agents::AGENTS.iter().flat_map(|agent| [agent.name].into_iter().chain(agent.aliases.to_vec()));
+    // The universal event is nobody's, and its names are ordinary words.
+    let own = own.filter(|name| !["universal", "json"].contains(name));
+    let names: Vec<&str> = AGENTS.into_iter().chain(own).collect();
+    for file in rust_files(&root().join("crates/engine/src")) {
+        for literal in literals(&code(&read(&file))) {
+            let named = names.iter().any(|name| literal.to_lowercase().contains(name));
+            let excused = NAMED_FOR_A_REASON.iter().any(|(at, text, _)| shown(&file).ends_with(at) && *text == literal);
+            if named && !excused {
+                problems.push(format!("{}: \"{literal}\"", shown(&file)));
+            }
+        }
+    }
+    report(problems);
+}
+
+#[test]
+fn literals_are_told_from_code() {
+    let code =
+        "let a = \"one\"; let b = '\"'; f(\"two \\\" more\", 'x', b\"three\"); let c: &'static str = r#\"four\"#;";
+    assert_eq!(literals(code), ["one", "two \\\" more", "three", "four"]);
+}
+
+#[test]
+fn every_file_says_what_it_is_for() {
+    let files = ["crates", "xtask"].iter().flat_map(|folder| rust_files(&root().join(folder)));
+    report(files.filter(|file| !read(file).starts_with("//! ")).map(|file| shown(&file)).collect());
+}
+
+#[test]
+fn every_crate_takes_the_lints_of_the_workspace() {
+    let folders = crates().into_iter().chain([root().join("xtask")]);
+    let takes = |folder: &PathBuf| read(&folder.join("Cargo.toml")).contains("[lints]\nworkspace = true\n");
+    report(folders.filter(|folder| !takes(folder)).map(|folder| shown(&folder)).collect());
+}
+
+#[track_caller]
+fn report(problems: Vec<String>) {
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// Our crates among a manifest's normal dependencies, whatever they are called there.
+fn imports(manifest: &str) -> Vec<String> {
+    let mut is_dependency = false;
+    let mut imports = Vec::new();
+    for line in manifest.lines().map(str::trim) {
+        if let Some(section) = line.strip_prefix('[') {
+            is_dependency = section.starts_with("dependencies") || section.contains(".dependencies");
+        }
+        if is_dependency && !line.starts_with('#') {
+            let names = line.split("reflex-").skip(1).map(|rest| rest.split(|c: char| !is_of_name(c)).next());
+            imports.extend(names.flatten().map(str::to_owned));
+        }
+    }
+    imports
+}
+
+fn is_of_name(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || letter == '-' || letter == '_'
+}
+
+/// The source without its comments, which may speak of everything.
+fn code(text: &str) -> String {
+    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+fn machine_words(code: &str) -> Vec<String> {
+    let dense: String = code.split_whitespace().collect::<Vec<_>>().join(" ").replace(" ::", "::").replace(":: ", "::");
+    let imported: Vec<&str> = dense.split("std::").skip(1).flat_map(modules).collect();
+    let used = MACHINE.iter().filter(|module| imported.contains(module)).map(|module| format!("std::{module}"));
+    let words = IMPURE.iter().filter(|word| mentions(code, word)).map(|word| (*word).to_owned());
+    used.chain(words).collect()
+}
+
+/// The modules named directly after `std::`, one or a group in braces.
+fn modules(rest: &str) -> Vec<&str> {
+    let Some(group) = rest.strip_prefix('{') else { return name(rest).into_iter().collect() };
+    let mut depth = 0;
+    let mut items = vec![name(group)];
+    for (at, letter) in group.char_indices() {
+        match letter {
+            '{' => depth += 1,
+            '}' if depth == 0 => break,
+            '}' => depth -= 1,
+            ',' if depth == 0 => items.push(name(&group[at + 1..])),
+            _ => {}
+        }
+    }
+    items.into_iter().flatten().collect()
+}
+
+/// The name that a text begins with.
+fn name(text: &str) -> Option<&str> {
+    text.trim_start().split(|c: char| !is_of_name(c)).next()
+}
+
+/// Whether a whole word occurs.
+fn mentions(code: &str, word: &str) -> bool {
+    let mut parts = code.split(word);
+    let mut before = parts.next().unwrap_or("");
+    parts.any(|after| {
+        let is_whole = !before.ends_with(is_of_name) && (word.ends_with('!') || !after.starts_with(is_of_name));
+        before = after;
+        is_whole
+    })
+}
+
+/// The text of every string literal.
+fn literals(code: &str) -> Vec<&str> {
+    let bytes = code.as_bytes();
+    let mut literals = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            // A quote as a character.
+            b'\'' if bytes.get(at + 1) == Some(&b'"') => at += 2,
+            b'\'' if bytes.get(at + 1..at + 3) == Some(b"\\\"") => at += 3,
+            b'"' => {
+                let end = end_of_literal(bytes, at + 1);
+                literals.push(&code[at + 1..end]);
+                at = end;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    literals
+}
+
+fn end_of_literal(bytes: &[u8], start: usize) -> usize {
+    let mut at = start;
+    while at < bytes.len() && bytes[at] != b'"' {
+        at += if bytes[at] == b'\\' { 2 } else { 1 };
+    }
+    at.min(bytes.len())
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn shown(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap_or(path).to_string_lossy().replace('\\', "/")
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn crates() -> Vec<PathBuf> {
+    entries(&root().join("crates")).into_iter().filter(|path| path.join("Cargo.toml").is_file()).collect()
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for path in entries(folder) {
+        if path.is_dir() {
+            files.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let mut entries: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    entries
+}

@@ -1,0 +1,269 @@
+//! A throwaway machine for the binary: its own home, nothing of the real environment, and every wait bounded.
+#![allow(dead_code, reason = "each test file uses its part of this")]
+
+use serde_json::{Value, json};
+use std::ffi::OsStr;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{ChildStdin, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// Longer than anything takes; whoever waits this long has failed.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Folders that vanish with the test. They stand below the build folder: what lies in `/tmp` is judged more mildly.
+pub(crate) struct Machine {
+    root: TempDir,
+}
+
+impl Machine {
+    pub(crate) fn new() -> Machine {
+        Machine::below(Path::new(env!("CARGO_TARGET_TMPDIR")))
+    }
+
+    pub(crate) fn below(folder: &Path) -> Machine {
+        let root = tempfile::Builder::new().prefix("machine").tempdir_in(folder).unwrap();
+        let machine = Machine { root };
+        std::fs::create_dir(machine.home()).unwrap();
+        machine
+    }
+
+    /// The folder in which everything of this machine stands.
+    pub(crate) fn root(&self) -> PathBuf {
+        self.root.path().canonicalize().unwrap()
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.root().join("home me")
+    }
+
+    /// A folder of its own, with a `.git` so that no repository around the build folder is taken for its project.
+    pub(crate) fn project(&self) -> PathBuf {
+        let project = self.root().join("my shop");
+        std::fs::create_dir_all(project.join(".git")).unwrap();
+        project
+    }
+
+    /// The binary, about to be called.
+    pub(crate) fn reflex<I: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = I>) -> Call {
+        self.program(env!("CARGO_BIN_EXE_reflex"), arguments)
+    }
+
+    /// Another program in the same surroundings.
+    pub(crate) fn program<I: AsRef<OsStr>>(&self, program: &str, arguments: impl IntoIterator<Item = I>) -> Call {
+        let mut command = Command::new(program);
+        command.args(arguments).env_clear().env("HOME", self.home()).current_dir(self.root());
+        command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+        Call { command, input: Vec::new() }
+    }
+
+    /// The hook as Claude Code calls it before a tool.
+    pub(crate) fn hook(&self) -> Call {
+        self.reflex(["hook", "--agent", "claude", "--event", "PreToolUse"])
+    }
+
+    /// What the hook says to a command in a folder.
+    pub(crate) fn bash(&self, folder: &Path, command: &str) -> Said {
+        self.hook().input(bash(folder, command)).run()
+    }
+}
+
+/// Claude Code's payload before it runs a command.
+pub(crate) fn bash(folder: &Path, command: &str) -> Vec<u8> {
+    let payload = json!({
+        "session_id": "s1", "transcript_path": "/t", "cwd": folder, "permission_mode": "default",
+        "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command},
+    });
+    payload.to_string().into_bytes()
+}
+
+/// A program with its input.
+pub(crate) struct Call {
+    command: Command,
+    input: Vec<u8>,
+}
+
+impl Call {
+    pub(crate) fn input(mut self, input: impl Into<Vec<u8>>) -> Call {
+        self.input = input.into();
+        self
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Call {
+        self.command.env(name, value);
+        self
+    }
+
+    pub(crate) fn without_env(mut self, name: &str) -> Call {
+        self.command.env_remove(name);
+        self
+    }
+
+    pub(crate) fn folder(mut self, folder: &Path) -> Call {
+        self.command.current_dir(folder);
+        self
+    }
+
+    /// Runs to its end with the input and nothing after it.
+    #[track_caller]
+    pub(crate) fn run(self) -> Said {
+        let (mut running, input) = self.start();
+        let stdin = running.stdin.take();
+        // A program that ends early does not read all of its input, which is no error of the test.
+        thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(&input)));
+        running.finish()
+    }
+
+    /// Runs with a reader of its standard output that has gone before it says anything.
+    #[track_caller]
+    pub(crate) fn run_unread(mut self) -> Said {
+        let (reader, writer) = std::io::pipe().unwrap();
+        self.command.stdout(writer).stdin(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = self.command.spawn().unwrap();
+        // The command holds the writing end too; both have to go before the input arrives.
+        drop((self.command, reader));
+        let stdin = child.stdin.take();
+        let input = self.input;
+        let running = Running { id: child.id(), stdin: None, ended: ended(child) };
+        thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(&input)));
+        running.finish()
+    }
+
+    /// Starts with an open input into which nothing is written yet.
+    fn start(mut self) -> (Running, Vec<u8>) {
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = self.command.spawn().unwrap();
+        let stdin = child.stdin.take();
+        (Running { id: child.id(), stdin, ended: ended(child) }, self.input)
+    }
+
+    /// Starts, and returns once the program has begun to read: more than a pipe holds has gone into it.
+    pub(crate) fn start_reading(self) -> Running {
+        const MORE_THAN_A_PIPE_HOLDS: usize = 2 * 1024 * 1024;
+        let (mut running, _) = self.start();
+        let stdin = running.stdin.as_mut().unwrap();
+        stdin.write_all(&vec![b' '; MORE_THAN_A_PIPE_HOLDS]).unwrap();
+        running
+    }
+
+    /// Starts, gives it the input, and keeps that open for as long as it runs.
+    pub(crate) fn start_with_input(self) -> Running {
+        let (mut running, input) = self.start();
+        running.stdin.as_mut().unwrap().write_all(&input).unwrap();
+        running
+    }
+
+    /// Starts and keeps its input open for as long as it runs.
+    pub(crate) fn start_waiting(self) -> Running {
+        self.start().0
+    }
+}
+
+fn ended(child: std::process::Child) -> Receiver<Output> {
+    let (send, receive) = channel();
+    thread::spawn(move || send.send(child.wait_with_output().unwrap()));
+    receive
+}
+
+/// A program that was started.
+pub(crate) struct Running {
+    id: u32,
+    stdin: Option<ChildStdin>,
+    ended: Receiver<Output>,
+}
+
+impl Running {
+    pub(crate) fn signal(&self, name: &str) {
+        let sent = Command::new("sh").args(["-c", "kill -s \"$0\" \"$1\"", name, &self.id.to_string()]).status();
+        assert!(sent.unwrap().success(), "{name} cannot be sent");
+    }
+
+    /// What it said once it has ended; its input stays as it is until then.
+    #[track_caller]
+    pub(crate) fn finish(self) -> Said {
+        let Ok(output) = self.ended.recv_timeout(PATIENCE) else {
+            self.signal("KILL");
+            panic!("it did not end within {PATIENCE:?}");
+        };
+        Said {
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+            code: code(output.status),
+        }
+    }
+}
+
+/// Killed by a signal: as a shell counts it.
+fn code(status: ExitStatus) -> i32 {
+    use std::os::unix::process::ExitStatusExt;
+    status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
+}
+
+/// What a program said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Said {
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) code: i32,
+}
+
+impl Said {
+    pub(crate) fn silence() -> Said {
+        Said { stdout: String::new(), stderr: String::new(), code: 0 }
+    }
+
+    /// Claude Code's refusal before a tool, for this reason.
+    pub(crate) fn refusal(reason: &str) -> Said {
+        let stdout = json!({"hookSpecificOutput": {
+            "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason,
+        }});
+        Said { stdout: format!("{stdout}\n"), stderr: format!("{reason}\n"), code: 2 }
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or(Value::Null)
+    }
+
+    /// Claude Code's answer before a tool: the decision, and the words that go with it.
+    #[track_caller]
+    pub(crate) fn answer(&self) -> (String, String) {
+        let json = self.json();
+        let output = &json["hookSpecificOutput"];
+        let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
+        match (self.stdout.is_empty(), output["permissionDecision"].as_str()) {
+            (true, _) => {
+                assert_eq!(self.code, 0, "{self:?}");
+                ("silent".into(), String::new())
+            }
+            (false, Some(decision)) => {
+                assert_eq!(self.code, if decision == "deny" { 2 } else { 0 }, "{self:?}");
+                (decision.into(), text(&output["permissionDecisionReason"]))
+            }
+            (false, None) => {
+                assert_eq!(self.code, 0, "{self:?}");
+                ("warn".into(), text(&output["additionalContext"]))
+            }
+        }
+    }
+}
+
+/// Every file below a folder with its bytes.
+pub(crate) fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            let mut bytes = Vec::new();
+            match entry.file_type().unwrap().is_dir() {
+                true => folders.push(entry.path()),
+                false => drop(std::fs::File::open(entry.path()).and_then(|mut file| file.read_to_end(&mut bytes))),
+            }
+            found.push((entry.path(), bytes));
+        }
+    }
+    found.sort();
+    found
+}
