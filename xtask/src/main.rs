@@ -1,1 +1,115 @@
-fn main() {}
+//! What developers and CI run on this project: checks, all tests, the real client, the speed report.
+
+mod bench;
+#[cfg(unix)]
+mod clients;
+mod docs;
+mod project;
+mod release;
+mod steps;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use project::Project;
+use steps::step;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  check             the inner loop: format, lints, quick tests
+  test              everything that needs no network: format, lints, all tests, documentation, dependencies
+  clients [NAME…]   build the release and play the client cases, or those named, with the real client
+  bench [--check]   measure the release and write docs/reference/speed.md;
+                    with --check compare the instructions with that page and write nothing
+";
+
+/// The status of a command line that says nothing we know, as in sysexits.
+const WRONG_USAGE: u8 = 64;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let start = Instant::now();
+    let done = match words.as_slice() {
+        ["check"] => project().and_then(|project| check(&project)),
+        ["test"] => project().and_then(|project| test(&project)),
+        ["bench"] => project().and_then(|project| bench::write(&project)),
+        ["bench", "--check"] => project().and_then(|project| bench::check(&project)),
+        ["clients", names @ ..] if names.iter().all(|name| !name.starts_with('-')) => {
+            project().and_then(|project| play_clients(&project, names))
+        }
+        ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            eprint!("{USAGE}");
+            return ExitCode::from(WRONG_USAGE);
+        }
+    };
+    match done {
+        Ok(()) => {
+            println!("done in {}", steps::duration(start.elapsed()));
+            ExitCode::SUCCESS
+        }
+        Err(problem) => {
+            eprintln!("{problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn project() -> Result<Project, String> {
+    Project::of_environment()
+}
+
+fn check(project: &Project) -> Result<(), String> {
+    format_and_lints(project)?;
+    // The library's own examples are what most changes break, so they belong to the inner loop.
+    let quick = ["--lib", "--bins", "--test", "house", "--test", "library"];
+    step("quick tests", || steps::tests(project.cargo(&["test", "--workspace", "--locked"]).args(quick)))
+}
+
+fn test(project: &Project) -> Result<(), String> {
+    format_and_lints(project)?;
+    step("tests", || steps::tests(&mut project.cargo(&["test", "--workspace", "--locked"])))?;
+    step("rustdoc", || {
+        let mut rustdoc = project.cargo(&["doc", "--workspace", "--no-deps", "--locked", "--document-private-items"]);
+        steps::succeed(rustdoc.env("RUSTDOCFLAGS", "-D warnings")).map(drop)
+    })?;
+    step("documentation", || docs::check(project))?;
+    dependencies(project)
+}
+
+fn format_and_lints(project: &Project) -> Result<(), String> {
+    step("format", || steps::succeed(&mut project.cargo(&["fmt", "--all", "--check"])).map(drop))?;
+    step("lints", || {
+        let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
+        steps::succeed(&mut project.cargo(&clippy)).map(drop)
+    })
+}
+
+/// Advisories are left out: their database has to be fetched.
+fn dependencies(project: &Project) -> Result<(), String> {
+    let there = steps::succeed(&mut project.cargo(&["deny", "--version"])).is_ok();
+    if !there && std::env::var_os("CI").is_none() {
+        println!("skip  dependencies: `cargo install --locked cargo-deny` brings the tool; CI insists on it");
+        return Ok(());
+    }
+    step("dependencies", || {
+        steps::succeed(&mut project.cargo(&["deny", "check", "licenses", "bans", "sources"])).map(drop)
+    })
+}
+
+#[cfg(unix)]
+fn play_clients(project: &Project, names: &[&str]) -> Result<(), String> {
+    let release = release::build(project)?;
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    clients::run(&project.root, &release.binary, &names)
+}
+
+#[cfg(not(unix))]
+fn play_clients(_project: &Project, _names: &[&str]) -> Result<(), String> {
+    Err("the client cases run on Unix only".into())
+}

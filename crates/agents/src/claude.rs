@@ -6,7 +6,16 @@ use reflex_engine::{Action, AgentPath, Decision, Event, Moment, Outcome, Verdict
 use serde_json::{Map, Value, json};
 
 /// The adapter.
-pub const AGENT: Agent = Agent { name: "claude", aliases: &["claude-code"], read, moment, abilities, write, refuse };
+pub const AGENT: Agent = Agent {
+    name: "claude",
+    aliases: &["claude-code"],
+    project_variable: Some("CLAUDE_PROJECT_DIR"),
+    read,
+    moment,
+    abilities,
+    write,
+    refuse,
+};
 
 /// Its words for events.
 pub const EVENTS: [(&str, Moment); 33] = [
@@ -56,9 +65,9 @@ fn moment(event: &str) -> Moment {
 
 fn abilities(moment: Moment) -> Abilities {
     match moment {
-        Moment::BeforeTool => Abilities { deny: true, ask: Ask::Native, advise: true, rewrite: true },
+        Moment::BeforeTool => Abilities { deny: true, ask: Ask::Native, advise: true, rewrite: false },
         // A person is being asked already.
-        Moment::PermissionRequest => Abilities { deny: true, ask: Ask::Native, advise: false, rewrite: true },
+        Moment::PermissionRequest => Abilities { deny: true, ask: Ask::Native, advise: false, rewrite: false },
         Moment::Prompt => Abilities { deny: true, ask: Ask::Never, advise: true, rewrite: false },
         Moment::AfterTool => Abilities { deny: false, ask: Ask::Never, advise: true, rewrite: false },
         Moment::SessionStart => Abilities { deny: false, ask: Ask::Never, advise: true, rewrite: false },

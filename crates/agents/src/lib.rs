@@ -19,6 +19,8 @@ pub struct Agent {
     pub name: &'static str,
     /// Other names for it.
     pub aliases: &'static [&'static str],
+    /// The environment variable in which it tells a hook the project's folder.
+    pub project_variable: Option<&'static str>,
     /// Reads one payload. `event` is the agent's word for the moment where the command line gives it.
     pub read: fn(bytes: &[u8], event: Option<&str>) -> Result<Event, BadEvent>,
     /// The moment that one of its words for events stands for.

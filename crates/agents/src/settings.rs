@@ -28,6 +28,8 @@ pub const CLAUDE_USER_SETTINGS: &str = ".claude/settings.json";
 /// Seconds that Claude Code waits for the hook: a person may have to answer in that time.
 const CLAUDE_TIMEOUT: &str = "300";
 
+const CLAUDE_ARGUMENTS: [&str; 5] = ["hook", "--agent", "claude", "--event", "PreToolUse"];
+
 /// Claude Code's settings with the guard's hook before every tool. Text that has it already comes back unchanged.
 ///
 /// # Errors
@@ -38,7 +40,9 @@ pub fn install_claude(text: &str, binary: &str) -> Result<String, SettingsError>
         None => root.object_value_or_set(),
         Some(value) => value.as_object().ok_or(SettingsError::Shape("settings"))?,
     };
-    if guard_handlers(&settings)?.iter().any(|handler| is_current(handler, binary)) {
+    let whole = |group: &Group| group.guard.iter().all(|handler| is_whole(group, handler, binary));
+    let (groups, handlers) = guarded(&settings)?;
+    if handlers == 1 && groups.iter().all(whole) {
         return Ok(text.to_owned());
     }
     remove_handlers(&settings)?;
@@ -46,11 +50,7 @@ pub fn install_claude(text: &str, binary: &str) -> Result<String, SettingsError>
     let groups = hooks.array_value_or_create("PreToolUse").ok_or(SettingsError::Shape("hooks.PreToolUse"))?;
     groups.append(claude_group(binary));
     groups.ensure_multiline();
-    let mut changed = root.to_string();
-    if text.is_empty() {
-        changed.push('\n');
-    }
-    Ok(changed)
+    Ok(root.to_string())
 }
 
 /// Claude Code's settings without the guard's hook, and without what is empty once it is gone.
@@ -70,37 +70,44 @@ fn parse(text: &str) -> Result<CstRootNode, SettingsError> {
 
 fn claude_group(binary: &str) -> CstInputValue {
     let timeout = CstInputValue::Number(CLAUDE_TIMEOUT.into());
+    let arguments = CstInputValue::Array(CLAUDE_ARGUMENTS.map(|word| CstInputValue::String(word.into())).to_vec());
     json!({
         "matcher": "*",
         "hooks": [{
             "type": "command",
             "command": binary,
-            "args": ["hook", "--agent", "claude", "--event", "PreToolUse"],
+            "args": arguments,
             "timeout": timeout,
             "onFailure": "block"
         }]
     })
 }
 
-/// Every handler of the guard, whichever event and group it stands in.
-fn guard_handlers(settings: &CstObject) -> Result<Vec<CstObject>, SettingsError> {
-    let mut handlers = Vec::new();
-    for (_, group) in groups(settings)? {
-        let listed = group.array_value("hooks").map(|list| list.elements()).unwrap_or_default();
-        handlers.extend(listed.iter().filter_map(CstNode::as_object).filter(is_guard));
-    }
-    Ok(handlers)
+/// One group of an event's hooks, with the handlers in it that are the guard's.
+struct Group {
+    event: String,
+    list: CstArray,
+    object: CstObject,
+    guard: Vec<CstObject>,
 }
 
-fn groups(settings: &CstObject) -> Result<Vec<(CstArray, CstObject)>, SettingsError> {
-    let Some(hooks) = settings.get("hooks") else { return Ok(Vec::new()) };
+/// The groups in which the guard stands, and how many handlers it has in them.
+fn guarded(settings: &CstObject) -> Result<(Vec<Group>, usize), SettingsError> {
+    let Some(hooks) = settings.get("hooks") else { return Ok((Vec::new(), 0)) };
     let hooks = hooks.object_value().ok_or(SettingsError::Shape("hooks"))?;
     let mut groups = Vec::new();
-    for event in hooks.properties() {
-        let list = event.array_value().ok_or(SettingsError::Shape("hooks.*"))?;
-        groups.extend(list.elements().iter().filter_map(CstNode::as_object).map(|group| (list.clone(), group)));
+    for property in hooks.properties() {
+        let list = property.array_value().ok_or(SettingsError::Shape("hooks.*"))?;
+        let event = property.name().and_then(|name| name.decoded_value().ok()).unwrap_or_default();
+        for object in list.elements().iter().filter_map(CstNode::as_object) {
+            let handlers = object.array_value("hooks").map(|list| list.elements()).unwrap_or_default();
+            let guard = handlers.iter().filter_map(CstNode::as_object).filter(is_guard).collect();
+            groups.push(Group { event: event.clone(), list: list.clone(), object, guard });
+        }
     }
-    Ok(groups)
+    groups.retain(|group| !group.guard.is_empty());
+    let handlers = groups.iter().map(|group| group.guard.len()).sum();
+    Ok((groups, handlers))
 }
 
 /// The guard's own binary with its hook arguments, in exec form or as one shell line.
@@ -115,8 +122,21 @@ fn is_guard(handler: &CstObject) -> bool {
     matches!(name, "reflex" | "rfx" | "reflex.exe") && runs_hook
 }
 
-fn is_current(handler: &CstObject, binary: &str) -> bool {
-    text_of(handler, "command").as_deref() == Some(binary) && text_of(handler, "onFailure").as_deref() == Some("block")
+/// Whether this handler sees every tool call and holds back what it does not answer.
+fn is_whole(group: &Group, handler: &CstObject, binary: &str) -> bool {
+    let text = |name: &str| text_of(handler, name).unwrap_or_default();
+    let every_tool = group.object.get("matcher").is_none()
+        || text_of(&group.object, "matcher").is_some_and(|matcher| matches!(matcher.as_str(), "" | "*"));
+    let arguments = handler.array_value("args").map(|list| list.elements()).unwrap_or_default();
+    let arguments: Vec<String> = arguments
+        .iter()
+        .filter_map(|argument| argument.as_string_lit().and_then(|text| text.decoded_value().ok()))
+        .collect();
+    let harmless =
+        |name: String| matches!(name.as_str(), "type" | "command" | "args" | "timeout" | "onFailure" | "statusMessage");
+    let names = handler.properties().into_iter().filter_map(|property| property.name()?.decoded_value().ok());
+    let ours = text("command") == binary && arguments == CLAUDE_ARGUMENTS && text("onFailure") == "block";
+    group.event == "PreToolUse" && every_tool && ours && names.into_iter().all(harmless)
 }
 
 fn text_of(object: &CstObject, name: &str) -> Option<String> {
@@ -124,19 +144,14 @@ fn text_of(object: &CstObject, name: &str) -> Option<String> {
 }
 
 fn remove_handlers(settings: &CstObject) -> Result<(), SettingsError> {
-    for (list, group) in groups(settings)? {
-        let Some(handlers) = group.array_value("hooks") else { continue };
-        let ours: Vec<CstObject> = handlers.elements().iter().filter_map(CstNode::as_object).filter(is_guard).collect();
-        if ours.is_empty() {
-            continue;
-        }
-        let alone = ours.len() == handlers.elements().len();
-        if alone {
-            group.remove();
+    for group in guarded(settings)?.0 {
+        let handlers = group.object.array_value("hooks").map_or(0, |list| list.elements().len());
+        if group.guard.len() == handlers {
+            group.object.remove();
         } else {
-            ours.into_iter().for_each(CstObject::remove);
+            group.guard.into_iter().for_each(CstObject::remove);
         }
-        remove_if_empty(settings, &list);
+        remove_if_empty(settings, &group.list);
     }
     Ok(())
 }

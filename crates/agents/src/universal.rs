@@ -8,8 +8,16 @@ use reflex_engine::{
 use serde_json::{Map, Value, json};
 
 /// The adapter.
-pub const AGENT: Agent =
-    Agent { name: "universal", aliases: &["json"], read: read_bytes, moment, abilities, write, refuse };
+pub const AGENT: Agent = Agent {
+    name: "universal",
+    aliases: &["json"],
+    project_variable: None,
+    read: read_bytes,
+    moment,
+    abilities,
+    write,
+    refuse,
+};
 
 /// Every word for an event, aliases included, with what it stands for.
 const EVENTS: [(&str, Kind); 37] = [
@@ -107,7 +115,7 @@ pub fn read(object: &Map<String, Value>) -> Result<Event, BadEvent> {
     let workspace = optional(object, "workspace")?;
     let mut event = Event {
         session: optional(object, "session")?.unwrap_or("").into(),
-        client: optional(object, "engine")?.unwrap_or(AGENT.name).into(),
+        client: client(optional(object, "engine")?).into(),
         role: optional(object, "agent")?.map(str::to_owned),
         task: optional(object, "taskId")?.map(str::to_owned),
         mode: optional(object, "mode")?.map(str::to_owned),
@@ -126,6 +134,12 @@ pub fn read(object: &Map<String, Value>) -> Result<Event, BadEvent> {
         event.outcome = Some(outcome);
     }
     Ok(event)
+}
+
+/// Aliases are folded into the name that the adapters use.
+fn client(engine: Option<&str>) -> &str {
+    let engine = engine.unwrap_or(AGENT.name);
+    crate::find(engine).map_or(engine.strip_suffix("-cli").unwrap_or(engine), |agent| agent.name)
 }
 
 fn outcome(object: &Map<String, Value>) -> Result<Outcome, BadEvent> {
@@ -274,6 +288,7 @@ pub fn verdict(verdict: &Verdict) -> Map<String, Value> {
         Decision::Pass => "warn",
     };
     let mut object = Map::new();
+    object.insert("schema".into(), "reflex/verdict-v1".into());
     object.insert("decision".into(), decision.into());
     object.insert("risk".into(), verdict.risk.risk().into());
     object.insert("confidence".into(), percent(verdict.confidence));
@@ -322,10 +337,15 @@ fn finding(finding: &Finding) -> Value {
 
 /// The verdict of an event that cannot be read.
 pub fn unreadable(problem: &BadEvent) -> Map<String, Value> {
-    let mut object = verdict(&Verdict { decision: Decision::Deny, confidence: 100, ..Verdict::default() });
-    object.insert("reasons".into(), vec![format!("Blocked: the event cannot be read: {problem}")].into());
+    let reason = format!("Blocked: the event cannot be read: {problem}");
+    let mut object = refused(&reason);
     object.insert("error".into(), problem.to_string().into());
     object
+}
+
+fn refused(reason: &str) -> Map<String, Value> {
+    let reasons = vec![reason.to_owned()];
+    verdict(&Verdict { decision: Decision::Deny, confidence: 100, reasons, ..Verdict::default() })
 }
 
 fn write(_event: &Event, judged: &Verdict, _delivery: &Delivery) -> Reply {
@@ -333,6 +353,7 @@ fn write(_event: &Event, judged: &Verdict, _delivery: &Delivery) -> Reply {
 }
 
 fn refuse(_moment: Moment, reason: &str) -> Reply {
-    let object = unreadable(&BadEvent::of("", reason));
+    let mut object = refused(reason);
+    object.insert("error".into(), reason.into());
     Reply { stdout: format!("{}\n", Value::Object(object)), stderr: format!("{reason}\n"), code: 2 }
 }

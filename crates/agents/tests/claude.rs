@@ -308,8 +308,8 @@ fn a_word_that_is_not_known_is_refused_as_before_a_tool() {
 }
 
 #[test]
-fn only_before_a_tool_everything_can_be_said() {
-    let all = Abilities { deny: true, ask: Ask::Native, advise: true, rewrite: true };
+fn only_before_a_tool_a_hook_can_refuse_ask_and_advise() {
+    let all = Abilities { deny: true, ask: Ask::Native, advise: true, rewrite: false };
     for (event, moment) in claude::EVENTS {
         assert_eq!((claude::AGENT.abilities)(moment) == all, moment == Moment::BeforeTool, "{event}");
     }

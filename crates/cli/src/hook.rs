@@ -1,7 +1,7 @@
 //! `reflex hook`: one payload on standard input, the agent's own answer out.
 
 use crate::{lifeline, status};
-use reflex_agents::{Agent, Reply, find, recognise, universal};
+use reflex_agents::{Agent, BadEvent, Reply, find, recognise, universal};
 use reflex_engine::Moment;
 use reflex_host::{Host, Mode};
 use std::io::{self, Read, Write};
@@ -31,12 +31,13 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
     let moment = arguments.event.map_or(Moment::BeforeTool, agent.moment);
     lifeline::arm((agent.refuse)(moment, FAILED));
     fault::maybe();
+    let host = Host::new(Mode::default());
     let reply = match read() {
         Ok(bytes) => {
             let agent = arguments.agent.unwrap_or_else(|| recognise(&bytes));
-            Host::new(Mode::default()).answer(agent, &bytes, arguments.event)
+            host.answer(agent, &bytes, arguments.event)
         }
-        Err(problem) => (agent.refuse)(moment, &format!("Blocked: {problem}, so the call does not run.")),
+        Err(problem) => host.unreadable(agent, arguments.event, &problem),
     };
     lifeline::disarm();
     say(&reply)
@@ -60,17 +61,21 @@ fn arguments(words: &[String]) -> Result<Arguments<'_>, String> {
     Ok(arguments)
 }
 
-fn read() -> Result<Vec<u8>, String> {
+fn read() -> Result<Vec<u8>, BadEvent> {
     let mut bytes = Vec::with_capacity(4096);
     let mut input = io::stdin().lock();
     let read = (&mut input).take(MAX_BYTES + 1).read_to_end(&mut bytes);
-    read.map_err(|error| format!("the event cannot be read ({error})"))?;
+    read.map_err(|error| unreadable(error.to_string()))?;
     if bytes.len() as u64 > MAX_BYTES {
         // The agent still writes: what it says is taken, so that it reads the answer and not a broken pipe.
         let _ = io::copy(&mut input, &mut io::sink());
-        return Err(format!("the event is larger than {} MiB", MAX_BYTES / 1024 / 1024));
+        return Err(unreadable(format!("it is larger than {} MiB", MAX_BYTES / 1024 / 1024)));
     }
     Ok(bytes)
+}
+
+fn unreadable(problem: String) -> BadEvent {
+    BadEvent { field: String::new(), problem, moment: None }
 }
 
 fn say(reply: &Reply) -> ExitCode {

@@ -271,7 +271,7 @@ fn no_home_at_all_hides_nothing() {
 fn more_than_a_payload_may_hold_is_refused_to_its_last_byte() {
     let machine = Machine::new();
     let big = |payload: &mut Value| payload["tool_input"]["description"] = "x".repeat(50_000_000).into();
-    let reason = "Blocked: the event is larger than 16 MiB, so the call does not run.";
+    let reason = "Blocked: Reflex cannot read this event (it is larger than 16 MiB), so it does not run.";
     assert_eq!(machine.hook().input(home_goes(big)).run(), Said::refusal(reason));
     let later = machine.reflex(["hook", "--agent", "claude", "--event", "PostToolUse"]).input(home_goes(big)).run();
     assert_eq!(later, Said::silence());

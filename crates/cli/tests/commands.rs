@@ -62,7 +62,7 @@ fn the_json_of_a_check_has_the_fields_of_the_contract() {
         let said = reflex(&["check", "--json", command]);
         let verdict = said.json();
         let fields: Vec<&str> = verdict.as_object().unwrap().keys().map(String::as_str).collect();
-        let expected = ["decision", "risk", "confidence", "reasons", "findings", "advice", "rewrite", "schema"];
+        let expected = ["schema", "decision", "risk", "confidence", "reasons", "findings", "advice", "rewrite"];
         assert_eq!(fields, expected, "{command}");
         assert_eq!((&verdict["decision"], said.code), (&json!(decision), code));
         assert_eq!(verdict["schema"], "reflex/verdict-v1");
@@ -520,8 +520,22 @@ fn the_demos_json_has_one_object_a_line_with_what_the_agent_is_told() {
         assert_eq!(fields, ["schema", "title", "agent", "decision", "reason", "stdout", "exit"]);
         assert_eq!(call["schema"], "reflex/demo-v1");
         assert_eq!(call["exit"], if call["decision"] == "block" { 2 } else { 0 }, "{call}");
-        assert_eq!(call["stdout"] == "", call["decision"] == "allow", "{call}");
+        let silent = call["decision"] == "allow" && call["agent"] != "universal";
+        assert_eq!(call["stdout"] == "", silent, "{call}");
     }
+}
+
+#[test]
+fn the_demo_counts_what_it_shows() {
+    let said = reflex(&["demo"]).stdout;
+    let count = |decision: &str| said.lines().filter(|line| line.starts_with(&format!("{decision} "))).count();
+    let [allowed, warned, asked, blocked] = DECISIONS.map(|(_, decision, _)| count(decision));
+    let sum = format!(
+        "\n{} calls, {allowed} without a word, {warned} with a warning, {} stopped or asked about.\n",
+        allowed + warned + asked + blocked,
+        asked + blocked
+    );
+    assert!(said.contains(&sum), "{sum} is not in {said}");
 }
 
 #[test]

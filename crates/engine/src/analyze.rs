@@ -5,7 +5,8 @@ use crate::event::{Action, AgentPath, Event};
 use crate::path::{self, Folders};
 use crate::world::World;
 use reflex_shell::{
-    Access, Code, Command, CommandId, Invocation, Origin, Piece, Reading, Selector, Span, Surroundings, Value, Why,
+    Access, Code, Command, CommandId, Invocation, Origin, Piece, Program, Reading, Selector, Span, Surroundings, Value,
+    Why,
 };
 use reflex_tables::Node;
 
@@ -145,12 +146,24 @@ impl Drafter<'_> {
                 Access::Overwrite => EffectKind::Overwrite,
                 Access::Append => EffectKind::Append,
             };
-            let targets = self.touched(vec![self.path_target(redirect.target.clone(), folder.as_deref())]);
+            let target = self.path_target(redirect.target.clone(), folder.as_deref());
+            if target.path().is_some_and(path::is_connection) {
+                self.connection(ran, target);
+                continue;
+            }
+            let targets = self.touched(vec![target]);
             if !targets.is_empty() {
                 self.push_command(ran, kind, targets);
             }
         }
         self.run_by_path(ran);
+    }
+
+    /// `/dev/tcp/HOST/PORT`: something is sent there, or a shell is tied to it.
+    fn connection(&mut self, ran: Ran<'_>, target: Target) {
+        let shell = ran.command.invocation.as_ref().and_then(Invocation::grammar).is_some_and(Program::reads_script);
+        let kind = if shell { EffectKind::GiveShell } else { EffectKind::Send };
+        self.push_command(ran, kind, vec![Target { value: target.value, path: TargetPath::None }]);
     }
 
     /// `./tool`, `bin/x`: the file is what runs.

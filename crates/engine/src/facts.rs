@@ -114,8 +114,9 @@ impl<'a> Facts<'a> {
     fn is_guard(&self, effect: &Effect, target: &Target) -> bool {
         let real = self.real(effect, target).path;
         let own = self.world.guard();
-        let covers =
-            |file: &String| is_within(&real, file) || (effect.kind == EffectKind::Delete && is_within(file, &real));
+        // Whoever deletes a home or the root takes the guard along, but that is not the news about it.
+        let takes_along = effect.kind == EffectKind::Delete && self.place(&real) == Place::Outside;
+        let covers = |file: &String| is_within(&real, file) || (takes_along && is_within(file, &real));
         own.iter().any(covers) || self.in_class("guard", &real)
     }
 

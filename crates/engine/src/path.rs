@@ -47,7 +47,6 @@ fn variable_path(name: &str, folders: Folders<'_>, variable: &dyn Fn(&str) -> Op
     match name {
         "PWD" => Some(folders.cwd.to_owned()),
         "TMPDIR" | "TMP" | "TEMP" => Some(variable(name).unwrap_or_else(|| "/tmp".into())),
-        "CLAUDE_PROJECT_DIR" => Some(folders.workspace.to_owned()),
         _ => variable(name),
     }
 }
@@ -176,13 +175,18 @@ impl Place {
     }
 }
 
-/// Devices that only stand for nothing, zeros, chance, the terminal or a connection.
+/// Devices that only stand for nothing, zeros, chance or the terminal.
 pub(crate) fn is_harmless_device(path: &str) -> bool {
     const NAMES: [&str; 10] =
         ["null", "zero", "random", "urandom", "stdin", "stdout", "stderr", "tty", "full", "console"];
-    const FOLDERS: [&str; 4] = ["fd/", "shm/", "tcp/", "udp/"];
+    const FOLDERS: [&str; 2] = ["fd/", "shm/"];
     let Some(name) = path.strip_prefix("/dev/") else { return false };
     NAMES.contains(&name) || FOLDERS.iter().any(|folder| name.starts_with(folder))
+}
+
+/// What bash opens as a connection.
+pub(crate) fn is_connection(path: &str) -> bool {
+    path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/")
 }
 
 /// Whether a path fits a pattern of the library: `*` within a part, `**` over parts, `?` one letter; `~/` is the home,

@@ -3,7 +3,7 @@
 use crate::record::{self, Folders};
 use crate::world::LocalWorld;
 use reflex_agents::{Agent, BadEvent, Reply, deliver};
-use reflex_engine::{Event, Judgement, Policy, Verdict, World, judge};
+use reflex_engine::{Decision, Event, Judgement, Policy, Verdict, World, judge};
 use std::path::Path;
 
 /// This machine, as the guard sees it.
@@ -49,27 +49,34 @@ impl Host {
     pub fn answer(&self, agent: &Agent, bytes: &[u8], told: Option<&str>) -> Reply {
         let event = match (agent.read)(bytes, told) {
             Ok(event) => self.placed(event),
-            Err(problem) => return unreadable(agent, told, &problem),
+            Err(problem) => return self.unreadable(agent, told, &problem),
         };
         let judgement = self.judge(&event);
         let delivery = deliver(&event, &judgement.verdict, (agent.abilities)(event.moment));
         let recorded = record::append(&self.folders, &event, &judgement);
-        let mut reply = (agent.write)(&event, &judgement.verdict, &delivery);
-        if let Err(error) = recorded {
-            reply.stderr.push_str(&format!("reflex: this decision is not in the audit log: {error}\n"));
-        }
-        reply
+        told_if_lost((agent.write)(&event, &judgement.verdict, &delivery), recorded)
+    }
+
+    /// The one place that knows what is said when an event cannot be read: before a tool runs, it does not. `told` is
+    /// the moment that the command line names.
+    pub fn unreadable(&self, agent: &Agent, told: Option<&str>, problem: &BadEvent) -> Reply {
+        let moment = told.map(agent.moment).or(problem.moment).unwrap_or_default();
+        let reason = format!("Blocked: Reflex cannot read this event ({problem}), so it does not run.");
+        let event = Event { client: agent.name.into(), moment, ..Event::default() };
+        let denied = if moment.is_before_execution() { Decision::Deny } else { Decision::Pass };
+        let recorded = record::append(&self.folders, &event, &unjudged(denied));
+        told_if_lost((agent.refuse)(moment, &reason), recorded)
     }
 
     /// The event with what its payload leaves open: working directory, project, home.
     pub fn placed(&self, mut event: Event) -> Event {
-        if event.cwd.is_empty() {
-            event.cwd = std::env::current_dir().map_or_else(|_| "/".into(), |path| shown(&path));
+        if !event.cwd.starts_with('/') {
+            let here = std::env::current_dir().unwrap_or_else(|_| "/".into());
+            event.cwd = shown(&here.join(&event.cwd));
         }
         if event.workspace.is_empty() {
-            let project = std::env::var("CLAUDE_PROJECT_DIR")
-                .ok()
-                .filter(|path| event.client == "claude" && path.starts_with('/'));
+            let variable = reflex_agents::find(&event.client).and_then(|agent| agent.project_variable);
+            let project = variable.and_then(|name| std::env::var(name).ok()).filter(|path| path.starts_with('/'));
             event.workspace = project_root(project.as_deref().unwrap_or(&event.cwd));
         }
         if event.home.is_empty() {
@@ -95,11 +102,7 @@ impl Host {
         let tables = reflex_library::tables();
         match self.mode.policy() {
             Some(policy) if event.moment.is_before_execution() => judge(event, policy, tables, world),
-            _ => Judgement {
-                analysis: Default::default(),
-                verdict: Verdict { confidence: 100, ..Verdict::default() },
-                asked: Vec::new(),
-            },
+            _ => unjudged(Decision::Pass),
         }
     }
 
@@ -115,10 +118,18 @@ impl Host {
     }
 }
 
-/// The one place that knows what happens when no judgement can be had: before a tool runs, it does not.
-fn unreadable(agent: &Agent, told: Option<&str>, problem: &BadEvent) -> Reply {
-    let moment = told.map(agent.moment).or(problem.moment).unwrap_or_default();
-    (agent.refuse)(moment, &format!("Blocked: Reflex cannot read this event ({problem}), so it does not run."))
+/// A decision that no judgement stands behind.
+fn unjudged(decision: Decision) -> Judgement {
+    let verdict = Verdict { decision, confidence: 100, ..Verdict::default() };
+    Judgement { analysis: Default::default(), verdict, asked: Vec::new() }
+}
+
+/// A decision that could not be recorded still stands, with a word about it.
+fn told_if_lost(mut reply: Reply, recorded: std::io::Result<()>) -> Reply {
+    if let Err(error) = recorded {
+        reply.stderr.push_str(&format!("reflex: this decision is not in the audit log: {error}\n"));
+    }
+    reply
 }
 
 /// The nearest folder upward that git manages, else the folder itself.

@@ -76,13 +76,13 @@ impl Wiring {
     /// # Errors
     /// The file or its copy cannot be written.
     pub fn write(&self, change: &Change) -> Result<(), String> {
-        let failed = |error: io::Error| format!("{}: {error}", self.file.display());
+        let failed = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
         match &change.after {
             Some(after) => {
-                self.remember(change).map_err(failed)?;
-                write_whole(&self.file, after, mode_of(&self.file)).map_err(failed)
+                self.remember(change).map_err(|error| failed(&self.memory(), error))?;
+                write_whole(&self.file, after, mode_of(&self.file)).map_err(|error| failed(&self.file, error))
             }
-            None => fs::remove_file(&self.file).map_err(failed),
+            None => fs::remove_file(followed(&self.file)).map_err(|error| failed(&self.file, error)),
         }
     }
 
@@ -102,11 +102,11 @@ impl Wiring {
         self.folders.state.join("wiring").join(format!("{}.json", self.agent))
     }
 
-    /// Only a change that puts the hook in is remembered; its first state is kept when it is put in again.
+    /// What stood there first is kept when the hook is put in again; a hook of ours is never among what comes back.
     fn remember(&self, change: &Change) -> io::Result<()> {
         let original = match change.before.as_deref().and_then(|text| self.original(text)) {
             Some(original) => original,
-            None => change.before.clone(),
+            None => change.before.as_deref().map(|text| remove_claude(text).unwrap_or_else(|_| text.to_owned())),
         };
         let memory =
             json!({"schema": "reflex/wiring-v1", "file": self.file, "before": original, "after": change.after});
@@ -133,7 +133,7 @@ fn mode_of(path: &Path) -> u32 {
 
 /// Through a file beside it, so that nobody ever reads half of it. A link is written through, not replaced.
 fn write_whole(path: &Path, text: &str, mode: u32) -> io::Result<()> {
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let path = followed(path);
     let folder = path.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(folder)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -145,4 +145,15 @@ fn write_whole(path: &Path, text: &str, mode: u32) -> io::Result<()> {
         let _ = fs::remove_file(&beside);
     }
     written
+}
+
+/// Where a link leads, also if nothing is there yet.
+fn followed(path: &Path) -> PathBuf {
+    const MOST_LINKS: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let Ok(next) = fs::read_link(&path) else { break };
+        path = path.parent().unwrap_or(Path::new("/")).join(next);
+    }
+    path
 }

@@ -73,6 +73,11 @@ impl Program {
         self.0.get("inner").items()
     }
 
+    /// Whether it runs what it reads: a shell.
+    pub fn reads_script(self) -> bool {
+        self.inner().any(|entry| entry.get("stdin").text() == "script")
+    }
+
     /// What it does: one entry per effect.
     pub fn effects(self) -> impl Iterator<Item = Node<'static>> {
         self.0.get("effects").items()

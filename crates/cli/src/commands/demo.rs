@@ -77,9 +77,14 @@ fn table(calls: &[Played]) {
         let said = if call.reply.stdout.is_empty() { String::new() } else { call.reason.clone() };
         wrapped(&said, 96).iter().for_each(|line| print(&format!("{}{}", " ".repeat(18), paint.faint(line))));
     }
-    let silent = calls.iter().filter(|call| call.reply.stdout.is_empty()).count();
+    let count = |decision| calls.iter().filter(|call| word(&call.verdict) == decision).count();
+    let (silent, advised) = (count("allow"), count("warn"));
+    let stopped = calls.len() - silent - advised;
     print("");
-    print(&format!("{} calls, {silent} without a word, {} stopped or asked about.", calls.len(), calls.len() - silent));
+    print(&format!(
+        "{} calls, {silent} without a word, {advised} with a warning, {stopped} stopped or asked about.",
+        calls.len()
+    ));
     print("`reflex check 'COMMAND'` judges a command of yours, `reflex init` puts Reflex before your agent's tools.");
 }
 

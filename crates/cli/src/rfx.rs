@@ -1,0 +1,20 @@
+//! `rfx`: the short name of `reflex`, which lies beside it.
+
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
+
+/// Exit status for a failure of our own.
+const INTERNAL: u8 = 70;
+
+fn main() -> ExitCode {
+    let beside = std::env::current_exe().map(|own| own.with_file_name("reflex"));
+    let problem = match beside {
+        Ok(reflex) => Command::new(reflex).args(std::env::args_os().skip(1)).exec(),
+        Err(problem) => problem,
+    };
+    // Whoever calls a hook takes 2 for a refusal; any other status could let the call run.
+    let hook = std::env::args_os().nth(1).is_some_and(|word| word == "hook");
+    let _ =
+        std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("rfx: reflex cannot be started: {problem}\n"));
+    ExitCode::from(if hook { 2 } else { INTERNAL })
+}

@@ -1,0 +1,422 @@
+//! The hook goes into an agent's settings and out again, and nothing else in them moves by a byte.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on shall stop"
+)]
+
+mod support;
+
+use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use support::{Machine, Said, files};
+
+/// Formatting that no printer would make: tabs, comments, a trailing comma, two properties on a line.
+const ODD: &str = "// mine\n{\n\t\"model\" : \"opus\",   \"env\":{\"A\":\"1\"}, /* keep */\n\t\"permissions\": {\n\t\t\"allow\": [ \"Bash(ls:*)\", ],\n\t},\n}\n\n";
+
+/// Hooks of others, before the same tools and elsewhere, and keys that nobody knows.
+const FOREIGN: &str = r#"{
+  "novelty": {"a": [1, 2.50, null]},
+  "hooks": {
+    "PreToolUse": [
+      {"matcher": "Bash", "hooks": [{"type": "command", "command": "/opt/other hook --agent claude"}]}
+    ],
+    "Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]
+  },
+  "zeta": true
+}
+"#;
+
+const SHAPES: [(&str, &str); 10] = [
+    ("an empty text", ""),
+    ("a blank text", "\n"),
+    ("an empty object", "{}"),
+    ("an empty object and an end of line", "{}\n"),
+    ("one line", "{\"model\":\"opus\"}"),
+    ("odd formatting", ODD),
+    ("hooks of others", FOREIGN),
+    ("no hooks in their place", "{\n    \"hooks\": {}\n}\n"),
+    ("no groups in their place", "{\"hooks\": {\"PreToolUse\": []}}\n"),
+    ("only a comment", "// nothing yet\n"),
+];
+
+fn settings(machine: &Machine) -> PathBuf {
+    machine.home().join(".claude/settings.json")
+}
+
+fn machine_with(text: &[u8]) -> Machine {
+    let machine = Machine::new();
+    fs::create_dir(machine.home().join(".claude")).unwrap();
+    fs::write(settings(&machine), text).unwrap();
+    machine
+}
+
+#[track_caller]
+fn done(machine: &Machine, command: &str) -> Said {
+    let said = machine.reflex([command, "--yes"]).run();
+    assert_eq!((said.code, said.stderr.as_str()), (0, ""), "{said:?}");
+    said
+}
+
+/// The settings as a program reads them that knows comments and trailing commas.
+#[track_caller]
+fn parsed(text: &str) -> Value {
+    let without_comments: String = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let plain =
+        without_comments.replace("/* keep */", "").replace(", ]", "]").replace(",\t}", "\t}").replace(",}", "}");
+    serde_json::from_str(plain.trim_start_matches('\u{feff}')).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// The handlers that run the guard, with the event and the matcher of each.
+#[track_caller]
+fn ours(text: &str) -> Vec<(String, Value, Value)> {
+    let settings = parsed(text);
+    let mut found = Vec::new();
+    for (event, groups) in settings["hooks"].as_object().into_iter().flatten() {
+        for group in groups.as_array().unwrap() {
+            let handlers = group["hooks"].as_array().unwrap().iter();
+            let own = handlers.filter(|handler| handler["command"].as_str().unwrap().ends_with("/reflex"));
+            found.extend(own.map(|handler| (event.clone(), group["matcher"].clone(), handler.clone())));
+        }
+    }
+    found
+}
+
+#[track_caller]
+fn check_installed(text: &str) {
+    let handler = json!({
+        "type": "command", "command": env!("CARGO_BIN_EXE_reflex"),
+        "args": ["hook", "--agent", "claude", "--event", "PreToolUse"], "timeout": 300, "onFailure": "block",
+    });
+    assert_eq!(ours(text), [("PreToolUse".into(), json!("*"), handler)], "{text}");
+}
+
+/// In, in again without a change, and out to the last byte.
+#[track_caller]
+fn check_round_trip(name: &str, before: &[u8]) {
+    let machine = machine_with(before);
+    done(&machine, "init");
+    let once = fs::read_to_string(settings(&machine)).unwrap();
+    check_installed(&once);
+    let again = done(&machine, "init");
+    assert_eq!(again.stdout, format!("claude: {} is as it should be\n", settings(&machine).display()));
+    assert_eq!(fs::read_to_string(settings(&machine)).unwrap(), once, "{name}: installed twice");
+    done(&machine, "uninstall");
+    let after = fs::read(settings(&machine)).unwrap();
+    assert_eq!(String::from_utf8(after).unwrap(), String::from_utf8(before.to_vec()).unwrap(), "{name}");
+    let nothing = done(&machine, "uninstall");
+    assert_eq!(nothing.stdout, format!("claude: {} is as it should be\n", settings(&machine).display()));
+    assert_eq!(fs::read(settings(&machine)).unwrap(), before, "{name}: taken out twice");
+}
+
+#[test]
+fn settings_of_every_shape_come_back_to_the_byte() {
+    for (name, text) in SHAPES {
+        check_round_trip(name, text.as_bytes());
+        check_round_trip(&format!("{name}, with Windows line ends"), text.replace('\n', "\r\n").as_bytes());
+    }
+}
+
+#[test]
+fn where_there_was_no_file_there_is_none_afterwards() {
+    let machine = Machine::new();
+    done(&machine, "init");
+    check_installed(&fs::read_to_string(settings(&machine)).unwrap());
+    done(&machine, "uninstall");
+    assert!(!settings(&machine).exists());
+    done(&machine, "uninstall");
+    assert!(!settings(&machine).exists());
+}
+
+#[test]
+fn new_settings_read_like_a_person_wrote_them() {
+    let machine = Machine::new();
+    done(&machine, "init");
+    let expected = format!(
+        "{{\n  \"hooks\": {{\n    \"PreToolUse\": [\n      {{\n        \"matcher\": \"*\",\n        \"hooks\": [\n          {{\n            \"type\": \"command\",\n            \"command\": \"{}\",\n            \"args\": [\"hook\", \"--agent\", \"claude\", \"--event\", \"PreToolUse\"],\n            \"timeout\": 300,\n            \"onFailure\": \"block\"\n          }}\n        ]\n      }}\n    ]\n  }}\n}}\n",
+        env!("CARGO_BIN_EXE_reflex")
+    );
+    assert_eq!(fs::read_to_string(settings(&machine)).unwrap(), expected);
+}
+
+#[test]
+fn everything_of_others_stays_while_the_hook_is_in() {
+    for (name, text) in SHAPES {
+        let machine = machine_with(text.as_bytes());
+        done(&machine, "init");
+        let installed = fs::read_to_string(settings(&machine)).unwrap();
+        for part in text.split(['\n', '{', '}', '[', ']', ',']).map(str::trim).filter(|part| !part.is_empty()) {
+            assert!(installed.contains(part), "{name}: {part} is gone from {installed}");
+        }
+    }
+}
+
+#[test]
+fn settings_that_a_person_changed_since_lose_only_the_hook() {
+    for (name, text) in SHAPES.into_iter().filter(|(name, _)| !name.starts_with("no ")) {
+        let machine = machine_with(text.as_bytes());
+        done(&machine, "init");
+        let installed = fs::read_to_string(settings(&machine)).unwrap();
+        fs::write(settings(&machine), format!("// later\n{installed}// the end")).unwrap();
+        done(&machine, "uninstall");
+        let after = fs::read_to_string(settings(&machine)).unwrap();
+        if text.contains(",\n") {
+            assert_eq!(after, format!("// later\n{text}// the end"), "{name}");
+        } else {
+            // What was one line or nothing keeps the line breaks that came with the hook.
+            let after = after.replace("// the end", "\n");
+            let kept = if text.contains('{') { parsed(text) } else { json!({}) };
+            assert_eq!(parsed(&after), kept, "{name}");
+        }
+        assert!(!after.contains("reflex") && !after.contains("hooks\": {}"), "{name}: {after}");
+        done(&machine, "uninstall");
+        assert_eq!(fs::read_to_string(settings(&machine)).unwrap(), after, "{name}: taken out twice");
+    }
+}
+
+#[test]
+fn a_key_that_a_person_added_since_stays_where_it_is() {
+    let machine = machine_with(FOREIGN.as_bytes());
+    done(&machine, "init");
+    let edit = |text: String| text.replace("\"zeta\": true", "\"zeta\": false,\n  \"eta\": [ ]");
+    fs::write(settings(&machine), edit(fs::read_to_string(settings(&machine)).unwrap())).unwrap();
+    done(&machine, "uninstall");
+    assert_eq!(fs::read_to_string(settings(&machine)).unwrap(), edit(FOREIGN.into()));
+}
+
+#[test]
+fn nothing_empty_is_left_behind() {
+    let machine = Machine::new();
+    done(&machine, "init");
+    let installed = fs::read_to_string(settings(&machine)).unwrap();
+    fs::write(settings(&machine), installed.replacen("{\n", "{\n  \"model\": \"opus\",\n", 1)).unwrap();
+    done(&machine, "uninstall");
+    assert_eq!(parsed(&fs::read_to_string(settings(&machine)).unwrap()), json!({"model": "opus"}));
+}
+
+/// A hook of ours that stands there already, in one of the ways in which it was ever written.
+#[track_caller]
+fn check_replaced(handler: &str) {
+    let text = |hooks: &str| {
+        format!(
+            "{{\n  \"model\": \"opus\",\n  \"hooks\": {{\n    \"PreToolUse\": [\n{hooks}      {{ \"matcher\": \"Bash\", \"hooks\": [{{ \"type\": \"command\", \"command\": \"say hi\" }}] }}\n    ]\n  }}\n}}\n"
+        )
+    };
+    let machine = machine_with(text(&format!("      {{ \"hooks\": [{handler}] }},\n")).as_bytes());
+    done(&machine, "init");
+    check_installed(&fs::read_to_string(settings(&machine)).unwrap());
+    done(&machine, "uninstall");
+    assert_eq!(fs::read_to_string(settings(&machine)).unwrap(), text(""), "{handler}");
+}
+
+#[test]
+fn a_hook_of_ours_with_another_path_is_replaced_and_does_not_come_back() {
+    check_replaced(r#"{ "type": "command", "command": "/old/reflex", "args": ["hook", "--agent", "claude"] }"#);
+    check_replaced(r#"{ "type": "command", "command": "/old/reflex hook --agent claude" }"#);
+    check_replaced(r#"{ "type": "command", "command": "'/old/reflex' hook" }"#);
+    check_replaced(r#"{ "type": "command", "command": "rfx hook --agent claude", "timeout": 5 }"#);
+}
+
+/// A hook of this very binary that is not the one that `init` writes.
+#[track_caller]
+fn check_mended(change: impl FnOnce(&mut Value)) {
+    let machine = Machine::new();
+    done(&machine, "init");
+    let mut text = parsed(&fs::read_to_string(settings(&machine)).unwrap());
+    change(&mut text);
+    fs::write(settings(&machine), text.to_string()).unwrap();
+    done(&machine, "init");
+    check_installed(&fs::read_to_string(settings(&machine)).unwrap());
+}
+
+#[test]
+fn a_hook_of_this_binary_that_guards_less_is_mended() {
+    check_mended(|text| text["hooks"]["PreToolUse"][0]["matcher"] = "Read".into());
+    check_mended(|text| text["hooks"]["PreToolUse"][0]["hooks"][0]["args"] = json!(["hook", "--agent", "universal"]));
+    check_mended(|text| text["hooks"]["PreToolUse"][0]["hooks"][0]["onFailure"] = "continue".into());
+    check_mended(|text| text["hooks"]["PreToolUse"][0]["hooks"][0]["async"] = true.into());
+    check_mended(|text| {
+        let groups = text["hooks"]["PreToolUse"].take();
+        text["hooks"] = json!({"PostToolUse": groups});
+    });
+}
+
+#[test]
+fn a_hook_that_a_person_arranged_otherwise_and_that_guards_as_much_stays() {
+    for (part, otherwise) in
+        [("\"*\"", "\"\""), ("300", "60"), ("300", "300, \"statusMessage\": \"asking Reflex\""), ("      ", "\t")]
+    {
+        let machine = Machine::new();
+        done(&machine, "init");
+        let text = fs::read_to_string(settings(&machine)).unwrap().replace(part, otherwise);
+        fs::write(settings(&machine), &text).unwrap();
+        assert!(done(&machine, "init").stdout.ends_with(" is as it should be\n"));
+        assert_eq!(fs::read_to_string(settings(&machine)).unwrap(), text);
+    }
+}
+
+#[test]
+fn a_hook_that_stands_there_twice_stands_there_once() {
+    let machine = Machine::new();
+    done(&machine, "init");
+    let mut text = parsed(&fs::read_to_string(settings(&machine)).unwrap());
+    let group = text["hooks"]["PreToolUse"][0].clone();
+    text["hooks"]["PreToolUse"].as_array_mut().unwrap().push(group);
+    fs::write(settings(&machine), text.to_string()).unwrap();
+    done(&machine, "init");
+    check_installed(&fs::read_to_string(settings(&machine)).unwrap());
+}
+
+#[test]
+fn a_program_of_another_name_is_not_taken_for_ours() {
+    let text = r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"/opt/reflexology hook"},{"type":"command","command":"echo reflex hook"}]}]}}"#;
+    check_round_trip("programs of other names", text.as_bytes());
+}
+
+/// A command that must not write: every byte and every name below the machine stays, and these are its words.
+#[track_caller]
+fn check_untouched(machine: &Machine, arguments: &[&str], code: i32, words: &str) {
+    let before = files(&machine.root());
+    let said = machine.reflex(arguments).run();
+    assert_eq!(said.code, code, "{said:?}");
+    assert!(format!("{}{}", said.stdout, said.stderr).contains(words), "{said:?}");
+    assert_eq!(files(&machine.root()), before);
+}
+
+#[test]
+fn a_dry_run_shows_the_change_and_writes_nothing() {
+    check_untouched(&Machine::new(), &["init", "--dry-run"], 0, "+            \"onFailure\": \"block\"\n");
+    check_untouched(
+        &machine_with(FOREIGN.as_bytes()),
+        &["init", "--dry-run", "--yes"],
+        0,
+        "+        \"matcher\": \"*\",\n",
+    );
+    let machine = machine_with(FOREIGN.as_bytes());
+    done(&machine, "init");
+    check_untouched(&machine, &["uninstall", "--dry-run"], 0, "-        \"matcher\": \"*\",\n");
+    check_untouched(&machine, &["init", "--dry-run"], 0, "is as it should be");
+}
+
+#[test]
+fn without_a_terminal_and_without_yes_nothing_is_written() {
+    let words = "there is no terminal to ask at; use --yes to write, or --dry-run to look";
+    check_untouched(&Machine::new(), &["init"], 1, words);
+    check_untouched(&machine_with(b"{}"), &["init"], 1, words);
+    let machine = machine_with(FOREIGN.as_bytes());
+    done(&machine, "init");
+    check_untouched(&machine, &["uninstall"], 1, words);
+    check_untouched(&machine, &["init"], 0, "is as it should be");
+}
+
+#[test]
+fn settings_that_are_not_understood_stay_and_are_named() {
+    for (text, problem) in [
+        ("{", "it is not JSON"),
+        ("{\"a\": }", "it is not JSON"),
+        ("{} {}", "it is not JSON"),
+        ("\u{feff}{}", "it is not JSON"),
+        ("[]", "`settings` has not the type that the agent expects"),
+        ("\"x\"", "`settings` has not the type that the agent expects"),
+        ("{\"hooks\": []}", "`hooks` has not the type that the agent expects"),
+        ("{\"hooks\": null}", "`hooks` has not the type that the agent expects"),
+        ("{\"hooks\": {\"PreToolUse\": {}}}", "`hooks.*` has not the type that the agent expects"),
+    ] {
+        let machine = machine_with(text.as_bytes());
+        let words = format!("reflex: {}: {problem}", settings(&machine).display());
+        check_untouched(&machine, &["init", "--yes"], 1, &words);
+    }
+    let machine = machine_with(b"{\"a\": \"\xff\"}");
+    let words = format!("reflex: {}: ", settings(&machine).display());
+    check_untouched(&machine, &["init", "--yes"], 1, &words);
+    check_untouched(&machine, &["uninstall", "--yes"], 1, &words);
+}
+
+#[test]
+fn a_link_stays_a_link_and_what_it_leads_to_is_changed() {
+    let machine = machine_with(b"");
+    let real = machine.root().join("dotfiles.json");
+    fs::write(&real, FOREIGN).unwrap();
+    fs::remove_file(settings(&machine)).unwrap();
+    symlink(&real, settings(&machine)).unwrap();
+    done(&machine, "init");
+    assert_eq!(fs::read_link(settings(&machine)).unwrap(), real);
+    check_installed(&fs::read_to_string(&real).unwrap());
+    done(&machine, "uninstall");
+    assert_eq!(fs::read_link(settings(&machine)).unwrap(), real);
+    assert_eq!(fs::read_to_string(&real).unwrap(), FOREIGN);
+}
+
+#[test]
+fn a_link_to_a_file_that_is_not_there_yet_stays_a_link() {
+    let machine = machine_with(b"");
+    let real = machine.root().join("dotfiles.json");
+    fs::remove_file(settings(&machine)).unwrap();
+    symlink("../../dotfiles.json", settings(&machine)).unwrap();
+    done(&machine, "init");
+    assert!(settings(&machine).symlink_metadata().unwrap().is_symlink());
+    check_installed(&fs::read_to_string(&real).unwrap());
+    done(&machine, "uninstall");
+    assert!(settings(&machine).symlink_metadata().unwrap().is_symlink());
+    assert!(!real.exists());
+}
+
+#[test]
+fn the_files_mode_stays_and_nothing_lies_beside_it() {
+    for mode in [0o600, 0o640, 0o644] {
+        let machine = machine_with(b"{}");
+        let of = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        fs::set_permissions(settings(&machine), PermissionsExt::from_mode(mode)).unwrap();
+        done(&machine, "init");
+        assert_eq!(of(&settings(&machine)), mode);
+        done(&machine, "uninstall");
+        assert_eq!(of(&settings(&machine)), mode);
+        assert_eq!(files(&machine.home().join(".claude")).len(), 1);
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_named_and_nothing_changes() {
+    let machine = Machine::new();
+    symlink("/proc/self", machine.home().join(".claude")).unwrap();
+    let words = format!("reflex: {}: ", settings(&machine).display());
+    let said = machine.reflex(["init", "--yes"]).run();
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.stderr.starts_with(&words), "{said:?}");
+    let blocked = Machine::new();
+    fs::write(blocked.home().join(".claude"), "a file").unwrap();
+    check_untouched(&blocked, &["init", "--yes"], 1, &format!("reflex: {}: ", settings(&blocked).display()));
+}
+
+#[test]
+fn where_the_memory_cannot_be_written_the_settings_stay_and_the_memory_is_named() {
+    let machine = machine_with(FOREIGN.as_bytes());
+    fs::write(machine.home().join(".local"), "a file").unwrap();
+    let memory = machine.home().join(".local/state/reflex/wiring/claude.json");
+    check_untouched(&machine, &["init", "--yes"], 1, &format!("reflex: {}: ", memory.display()));
+}
+
+#[test]
+fn the_hook_that_is_installed_is_the_hook_that_answers() {
+    let machine = Machine::new();
+    done(&machine, "init");
+    let (_, _, handler) = ours(&fs::read_to_string(settings(&machine)).unwrap()).remove(0);
+    let arguments: Vec<&str> = handler["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    let call = machine.program(handler["command"].as_str().unwrap(), arguments);
+    let said = call.input(support::bash(&machine.project(), "rm -rf ~")).run();
+    assert_eq!(said.answer().0, "deny", "{said:?}");
+}
+
+#[test]
+fn both_names_of_the_agent_are_known_and_others_are_not() {
+    for name in ["claude", "claude-code"] {
+        let machine = Machine::new();
+        assert_eq!(machine.reflex(["init", "--yes", "--agent", name]).run().code, 0);
+        check_installed(&fs::read_to_string(settings(&machine)).unwrap());
+    }
+    check_untouched(&Machine::new(), &["init", "--yes", "--agent", "universal"], 64, "`universal`");
+}

@@ -1,0 +1,111 @@
+//! The speed report: what one call of the hook costs, beside starting a program that does nothing.
+
+mod ground;
+mod measure;
+mod page;
+mod payloads;
+
+use std::fs;
+
+use crate::project::Project;
+use crate::release::{self, Linkage, Release};
+use crate::steps::step;
+use ground::Ground;
+use measure::Hook;
+use page::{Report, Row};
+use payloads::{CALLS, Kind};
+
+/// Growth up to this share is noise: of compilers, of the length of paths.
+const GROWTH_PERCENT: u32 = 15;
+
+/// Measures and writes the page.
+pub(crate) fn write(project: &Project) -> Result<(), String> {
+    let release = release::build(project)?;
+    let ground = step("ground", Ground::prepare)?;
+    let hooks = hooks(&release, &ground)?;
+    let ratios = step("time", || measure::ratios(&hooks))?;
+    let instructions = instructions(&hooks)?;
+    let measured = CALLS.iter().zip(ratios).zip(instructions);
+    let rows = measured.map(|((call, ratio), instructions)| Row { call, ratio, instructions }).collect();
+    let report = Report { linkage: release.linkage, rows };
+    let text = report.render();
+    let file = page::file(&project.root);
+    fs::write(&file, &text).map_err(|error| format!("cannot write `{}`: {error}", file.display()))?;
+    println!("{text}");
+    for miss in report.rows.iter().flat_map(|row| row.misses(report.linkage)) {
+        println!("over the goal: {miss}");
+    }
+    Ok(())
+}
+
+/// Counts instructions again: an error if a call takes far more than the page says, or more than its goal.
+pub(crate) fn check(project: &Project) -> Result<(), String> {
+    let stored = page::read(&project.root)?;
+    let release = release::build(project)?;
+    let ground = step("ground", Ground::prepare)?;
+    let counts = instructions(&hooks(&release, &ground)?)?;
+    let mut problems = Vec::new();
+    for ((call, now), row) in CALLS.iter().zip(counts).zip(&stored.rows) {
+        let Some(now) = now else { return Ok(()) };
+        println!("      {:<24} {:>8}", call.name, page::millions(now));
+        // Loading a C library is no growth of ours.
+        let before = row.instructions.filter(|_| stored.linkage == release.linkage);
+        problems.extend(before.and_then(|before| grown(call.name, before, now)));
+        problems.extend(Row { call, ratio: 0, instructions: Some(now) }.misses(release.linkage));
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
+}
+
+/// Why the page is not what this generator writes, if it is not.
+pub(crate) fn stale(project: &Project) -> Result<Option<String>, String> {
+    let stored = page::read(&project.root)?;
+    let file = page::file(&project.root);
+    let text = fs::read_to_string(&file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
+    Ok((stored.render() != text).then(|| format!("{}: run `cargo xtask bench`", file.display())))
+}
+
+fn grown(name: &str, before: u32, now: u32) -> Option<String> {
+    let limit = before + before / 100 * GROWTH_PERCENT;
+    (now > limit).then(|| {
+        let (before, now) = (page::millions(before), page::millions(now));
+        format!("{name}: {now} instructions, the page says {before}; if that is meant, run `cargo xtask bench`")
+    })
+}
+
+/// The hook with each payload. A wrong answer is not worth measuring.
+fn hooks<'a>(release: &'a Release, ground: &'a Ground) -> Result<Vec<Hook<'a>>, String> {
+    let hooks: Vec<Hook<'_>> = CALLS
+        .iter()
+        .map(|call| Hook { binary: &release.binary, ground, payload: call.payload(&ground.repo) })
+        .collect();
+    for (call, hook) in CALLS.iter().zip(&hooks) {
+        let answer = hook.answer()?;
+        let is_right = match call.kind {
+            Kind::Allow => answer.is_silent(),
+            Kind::Deny => answer.is_denial(),
+        };
+        if !is_right {
+            return Err(format!("{}: the hook answers `{}`", call.name, answer.shown()));
+        }
+    }
+    Ok(hooks)
+}
+
+/// For each payload, in thousands; nothing without valgrind.
+fn instructions(hooks: &[Hook<'_>]) -> Result<Vec<Option<u32>>, String> {
+    if !measure::has_valgrind() {
+        println!("skip  instructions: valgrind is not there");
+        return Ok(vec![None; hooks.len()]);
+    }
+    step("instructions", || hooks.iter().map(|hook| hook.instructions().map(Some)).collect())
+}
+
+/// What a call may cost: hundredths of the program that does nothing, and thousands of instructions.
+fn goal(kind: Kind, linkage: Linkage) -> (u32, u32) {
+    match (kind, linkage.is_static()) {
+        (Kind::Allow, true) => (100, 1000),
+        (Kind::Allow, false) => (200, 1000),
+        (Kind::Deny, true) => (150, 2500),
+        (Kind::Deny, false) => (240, 2500),
+    }
+}

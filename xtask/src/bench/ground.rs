@@ -1,0 +1,91 @@
+//! The repository and the home in which calls are measured: the same on every machine.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, UNIX_EPOCH};
+
+use crate::steps::succeed;
+
+const PARTS: u32 = 20;
+const FILES: u32 = 25;
+/// A fixed moment long ago: git need not look twice at files that are older than its index.
+const DATE: u64 = 1_700_000_000;
+
+/// A home with a repository of 500 files in it; both go with this value.
+pub(crate) struct Ground {
+    /// The repository's root.
+    pub(crate) repo: PathBuf,
+    /// The home.
+    pub(crate) home: PathBuf,
+    /// All of it.
+    pub(crate) folder: PathBuf,
+}
+
+impl Ground {
+    /// Makes it afresh, always at a path of the same length.
+    ///
+    /// Not below this checkout: the home would lie in its repository, and its own place would be judged and measured.
+    pub(crate) fn prepare() -> Result<Self, String> {
+        let folder = std::env::temp_dir().join(format!("reflex-bench-{:07}", std::process::id()));
+        let home = folder.join("home");
+        let ground = Self { repo: home.join("app"), home, folder };
+        let shown = |error: io::Error| format!("cannot prepare `{}`: {error}", ground.folder.display());
+        fs::create_dir_all(&ground.repo).map_err(shown)?;
+        ground.write_tracked().map_err(shown)?;
+        ground.git(&["init", "-q", "-b", "main"])?;
+        ground.git(&["add", "-A"])?;
+        ground.git(&["commit", "-q", "-m", "start"])?;
+        ground.write_built().map_err(shown)?;
+        Ok(ground)
+    }
+
+    fn write_tracked(&self) -> io::Result<()> {
+        self.file(".gitignore", "node_modules/\ndist/\n")?;
+        self.file("package.json", "{\"name\": \"app\", \"scripts\": {\"build\": \"tsc\"}}\n")?;
+        // With these two there are 500.
+        for part in 0..PARTS {
+            let of_part = if part == 0 { 2 } else { 0 }..FILES;
+            for file in of_part {
+                let text = format!("//! File {file} of part {part}.\n\nfn main() {{}}\n");
+                self.file(&format!("src/part-{part:02}/file-{file:02}.rs"), &text)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_built(&self) -> io::Result<()> {
+        for package in 0..10 {
+            self.file(&format!("node_modules/package-{package}/index.js"), "module.exports = {};\n")?;
+        }
+        self.file("dist/app.js", "\"use strict\";\n")
+    }
+
+    fn file(&self, name: &str, text: &str) -> io::Result<()> {
+        let path = self.repo.join(name);
+        fs::create_dir_all(path.parent().unwrap_or(&self.repo))?;
+        let mut file = File::create(path)?;
+        file.write_all(text.as_bytes())?;
+        file.set_modified(UNIX_EPOCH + Duration::from_secs(DATE))
+    }
+
+    fn git(&self, arguments: &[&str]) -> Result<(), String> {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=n", "-c", "user.email=n@example.invalid", "-c", "core.autocrlf=false"]);
+        git.args(arguments).current_dir(&self.repo);
+        // The repository of whoever calls us is none of its business.
+        git.env_remove("GIT_DIR").env_remove("GIT_WORK_TREE").env_remove("GIT_INDEX_FILE");
+        git.env("HOME", &self.home).env("GIT_CONFIG_NOSYSTEM", "1").env_remove("XDG_CONFIG_HOME");
+        let date = format!("{DATE} +0000");
+        git.env("GIT_AUTHOR_DATE", &date).env("GIT_COMMITTER_DATE", &date);
+        succeed(&mut git).map(drop)
+    }
+}
+
+impl Drop for Ground {
+    fn drop(&mut self) {
+        // What is left behind by a failure here is one small folder among temporary files.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}

@@ -1,0 +1,163 @@
+//! Measures the hook: its time beside `/bin/true` in alternation, its instructions under callgrind.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use super::ground::Ground;
+use crate::steps::succeed;
+
+const WARM_UP: usize = 20;
+const ROUNDS: usize = 300;
+const NOTHING: &str = "/bin/true";
+const SEARCH_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// The hook and one payload.
+pub(crate) struct Hook<'a> {
+    /// The release.
+    pub(crate) binary: &'a Path,
+    /// Where it runs.
+    pub(crate) ground: &'a Ground,
+    /// What it reads.
+    pub(crate) payload: String,
+}
+
+/// What the hook said.
+pub(crate) struct Answer {
+    status: ExitStatus,
+    stdout: String,
+    stderr: String,
+}
+
+impl Answer {
+    /// Whether the agent goes on as if there were no hook.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.status.success() && self.stdout.is_empty() && self.stderr.is_empty()
+    }
+
+    /// Whether the agent must not make the call.
+    pub(crate) fn is_denial(&self) -> bool {
+        self.status.code() == Some(2) && self.stdout.contains("\"permissionDecision\":\"deny\"")
+    }
+
+    /// All of it in one line.
+    pub(crate) fn shown(&self) -> String {
+        format!("{} {} {}", self.status, self.stdout.trim_end(), self.stderr.trim_end())
+    }
+}
+
+impl Hook<'_> {
+    /// Asks once.
+    pub(crate) fn answer(&self) -> Result<Answer, String> {
+        let mut command = self.command(self.binary);
+        let output = run(command.args(ARGUMENTS).stderr(Stdio::piped()), &self.payload)?;
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Ok(Answer { status: output.status, stdout: text(output.stdout), stderr: text(output.stderr) })
+    }
+
+    /// Asks once under callgrind: thousands of instructions.
+    pub(crate) fn instructions(&self) -> Result<u32, String> {
+        let counts = self.ground.folder.join("callgrind.out");
+        let mut valgrind = self.command(Path::new("valgrind"));
+        valgrind.arg("--tool=callgrind").arg(format!("--callgrind-out-file={}", counts.display()));
+        valgrind.arg(self.binary).args(ARGUMENTS).stderr(Stdio::piped());
+        let output = run(&mut valgrind, &self.payload)?;
+        let text = fs::read_to_string(&counts).unwrap_or_default();
+        total(&text).ok_or_else(|| format!("valgrind counted nothing: {}", String::from_utf8_lossy(&output.stderr)))
+    }
+
+    /// The same program start for both: as little environment as an agent may leave.
+    fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(&self.ground.repo).env_clear();
+        command.env("HOME", &self.ground.home).env("PATH", SEARCH_PATH);
+        command
+    }
+
+    fn time(&self) -> Result<Duration, String> {
+        let mut command = self.command(self.binary);
+        let command = command.args(ARGUMENTS).stderr(Stdio::null());
+        let start = Instant::now();
+        run(command, &self.payload).map(|_| start.elapsed())
+    }
+
+    /// A program that ends at once, started and fed just the same.
+    fn time_of_nothing(&self) -> Result<Duration, String> {
+        let mut command = self.command(Path::new(NOTHING));
+        let command = command.args(ARGUMENTS).stderr(Stdio::null());
+        let start = Instant::now();
+        run(command, &self.payload).map(|_| start.elapsed())
+    }
+}
+
+const ARGUMENTS: [&str; 5] = ["hook", "--agent", "claude", "--event", "PreToolUse"];
+
+fn run(command: &mut Command, payload: &str) -> Result<std::process::Output, String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let shown = |error| format!("`{program}`: {error}");
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(shown)?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // A program that does not read closes the pipe, which is no failure of ours.
+        let _ = stdin.write_all(payload.as_bytes());
+    }
+    child.wait_with_output().map_err(shown)
+}
+
+/// The median time of each hook in hundredths of the median time of doing nothing.
+///
+/// All take turns within a round and the first turn moves on: a machine that is busy for a while is so for all.
+pub(crate) fn ratios(hooks: &[Hook<'_>]) -> Result<Vec<u32>, String> {
+    let turns = hooks.len() + 1;
+    let mut times = vec![Vec::with_capacity(ROUNDS); turns];
+    for round in 0..WARM_UP + ROUNDS {
+        for turn in (0..turns).map(|turn| (turn + round) % turns) {
+            let time = match hooks.get(turn) {
+                Some(hook) => hook.time()?,
+                None => hooks.first().ok_or("nothing to measure")?.time_of_nothing()?,
+            };
+            if round >= WARM_UP {
+                times.get_mut(turn).into_iter().for_each(|times| times.push(time));
+            }
+        }
+    }
+    let mut medians: Vec<f64> = times.into_iter().map(median).collect();
+    let nothing = medians.pop().unwrap_or_default();
+    Ok(medians.iter().map(|median| (median / nothing * 100.0).round() as u32).collect())
+}
+
+fn median(mut times: Vec<Duration>) -> f64 {
+    times.sort();
+    times.get(times.len() / 2).map_or(0.0, Duration::as_secs_f64)
+}
+
+/// Whether instructions can be counted here.
+pub(crate) fn has_valgrind() -> bool {
+    succeed(Command::new("valgrind").arg("--version")).is_ok()
+}
+
+/// The sum in what callgrind wrote, in thousands.
+fn total(text: &str) -> Option<u32> {
+    let line =
+        text.lines().find_map(|line| line.strip_prefix("totals: ").or_else(|| line.strip_prefix("summary: ")))?;
+    let count: u64 = line.split_whitespace().next()?.parse().ok()?;
+    u32::try_from(count.div_ceil(1000)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_total_of_callgrind_is_read() {
+        assert_eq!(total("events: Ir\nfn=(1)\n0 12\n\ntotals: 612345\n"), Some(613));
+        assert_eq!(total("events: Ir\n"), None);
+    }
+
+    #[test]
+    fn the_middle_time_counts() {
+        let times = [5, 900, 1, 4, 6].map(Duration::from_secs).to_vec();
+        assert!((median(times) - 5.0).abs() < f64::EPSILON);
+    }
+}

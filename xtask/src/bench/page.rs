@@ -1,0 +1,147 @@
+//! The page `docs/reference/speed.md`: written from a report and read back into one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::goal;
+use super::payloads::{CALLS, Call};
+use crate::release::Linkage;
+
+const HEAD: &str = "\
+<!-- Written by `cargo xtask bench`; do not edit. -->
+
+# Speed
+
+What one call of the hook costs. No absolute times stand here: they belong to a machine, these numbers hardly do.
+
+- *time* is the median duration of `reflex hook`, from start to exit, divided by that of `/bin/true`, a program that does
+  nothing. Both get the same payload on standard input and take turns, 300 rounds in the same run. The answer is in the
+  audit log by then; a refusal is also on the disk.
+- *instructions* are what the processor executes for the call, in millions, counted by valgrind's callgrind.
+- The calls are Claude Code's, before a tool runs, in a git repository of 500 files, with nothing but `HOME` and `PATH`
+  in the environment.
+";
+
+const FOOT: &str = "\
+`cargo xtask bench` measures again and writes this page. `cargo xtask bench --check` counts the instructions only; it
+fails if a call needs 15 % more than stands here, or more than its goal.
+";
+
+const BUILD: &str = "Measured build: ";
+
+/// What was measured.
+pub(crate) struct Report {
+    /// How the measured build is linked.
+    pub(crate) linkage: Linkage,
+    /// One for each call.
+    pub(crate) rows: Vec<Row>,
+}
+
+/// What was measured of one call.
+pub(crate) struct Row {
+    /// The call.
+    pub(crate) call: &'static Call,
+    /// Time in hundredths of the program that does nothing.
+    pub(crate) ratio: u32,
+    /// Thousands of instructions, unless nobody could count them.
+    pub(crate) instructions: Option<u32>,
+}
+
+impl Report {
+    /// The whole page.
+    pub(crate) fn render(&self) -> String {
+        let mut text = format!("{HEAD}\n{BUILD}{}.\n\n", self.linkage.name());
+        text.push_str("| call | what it is | time | goal | instructions | goal |\n|---|---|--:|--:|--:|--:|\n");
+        for row in &self.rows {
+            let (ratio, instructions) = goal(row.call.kind, self.linkage);
+            let (most, counted) = (hundredths(ratio), row.instructions.map_or("–".into(), millions));
+            let cells =
+                [row.call.name, row.call.about, &hundredths(row.ratio), &most, &counted, &millions(instructions)];
+            text.push_str(&format!("| {} |\n", cells.join(" | ")));
+        }
+        text.push_str(&format!("\n{FOOT}"));
+        text
+    }
+
+    /// Reads a rendered page.
+    fn parse(text: &str) -> Result<Self, String> {
+        let linkage = text.lines().find_map(|line| {
+            let name = line.strip_prefix(BUILD)?.strip_suffix('.')?;
+            Linkage::ALL.iter().find(|(_, known)| *known == name).map(|(linkage, _)| *linkage)
+        });
+        let rows = CALLS.iter().map(|call| Row::parse(call, text).ok_or_else(|| format!("no row for {}", call.name)));
+        Ok(Self { linkage: linkage.ok_or("no known build is named")?, rows: rows.collect::<Result<_, _>>()? })
+    }
+}
+
+impl Row {
+    fn parse(call: &'static Call, text: &str) -> Option<Self> {
+        let line = text.lines().find(|line| line.strip_prefix("| ").is_some_and(|row| row.starts_with(call.name)))?;
+        let mut cells = line.split('|').map(str::trim).skip(3);
+        let ratio = digits(cells.next()?)?;
+        let instructions = digits(cells.nth(1)?);
+        Some(Self { call, ratio, instructions })
+    }
+
+    /// Each goal that is missed, in words.
+    pub(crate) fn misses(&self, linkage: Linkage) -> Vec<String> {
+        let (ratio, instructions) = goal(self.call.kind, linkage);
+        let name = self.call.name;
+        let mut misses = Vec::new();
+        if self.ratio > ratio {
+            misses.push(format!("{name}: {} `/bin/true`, not {}", hundredths(self.ratio), hundredths(ratio)));
+        }
+        if let Some(count) = self.instructions.filter(|count| *count > instructions) {
+            misses.push(format!("{name}: {} instructions, not {}", millions(count), millions(instructions)));
+        }
+        misses
+    }
+}
+
+/// Where the page is.
+pub(crate) fn file(root: &Path) -> PathBuf {
+    root.join("docs").join("reference").join("speed.md")
+}
+
+/// The stored report.
+pub(crate) fn read(root: &Path) -> Result<Report, String> {
+    let file = file(root);
+    let text = fs::read_to_string(&file).map_err(|error| error.to_string());
+    text.and_then(|text| Report::parse(&text))
+        .map_err(|problem| format!("{}: {problem}; `cargo xtask bench` writes it", file.display()))
+}
+
+/// Thousands as millions with three decimals.
+pub(crate) fn millions(thousands: u32) -> String {
+    format!("{}.{:03} M", thousands / 1000, thousands % 1000)
+}
+
+fn hundredths(ratio: u32) -> String {
+    format!("{}.{:02} ×", ratio / 100, ratio % 100)
+}
+
+/// A number with decimals as if it had none; nothing for a dash.
+fn digits(cell: &str) -> Option<u32> {
+    cell.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_read_as_it_was_written() {
+        let rows = CALLS.iter().zip([Some(612), None, Some(99), Some(1000), Some(2501)]);
+        let rows = rows.map(|(call, instructions)| Row { call, ratio: 97, instructions }).collect();
+        let text = Report { linkage: Linkage::StaticMusl, rows }.render();
+        let read = Report::parse(&text).unwrap();
+        assert_eq!(read.render(), text);
+        let misses: Vec<_> = read.rows.iter().flat_map(|row| row.misses(read.linkage)).collect();
+        assert_eq!(misses, ["deny-home: 2.501 M instructions, not 2.500 M"]);
+    }
+
+    #[test]
+    fn a_page_that_somebody_broke_is_an_error() {
+        assert!(Report::parse("# Speed\n").is_err());
+    }
+}

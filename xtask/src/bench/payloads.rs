@@ -1,0 +1,89 @@
+//! The calls that are measured: what a coding agent asks all day, and one that must not run.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+/// The right answer to a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Silence.
+    Allow,
+    /// A refusal.
+    Deny,
+}
+
+/// A measured call.
+pub(crate) struct Call {
+    /// Its name in the report.
+    pub(crate) name: &'static str,
+    /// What it shows.
+    pub(crate) about: &'static str,
+    /// The right answer.
+    pub(crate) kind: Kind,
+    tool: fn(&Path) -> (&'static str, Value),
+}
+
+/// Every measured call, in the order of the report.
+pub(crate) const CALLS: [Call; 5] = [
+    Call { name: "allow-simple", about: "`git status`", kind: Kind::Allow, tool: simple },
+    Call { name: "allow-pipeline", about: "300 bytes of `cd`, pipes and `&&`", kind: Kind::Allow, tool: pipeline },
+    Call { name: "allow-edit", about: "an edit that adds 4 KB to a source file", kind: Kind::Allow, tool: edit },
+    Call { name: "allow-rm-build", about: "`rm -rf` of two build folders; git is asked", kind: Kind::Allow, tool: rm },
+    Call { name: "deny-home", about: "`rm -rf ~`", kind: Kind::Deny, tool: home },
+];
+
+const PIPELINE: &str = "cd src/part-03 && grep -rn --include='*.rs' -E \"fn (read|write)_[a-z]+\" . \
+    | sed -e 's/:.*//' | sort | uniq -c | sort -rn | head -20 && \
+    cargo test --quiet --package app -- --skip slow 2>&1 | tail -n 40 && \
+    git diff --stat HEAD -- src tests 2>/dev/null | tail -n 5; echo \"exit status: $?\"";
+
+impl Call {
+    /// The payload as Claude Code sends it before a tool runs.
+    pub(crate) fn payload(&self, repo: &Path) -> String {
+        let (tool, input) = (self.tool)(repo);
+        json!({
+            "session_id": "5f0c1a52-8f0e-4d0e-9f43-0c8a3f6f2d11",
+            "transcript_path": "/home/user/.claude/projects/app/5f0c1a52-8f0e-4d0e-9f43-0c8a3f6f2d11.jsonl",
+            "cwd": repo,
+            "permission_mode": "default",
+            "hook_event_name": "PreToolUse",
+            "tool_name": tool,
+            "tool_input": input,
+            "tool_use_id": "toolu_01A09q90qw90lq917835lq9",
+        })
+        .to_string()
+    }
+}
+
+fn bash(command: &str) -> (&'static str, Value) {
+    ("Bash", json!({"command": command, "description": "Run it", "timeout": 120_000}))
+}
+
+fn simple(_repo: &Path) -> (&'static str, Value) {
+    bash("git status")
+}
+
+fn pipeline(_repo: &Path) -> (&'static str, Value) {
+    bash(PIPELINE)
+}
+
+fn rm(_repo: &Path) -> (&'static str, Value) {
+    bash("rm -rf node_modules dist")
+}
+
+fn home(_repo: &Path) -> (&'static str, Value) {
+    bash("rm -rf ~")
+}
+
+fn edit(repo: &Path) -> (&'static str, Value) {
+    let added =
+        "/// Adds what is left to the sum.\nfn add(left: u64, sum: u64) -> u64 {\n    left + sum\n}\n\n".repeat(45);
+    let input = json!({
+        "file_path": repo.join("src/part-03/file-07.rs"),
+        "old_string": "fn main() {}\n",
+        "new_string": added,
+        "replace_all": false,
+    });
+    ("Edit", input)
+}

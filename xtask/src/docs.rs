@@ -1,0 +1,71 @@
+//! Whether the documentation is true: links lead somewhere, the generated page is as its generator writes it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::bench;
+use crate::project::Project;
+
+/// Checks every Markdown page of the project.
+pub(crate) fn check(project: &Project) -> Result<(), String> {
+    let mut problems = Vec::new();
+    for page in pages(&project.root)? {
+        let text = read(&page)?;
+        let folder = page.parent().unwrap_or(&project.root);
+        let dead = links(&text).filter(|link| !folder.join(link).exists());
+        problems.extend(dead.map(|link| format!("{}: `{link}` leads nowhere", page.display())));
+    }
+    problems.extend(bench::stale(project)?);
+    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
+}
+
+/// The pages at the root and everything below the folders that hold prose.
+fn pages(root: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut pages = Vec::new();
+    let mut folders = vec![root.join("docs"), root.join("library")];
+    pages.extend(entries(root)?.into_iter().filter(|path| is_page(path)));
+    while let Some(folder) = folders.pop() {
+        for path in entries(&folder)? {
+            if path.is_dir() {
+                folders.push(path);
+            } else if is_page(&path) {
+                pages.push(path);
+            }
+        }
+    }
+    pages.sort();
+    Ok(pages)
+}
+
+fn is_page(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "md")
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let entries = fs::read_dir(folder).map_err(|error| format!("cannot read `{}`: {error}", folder.display()))?;
+    Ok(entries.flatten().map(|entry| entry.path()).collect())
+}
+
+fn read(page: &Path) -> Result<String, String> {
+    fs::read_to_string(page).map_err(|error| format!("cannot read `{}`: {error}", page.display()))
+}
+
+/// The files that a page links to, outside of code; addresses and anchors are not ours to check.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    let prose = text.split("```").step_by(2).flat_map(|part| part.split('`').step_by(2));
+    let targets = prose.flat_map(|part| part.split("](").skip(1)).filter_map(|rest| rest.split(')').next());
+    let files = targets.filter(|target| !target.contains("://") && !target.starts_with("mailto:"));
+    files.filter_map(|target| target.split('#').next()).filter(|file| !file.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_links_to_files_are_looked_for() {
+        let text = "[a](docs/a.md#part) [b](#part) [c](https://example.invalid/x) `[d](no.md)`\n\
+            ```\n[e](no.md)\n```\n[f](b.md)";
+        assert_eq!(links(text).collect::<Vec<_>>(), ["docs/a.md", "b.md"]);
+    }
+}

@@ -1,0 +1,78 @@
+//! Builds the binary that people get: static where this machine can.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::project::Project;
+use crate::steps::{step, succeed};
+
+/// How a binary finds its C library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Linkage {
+    /// musl, linked in: what is shipped for Linux.
+    StaticMusl,
+    /// glibc, linked in.
+    StaticGlibc,
+    /// Whatever the system has, loaded at each start.
+    Dynamic,
+}
+
+impl Linkage {
+    /// Every linkage with its word in the speed report.
+    pub(crate) const ALL: [(Self, &'static str); 3] =
+        [(Self::StaticMusl, "static (musl)"), (Self::StaticGlibc, "static (glibc)"), (Self::Dynamic, "dynamic")];
+
+    /// Its word in the speed report.
+    pub(crate) fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(linkage, _)| *linkage == self).map_or("unknown", |(_, name)| name)
+    }
+
+    /// Whether nothing is loaded when the binary starts.
+    pub(crate) fn is_static(self) -> bool {
+        self != Self::Dynamic
+    }
+}
+
+/// A built `reflex`.
+pub(crate) struct Release {
+    /// Its file.
+    pub(crate) binary: PathBuf,
+    /// How it is linked.
+    pub(crate) linkage: Linkage,
+}
+
+/// Builds the release as it is shipped, or the nearest that this machine can build.
+pub(crate) fn build(project: &Project) -> Result<Release, String> {
+    let arch = std::env::consts::ARCH;
+    let (musl, gnu) = (format!("{arch}-unknown-linux-musl"), format!("{arch}-unknown-linux-gnu"));
+    if cfg!(target_os = "linux") && is_installed(&musl) {
+        return build_for(project, Some(&musl), Linkage::StaticMusl);
+    }
+    if cfg!(all(target_os = "linux", target_env = "gnu")) {
+        let is_static = build_for(project, Some(&gnu), Linkage::StaticGlibc);
+        if is_static.is_ok() {
+            return is_static;
+        }
+    }
+    build_for(project, None, Linkage::Dynamic)
+}
+
+fn is_installed(target: &str) -> bool {
+    let installed = succeed(Command::new("rustup").args(["target", "list", "--installed"]));
+    installed.is_ok_and(|list| list.lines().any(|line| line.trim() == target))
+}
+
+fn build_for(project: &Project, target: Option<&str>, linkage: Linkage) -> Result<Release, String> {
+    let mut cargo = project.cargo(&["build", "--release", "--locked", "--package", "reflex-guard"]);
+    let mut folder = project.target.clone();
+    if let Some(target) = target {
+        cargo.args(["--target", target]);
+        folder.push(target);
+    }
+    if linkage == Linkage::StaticGlibc {
+        cargo.env("RUSTFLAGS", "-C target-feature=+crt-static");
+    }
+    step(&format!("release, {}", linkage.name()), || succeed(&mut cargo))?;
+    let file = format!("reflex{}", std::env::consts::EXE_SUFFIX);
+    Ok(Release { binary: folder.join("release").join(file), linkage })
+}
