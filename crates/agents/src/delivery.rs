@@ -45,6 +45,8 @@ pub fn deliver(event: &reflex_engine::Event, verdict: &Verdict, abilities: Abili
     let decision = if unasked || unrewritten { Decision::Deny } else { verdict.decision };
     let mut sentences = if decision == Decision::Pass { verdict.advice.clone() } else { verdict.reasons.clone() };
     sentences.truncate(MOST_REASONS);
+    let last = sentences.len().saturating_sub(1);
+    sentences.iter_mut().take(last).for_each(|sentence| sentence.truncate(sentence.trim_end_matches('.').len()));
     let mut reason = sentences.join("; ");
     if unasked {
         reason.push_str(" This agent cannot ask here, so it is refused: ask the person in your answer.");

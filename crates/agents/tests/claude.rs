@@ -213,7 +213,7 @@ fn a_question_before_a_tool_is_the_clients_own_prompt() {
         "PreToolUse",
         &ask(),
         (
-            "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"ask\",\"permissionDecisionReason\":\"Needs approval: a.; Needs approval: b.\"}}\n",
+            "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"ask\",\"permissionDecisionReason\":\"Needs approval: a; Needs approval: b.\"}}\n",
             "",
             0,
         ),
@@ -278,7 +278,7 @@ fn a_prompt_that_would_be_asked_about_is_refused_with_the_way_on() {
     let delivery = deliver(&event, &ask(), (claude::AGENT.abilities)(event.moment));
     let reply = (claude::AGENT.write)(&event, &ask(), &delivery);
     assert!(
-        reply.stdout.starts_with("{\"decision\":\"block\",\"reason\":\"Needs approval: a.; Needs approval: b. "),
+        reply.stdout.starts_with("{\"decision\":\"block\",\"reason\":\"Needs approval: a; Needs approval: b. "),
         "{reply:?}"
     );
 }

@@ -21,19 +21,27 @@ pub(crate) fn arm(refusal: Reply) {
     REFUSAL.store(Box::into_raw(Box::new(refusal)), Ordering::SeqCst);
     std::panic::set_hook(Box::new(|_| give_up()));
     use_alternate_stack();
-    for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT, libc::SIGALRM, libc::SIGTERM]
-    {
+    for signal in [
+        libc::SIGSEGV,
+        libc::SIGBUS,
+        libc::SIGILL,
+        libc::SIGFPE,
+        libc::SIGABRT,
+        libc::SIGALRM,
+        libc::SIGTERM,
+        libc::SIGINT,
+        libc::SIGHUP,
+    ] {
         handle(signal);
     }
     // SAFETY: `alarm` takes a number and touches no memory.
     unsafe { libc::alarm(WATCHDOG_SECONDS) };
 }
 
-/// The judgement is done: the answer leaves unhurried, and nothing is said twice.
+/// The judgement is done: the answer leaves unhurried. A signal that still comes ends in the refusal.
 pub(crate) fn disarm() {
     // SAFETY: as above.
     unsafe { libc::alarm(0) };
-    REFUSAL.store(ptr::null_mut(), Ordering::SeqCst);
 }
 
 /// Says the refusal and ends the process.

@@ -180,13 +180,13 @@ impl Drafter<'_> {
     fn entry(&mut self, ran: Ran<'_>, invocation: &Invocation, entry: Node<'static>) {
         let Ran { command, folder, .. } = ran;
         let Some(kind) = EffectKind::named(entry.get("do").text()) else { return };
-        if !applies(entry, invocation) {
+        if !reflex_shell::applies(entry, invocation) {
             return;
         }
         let mut values = Selector(entry.get("to").text()).values(invocation, &command.words);
         narrow(entry, &mut values);
         if values.is_empty() && entry.get("at-least").is_text() {
-            values.push(Value::text("the current branch", command.origin));
+            values.push(Value::text(entry.get("at-least").text(), command.origin));
         }
         let wants_targets = entry.get("to").is_text();
         let of_option = entry.get("to").text().starts_with("option:");
@@ -341,20 +341,19 @@ impl Drafter<'_> {
     }
 }
 
-fn applies(entry: Node<'static>, invocation: &Invocation) -> bool {
-    let given = |key: &str| if key == "operands" { !invocation.operands.is_empty() } else { invocation.has(key) };
-    let when = entry.get("when");
-    (when.is_nil() || when.texts().any(given))
-        && entry.get("and").texts().all(given)
-        && !entry.get("unless").texts().any(given)
-}
-
-/// `starting: X` keeps the values that begin so, without it; `behind: X` what stands behind it in them.
+/// `starting: X` keeps the values that begin so, without it; `behind: X` what stands behind it in them; `after-last: X`
+/// cuts off what stands before it.
 fn narrow(entry: Node<'static>, values: &mut Vec<Value>) {
     let starting = entry.get("starting").text();
     if !starting.is_empty() {
         values.retain(|value| value.prefix().starts_with(starting));
         values.iter_mut().for_each(|value| *value = value.without_prefix(starting.len()));
+    }
+    let after_last = entry.get("after-last").text();
+    if !after_last.is_empty() {
+        let cut =
+            |value: &Value| value.prefix().rfind(after_last).map(|at| value.without_prefix(at + after_last.len()));
+        values.iter_mut().for_each(|value| *value = cut(value).unwrap_or_else(|| value.clone()));
     }
     let behind = entry.get("behind").text();
     if !behind.is_empty() {

@@ -41,6 +41,8 @@ pub enum TargetPath {
     Known {
         /// The path.
         text: String,
+        /// The same with its `..`, if it has any: a link before it decides where that leads.
+        climbing: Option<String>,
         /// A slash or a pattern for everything stood behind it: what it links to is meant.
         follows: bool,
         /// All that lies in it is meant, not the folder itself.

@@ -95,17 +95,20 @@ impl<'a> Facts<'a> {
 
     /// Where the target really leads: a removed or moved link is itself the target, everything else goes through it.
     pub fn real(&self, effect: &Effect, target: &Target) -> Real {
-        let TargetPath::Known { text, follows, .. } = &target.path else {
+        let TargetPath::Known { text, climbing, follows, .. } = &target.path else {
             return Real { path: String::new(), exists: None, is_folder: None };
         };
         let itself = matches!(effect.kind, EffectKind::Delete | EffectKind::Move);
-        let key = (fixed_part(text).to_owned(), *follows || !itself);
+        let written = climbing.as_ref().unwrap_or(text);
+        let key = (fixed_part(written).to_owned(), *follows || !itself || written.ends_with(".."));
         if let Some(real) = self.real.borrow().get(&key) {
             return real.clone();
         }
         let mut real = self.world.real(&key.0, key.1);
-        if key.0.len() < text.len() {
-            real.path = path::absolute(text.get(key.0.len()..).unwrap_or("").trim_start_matches('/'), &real.path);
+        // What does not exist has no links in it.
+        real.path = path::absolute(&real.path, "/");
+        if key.0.len() < written.len() {
+            real.path = path::absolute(written.get(key.0.len()..).unwrap_or("").trim_start_matches('/'), &real.path);
         }
         self.real.borrow_mut().insert(key, real.clone());
         real
@@ -162,7 +165,8 @@ impl<'a> Facts<'a> {
 
     fn file_fact(&self, effect: &Effect, target: &Target, name: &str) -> Truth {
         let real = self.real(effect, target);
-        let path = fixed_part(&real.path);
+        let whole = effect.flags.contains(&"whole").then(|| self.world.work_tree(&real.path)).flatten();
+        let path = whole.as_deref().unwrap_or(fixed_part(&real.path));
         match name {
             "exists" => truth(real.exists),
             "tracked" => truth(self.world.is_tracked(path)),
@@ -171,10 +175,18 @@ impl<'a> Facts<'a> {
                 self.names(self.world.unstaged(path), target)
             }
             "uncommitted" => self.names(self.world.uncommitted(path), target),
+            "untracked" | "ignored-data" if self.is_link(effect, target, &real) => Truth::No,
             "untracked" => self.names(self.lasting(path, self.world.untracked(path, untracked_kind(effect))), target),
             "ignored-data" => self.names(self.lasting(path, self.world.untracked(path, Untracked::Ignored)), target),
             _ => Truth::Unknown,
         }
+    }
+
+    /// A link that is itself removed takes nothing along.
+    fn is_link(&self, effect: &Effect, target: &Target, real: &Real) -> bool {
+        let itself =
+            effect.kind == EffectKind::Delete && matches!(target.path, TargetPath::Known { follows: false, .. });
+        itself && !target.is_pattern() && self.world.real(&real.path, true).path != real.path
     }
 
     /// Remembers the names for the reason; with a pattern only those that it fits count.

@@ -120,7 +120,7 @@ fn word(decision: Decision) -> &'static str {
 
 /// Strictest first; an id that fires for several parts is told once, for the first of them.
 fn once_each(mut findings: Vec<Finding>) -> Vec<Finding> {
-    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    findings.sort_by_key(|finding| std::cmp::Reverse((finding.severity, finding.confidence)));
     let mut seen: Vec<String> = Vec::new();
     findings.retain(|finding| {
         let new = !seen.contains(&finding.id);

@@ -58,9 +58,11 @@ fn cut_short(text: &str, folders: Folders<'_>) -> TargetPath {
     }
     let folder_given = text.ends_with('/');
     match known(text, false, folders) {
-        TargetPath::Known { text, .. } if folder_given => TargetPath::Known { text, follows: true, contents: true },
-        TargetPath::Known { text, follows, .. } => {
-            TargetPath::Known { text: format!("{text}*"), follows, contents: false }
+        TargetPath::Known { text, climbing, .. } if folder_given => {
+            TargetPath::Known { text, climbing, follows: true, contents: true }
+        }
+        TargetPath::Known { text, climbing, follows, .. } => {
+            TargetPath::Known { text: format!("{text}*"), climbing, follows, contents: false }
         }
         TargetPath::None | TargetPath::Unknown => TargetPath::Unknown,
     }
@@ -69,8 +71,15 @@ fn cut_short(text: &str, folders: Folders<'_>) -> TargetPath {
 fn known(text: &str, everything: bool, folders: Folders<'_>) -> TargetPath {
     let follows = text.len() > 1 && (text.ends_with('/') || text.ends_with("/."));
     let path = if everything { text.trim_end_matches('*') } else { text };
-    let path = absolute(path, folders.cwd);
-    TargetPath::Known { text: path, follows: follows || everything, contents: everything }
+    let climbs = path.split('/').any(|part| part == "..");
+    let joined = if path.starts_with('/') { path.to_owned() } else { format!("{}/{path}", folders.cwd) };
+    let climbing = climbs.then_some(joined);
+    TargetPath::Known {
+        text: absolute(path, folders.cwd),
+        climbing,
+        follows: follows || everything,
+        contents: everything,
+    }
 }
 
 /// Joined to `cwd` if it is relative, with `.`, `..` and doubled slashes taken out.

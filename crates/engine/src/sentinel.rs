@@ -71,8 +71,11 @@ fn at(effect: &Effect, facts: &Facts<'_>) -> At {
         derived.insert(0, derivation.clone());
         step = derivation.from.derivation;
     }
-    let within =
-        if effect.command.is_some() || !effect.origin.span.eq(&Default::default()) { "command" } else { "file_path" };
+    let within = if effect.command.is_some() || !effect.origin.span.eq(&Default::default()) {
+        "command"
+    } else {
+        "arg:file_path"
+    };
     At { within: within.into(), span: effect.origin.span, derived }
 }
 

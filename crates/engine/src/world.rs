@@ -1,6 +1,6 @@
 //! What the machine knows: asked only when a condition needs it. A question may stay unanswered.
 
-use crate::path::{is_below, is_within, parent};
+use crate::path::{is_within, parent};
 use std::collections::BTreeMap;
 
 /// An answer, or that it is not known.
@@ -47,6 +47,8 @@ pub trait World {
     fn temporary(&self) -> Vec<String>;
     /// Files of the guard itself: its binary, configuration and state.
     fn guard(&self) -> Vec<String>;
+    /// The root of the git work tree in which the path lies.
+    fn work_tree(&self, path: &str) -> Option<String>;
     /// Whether one of these names lies in the folder.
     fn has_one_of(&self, folder: &str, names: &[&str]) -> Known<bool>;
     /// Whether git tracks the path or something below it.
@@ -124,6 +126,15 @@ impl Supposed {
         Some(Names { count: names.len(), names })
     }
 
+    /// Where a path leads if it is a link; links to links up to eight.
+    fn followed(&self, mut path: String) -> String {
+        for _ in 0..8 {
+            let Some((_, target)) = self.links.iter().find(|(link, _)| self.absolute_link(link) == path) else { break };
+            path = crate::path::absolute(target, parent(&path));
+        }
+        path
+    }
+
     fn absolute_link(&self, link: &str) -> String {
         crate::path::absolute(link, &self.workspace)
     }
@@ -131,19 +142,14 @@ impl Supposed {
 
 impl World for Supposed {
     fn real(&self, path: &str, follow: bool) -> Real {
-        let mut real = path.to_owned();
-        for _ in 0..8 {
-            let leads = |link: &str| if follow { is_within(&real, link) } else { is_below(&real, link) };
-            let Some((link, target)) = self
-                .links
-                .iter()
-                .map(|(link, target)| (self.absolute_link(link), target))
-                .find(|(link, _)| leads(link))
-            else {
-                break;
-            };
-            let rest = real.get(link.len()..).unwrap_or("").trim_start_matches('/').to_owned();
-            real = crate::path::absolute(&format!("{target}/{rest}"), parent(&link));
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let mut real = String::from("/");
+        for (index, part) in parts.iter().enumerate() {
+            real = crate::path::absolute(part, &real);
+            let last = index + 1 == parts.len();
+            if follow || !last {
+                real = self.followed(real);
+            }
         }
         let missing = self.missing.iter().any(|gone| is_within(&real, &self.absolute_link(gone)));
         Real { path: real, exists: Some(!missing), is_folder: None }
@@ -159,6 +165,10 @@ impl World for Supposed {
 
     fn guard(&self) -> Vec<String> {
         self.guard.clone()
+    }
+
+    fn work_tree(&self, _path: &str) -> Option<String> {
+        Some(self.workspace.clone())
     }
 
     fn has_one_of(&self, _folder: &str, _names: &[&str]) -> Known<bool> {

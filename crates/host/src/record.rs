@@ -27,7 +27,8 @@ pub struct Folders {
 impl Folders {
     /// By the environment, as the XDG base directory specification says.
     pub fn of_environment() -> Folders {
-        let home = PathBuf::from(std::env::var_os("HOME").unwrap_or_else(|| "/".into()));
+        let given = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+        let home = given.or_else(home_by_password_database).unwrap_or_else(|| "/".into());
         let folder = |variable: &str, default: &str| {
             let given = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
             given.unwrap_or_else(|| home.join(default)).join("reflex")
@@ -39,6 +40,14 @@ impl Folders {
             home,
         }
     }
+}
+
+/// The home that `/etc/passwd` names for this user.
+fn home_by_password_database() -> Option<PathBuf> {
+    let user = rustix::process::getuid().as_raw().to_string();
+    let database = fs::read_to_string("/etc/passwd").ok()?;
+    let of_user = |line: &&str| line.split(':').nth(2) == Some(&user);
+    database.lines().find(of_user)?.split(':').nth(5).map(PathBuf::from)
 }
 
 /// Appends one line. Lines of hooks that run at the same time never mix.

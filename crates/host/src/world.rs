@@ -84,6 +84,10 @@ impl World for LocalWorld {
         self.guard.clone()
     }
 
+    fn work_tree(&self, path: &str) -> Option<String> {
+        Some(self.repository(path)?.work_tree()?.to_string_lossy().into_owned())
+    }
+
     fn has_one_of(&self, folder: &str, names: &[&str]) -> Known<bool> {
         Some(names.iter().any(|name| Path::new(folder).join(name).symlink_metadata().is_ok()))
     }

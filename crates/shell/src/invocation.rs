@@ -38,6 +38,16 @@ impl Invocation {
         self.options.iter().any(|option| option.key == key)
     }
 
+    /// Whether a word of a `when:` or `unless:` holds: an option's key, `operands` (there are some), `revision` (the
+    /// first of several operands names a commit and no path).
+    pub fn given(&self, key: &str) -> bool {
+        match key {
+            "operands" => !self.operands.is_empty(),
+            "revision" => self.dashes.map_or(self.operands.len() > 1, |before| before > 0),
+            key => self.has(key),
+        }
+    }
+
     /// The values given to the options of this key, those of several words included.
     pub fn values(&self, key: &str, words: &[Value]) -> Vec<Value> {
         let of_key = self.options.iter().filter(|option| option.key == key);

@@ -99,6 +99,14 @@ fn follows(node: Node<'static>) -> Follows {
     }
 }
 
+/// Whether an entry of a grammar applies: one of `when`, all of `and`, none of `unless` is given.
+pub fn applies(entry: Node<'static>, invocation: &Invocation) -> bool {
+    let when = entry.get("when");
+    (when.is_nil() || when.texts().any(|key| invocation.given(key)))
+        && entry.get("and").texts().all(|key| invocation.given(key))
+        && !entry.get("unless").texts().any(|key| invocation.given(key))
+}
+
 /// Which words of an invocation are meant: `operands`, `operands[1..]`, `operands[..-1]`, `operands[0]`, `last`,
 /// `last-word`, `paths`, `roots`, `found`, `option:KEY`, `folder`.
 #[derive(Debug, Clone, Copy)]

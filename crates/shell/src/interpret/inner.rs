@@ -18,7 +18,7 @@ impl Interpreter<'_> {
             .iter()
             .rev()
             .flat_map(|grammar| grammar.inner())
-            .filter(|entry| applies(*entry, invocation))
+            .filter(|entry| crate::program::applies(*entry, invocation))
             .collect();
         for entry in entries {
             if self.depth >= MAX_DEPTH {
@@ -169,15 +169,6 @@ impl Interpreter<'_> {
             command.unread.push((code, from));
         }
     }
-}
-
-fn applies(entry: Node<'static>, invocation: &Invocation) -> bool {
-    let given = |key: &str| match key {
-        "operands" => !invocation.operands.is_empty(),
-        key => invocation.has(key),
-    };
-    let when = entry.get("when");
-    (when.is_nil() || when.texts().any(given)) && !entry.get("unless").texts().any(given)
 }
 
 fn site_of(entry: Node<'static>) -> Option<Site> {

@@ -221,6 +221,10 @@ impl Interpreter<'_> {
         match name {
             "cd" | "pushd" | "chdir" => match operands().next() {
                 Some(target) if target.literal().as_deref() == Some("-") => self.state.forget_folder(),
+                // Where `..` leads then depends on links.
+                Some(_) if words.iter().any(|word| word.literal().as_deref() == Some("-P")) => {
+                    self.state.forget_folder()
+                }
                 Some(target) => self.state.change_folder(target.clone()),
                 None => self.state.change_folder(Value::piece(Piece::Home(String::new()), draft.origin)),
             },
