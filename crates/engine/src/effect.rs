@@ -124,6 +124,8 @@ effect_kinds! {
     Edit = "edit" Path;
     /// A file is cut to a size.
     Truncate = "truncate" Path;
+    /// A link is made; the argument is what it leads to.
+    Link = "link" Path;
     /// Files are moved away.
     Move = "move" Path;
     /// Files are read.

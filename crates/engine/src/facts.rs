@@ -99,7 +99,8 @@ impl<'a> Facts<'a> {
             return Real { path: String::new(), exists: None, is_folder: None };
         };
         let itself = matches!(effect.kind, EffectKind::Delete | EffectKind::Move);
-        let written = climbing.as_ref().unwrap_or(text);
+        let linked = self.linked(climbing.as_ref().unwrap_or(text), *follows || !itself);
+        let written = &linked;
         let key = (fixed_part(written).to_owned(), *follows || !itself || written.ends_with(".."));
         if let Some(real) = self.real.borrow().get(&key) {
             return real.clone();
@@ -112,6 +113,26 @@ impl<'a> Facts<'a> {
         }
         self.real.borrow_mut().insert(key, real.clone());
         real
+    }
+
+    /// The path with the links that the same call makes followed: they are not there yet.
+    fn linked(&self, path: &str, follow: bool) -> String {
+        let mut path = path.to_owned();
+        for effect in self.analysis.effects.iter().filter(|effect| effect.kind == EffectKind::Link) {
+            let (Some(link), Some(leads_to)) = (effect.targets.first().and_then(Target::path), &effect.argument) else {
+                continue;
+            };
+            let inside = if follow { is_within(&path, link) } else { path::is_below(&path, link) };
+            let folders = Folders { cwd: parent(link), ..self.folders() };
+            let TargetPath::Known { text, .. } = path::lexical(leads_to, folders, &|name| self.world.variable(name))
+            else {
+                continue;
+            };
+            if inside {
+                path = path::absolute(path.get(link.len()..).unwrap_or("").trim_start_matches('/'), &text);
+            }
+        }
+        path
     }
 
     fn is_guard(&self, effect: &Effect, target: &Target) -> bool {

@@ -74,13 +74,14 @@ impl Host {
             let here = std::env::current_dir().unwrap_or_else(|_| "/".into());
             event.cwd = shown(&here.join(&event.cwd));
         }
+        if event.home.is_empty() {
+            event.home = shown(&self.folders.home);
+        }
         if event.workspace.is_empty() {
             let variable = reflex_agents::find(&event.client).and_then(|agent| agent.project_variable);
             let project = variable.and_then(|name| std::env::var(name).ok()).filter(|path| path.starts_with('/'));
-            event.workspace = project_root(project.as_deref().unwrap_or(&event.cwd));
-        }
-        if event.home.is_empty() {
-            event.home = shown(&self.folders.home);
+            event.workspace = project.unwrap_or_else(|| event.cwd.clone());
+            event.workspace = project_root(&event.workspace, &event.home);
         }
         // Links are followed once, here: what is compared with these folders has its links followed too.
         for folder in [&mut event.cwd, &mut event.workspace, &mut event.home] {
@@ -132,9 +133,10 @@ fn told_if_lost(mut reply: Reply, recorded: std::io::Result<()>) -> Reply {
     reply
 }
 
-/// The nearest folder upward that git manages, else the folder itself.
-fn project_root(folder: &str) -> String {
-    let is_root = |path: &&Path| path.join(".git").symlink_metadata().is_ok();
+/// The nearest folder upward that git manages, else the folder itself. A repository in the home or above it is no
+/// project: whoever makes one there would make everything in it part of the workspace.
+fn project_root(folder: &str, home: &str) -> String {
+    let is_root = |path: &&Path| path.join(".git").symlink_metadata().is_ok() && !Path::new(home).starts_with(path);
     Path::new(folder).ancestors().find(is_root).map_or_else(|| folder.to_owned(), shown)
 }
 
