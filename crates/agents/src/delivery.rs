@@ -60,3 +60,27 @@ pub fn deliver(event: &reflex_engine::Event, verdict: &Verdict, abilities: Abili
 
 /// An agent reads the strictest few.
 const MOST_REASONS: usize = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reflex_engine::{Event, Rewrite};
+
+    #[test]
+    fn what_cannot_be_said_is_said_more_strictly() {
+        let rewrite = Some(Rewrite { fields: vec![("command".into(), "ls".into())] });
+        for decision in [Decision::Pass, Decision::Ask, Decision::Deny] {
+            for ask in [Ask::Native, Ask::Never] {
+                for (rewrite, can_rewrite) in [(None, false), (rewrite.clone(), false), (rewrite.clone(), true)] {
+                    let verdict = Verdict { decision, rewrite: rewrite.clone(), ..Verdict::default() };
+                    let abilities = Abilities { deny: true, ask, advise: true, rewrite: can_rewrite };
+                    let Delivery::Say { decision: said, .. } = deliver(&Event::default(), &verdict, abilities);
+                    assert!(said >= decision, "{decision:?} was said as {said:?}");
+                    let unsayable =
+                        (decision == Decision::Ask && ask == Ask::Never) || (rewrite.is_some() && !can_rewrite);
+                    assert_eq!(said == Decision::Deny, unsayable || decision == Decision::Deny);
+                }
+            }
+        }
+    }
+}

@@ -176,3 +176,55 @@ pub fn way_on(event: &Event, decision: Decision) -> Option<String> {
         )),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyze::Analysis;
+    use crate::finding::{At, Tier};
+    use crate::world::Supposed;
+
+    /// Every severity and, for findings that fix their decision, every decision.
+    fn findings() -> Vec<Finding> {
+        let of = |(index, (severity, action)): (usize, (Severity, Option<Decision>))| Finding {
+            id: format!("test/{index}"),
+            detector: "test".into(),
+            category: "test".into(),
+            severity,
+            confidence: 50,
+            tier: Tier::Recommended,
+            action,
+            message: String::new(),
+            remedy: String::new(),
+            command: String::new(),
+            rewrite: None,
+            otherwise: Decision::Deny,
+            judgeable: false,
+            at: At::default(),
+            evidence: Vec::new(),
+        };
+        let actions = [None, Some(Decision::Pass), Some(Decision::Ask), Some(Decision::Deny)];
+        let pairs = Severity::ALL.iter().flat_map(|(severity, _)| actions.map(|action| (*severity, action)));
+        pairs.enumerate().map(of).collect()
+    }
+
+    #[test]
+    fn adding_a_finding_never_loosens_a_verdict() {
+        let (event, analysis, world) = (Event::default(), Analysis::default(), Supposed::default());
+        let facts = Facts::new(&event, &analysis, Node::NIL, &world);
+        let worths =
+            serde_json::json!({"info": "pass", "low": "pass", "medium": "warn", "high": "ask", "critical": "block"});
+        let blob = reflex_tables::compile::encode(&worths).unwrap().leak();
+        let policy = Policy { name: "test", node: reflex_tables::root(blob) };
+        let all = findings();
+        for one in &all {
+            for other in &all {
+                let alone = decide(policy, &facts, vec![one.clone()]);
+                let both = decide(policy, &facts, vec![one.clone(), other.clone()]);
+                let turned = decide(policy, &facts, vec![other.clone(), one.clone()]);
+                assert!(both.decision >= alone.decision && both.risk >= alone.risk, "{} {}", one.id, other.id);
+                assert_eq!((both.decision, both.risk), (turned.decision, turned.risk), "{} {}", one.id, other.id);
+            }
+        }
+    }
+}
