@@ -1,5 +1,6 @@
 //! The `reflex` command: arguments in, words out.
 
+mod arena;
 mod commands;
 mod hook;
 mod lifeline;

@@ -73,8 +73,8 @@ impl<'a> Facts<'a> {
         if Place::ALL.iter().any(|(_, name)| *name == class) {
             return Truth::from(self.place(&real).name() == class);
         }
-        if class == "system" && is_within(&real, &self.event.home) {
-            // The home of root lies where no other user's files are.
+        if class == "system" && (is_within(&real, &self.event.home) || is_within(&real, &self.event.workspace)) {
+            // The home of root lies among the system's folders, and a project may too.
             return Truth::No;
         }
         let inside = contents.then(|| format!("{real}/x"));

@@ -19,19 +19,22 @@ pub struct Fingerprint {
 
 /// The fingerprint of a call.
 pub(crate) fn of(event: &Event, analysis: &Analysis) -> Fingerprint {
-    let targets: Vec<String> = analysis.effects.iter().map(effect_and_targets).collect();
-    let mut exact = vec![event.cwd.clone(), event.tool.clone()];
-    exact.extend(event.actions.iter().map(action_text));
-    exact.extend(targets.iter().cloned());
-    let shape: Vec<String> =
-        match analysis.readings.iter().flat_map(|reading| &reading.commands).map(shape_of).collect::<Vec<_>>() {
-            commands if commands.is_empty() => vec![event.tool.clone()],
-            commands => commands,
-        };
-    let mut goal = targets;
-    goal.sort();
-    goal.dedup();
-    Fingerprint { exact: digest(&exact), shape: digest(&shape), goal: digest(&goal) }
+    let mut effects: Vec<String> = analysis.effects.iter().map(effect_and_targets).collect();
+    let texts = event.actions.iter().flat_map(action_texts);
+    let exact = [event.cwd.as_str(), &event.tool].into_iter().chain(texts).chain(effects.iter().map(String::as_str));
+    let exact = digest(exact);
+    let commands = analysis.readings.iter().flat_map(|reading| &reading.commands);
+    let mut shape: Vec<String> = commands.map(shape_of).collect();
+    if shape.is_empty() {
+        shape.push(event.tool.clone());
+    }
+    effects.sort();
+    effects.dedup();
+    Fingerprint {
+        exact,
+        shape: digest(shape.iter().map(String::as_str)),
+        goal: digest(effects.iter().map(String::as_str)),
+    }
 }
 
 fn effect_and_targets(effect: &Effect) -> String {
@@ -50,30 +53,33 @@ fn shape_of(command: &Command) -> String {
     words.join(" ")
 }
 
-fn action_text(action: &Action) -> String {
-    match action {
-        Action::Shell { command } => format!("shell {command}"),
-        Action::Read { path } => format!("read {}", path.text),
-        Action::Search { path } => format!("search {}", path.text),
-        Action::Write { path, content } => format!("write {} {content}", path.text),
-        Action::Edit { path, content } => format!("edit {} {content}", path.text),
-        Action::Delete { path } => format!("delete {}", path.text),
-        Action::Fetch { url } => format!("fetch {url}"),
-        Action::McpCall { server, tool, arguments } => format!("mcp {server} {tool} {arguments}"),
-        Action::Prompt { text } => format!("prompt {text}"),
-        Action::SpawnAgent { prompt } => format!("agent {prompt}"),
-        Action::Skill { name } => format!("skill {name}"),
-        Action::Input { text } => format!("input {text}"),
-        Action::Other { arguments } => format!("other {arguments}"),
-    }
+/// The action's kind and its texts.
+fn action_texts(action: &Action) -> impl Iterator<Item = &str> {
+    let texts = match action {
+        Action::Shell { command } => ["shell", command, "", ""],
+        Action::Read { path } => ["read", &path.text, "", ""],
+        Action::Search { path } => ["search", &path.text, "", ""],
+        Action::Write { path, content } => ["write", &path.text, content, ""],
+        Action::Edit { path, content } => ["edit", &path.text, content, ""],
+        Action::Delete { path } => ["delete", &path.text, "", ""],
+        Action::Fetch { url } => ["fetch", url, "", ""],
+        Action::McpCall { server, tool, arguments } => ["mcp", server, tool, arguments],
+        Action::Prompt { text } => ["prompt", text, "", ""],
+        Action::SpawnAgent { prompt } => ["agent", prompt, "", ""],
+        Action::Skill { name } => ["skill", name, "", ""],
+        Action::Input { text } => ["input", text, "", ""],
+        Action::Other { arguments } => ["other", arguments, "", ""],
+    };
+    texts.into_iter()
 }
 
-fn digest(parts: &[String]) -> String {
+fn digest<'a>(parts: impl Iterator<Item = &'a str>) -> String {
     let mut hash = Sha256::new();
     for part in parts {
         // The length first: parts cannot run into each other.
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part.as_bytes());
     }
-    hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    let digits = hash.finalize().into_iter().take(16).flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }

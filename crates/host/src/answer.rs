@@ -84,11 +84,12 @@ impl Host {
             event.workspace = project_root(&event.workspace, &event.home);
         }
         // Links are followed once, here: what is compared with these folders has its links followed too.
-        for folder in [&mut event.cwd, &mut event.workspace, &mut event.home] {
-            if let Ok(real) = Path::new(folder.as_str()).canonicalize() {
-                *folder = shown(&real);
-            }
-        }
+        let real =
+            |folder: &str| Path::new(folder).canonicalize().map_or_else(|_| folder.to_owned(), |path| shown(&path));
+        let cwd = real(&event.cwd);
+        event.workspace = if event.workspace == event.cwd { cwd.clone() } else { real(&event.workspace) };
+        event.home = real(&event.home);
+        event.cwd = cwd;
         event
     }
 

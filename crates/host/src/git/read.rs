@@ -66,7 +66,7 @@ pub(super) fn file(path: &Path, limit: u64) -> Fact<Option<Vec<u8>>> {
     Ok(file_with_metadata(path, limit)?.map(|(content, _)| content))
 }
 
-/// As [`file`], with the metadata of the very file that was read.
+/// As [`file()`], with the metadata of the very file that was read.
 pub(super) fn file_with_metadata(path: &Path, limit: u64) -> Fact<Option<(Vec<u8>, Metadata)>> {
     match std::fs::metadata(path) {
         Ok(metadata) => open_and_read(path, &metadata, OFlags::empty(), limit),
@@ -75,7 +75,7 @@ pub(super) fn file_with_metadata(path: &Path, limit: u64) -> Fact<Option<(Vec<u8
     }
 }
 
-/// As [`file`], but a symbolic link counts as no such file.
+/// As [`file()`], but a symbolic link counts as no such file.
 pub(super) fn file_not_link(path: &Path, limit: u64) -> Fact<Option<Vec<u8>>> {
     match std::fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_symlink() => Ok(None),
