@@ -21,6 +21,7 @@ pub struct Facts<'a> {
     pub tables: Node<'static>,
     world: &'a dyn World,
     real: RefCell<BTreeMap<(String, bool), Real>>,
+    regenerable: RefCell<BTreeMap<String, Truth>>,
     /// Questions that were asked, with their answers: what `explain` shows.
     asked: RefCell<Vec<String>>,
     /// Names of what would be lost, for reasons.
@@ -39,6 +40,7 @@ impl<'a> Facts<'a> {
             tables,
             world,
             real: RefCell::default(),
+            regenerable: RefCell::default(),
             asked: RefCell::default(),
             lost: RefCell::default(),
         }
@@ -253,6 +255,15 @@ impl<'a> Facts<'a> {
 
     /// A build or dependency folder by its name, with its manifest beside it, and not tracked.
     fn is_regenerable(&self, path: &str) -> Truth {
+        if let Some(known) = self.regenerable.borrow().get(path) {
+            return *known;
+        }
+        let truth = self.ask_regenerable(path);
+        self.regenerable.borrow_mut().insert(path.to_owned(), truth);
+        truth
+    }
+
+    fn ask_regenerable(&self, path: &str) -> Truth {
         let fits = |pattern: &str| {
             std::iter::successors(Some(path), |at| (*at != "/" && *at != self.event.workspace).then(|| parent(at)))
                 .find(|at| path::fits(pattern, at, &self.event.home))

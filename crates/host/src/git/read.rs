@@ -108,7 +108,8 @@ fn open_and_read(path: &Path, before: &Metadata, extra: OFlags, limit: u64) -> F
     if metadata.len() > limit {
         return Err(Unknown("a file is too large"));
     }
-    let mut content = Vec::new();
+    // One byte more: the read that finds the end needs room too.
+    let mut content = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
     file.take(limit.saturating_add(1)).read_to_end(&mut content).map_err(|_| unreadable)?;
     if content.len() as u64 > limit {
         return Err(Unknown("a file is too large"));
