@@ -147,7 +147,7 @@ impl<'a> Facts<'a> {
     }
 
     fn in_class(&self, class: &str, path: &str) -> bool {
-        self.tables.get("places").items().filter(|place| place.get("class").text() == class).any(|place| {
+        self.tables.get("places").get(class).items().any(|place| {
             let fits = |pattern: &str| path::fits(pattern, path, &self.event.home);
             place.get("paths").texts().any(fits) && !place.get("except").texts().any(fits)
         })
@@ -269,7 +269,7 @@ impl<'a> Facts<'a> {
                 .find(|at| path::fits(pattern, at, &self.event.home))
                 .map(str::to_owned)
         };
-        for place in self.tables.get("places").items().filter(|place| place.get("class").text() == "regenerable") {
+        for place in self.tables.get("places").get("regenerable").items() {
             let Some(folder) = place.get("paths").texts().find_map(fits) else { continue };
             let beside: Vec<&str> = place.get("beside").texts().collect();
             let manifest = beside.is_empty()

@@ -60,6 +60,7 @@ pub struct Repository {
     git_dir: PathBuf,
     common_dir: PathBuf,
     format: Fact<gix_hash::Kind>,
+    worktree_configuration: Fact<bool>,
     settings: OnceLock<Fact<Settings>>,
     index: OnceLock<Fact<Arc<Index>>>,
 }
@@ -140,11 +141,20 @@ impl Repository {
         let common_dir = common_dir_of(&git_dir);
         let local = Settings::of_repository(&git_dir, &common_dir);
         let format = local.as_ref().map_err(Clone::clone).and_then(Settings::object_hash);
+        let worktree_configuration = local.as_ref().map(Settings::worktree_configuration).map_err(Clone::clone);
         let work_tree = found_in.and_then(|directory| match &local {
             Ok(settings) if common_dir == git_dir => settings.work_tree(&git_dir, directory),
             _ => Some(directory.to_path_buf()),
         });
-        Repository { work_tree, git_dir, common_dir, format, settings: OnceLock::new(), index: OnceLock::new() }
+        Repository {
+            work_tree,
+            git_dir,
+            common_dir,
+            format,
+            worktree_configuration,
+            settings: OnceLock::new(),
+            index: OnceLock::new(),
+        }
     }
 
     fn settings(&self) -> Fact<&Settings> {

@@ -34,7 +34,7 @@ impl Settings {
     pub(super) fn of_user_and_repository(repository: &Repository) -> Fact<Self> {
         let mut files = user_files();
         files.push(repository.common_dir.join("config"));
-        if repository.worktree_configuration()? {
+        if repository.worktree_configuration.clone()? {
             files.push(repository.git_dir.join("config.worktree"));
         }
         let mut context = Loader::new(&repository.git_dir);
@@ -89,6 +89,11 @@ impl Settings {
         self.text(section, None, name).filter(|text| !text.is_empty()).map(|text| expanded(text, base))
     }
 
+    /// Whether each work tree has a configuration of its own.
+    pub(super) fn worktree_configuration(&self) -> bool {
+        self.boolean("extensions", "worktreeconfig") == Some(true)
+    }
+
     pub(super) fn object_hash(&self) -> Fact<gix_hash::Kind> {
         let version = self.text("core", None, "repositoryformatversion").unwrap_or(b"0");
         if !matches!(version, b"0" | b"1") {
@@ -116,13 +121,6 @@ impl Settings {
             Some(elsewhere) => elsewhere.canonicalize().ok(),
             None => Some(found_in.to_path_buf()),
         }
-    }
-}
-
-impl Repository {
-    fn worktree_configuration(&self) -> Fact<bool> {
-        let local = Settings::of_repository(&self.git_dir, &self.common_dir)?;
-        Ok(local.boolean("extensions", "worktreeconfig") == Some(true))
     }
 }
 

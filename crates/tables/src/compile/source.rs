@@ -59,7 +59,7 @@ pub struct Sources {
     aliases: Vec<(String, String)>,
     triggers: BTreeMap<String, Vec<Value>>,
     rules: BTreeMap<String, Value>,
-    places: Vec<Value>,
+    places: BTreeMap<String, Vec<Value>>,
     policies: BTreeMap<String, Value>,
     entries: Vec<Entry>,
 }
@@ -92,7 +92,7 @@ impl Sources {
             Kind::Places => {
                 for place in read::<Vec<Place>>(text)? {
                     names.push(place.class.clone());
-                    self.places.push(place.lower());
+                    self.places.entry(place.class.clone()).or_default().push(place.lower());
                 }
             }
             Kind::Policies => {
@@ -372,7 +372,7 @@ struct Place {
 
 impl Place {
     fn lower(self) -> Value {
-        json!({"class": self.class, "paths": self.paths, "except": self.except, "beside": self.beside})
+        json!({"paths": self.paths, "except": self.except, "beside": self.beside})
     }
 }
 
