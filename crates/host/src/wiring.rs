@@ -82,8 +82,19 @@ impl Wiring {
                 self.remember(change).map_err(|error| failed(&self.memory(), error))?;
                 write_whole(&self.file, after, mode_of(&self.file)).map_err(|error| failed(&self.file, error))
             }
-            None => fs::remove_file(followed(&self.file)).map_err(|error| failed(&self.file, error)),
+            None => self.take_away().map_err(|error| failed(&self.file, error)),
         }
+    }
+
+    /// Removes a file that only ever was ours, and its folder and what we remember of it if nothing else is there.
+    fn take_away(&self) -> io::Result<()> {
+        let file = followed(&self.file);
+        fs::remove_file(&file)?;
+        if let Some(folder) = file.parent() {
+            let _ = fs::remove_dir(folder);
+        }
+        let _ = fs::remove_file(self.memory());
+        Ok(())
     }
 
     fn refused(&self, problem: &str) -> String {

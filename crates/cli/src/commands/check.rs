@@ -8,6 +8,7 @@ use reflex_agents::{Agent, universal};
 use reflex_engine::{Action, Decision, Event, Judgement, Verdict};
 use reflex_host::{Host, Mode};
 use serde_json::Value;
+use std::path::PathBuf;
 
 /// A command with everything it is judged by.
 pub(super) struct Question {
@@ -40,7 +41,7 @@ pub(super) fn question(matches: &ArgMatches) -> Result<Question, String> {
     let agent = text(matches, "agent");
     let agent = reflex_agents::find(agent).ok_or_else(|| format!("unknown agent `{agent}`"))?;
     let cwd = match matches.get_one::<String>("cwd") {
-        Some(folder) => std::path::absolute(folder).map_err(|error| format!("`{folder}`: {error}"))?,
+        Some(folder) => existing(folder)?,
         None => std::env::current_dir().map_err(|error| format!("the working directory is not there: {error}"))?,
     };
     let host = Host::new(mode);
@@ -52,6 +53,11 @@ pub(super) fn question(matches: &ArgMatches) -> Result<Question, String> {
         ..Event::default()
     });
     Ok(Question { host, agent, event })
+}
+
+fn existing(folder: &str) -> Result<PathBuf, String> {
+    let path = std::path::absolute(folder).map_err(|error| format!("`{folder}`: {error}"))?;
+    if path.is_dir() { Ok(path) } else { Err(format!("`{folder}` is no folder")) }
 }
 
 fn as_json(verdict: &Verdict) -> Value {

@@ -49,7 +49,8 @@ fn apply(matches: &ArgMatches, wiring: &Wiring, change: &Change) -> Result<(), S
         return Ok(());
     }
     wiring.write(change)?;
-    print(&format!("{}: {file} is written", wiring.agent()));
+    let done = if change.after.is_some() { "written" } else { "removed" };
+    print(&format!("{}: {file} is {done}", wiring.agent()));
     Ok(())
 }
 
