@@ -184,7 +184,7 @@ impl Drafter<'_> {
             return;
         }
         let mut values = Selector(entry.get("to").text()).values(invocation, &command.words);
-        narrow(entry, &mut values);
+        reflex_shell::narrow(entry, &mut values);
         if values.is_empty() && entry.get("at-least").is_text() {
             values.push(Value::text(entry.get("at-least").text(), command.origin));
         }
@@ -338,27 +338,6 @@ impl Drafter<'_> {
             .iter()
             .filter(|_| is_git)
             .try_fold(folder, |folder, change| resolve(change, &folder))
-    }
-}
-
-/// `starting: X` keeps the values that begin so, without it; `behind: X` what stands behind it in them; `after-last: X`
-/// cuts off what stands before it.
-fn narrow(entry: Node<'static>, values: &mut Vec<Value>) {
-    let starting = entry.get("starting").text();
-    if !starting.is_empty() {
-        values.retain(|value| value.prefix().starts_with(starting));
-        values.iter_mut().for_each(|value| *value = value.without_prefix(starting.len()));
-    }
-    let after_last = entry.get("after-last").text();
-    if !after_last.is_empty() {
-        let cut =
-            |value: &Value| value.prefix().rfind(after_last).map(|at| value.without_prefix(at + after_last.len()));
-        values.iter_mut().for_each(|value| *value = cut(value).unwrap_or_else(|| value.clone()));
-    }
-    let behind = entry.get("behind").text();
-    if !behind.is_empty() {
-        let cut = |value: &Value| value.prefix().find(behind).map(|at| value.without_prefix(at + behind.len()));
-        *values = values.iter().filter_map(cut).collect();
     }
 }
 

@@ -14,7 +14,7 @@ mod value;
 
 pub use interpret::read;
 pub use invocation::{Argument, Invocation};
-pub use program::{Program, Selector, applies};
+pub use program::{Program, Selector, applies, narrow};
 pub use syntax::is_name;
 pub use value::{Derivation, DerivationId, Origin, Piece, Printed, Span, Value, Why};
 

@@ -107,6 +107,27 @@ pub fn applies(entry: Node<'static>, invocation: &Invocation) -> bool {
         && !entry.get("unless").texts().any(|key| invocation.given(key))
 }
 
+/// `starting: X` keeps the values that begin so, without it; `behind: X` what stands behind it in them; `after-last: X`
+/// cuts off what stands before it.
+pub fn narrow(entry: Node<'static>, values: &mut Vec<Value>) {
+    let starting = entry.get("starting").text();
+    if !starting.is_empty() {
+        values.retain(|value| value.prefix().starts_with(starting));
+        values.iter_mut().for_each(|value| *value = value.without_prefix(starting.len()));
+    }
+    let after_last = entry.get("after-last").text();
+    if !after_last.is_empty() {
+        let cut =
+            |value: &Value| value.prefix().rfind(after_last).map(|at| value.without_prefix(at + after_last.len()));
+        values.iter_mut().for_each(|value| *value = cut(value).unwrap_or_else(|| value.clone()));
+    }
+    let behind = entry.get("behind").text();
+    if !behind.is_empty() {
+        let cut = |value: &Value| value.prefix().find(behind).map(|at| value.without_prefix(at + behind.len()));
+        *values = values.iter().filter_map(cut).collect();
+    }
+}
+
 /// Which words of an invocation are meant: `operands`, `operands[1..]`, `operands[..-1]`, `operands[0]`, `last`,
 /// `last-word`, `paths`, `roots`, `found`, `option:KEY`, `folder`.
 #[derive(Debug, Clone, Copy)]

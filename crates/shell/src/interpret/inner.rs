@@ -53,7 +53,9 @@ impl Interpreter<'_> {
         }
         if entry.get("script").is_text() {
             let parameters = selected("parameters");
-            return selected_script(selected("script")).and_then(|text| self.script_value(text, parameters, id, draft));
+            let mut texts = selected("script");
+            crate::program::narrow(entry, &mut texts);
+            return selected_script(texts).and_then(|text| self.script_value(text, parameters, id, draft));
         }
         if entry.get("file").is_text() {
             return self.file(selected("file").into_iter().next()?, id, draft);
@@ -80,6 +82,10 @@ impl Interpreter<'_> {
             }
         }
         words.drain(..(entry.get("skip").number() as usize).min(words.len()));
+        // `kubectl exec POD -- PROGRAM`: the dashes end the wrapper's own words.
+        if words.first().and_then(Value::literal).as_deref() == Some("--") {
+            words.remove(0);
+        }
         if words.is_empty() {
             return None;
         }
