@@ -1,10 +1,10 @@
 //! Facts about targets, asked of the world at most once each and remembered for the call.
 
 use crate::analyze::Analysis;
-use crate::condition::Truth;
 use crate::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::event::Event;
 use crate::path::{self, Folders, Place, is_within, parent};
+use crate::truth::Truth;
 use crate::world::{Known, Names, Real, Untracked, World};
 use reflex_shell::{Site, Value};
 use reflex_tables::Node;

@@ -12,10 +12,11 @@ mod gatekeeper;
 mod path;
 mod quote;
 mod sentinel;
+mod truth;
 mod world;
 
 pub use analyze::{Analysis, analyze};
-pub use condition::{OPERATORS, Truth};
+pub use condition::OPERATORS;
 pub use effect::{Effect, EffectKind, Sort, Target, TargetPath};
 pub use event::{Action, AgentPath, Event, Flavour, Moment, Outcome};
 pub use facts::Facts;
@@ -25,6 +26,7 @@ pub use gatekeeper::{Policy, Precaution, Verdict, way_on};
 pub use path::{Folders, Place, absolute, fits, is_below, is_within, parent};
 pub use quote::redacted;
 pub use reflex_shell as shell;
+pub use truth::Truth;
 pub use world::{Known, Names, Real, Supposed, SupposedGit, Untracked, World};
 
 use reflex_tables::Node;

@@ -1,10 +1,11 @@
 //! The patterns of the library: what is dangerous, by effect.
 
-use crate::condition::{Subject, Truth, evaluate};
+use crate::condition::{Subject, evaluate};
 use crate::effect::{Effect, Target};
 use crate::facts::Facts;
 use crate::finding::{At, Decision, Finding, Severity, Tier};
 use crate::quote;
+use crate::truth::Truth;
 use reflex_tables::Node;
 
 /// The findings of every entry whose trigger is one of the call's effects.
