@@ -180,7 +180,7 @@ impl Drafter<'_> {
     fn entry(&mut self, ran: Ran<'_>, invocation: &Invocation, entry: Node<'static>) {
         let Ran { command, folder, .. } = ran;
         let Some(kind) = EffectKind::named(entry.get("do").text()) else { return };
-        if !reflex_shell::applies(entry, invocation) {
+        if !reflex_shell::applies(entry, invocation) || !is_worded(entry, invocation, &command.words) {
             return;
         }
         let mut values = Selector(entry.get("to").text()).values(invocation, &command.words);
@@ -339,6 +339,19 @@ impl Drafter<'_> {
             .filter(|_| is_git)
             .try_fold(folder, |folder, change| resolve(change, &folder))
     }
+}
+
+/// How many operands may name what a program is to do: `aws ec2 terminate-instances`, `gh api repos delete`.
+const MOST_VERBS: usize = 4;
+
+/// `word:` wants one of the first operands to fit one of its patterns, `unless-word:` none of them.
+fn is_worded(entry: Node<'static>, invocation: &Invocation, words: &[Value]) -> bool {
+    let (wanted, unwanted) = (entry.get("word"), entry.get("unless-word"));
+    let says = |patterns: Node<'static>| {
+        let mut verbs = invocation.operands.iter().take(MOST_VERBS).filter_map(|index| words.get(*index)?.literal());
+        verbs.any(|verb| patterns.texts().any(|pattern| path::glob(pattern.as_bytes(), verb.as_bytes())))
+    };
+    (wanted.is_nil() || says(wanted)) && !says(unwanted)
 }
 
 fn decodes(value: &Value) -> bool {

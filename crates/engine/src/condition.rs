@@ -25,12 +25,13 @@ pub(crate) fn evaluate(condition: Node<'_>, subject: Subject<'_>, facts: &Facts<
 }
 
 /// The operators. The library's tests refuse an entry that uses another word.
-pub const OPERATORS: [&str; 10] = ["all", "any", "not", "target", "flag", "program", "site", "argument", "is", "fact"];
+pub const OPERATORS: [&str; 11] =
+    ["all", "any", "not", "target", "flag", "program", "site", "argument", "text", "is", "fact"];
 
 /// What is cheap is asked first: most conditions fail there, and then no fact is needed.
 fn cost(key: &str) -> u8 {
     match key {
-        "flag" | "program" | "site" | "is" | "argument" => 0,
+        "flag" | "program" | "site" | "is" | "argument" | "text" => 0,
         "not" => 1,
         "target" | "all" => 2,
         "any" => 3,
@@ -53,7 +54,8 @@ fn operator(key: &str, value: Node<'_>, subject: Subject<'_>, facts: &Facts<'_>)
             Truth::from(value.texts().any(|name| command.is_some_and(|command| command.name == name)))
         }
         "site" => Truth::from(value.texts().any(|site| site == site_name(effect.site))),
-        "argument" => argument(value, subject),
+        "argument" => argument(value, subject, str::to_owned),
+        "text" => argument(value, subject, folded),
         "is" => match target {
             Some(target) => any(value.texts().map(|class| facts.is(effect, target, class))),
             None => Truth::No,
@@ -63,16 +65,23 @@ fn operator(key: &str, value: Node<'_>, subject: Subject<'_>, facts: &Facts<'_>)
     }
 }
 
-/// `*` in a pattern stands for any text; the argument is compared as it is written.
-fn argument(value: Node<'_>, subject: Subject<'_>) -> Truth {
+/// `*` in a pattern stands for any text. `argument` compares as it is written, `text` without regard to case and the
+/// width of blanks.
+fn argument(value: Node<'_>, subject: Subject<'_>, read: fn(&str) -> String) -> Truth {
     let written = match subject.target {
         Some(target) => target.value.shown(),
         None => subject.effect.argument.as_ref().map(|value| value.shown()).unwrap_or_default(),
     };
-    let written = written.replace('/', "\u{1}");
-    Truth::from(
-        value.texts().any(|pattern| crate::path::glob(pattern.replace('/', "\u{1}").as_bytes(), written.as_bytes())),
-    )
+    // A slash is a letter like any other here.
+    let plain = |text: &str| read(text).replace('/', "\u{1}");
+    let written = plain(&written);
+    Truth::from(value.texts().any(|pattern| crate::path::glob(plain(pattern).as_bytes(), written.as_bytes())))
+}
+
+fn folded(text: &str) -> String {
+    let blank = text.starts_with(char::is_whitespace);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    format!("{}{}", if blank { " " } else { "" }, words.join(" ")).to_lowercase()
 }
 
 fn site_name(site: Site) -> &'static str {

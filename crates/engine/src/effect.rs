@@ -188,6 +188,32 @@ effect_kinds! {
     ShutDown = "shut-down" Name;
     /// The machine's resources are used up.
     Exhaust = "exhaust" Name;
+    /// Something outside of this machine is destroyed: a cloud's resource, a release, a backup, a queue, a table.
+    DestroyRemote = "destroy-remote" Name;
+    /// Something outside of this machine is made, changed, started or stopped.
+    ChangeRemote = "change-remote" Name;
+    /// A version goes live.
+    Deploy = "deploy" Name;
+    /// A version is given to everybody.
+    Publish = "publish" Name;
+    /// Keys or passwords are printed by the service that keeps them.
+    RevealSecret = "reveal-secret" Name;
+    /// A package is installed for the whole system or user, or from a source that is no registry.
+    InstallWidely = "install-widely" Name;
+    /// Containers, images or volumes are removed.
+    DestroyContainer = "destroy-container" Name;
+    /// A container gets the host's rights or folders.
+    OpenContainer = "open-container" Name;
+    /// A service of this machine is stopped, started or changed.
+    ChangeService = "change-service" Name;
+    /// A protection of this machine is switched off: firewall, audit, mandatory access control.
+    SwitchOffProtection = "switch-off-protection" Name;
+    /// The record of what was typed or logged is wiped.
+    WipeTraces = "wipe-traces" Name;
+    /// A text is run by a database.
+    Query = "query" Name;
+    /// A shell on another host, or files from and to it.
+    UseHost = "use-host" Name;
     /// The guard is changed or switched off.
     ChangeGuard = "change-guard" Name;
 }
