@@ -79,6 +79,13 @@ impl<'a> Facts<'a> {
             // The home of root lies among the system's folders, and a project may too.
             return Truth::No;
         }
+        if class == "git-internals" && target.is_pattern() {
+            // `.*` is also `.git`.
+            let folder = path::absolute(".git", parent(text));
+            if path::glob(text.as_bytes(), folder.as_bytes()) && !text.ends_with("/*") {
+                return Truth::Yes;
+            }
+        }
         let inside = contents.then(|| format!("{real}/x"));
         Truth::from(
             self.in_class(class, &real)
