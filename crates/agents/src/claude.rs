@@ -151,7 +151,7 @@ pub(crate) fn action(tool: &str, input: &Map<String, Value>) -> Result<Action, B
     let or_empty =
         |field: &str| optional(input, field).map_err(|problem| inside(&problem)).map(|t| t.unwrap_or("").to_owned());
     Ok(match tool {
-        "Bash" => Action::Shell { command: text("command")? },
+        "Bash" | "Monitor" => Action::Shell { command: text("command")? },
         "Read" => Action::Read { path: AgentPath::new(text("file_path")?) },
         "Write" => Action::Write { path: AgentPath::new(text("file_path")?), content: text("content")? },
         "Edit" => Action::Edit { path: AgentPath::new(text("file_path")?), content: text("new_string")? },

@@ -93,6 +93,7 @@ impl Drafter<'_> {
             action: self.action,
             origin: Origin::default(),
             site: reflex_shell::Site::Here,
+            folder: Some(self.event.cwd.clone()),
         });
     }
 
@@ -221,6 +222,7 @@ impl Drafter<'_> {
         self.push(kind, targets);
         if let Some(effect) = self.effects.last_mut() {
             (effect.command, effect.origin, effect.site) = (Some(ran.id), ran.command.origin, ran.command.site);
+            effect.folder = ran.folder.map(str::to_owned);
         }
     }
 

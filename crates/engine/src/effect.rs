@@ -21,6 +21,8 @@ pub struct Effect {
     pub origin: Origin,
     /// On which system it happens.
     pub site: Site,
+    /// The folder its command runs in; `None` if that is not known.
+    pub folder: Option<String>,
 }
 
 /// What an effect touches, as it is written and as a lexical path where it is one.

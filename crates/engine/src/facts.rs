@@ -6,7 +6,7 @@ use crate::event::Event;
 use crate::path::{self, Folders, Place, is_within, parent};
 use crate::truth::Truth;
 use crate::world::{Known, Names, Real, Untracked, World};
-use reflex_shell::{Site, Value};
+use reflex_shell::Site;
 use reflex_tables::Node;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -174,6 +174,7 @@ impl<'a> Facts<'a> {
     fn ask(&self, effect: &Effect, target: Option<&Target>, name: &str) -> Truth {
         let folder = self.folder_of(effect, target);
         match name {
+            "stashes" if self.stashes_first() => Truth::Yes,
             "stashes" => truth(self.world.stashes(&folder).map(|count| count > 0)),
             "protected-branch" => self.is_protected(&folder, target),
             "unmerged" => self.is_unmerged(&folder, target),
@@ -184,13 +185,16 @@ impl<'a> Facts<'a> {
         }
     }
 
+    /// Whether the same call stashes something: it is not there yet.
+    fn stashes_first(&self) -> bool {
+        let commands = self.analysis.readings.iter().flat_map(|reading| &reading.commands);
+        let paths = commands.filter_map(|command| command.invocation.as_ref().map(|invocation| &invocation.path));
+        paths.into_iter().any(|path| matches!(path.as_slice(), ["stash"] | ["stash", "push" | "save"]))
+    }
+
     fn folder_of(&self, effect: &Effect, target: Option<&Target>) -> String {
-        let command = self.analysis.command(effect);
-        let directory = command.and_then(|command| {
-            let values = command.invocation.as_ref()?.values("directory", &command.words);
-            values.first().and_then(Value::literal).map(|folder| path::absolute(&folder, &self.event.cwd))
-        });
-        directory.or_else(|| target.and_then(Target::path).map(str::to_owned)).unwrap_or_else(|| self.event.cwd.clone())
+        let lies = target.and_then(Target::path).map(str::to_owned);
+        lies.or_else(|| effect.folder.clone()).unwrap_or_else(|| self.event.cwd.clone())
     }
 
     fn file_fact(&self, effect: &Effect, target: &Target, name: &str) -> Truth {

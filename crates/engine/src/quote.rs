@@ -46,8 +46,11 @@ pub fn redacted(text: &str) -> String {
     let mut hide_next = false;
     for word in text.split(' ') {
         let introduces = introduces_secret(word);
-        words.push(if hide_next && !introduces && !word.is_empty() { "[secret]".into() } else { redacted_word(word) });
-        hide_next = introduces;
+        // `Authorization: Bearer x`, `Authorization: token x`: the scheme's name is no secret, what follows it is.
+        let scheme = hide_next && matches!(word.to_ascii_lowercase().as_str(), "token" | "bearer" | "basic" | "digest");
+        let hidden = hide_next && !introduces && !scheme && !word.is_empty();
+        words.push(if hidden { "[secret]".into() } else { redacted_word(word) });
+        hide_next = introduces || scheme;
     }
     words.join(" ")
 }
@@ -60,10 +63,34 @@ fn introduces_secret(word: &str) -> bool {
         || ((option || word.ends_with(':')) && TELLTALE.iter().any(|telltale| bare.contains(telltale)))
 }
 
-const TELLTALE: [&str; 9] =
-    ["token", "secret", "password", "passwd", "apikey", "api_key", "api-key", "authorization", "credential"];
+const TELLTALE: [&str; 18] = [
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "passphrase",
+    "apikey",
+    "api_key",
+    "api-key",
+    "auth-key",
+    "authorization",
+    "credential",
+    "cookie",
+    "_pwd",
+    "_pass",
+    "_key",
+    "-key",
+    "access_key",
+    "--pass",
+];
 
-const PREFIXES: [&str; 14] = [
+const PREFIXES: [&str; 20] = [
+    "SG.",
+    "AIza",
+    "hf_",
+    "pypi-",
+    "dop_v1_",
+    "ya29.",
     "ghp_",
     "gho_",
     "ghs_",
@@ -81,12 +108,12 @@ const PREFIXES: [&str; 14] = [
 ];
 
 fn redacted_word(word: &str) -> String {
-    if let Some((scheme, rest)) = word.split_once("://")
-        && let Some((login, host)) = rest.split_once('@')
-        && login.contains(':')
-        && !login.contains('/')
-    {
-        return format!("{scheme}://[credentials]@{host}");
+    if let Some((scheme, rest)) = word.split_once("://") {
+        let login = rest.split_once('@').filter(|(login, _)| !login.contains('/'));
+        let (credentials, place) = login.map_or(("", rest), |(_, host)| ("[credentials]@", host));
+        // What stands behind a question mark may be a key; the place is enough to know what is meant.
+        let (place, query) = place.split_once('?').map_or((place, ""), |(place, _)| (place, "?…"));
+        return format!("{scheme}://{credentials}{place}{query}");
     }
     if let Some((name, value)) = word.split_once(['=', ':'])
         && !value.is_empty()
@@ -105,7 +132,8 @@ fn redacted_word(word: &str) -> String {
 fn looks_random(word: &str) -> bool {
     let long = word.len() >= 32 && !word.contains(['/', '.', ' ']);
     let has = |test: fn(&char) -> bool| word.chars().filter(test).count() >= 4;
-    long && has(char::is_ascii_digit) && has(char::is_ascii_uppercase) && has(char::is_ascii_lowercase)
+    let hexadecimal = word.len() >= 32 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    hexadecimal || (long && has(char::is_ascii_digit) && has(char::is_ascii_uppercase) && has(char::is_ascii_lowercase))
 }
 
 #[cfg(test)]
@@ -118,6 +146,9 @@ mod tests {
             redacted("curl -H X-Api-Key:abc https://u:p@h/x"),
             "curl -H X-Api-Key=[secret] https://[credentials]@h/x"
         );
+        assert_eq!(redacted("curl https://tok@h/x?key=abc"), "curl https://[credentials]@h/x?…");
+        assert_eq!(redacted("MYSQL_PWD=abc mysql"), "MYSQL_PWD=[secret] mysql");
+        assert_eq!(redacted("-H 'Authorization: token abc'"), "-H 'Authorization: token [secret]");
         assert_eq!(redacted("git push origin main"), "git push origin main");
         assert_eq!(redacted("curl -H 'Authorization: Bearer abc' x"), "curl -H 'Authorization: Bearer [secret] x");
         assert_eq!(redacted("login --password abc x"), "login --password [secret] x");
