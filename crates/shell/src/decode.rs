@@ -88,40 +88,51 @@ pub(crate) fn hexadecimal(text: &str) -> Option<String> {
 }
 
 /// `printf` with a known format and known arguments: `%s`, `%b`, `%d`, `%x`, `%c`, `%%` and escapes. The format is used
-/// again while arguments are left.
-pub(crate) fn printf(format: &str, arguments: &[String]) -> String {
-    const MOST_ROUNDS: usize = 64;
+/// again while arguments are left. `None` for widths and conversions that are not followed, and for what is too long.
+pub(crate) fn printf(format: &str, arguments: &[String]) -> Option<String> {
+    const LONGEST: usize = 1 << 20;
     let mut printed = String::new();
     let mut rest = arguments.iter();
-    for _ in 0..MOST_ROUNDS {
+    loop {
         let before = rest.len();
-        printf_once(format, &mut rest, &mut printed);
+        printf_once(format, &mut rest, &mut printed)?;
         if rest.len() == 0 || rest.len() == before {
-            break;
+            return Some(printed);
+        }
+        if printed.len() > LONGEST {
+            return None;
         }
     }
-    escapes(&printed)
 }
 
-fn printf_once<'a>(format: &str, arguments: &mut impl Iterator<Item = &'a String>, printed: &mut String) {
-    let mut letters = format.chars();
-    while let Some(letter) = letters.next() {
-        if letter != '%' {
-            printed.push(letter);
+fn printf_once<'a>(format: &str, arguments: &mut impl Iterator<Item = &'a String>, printed: &mut String) -> Option<()> {
+    // Escapes may make a percent sign, which then begins no conversion.
+    let mut conversions = format.split('%');
+    printed.push_str(&escapes(conversions.next().unwrap_or("")));
+    while let Some(conversion) = conversions.next() {
+        let Some(kind) = conversion.chars().next() else {
+            // `%%`: what follows stands as it is.
+            printed.push('%');
+            printed.push_str(&escapes(conversions.next().unwrap_or("")));
             continue;
+        };
+        let argument = arguments.next().map_or("", String::as_str);
+        match kind {
+            's' => printed.push_str(argument),
+            'b' => printed.push_str(&escapes(argument)),
+            'c' => printed.extend(argument.chars().next()),
+            'd' | 'i' => printed.push_str(&whole_number(argument)?.to_string()),
+            'x' => printed.push_str(&format!("{:x}", whole_number(argument)?)),
+            'o' => printed.push_str(&format!("{:o}", whole_number(argument)?)),
+            _ => return None,
         }
-        match letters.find(|letter| letter.is_ascii_alphabetic() || *letter == '%') {
-            Some('%') => printed.push('%'),
-            Some('x') => printed.push_str(&arguments.next().and_then(|n| n.parse().ok()).map_or("0".into(), hex)),
-            Some('c') => printed.extend(arguments.next().and_then(|text| text.chars().next())),
-            Some(_) => printed.push_str(arguments.next().map_or("", String::as_str)),
-            None => {}
-        }
+        printed.push_str(&escapes(conversion.get(1..).unwrap_or("")));
     }
+    Some(())
 }
 
-fn hex(number: i64) -> String {
-    format!("{number:x}")
+fn whole_number(text: &str) -> Option<i64> {
+    if text.is_empty() { Some(0) } else { text.parse().ok() }
 }
 
 /// `tr FROM TO` and, with an empty `to`, `tr -d FROM`; ranges and escapes are understood, classes are not.
@@ -175,7 +186,9 @@ mod tests {
 
     #[test]
     fn printf_and_tr_do_what_they_do() {
-        assert_eq!(printf("%s %s\\n", &["a".into(), "b".into(), "c".into()]), "a b\nc \n");
+        assert_eq!(printf("%s %s\\n", &["a".into(), "b".into(), "c\\n".into()]).as_deref(), Some("a b\nc\\n \n"));
+        assert_eq!(printf("%%s%b", &["\\x41".into()]).as_deref(), Some("%sA"));
+        assert_eq!(printf("%5s", &["a".into()]), None);
         assert_eq!(translate("ez", "a-z", "b-za").as_deref(), Some("fa"));
         assert_eq!(translate("r_m", "_", "").as_deref(), Some("rm"));
     }

@@ -35,16 +35,10 @@ impl Interpreter<'_> {
 
     fn expand_parts(&mut self, parts: &[Part]) -> Vec<Value> {
         let raw = self.raw(parts);
-        let quoted = parts.iter().any(|part| {
-            matches!(
-                part,
-                Part::Text { quoted: true, .. }
-                    | Part::Parameter { quoted: true, .. }
-                    | Part::Output { quoted: true, .. }
-            )
-        });
-        let separators = self.separators();
-        split(raw, quoted, &separators)
+        match self.known_separators() {
+            Some(separators) => split(raw, &separators),
+            None => split(raw.into_iter().map(unsplit).collect(), ""),
+        }
     }
 
     /// The value of a word where nothing is split: an assignment, a redirection, `case`.
@@ -60,10 +54,15 @@ impl Interpreter<'_> {
         value
     }
 
-    fn separators(&self) -> String {
+    pub(crate) fn separators(&self) -> String {
+        self.known_separators().unwrap_or_else(|| " \t\n".into())
+    }
+
+    /// `None` if `IFS` is not known: then nor are the words that splitting makes.
+    fn known_separators(&self) -> Option<String> {
         match self.state.variable("IFS") {
-            Some([value]) => value.literal().map_or(" \t\n".into(), |text| text.into_owned()),
-            _ => " \t\n".into(),
+            Some([value]) => value.literal().map(|text| text.into_owned()),
+            _ => Some(" \t\n".into()),
         }
     }
 
@@ -78,7 +77,7 @@ impl Interpreter<'_> {
     fn raw_part(&mut self, part: &Part, raw: &mut Vec<Raw>) {
         let whole = |piece: Piece, origin: Origin| Raw::Piece { piece, origin, splits: false };
         match part {
-            Part::Text { text, origin, .. } => raw.push(whole(Piece::Text(text.clone()), *origin)),
+            Part::Text { text, origin, .. } => push_value(raw, self.with_holes(text, *origin), false),
             Part::Glob { text, origin } => raw.push(whole(Piece::Glob(text.clone()), *origin)),
             Part::Tilde { user, origin } => raw.push(whole(self.home(user), *origin)),
             Part::Brace { mark, origin } => raw.push(whole(Piece::Text(mark.to_string()), *origin)),
@@ -108,14 +107,56 @@ impl Interpreter<'_> {
     }
 
     fn raw_parameter(&mut self, parameter: &Parameter, quoted: bool, origin: Origin, raw: &mut Vec<Raw>) {
+        if let Some(word) = self.replacement(parameter).filter(|_| !quoted) {
+            return self.raw_operand(&word, raw);
+        }
         let values = self.parameter(parameter, origin);
-        let separate = quoted && (parameter.name == "@" || parameter.name.ends_with("[@]"));
+        let separate = !quoted || parameter.name == "@" || parameter.name.ends_with("[@]");
+        if !separate && values.is_empty() {
+            push_value(raw, Value::default(), false);
+        }
         for (index, value) in values.into_iter().enumerate() {
             if index > 0 {
-                raw.push(if separate || !quoted { Raw::Break } else { space(origin) });
+                let joint = self.separators().chars().take(1).collect();
+                raw.push(if separate { Raw::Break } else { text_of(joint, origin) });
             }
             let value = self.spend(value);
             push_value(raw, value, !quoted);
+        }
+    }
+
+    /// The word that stands for the parameter, if it does: the default of what is not set.
+    fn replacement(&mut self, parameter: &Parameter) -> Option<Word> {
+        let is_set = |this: &mut Self, of_empty: bool| {
+            let set = this.lookup(&parameter.name, Origin::default());
+            set.is_some_and(|values| counts_as_set(&values, of_empty))
+        };
+        match &parameter.operator {
+            Operator::Default { of_empty, word } => (!is_set(self, *of_empty)).then(|| word.clone()),
+            Operator::Alternative { of_empty: false, word } => is_set(self, false).then(|| word.clone()),
+            Operator::Plain
+            | Operator::Length
+            | Operator::Indirect
+            | Operator::Assign { .. }
+            | Operator::Alternative { of_empty: true, .. }
+            | Operator::Required
+            | Operator::Cut { .. }
+            | Operator::Replace { .. }
+            | Operator::Slice(_)
+            | Operator::Upper
+            | Operator::Lower
+            | Operator::Other => None,
+        }
+    }
+
+    /// Outside of quotes, only what is quoted in the word itself is not split.
+    fn raw_operand(&mut self, word: &Word, raw: &mut Vec<Raw>) {
+        for part in &word.parts {
+            if let Part::Text { text, quoted: false, origin } = part {
+                push_value(raw, self.with_holes(text, *origin), true);
+            } else {
+                self.raw_part(part, raw);
+            }
         }
     }
 
@@ -125,18 +166,25 @@ impl Interpreter<'_> {
         let unknown = |why| vec![Value::piece(Piece::Unknown(why), origin)];
         match &parameter.operator {
             Operator::Plain | Operator::Required => set.unwrap_or_else(unset),
-            Operator::Length => vec![Value::piece(number(), origin)],
-            Operator::Default(word) | Operator::Assign(word) => {
+            Operator::Length => vec![length(&parameter.name, set, origin)],
+            Operator::Default { of_empty, word } | Operator::Assign { of_empty, word } => {
                 let fallback = self.expand_whole(word);
-                let value = set.filter(|values| values.iter().any(|value| !value.pieces.is_empty()));
-                if let (Operator::Assign(_), None) = (&parameter.operator, &value) {
+                let value = set.filter(|values| counts_as_set(values, *of_empty));
+                if let (Operator::Assign { .. }, None) = (&parameter.operator, &value) {
                     self.state.assign(&parameter.name, vec![fallback.clone()]);
                 }
                 value.unwrap_or_else(|| vec![fallback])
             }
-            Operator::Alternative(word) => {
+            Operator::Alternative { of_empty, word } => {
                 let alternative = self.expand_whole(word);
-                if set.is_some() { vec![alternative] } else { Vec::new() }
+                let set = set.filter(|values| counts_as_set(values, *of_empty));
+                match set {
+                    Some(values) if *of_empty && values.iter().all(|value| value.literal().is_none()) => {
+                        unknown(Why::NotEvaluated)
+                    }
+                    Some(_) => vec![alternative],
+                    None => Vec::new(),
+                }
             }
             Operator::Indirect => match set.as_deref() {
                 Some([value]) => match value.literal() {
@@ -146,7 +194,7 @@ impl Interpreter<'_> {
                 _ => unknown(Why::NotEvaluated),
             },
             Operator::Slice(word) => {
-                self.slice(set, word).map_or_else(|| unknown(Why::NotEvaluated), |value| vec![value])
+                self.slice(&parameter.name, set, word).unwrap_or_else(|| unknown(Why::NotEvaluated))
             }
             Operator::Cut { front, longest, pattern } => {
                 let pattern = self.expand_whole(pattern);
@@ -172,15 +220,32 @@ impl Interpreter<'_> {
         }
     }
 
-    fn slice(&mut self, set: Option<Vec<Value>>, word: &Word) -> Option<Value> {
+    fn slice(&mut self, name: &str, set: Option<Vec<Value>>, word: &Word) -> Option<Vec<Value>> {
         let bounds = self.expand_whole(word).literal()?.into_owned();
         let (start, length) = bounds.split_once(':').map_or((bounds.as_str(), None), |(a, b)| (a, Some(b)));
-        let start: usize = start.trim().parse().ok()?;
+        let start: i64 = start.trim().parse().ok()?;
+        let length = length.map_or(Some(usize::MAX), |length| length.trim().parse().ok())?;
         let values = set?;
+        if values.iter().any(|value| value.literal().is_none()) {
+            // What is not known may stand for several.
+            return None;
+        }
+        match name {
+            // Parameters are counted from one.
+            "@" | "*" if start > 0 => {
+                return Some(values.into_iter().skip(start as usize - 1).take(length).collect());
+            }
+            "@" | "*" => return None,
+            _ if is_list(name) => {
+                let start = from_end(start, values.len());
+                return Some(values.into_iter().skip(start).take(length).collect());
+            }
+            _ => {}
+        }
         let [value] = values.as_slice() else { return None };
         let text = value.literal()?;
-        let length = length.map_or(Some(usize::MAX), |length| length.trim().parse().ok())?;
-        Some(Value::text(text.chars().skip(start).take(length).collect::<String>(), value.origin()))
+        let start = from_end(start, text.chars().count());
+        Some(vec![Value::text(text.chars().skip(start).take(length).collect::<String>(), value.origin())])
     }
 
     /// The values of a parameter; `None` if the text does not set it.
@@ -188,17 +253,29 @@ impl Interpreter<'_> {
         let one = |piece| Some(vec![Value::piece(piece, origin)]);
         match name {
             "@" | "*" => return Some(self.state.parameters.iter().skip(1).cloned().collect()),
+            "#" if self.state.counts_parameters() => {
+                return one(Piece::Text((self.state.parameters.len() - 1).to_string()));
+            }
             "#" | "?" | "$" | "!" => return one(number()),
             "-" => return one(Piece::Text(String::new())),
             _ => {}
         }
         if let Ok(index) = name.parse::<usize>() {
-            return self.state.parameters.get(index).map(|value| vec![value.clone()]);
+            let known = self.state.counts_parameters();
+            let value = self.state.parameters.get(index).map(|value| vec![value.clone()]);
+            return value.or(known.then(Vec::new));
         }
-        let bare = name.strip_suffix("[@]").unwrap_or(name);
+        let (bare, element) = name.split_once('[').unwrap_or((name, ""));
         if let Some(values) = self.state.variable(bare) {
-            let values = if bare == name { values.get(..1).unwrap_or(&[]) } else { values };
-            return Some(values.to_vec());
+            if is_list(name) {
+                return Some(values.to_vec());
+            }
+            let index = element.trim_end_matches(']').parse().unwrap_or(0);
+            return match values {
+                // What differs between branches may have been a list.
+                [value] if value.literal().is_none() => Some(values.to_vec()),
+                values => Some(values.iter().skip(index).take(1).cloned().collect()),
+            };
         }
         match bare {
             "HOME" => one(Piece::Home(String::new())),
@@ -216,11 +293,49 @@ fn number() -> Piece {
     Piece::Glob("[0-9]*".into())
 }
 
-fn space(origin: Origin) -> Raw {
-    Raw::Piece { piece: Piece::Text(" ".into()), origin, splits: false }
+/// A place that may be counted from the end; before the first there is nothing.
+fn from_end(place: i64, length: usize) -> usize {
+    match usize::try_from(place) {
+        Ok(place) => place,
+        Err(_) => length.checked_sub(place.unsigned_abs() as usize).unwrap_or(usize::MAX),
+    }
+}
+
+/// Whether the parameter stands for all elements of an array.
+fn is_list(name: &str) -> bool {
+    name.ends_with("[@]") || name.ends_with("[*]")
+}
+
+fn counts_as_set(values: &[Value], of_empty: bool) -> bool {
+    if of_empty { !values.iter().all(is_empty) } else { !values.is_empty() }
+}
+
+fn is_empty(value: &Value) -> bool {
+    value.literal().is_some_and(|text| text.is_empty())
+}
+
+/// `${#name}`: letters of a text, elements of a list.
+fn length(name: &str, set: Option<Vec<Value>>, origin: Origin) -> Value {
+    let counted = match set.as_deref() {
+        Some(values) if is_list(name) => values.iter().all(|value| value.literal().is_some()).then_some(values.len()),
+        // Shells differ in what they count of other letters.
+        Some([value]) if !matches!(name, "@" | "*") => {
+            value.literal().filter(|text| text.is_ascii()).map(|text| text.len())
+        }
+        _ => None,
+    };
+    counted.map_or_else(|| Value::piece(number(), origin), |count| Value::text(count.to_string(), origin))
+}
+
+fn text_of(text: String, origin: Origin) -> Raw {
+    Raw::Piece { piece: Piece::Text(text), origin, splits: false }
 }
 
 fn push_value(raw: &mut Vec<Raw>, value: Value, splits: bool) {
+    if value.pieces.is_empty() && !splits {
+        // Quotes make a word even of nothing.
+        raw.push(text_of(String::new(), Origin::default()));
+    }
     raw.extend(value.pieces.into_iter().map(|(piece, origin)| Raw::Piece { piece, origin, splits }));
 }
 
@@ -235,33 +350,80 @@ fn trim_newlines(mut value: Value) -> Value {
     value
 }
 
+/// What would be split, where it is not known how.
+fn unsplit(raw: Raw) -> Raw {
+    match raw {
+        Raw::Piece { piece: Piece::Text(_), origin, splits: true } => {
+            Raw::Piece { piece: Piece::Unknown(Why::Branches), origin, splits: false }
+        }
+        Raw::Piece { .. } | Raw::Break => raw,
+    }
+}
+
 /// Splits unquoted results at the separators and finds the patterns in them.
-fn split(raw: Vec<Raw>, quoted: bool, separators: &str) -> Vec<Value> {
-    let mut words = Vec::new();
-    let mut word = Value::default();
-    let mut begun = quoted;
+fn split(raw: Vec<Raw>, separators: &str) -> Vec<Value> {
+    let mut fields = Fields::default();
     for raw in raw {
         match raw {
-            Raw::Break => {
-                words.push(std::mem::take(&mut word));
-                begun = true;
-            }
-            Raw::Piece { piece: Piece::Text(text), origin, splits: true } => {
-                for (index, field) in text.split(|letter| separators.contains(letter)).enumerate() {
-                    if index > 0 && !word.pieces.is_empty() {
-                        words.push(std::mem::take(&mut word));
-                    }
-                    push_patterns(field, origin, &mut word);
-                }
-            }
-            Raw::Piece { piece: Piece::Text(text), origin, .. } => word.push_text(&text, origin),
-            Raw::Piece { piece, origin, .. } => word.pieces.push((piece, origin)),
+            Raw::Break => fields.end(),
+            Raw::Piece { piece: Piece::Text(text), origin, splits: true } => fields.add(&text, origin, separators),
+            Raw::Piece { piece: Piece::Text(text), .. } if text.is_empty() => _ = fields.begin(),
+            Raw::Piece { piece: Piece::Text(text), origin, .. } => fields.begin().push_text(&text, origin),
+            Raw::Piece { piece, origin, .. } => fields.begin().pieces.push((piece, origin)),
         }
     }
-    if !word.pieces.is_empty() || (begun && words.is_empty()) {
-        words.push(word);
+    fields.end();
+    fields.words
+}
+
+/// The words that splitting has made so far.
+#[derive(Default)]
+struct Fields {
+    words: Vec<Value>,
+    word: Option<Value>,
+    /// A blank ended the last word: another separator right behind it belongs to the same gap.
+    after_blank: bool,
+}
+
+impl Fields {
+    fn begin(&mut self) -> &mut Value {
+        self.after_blank = false;
+        self.word.get_or_insert_default()
     }
-    words
+
+    fn end(&mut self) {
+        self.words.extend(self.word.take());
+        self.after_blank = false;
+    }
+
+    fn add(&mut self, text: &str, origin: Origin, separators: &str) {
+        let mut rest = text;
+        while let Some((at, separator)) = rest.char_indices().find(|(_, letter)| separators.contains(*letter)) {
+            let (field, behind) = rest.split_at(at);
+            self.add_field(field, origin);
+            self.separate(separator);
+            rest = behind.get(separator.len_utf8()..).unwrap_or("");
+        }
+        self.add_field(rest, origin);
+    }
+
+    fn add_field(&mut self, field: &str, origin: Origin) {
+        if !field.is_empty() {
+            push_patterns(field, origin, self.begin());
+        }
+    }
+
+    /// Blanks only part words; each other separator ends one, even an empty one.
+    fn separate(&mut self, separator: char) {
+        let had_word = self.word.is_some();
+        let is_blank = matches!(separator, ' ' | '\t' | '\n');
+        if !had_word && !is_blank && !self.after_blank {
+            self.words.push(Value::default());
+        }
+        let stays = self.after_blank && is_blank;
+        self.end();
+        self.after_blank = stays || (had_word && is_blank);
+    }
 }
 
 fn push_patterns(field: &str, origin: Origin, word: &mut Value) {
@@ -361,16 +523,34 @@ fn first_brace(parts: &[Part]) -> Option<Braced> {
     Some((parts.get(..start)?.to_vec(), options, parts.get(end + 1..)?.to_vec()))
 }
 
-/// `{1..5}`, `{a..e}`.
+/// `{1..5}`, `{a..e}`, `{9..1..2}`, `{01..10}`.
 fn sequence(parts: &[Part]) -> Option<Vec<Vec<Part>>> {
     let [Part::Text { text, quoted: false, origin }] = parts else { return None };
-    let (first, last) = text.split_once("..")?;
-    let text_part = |text: String| vec![Part::Text { text, quoted: false, origin: *origin }];
-    if let (Ok(first), Ok(last)) = (first.parse::<i64>(), last.parse::<i64>()) {
-        let (low, high) = (first.min(last), first.max(last));
-        return Some((low..=high).take(MAX_BRACE_WORDS + 1).map(|number| text_part(number.to_string())).collect());
+    let (first, rest) = text.split_once("..")?;
+    let (last, step) = rest.split_once("..").unwrap_or((rest, "1"));
+    let step = step.parse::<i64>().ok()?.unsigned_abs().max(1);
+    let part = |text: String| vec![Part::Text { text, quoted: false, origin: *origin }];
+    if let (Ok(from), Ok(to)) = (first.parse::<i64>(), last.parse::<i64>()) {
+        let width = if is_padded(first) || is_padded(last) { first.len().max(last.len()) } else { 0 };
+        return Some(steps(from, to, step).map(|number| part(format!("{number:0width$}"))).collect());
     }
-    let one = |text: &str| text.chars().next().filter(|letter| letter.len_utf8() == text.len());
-    let (first, last) = (one(first)?, one(last)?);
-    Some((first.min(last)..=first.max(last)).take(MAX_BRACE_WORDS + 1).map(|letter| text_part(letter.into())).collect())
+    let one = |text: &str| text.bytes().next().filter(|letter| text.len() == 1 && letter.is_ascii_alphabetic());
+    let (from, to) = (i64::from(one(first)?), i64::from(one(last)?));
+    let letter = |code: i64| u8::try_from(code).map_or(String::new(), |code| char::from(code).to_string());
+    Some(steps(from, to, step).map(|code| part(letter(code))).collect())
+}
+
+fn is_padded(number: &str) -> bool {
+    let digits = number.trim_start_matches('-');
+    digits.len() > 1 && digits.starts_with('0')
+}
+
+/// From one end to the other, upwards or downwards; one more than is read at most.
+fn steps(from: i64, to: i64, step: u64) -> impl Iterator<Item = i64> {
+    let count = (from.abs_diff(to) / step).min(MAX_BRACE_WORDS as u64);
+    let step = i64::try_from(step).unwrap_or(i64::MAX);
+    (0..=count as i64).map(move |index| {
+        let distance = index.saturating_mul(step);
+        if from <= to { from.saturating_add(distance) } else { from.saturating_sub(distance) }
+    })
 }

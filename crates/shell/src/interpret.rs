@@ -3,13 +3,15 @@
 //! Nothing is run. Branches and loop bodies are all walked; what differs between them is unknown afterwards. Work is
 //! bounded by counted commands and steps, and what lies beyond is a gap.
 
+mod feed;
+mod holes;
 mod inner;
 mod simple;
 mod state;
 
 pub(crate) use state::State;
 
-use crate::syntax::{Join, Node, Parser, Placement, Redirect, RedirectKind, Script, Statement, Word};
+use crate::syntax::{Assignment, Join, Node, Parser, Part, Placement, Redirect, RedirectKind, Script, Statement, Word};
 use crate::value::{Derivation, DerivationId, Origin, Piece, Span, Value, Why};
 use crate::{Access, CommandId, Gap, Reading, Redirection, Site, Stdin, Surroundings};
 
@@ -45,6 +47,8 @@ pub fn read(text: &str, surroundings: &Surroundings<'_>) -> Reading {
         calls: Vec::new(),
         processes: Vec::new(),
         at_exit: Vec::new(),
+        locals: Vec::new(),
+        holes: Vec::new(),
         exhausted: false,
     };
     let placement = Placement::At { start: 0, derivation: None };
@@ -73,6 +77,10 @@ pub(crate) struct Interpreter<'a> {
     processes: Vec<(Origin, Stream)>,
     /// Texts that `trap` leaves for the end, with their commands.
     at_exit: Vec<(Value, CommandId)>,
+    /// For each function that is being walked, what its local variables hide.
+    locals: Vec<state::Saved>,
+    /// What stands at the marks in derived texts.
+    holes: Vec<(Piece, Origin)>,
     exhausted: bool,
 }
 
@@ -168,7 +176,20 @@ impl Interpreter<'_> {
 
     fn statements(&mut self, script: &Script, stdin: &Stream) -> Stream {
         let mut output = Stream::of(Value::default(), Vec::new());
+        let mut skipped: Vec<State> = Vec::new();
+        let mut succeeds = true;
         for statement in &script.statements {
+            if statement.join == Join::Always {
+                self.merge_skipped(&mut skipped);
+                succeeds = true;
+            }
+            if statement.join == Join::Or {
+                self.merge_skipped(&mut skipped);
+            }
+            if statement.join == Join::And && !succeeds {
+                skipped.push(self.state.clone());
+            }
+            succeeds &= always_succeeds(&statement.node);
             self.steps += 1;
             if self.steps > MAX_STEPS {
                 self.exhaust(self.place);
@@ -180,15 +201,21 @@ impl Interpreter<'_> {
             output.text.push(printed.text);
             output.commands.extend(printed.commands);
         }
+        self.merge_skipped(&mut skipped);
         output
+    }
+
+    /// What stands behind `&&` may not have run. That a `cd` there fails is not assumed.
+    fn merge_skipped(&mut self, skipped: &mut Vec<State>) {
+        for before in skipped.drain(..) {
+            self.state.merge_names(&before);
+        }
     }
 
     fn statement(&mut self, statement: &Statement, stdin: &Stream) -> Stream {
         if statement.background {
             self.forking += 1;
-            let before = self.state.clone();
-            let output = self.node(&statement.node, stdin);
-            self.state = before;
+            let output = self.isolated(|this| this.node(&statement.node, stdin));
             self.forking -= 1;
             return output;
         }
@@ -208,7 +235,10 @@ impl Interpreter<'_> {
             Node::Group(script) => self.script(script, stdin),
             Node::Subshell(script) => self.isolated(|this| this.script(script, stdin)),
             Node::If { branches, otherwise } => self.if_node(branches, otherwise, stdin),
-            Node::Loop { condition, body } => self.loop_node(condition, body, stdin),
+            Node::Loop { condition, body } => match feed::lines(condition, stdin) {
+                Some(lines) => self.loop_over_lines(&lines, condition, body, stdin),
+                None => self.loop_node(condition, body, stdin),
+            },
             Node::For { name, words, body } => self.for_node(name, words.as_deref(), body, stdin),
             Node::Case { subject, arms } => self.case_node(subject, arms, stdin),
             Node::Function { name, body } => {
@@ -241,9 +271,7 @@ impl Interpreter<'_> {
     /// A subshell: what it sets is gone afterwards.
     fn isolated<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.state.clone();
-        let result = walk(self);
-        self.state = before;
-        result
+        self.with_state(before, walk)
     }
 
     fn pipeline(&mut self, members: &[Node], stdin: &Stream) -> Stream {
@@ -280,9 +308,56 @@ impl Interpreter<'_> {
     }
 
     fn loop_node(&mut self, condition: &Script, body: &Script, stdin: &Stream) -> Stream {
+        let first = self.reading.commands.len();
+        let mut output = self.round(condition, body, stdin);
+        if self.state.same_names(&output.1) {
+            return output.0;
+        }
+        self.state.merge(&output.1);
+        // Later rounds begin with what earlier ones have set.
+        let again = self.reading.commands.len();
+        let marks = (self.reading.gaps.len(), self.reading.multiplying.len());
+        let (printed, before) = self.round(condition, body, stdin);
+        self.state.merge(&before);
+        if self.repeats(first, again) && !self.exhausted {
+            self.reading.commands.truncate(again);
+            self.reading.gaps.truncate(marks.0);
+            self.reading.multiplying.truncate(marks.1);
+        } else {
+            output.0.text.push(printed.text);
+            output.0.commands.extend(printed.commands);
+        }
+        output.0
+    }
+
+    /// One round of a loop: what it prints, and the state before it.
+    fn round(&mut self, condition: &Script, body: &Script, stdin: &Stream) -> (Stream, State) {
         let before = self.state.clone();
         self.script(condition, stdin);
-        let output = self.script(body, stdin);
+        (self.script(body, stdin), before)
+    }
+
+    /// Whether the commands from `again` on are those from `first` on once more.
+    fn repeats(&self, first: CommandId, again: CommandId) -> bool {
+        let (before, after) = self.reading.commands.split_at(again.min(self.reading.commands.len()));
+        let same = |(one, other): (&crate::Command, &crate::Command)| {
+            one.words == other.words && one.redirects == other.redirects && one.folder == other.folder
+        };
+        before.len() - first == after.len() && before.iter().skip(first).zip(after).all(same)
+    }
+
+    /// `while read` over known lines: a round for each.
+    fn loop_over_lines(&mut self, lines: &[Stream], condition: &Script, body: &Script, stdin: &Stream) -> Stream {
+        let before = self.state.clone();
+        let mut output = Stream::of(Value::default(), Vec::new());
+        for line in lines {
+            self.script(condition, line);
+            let printed = self.script(body, stdin);
+            output.text.push(printed.text);
+            output.commands.extend(printed.commands);
+        }
+        // The last `read` finds nothing.
+        self.script(condition, &Stream::default());
         self.state.merge(&before);
         output
     }
@@ -293,6 +368,7 @@ impl Interpreter<'_> {
             None => self.state.parameters.iter().skip(1).cloned().collect(),
         };
         let before = self.state.clone();
+        let mut ends: Vec<State> = Vec::new();
         let mut output = Stream::of(Value::default(), Vec::new());
         for value in values {
             if self.exhausted {
@@ -302,7 +378,10 @@ impl Interpreter<'_> {
             let printed = self.script(body, stdin);
             output.text.push(printed.text);
             output.commands.extend(printed.commands);
+            ends.push(self.state.clone());
         }
+        // A `break` may have ended it after any round.
+        ends.iter().for_each(|end| self.state.merge(end));
         self.state.merge(&before);
         output
     }
@@ -386,6 +465,17 @@ impl Interpreter<'_> {
             };
         }
         files.push(Redirection { access, target });
+    }
+}
+
+/// Whether what stands behind its `&&` runs in any case.
+fn always_succeeds(node: &Node) -> bool {
+    const SUCCEEDING: [&str; 7] = ["true", ":", "echo", "printf", "export", "set", "local"];
+    let Node::Simple(simple) = node else { return false };
+    match simple.words.first().map(|word| word.parts.as_slice()) {
+        None => simple.redirects.is_empty() && !simple.assignments.iter().any(Assignment::substitutes),
+        Some([Part::Text { text, .. }]) => SUCCEEDING.contains(&text.as_str()),
+        Some(_) => false,
     }
 }
 

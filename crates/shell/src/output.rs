@@ -102,7 +102,7 @@ fn printf(arguments: &[Value], origin: Origin) -> Option<Value> {
         (Some(format), Some(known)) => {
             let place = arguments.iter().map(Value::span).reduce(crate::Span::join).unwrap_or(origin.span);
             let derivation = arguments.iter().find_map(|word| word.origin().derivation);
-            Some(Value::text(decode::printf(&format, &known), Origin { span: place, derivation }))
+            Some(Value::text(decode::printf(&format, &known)?, Origin { span: place, derivation }))
         }
         // `printf '%s\n' "$x"` prints its arguments.
         (Some(format), None) if format.starts_with("%s") => Some(echo(rest, origin)),

@@ -134,6 +134,62 @@ fn what_differs_between_branches_is_not_known() {
 }
 
 #[test]
+fn words_are_those_that_splitting_makes() {
+    check("set -- ; rm \"$@\" \"$*\" \"\"", &["[rm][][]"]);
+    check("IFS=/; X=a//b/; rm $X", &["[rm][a][][b]"]);
+    check("IFS=' /'; X=' a / b'; rm $X", &["[rm][a][b]"]);
+    check("if a; then IFS=/; fi; X=b/c; rm $X", &["[a]", "[rm][…]"]);
+    check("a=(b 'c d'); rm \"${a[*]}\" ${a[1]} \"${a[@]:1}\"", &["[rm][b c d][c][d][c d]"]);
+    check("a=(b c); a[1]=d; rm \"${a[@]}\" ${#a[@]}", &["[rm][b][d][2]"]);
+    check("set a b c; rm \"${@:2}\" $# $4; shift 4; rm $1", &["[rm][b][c][3]", "[rm][a]"]);
+    check("X=; rm ${X:-a} \"${X-a}\" ${X:+a} ${Y:-'b c' d}", &["[rm][a][][b c][d]"]);
+    check("X=abc; rm ${X: -2} ${#X}; unset X; rm $X b", &["[rm][bc][3]", "[rm][b]"]);
+    check("rm {3..1} {01..03} {1..7..3} {c..a}", &["[rm][3][2][1][01][02][03][1][4][7][c][b][a]"]);
+    check("X=1 Y=$X; rm $Y", &["[rm][1]"]);
+    check("rm $(printf '%s' 'a\\tb')", &["[printf][%s][a\\tb]", "[rm][a\\tb]"]);
+}
+
+#[test]
+fn a_variable_is_seen_where_its_shell_sees_it() {
+    check("X=1; f() { local X=2; rm $X; }; f; rm $X", &["[local]", "[rm][2]", "[rm][1]"]);
+    check("X=1; f() ( declare X=2; ); f; rm $X", &["[declare]", "[rm][1]"]);
+    check("X=1; f() { rm $X; }; X=2 f; rm $X", &["[rm][2]", "[rm][1]"]);
+    check("X=1; sh -c 'rm $X'", &["[sh][-c][rm $X]", "[rm][$X]"]);
+    finds("export X=1; sh -c 'rm $X'", "[rm][1]");
+    finds("export X=1; unset X; X=2; sh -c 'rm $X'", "[rm][$X]");
+    finds("X=1; env X=2 sh -c 'rm $X'", "[rm][2]");
+    finds("set -- a; sh -c 'rm $# \"$1\"' _ b", "[rm][1][b]");
+    finds("set -- a; sh -c 'rm \"$@\"'", "[rm]");
+    finds("echo 'rm $1' | sh -s a", "[rm][a]");
+    finds("eval \"rm '$X'\"", "[rm][$X]");
+    finds("rm() { echo; }; command rm x", "[rm][x]");
+    finds("( trap 'rm $X' EXIT; X=1 ); X=2", "[rm][1]");
+}
+
+#[test]
+fn what_may_not_have_run_leaves_things_open() {
+    check("X=1; a && X=2; rm $X", &["[a]", "[rm][…]"]);
+    check("X=1 && Y=2; rm $X $Y", &["[rm][1][2]"]);
+    check("X=1; while a; do rm $X; X=2; done", &["[a]", "[rm][1]", "[a]", "[rm][…]"]);
+    check("X=1; for i in 2 1; do X=$i; break; done; rm $X", &["[break]", "[break]", "[rm][…]"]);
+    check("a && set -- b || set -- c; rm $1", &["[a]", "[rm][…]"]);
+}
+
+#[test]
+fn known_input_is_taken_line_by_line() {
+    check("read -r a b <<< 'x y z'; rm \"$a\" \"$b\"", &["[rm][x][y z]"]);
+    check("IFS=/ read -r a b <<< x/y; rm $a $b", &["[rm][x][y]"]);
+    check("read -ra a <<< 'x y'; rm \"${a[@]}\"", &["[rm][x][y]"]);
+    check("mapfile -t a <<< $'x\\ny'; rm \"${a[@]}\"", &["[rm][x][y]"]);
+    check("while read -r a; do rm \"$a\"; done <<E\nx\ny z\nE", &["[rm][x]", "[rm][y z]"]);
+    finds("echo a b c | xargs -n 2 rm", "[rm][c]");
+    finds("printf '%s\\n' 'a b' c | xargs -I% rm % x%", "[rm][a b][xa b]");
+    finds("printf 'a b\\0c' | xargs -0 rm", "[rm][a b][c]");
+    finds("printf '%s\\n' 'a b' c d | xargs -L 2 rm", "[rm][a][b][c]");
+    finds("echo \"'a b' c\" | xargs rm", "[rm][a b][c]");
+}
+
+#[test]
 fn heredocs_are_data_unless_a_shell_reads_them() {
     check("cat <<E\nrm x\nE\nls", &["[cat]", "[ls]"]);
     check("cat <<'E' > f\nrm $(a)\nE", &["[cat]"]);
@@ -149,7 +205,7 @@ fn heredocs_are_data_unless_a_shell_reads_them() {
 fn wrappers_lead_to_what_they_run() {
     finds("sudo -u root env A=1 nice -n 5 timeout 5 nohup rm x", "[rm][x]");
     finds("find . -exec sh -c 'rm \"$1\"' _ {} \\;", "[rm][./**]");
-    finds("echo a b | xargs -n1 -I{} rm x/{}", "[rm][x/a][x/b]");
+    finds("echo a b | xargs -I{} rm x/{}", "[rm][x/a b]");
     finds("eval \"eval 'rm x'\"", "[rm][x]");
     finds("busybox rm x", "[rm][x]");
     finds("ssh -p 22 host rm x", "[rm][x]");

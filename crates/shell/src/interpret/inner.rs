@@ -5,7 +5,7 @@ use super::{Interpreter, MAX_DEPTH, Stream};
 use crate::invocation::Invocation;
 use crate::program::Selector;
 use crate::syntax::is_name;
-use crate::value::{Piece, Printed, Value, Why};
+use crate::value::{Value, Why};
 use crate::{Code, CommandId, Site, Stdin};
 use reflex_tables::Node;
 
@@ -58,10 +58,13 @@ impl Interpreter<'_> {
             return selected_script(texts).and_then(|text| self.script_value(text, parameters, id, draft));
         }
         if entry.get("file").is_text() {
-            return self.file(selected("file").into_iter().next()?, id, draft);
+            let parameters = Selector("operands").values(invocation, &draft.words);
+            return self.file(selected("file").into_iter().next()?, parameters, id, draft);
         }
         if entry.get("stdin").text() == "script" {
-            return self.script_from_stream(id, &draft.stdin);
+            let arguments = Selector("operands").values(invocation, &draft.words);
+            let parameters = draft.words.iter().take(1).cloned().chain(arguments).collect();
+            return self.script_from_stream(id, &draft.stdin, parameters);
         }
         None
     }
@@ -94,35 +97,44 @@ impl Interpreter<'_> {
             let filled = Selector(entry.get("filled-with").text()).values(invocation, &draft.words);
             words = fill(words, placeholder, &filled);
         }
-        if entry.get("append").text() == "stdin" {
-            self.append_stdin(&mut words, invocation, draft);
+        let lines = if entry.get("append").text() == "stdin" {
+            super::feed::xargs(words, invocation, draft)
+        } else {
+            vec![words]
+        };
+        let mut printed = Stream::of(Value::default(), Vec::new());
+        for words in lines {
+            let output = self.run_by_program(words, assignments.clone(), draft);
+            printed.text.push(output.text);
+            printed.commands.extend(output.commands);
         }
-        let expanded = draft.expanded.clone();
-        let stdin = draft.stdin.clone();
-        let state = self.state.clone();
-        let draft = Draft { words, assignments, redirects: Vec::new(), stdin, expanded, origin: draft.origin };
-        Some(self.with_state(state, |this| this.command(draft)))
+        Some(printed)
     }
 
-    /// xargs: what it reads becomes arguments, at the place of its placeholder or at the end.
-    fn append_stdin(&mut self, words: &mut Vec<Value>, invocation: &Invocation, draft: &Draft) {
-        let read = read_words(&draft.stdin, draft);
-        match invocation.values("replace", &draft.words).first().and_then(Value::literal) {
-            Some(placeholder) => *words = fill(std::mem::take(words), &placeholder, &read),
-            None if invocation.has("replace") => *words = fill(std::mem::take(words), "{}", &read),
-            None => words.extend(read),
+    /// A program runs programs and no functions; only these two run them in this shell.
+    fn run_by_program(&mut self, words: Vec<Value>, assignments: Vec<(String, Value)>, outer: &Draft) -> Stream {
+        let name = outer.words.first().and_then(Value::literal).unwrap_or_default().into_owned();
+        let draft = Draft {
+            words,
+            assignments,
+            redirects: Vec::new(),
+            stdin: outer.stdin.clone(),
+            expanded: outer.expanded.clone(),
+            origin: outer.origin,
+            by_program: true,
+        };
+        if matches!(name.as_str(), "command" | "builtin") {
+            return self.command(draft);
         }
+        self.isolated(|this| this.command(draft))
     }
 
     /// A text that is given to a shell.
     fn script_value(&mut self, text: Value, parameters: Vec<Value>, id: CommandId, draft: &Draft) -> Option<Stream> {
-        let Some(literal) = readable(&text) else {
+        let Some(literal) = self.readable(&text) else {
             self.code(id, Code::Text(text), draft.expanded.clone().collect());
             return None;
         };
-        let parameters = if parameters.is_empty() { self.state.parameters.clone() } else { parameters };
-        let mut state = self.state.clone();
-        state.parameters = parameters;
         let origin = text.origin();
         if text.is_unknown() {
             self.code(id, Code::Part(text), draft.expanded.clone().collect());
@@ -132,20 +144,24 @@ impl Interpreter<'_> {
         if lasting {
             return Some(self.derived_text("eval", &literal, origin, &stdin));
         }
+        let own = draft.words.first().cloned().unwrap_or_default();
+        let parameters = if parameters.is_empty() { vec![own] } else { parameters };
+        let state = self.state.of_child(parameters);
         Some(self.with_state(state, |this| this.derived_text("shell text", &literal, origin, &stdin)))
     }
 
     /// What `trap` leaves for the end runs with the state of the end.
     pub(super) fn run_at_exit(&mut self) {
         for (text, id) in std::mem::take(&mut self.at_exit) {
-            if let Some(literal) = readable(&text) {
-                self.parent = Some(id);
+            if let Some(literal) = self.readable(&text) {
+                let parent = self.parent.replace(id);
                 self.derived_text("shell text", &literal, text.origin(), &Stream::default());
+                self.parent = parent;
             }
         }
     }
 
-    fn script_from_stream(&mut self, id: CommandId, stream: &Stream) -> Option<Stream> {
+    fn script_from_stream(&mut self, id: CommandId, stream: &Stream, parameters: Vec<Value>) -> Option<Stream> {
         if !stream.present {
             return None;
         }
@@ -153,21 +169,26 @@ impl Interpreter<'_> {
             self.code(id, Code::Stdin(stream.text.clone()), stream.commands.clone());
             return None;
         };
-        let (literal, origin, state) = (literal.into_owned(), stream.text.origin(), self.state.clone());
+        let (literal, origin) = (literal.into_owned(), stream.text.origin());
+        let name = self.reading.commands.get(id).map_or("", |command| command.name.as_str());
+        if matches!(name, "source" | ".") {
+            return Some(self.derived_text("standard input", &literal, origin, &Stream::default()));
+        }
+        let state = self.state.of_child(parameters);
         Some(self.with_state(state, |this| this.derived_text("standard input", &literal, origin, &Stream::default())))
     }
 
     /// A file that is run as a script; a process substitution is one whose content is known here.
-    fn file(&mut self, path: Value, id: CommandId, draft: &Draft) -> Option<Stream> {
+    fn file(&mut self, path: Value, parameters: Vec<Value>, id: CommandId, draft: &Draft) -> Option<Stream> {
         if path.literal().as_deref().is_some_and(|path| path == "-" || path == "/dev/stdin") {
-            return self.script_from_stream(id, &draft.stdin);
+            return self.script_from_stream(id, &draft.stdin, parameters);
         }
         let process = self.processes.iter().rev().find(|(place, _)| *place == path.origin()).map(|(_, s)| s.clone());
         let Some(stream) = process else {
             self.code(id, Code::File(path), Vec::new());
             return None;
         };
-        self.script_from_stream(id, &stream)
+        self.script_from_stream(id, &stream, parameters)
     }
 
     fn code(&mut self, id: CommandId, code: Code, from: Vec<CommandId>) {
@@ -193,7 +214,7 @@ fn assigned(word: &Value) -> Option<(String, Value)> {
 }
 
 /// Every occurrence of the placeholder inside a word becomes a value; a word is repeated for each value.
-fn fill(words: Vec<Value>, placeholder: &str, values: &[Value]) -> Vec<Value> {
+pub(super) fn fill(words: Vec<Value>, placeholder: &str, values: &[Value]) -> Vec<Value> {
     let mut filled = Vec::with_capacity(words.len());
     for word in words {
         let text = word.literal().map(|text| text.into_owned());
@@ -216,14 +237,6 @@ fn fill(words: Vec<Value>, placeholder: &str, values: &[Value]) -> Vec<Value> {
     filled
 }
 
-/// The words in a stream; one that stands for any if nothing of it is known.
-fn read_words(stream: &Stream, draft: &Draft) -> Vec<Value> {
-    if !stream.present || stream.text.pieces.is_empty() {
-        return vec![Value::piece(Piece::Unknown(Why::Input), draft.origin)];
-    }
-    stream.text.split(&[' ', '\t', '\n', '\0'])
-}
-
 fn selected_script(values: Vec<Value>) -> Option<Value> {
     let mut values = values.into_iter();
     let mut text = values.next()?;
@@ -232,25 +245,6 @@ fn selected_script(values: Vec<Value>) -> Option<Value> {
         text.push(value);
     }
     Some(text)
-}
-
-/// A script's text as far as it can be read: names stand for values that are not known.
-fn readable(text: &Value) -> Option<String> {
-    let mut read = String::new();
-    for (piece, _) in &text.pieces {
-        match piece {
-            Piece::Text(text) | Piece::Glob(text) => read.push_str(text),
-            Piece::Home(user) => read.push_str(&format!("~{user}")),
-            Piece::Variable(name) => read.push_str(&format!("${name}")),
-            Piece::Output(Printed::WorkingDirectory) => read.push_str("$PWD"),
-            Piece::Output(Printed::Temporary) => read.push_str("$(mktemp)"),
-            Piece::Output(Printed::GitRoot) => read.push_str("$(git rev-parse --show-toplevel)"),
-            Piece::Output(Printed::User) => read.push_str("$(whoami)"),
-            Piece::Output(Printed::Program(_)) | Piece::Unknown(_) => read.push_str("${_unknown?}"),
-        }
-    }
-    let known = text.pieces.iter().any(|(piece, _)| matches!(piece, Piece::Text(text) if !text.trim().is_empty()));
-    known.then_some(read)
 }
 
 impl Stdin {

@@ -17,6 +17,8 @@ pub(super) struct Draft {
     /// The commands that ran while the words were expanded.
     pub(super) expanded: Range<CommandId>,
     pub(super) origin: Origin,
+    /// Whether another program runs it, which knows no functions.
+    pub(super) by_program: bool,
 }
 
 impl Interpreter<'_> {
@@ -26,8 +28,15 @@ impl Interpreter<'_> {
             return output;
         }
         let before = self.reading.commands.len();
-        let assignments: Vec<_> =
-            simple.assignments.iter().filter_map(|assignment| self.assignment(assignment)).collect();
+        let mut assignments: Vec<(String, Vec<Value>)> = Vec::new();
+        for assignment in &simple.assignments {
+            let Some((name, values)) = self.assignment(assignment) else { continue };
+            if simple.words.is_empty() {
+                // The next one can already see it.
+                self.state.assign(&name, values.clone());
+            }
+            assignments.push((name, values));
+        }
         let words: Vec<Value> = simple.words.iter().flat_map(|word| self.expand(word)).collect();
         let (redirects, input) = self.redirections(&simple.redirects, stdin);
         if words.is_empty() {
@@ -35,7 +44,7 @@ impl Interpreter<'_> {
         }
         let declares = simple.words.len() == words.len() && self.declares(&words);
         if declares {
-            assignments.iter().for_each(|(name, values)| self.state.assign(name, values.clone()));
+            self.declare(&words, &assignments);
         }
         let of_command = if declares { Vec::new() } else { assignments };
         let of_command = of_command.into_iter().filter_map(|(name, values)| Some((name, values.into_iter().next()?)));
@@ -46,7 +55,27 @@ impl Interpreter<'_> {
             stdin: input,
             expanded: before..self.reading.commands.len(),
             origin: simple.origin,
+            by_program: false,
         })
+    }
+
+    /// `export`, `local` and their kin: who sees a variable, and what it is when the function ends.
+    fn declare(&mut self, words: &[Value], assignments: &[(String, Vec<Value>)]) {
+        let known: Vec<String> = words.iter().filter_map(Value::literal).map(|word| word.into_owned()).collect();
+        let (options, operands): (Vec<_>, Vec<_>) = known.iter().skip(1).partition(|word| word.starts_with('-'));
+        let has = |letter: char| options.iter().any(|option| option.contains(letter));
+        let names: Vec<&String> =
+            assignments.iter().map(|(name, _)| name).chain(operands).filter(|name| is_name(name)).collect();
+        let word = known.first().map_or("", String::as_str);
+        if let Some(locals) = self.locals.last_mut().filter(|_| !matches!(word, "export" | "readonly") && !has('g')) {
+            let saved = self.state.saved(names.iter().copied());
+            locals.extend(saved);
+            names.iter().for_each(|name| self.state.assign(name, Vec::new()));
+        }
+        if word == "export" || has('x') {
+            names.iter().for_each(|name| self.state.export(name));
+        }
+        assignments.iter().for_each(|(name, values)| self.state.assign(name, values.clone()));
     }
 
     fn declares(&self, words: &[Value]) -> bool {
@@ -61,10 +90,16 @@ impl Interpreter<'_> {
             Assigned::Array(words) => words.iter().flat_map(|word| self.expand(word)).collect(),
         };
         if let Some(subscript) = &assignment.element {
-            self.expand_whole(subscript);
+            let subscript = self.expand_whole(subscript);
+            let index = subscript.literal().and_then(|text| text.parse().ok());
+            let value = values.into_iter().next().unwrap_or_default();
+            let unknown = Value::piece(Piece::Unknown(Why::NotEvaluated), value.origin());
+            let value = if assignment.append { unknown } else { value };
+            self.state.assign_element(&assignment.name, index, value);
+            return None;
         }
-        if assignment.append || assignment.element.is_some() {
-            self.state.append(&assignment.name, values, array || assignment.element.is_some());
+        if assignment.append {
+            self.state.append(&assignment.name, values, array);
             return None;
         }
         Some((assignment.name.clone(), values))
@@ -142,7 +177,7 @@ impl Interpreter<'_> {
         if name.is_empty() {
             self.gap(first.origin(), Why::NotEvaluated);
         }
-        if let Some(body) = self.state.function(&name) {
+        if let Some(body) = self.state.function(&name).filter(|_| !draft.by_program) {
             return self.call(&name, &body, draft);
         }
         if let Some(output) = self.builtin(&name, &draft) {
@@ -165,11 +200,13 @@ impl Interpreter<'_> {
         });
         let Some(id) = id else { return Stream::default() };
         let writes = draft.redirects.iter().any(|file| file.access != Access::Read);
-        let mut output = match &invocation {
+        let hidden = self.state.assign_for_command(&draft.assignments);
+        let inner = match &invocation {
             Some(invocation) => self.inner(id, invocation, &draft),
             None => None,
-        }
-        .unwrap_or_else(|| {
+        };
+        self.state.reveal(hidden);
+        let mut output = inner.unwrap_or_else(|| {
             let printed = crate::output::of(self, &draft.words, invocation.as_ref(), &draft.stdin);
             Stream::of(self.spend(printed), Vec::new())
         });
@@ -201,12 +238,16 @@ impl Interpreter<'_> {
             return Stream::default();
         }
         let parameters = std::mem::replace(&mut self.state.parameters, draft.words);
-        draft.assignments.into_iter().for_each(|(name, value)| self.state.assign(&name, vec![value]));
+        let hidden = self.state.assign_for_command(&draft.assignments);
         self.calls.push((name.into(), self.forking));
+        self.locals.push(Vec::new());
         self.depth += 1;
         let mut output = self.node(body, &draft.stdin);
         self.depth -= 1;
         self.calls.pop();
+        let locals = self.locals.pop().unwrap_or_default();
+        self.state.restore(locals);
+        self.state.reveal(hidden);
         self.state.parameters = parameters;
         if !draft.redirects.is_empty() {
             self.redirected_group(draft.redirects, draft.origin, &mut output);
@@ -229,14 +270,27 @@ impl Interpreter<'_> {
                 None => self.state.change_folder(Value::piece(Piece::Home(String::new()), draft.origin)),
             },
             "popd" => self.state.forget_folder(),
-            "unset" => operands().filter_map(Value::literal).for_each(|name| self.state.unset(&name)),
+            "unset" => {
+                let has = |option: &str| words.iter().any(|word| word.prefix() == option);
+                for name in operands().filter_map(Value::literal) {
+                    if !has("-f") {
+                        self.state.unset(&name);
+                    }
+                    if !has("-v") {
+                        self.state.unset_function(&name);
+                    }
+                }
+            }
             "set" => self.set_parameters(words),
             "shift" => {
                 let count = words.first().and_then(Value::literal).and_then(|count| count.parse().ok()).unwrap_or(1);
-                let end = self.state.parameters.len().min(1 + count);
-                self.state.parameters.drain(end.min(1)..end);
+                // More than there are shift nothing.
+                if count < self.state.parameters.len() {
+                    self.state.parameters.drain(1..1 + count);
+                }
             }
-            "read" | "readarray" | "mapfile" => self.read_variables(words, draft),
+            "read" => self.read_variables(words, draft),
+            "readarray" | "mapfile" => self.read_lines(words, draft),
             "alias" => operands().for_each(|word| self.define_alias(word)),
             "printf" if words.first().and_then(Value::literal).as_deref() == Some("-v") => {
                 let format = draft.words.iter().take(1).chain(words.get(2..).unwrap_or(&[]));
@@ -253,28 +307,28 @@ impl Interpreter<'_> {
         Some(Stream::of(Value::default(), Vec::new()))
     }
 
+    /// `set [OPTIONS] [--] WORD…`: the words become the parameters.
     fn set_parameters(&mut self, words: &[Value]) {
-        let dashes = words.iter().position(|word| word.literal().as_deref() == Some("--"));
-        let Some(dashes) = dashes else { return };
+        let mut at = 0;
+        while let Some(text) = words.get(at).map(|word| word.prefix()).filter(|text| text.starts_with(['-', '+'])) {
+            at += 1;
+            if text == "--" {
+                return self.replace_parameters(words.get(at..).unwrap_or(&[]));
+            }
+            // `-euo pipefail`
+            at += usize::from(text.ends_with('o'));
+        }
+        if at < words.len() {
+            self.replace_parameters(words.get(at..).unwrap_or(&[]));
+        }
+    }
+
+    fn replace_parameters(&mut self, words: &[Value]) {
         self.state.parameters.truncate(1);
         if self.state.parameters.is_empty() {
             self.state.parameters.push(Value::default());
         }
-        self.state.parameters.extend(words.get(dashes + 1..).unwrap_or(&[]).iter().cloned());
-    }
-
-    /// `read` takes a line of its input: if that is known by kind, so is the line.
-    fn read_variables(&mut self, words: &[Value], draft: &Draft) {
-        let unknown = || Value::piece(Piece::Unknown(Why::Input), draft.origin);
-        let line = if draft.stdin.present && !draft.stdin.text.pieces.is_empty() {
-            draft.stdin.text.clone()
-        } else {
-            unknown()
-        };
-        let names: Vec<String> = words.iter().filter_map(Value::literal).map(|name| name.into_owned()).collect();
-        for name in names.iter().filter(|name| is_name(name)) {
-            self.state.assign(name, vec![line.clone()]);
-        }
+        self.state.parameters.extend(words.iter().cloned());
     }
 
     fn define_alias(&mut self, word: &Value) {
@@ -284,9 +338,19 @@ impl Interpreter<'_> {
         }
     }
 
+    /// Another shell, which ends with what it has left for its end.
     pub(super) fn with_state<T>(&mut self, state: State, walk: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.state, state);
+        let waiting = std::mem::take(&mut self.at_exit);
+        let locals = self.locals.len();
+        if locals > 0 {
+            // What is local there is gone with that shell.
+            self.locals.push(Vec::new());
+        }
         let result = walk(self);
+        self.run_at_exit();
+        self.at_exit = waiting;
+        self.locals.truncate(locals);
         self.state = before;
         result
     }

@@ -2,7 +2,7 @@
 
 use crate::syntax::Node;
 use crate::value::{Origin, Piece, Printed, Value, Why};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 const MAX_NAMES: usize = 1000;
@@ -14,10 +14,24 @@ pub(crate) struct State {
     variables: Rc<BTreeMap<String, Vec<Value>>>,
     functions: Rc<BTreeMap<String, Rc<Node>>>,
     aliases: Rc<BTreeMap<String, String>>,
+    /// Names of variables and functions that a shell started from this one knows.
+    exported: Rc<BTreeSet<String>>,
     pub(crate) parameters: Vec<Value>,
     /// Where the shell stands, as joined `cd` arguments; empty for where it began.
     folder: Folder,
 }
+
+/// Variables with the values that they shall have again; `None` for what was not set.
+pub(crate) type Saved = Vec<(String, Option<Vec<Value>>)>;
+
+/// What assignments for one command hide.
+pub(crate) struct Hidden {
+    variables: Saved,
+    exported: Rc<BTreeSet<String>>,
+}
+
+/// Shells find these in their environment and pass them on.
+const IN_ENVIRONMENT: [&str; 8] = ["HOME", "PATH", "PWD", "OLDPWD", "TMPDIR", "USER", "SHELL", "LOGNAME"];
 
 #[derive(Clone, PartialEq, Default)]
 enum Folder {
@@ -48,13 +62,97 @@ impl State {
         }
     }
 
+    /// `name[index]=value`; what would leave a hole in the array is not followed.
+    pub(crate) fn assign_element(&mut self, name: &str, index: Option<usize>, value: Value) {
+        let variable = Rc::make_mut(&mut self.variables).entry(name.into()).or_default();
+        let next = variable.len();
+        // The name of an element counts as the next index: only the list as a whole is followed then.
+        match index.unwrap_or(next) {
+            index if index == next => variable.push(value),
+            index if index < next => {
+                variable.iter_mut().skip(index).take(1).for_each(|element| *element = value.clone())
+            }
+            _ => *variable = vec![Value::piece(Piece::Unknown(Why::NotEvaluated), value.origin())],
+        }
+    }
+
+    pub(crate) fn export(&mut self, name: &str) {
+        Rc::make_mut(&mut self.exported).insert(name.into());
+    }
+
+    /// Whether it is known how many parameters there are: what is not known may stand for several.
+    pub(crate) fn counts_parameters(&self) -> bool {
+        !self.parameters.is_empty() && self.parameters.iter().skip(1).all(|value| value.literal().is_some())
+    }
+
+    /// What a shell that is started from this one begins with.
+    pub(crate) fn of_child(&self, parameters: Vec<Value>) -> State {
+        let passed = |name: &String| self.exported.contains(name) || IN_ENVIRONMENT.contains(&name.as_str());
+        let mut child = State { parameters, ..self.clone() };
+        child.aliases = Rc::default();
+        Rc::make_mut(&mut child.variables).retain(|name, _| passed(name));
+        Rc::make_mut(&mut child.functions).retain(|name, _| passed(name));
+        child
+    }
+
+    /// The values that these variables have now.
+    pub(crate) fn saved<'n>(&self, names: impl Iterator<Item = &'n String>) -> Saved {
+        names.map(|name| (name.clone(), self.variables.get(name).cloned())).collect()
+    }
+
+    /// `NAME=value program`: the program sees the value, and nothing that follows it.
+    pub(crate) fn assign_for_command(&mut self, assignments: &[(String, Value)]) -> Hidden {
+        let variables = self.saved(assignments.iter().map(|(name, _)| name));
+        let exported = self.exported.clone();
+        for (name, value) in assignments {
+            self.assign(name, vec![value.clone()]);
+            self.export(name);
+        }
+        Hidden { variables, exported }
+    }
+
+    pub(crate) fn reveal(&mut self, hidden: Hidden) {
+        self.restore(hidden.variables);
+        self.exported = hidden.exported;
+    }
+
+    pub(crate) fn restore(&mut self, saved: Saved) {
+        let variables = Rc::make_mut(&mut self.variables);
+        // What was saved first is the oldest.
+        for (name, values) in saved.into_iter().rev() {
+            match values {
+                Some(values) => drop(variables.insert(name, values)),
+                None => drop(variables.remove(&name)),
+            }
+        }
+    }
+
+    /// Whether variables and folder are as they were.
+    pub(crate) fn same_names(&self, other: &State) -> bool {
+        let same = Rc::ptr_eq(&self.variables, &other.variables) || self.variables == other.variables;
+        let functions = Rc::ptr_eq(&self.functions, &other.functions);
+        same && functions && self.folder == other.folder && self.parameters == other.parameters
+    }
+
     /// Whether more names are set than are followed: every subshell and branch compares them all.
     pub(crate) fn is_full(&self) -> bool {
         self.variables.len().max(self.functions.len()).max(self.aliases.len()) > MAX_NAMES
     }
 
+    /// The variable is known not to be set: it has no values.
     pub(crate) fn unset(&mut self, name: &str) {
-        Rc::make_mut(&mut self.variables).remove(name);
+        match name.split_once('[') {
+            Some((array, _)) => {
+                self.assign(array, vec![Value::piece(Piece::Unknown(Why::NotEvaluated), Origin::default())]);
+            }
+            None => {
+                self.assign(name, Vec::new());
+                Rc::make_mut(&mut self.exported).remove(name);
+            }
+        }
+    }
+
+    pub(crate) fn unset_function(&mut self, name: &str) {
         Rc::make_mut(&mut self.functions).remove(name);
     }
 
@@ -124,6 +222,17 @@ impl State {
         if self.folder != other.folder {
             self.folder = Folder::Unknown;
         }
+        self.merge_names(other);
+    }
+
+    /// The same for all but the folder.
+    pub(crate) fn merge_names(&mut self, other: &State) {
+        if self.parameters != other.parameters {
+            self.merge_parameters(other);
+        }
+        if !Rc::ptr_eq(&self.exported, &other.exported) {
+            Rc::make_mut(&mut self.exported).extend(other.exported.iter().cloned());
+        }
         if !Rc::ptr_eq(&self.variables, &other.variables) {
             self.merge_variables(other);
         }
@@ -132,6 +241,21 @@ impl State {
             other.functions.iter().for_each(|(name, body)| {
                 functions.entry(name.clone()).or_insert_with(|| body.clone());
             });
+        }
+    }
+
+    /// Parameters of different number are one that stands for any.
+    fn merge_parameters(&mut self, other: &State) {
+        let unknown = |value: &Value| Value::piece(Piece::Unknown(Why::Branches), value.origin());
+        if self.parameters.len() != other.parameters.len() {
+            let first = self.parameters.first().or(other.parameters.first()).cloned().unwrap_or_default();
+            self.parameters = vec![unknown(&first); 10];
+            return;
+        }
+        for (value, other) in self.parameters.iter_mut().zip(&other.parameters) {
+            if value != other {
+                *value = unknown(value);
+            }
         }
     }
 

@@ -82,6 +82,17 @@ pub(crate) struct Assignment {
     pub(crate) value: Assigned,
 }
 
+impl Assignment {
+    /// Whether a program decides if it succeeds: `x=$(…)`.
+    pub(crate) fn substitutes(&self) -> bool {
+        let is_output = |part: &Part| matches!(part, Part::Output { .. });
+        match &self.value {
+            Assigned::Word(word) => word.parts.iter().any(is_output),
+            Assigned::Array(words) => words.iter().flat_map(|word| &word.parts).any(is_output),
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum Assigned {
     Word(Word),
@@ -171,12 +182,21 @@ pub(crate) enum Operator {
     Plain,
     Length,
     Indirect,
-    /// `-` and `:-`
-    Default(Word),
+    /// `-` and, if it counts for an empty value too, `:-`
+    Default {
+        of_empty: bool,
+        word: Word,
+    },
     /// `=` and `:=`
-    Assign(Word),
+    Assign {
+        of_empty: bool,
+        word: Word,
+    },
     /// `+` and `:+`
-    Alternative(Word),
+    Alternative {
+        of_empty: bool,
+        word: Word,
+    },
     /// `?` and `:?`
     Required,
     /// `#`, `##`, `%`, `%%`: the longest or shortest match is cut off the front or back.

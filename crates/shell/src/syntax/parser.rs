@@ -242,7 +242,9 @@ impl<'t> Parser<'t> {
     }
 
     pub(super) fn add_heredoc(&mut self, redirect: &Redirect, strip_tabs: bool) {
-        let literal = redirect.target.parts.iter().any(|part| matches!(part, Part::Text { quoted: true, .. }));
+        let is_quoted =
+            |part: &Part| matches!(part, Part::Text { quoted: true, .. } | Part::Parameter { quoted: true, .. });
+        let literal = redirect.target.parts.iter().any(is_quoted);
         let delimiter = redirect.target.parts.iter().map(part_text).collect();
         self.heredocs.push(PendingHeredoc { delimiter, literal, strip_tabs, body: redirect.heredoc.clone() });
     }

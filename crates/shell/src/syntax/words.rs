@@ -179,8 +179,6 @@ impl Parser<'_> {
         if context == Context::Arithmetic {
             return;
         }
-        // An empty pair still makes a word.
-        self.push_text("", true, start, parts);
         let inner = self.nested(b'"', |parser| {
             let inner = parser.parts(Context::Double);
             if !parser.eat("\"") {
@@ -189,6 +187,8 @@ impl Parser<'_> {
             inner
         });
         match inner {
+            // An empty pair still makes a word; `"$@"` without parameters makes none.
+            Some(inner) if inner.is_empty() => self.push_text("", true, start, parts),
             Some(inner) => inner.into_iter().for_each(|part| merge(part, parts)),
             None => parts.push(Part::Unknown { origin: self.origin(start), why: Why::Limit }),
         }
@@ -330,12 +330,16 @@ impl Parser<'_> {
         if subscript {
             self.at += self.bracket_length().max(1);
         }
+        let element = self.slice(start + name.len(), self.at);
+        let listed = matches!(element, "" | "[@]" | "[*]");
+        let readable = listed || element.bytes().all(|byte| byte.is_ascii_digit() || b"[]".contains(&byte));
+        let name = format!("{name}{element}");
         if let Some(prefix) = prefix {
-            return (name, if self.peek() == Some(b'}') { prefix } else { self.unread_operator() });
+            // `${!a[@]}` lists subscripts.
+            let understood = self.peek() == Some(b'}') && (element.is_empty() || matches!(prefix, Operator::Length));
+            return (name, if understood { prefix } else { self.unread_operator() });
         }
-        let whole = matches!(self.slice(start + name.len(), self.at), "" | "[@]" | "[*]" | "[0]");
-        let name = if subscript && whole { format!("{name}[@]") } else { name };
-        if subscript && !whole {
+        if subscript && !readable {
             return (name, self.unread_operator());
         }
         (name, self.operator(quoted))
@@ -354,10 +358,11 @@ impl Parser<'_> {
         if let Some(text) = WITH_OPERAND.iter().find(|text| self.starts_with(text)) {
             self.at += text.len();
             let word = self.operand(quoted, false);
+            let of_empty = text.starts_with(':');
             return match text.trim_start_matches(':') {
-                "-" => Operator::Default(word),
-                "=" => Operator::Assign(word),
-                _ => Operator::Alternative(word),
+                "-" => Operator::Default { of_empty, word },
+                "=" => Operator::Assign { of_empty, word },
+                _ => Operator::Alternative { of_empty, word },
             };
         }
         if self.eat(":?") || self.eat("?") {

@@ -1,0 +1,271 @@
+//! What a known input becomes: the variables of `read`, the arguments of `xargs`.
+
+use super::simple::Draft;
+use super::{Interpreter, Stream};
+use crate::invocation::Invocation;
+use crate::syntax::{Node, Part, Script, is_name};
+use crate::value::{Origin, Piece, Value, Why};
+
+/// More lines than this are one round whose line is not known.
+const MAX_LINES: usize = 256;
+
+/// The lines that `while read` takes one by one, if they are known.
+pub(super) fn lines(condition: &Script, stdin: &Stream) -> Option<Vec<Stream>> {
+    let [statement] = condition.statements.as_slice() else { return None };
+    let Node::Simple(simple) = &statement.node else { return None };
+    let mut words = simple.words.iter().map(|word| match word.parts.as_slice() {
+        [Part::Text { text, .. }] => text.as_str(),
+        _ => "",
+    });
+    let reads = words.next() == Some("read") && words.all(|word| word == "-r" || is_name(word));
+    if !reads || !stdin.present || !simple.redirects.is_empty() {
+        return None;
+    }
+    let text = stdin.text.literal()?;
+    let origin = stdin.text.origin();
+    let line = |line: &str| Stream::of(Value::text(line, origin), Vec::new());
+    // What no newline ends is read and yet ends the loop.
+    let ended = text.get(..text.rfind('\n')? + 1)?;
+    (ended.matches('\n').count() <= MAX_LINES).then(|| ended.lines().map(line).collect())
+}
+
+/// The options of `read` and `mapfile`, as far as they change what is read.
+#[derive(Default)]
+struct Reads {
+    raw: bool,
+    whole: bool,
+    other: bool,
+    array: Option<String>,
+    names: Vec<String>,
+}
+
+impl Reads {
+    fn of(words: &[Value]) -> Reads {
+        let mut reads = Reads::default();
+        let mut words = words.iter().map(|word| word.literal().unwrap_or_default());
+        while let Some(word) = words.next() {
+            let Some(options) = word.strip_prefix('-').filter(|options| !options.is_empty()) else {
+                reads.names.push(word.into_owned());
+                continue;
+            };
+            let Some(at) = options.find(['a', 'd', 'i', 'n', 'N', 'p', 't', 'u', 'C', 'c', 'O', 's']) else {
+                reads.raw |= options.contains('r');
+                continue;
+            };
+            reads.raw |= options.get(..at).is_some_and(|flags| flags.contains('r'));
+            let (letter, joined) = options.get(at..).unwrap_or("").split_at(1);
+            let silent = letter == "s";
+            let value = if joined.is_empty() && !silent {
+                words.next().unwrap_or_default().into_owned()
+            } else {
+                joined.into()
+            };
+            match letter {
+                "a" => reads.array = Some(value),
+                "d" if value.is_empty() => reads.whole = true,
+                "i" | "p" | "t" | "s" => {}
+                _ => reads.other = true,
+            }
+        }
+        reads
+    }
+}
+
+impl Interpreter<'_> {
+    /// `read` takes a line of its input: if that is known, so are its fields; if it is known by kind, so is the line.
+    pub(super) fn read_variables(&mut self, words: &[Value], draft: &Draft) {
+        let reads = Reads::of(words);
+        let separators = assigned_separators(draft).unwrap_or_else(|| self.separators());
+        let fields = known_line(&reads, draft).map(|line| (line, draft.stdin.text.origin()));
+        match (fields, &reads.array) {
+            (Some((line, origin)), Some(array)) => {
+                let values = fields_of(&line, &separators, usize::MAX);
+                self.state.assign(array, values.into_iter().map(|text| Value::text(text, origin)).collect());
+            }
+            (Some((line, origin)), None) => {
+                let mut values = fields_of(&line, &separators, reads.names.len()).into_iter();
+                for name in &reads.names {
+                    self.state.assign(name, vec![Value::text(values.next().unwrap_or_default(), origin)]);
+                }
+            }
+            (None, _) => self.read_unknown(&reads, draft),
+        }
+    }
+
+    fn read_unknown(&mut self, reads: &Reads, draft: &Draft) {
+        let unknown = Value::piece(Piece::Unknown(Why::Input), draft.origin);
+        let kind = Some(&draft.stdin.text).filter(|text| draft.stdin.present && text.literal().is_none());
+        let line = kind.filter(|_| !reads.other).cloned().unwrap_or(unknown);
+        for name in reads.names.iter().chain(&reads.array).filter(|name| is_name(name)) {
+            self.state.assign(name, vec![line.clone()]);
+        }
+    }
+
+    /// `mapfile`: an array of the lines.
+    pub(super) fn read_lines(&mut self, words: &[Value], draft: &Draft) {
+        let trims = words.iter().any(|word| word.literal().as_deref() == Some("-t"));
+        let plain = words.iter().all(|word| word.literal().is_some_and(|text| text == "-t" || is_name(&text)));
+        let names: Vec<String> =
+            words.iter().filter_map(Value::literal).filter(|name| is_name(name)).map(Into::into).collect();
+        let known = draft.stdin.text.literal().filter(|_| plain && draft.stdin.present);
+        let Some(text) = known else {
+            return self.read_unknown(&Reads { names, other: true, ..Reads::default() }, draft);
+        };
+        let origin = draft.stdin.text.origin();
+        let line = |line: &str| Value::text(if trims { line.trim_end_matches('\n') } else { line }, origin);
+        let values = text.split_inclusive('\n').map(line).collect();
+        let name = names.first().map_or("MAPFILE", String::as_str);
+        self.state.assign(name, values);
+    }
+}
+
+/// `IFS=: read …`
+fn assigned_separators(draft: &Draft) -> Option<String> {
+    let (_, value) = draft.assignments.iter().find(|(name, _)| name == "IFS")?;
+    value.literal().map(|text| text.into_owned())
+}
+
+fn known_line(reads: &Reads, draft: &Draft) -> Option<String> {
+    let text = draft.stdin.text.literal().filter(|_| draft.stdin.present && !reads.other)?;
+    if !reads.raw && text.contains('\\') {
+        return None;
+    }
+    if reads.whole {
+        return Some(text.into_owned());
+    }
+    let line = text.strip_suffix('\n').unwrap_or(&text);
+    // Which of several lines it is depends on who has read before.
+    (!line.contains('\n')).then(|| line.to_owned())
+}
+
+/// The fields of a line; the last of `most` takes the rest.
+fn fields_of(line: &str, separators: &str, most: usize) -> Vec<String> {
+    let is_blank = |letter: char| letter.is_ascii_whitespace() && separators.contains(letter);
+    let is_separator = |letter: char| separators.contains(letter);
+    let mut rest = line.trim_matches(is_blank);
+    let mut fields = Vec::new();
+    while !rest.is_empty() && fields.len() + 1 < most {
+        let end = rest.find(is_separator).unwrap_or(rest.len());
+        let (field, behind) = rest.split_at(end);
+        fields.push(field.to_owned());
+        let behind = behind.trim_start_matches(is_blank);
+        let other = behind.strip_prefix(|letter| is_separator(letter) && !is_blank(letter));
+        rest = other.map_or(behind, |behind| behind.trim_start_matches(is_blank));
+    }
+    if !rest.is_empty() {
+        fields.push(last_field(rest, is_separator));
+    }
+    fields
+}
+
+/// A separator that ends the last field and is the only one in it does not belong to it.
+fn last_field(rest: &str, is_separator: impl Fn(char) -> bool + Copy) -> String {
+    match rest.strip_suffix(is_separator) {
+        Some(field) if !field.contains(is_separator) => field.to_owned(),
+        _ => rest.to_owned(),
+    }
+}
+
+/// The command lines that `xargs` makes of what it reads.
+pub(super) fn xargs(words: Vec<Value>, invocation: &Invocation, draft: &Draft) -> Vec<Vec<Value>> {
+    let placeholder = match invocation.values("replace", &draft.words).first().and_then(Value::literal) {
+        Some(placeholder) => Some(placeholder.into_owned()),
+        None => (invocation.has("replace") || invocation.has("replace-default")).then(|| "{}".to_owned()),
+    };
+    let Some(text) = draft.stdin.text.literal().filter(|_| draft.stdin.present) else {
+        let read = unread_words(&draft.stdin, draft.origin);
+        return vec![match placeholder {
+            Some(placeholder) => super::inner::fill(words, &placeholder, &read),
+            None => [words, read].concat(),
+        }];
+    };
+    let number = |key: &str| invocation.values(key, &draft.words).first().and_then(Value::literal)?.parse().ok();
+    let groups = match delimiter(invocation, draft) {
+        Some(delimiter) => delimited(&text, delimiter),
+        None if placeholder.is_some() => whole_lines(&text),
+        None => by_lines(&text, number("max-lines")),
+    };
+    let origin = draft.stdin.text.origin();
+    let values = |texts: &[String]| texts.iter().map(|text| Value::text(text.clone(), origin)).collect::<Vec<_>>();
+    if let Some(placeholder) = placeholder {
+        let mut items: Vec<String> = groups.concat();
+        if invocation.has("max-args") {
+            // Which of the two counts differs between versions.
+            items.extend(by_lines(&text, None).concat());
+        }
+        return items.iter().map(|item| replaced(&words, &placeholder, item, origin)).collect();
+    }
+    let most = number("max-args").unwrap_or(usize::MAX).max(1);
+    let batches = groups.iter().flat_map(|group| group.chunks(most));
+    let mut lines: Vec<Vec<Value>> = batches.map(|batch| [words.clone(), values(batch)].concat()).collect();
+    if lines.is_empty() && !invocation.has("no-run-if-empty") {
+        lines.push(words);
+    }
+    lines
+}
+
+fn delimiter(invocation: &Invocation, draft: &Draft) -> Option<char> {
+    if invocation.has("zero") {
+        return Some('\0');
+    }
+    let given =
+        invocation.values("delimiter", &draft.words).first()?.literal().map(|text| crate::decode::escapes(&text))?;
+    given.chars().next()
+}
+
+fn delimited(text: &str, delimiter: char) -> Vec<Vec<String>> {
+    let text = text.strip_suffix(delimiter).unwrap_or(text);
+    if text.is_empty() { Vec::new() } else { vec![text.split(delimiter).map(str::to_owned).collect()] }
+}
+
+/// With a placeholder, a line is one argument.
+fn whole_lines(text: &str) -> Vec<Vec<String>> {
+    let unquoted = |line: &str| arguments(&line.trim_start().replace(' ', "\\ ")).into_iter().next();
+    vec![text.lines().filter_map(unquoted).collect()]
+}
+
+/// All arguments, in groups of so many lines if that is wanted.
+fn by_lines(text: &str, most: Option<usize>) -> Vec<Vec<String>> {
+    let Some(most) = most else { return Some(arguments(text)).filter(|all| !all.is_empty()).into_iter().collect() };
+    let lines: Vec<Vec<String>> = text.lines().map(arguments).filter(|line| !line.is_empty()).collect();
+    lines.chunks(most.max(1)).map(<[_]>::concat).collect()
+}
+
+/// What stands between blanks; quotes and backslashes keep blanks.
+fn arguments(text: &str) -> Vec<String> {
+    let mut arguments = Vec::new();
+    let mut argument: Option<String> = None;
+    let mut quote = None;
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, quote) {
+            (letter, Some(open)) if letter == open => quote = None,
+            (letter, Some(_)) => argument.get_or_insert_default().push(letter),
+            ('\'' | '"', None) => {
+                quote = Some(letter);
+                argument.get_or_insert_default();
+            }
+            ('\\', None) => argument.get_or_insert_default().extend(letters.next()),
+            (letter, None) if letter.is_ascii_whitespace() => arguments.extend(argument.take()),
+            (letter, None) => argument.get_or_insert_default().push(letter),
+        }
+    }
+    arguments.extend(argument);
+    arguments
+}
+
+fn replaced(words: &[Value], placeholder: &str, item: &str, origin: Origin) -> Vec<Value> {
+    let fill = |word: &Value| match word.literal() {
+        Some(text) if text.contains(placeholder) => Value::text(text.replace(placeholder, item), origin),
+        _ => word.clone(),
+    };
+    words.iter().map(fill).collect()
+}
+
+/// The words in a stream that is not wholly known; one that stands for any if nothing of it is.
+fn unread_words(stream: &Stream, origin: Origin) -> Vec<Value> {
+    if !stream.present || stream.text.pieces.is_empty() {
+        return vec![Value::piece(Piece::Unknown(Why::Input), origin)];
+    }
+    stream.text.split(&[' ', '\t', '\n', '\0'])
+}
