@@ -317,14 +317,20 @@ impl Drafter<'_> {
         if kind.sort() == Sort::Name {
             return Target { value, path: TargetPath::None };
         }
-        let folders = Folders { cwd: folder, workspace: &self.event.workspace, home: &self.event.home };
+        let folders =
+            Folders { cwd: folder, start: &self.event.cwd, workspace: &self.event.workspace, home: &self.event.home };
         let path = path::lexical(&value, folders, &|name| self.world.variable(name));
         Target { value, path }
     }
 
     /// The folder that a command runs in, with `-C` and its kin.
     fn folder(&self, command: &Command) -> Option<String> {
-        let base = Folders { cwd: &self.event.cwd, workspace: &self.event.workspace, home: &self.event.home };
+        let base = Folders {
+            cwd: &self.event.cwd,
+            start: &self.event.cwd,
+            workspace: &self.event.workspace,
+            home: &self.event.home,
+        };
         let resolve =
             |value: &Value, cwd: &str| match path::lexical(value, Folders { cwd, ..base }, &|n| self.world.variable(n))
             {

@@ -95,7 +95,12 @@ impl<'a> Facts<'a> {
     }
 
     fn folders(&self) -> Folders<'a> {
-        Folders { cwd: &self.event.cwd, workspace: &self.event.workspace, home: &self.event.home }
+        Folders {
+            cwd: &self.event.cwd,
+            start: &self.event.cwd,
+            workspace: &self.event.workspace,
+            home: &self.event.home,
+        }
     }
 
     fn place(&self, path: &str) -> Place {

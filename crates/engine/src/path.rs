@@ -8,6 +8,8 @@ use reflex_shell::{Piece, Printed, Value};
 pub struct Folders<'a> {
     /// Where the command runs.
     pub cwd: &'a str,
+    /// Where the text began.
+    pub start: &'a str,
     /// The project's root.
     pub workspace: &'a str,
     /// The user's home.
@@ -30,7 +32,7 @@ pub(crate) fn lexical(value: &Value, folders: Folders<'_>, variable: &dyn Fn(&st
             Piece::Home(user) if user.is_empty() => text.push_str(folders.home),
             Piece::Home(user) => text.push_str(&format!("{}/{user}", parent(folders.home))),
             Piece::Output(Printed::Temporary) => text.push_str("/tmp/tmp.new"),
-            Piece::Output(Printed::WorkingDirectory) => text.push_str(folders.cwd),
+            Piece::Output(Printed::WorkingDirectory) => text.push_str(folders.start),
             Piece::Output(Printed::GitRoot) => text.push_str(folders.workspace),
             Piece::Variable(name) => match variable_path(name, folders, variable) {
                 Some(known) => text.push_str(&known),

@@ -449,7 +449,10 @@ impl Interpreter<'_> {
                 let text = self.expand_whole(&redirect.target);
                 let numeric =
                     |text: &str| text == "-" || text.trim_end_matches('-').bytes().all(|b| b.is_ascii_digit());
-                if text.literal().is_none_or(|text| numeric(&text)) {
+                // `>&$fd` names a descriptor, `>& ~/x` a file.
+                let is_path =
+                    text.pieces.iter().any(|(piece, _)| matches!(piece, Piece::Home(_))) || text.prefix().contains('/');
+                if text.literal().map_or(!is_path, |text| numeric(&text)) {
                     return;
                 }
                 files.push(Redirection { access: Access::Overwrite, target: text });

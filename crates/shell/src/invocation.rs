@@ -94,7 +94,8 @@ impl Reader<'_> {
                 self.invocation.dashes = Some(self.invocation.operands.len());
                 return self.operands();
             }
-            if text.len() > 1 && text.starts_with('-') {
+            let named = text.starts_with(['-', '+']) && self.find(&text).is_some();
+            if named || (text.len() > 1 && text.starts_with('-')) {
                 self.option(&text);
             } else if self.descend(&text) || self.assigned_option(&text) {
                 self.at += 1;

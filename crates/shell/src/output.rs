@@ -30,6 +30,10 @@ pub(crate) fn of(
             }
         };
     }
+    if invocation.and_then(Invocation::grammar).is_some_and(|grammar| grammar.prints() == "working-directory") {
+        // Where the shell stands now, wherever it goes later.
+        return interpreter.state.folder_value(origin);
+    }
     by_kind(&name, words, invocation, origin)
 }
 
@@ -37,7 +41,6 @@ fn by_kind(name: &str, words: &[Value], invocation: Option<&Invocation>, origin:
     let kind = invocation.and_then(Invocation::grammar).map_or("", |grammar| grammar.prints());
     let printed = match kind {
         "temporary" => Printed::Temporary,
-        "working-directory" => Printed::WorkingDirectory,
         "git-root" => Printed::GitRoot,
         "user" => Printed::User,
         "nothing" => return Value::default(),

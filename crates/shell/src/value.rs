@@ -69,7 +69,7 @@ pub enum Why {
 pub enum Printed {
     /// The path of a new temporary file or folder.
     Temporary,
-    /// The working directory.
+    /// The folder in which the text began.
     WorkingDirectory,
     /// The root of the git work tree.
     GitRoot,

@@ -180,7 +180,11 @@ impl Interpreter<'_> {
 
     /// A file that is run as a script; a process substitution is one whose content is known here.
     fn file(&mut self, path: Value, parameters: Vec<Value>, id: CommandId, draft: &Draft) -> Option<Stream> {
-        if path.literal().as_deref().is_some_and(|path| path == "-" || path == "/dev/stdin") {
+        if path
+            .literal()
+            .as_deref()
+            .is_some_and(|path| matches!(path, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
+        {
             return self.script_from_stream(id, &draft.stdin, parameters);
         }
         let process = self.processes.iter().rev().find(|(place, _)| *place == path.origin()).map(|(_, s)| s.clone());

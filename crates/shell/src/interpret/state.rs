@@ -184,7 +184,13 @@ impl State {
     pub(crate) fn folder_value(&self, origin: Origin) -> Value {
         match &self.folder {
             Folder::Start => Value::piece(Piece::Output(Printed::WorkingDirectory), origin),
-            Folder::Known(value) => value.clone(),
+            Folder::Known(value) if is_absolute(value) => value.clone(),
+            Folder::Known(value) => {
+                let mut whole = Value::piece(Piece::Output(Printed::WorkingDirectory), origin);
+                whole.push_text("/", origin);
+                whole.push(value.clone());
+                whole
+            }
             Folder::Unknown => Value::piece(Piece::Unknown(Why::Branches), origin),
         }
     }
@@ -199,11 +205,7 @@ impl State {
             self.folder = Folder::Unknown;
             return;
         }
-        let absolute = match target.pieces.first() {
-            Some((Piece::Text(text), _)) => text.starts_with('/'),
-            Some((Piece::Home(_) | Piece::Variable(_) | Piece::Output(_), _)) => true,
-            Some((Piece::Glob(_) | Piece::Unknown(_), _)) | None => false,
-        };
+        let absolute = is_absolute(&target);
         let up = matches!(target.literal().as_deref(), Some(".." | "../"));
         self.folder = match std::mem::take(&mut self.folder) {
             Folder::Known(before) if up && parent(&before).is_some() => parent(&before).unwrap_or_default(),
@@ -275,6 +277,14 @@ impl State {
         for (name, origin) in differing {
             variables.insert(name, vec![Value::piece(Piece::Unknown(Why::Branches), origin)]);
         }
+    }
+}
+
+fn is_absolute(path: &Value) -> bool {
+    match path.pieces.first() {
+        Some((Piece::Text(text), _)) => text.starts_with('/'),
+        Some((Piece::Home(_) | Piece::Variable(_) | Piece::Output(_), _)) => true,
+        Some((Piece::Glob(_) | Piece::Unknown(_), _)) | None => false,
     }
 }
 

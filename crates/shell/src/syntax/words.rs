@@ -494,10 +494,11 @@ impl Parser<'_> {
     fn tilde_counts(&self, context: Context, parts: &[Part]) -> bool {
         match parts.last() {
             None => true,
-            Some(Part::Text { text, quoted: false, .. }) => {
-                // `--option=~` is expanded by no shell but bash outside of its posix mode, only in assignments.
-                context == Context::Assignment && text.ends_with(':')
-            }
+            // A brace expression is taken apart first.
+            Some(Part::Brace { mark: '{' | ',', .. }) => true,
+            Some(Part::Text { text, quoted: false, .. }) if context == Context::Assignment => text.ends_with(':'),
+            // bash takes `of=~` for an assignment wherever it stands; `--option=~` is none.
+            Some(Part::Text { text, quoted: false, .. }) => text.strip_suffix('=').is_some_and(super::is_name),
             Some(_) => false,
         }
     }
@@ -508,7 +509,9 @@ impl Parser<'_> {
         let is_user = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-+".contains(byte);
         let length = self.rest().bytes().take_while(is_user).count();
         self.at += length;
-        let ends = self.peek().is_none_or(|byte| b"/ \t\n\r;&|<>():".contains(&byte));
+        let in_braces = matches!(parts.last(), Some(Part::Brace { .. }));
+        let ends =
+            self.peek().is_none_or(|byte| b"/ \t\n\r;&|<>():".contains(&byte) || (in_braces && b",}".contains(&byte)));
         let user = self.slice(start + 1, self.at).to_owned();
         if ends {
             parts.push(Part::Tilde { user, origin: self.origin(start) });
