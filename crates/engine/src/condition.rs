@@ -18,8 +18,11 @@ pub(crate) struct Subject<'a> {
 /// Evaluates a condition. The entries of a map and the items of a list must all hold; nothing always holds.
 pub(crate) fn evaluate(condition: Node<'_>, subject: Subject<'_>, facts: &Facts<'_>) -> Truth {
     if condition.is_map() {
-        let of_rank = |rank| condition.entries().filter(move |(key, _)| cost(key) == rank);
-        return all((0..=DEAREST).flat_map(of_rank).map(|(key, value)| operator(key, value, subject, facts)));
+        let mut entries: Vec<_> = condition.entries().collect();
+        if entries.len() > 1 {
+            entries.sort_by_key(|(key, _)| cost(key));
+        }
+        return all(entries.into_iter().map(|(key, value)| operator(key, value, subject, facts)));
     }
     all(condition.items().map(|item| evaluate(item, subject, facts)))
 }
@@ -35,11 +38,9 @@ fn cost(key: &str) -> u8 {
         "not" => 1,
         "target" | "all" => 2,
         "any" => 3,
-        _ => DEAREST,
+        _ => 4,
     }
 }
-
-const DEAREST: u8 = 4;
 
 fn operator(key: &str, value: Node<'_>, subject: Subject<'_>, facts: &Facts<'_>) -> Truth {
     let Subject { effect, target } = subject;

@@ -9,7 +9,7 @@ use crate::world::{Known, Names, Real, Untracked, World};
 use reflex_shell::Site;
 use reflex_tables::Node;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The facts of one call.
 pub struct Facts<'a> {
@@ -22,6 +22,11 @@ pub struct Facts<'a> {
     world: &'a dyn World,
     real: RefCell<BTreeMap<(String, bool), Real>>,
     regenerable: RefCell<BTreeMap<String, Truth>>,
+    /// Whether a path belongs to a class, by both: many rules ask the same.
+    classes: RefCell<BTreeMap<(String, String), bool>>,
+    temporary: Vec<String>,
+    /// Which questions stand in `asked` already, by their word and target.
+    told: RefCell<BTreeSet<(usize, usize)>>,
     /// Questions that were asked, with their answers: what `explain` shows.
     asked: RefCell<Vec<String>>,
     /// Names of what would be lost, for reasons.
@@ -41,6 +46,9 @@ impl<'a> Facts<'a> {
             world,
             real: RefCell::default(),
             regenerable: RefCell::default(),
+            classes: RefCell::default(),
+            temporary: world.temporary(),
+            told: RefCell::default(),
             asked: RefCell::default(),
             lost: RefCell::default(),
         }
@@ -104,7 +112,7 @@ impl<'a> Facts<'a> {
     }
 
     fn place(&self, path: &str) -> Place {
-        Place::of(path, self.folders(), &self.world.temporary())
+        Place::of(path, self.folders(), &self.temporary)
     }
 
     /// Where the target really leads: a removed or moved link is itself the target, everything else goes through it.
@@ -159,6 +167,16 @@ impl<'a> Facts<'a> {
     }
 
     fn in_class(&self, class: &str, path: &str) -> bool {
+        let key = (class.to_owned(), path.to_owned());
+        if let Some(known) = self.classes.borrow().get(&key) {
+            return *known;
+        }
+        let belongs = self.fits_class(class, path);
+        self.classes.borrow_mut().insert(key, belongs);
+        belongs
+    }
+
+    fn fits_class(&self, class: &str, path: &str) -> bool {
         self.tables.get("places").get(class).items().any(|place| {
             let fits = |pattern: &str| path::fits(pattern, path, &self.event.home);
             place.get("paths").texts().any(fits) && !place.get("except").texts().any(fits)
@@ -168,10 +186,14 @@ impl<'a> Facts<'a> {
     /// A fact of this name about the target, or about the effect as a whole.
     pub fn fact(&self, effect: &Effect, target: Option<&Target>, name: &str) -> Truth {
         let truth = self.ask(effect, target, name);
-        let about = target.map_or(String::new(), |target| format!(" {}", target.shown()));
-        let line = format!("{name}{about}: {}", truth.name());
-        if !self.asked.borrow().contains(&line) {
-            self.asked.borrow_mut().push(line);
+        // The words and targets of a call stay where they are while it is judged.
+        let place = target.map_or(0, |target| std::ptr::from_ref(target) as usize);
+        if self.told.borrow_mut().insert((name.as_ptr() as usize, place)) {
+            let about = target.map_or(String::new(), |target| format!(" {}", target.shown()));
+            let line = format!("{name}{about}: {}", truth.name());
+            if !self.asked.borrow().contains(&line) {
+                self.asked.borrow_mut().push(line);
+            }
         }
         truth
     }
