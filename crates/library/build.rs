@@ -17,8 +17,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     let out = Path::new(&env::var("OUT_DIR")?).join("library.tables");
-    fs::write(out, encode(&sources.tree()?)?)?;
+    let blob = encode(&sources.tree()?)?;
+    println!("cargo::rustc-env=REFLEX_LIBRARY_DIGEST={}", digest(&blob));
+    fs::write(out, blob)?;
     Ok(())
+}
+
+/// The first 16 digits of the SHA-256.
+fn digest(blob: &[u8]) -> String {
+    use sha2::{Digest, Sha256};
+    Sha256::digest(blob).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn yaml_files(folder: &Path) -> std::io::Result<Vec<std::path::PathBuf>> {

@@ -51,7 +51,7 @@ pub fn deliver(event: &reflex_engine::Event, verdict: &Verdict, abilities: Abili
     if unasked {
         reason.push_str(" This agent cannot ask here, so it is refused: ask the person in your answer.");
     }
-    if let Some(way) = way_on(event, decision) {
+    if let Some(way) = way_on(event, decision, verdict.pending.as_deref()) {
         reason.push(' ');
         reason.push_str(&way);
     }

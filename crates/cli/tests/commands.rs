@@ -546,21 +546,21 @@ fn nothing_but_a_hook_records_and_a_hook_does() {
     }
     assert_eq!(files(&machine.home()), []);
     machine.bash(&machine.project(), "rm -rf ~");
-    let log = machine.home().join(".local/state/reflex/audit/calls.jsonl");
+    let log = machine.home().join(".local/state/reflex/audit/current.jsonl");
     let line: Value = serde_json::from_str(std::fs::read_to_string(log).unwrap().trim()).unwrap();
-    assert_eq!((&line["schema"], &line["decision"]), (&json!("reflex/audit-v1"), &json!("deny")));
+    assert_eq!((&line["schema"], &line["decision"]), (&json!("reflex/audit-v2"), &json!("deny")));
 }
 
 #[test]
-fn what_is_recorded_holds_no_text_of_the_call_and_is_the_users_alone() {
+fn what_is_recorded_holds_no_secret_and_is_the_users_alone() {
     use std::os::unix::fs::PermissionsExt;
     let machine = Machine::new();
-    machine.bash(&machine.project(), "echo hunter2; rm -rf ~");
+    machine.bash(&machine.project(), "login --password hunter2; rm -rf ~");
     let folder = machine.home().join(".local/state/reflex/audit");
-    let text = std::fs::read_to_string(folder.join("calls.jsonl")).unwrap();
+    let text = std::fs::read_to_string(folder.join("current.jsonl")).unwrap();
     assert!(!text.contains("hunter2"), "{text}");
     let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode(&folder), mode(&folder.join("calls.jsonl"))), (0o700, 0o600));
+    assert_eq!((mode(&folder), mode(&folder.join("current.jsonl"))), (0o700, 0o600));
 }
 
 #[test]
@@ -572,7 +572,7 @@ fn many_hooks_at_once_record_a_line_each() {
             scope.spawn(|| assert_eq!(machine.bash(&project, "ls"), Said::silence()));
         }
     });
-    let text = std::fs::read_to_string(machine.home().join(".local/state/reflex/audit/calls.jsonl")).unwrap();
+    let text = std::fs::read_to_string(machine.home().join(".local/state/reflex/audit/current.jsonl")).unwrap();
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 8);
 }

@@ -56,12 +56,16 @@ pub struct Verdict {
     pub reasons: Vec<String>,
     /// Words that ride beside a call that may run.
     pub advice: Vec<String>,
+    /// The finding of each piece of advice.
+    pub advised: Vec<String>,
     /// A call that may run in its place.
     pub rewrite: Option<Rewrite>,
     /// What must be done before the call may run.
     pub precautions: Vec<Precaution>,
     /// How the decision came about, step by step.
     pub chain: Vec<String>,
+    /// The id under which a person can say yes to a call that does not run.
+    pub pending: Option<String>,
 }
 
 /// What must be done before a call may run.
@@ -99,7 +103,12 @@ pub(crate) fn decide(policy: Policy, facts: &Facts<'_>, findings: Vec<Finding>) 
         ));
         verdict.decision = verdict.decision.max(decision);
         let said = said(decision, finding);
-        if decision == Decision::Pass { verdict.advice.push(said) } else { deciding.push((decision, said)) }
+        if decision == Decision::Pass {
+            verdict.advice.push(said);
+            verdict.advised.push(finding.id.clone());
+        } else {
+            deciding.push((decision, said));
+        }
     }
     // What would only have been asked about is no news beside what is blocked.
     verdict.reasons =
@@ -166,14 +175,27 @@ fn precautions(facts: &Facts<'_>, decision: Decision) -> Vec<Precaution> {
     if paths.is_empty() { Vec::new() } else { vec![Precaution::Snapshot { paths }] }
 }
 
-/// What a person is told about how to let a denied call run.
-pub fn way_on(event: &Event, decision: Decision) -> Option<String> {
-    let tool = if event.tool.is_empty() { "it" } else { "this call" };
-    match decision {
-        Decision::Pass | Decision::Ask => None,
-        Decision::Deny => Some(format!(
-            "Do not work around this. If {tool} is really wanted, a person can run it in their own terminal."
-        )),
+/// What is told about how a person can let a denied call run.
+pub fn way_on(event: &Event, decision: Decision, pending: Option<&str>) -> Option<String> {
+    if decision != Decision::Deny {
+        return None;
+    }
+    let call = if event.tool.is_empty() { "it" } else { "this call" };
+    let way = match pending {
+        Some(id) => format!("can allow exactly it with `reflex approve {id}` in their own terminal"),
+        None => "can run it in their own terminal".to_owned(),
+    };
+    Some(format!("Do not work around this. If {call} is really wanted, a person {way}."))
+}
+
+impl Verdict {
+    /// Leaves out the advice that the agent has had before.
+    pub fn advise_once(&mut self, told: impl Fn(&str) -> bool) {
+        let known: Vec<bool> = self.advised.iter().map(|id| told(id)).collect();
+        let mut keep = known.iter().map(|known| !known);
+        self.advice.retain(|_| keep.next().unwrap_or(true));
+        let mut keep = known.iter().map(|known| !known);
+        self.advised.retain(|_| keep.next().unwrap_or(true));
     }
 }
 

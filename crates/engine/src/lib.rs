@@ -11,6 +11,7 @@ mod fingerprint;
 mod gatekeeper;
 mod path;
 mod quote;
+mod secret;
 mod sentinel;
 mod truth;
 mod world;
@@ -24,8 +25,8 @@ pub use finding::{At, Decision, Finding, Rewrite, Severity, Tier};
 pub use fingerprint::Fingerprint;
 pub use gatekeeper::{Policy, Precaution, Verdict, way_on};
 pub use path::{Folders, Place, absolute, fits, is_below, is_within, parent};
-pub use quote::redacted;
 pub use reflex_shell as shell;
+pub use secret::{redact, redacted};
 pub use truth::Truth;
 pub use world::{Known, Names, Real, Supposed, SupposedGit, Untracked, World};
 

@@ -108,7 +108,9 @@ impl Words<'_> {
             "targets" => self.targets(),
             "lost" => self.lost(),
             "program" => self.facts.analysis.command(self.effect).map_or(String::new(), |command| command.name.clone()),
-            "argument" => self.effect.argument.as_ref().map_or(String::new(), |value| quote::redacted(&value.shown())),
+            "argument" => {
+                self.effect.argument.as_ref().map_or(String::new(), |value| crate::secret::redacted(&value.shown()))
+            }
             _ => format!("{{{word}}}"),
         }
     }
@@ -122,7 +124,7 @@ impl Words<'_> {
 
     /// As written, with the place it really leads to if that is another.
     fn target(&self, target: &Target) -> String {
-        let shown = quote::redacted(&target.shown());
+        let shown = crate::secret::redacted(&target.shown());
         let real = self.facts.real(self.effect, target).path;
         match target.path() {
             Some(path) if path != real && !real.is_empty() => format!("{shown} (really {real})"),

@@ -1,10 +1,20 @@
 //! The path of one call: bytes in, answer out.
 
-use crate::record::{self, Folders};
+use crate::clock;
+use crate::folders::Folders;
+use crate::record::{self, Scribe, Told};
+use crate::store::Store;
+use crate::store::approvals::{Grant, Pending, short_id};
+use crate::store::life::Alarm;
+use crate::store::session::{Call, History, Whose};
 use crate::world::LocalWorld;
-use reflex_agents::{Agent, BadEvent, Reply, deliver};
-use reflex_engine::{Decision, Event, Judgement, Policy, Verdict, World, judge};
+use reflex_agents::{Agent, BadEvent, Delivery, Reply, deliver};
+use reflex_engine::{
+    Action, Decision, EffectKind, Event, Judgement, Moment, Policy, Tier, Verdict, World, analyze, judge,
+};
+use std::io;
 use std::path::Path;
+use std::time::Instant;
 
 /// This machine, as the guard sees it.
 pub struct Host {
@@ -47,14 +57,92 @@ impl Host {
 
     /// Answers one payload of an agent. `told` is the agent's word for the moment, as the command line gives it.
     pub fn answer(&self, agent: &Agent, bytes: &[u8], told: Option<&str>) -> Reply {
+        let begun = Instant::now();
         let event = match (agent.read)(bytes, told) {
             Ok(event) => self.placed(event),
             Err(problem) => return self.unreadable(agent, told, &problem),
         };
-        let judgement = self.judge(&event);
+        let store = self.store();
+        store.beat(&event.client, told.unwrap_or("hook"));
+        if event.moment == Moment::AfterTool {
+            return self.after(agent, &event, &store);
+        }
+        let history = store.history(whose(&event));
+        let read = micros(begun);
+        let mut judgement = self.judge(&event);
+        judgement.verdict.advise_once(|id| history.told(id));
+        remind_of_alarms(&store, &history, &mut judgement.verdict);
+        let scribe = Scribe::new(&store);
+        let id = clock::uuid();
+        let released = self.release(&event, &mut judgement, &id, &scribe);
         let delivery = deliver(&event, &judgement.verdict, (agent.abilities)(event.moment));
-        let recorded = record::append(&self.folders, &event, &judgement);
-        told_if_lost((agent.write)(&event, &judgement.verdict, &delivery), recorded)
+        let told = Told {
+            id: &id,
+            delivery: &delivery,
+            policy: self.mode.0,
+            grant: released.as_deref(),
+            micros: [read, micros(begun) - read],
+        };
+        let record = record::call(&scribe, &event, &judgement, &told);
+        let recorded = store.record(&record, record::is_durable(&judgement));
+        let remembered = store.remember(whose(&event), &remembered(&event, &judgement, &id, released.is_some()));
+        told_if_lost((agent.write)(&event, &judgement.verdict, &delivery), recorded.and(remembered))
+    }
+
+    /// Lets a call pass that a person has said yes to, or while a person has switched the guard off; else keeps it so
+    /// that a person can. Gives what let it pass.
+    fn release(&self, event: &Event, judgement: &mut Judgement, record: &str, scribe: &Scribe<'_>) -> Option<String> {
+        if judgement.verdict.decision == Decision::Pass {
+            return None;
+        }
+        let store = self.store();
+        let pending = pending(event, judgement, record, scribe);
+        let by = match store.pause() {
+            Some(pause) => {
+                Some(("off".to_owned(), format!("the guard is switched off by {} ({})", pause.by, pause.reason)))
+            }
+            None => match store.use_grant(&pending) {
+                Ok(grant) => grant.map(|grant| (grant.id.clone(), yes(&grant))),
+                Err(_) => None,
+            },
+        };
+        let Some((id, why)) = by else {
+            // Who cannot keep it still refuses it; the person then runs it in their own terminal.
+            judgement.verdict.pending = store.keep_pending(&pending).is_ok().then_some(pending.id);
+            return None;
+        };
+        judgement.verdict.decision = Decision::Pass;
+        judgement.verdict.reasons.clear();
+        judgement.verdict.chain.push(why);
+        Some(id)
+    }
+
+    /// What became of a call: matched with what was said about it before.
+    fn after(&self, agent: &Agent, event: &Event, store: &Store) -> Reply {
+        let world = LocalWorld::new(&event.workspace, self.guard());
+        let analysis = analyze(event, reflex_library::tables(), &world);
+        let judgement = Judgement { analysis, ..unjudged(Decision::Pass) };
+        let fingerprint = judgement.fingerprint(event);
+        let history = store.history(whose(event));
+        let before = history.before(&fingerprint.exact).cloned();
+        let (scribe, id) = (Scribe::new(store), clock::uuid());
+        let ran_anyway = before.as_ref().is_some_and(|before| before.end == "deny" && !before.approved);
+        let record = record::outcome(&scribe, &id, event, &fingerprint, before.as_ref());
+        let mut recorded = store.record(&record, ran_anyway);
+        if ran_anyway {
+            let text = format!("{} ran a call that was refused: {}", event.client, record::shown(&scribe, event));
+            recorded = recorded.and(store.raise(&Alarm { record: id.clone(), time: clock::now(), text }));
+        }
+        let call = Call { after: true, ..remembered(event, &judgement, &id, false) };
+        recorded = recorded.and(store.remember(whose(event), &call));
+        let verdict = Verdict { confidence: 100, ..Verdict::default() };
+        let delivery = deliver(event, &verdict, (agent.abilities)(event.moment));
+        told_if_lost((agent.write)(event, &verdict, &delivery), recorded)
+    }
+
+    /// What the guard remembers.
+    pub fn store(&self) -> Store {
+        Store::of(&self.folders)
     }
 
     /// The one place that knows what is said when an event cannot be read: before a tool runs, it does not. `told` is
@@ -64,7 +152,12 @@ impl Host {
         let reason = format!("Blocked: Reflex cannot read this event ({problem}), so it does not run.");
         let event = Event { client: agent.name.into(), moment, ..Event::default() };
         let denied = if moment.is_before_execution() { Decision::Deny } else { Decision::Pass };
-        let recorded = record::append(&self.folders, &event, &unjudged(denied));
+        let store = self.store();
+        let delivery = Delivery::Say { decision: denied, reason: reason.clone() };
+        let id = clock::uuid();
+        let told = Told { id: &id, delivery: &delivery, policy: self.mode.0, grant: None, micros: [0, 0] };
+        let record = record::call(&Scribe::new(&store), &event, &unjudged(denied), &told);
+        let recorded = store.record(&record, denied == Decision::Deny);
         told_if_lost((agent.refuse)(moment, &reason), recorded)
     }
 
@@ -108,7 +201,7 @@ impl Host {
         }
     }
 
-    fn guard(&self) -> Vec<String> {
+    pub(crate) fn guard(&self) -> Vec<String> {
         let binary = std::env::current_exe().ok();
         let own = [&self.folders.config, &self.folders.state, &self.folders.cache];
         binary.iter().chain(own).map(|path| shown(path)).collect()
@@ -120,6 +213,124 @@ impl Host {
     }
 }
 
+/// Whose memory a call belongs to.
+fn whose(event: &Event) -> Whose<'_> {
+    Whose { client: &event.client, session: &event.session, role: event.role.as_deref() }
+}
+
+fn micros(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX)
+}
+
+fn yes(grant: &Grant) -> String {
+    let reason = if grant.reason.is_empty() { String::new() } else { format!(" ({})", grant.reason) };
+    format!("{} said yes to this with `reflex approve {}`{reason}", grant.by, grant.id)
+}
+
+/// A refused call as a person will be asked about it.
+fn pending(event: &Event, judgement: &Judgement, record: &str, scribe: &Scribe<'_>) -> Pending {
+    let verdict = &judgement.verdict;
+    let commands = judgement.analysis.readings.iter().flat_map(|reading| &reading.commands);
+    let words = |command: &reflex_engine::shell::Command| {
+        scribe.clean(&command.words.iter().map(|word| word.shown()).collect::<Vec<_>>().join(" "))
+    };
+    let effects = judgement.analysis.effects.iter().map(|effect| {
+        let targets: Vec<String> = effect.targets.iter().map(|target| target.shown()).collect();
+        scribe.clean(format!("{} {}", effect.kind.name(), targets.join(" ")).trim_end())
+    });
+    Pending {
+        id: short_id(),
+        record: record.into(),
+        time: clock::now(),
+        decision: record::decision(verdict.decision).into(),
+        client: event.client.clone(),
+        session: event.session.clone(),
+        task: event.task.clone().unwrap_or_default(),
+        workspace: event.workspace.clone(),
+        cwd: event.cwd.clone(),
+        text: record::shown(scribe, event),
+        parts: commands.map(words).collect(),
+        effects: effects.collect(),
+        reasons: verdict.reasons.iter().map(|reason| scribe.clean(reason)).collect(),
+        findings: verdict.findings.iter().map(|finding| finding.id.clone()).collect(),
+        core: verdict.findings.iter().any(|finding| finding.tier == Tier::Core),
+        exact: judgement.fingerprint(event).exact,
+    }
+}
+
+/// What the session remembers of this call.
+fn remembered(event: &Event, judgement: &Judgement, id: &str, approved: bool) -> Call {
+    let fingerprint = judgement.fingerprint(event);
+    let after = event.moment == Moment::AfterTool;
+    let failed = event.outcome.as_ref().is_some_and(|outcome| outcome.failed);
+    let end = match (after, failed) {
+        (true, true) => "failed",
+        (true, false) => "ok",
+        (false, _) => record::decision(judgement.verdict.decision),
+    };
+    let verdict = &judgement.verdict;
+    let mut found: Vec<String> = verdict.findings.iter().map(|finding| finding.id.clone()).collect();
+    found.extend(verdict.advised.iter().filter(|id| !found.contains(id)).cloned().collect::<Vec<_>>());
+    Call {
+        time: clock::now(),
+        id: id.into(),
+        after,
+        end: end.into(),
+        tool: event.tool.clone(),
+        exact: fingerprint.exact,
+        shape: fingerprint.shape,
+        goal: fingerprint.goal,
+        approved,
+        taint: if after { taint(event, judgement) } else { Vec::new() },
+        findings: found,
+        files: if after { files(event, judgement) } else { Vec::new() },
+        output: event.outcome.as_ref().map(|outcome| record::digest(&outcome.output)).unwrap_or_default(),
+    }
+}
+
+/// What came in from outside with this call.
+fn taint(event: &Event, judgement: &Judgement) -> Vec<String> {
+    let web = event.actions.iter().any(|action| matches!(action, Action::Fetch { .. }));
+    let mcp = event.actions.iter().any(|action| matches!(action, Action::McpCall { .. }));
+    let download = judgement.analysis.effects.iter().any(|effect| effect.kind == EffectKind::Fetch && !web);
+    let named = [(web, "web"), (mcp, "mcp"), (download, "download")];
+    named.iter().filter(|(is, _)| *is).map(|(_, name)| (*name).to_owned()).collect()
+}
+
+/// Files that this call wrote, with the digest of what was written where that stands in the call.
+fn files(event: &Event, judgement: &Judgement) -> Vec<(String, String)> {
+    let written = |kind| matches!(kind, EffectKind::Overwrite | EffectKind::Append | EffectKind::Edit);
+    let effects = judgement.analysis.effects.iter().filter(|effect| written(effect.kind));
+    let digest_of = |action: usize| match event.actions.get(action) {
+        Some(Action::Write { content, .. }) => record::digest(content),
+        _ => String::new(),
+    };
+    effects
+        .flat_map(|effect| effect.targets.iter().filter_map(|target| target.path()).map(|path| (path, effect.action)))
+        .map(|(path, action)| (path.to_owned(), digest_of(action)))
+        .collect()
+}
+
+/// An alarm that no person has seen is told once in every session.
+fn remind_of_alarms(store: &Store, history: &History, verdict: &mut Verdict) {
+    const ID: &str = "guard/ran-anyway";
+    if !history.calls.is_empty() && history.told(ID) {
+        return;
+    }
+    let Some(alarm) = store.alarms().pop() else { return };
+    verdict.advised.push(ID.into());
+    verdict.advice.push(format!(
+        "Warning: Reflex refused a call and it ran all the same. {}. A person sees it with `reflex status`.",
+        alarm.text
+    ));
+}
+
+/// Where the rule of this id is written: `library/rules/rm.yaml:12`.
+pub fn rule_place(id: &str) -> Option<String> {
+    let at = reflex_library::tables().get("rules").get(id).get("at").text();
+    (!at.is_empty()).then(|| format!("library/{at}"))
+}
+
 /// A decision that no judgement stands behind.
 fn unjudged(decision: Decision) -> Judgement {
     let verdict = Verdict { decision, confidence: 100, ..Verdict::default() };
@@ -127,7 +338,7 @@ fn unjudged(decision: Decision) -> Judgement {
 }
 
 /// A decision that could not be recorded still stands, with a word about it.
-fn told_if_lost(mut reply: Reply, recorded: std::io::Result<()>) -> Reply {
+fn told_if_lost(mut reply: Reply, recorded: io::Result<()>) -> Reply {
     if let Err(error) = recorded {
         reply.stderr.push_str(&format!("reflex: this decision is not in the audit log: {error}\n"));
     }

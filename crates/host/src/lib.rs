@@ -1,12 +1,18 @@
-//! This machine: files and git as facts, the folders of the guard, the record of every decision.
+//! This machine: files and git as facts, the folders of the guard, what it remembers of every call.
 
 mod answer;
+mod case;
+mod clock;
+mod folders;
 pub mod git;
+pub mod person;
 mod record;
+pub mod store;
 mod wiring;
 mod world;
 
-pub use answer::{Host, Mode};
-pub use record::Folders;
+pub use answer::{Host, Mode, rule_place};
+pub use clock::{duration, moment, now, timestamp};
+pub use folders::Folders;
 pub use wiring::{Change, Wiring};
 pub use world::LocalWorld;

@@ -1,117 +1,256 @@
-//! The record of every decision: one line of JSON, written before the answer leaves.
-//!
-//! A record tells what was decided and why, by ids and fingerprints; the text of a call is not in it.
+//! What is written about a call: its structure, its text without secrets, what was found, decided and said.
 
-use reflex_engine::{Decision, Event, Judgement, Moment};
-use rustix::fs::{FlockOperation, flock};
-use serde_json::json;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use crate::clock;
+use crate::store::session::Call;
+use crate::store::{SCHEMA, Store};
+use reflex_agents::Delivery;
+use reflex_engine::{Action, Decision, Effect, Event, Finding, Fingerprint, Judgement, Moment, Severity, redact};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use std::cell::OnceCell;
 
-/// Where the guard keeps its files.
-#[derive(Debug, Clone)]
-pub struct Folders {
-    /// The user's home.
-    pub home: PathBuf,
-    /// `$XDG_CONFIG_HOME/reflex`
-    pub config: PathBuf,
-    /// `$XDG_STATE_HOME/reflex`
-    pub state: PathBuf,
-    /// `$XDG_CACHE_HOME/reflex`
-    pub cache: PathBuf,
+/// Of each text of a call, so many bytes are kept.
+const MOST_TEXT: usize = 4096;
+
+/// So many effects and commands are named.
+const MOST_NAMED: usize = 20;
+
+/// Turns secrets into tags before anything is written.
+pub(crate) struct Scribe<'a> {
+    store: &'a Store,
+    key: OnceCell<Vec<u8>>,
+    /// Whether texts are left out.
+    structure_only: bool,
 }
 
-impl Folders {
-    /// By the environment, as the XDG base directory specification says.
-    pub fn of_environment() -> Folders {
-        let given = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-        let home = given.or_else(home_by_password_database).unwrap_or_else(|| "/".into());
-        let folder = |variable: &str, default: &str| {
-            let given = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-            given.unwrap_or_else(|| home.join(default)).join("reflex")
+impl<'a> Scribe<'a> {
+    pub(crate) fn new(store: &'a Store) -> Scribe<'a> {
+        Scribe { store, key: OnceCell::new(), structure_only: store.structure_only() }
+    }
+
+    /// The text without secrets; equal secrets get equal tags on this machine.
+    pub(crate) fn clean(&self, text: &str) -> String {
+        let shortened = shortened(text);
+        redact(&shortened, &|secret| {
+            let mut digest = Sha256::new();
+            digest.update(self.key.get_or_init(|| self.store.key()));
+            digest.update(secret.as_bytes());
+            let mark = clock::hexadecimal(&digest.finalize());
+            format!(":{}", mark.get(..6).unwrap_or(""))
+        })
+    }
+
+    fn all(&self, texts: &[String]) -> Vec<String> {
+        texts.iter().map(|text| self.clean(text)).collect()
+    }
+
+    /// One action: what it is and on what, contents only by size and digest.
+    fn action(&self, action: &Action) -> Value {
+        let (kind, field, text) = subject(action);
+        let mut object = Map::new();
+        object.insert("kind".into(), kind.into());
+        if !self.structure_only && !text.is_empty() {
+            object.insert(field.into(), self.clean(text).into());
+        }
+        if let Action::Write { content, .. } | Action::Edit { content, .. } = action {
+            object.insert("bytes".into(), content.len().into());
+            object.insert("sha256".into(), digest(content).into());
+        }
+        Value::Object(object)
+    }
+
+    fn finding(&self, finding: &Finding) -> Value {
+        let mut object = json!({
+            "id": finding.id, "detector": finding.detector, "category": finding.category,
+            "severity": finding.severity.name(), "confidence": finding.confidence, "tier": finding.tier.name(),
+        });
+        if let Some(object) = object.as_object_mut().filter(|_| !self.structure_only) {
+            object.insert("command".into(), self.clean(&finding.command).into());
+            object.insert("message".into(), self.clean(&finding.message).into());
+        }
+        object
+    }
+
+    fn effects(&self, effects: &[Effect]) -> Vec<String> {
+        let shown = |effect: &Effect| {
+            let targets: Vec<String> = effect.targets.iter().take(4).map(|target| target.shown()).collect();
+            self.clean(format!("{} {}", effect.kind.name(), targets.join(" ")).trim_end())
         };
-        Folders {
-            config: folder("XDG_CONFIG_HOME", ".config"),
-            state: folder("XDG_STATE_HOME", ".local/state"),
-            cache: folder("XDG_CACHE_HOME", ".cache"),
-            home,
-        }
+        let named = |effect: &Effect| effect.kind.name().to_owned();
+        let effects = effects.iter().take(MOST_NAMED);
+        if self.structure_only { effects.map(named).collect() } else { effects.map(shown).collect() }
     }
 }
 
-/// The home that `/etc/passwd` names for this user.
-fn home_by_password_database() -> Option<PathBuf> {
-    let user = rustix::process::getuid().as_raw().to_string();
-    let database = fs::read_to_string("/etc/passwd").ok()?;
-    let of_user = |line: &&str| line.split(':').nth(2) == Some(&user);
-    database.lines().find(of_user)?.split(':').nth(5).map(PathBuf::from)
+/// What is told about a call beside its event and judgement.
+pub(crate) struct Told<'a> {
+    /// The id of the record.
+    pub(crate) id: &'a str,
+    /// What is said to the agent.
+    pub(crate) delivery: &'a Delivery,
+    /// The name of the policy.
+    pub(crate) policy: &'a str,
+    /// The id of the person's yes that was used.
+    pub(crate) grant: Option<&'a str>,
+    /// Microseconds that reading and judging took.
+    pub(crate) micros: [u64; 2],
 }
 
-/// Appends one line. Lines of hooks that run at the same time never mix.
-///
-/// # Errors
-/// The folder cannot be made, the file cannot be written, or somebody holds its lock for too long.
-pub(crate) fn append(folders: &Folders, event: &Event, judgement: &Judgement) -> io::Result<()> {
-    let mut line = line(event, judgement);
-    line.push('\n');
-    let mut file = open(&folders.state.join("audit"))?;
-    lock(&file)?;
-    file.write_all(line.as_bytes())?;
-    if judgement.verdict.decision == Decision::Pass { Ok(()) } else { file.sync_data() }
-}
-
-fn open(folder: &Path) -> io::Result<File> {
-    let path = folder.join("calls.jsonl");
-    let options = || OpenOptions::new().append(true).create(true).mode(0o600).to_owned();
-    match options().open(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-            options().open(&path)
-        }
-        opened => opened,
-    }
-}
-
-/// Somebody who stopped while holding the lock must not stop every agent: the wait is bounded.
-fn lock(file: &File) -> io::Result<()> {
-    const TRIES: u32 = 50;
-    for _ in 0..TRIES {
-        match flock(file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Ok(()),
-            Err(error) if error == rustix::io::Errno::WOULDBLOCK => std::thread::sleep(Duration::from_millis(4)),
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Err(io::Error::new(io::ErrorKind::TimedOut, "another process holds the audit log's lock"))
-}
-
-fn line(event: &Event, judgement: &Judgement) -> String {
+/// The record of a call before it runs.
+pub(crate) fn call(scribe: &Scribe<'_>, event: &Event, judgement: &Judgement, told: &Told<'_>) -> Map<String, Value> {
     let verdict = &judgement.verdict;
+    let mut record = head(scribe, "call", told.id, event);
+    let mut put = |key: &str, value: Value| drop(record.insert(key.into(), value));
+    put("policy", told.policy.into());
+    put("library", reflex_library::DIGEST.into());
+    put("decision", decision(verdict.decision).into());
+    put("risk", verdict.risk.risk().into());
+    let Delivery::Say { decision: said, reason } = told.delivery else { return record };
+    if *said != verdict.decision || !reason.is_empty() {
+        put("said", json!({"decision": decision(*said), "reason": scribe.clean(reason)}));
+    }
+    let programs: Vec<&str> = judgement
+        .analysis
+        .readings
+        .iter()
+        .flat_map(|reading| &reading.commands)
+        .map(|command| command.name.as_str())
+        .collect();
+    let gaps: usize = judgement.analysis.readings.iter().map(|reading| reading.gaps.len()).sum();
+    let programs: Vec<&str> = programs.into_iter().take(MOST_NAMED).collect();
+    put(
+        "analysis",
+        json!({"programs": programs, "effects": scribe.effects(&judgement.analysis.effects), "gaps": gaps}),
+    );
+    if !verdict.findings.is_empty() {
+        put("findings", verdict.findings.iter().map(|finding| scribe.finding(finding)).collect());
+        put("chain", scribe.all(&verdict.chain).into());
+    }
     let fingerprint = judgement.fingerprint(event);
-    let findings: Vec<_> = verdict.findings.iter().map(|finding| finding.id.as_str()).collect();
-    json!({
-        "schema": "reflex/audit-v1",
-        "time": now(),
-        "version": env!("CARGO_PKG_VERSION"),
-        "agent": event.client,
-        "session": event.session,
-        "role": event.role,
-        "mode": event.mode,
-        "moment": moment(event.moment),
-        "tool": event.tool,
-        "workspace": event.workspace,
-        "decision": decision(verdict.decision),
-        "risk": verdict.risk.risk(),
-        "findings": findings,
-        "fingerprint": {"exact": fingerprint.exact, "shape": fingerprint.shape, "goal": fingerprint.goal},
-    })
-    .to_string()
+    put("fingerprint", json!({"exact": fingerprint.exact, "shape": fingerprint.shape, "goal": fingerprint.goal}));
+    if let Some(id) = &verdict.pending {
+        put("pending", id.as_str().into());
+    }
+    if let Some(grant) = told.grant {
+        put("grant", grant.into());
+    }
+    put("micros", json!({"read": told.micros[0], "judge": told.micros[1]}));
+    record
 }
 
-fn decision(decision: Decision) -> &'static str {
+/// The record of what became of a call.
+pub(crate) fn outcome(
+    scribe: &Scribe<'_>,
+    id: &str,
+    event: &Event,
+    fingerprint: &Fingerprint,
+    before: Option<&Call>,
+) -> Map<String, Value> {
+    let mut record = head(scribe, "outcome", id, event);
+    let mut put = |key: &str, value: Value| drop(record.insert(key.into(), value));
+    put("fingerprint", json!({"exact": fingerprint.exact}));
+    if let Some(before) = before {
+        put("of", before.id.as_str().into());
+        put("answered", answered(before).into());
+        put("decision", before.end.as_str().into());
+    }
+    if let Some(outcome) = &event.outcome {
+        let text = json!({
+            "failed": outcome.failed, "exit_code": outcome.exit_code, "bytes": outcome.output.len(),
+            "sha256": digest(&outcome.output),
+        });
+        put("outcome", text);
+    }
+    record
+}
+
+/// Who let a call run.
+fn answered(before: &Call) -> &'static str {
+    match (before.end.as_str(), before.approved) {
+        (_, true) => "a person's approval",
+        ("ask", _) => "a person at the agent's prompt",
+        ("deny", _) => "nobody: it was refused, and it ran",
+        _ => "nobody was asked",
+    }
+}
+
+/// The record of something that is no call: an approval, an attempt, an alarm.
+pub(crate) fn note(store: &Store, kind: &str, fields: Value) -> Map<String, Value> {
+    let mut record = Map::new();
+    record.insert("schema".into(), SCHEMA.into());
+    record.insert("kind".into(), kind.into());
+    record.insert("id".into(), clock::uuid().into());
+    record.insert("time".into(), clock::timestamp(clock::now()).into());
+    record.insert("host".into(), store.host().into());
+    if let Value::Object(fields) = fields {
+        record.extend(fields);
+    }
+    record
+}
+
+fn head(scribe: &Scribe<'_>, kind: &str, id: &str, event: &Event) -> Map<String, Value> {
+    let mut record = note(scribe.store, kind, Value::Null);
+    record.insert("id".into(), id.into());
+    let mut put = |key: &str, value: Value| drop(record.insert(key.into(), value));
+    put("reflex", env!("CARGO_PKG_VERSION").into());
+    put("agent", event.client.as_str().into());
+    put("session", event.session.as_str().into());
+    for (key, value) in [("role", &event.role), ("task", &event.task), ("mode", &event.mode)] {
+        if let Some(value) = value {
+            put(key, value.as_str().into());
+        }
+    }
+    put("moment", moment(event.moment).into());
+    put("tool", event.tool.as_str().into());
+    put("workspace", event.workspace.as_str().into());
+    if event.cwd != event.workspace {
+        put("cwd", event.cwd.as_str().into());
+    }
+    put("actions", event.actions.iter().map(|action| scribe.action(action)).collect());
+    record
+}
+
+/// The kind of an action, the name of its text and the text.
+fn subject(action: &Action) -> (&'static str, &'static str, &str) {
+    match action {
+        Action::Shell { command } => ("shell", "command", command),
+        Action::Read { path } => ("read", "path", &path.text),
+        Action::Write { path, .. } => ("write", "path", &path.text),
+        Action::Edit { path, .. } => ("edit", "path", &path.text),
+        Action::Delete { path } => ("delete", "path", &path.text),
+        Action::Search { path } => ("search", "path", &path.text),
+        Action::Fetch { url } => ("fetch", "url", url),
+        Action::McpCall { arguments, .. } => ("mcp", "arguments", arguments),
+        Action::Prompt { text } => ("prompt", "text", text),
+        Action::SpawnAgent { prompt } => ("spawn", "prompt", prompt),
+        Action::Skill { name } => ("skill", "name", name),
+        Action::Input { text } => ("input", "text", text),
+        Action::Other { arguments } => ("other", "arguments", arguments),
+    }
+}
+
+/// The call in one line, without secrets, as a person is asked about it.
+pub(crate) fn shown(scribe: &Scribe<'_>, event: &Event) -> String {
+    let one = |action: &Action| {
+        let (kind, _, text) = subject(action);
+        let text = scribe.clean(text);
+        if matches!(action, Action::Shell { .. }) { text } else { format!("{kind} {text}") }
+    };
+    event.actions.iter().map(one).collect::<Vec<_>>().join("\n")
+}
+
+/// The first 16 digits of the SHA-256.
+pub(crate) fn digest(text: &str) -> String {
+    clock::hexadecimal(&Sha256::digest(text.as_bytes())).get(..16).unwrap_or("").to_owned()
+}
+
+fn shortened(text: &str) -> String {
+    let end = (0..=MOST_TEXT.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let start = text.get(..end).unwrap_or("");
+    if end == text.len() { start.to_owned() } else { format!("{start}… ({} bytes)", text.len()) }
+}
+
+pub(crate) fn decision(decision: Decision) -> &'static str {
     match decision {
         Decision::Pass => "pass",
         Decision::Ask => "ask",
@@ -133,41 +272,7 @@ fn moment(moment: Moment) -> &'static str {
     }
 }
 
-fn now() -> String {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    timestamp(since.as_secs(), since.subsec_millis())
-}
-
-/// RFC 3339 in UTC.
-fn timestamp(seconds: u64, millis: u32) -> String {
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    let (year, month, day) = civil(days as i64);
-    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
-}
-
-/// Days since 1970 as a date of the Gregorian calendar, counted in eras of 400 years that begin in March.
-fn civil(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let of_era = days.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::timestamp;
-
-    #[test]
-    fn dates_are_those_of_the_calendar() {
-        assert_eq!(timestamp(0, 0), "1970-01-01T00:00:00.000Z");
-        assert_eq!(timestamp(951_782_399, 5), "2000-02-28T23:59:59.005Z");
-        assert_eq!(timestamp(951_782_400, 0), "2000-02-29T00:00:00.000Z");
-        assert_eq!(timestamp(1_795_219_200, 0), "2026-11-21T00:00:00.000Z");
-    }
+/// Whether the disk is waited for: a refusal must not be lost with the power.
+pub(crate) fn is_durable(judgement: &Judgement) -> bool {
+    judgement.verdict.decision != Decision::Pass || judgement.verdict.risk >= Severity::High
 }

@@ -1,6 +1,6 @@
 //! The agents' settings files on this machine: planned changes, and writing them whole.
 
-use crate::record::Folders;
+use crate::folders::Folders;
 use reflex_agents::settings::{CLAUDE_USER_SETTINGS, install_claude, remove_claude};
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};

@@ -6,3 +6,6 @@ use reflex_tables::Node;
 pub fn tables() -> Node<'static> {
     reflex_tables::root(include_bytes!(concat!(env!("OUT_DIR"), "/library.tables")))
 }
+
+/// The first 16 digits of the SHA-256 of the compiled library: which rules were in force.
+pub const DIGEST: &str = env!("REFLEX_LIBRARY_DIGEST");

@@ -1,12 +1,16 @@
 //! Every command but `hook`.
 
+mod approve;
+mod audit;
 mod check;
 mod demo;
 mod eval;
 mod explain;
+mod status;
+mod why;
 mod wire;
 
-use crate::status;
+use crate::status as code;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use std::io::Write;
 
@@ -16,7 +20,7 @@ pub(crate) fn run() -> u8 {
         Ok(matches) => matches,
         Err(error) => {
             let _ = error.print();
-            return if error.use_stderr() { status::USAGE } else { status::OK };
+            return if error.use_stderr() { code::USAGE } else { code::OK };
         }
     };
     match matches.subcommand() {
@@ -26,8 +30,17 @@ pub(crate) fn run() -> u8 {
         Some(("demo", matches)) => demo::run(matches),
         Some(("init", matches)) => wire::init(matches),
         Some(("uninstall", matches)) => wire::uninstall(matches),
+        Some(("pending", matches)) => approve::pending(matches),
+        Some(("approve", matches)) => approve::approve(matches),
+        Some(("deny", matches)) => approve::deny(matches),
+        Some(("grants", matches)) => approve::grants(matches),
+        Some(("off", matches)) => approve::off(matches),
+        Some(("why", matches)) => why::why(matches),
+        Some(("report-fp", matches)) => why::report(matches),
+        Some(("audit", matches)) => audit::run(matches),
+        Some(("status", matches)) => status::run(matches),
         Some(("completions", matches)) => completions(matches),
-        _ => status::USAGE,
+        _ => code::USAGE,
     }
 }
 
@@ -70,10 +83,91 @@ fn grammar() -> Command {
             wired(Command::new("uninstall").about("Take Reflex out of an agent's settings again"))
                 .arg(flag("dry-run", "Show the change and write nothing")),
         )
+        .subcommands(memory())
         .subcommand(
             Command::new("completions")
                 .about("Print a shell's completions")
                 .arg(Arg::new("shell").required(true).value_parser(value_parser!(clap_complete::Shell))),
+        )
+}
+
+/// What the guard remembers, and what a person says about it.
+fn memory() -> Vec<Command> {
+    let id = || Arg::new("id").required(true).value_name("ID").help("The id that stands in the refusal");
+    let reason = || option("reason", "TEXT", "Why").default_value("");
+    vec![
+        Command::new("pending").about("List the calls that were refused or asked about").arg(json()),
+        Command::new("approve")
+            .about("Let exactly one refused call run; only a person at a terminal can")
+            .arg(id())
+            .arg(option("scope", "SCOPE", "once, session, task or repository").default_value("once"))
+            .arg(option("for", "DURATION", "How long the yes holds, such as 10m or 2h (15m)"))
+            .arg(reason()),
+        Command::new("deny").about("Keep a call refused and take it off the list").arg(id()).arg(reason()),
+        Command::new("grants").about("List what was approved").arg(json()).arg(option(
+            "revoke",
+            "ID",
+            "Take an approval back",
+        )),
+        Command::new("off")
+            .about("Switch the guard off for a while; it comes back by itself")
+            .arg(option("for", "DURATION", "How long, at most 8h").default_value("10m"))
+            .arg(reason())
+            .arg(flag("end", "Switch it on again")),
+        Command::new("why").about("Tell the story of one decision").arg(id()).arg(json()),
+        Command::new("report-fp")
+            .about("Print a refused call as a case without secrets that `reflex eval` plays again")
+            .arg(id())
+            .arg(flag("add", "Also append it to your own cases")),
+        Command::new("status").about("Say whether the guard is alive and what a person should know").arg(json()),
+        audit_grammar(),
+    ]
+}
+
+fn audit_grammar() -> Command {
+    let number = |default: &'static str| {
+        option("number", "N", "At most so many records")
+            .short('n')
+            .default_value(default)
+            .value_parser(value_parser!(usize))
+    };
+    Command::new("audit")
+        .about("The log of every decision")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(Command::new("path").about("Print the log's folder"))
+        .subcommand(
+            Command::new("tail")
+                .about("Print the newest records")
+                .arg(number("20"))
+                .arg(flag("follow", "Go on with new ones").short('f'))
+                .arg(json()),
+        )
+        .subcommand(
+            Command::new("search")
+                .about("Print the newest records that fit: FIELD=VALUE (decision=deny) or any text")
+                .arg(Arg::new("text").num_args(0..).value_name("WORD"))
+                .arg(number("20"))
+                .arg(option("since", "TIME", "Not older: 2h, 2026-11-21 or 2026-11-21T10:00:00Z"))
+                .arg(option("until", "TIME", "Not newer"))
+                .arg(json()),
+        )
+        .subcommand(Command::new("verify").about("Check that no record was changed or removed").arg(json()))
+        .subcommand(
+            Command::new("export")
+                .about("Print all records")
+                .arg(option("format", "FORMAT", "jsonl or csv").default_value("jsonl").value_parser(["jsonl", "csv"])),
+        )
+        .subcommand(
+            Command::new("purge")
+                .about("Remove old records; the chain stays whole")
+                .arg(option("before", "TIME", "Older than this: 90d or 2026-11-21").required(true))
+                .arg(option("reason", "TEXT", "Why").default_value("")),
+        )
+        .subcommand(
+            Command::new("texts").about("Choose whether records hold the texts of calls, without secrets").arg(
+                option("keep", "YES|NO", "no keeps the structure only").required(true).value_parser(["yes", "no"]),
+            ),
         )
 }
 
@@ -110,7 +204,18 @@ fn completions(matches: &ArgMatches) -> u8 {
         clap_complete::generate(*shell, &mut grammar(), "reflex", &mut script);
         let _ = std::io::stdout().write_all(&script);
     }
-    status::OK
+    code::OK
+}
+
+/// How long ago, in the largest unit.
+fn ago(time: u64) -> String {
+    let seconds = reflex_host::now().saturating_sub(time) / 1000;
+    match seconds {
+        0..60 => format!("{seconds}s ago"),
+        60..3600 => format!("{}m ago", seconds / 60),
+        3600..86_400 => format!("{}h ago", seconds / 3600),
+        _ => format!("{}d ago", seconds / 86_400),
+    }
 }
 
 /// A text of an option that always has one.

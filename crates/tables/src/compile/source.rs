@@ -86,7 +86,8 @@ impl Sources {
             Kind::Rules => {
                 for rule in read::<Vec<Rule>>(text)? {
                     names.push(rule.id.clone());
-                    self.add_rule(rule)?;
+                    let at = format!("{file}:{}", line_of(text, &rule.id));
+                    self.add_rule(rule, &at)?;
                 }
             }
             Kind::Places => {
@@ -117,9 +118,12 @@ impl Sources {
         once(&mut self.programs, name, lowered)
     }
 
-    fn add_rule(&mut self, rule: Rule) -> Result<(), String> {
+    fn add_rule(&mut self, rule: Rule, at: &str) -> Result<(), String> {
         let triggers = rule.on.clone();
-        let (id, value) = (rule.id.clone(), rule.lower());
+        let (id, mut value) = (rule.id.clone(), rule.lower());
+        if let Some(object) = value.as_object_mut() {
+            object.insert("at".into(), at.into());
+        }
         once(&mut self.rules, id, value.clone())?;
         for trigger in triggers {
             self.triggers.entry(trigger).or_default().push(value.clone());
@@ -150,6 +154,13 @@ impl Sources {
             "policies": all(self.policies),
         }))
     }
+}
+
+/// The line, from 1, on which the entry of this id begins.
+fn line_of(text: &str, id: &str) -> usize {
+    let begins =
+        |line: &str| line.trim_start_matches(['-', ' ']).strip_prefix("id:").is_some_and(|rest| rest.trim() == id);
+    text.lines().position(begins).map_or(1, |index| index + 1)
 }
 
 /// The items of a YAML list.

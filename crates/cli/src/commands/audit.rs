@@ -1,0 +1,196 @@
+//! `reflex audit`: the log of every decision, read, checked and cut back.
+
+use super::{complain, print, text};
+use crate::status;
+use clap::ArgMatches;
+use reflex_host::person::at_terminal;
+use reflex_host::store::{Log, Search};
+use reflex_host::{Host, Mode, duration, moment, now, timestamp};
+use serde_json::{Map, Value, json};
+use std::io::{self, IsTerminal, Write};
+
+pub(super) fn run(matches: &ArgMatches) -> u8 {
+    let store = Host::new(Mode::default()).store();
+    let log = store.log();
+    let done = match matches.subcommand() {
+        Some(("path", _)) => {
+            print(&log.folder().display().to_string());
+            Ok(status::OK)
+        }
+        Some(("tail", matches)) => tail(&log, matches),
+        Some(("search", matches)) => search(&log, matches),
+        Some(("verify", matches)) => verify(&log, matches),
+        Some(("export", matches)) => export(&log, text(matches, "format")),
+        Some(("purge", matches)) => purge(&log, matches),
+        Some(("texts", matches)) => store.keep_texts(text(matches, "keep") == "yes").map(|()| status::OK),
+        _ => Ok(status::USAGE),
+    };
+    done.unwrap_or_else(|error| {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            // Who reads us has read enough.
+            return status::OK;
+        }
+        complain(&format!("the audit log: {error}"));
+        status::INTERNAL
+    })
+}
+
+fn tail(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
+    let as_json = matches.get_flag("json");
+    for record in log.search(&Search::default(), count(matches))? {
+        say(&record, as_json)?;
+    }
+    if matches.get_flag("follow") {
+        log.follow(&mut |line| {
+            if let Ok(record) = serde_json::from_str(line) {
+                say(&record, as_json)?;
+            }
+            Ok(true)
+        })?;
+    }
+    Ok(status::OK)
+}
+
+fn search(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
+    let mut search = Search::default();
+    for word in matches.get_many::<String>("text").into_iter().flatten() {
+        match word.split_once('=') {
+            Some((field, value)) if !field.is_empty() && field.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') => {
+                search.fields.push((field.into(), value.into()));
+            }
+            _ => search.texts.push(word.clone()),
+        }
+    }
+    for (name, bound) in [("since", &mut search.since), ("until", &mut search.until)] {
+        let Some(written) = matches.get_one::<String>(name) else { continue };
+        let Some(time) = time(written) else {
+            complain(&format!("`{written}` is no time such as 2h, 2026-11-21 or 2026-11-21T10:00:00Z"));
+            return Ok(status::USAGE);
+        };
+        *bound = Some(timestamp(time));
+    }
+    let found = log.search(&search, count(matches))?;
+    for record in &found {
+        say(record, matches.get_flag("json"))?;
+    }
+    Ok(if found.is_empty() { status::FOUND } else { status::OK })
+}
+
+/// A date, a time, or how long ago.
+fn time(written: &str) -> Option<u64> {
+    moment(written).or_else(|| duration(written).map(|length| now().saturating_sub(length)))
+}
+
+fn count(matches: &ArgMatches) -> usize {
+    matches.get_one::<usize>("number").copied().unwrap_or(20)
+}
+
+fn say(record: &Map<String, Value>, as_json: bool) -> io::Result<()> {
+    let line = if as_json { Value::Object(record.clone()).to_string() } else { in_words(record) };
+    writeln!(io::stdout(), "{line}")
+}
+
+/// One line for people: when, who, what was decided, on what.
+fn in_words(record: &Map<String, Value>) -> String {
+    let field = |key: &str| record.get(key).and_then(Value::as_str).unwrap_or("");
+    let ids: Vec<&str> = record
+        .get("findings")
+        .and_then(Value::as_array)
+        .map(|findings| findings.iter().filter_map(|finding| finding.get("id")?.as_str()).collect())
+        .unwrap_or_default();
+    let actions =
+        record.get("actions").and_then(Value::as_array).map(|actions| actions.iter().map(action).collect::<Vec<_>>());
+    let about = match field("kind") {
+        "call" => field("decision").to_owned(),
+        "outcome" => format!("ran ({})", field("answered")),
+        kind => format!("{kind} {}", field("by")),
+    };
+    let found = if ids.is_empty() { String::new() } else { format!("  [{}]", ids.join(", ")) };
+    let text = actions.unwrap_or_default().join("; ");
+    let text = super::approve::visible(text.lines().next().unwrap_or(""));
+    format!("{}  {:8}  {about}  {text}{found}", field("time"), field("agent"))
+}
+
+fn action(action: &Value) -> String {
+    let text = action.as_object().and_then(|object| object.iter().nth(1)).and_then(|(_, value)| value.as_str());
+    text.or_else(|| action.get("kind")?.as_str()).unwrap_or("").to_owned()
+}
+
+fn verify(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
+    let progress = io::stderr().is_terminal();
+    let checked = log.verify(&mut |records| {
+        if progress && records > 0 {
+            let _ = write!(io::stderr(), "\r{records} records");
+        }
+        true
+    })?;
+    if matches.get_flag("json") {
+        let broken = checked.broken.as_ref().map(
+            |broken| json!({"file": broken.file.display().to_string(), "line": broken.line, "problem": broken.problem}),
+        );
+        let whole = json!({"schema": "reflex/audit-check-v1", "records": checked.records, "purged": checked.purged, "broken": broken});
+        print(&whole.to_string());
+    } else if let Some(broken) = &checked.broken {
+        print(&format!("broken: {}:{}: {}", broken.file.display(), broken.line, broken.problem));
+    } else {
+        print(&format!("whole: {} records, {} purged", checked.records, checked.purged));
+    }
+    Ok(if checked.broken.is_some() { status::FOUND } else { status::OK })
+}
+
+fn export(log: &Log, format: &str) -> io::Result<u8> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    if format == "csv" {
+        writeln!(out, "{}", COLUMNS.join(","))?;
+    }
+    log.each(&mut |line| {
+        match format {
+            "csv" => writeln!(out, "{}", row(line))?,
+            _ => writeln!(out, "{line}")?,
+        }
+        Ok(true)
+    })?;
+    out.flush()?;
+    Ok(status::OK)
+}
+
+const COLUMNS: [&str; 12] =
+    ["seq", "time", "kind", "agent", "session", "tool", "decision", "risk", "id", "workspace", "text", "findings"];
+
+fn row(line: &str) -> String {
+    let record: Map<String, Value> = serde_json::from_str(line).unwrap_or_default();
+    let field = |name: &&str| match (*name, record.get(*name)) {
+        ("text", _) => {
+            let actions = record.get("actions").and_then(Value::as_array);
+            actions.map(|actions| actions.iter().map(action).collect::<Vec<_>>().join("; ")).unwrap_or_default()
+        }
+        ("findings", Some(Value::Array(findings))) => {
+            findings.iter().filter_map(|finding| finding.get("id")?.as_str()).collect::<Vec<_>>().join(" ")
+        }
+        (_, Some(Value::String(text))) => text.clone(),
+        (_, Some(value)) => value.to_string(),
+        (_, None) => String::new(),
+    };
+    COLUMNS.iter().map(field).map(|text| quoted(&text)).collect::<Vec<_>>().join(",")
+}
+
+/// By RFC 4180. A spreadsheet takes what begins with these signs for a formula: a blank in front keeps it text.
+fn quoted(text: &str) -> String {
+    let safe = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!(" {text}") } else { text.to_owned() };
+    if safe.contains([',', '"', '\n', '\r']) { format!("\"{}\"", safe.replace('"', "\"\"")) } else { safe }
+}
+
+fn purge(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
+    if let Err(why) = at_terminal() {
+        complain(&format!("only a person at a terminal can do this: {why}"));
+        return Ok(status::FOUND);
+    }
+    let written = text(matches, "before");
+    let Some(before) = time(written) else {
+        complain(&format!("`{written}` is no time such as 90d or 2026-11-21"));
+        return Ok(status::USAGE);
+    };
+    let count = log.purge(before, text(matches, "reason"))?;
+    print(&format!("{count} records are gone; the chain stays whole"));
+    Ok(status::OK)
+}

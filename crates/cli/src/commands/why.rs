@@ -1,0 +1,117 @@
+//! `reflex why` and `reflex report-fp`: the story of one decision, and a case that plays it again.
+
+use super::approve::visible;
+use super::{complain, print, text};
+use crate::status;
+use clap::ArgMatches;
+use reflex_host::store::Search;
+use reflex_host::{Host, Mode};
+use serde_json::{Map, Value};
+use std::io::Write;
+
+/// The record of a call, by the id a person was given or its own; of several the newest.
+fn record(host: &Host, id: &str) -> Option<Map<String, Value>> {
+    let by = |field: &str| {
+        let search = Search { fields: vec![(field.into(), id.into())], ..Search::default() };
+        let found = host.store().log().search(&search, 20).ok()?;
+        found.into_iter().rev().find(|record| record.get("kind").and_then(Value::as_str) == Some("call"))
+    };
+    by("pending").or_else(|| by("id"))
+}
+
+pub(super) fn why(matches: &ArgMatches) -> u8 {
+    let host = Host::new(Mode::default());
+    let id = text(matches, "id");
+    let Some(record) = record(&host, id) else {
+        complain(&format!("no decision `{}` is in the audit log", visible(id)));
+        return status::FOUND;
+    };
+    if matches.get_flag("json") {
+        print(&Value::Object(record).to_string());
+        return status::OK;
+    }
+    tell(&record);
+    let outcomes = Search { fields: vec![("of".into(), field(&record, "id").into())], ..Search::default() };
+    for later in host.store().log().search(&outcomes, 20).unwrap_or_default() {
+        let what = match field(&later, "kind") {
+            "outcome" => format!("it ran; who let it: {}", field(&later, "answered")),
+            "approval" => format!("{} approved it ({})", field(&later, "by"), field(&later, "scope")),
+            "denial" => format!("{} said no", field(&later, "by")),
+            kind => kind.to_owned(),
+        };
+        print(&format!("later    {}  {}", field(&later, "time"), visible(&what)));
+    }
+    print(&format!("replay   reflex explain …; if this was wrong: reflex report-fp {}", visible(id)));
+    status::OK
+}
+
+fn field<'a>(record: &'a Map<String, Value>, key: &str) -> &'a str {
+    record.get(key).and_then(Value::as_str).unwrap_or("")
+}
+
+fn tell(record: &Map<String, Value>) {
+    let decided = match field(record, "decision") {
+        "deny" => "refused",
+        "ask" => "put before a person",
+        _ => "let pass",
+    };
+    let agent = field(record, "agent");
+    print(&format!("{}  {agent} wanted to use {}; it was {decided}", field(record, "time"), field(record, "tool")));
+    for action in record.get("actions").and_then(Value::as_array).into_iter().flatten() {
+        let text = action.as_object().and_then(|object| object.iter().nth(1)).and_then(|(_, text)| text.as_str());
+        text.unwrap_or("(its text is not kept)").lines().for_each(|line| print(&format!("         {}", visible(line))));
+    }
+    print(&format!("where    {} (session {})", visible(field(record, "workspace")), visible(field(record, "session"))));
+    let list = |value: Option<&Value>| -> Vec<String> {
+        value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).map(visible).collect()
+    };
+    let effects = list(record.get("analysis").and_then(|analysis| analysis.get("effects")));
+    effects.iter().for_each(|effect| print(&format!("would    {effect}")));
+    for finding in record.get("findings").and_then(Value::as_array).into_iter().flatten() {
+        let part = |key: &str| visible(finding.get(key).and_then(Value::as_str).unwrap_or(""));
+        let id = part("id");
+        let place = reflex_host::rule_place(&id).unwrap_or_else(|| "no rule of this version".into());
+        print(&format!("found    {id} ({}, {}): {}", part("severity"), part("tier"), part("message")));
+        print(&format!("         {place}"));
+    }
+    list(record.get("chain")).iter().for_each(|step| print(&format!("because  {step}")));
+    print(&format!(
+        "policy   {}, library {}, reflex {}",
+        field(record, "policy"),
+        field(record, "library"),
+        field(record, "reflex")
+    ));
+    if let Some(id) = record.get("pending").and_then(Value::as_str) {
+        print(&format!("you can  reflex approve {id}   or leave it: nothing has to be done"));
+    }
+}
+
+pub(super) fn report(matches: &ArgMatches) -> u8 {
+    let host = Host::new(Mode::default());
+    let id = text(matches, "id");
+    let Some(record) = record(&host, id) else {
+        complain(&format!("no decision `{}` is in the audit log", visible(id)));
+        return status::FOUND;
+    };
+    let Some(case) = host.case(&record) else {
+        complain("the text of this call is not in the audit log, so it cannot be played again");
+        return status::FOUND;
+    };
+    let line = Value::Object(case).to_string();
+    print(&line);
+    if !matches.get_flag("add") {
+        return status::OK;
+    }
+    let file = host.folders().config.join("cases.jsonl");
+    let written = std::fs::create_dir_all(&host.folders().config).and_then(|()| {
+        std::fs::OpenOptions::new().create(true).append(true).open(&file)?.write_all(format!("{line}\n").as_bytes())
+    });
+    match written {
+        Ok(()) => complain(&format!("added to {}", file.display())),
+        Err(error) => {
+            complain(&format!("{}: {error}", file.display()));
+            return status::INTERNAL;
+        }
+    }
+    status::OK
+}

@@ -1,0 +1,43 @@
+//! Where the guard keeps its files.
+
+use std::fs;
+use std::path::PathBuf;
+
+/// Where the guard keeps its files.
+#[derive(Debug, Clone)]
+pub struct Folders {
+    /// The user's home.
+    pub home: PathBuf,
+    /// `$XDG_CONFIG_HOME/reflex`
+    pub config: PathBuf,
+    /// `$XDG_STATE_HOME/reflex`
+    pub state: PathBuf,
+    /// `$XDG_CACHE_HOME/reflex`
+    pub cache: PathBuf,
+}
+
+impl Folders {
+    /// By the environment, as the XDG base directory specification says.
+    pub fn of_environment() -> Folders {
+        let given = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+        let home = given.or_else(home_by_password_database).unwrap_or_else(|| "/".into());
+        let folder = |variable: &str, default: &str| {
+            let given = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+            given.unwrap_or_else(|| home.join(default)).join("reflex")
+        };
+        Folders {
+            config: folder("XDG_CONFIG_HOME", ".config"),
+            state: folder("XDG_STATE_HOME", ".local/state"),
+            cache: folder("XDG_CACHE_HOME", ".cache"),
+            home,
+        }
+    }
+}
+
+/// The home that `/etc/passwd` names for this user.
+fn home_by_password_database() -> Option<PathBuf> {
+    let user = rustix::process::getuid().as_raw().to_string();
+    let database = fs::read_to_string("/etc/passwd").ok()?;
+    let of_user = |line: &&str| line.split(':').nth(2) == Some(&user);
+    database.lines().find(of_user)?.split(':').nth(5).map(PathBuf::from)
+}

@@ -1,0 +1,124 @@
+//! Whether a person sits at a terminal, or an agent runs us.
+
+use rustix::process::{Pid, getppid, getuid};
+use std::fs;
+use std::path::Path;
+
+/// Someone who may approve.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Person {
+    /// The user's number and the terminal.
+    pub name: String,
+}
+
+/// Programs that are agents or start them. The name of a program or the path of its script contains one of these.
+const AGENTS: [&str; 16] = [
+    "claude", "codex", "copilot", "cursor", "gemini", "windsurf", "opencode", "qwen", "devin", "aider", "cline",
+    "goose", "amp", "crush", "kiro", "droid",
+];
+
+/// Variables that agents set for what they run.
+const VARIABLES: [&str; 8] = [
+    "CLAUDECODE",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CODEX_SANDBOX",
+    "CODEX_THREAD_ID",
+    "GEMINI_CLI",
+    "COPILOT_AGENT_SESSION_ID",
+    "OPENCODE",
+    "CURSOR_AGENT",
+];
+
+/// A process can have so many ancestors.
+const MOST_ANCESTORS: usize = 64;
+
+/// The person at the terminal.
+///
+/// # Errors
+/// Why this is no person: no terminal, or an agent among the ancestors of this process.
+pub fn at_terminal() -> Result<Person, String> {
+    let terminal = fs::OpenOptions::new().read(true).write(true).open("/dev/tty");
+    let terminal = terminal.map_err(|_| "there is no terminal here, so no person can be asked".to_owned())?;
+    let input = std::io::stdin();
+    if !rustix::termios::isatty(&terminal) || !rustix::termios::isatty(&input) {
+        return Err("standard input is no terminal, so no person can be asked".into());
+    }
+    if let Some(variable) = VARIABLES.iter().find(|name| std::env::var_os(name).is_some()) {
+        return Err(format!("an agent started this (`{variable}` is set)"));
+    }
+    if let Some(agent) = ancestors().iter().find_map(|process| agent_named(process)) {
+        return Err(format!("an agent started this ({agent} is among the processes above it)"));
+    }
+    let place = rustix::termios::ttyname(&input, Vec::new()).ok();
+    let place = place.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    Ok(Person { name: format!("uid {} at {place}", getuid().as_raw()) })
+}
+
+/// The command lines of the processes above this one, nearest first: the program and the first of its arguments.
+fn ancestors() -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    let mut next = getppid();
+    while let Some(process) = next.filter(|_| found.len() < MOST_ANCESTORS) {
+        let Some(folder) = folder_of(process) else { break };
+        let line = fs::read(Path::new(&folder).join("cmdline")).unwrap_or_default();
+        let words = line.split(|byte| *byte == 0).filter(|word| !word.is_empty()).take(3);
+        let mut words: Vec<String> = words.map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+        words
+            .extend(fs::read_link(Path::new(&folder).join("exe")).ok().map(|path| path.to_string_lossy().into_owned()));
+        found.push(words);
+        next = parent_of(&folder);
+    }
+    found
+}
+
+fn folder_of(process: Pid) -> Option<String> {
+    let folder = format!("/proc/{}", process.as_raw_nonzero());
+    Path::new(&folder).is_dir().then_some(folder)
+}
+
+/// The fourth field of `stat`; the second stands in parentheses and may hold anything.
+fn parent_of(folder: &str) -> Option<Pid> {
+    let stat = fs::read_to_string(Path::new(folder).join("stat")).ok()?;
+    let (_, rest) = stat.rsplit_once(')')?;
+    Pid::from_raw(rest.split_whitespace().nth(1)?.parse().ok()?)
+}
+
+/// The agent that this command line starts: by the program's file name, or by a part of the path of the script that an
+/// interpreter runs (`node …/@google/gemini-cli/dist/index.js`).
+fn agent_named(words: &[String]) -> Option<&'static str> {
+    let is_agent = |part: &str| {
+        AGENTS.iter().find(|agent| {
+            part.strip_prefix(**agent).is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_alphanumeric()))
+                || part.split(['-', '.', '_']).any(|piece| piece == **agent)
+        })
+    };
+    let interpreted = words.first().is_some_and(|program| {
+        let name = program.rsplit('/').next().unwrap_or("");
+        ["node", "bun", "deno", "python", "npx", "electron"].iter().any(|interpreter| name.starts_with(interpreter))
+    });
+    let name = |word: &String| word.rsplit('/').next().unwrap_or("").to_ascii_lowercase();
+    let by_name = words.iter().take(1).chain(words.last()).find_map(|word| is_agent(&name(word)));
+    let by_script = || {
+        let script = words.iter().skip(1).find(|word| !word.starts_with('-'))?;
+        script.to_ascii_lowercase().split('/').find_map(is_agent)
+    };
+    by_name.or_else(|| if interpreted { by_script() } else { None }).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::agent_named;
+
+    #[test]
+    fn agents_are_known_by_their_program_or_script() {
+        let named = |words: &[&str]| agent_named(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+        assert_eq!(named(&["claude"]), Some("claude"));
+        assert_eq!(named(&["/opt/codex-linux/codex", "exec", "/opt/codex-linux/codex"]), Some("codex"));
+        assert_eq!(named(&["node", "/usr/lib/node_modules/@google/gemini-cli/dist/index.js"]), Some("gemini"));
+        assert_eq!(named(&["node", "--no-warnings", "/x/copilot/index.js"]), Some("copilot"));
+        assert_eq!(named(&["bash", "/home/me/claude-notes/run.sh"]), None);
+        assert_eq!(named(&["vim", "claude.md"]), None);
+        assert_eq!(named(&["/usr/bin/sshd", "-D"]), None);
+        assert_eq!(named(&["example"]), None);
+    }
+}

@@ -1,0 +1,122 @@
+//! What the guard remembers: the audit log, each session's last calls, a person's approvals, signs of life.
+//!
+//! Everything lies below `$XDG_STATE_HOME/reflex`. Nothing here decides; the rest of the host reads and writes it
+//! through [`Store`] alone, so that another place (a team's server) could stand behind the same few methods.
+
+pub mod approvals;
+mod chain;
+pub mod life;
+mod log;
+mod search;
+pub mod session;
+
+pub use chain::{Broken, Checked};
+pub use log::Log;
+pub use search::Search;
+
+use crate::clock;
+use crate::folders::Folders;
+use serde_json::{Map, Value};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// The form of the records of the audit log. Version 1 had no chain and lies in `audit/calls.jsonl`.
+pub const SCHEMA: &str = "reflex/audit-v2";
+
+/// Everything the guard keeps of one user on one machine.
+#[derive(Debug, Clone)]
+pub struct Store {
+    folder: PathBuf,
+}
+
+impl Store {
+    /// The store of these folders.
+    pub fn of(folders: &Folders) -> Store {
+        Store { folder: folders.state.clone() }
+    }
+
+    /// The audit log.
+    pub fn log(&self) -> Log {
+        Log::in_folder(self.folder.join("audit"))
+    }
+
+    /// Appends a record; `durable` waits for the disk.
+    ///
+    /// # Errors
+    /// It could be written nowhere.
+    pub fn record(&self, record: &Map<String, Value>, durable: bool) -> io::Result<()> {
+        self.log().append(record, durable)
+    }
+
+    /// Records something that is no call: an approval, an attempt, a switch.
+    ///
+    /// # Errors
+    /// It could be written nowhere.
+    pub fn note(&self, kind: &str, fields: Value) -> io::Result<()> {
+        self.record(&crate::record::note(self, kind, fields), true)
+    }
+
+    /// Whether records hold no texts of calls, as a person has chosen.
+    pub fn structure_only(&self) -> bool {
+        self.folder.join("audit/structure-only").exists()
+    }
+
+    /// Chooses whether records hold the texts of calls.
+    ///
+    /// # Errors
+    /// The choice cannot be written.
+    pub fn keep_texts(&self, keep: bool) -> io::Result<()> {
+        let file = self.folder.join("audit/structure-only");
+        match keep {
+            false => put(&file, ""),
+            true if file.exists() => fs::remove_file(file),
+            true => Ok(()),
+        }
+    }
+
+    /// A name for this machine that means nothing elsewhere; made at the first use.
+    pub fn host(&self) -> String {
+        kept(&self.folder.join("host"), clock::uuid).unwrap_or_default()
+    }
+
+    /// What makes tags of secrets: equal secrets get equal tags here, and nobody can try secrets out on a tag.
+    pub(crate) fn key(&self) -> Vec<u8> {
+        let fresh = || {
+            let mut bytes = [0; 32];
+            clock::chance(&mut bytes);
+            clock::hexadecimal(&bytes)
+        };
+        kept(&self.folder.join("key"), fresh).unwrap_or_else(|_| fresh()).into_bytes()
+    }
+}
+
+/// A file's text, made if it is not there. Of several that make it at once, the first wins.
+fn kept(path: &Path, make: impl FnOnce() -> String) -> io::Result<String> {
+    match fs::read_to_string(path) {
+        Ok(text) if !text.is_empty() => return Ok(text),
+        _ => {}
+    }
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    log::make_folder(folder)?;
+    let text = make();
+    let draft = folder.join(format!(".{}", clock::uuid()));
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?.write_all(text.as_bytes())?;
+    let linked = fs::hard_link(&draft, path);
+    fs::remove_file(&draft)?;
+    match linked {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => fs::read_to_string(path),
+        Err(error) => Err(error),
+        Ok(()) => Ok(text),
+    }
+}
+
+/// A small file, replaced at once or not at all.
+fn put(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    log::make_folder(folder)?;
+    let draft = folder.join(format!(".{}", clock::uuid()));
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?.write_all(text.as_bytes())?;
+    fs::rename(draft, path)
+}

@@ -1,0 +1,311 @@
+//! Calls that wait for a person, and what a person has said: one small file each.
+
+use super::Store;
+use crate::clock;
+use serde_json::{Map, Value, json};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Older refused calls than these are forgotten.
+const MOST_PENDING: usize = 200;
+
+/// A call that was refused or asked about.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Pending {
+    /// Seven letters and digits, as a person types them.
+    pub id: String,
+    /// The id of its record.
+    pub record: String,
+    /// Milliseconds since 1970.
+    pub time: u64,
+    /// `ask` or `deny`.
+    pub decision: String,
+    /// The agent.
+    pub client: String,
+    /// Its name for the session.
+    pub session: String,
+    /// The task that a person declared, if there is one.
+    pub task: String,
+    /// The root of the project.
+    pub workspace: String,
+    /// The folder it would run in.
+    pub cwd: String,
+    /// What would run, without secrets.
+    pub text: String,
+    /// The parts of a compound, as they would run.
+    pub parts: Vec<String>,
+    /// What it would do.
+    pub effects: Vec<String>,
+    /// Why it was refused.
+    pub reasons: Vec<String>,
+    /// Ids of the findings that decided.
+    pub findings: Vec<String>,
+    /// Whether one of them is of the core tier.
+    pub core: bool,
+    /// What makes a retry the same call.
+    pub exact: String,
+}
+
+/// For what a yes holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Scope {
+    /// One call.
+    #[default]
+    Once,
+    /// The same call in the same session.
+    Session,
+    /// The same call while the task lasts.
+    Task,
+    /// The same call in the same project.
+    Repository,
+}
+
+impl Scope {
+    /// Every scope with its word.
+    pub const ALL: [(Scope, &'static str); 4] =
+        [(Scope::Once, "once"), (Scope::Session, "session"), (Scope::Task, "task"), (Scope::Repository, "repository")];
+
+    /// Its word.
+    pub fn name(self) -> &'static str {
+        Scope::ALL.iter().find(|(scope, _)| *scope == self).map_or("once", |(_, name)| name)
+    }
+
+    /// The scope of this word.
+    pub fn named(name: &str) -> Option<Scope> {
+        Scope::ALL.iter().find(|(_, known)| *known == name).map(|(scope, _)| *scope)
+    }
+}
+
+/// A person's yes or no.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Grant {
+    /// The id of the call it answers.
+    pub id: String,
+    /// Whether the call may run.
+    pub allow: bool,
+    /// What the call must be.
+    pub exact: String,
+    /// For what it holds.
+    pub scope: Scope,
+    /// The session, task or project it holds in, by its scope.
+    pub within: String,
+    /// Milliseconds since 1970 when it was given.
+    pub time: u64,
+    /// Milliseconds since 1970 when it ends.
+    pub expires: u64,
+    /// How often it was used.
+    pub uses: u64,
+    /// Who gave it: the user's name or number, and the terminal.
+    pub by: String,
+    /// Why.
+    pub reason: String,
+    /// What was shown to the person.
+    pub text: String,
+}
+
+/// A short name for a call that a person can type and nobody can foretell.
+pub fn short_id() -> String {
+    // Without letters and digits that look alike.
+    const LETTERS: &[u8; 32] = b"23456789abcdefghjkmnpqrstuvwxyz_";
+    let mut bytes = [0_u8; 7];
+    clock::chance(&mut bytes);
+    let letter = |byte: &u8| LETTERS.get(usize::from(byte % 31)).map_or('x', |letter| char::from(*letter));
+    bytes.iter().map(letter).collect()
+}
+
+impl Pending {
+    /// Its form for machines.
+    pub fn json(&self) -> Value {
+        json!({
+            "schema": "reflex/pending-v1", "id": self.id, "record": self.record, "time": self.time,
+            "decision": self.decision, "agent": self.client, "session": self.session, "task": self.task,
+            "workspace": self.workspace, "cwd": self.cwd, "text": self.text, "parts": self.parts,
+            "effects": self.effects, "reasons": self.reasons, "findings": self.findings, "core": self.core,
+            "exact": self.exact,
+        })
+    }
+
+    fn of(map: &Map<String, Value>) -> Pending {
+        Pending {
+            id: text(map, "id"),
+            record: text(map, "record"),
+            time: number(map, "time"),
+            decision: text(map, "decision"),
+            client: text(map, "agent"),
+            session: text(map, "session"),
+            task: text(map, "task"),
+            workspace: text(map, "workspace"),
+            cwd: text(map, "cwd"),
+            text: text(map, "text"),
+            parts: list(map, "parts"),
+            effects: list(map, "effects"),
+            reasons: list(map, "reasons"),
+            findings: list(map, "findings"),
+            core: map.get("core").and_then(Value::as_bool).unwrap_or(true),
+            exact: text(map, "exact"),
+        }
+    }
+}
+
+impl Grant {
+    /// Its form for machines.
+    pub fn json(&self) -> Value {
+        json!({
+            "schema": "reflex/grant-v1", "id": self.id, "allow": self.allow, "exact": self.exact,
+            "scope": self.scope.name(), "within": self.within, "time": self.time, "expires": self.expires,
+            "uses": self.uses, "by": self.by, "reason": self.reason, "text": self.text,
+        })
+    }
+
+    fn of(map: &Map<String, Value>) -> Option<Grant> {
+        Some(Grant {
+            id: text(map, "id"),
+            allow: map.get("allow")?.as_bool()?,
+            exact: text(map, "exact"),
+            scope: Scope::named(map.get("scope")?.as_str()?)?,
+            within: text(map, "within"),
+            time: number(map, "time"),
+            expires: number(map, "expires"),
+            uses: number(map, "uses"),
+            by: text(map, "by"),
+            reason: text(map, "reason"),
+            text: text(map, "text"),
+        })
+    }
+
+    /// Whether it answers this call now.
+    pub fn covers(&self, call: &Pending, now: u64) -> bool {
+        let within = match self.scope {
+            Scope::Once => self.uses == 0,
+            Scope::Session => self.within == call.session && !call.session.is_empty(),
+            Scope::Task => self.within == call.task && !call.task.is_empty(),
+            Scope::Repository => self.within == call.workspace && !call.workspace.is_empty(),
+        };
+        // What a person lets pass of the core, passes once.
+        let held = self.scope == Scope::Once || !call.core;
+        self.allow && within && held && now < self.expires && self.time <= now && self.exact == call.exact
+    }
+}
+
+impl Store {
+    fn pending_folder(&self) -> PathBuf {
+        self.folder.join("pending")
+    }
+
+    fn grants_folder(&self) -> PathBuf {
+        self.folder.join("grants")
+    }
+
+    /// Keeps a call that a person may decide about.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn keep_pending(&self, pending: &Pending) -> io::Result<()> {
+        super::put(&self.pending_folder().join(format!("{}.json", pending.id)), &pending.json().to_string())?;
+        let mut files = files(&self.pending_folder());
+        if files.len() > MOST_PENDING {
+            files.sort_by_key(|path| fs::metadata(path).and_then(|data| data.modified()).ok());
+            files.iter().take(files.len() - MOST_PENDING).for_each(|path| drop(fs::remove_file(path)));
+        }
+        Ok(())
+    }
+
+    /// Every call that waits or was refused, newest first.
+    pub fn pending(&self) -> Vec<Pending> {
+        let mut all: Vec<Pending> =
+            files(&self.pending_folder()).iter().filter_map(|path| Some(Pending::of(&object(path)?))).collect();
+        all.sort_by_key(|pending| std::cmp::Reverse(pending.time));
+        all
+    }
+
+    /// The call of this id.
+    pub fn pending_call(&self, id: &str) -> Option<Pending> {
+        let plain = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let path = self.pending_folder().join(format!("{id}.json"));
+        plain.then(|| object(&path)).flatten().map(|map| Pending::of(&map))
+    }
+
+    /// Takes a call off the list.
+    ///
+    /// # Errors
+    /// The file cannot be removed.
+    pub fn forget_pending(&self, id: &str) -> io::Result<()> {
+        match self.pending_call(id) {
+            Some(call) => fs::remove_file(self.pending_folder().join(format!("{}.json", call.id))),
+            None => Ok(()),
+        }
+    }
+
+    /// Every yes and no that was given, newest first.
+    pub fn grants(&self) -> Vec<Grant> {
+        let mut all: Vec<Grant> =
+            files(&self.grants_folder()).iter().filter_map(|path| Grant::of(&object(path)?)).collect();
+        all.sort_by_key(|grant| std::cmp::Reverse(grant.time));
+        all
+    }
+
+    /// Keeps a yes or a no.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn grant(&self, grant: &Grant) -> io::Result<()> {
+        super::put(&self.grants_folder().join(format!("{}.json", grant.id)), &grant.json().to_string())
+    }
+
+    /// Takes a yes back; whether there was one.
+    ///
+    /// # Errors
+    /// The file cannot be removed.
+    pub fn revoke(&self, id: &str) -> io::Result<bool> {
+        let Some(path) =
+            files(&self.grants_folder()).into_iter().find(|path| path.file_stem().is_some_and(|s| s == id))
+        else {
+            return Ok(false);
+        };
+        fs::remove_file(path).map(|()| true)
+    }
+
+    /// A yes that covers this call, used up by this: of several hooks that want the same yes for one call, one has it.
+    ///
+    /// # Errors
+    /// The use could not be written; then it is no yes.
+    pub fn use_grant(&self, call: &Pending) -> io::Result<Option<Grant>> {
+        let folder = self.grants_folder();
+        if !folder.is_dir() {
+            return Ok(None);
+        }
+        self.log().locked(|_, _| {
+            let now = clock::now();
+            let Some(mut grant) = self.grants().into_iter().find(|grant| grant.covers(call, now)) else {
+                return Ok(None);
+            };
+            grant.uses += 1;
+            self.grant(&grant)?;
+            Ok(Some(grant))
+        })
+    }
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    paths.filter(|path| path.extension().is_some_and(|extension| extension == "json")).collect()
+}
+
+fn object(path: &Path) -> Option<Map<String, Value>> {
+    serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
+}
+
+fn text(map: &Map<String, Value>, key: &str) -> String {
+    map.get(key).and_then(Value::as_str).unwrap_or("").into()
+}
+
+fn number(map: &Map<String, Value>, key: &str) -> u64 {
+    map.get(key).and_then(Value::as_u64).unwrap_or(0)
+}
+
+fn list(map: &Map<String, Value>, key: &str) -> Vec<String> {
+    let items = map.get(key).and_then(Value::as_array);
+    items.map(|items| items.iter().filter_map(Value::as_str).map(str::to_owned).collect()).unwrap_or_default()
+}

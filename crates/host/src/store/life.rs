@@ -1,0 +1,141 @@
+//! Signs of life per agent, alarms, and whether a person has switched the guard off for a while.
+
+use super::Store;
+use crate::clock;
+use serde_json::{Map, Value, json};
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+/// The last real call of an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heartbeat {
+    /// `claude`, …
+    pub agent: String,
+    /// Where in the agent: the event's own word, `hook` if it has none.
+    pub surface: String,
+    /// Milliseconds since 1970.
+    pub time: u64,
+}
+
+/// A time in which a person wants no verdict.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pause {
+    /// Milliseconds since 1970 when it ends.
+    pub until: u64,
+    /// Why.
+    pub reason: String,
+    /// Who.
+    pub by: String,
+}
+
+/// Something that should not have been possible.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Alarm {
+    /// The id of the record that tells it.
+    pub record: String,
+    /// Milliseconds since 1970.
+    pub time: u64,
+    /// In words.
+    pub text: String,
+}
+
+/// A person may not switch the guard off for longer.
+pub const LONGEST_PAUSE: u64 = 8 * 3_600_000;
+
+/// A heartbeat is written anew when the last one is older.
+const BEAT: u64 = 10_000;
+
+impl Store {
+    fn beats(&self) -> PathBuf {
+        self.folder.join("heartbeats")
+    }
+
+    /// An agent has really called. Seldom enough to cost nothing.
+    pub fn beat(&self, agent: &str, surface: &str) {
+        let plain = |text: &str| -> String {
+            text.chars().filter(|letter| letter.is_ascii_alphanumeric() || *letter == '-').take(40).collect()
+        };
+        let path = self.beats().join(format!("{}.{}", plain(agent), plain(surface)));
+        let age = fs::metadata(&path).and_then(|data| data.modified()).ok().and_then(|time| time.elapsed().ok());
+        if age.is_none_or(|age| age.as_millis() > u128::from(BEAT)) {
+            let _ = super::put(&path, &clock::now().to_string());
+        }
+    }
+
+    /// The last call per agent and surface.
+    pub fn heartbeats(&self) -> Vec<Heartbeat> {
+        let Ok(entries) = fs::read_dir(self.beats()) else { return Vec::new() };
+        let beat = |entry: fs::DirEntry| {
+            let name = entry.file_name().into_string().ok()?;
+            let (agent, surface) = name.split_once('.').filter(|(agent, _)| !agent.is_empty())?;
+            let time = fs::read_to_string(entry.path()).ok()?.parse().ok()?;
+            Some(Heartbeat { agent: agent.into(), surface: surface.into(), time })
+        };
+        let mut beats: Vec<Heartbeat> = entries.flatten().filter_map(beat).collect();
+        beats.sort_by(|one, other| (&one.agent, &one.surface).cmp(&(&other.agent, &other.surface)));
+        beats
+    }
+
+    fn pause_file(&self) -> PathBuf {
+        self.folder.join("off.json")
+    }
+
+    /// Whether a person has switched the guard off, and until when.
+    pub fn pause(&self) -> Option<Pause> {
+        let map: Map<String, Value> = serde_json::from_str(&fs::read_to_string(self.pause_file()).ok()?).ok()?;
+        let text = |key: &str| map.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
+        let (from, until) = (map.get("from")?.as_u64()?, map.get("until")?.as_u64()?);
+        let now = clock::now();
+        // A clock that was set back does not make it longer.
+        let runs = from <= now && now < until && until - from <= LONGEST_PAUSE;
+        runs.then(|| Pause { until, reason: text("reason"), by: text("by") })
+    }
+
+    /// Switches the guard off until a time, or on again.
+    ///
+    /// # Errors
+    /// The file cannot be written or removed.
+    pub fn set_pause(&self, pause: Option<&Pause>) -> io::Result<()> {
+        let Some(Pause { until, reason, by }) = pause else {
+            return match fs::remove_file(self.pause_file()) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                _ => Ok(()),
+            };
+        };
+        let text = json!({"schema": "reflex/off-v1", "from": clock::now(), "until": until, "reason": reason, "by": by});
+        super::put(&self.pause_file(), &text.to_string())
+    }
+
+    fn alarms_folder(&self) -> PathBuf {
+        self.folder.join("alarms")
+    }
+
+    /// Raises an alarm that stands until a person has seen it.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn raise(&self, alarm: &Alarm) -> io::Result<()> {
+        let text = json!({"schema": "reflex/alarm-v1", "record": alarm.record, "time": alarm.time, "text": alarm.text});
+        super::put(&self.alarms_folder().join(format!("{}.json", alarm.record)), &text.to_string())
+    }
+
+    /// Alarms that no person has seen yet, oldest first.
+    pub fn alarms(&self) -> Vec<Alarm> {
+        let Ok(entries) = fs::read_dir(self.alarms_folder()) else { return Vec::new() };
+        let alarm = |entry: fs::DirEntry| {
+            let map: Map<String, Value> = serde_json::from_str(&fs::read_to_string(entry.path()).ok()?).ok()?;
+            let text = |key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);
+            Some(Alarm { record: text("record")?, time: map.get("time")?.as_u64()?, text: text("text")? })
+        };
+        let mut alarms: Vec<Alarm> = entries.flatten().filter_map(alarm).collect();
+        alarms.sort_by_key(|alarm| alarm.time);
+        alarms
+    }
+
+    /// A person has seen them.
+    pub fn acknowledge(&self) {
+        let Ok(entries) = fs::read_dir(self.alarms_folder()) else { return };
+        entries.flatten().for_each(|entry| drop(fs::remove_file(entry.path())));
+    }
+}

@@ -1,0 +1,259 @@
+//! The audit log: lines of JSON that hang together by hashes, appended by any number of hooks at a time.
+//!
+//! `audit/current.jsonl` is written to, `audit/SEQUENCE.jsonl` are earlier parts. Each line ends
+//! `,"seq":N,"prev":"HASH","hash":"HASH"}`; its hash is the SHA-256 of all that stands before `,"hash"`, and `prev` is the
+//! hash of the line before it.
+
+use crate::clock;
+use rustix::fs::{FlockOperation, flock};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// A part is closed when it is larger.
+const PART_BYTES: u64 = 64 * 1024 * 1024;
+
+/// So long is waited for other hooks that write. Who waits longer leaves the record beside the log.
+const MOST_WAIT: Duration = Duration::from_millis(700);
+
+const CURRENT: &str = "current.jsonl";
+
+/// Before the first line.
+const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// The log of one user on one machine.
+#[derive(Debug, Clone)]
+pub struct Log {
+    folder: PathBuf,
+}
+
+/// The end of the chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Tail {
+    /// The number of the last line; 0 before the first.
+    pub(super) seq: u64,
+    /// Its hash.
+    pub(super) hash: String,
+}
+
+impl Log {
+    pub(super) fn in_folder(folder: PathBuf) -> Log {
+        Log { folder }
+    }
+
+    /// Where its files lie.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Its files, oldest first.
+    ///
+    /// # Errors
+    /// The folder cannot be read; that it is not there is an empty log.
+    pub fn parts(&self) -> io::Result<Vec<PathBuf>> {
+        let entries = match fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries?,
+        };
+        let mut parts = Vec::new();
+        for entry in entries {
+            let path = entry?.path();
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
+            let number = name.strip_suffix(".jsonl").is_some_and(|stem| stem.bytes().all(|byte| byte.is_ascii_digit()));
+            if number || name == CURRENT {
+                parts.push(path);
+            }
+        }
+        // Digits sort before letters: the current part comes last.
+        parts.sort();
+        Ok(parts)
+    }
+
+    /// Appends one record, and before it those that had to wait beside the log. `durable` waits for the disk.
+    ///
+    /// # Errors
+    /// The record could be written nowhere.
+    pub(super) fn append(&self, record: &Map<String, Value>, durable: bool) -> io::Result<()> {
+        let text = Value::Object(record.clone()).to_string();
+        match self.locked(|log, tail| {
+            for (path, waiting) in log.waiting() {
+                log.write(tail, &waiting, true)?;
+                fs::remove_file(path)?;
+            }
+            log.write(tail, &text, durable)
+        }) {
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => self.leave_beside(&text),
+            appended => appended,
+        }
+    }
+
+    /// Does something while no other hook writes.
+    pub(super) fn locked<T>(&self, work: impl FnOnce(&Log, &mut Tail) -> io::Result<T>) -> io::Result<T> {
+        let lock = self.open("lock")?;
+        wait_for(&lock)?;
+        let mut tail = self.tail()?;
+        work(self, &mut tail)
+    }
+
+    fn open(&self, name: &str) -> io::Result<File> {
+        let path = self.folder.join(name);
+        let options = || OpenOptions::new().read(true).append(true).create(true).mode(0o600).to_owned();
+        match options().open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                make_folder(&self.folder)?;
+                options().open(&path)
+            }
+            opened => opened,
+        }
+    }
+
+    /// One line. What does not arrive whole is taken back, so that the next line does not hang on a torn one.
+    pub(super) fn write(&self, tail: &mut Tail, text: &str, durable: bool) -> io::Result<()> {
+        let body = text.strip_suffix('}').unwrap_or(text);
+        let mut line = format!("{body},\"seq\":{},\"prev\":\"{}\"", tail.seq + 1, tail.hash);
+        let hash = hash_of(&line);
+        line.push_str(",\"hash\":\"");
+        line.push_str(&hash);
+        line.push_str("\"}\n");
+        let mut file = self.open(CURRENT)?;
+        let before = file.metadata()?.len();
+        if let Err(error) = file.write_all(line.as_bytes()) {
+            let _ = file.set_len(before);
+            return Err(error);
+        }
+        *tail = Tail { seq: tail.seq + 1, hash };
+        if before > PART_BYTES {
+            fs::rename(self.folder.join(CURRENT), self.folder.join(format!("{:012}.jsonl", tail.seq)))?;
+        }
+        if durable { file.sync_data() } else { Ok(()) }
+    }
+
+    /// The end of the chain; a last line that was torn when its writer was killed is removed. Nobody was answered with
+    /// it: the record comes before the answer.
+    fn tail(&self) -> io::Result<Tail> {
+        let current = self.open(CURRENT)?;
+        if let Some(tail) = end_of(&current)? {
+            return Ok(tail);
+        }
+        let parts = self.parts()?;
+        let closed = parts.iter().rev().find(|path| !path.ends_with(CURRENT));
+        let last = closed.map(|path| File::open(path).and_then(|file| end_of(&file))).transpose()?.flatten();
+        Ok(last.unwrap_or_else(|| Tail { seq: 0, hash: NOTHING.into() }))
+    }
+
+    fn waiting_folder(&self) -> PathBuf {
+        self.folder.join("waiting")
+    }
+
+    /// Records whose hooks could not wait for the log, oldest first.
+    fn waiting(&self) -> Vec<(PathBuf, String)> {
+        let Ok(entries) = fs::read_dir(self.waiting_folder()) else { return Vec::new() };
+        let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+        paths.sort();
+        let whole = |path: PathBuf| {
+            let text = fs::read_to_string(&path).ok()?;
+            matches!(serde_json::from_str(&text), Ok(Value::Object(_))).then_some((path, text))
+        };
+        paths.into_iter().filter_map(whole).collect()
+    }
+
+    /// A file of its own needs no lock; its name sorts by time.
+    fn leave_beside(&self, text: &str) -> io::Result<()> {
+        let folder = self.waiting_folder();
+        make_folder(&folder)?;
+        let name = clock::uuid();
+        let draft = folder.join(format!("{name}.draft"));
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_data()?;
+        fs::rename(draft, folder.join(format!("{name}.json")))
+    }
+}
+
+/// Somebody who stopped while holding the lock must not stop every agent: the wait is bounded.
+pub(super) fn wait_for(file: &File) -> io::Result<()> {
+    let begun = Instant::now();
+    let mut pause = Duration::from_micros(50);
+    loop {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(()),
+            Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) if begun.elapsed() < MOST_WAIT => {
+                std::thread::sleep(pause);
+                pause = (pause * 2).min(Duration::from_millis(4));
+            }
+            Err(rustix::io::Errno::WOULDBLOCK) => {
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "another process holds the lock"));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// A folder that only its owner can look into.
+pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// The hash of a line, given all that stands before it in the line.
+pub(super) fn hash_of(line: &str) -> String {
+    clock::hexadecimal(&Sha256::digest(line.as_bytes()))
+}
+
+/// The number, `prev` and hash at the end of a line without its newline.
+pub(super) fn ending(line: &str) -> Option<(u64, &str, &str)> {
+    let (before, hash) = line.strip_suffix("\"}")?.rsplit_once(",\"hash\":\"")?;
+    let (before, prev) = before.strip_suffix('"')?.rsplit_once(",\"prev\":\"")?;
+    let seq = before.rsplit_once(",\"seq\":")?.1.parse().ok()?;
+    (hash.len() == NOTHING.len() && prev.len() == NOTHING.len()).then_some((seq, prev, hash))
+}
+
+/// The end of the chain in this file; `None` if it holds no line.
+fn end_of(file: &File) -> io::Result<Option<Tail>> {
+    /// Longer than what ends every line.
+    const ENDING: u64 = 256;
+    let length = file.metadata()?.len();
+    if length == 0 {
+        return Ok(None);
+    }
+    let from = length.saturating_sub(ENDING);
+    let bytes = read_at(file, from, length - from)?;
+    let text = String::from_utf8_lossy(&bytes);
+    if let Some((seq, _, hash)) = text.strip_suffix('\n').and_then(ending) {
+        return Ok(Some(Tail { seq, hash: hash.into() }));
+    }
+    let whole = end_of_whole_lines(file, length)?;
+    file.set_len(whole)?;
+    // What is no line of ours is passed over here; `verify` reports it.
+    let from = whole.saturating_sub(STEP);
+    let bytes = read_at(file, from, whole - from)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let end = text.lines().rev().find_map(ending);
+    Ok(end.map(|(seq, _, hash)| Tail { seq, hash: hash.into() }))
+}
+
+/// So much of a file is looked at at once.
+const STEP: u64 = 64 * 1024;
+
+fn end_of_whole_lines(file: &File, length: u64) -> io::Result<u64> {
+    let mut end = length;
+    while end > 0 {
+        let from = end.saturating_sub(STEP);
+        let bytes = read_at(file, from, end - from)?;
+        if let Some(at) = bytes.iter().rposition(|byte| *byte == b'\n') {
+            return Ok(from + at as u64 + 1);
+        }
+        end = from;
+    }
+    Ok(0)
+}
+
+fn read_at(file: &File, from: u64, length: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
+    file.read_exact_at(&mut bytes, from)?;
+    Ok(bytes)
+}

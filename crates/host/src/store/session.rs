@@ -1,0 +1,245 @@
+//! The last calls of a session, in a file of their own: one line per call, fields divided by tabs.
+
+use super::{Store, log};
+use crate::clock;
+use rustix::fs::{FlockOperation, flock};
+use sha2::{Digest, Sha256};
+use std::collections::VecDeque;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::PathBuf;
+
+/// So many calls are remembered.
+pub const WINDOW: usize = 50;
+
+/// Lines in the file before it is cut back to the window.
+const MOST_LINES: usize = 2 * WINDOW;
+
+/// A session nobody has heard of for so long is forgotten.
+const FORGOTTEN: u64 = 7 * 86_400_000;
+
+/// Of each call, at most so many written or fetched files are remembered.
+const MOST_FILES: usize = 8;
+
+/// One of the last calls of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Call {
+    /// Milliseconds since 1970.
+    pub time: u64,
+    /// The id of its record.
+    pub id: String,
+    /// `before` or `after` the tool ran.
+    pub after: bool,
+    /// `pass`, `ask`, `deny`; of a call after its tool `ok` or `failed`.
+    pub end: String,
+    /// The agent's word for the tool.
+    pub tool: String,
+    /// The three fingerprints.
+    pub exact: String,
+    /// See [`reflex_engine::Fingerprint`].
+    pub shape: String,
+    /// See [`reflex_engine::Fingerprint`].
+    pub goal: String,
+    /// Whether a person had approved it.
+    pub approved: bool,
+    /// What came in with it: `web`, `mcp`, `download`.
+    pub taint: Vec<String>,
+    /// Ids of its findings.
+    pub findings: Vec<String>,
+    /// Files that it wrote or fetched, with the first 16 digits of their content's SHA-256 where that is known.
+    pub files: Vec<(String, String)>,
+    /// The first 16 digits of the SHA-256 of what it printed.
+    pub output: String,
+}
+
+const DIVIDER: char = '\t';
+const INNER: char = '\u{1f}';
+
+/// The first field of every line: the form of the rest.
+const FORM: &str = "1";
+
+impl Call {
+    fn line(&self) -> String {
+        let joined = |items: &[String]| items.join("\u{1f}");
+        let files: Vec<String> =
+            self.files.iter().take(MOST_FILES).flat_map(|(path, digest)| [path.clone(), digest.clone()]).collect();
+        let fields = [
+            FORM.to_owned(),
+            self.time.to_string(),
+            self.id.clone(),
+            if self.after { "after" } else { "before" }.to_owned(),
+            self.end.clone(),
+            self.tool.clone(),
+            self.exact.clone(),
+            self.shape.clone(),
+            self.goal.clone(),
+            if self.approved { "approved" } else { "" }.to_owned(),
+            joined(&self.taint),
+            joined(&self.findings),
+            joined(&files),
+            self.output.clone(),
+        ];
+        let clean = |field: &String| field.replace(['\t', '\n', '\r'], " ");
+        let mut line = fields.iter().map(clean).collect::<Vec<_>>().join("\t");
+        line.push('\n');
+        line
+    }
+
+    fn of(line: &str) -> Option<Call> {
+        let mut fields = line.split(DIVIDER);
+        let mut next = || fields.next().map(str::to_owned);
+        if next()? != FORM {
+            return None;
+        }
+        let list =
+            |text: String| -> Vec<String> { text.split(INNER).filter(|t| !t.is_empty()).map(Into::into).collect() };
+        Some(Call {
+            time: next()?.parse().ok()?,
+            id: next()?,
+            after: next()? == "after",
+            end: next()?,
+            tool: next()?,
+            exact: next()?,
+            shape: next()?,
+            goal: next()?,
+            approved: next()? == "approved",
+            taint: list(next()?),
+            findings: list(next()?),
+            files: pairs(&next()?),
+            output: next()?,
+        })
+    }
+}
+
+fn pairs(text: &str) -> Vec<(String, String)> {
+    let parts: Vec<&str> = text.split(INNER).collect();
+    let pair = |pair: &[&str]| match pair {
+        [path, digest] if !path.is_empty() => Some(((*path).to_owned(), (*digest).to_owned())),
+        _ => None,
+    };
+    parts.chunks(2).filter_map(pair).collect()
+}
+
+/// What a session remembers, oldest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct History {
+    /// At most [`WINDOW`] calls.
+    pub calls: VecDeque<Call>,
+}
+
+impl History {
+    /// Whether the agent was told of this finding before in this session.
+    pub fn told(&self, finding: &str) -> bool {
+        self.calls.iter().any(|call| !call.after && call.findings.iter().any(|id| id == finding))
+    }
+
+    /// How often the same goal was refused before.
+    pub fn denials(&self, goal: &str) -> usize {
+        self.calls.iter().filter(|call| !call.after && call.end == "deny" && call.goal == goal).count()
+    }
+
+    /// The last call before its tool with this exact fingerprint.
+    pub fn before(&self, exact: &str) -> Option<&Call> {
+        self.calls.iter().rev().find(|call| !call.after && call.exact == exact)
+    }
+}
+
+/// Whose memory: a session of one client, and in it one (sub)agent.
+#[derive(Debug, Clone, Copy)]
+pub struct Whose<'a> {
+    /// `claude`, …
+    pub client: &'a str,
+    /// The client's own name for the session.
+    pub session: &'a str,
+    /// The subagent's role, if it is one.
+    pub role: Option<&'a str>,
+}
+
+impl Whose<'_> {
+    fn file(self) -> String {
+        let mut digest = Sha256::new();
+        for part in [self.client, self.session, self.role.unwrap_or("")] {
+            digest.update(part.as_bytes());
+            digest.update([0]);
+        }
+        let name = clock::hexadecimal(&digest.finalize());
+        name.get(..32).unwrap_or("").to_owned()
+    }
+}
+
+impl Store {
+    fn sessions(&self) -> PathBuf {
+        self.folder.join("sessions")
+    }
+
+    /// What the session remembers; nothing if it has no file or that cannot be read.
+    pub fn history(&self, whose: Whose<'_>) -> History {
+        let mut text = String::new();
+        let read = File::open(self.sessions().join(whose.file())).and_then(|mut file| file.read_to_string(&mut text));
+        if read.is_err() {
+            return History::default();
+        }
+        History { calls: newest(&text).filter_map(Call::of).collect() }
+    }
+
+    /// Remembers one more call.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn remember(&self, whose: Whose<'_>, call: &Call) -> io::Result<()> {
+        let path = self.sessions().join(whose.file());
+        let mut file = match locked(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                log::make_folder(&self.sessions())?;
+                self.forget_old_sessions();
+                locked(&path)?
+            }
+            file => file?,
+        };
+        file.write_all(call.line().as_bytes())?;
+        // A line is at least so long; below that there is nothing to cut.
+        if file.metadata()?.len() < (MOST_LINES * 100) as u64 {
+            return Ok(());
+        }
+        let text = fs::read_to_string(&path)?;
+        if text.lines().count() <= MOST_LINES {
+            return Ok(());
+        }
+        let kept: String = newest(&text).flat_map(|line| [line, "\n"]).collect();
+        // In place of the file, so that who is killed here loses nothing; who waits for the old one sees that it went.
+        super::put(&path, &kept)
+    }
+
+    /// Sessions of last week are of no use any more.
+    fn forget_old_sessions(&self) {
+        let Ok(entries) = fs::read_dir(self.sessions()) else { return };
+        for entry in entries.flatten() {
+            let age = entry.metadata().ok().map(|data| data.mtime()).and_then(|seconds| u64::try_from(seconds).ok());
+            if age.is_some_and(|seconds| seconds * 1000 + FORGOTTEN < clock::now()) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+/// The last lines; one that is not whole is passed over.
+fn newest(text: &str) -> impl Iterator<Item = &str> {
+    let whole = text.rfind('\n').and_then(|end| text.get(..end)).unwrap_or("");
+    let count = whole.lines().count();
+    whole.lines().skip(count.saturating_sub(WINDOW))
+}
+
+/// The file that stands at the path once its lock is had. Another hook may put a new one there meanwhile.
+fn locked(path: &std::path::Path) -> io::Result<File> {
+    const TRIES: u32 = 8;
+    for _ in 0..TRIES {
+        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+        log::wait_for(&file)?;
+        if fs::metadata(path).is_ok_and(|there| file.metadata().is_ok_and(|own| own.ino() == there.ino())) {
+            return Ok(file);
+        }
+        let _ = flock(&file, FlockOperation::Unlock);
+    }
+    Err(io::Error::new(io::ErrorKind::TimedOut, "the session's file changes all the time"))
+}
