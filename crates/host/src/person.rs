@@ -46,7 +46,7 @@ pub fn at_terminal() -> Result<Person, String> {
     if let Some(variable) = VARIABLES.iter().find(|name| std::env::var_os(name).is_some()) {
         return Err(format!("an agent started this (`{variable}` is set)"));
     }
-    if let Some(agent) = ancestors().iter().find_map(|process| agent_named(process)) {
+    if let Some(agent) = ancestors().iter().find_map(|process| agent_named(&process.words, &process.program)) {
         return Err(format!("an agent started this ({agent} is among the processes above it)"));
     }
     let place = rustix::termios::ttyname(&input, Vec::new()).ok();
@@ -54,18 +54,26 @@ pub fn at_terminal() -> Result<Person, String> {
     Ok(Person { name: format!("uid {} at {place}", getuid().as_raw()) })
 }
 
-/// The command lines of the processes above this one, nearest first: the program and the first of its arguments.
-fn ancestors() -> Vec<Vec<String>> {
+/// A process above this one.
+struct Process {
+    /// The first words of its command line.
+    words: Vec<String>,
+    /// The path of its program.
+    program: String,
+}
+
+/// The processes above this one, nearest first.
+fn ancestors() -> Vec<Process> {
     let mut found = Vec::new();
     let mut next = getppid();
     while let Some(process) = next.filter(|_| found.len() < MOST_ANCESTORS) {
         let Some(folder) = folder_of(process) else { break };
         let line = fs::read(Path::new(&folder).join("cmdline")).unwrap_or_default();
         let words = line.split(|byte| *byte == 0).filter(|word| !word.is_empty()).take(3);
-        let mut words: Vec<String> = words.map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+        let words = words.map(|word| String::from_utf8_lossy(word).into_owned()).collect();
         words
             .extend(fs::read_link(Path::new(&folder).join("exe")).ok().map(|path| path.to_string_lossy().into_owned()));
-        found.push(words);
+        found.push(Process { words, program: program.unwrap_or_default() });
         next = parent_of(&folder);
     }
     found
@@ -85,7 +93,7 @@ fn parent_of(folder: &str) -> Option<Pid> {
 
 /// The agent that this command line starts: by the program's file name, or by a part of the path of the script that an
 /// interpreter runs (`node …/@google/gemini-cli/dist/index.js`).
-fn agent_named(words: &[String]) -> Option<&'static str> {
+fn agent_named(words: &[String], program: &str) -> Option<&'static str> {
     let is_agent = |part: &str| {
         AGENTS.iter().find(|agent| {
             part.strip_prefix(**agent).is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_alphanumeric()))
@@ -96,8 +104,8 @@ fn agent_named(words: &[String]) -> Option<&'static str> {
         let name = program.rsplit('/').next().unwrap_or("");
         ["node", "bun", "deno", "python", "npx", "electron"].iter().any(|interpreter| name.starts_with(interpreter))
     });
-    let name = |word: &String| word.rsplit('/').next().unwrap_or("").to_ascii_lowercase();
-    let by_name = words.iter().take(1).chain(words.last()).find_map(|word| is_agent(&name(word)));
+    let name = |word: &str| word.rsplit('/').next().unwrap_or("").to_ascii_lowercase();
+    let by_name = words.first().map(String::as_str).into_iter().chain([program]).find_map(|word| is_agent(&name(word)));
     let by_script = || {
         let script = words.iter().skip(1).find(|word| !word.starts_with('-'))?;
         script.to_ascii_lowercase().split('/').find_map(is_agent)
@@ -111,7 +119,8 @@ mod tests {
 
     #[test]
     fn agents_are_known_by_their_program_or_script() {
-        let named = |words: &[&str]| agent_named(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+        let named =
+            |words: &[&str]| agent_named(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>(), words[0]);
         assert_eq!(named(&["claude"]), Some("claude"));
         assert_eq!(named(&["/opt/codex-linux/codex", "exec", "/opt/codex-linux/codex"]), Some("codex"));
         assert_eq!(named(&["node", "/usr/lib/node_modules/@google/gemini-cli/dist/index.js"]), Some("gemini"));
