@@ -2,16 +2,15 @@
 
 use crate::clock;
 use crate::folders::Folders;
+use crate::memory::{self, Heard};
 use crate::record::{self, Scribe, Told};
 use crate::store::Store;
-use crate::store::approvals::{Grant, Pending, short_id};
+use crate::store::approvals::Grant;
 use crate::store::life::Alarm;
-use crate::store::session::{Call, History, Whose};
+use crate::store::session::{History, Whose};
 use crate::world::LocalWorld;
 use reflex_agents::{Agent, BadEvent, Delivery, Reply, deliver};
-use reflex_engine::{
-    Action, Decision, EffectKind, Event, Judgement, Moment, Policy, Tier, Verdict, World, analyze, judge,
-};
+use reflex_engine::{Decision, Event, Fingerprint, Judgement, Moment, Policy, Verdict, World, analyze, judge};
 use std::io;
 use std::path::Path;
 use std::time::Instant;
@@ -73,30 +72,31 @@ impl Host {
         judgement.verdict.advise_once(|id| history.told(id));
         remind_of_alarms(&store, &history, &mut judgement.verdict);
         let scribe = Scribe::new(&store);
-        let id = clock::uuid();
-        let released = self.release(&event, &mut judgement, &id, &scribe);
+        let (id, fingerprint) = (clock::uuid(), judgement.fingerprint(&event));
+        let heard = Heard { id: &id, event: &event, fingerprint: &fingerprint };
+        let released = self.release(heard, &mut judgement, &scribe);
         let delivery = deliver(&event, &judgement.verdict, (agent.abilities)(event.moment));
         let told = Told {
-            id: &id,
             delivery: &delivery,
             policy: self.mode.0,
             grant: released.as_deref(),
             micros: [read, micros(begun) - read],
         };
-        let record = record::call(&scribe, &event, &judgement, &told);
-        let recorded = store.record(&record, record::is_durable(&judgement));
-        let remembered = store.remember(whose(&event), &remembered(&event, &judgement, &id, released.is_some()));
+        let record = record::call(&scribe, heard, &judgement, &told);
+        let recorded = store.record(record, record::is_durable(&judgement));
+        let call = memory::call(heard, &judgement, released.is_some());
+        let remembered = store.remember(whose(&event), &call);
         told_if_lost((agent.write)(&event, &judgement.verdict, &delivery), recorded.and(remembered))
     }
 
     /// Lets a call pass that a person has said yes to, or while a person has switched the guard off; else keeps it so
     /// that a person can. Gives what let it pass.
-    fn release(&self, event: &Event, judgement: &mut Judgement, record: &str, scribe: &Scribe<'_>) -> Option<String> {
+    fn release(&self, heard: Heard<'_>, judgement: &mut Judgement, scribe: &Scribe<'_>) -> Option<String> {
         if judgement.verdict.decision == Decision::Pass {
             return None;
         }
         let store = self.store();
-        let pending = pending(event, judgement, record, scribe);
+        let pending = memory::pending(heard, judgement, scribe);
         let by = match store.pause() {
             Some(pause) => {
                 Some(("off".to_owned(), format!("the guard is switched off by {} ({})", pause.by, pause.reason)))
@@ -127,14 +127,14 @@ impl Host {
         let before = history.before(&fingerprint.exact).cloned();
         let (scribe, id) = (Scribe::new(store), clock::uuid());
         let ran_anyway = before.as_ref().is_some_and(|before| before.end == "deny" && !before.approved);
-        let record = record::outcome(&scribe, &id, event, &fingerprint, before.as_ref());
-        let mut recorded = store.record(&record, ran_anyway);
+        let heard = Heard { id: &id, event, fingerprint: &fingerprint };
+        let record = record::outcome(&scribe, heard, before.as_ref());
+        let mut recorded = store.record(record, ran_anyway);
         if ran_anyway {
             let text = format!("{} ran a call that was refused: {}", event.client, record::shown(&scribe, event));
             recorded = recorded.and(store.raise(&Alarm { record: id.clone(), time: clock::now(), text }));
         }
-        let call = Call { after: true, ..remembered(event, &judgement, &id, false) };
-        recorded = recorded.and(store.remember(whose(event), &call));
+        recorded = recorded.and(store.remember(whose(event), &memory::call(heard, &judgement, false)));
         let verdict = Verdict { confidence: 100, ..Verdict::default() };
         let delivery = deliver(event, &verdict, (agent.abilities)(event.moment));
         told_if_lost((agent.write)(event, &verdict, &delivery), recorded)
@@ -155,9 +155,10 @@ impl Host {
         let store = self.store();
         let delivery = Delivery::Say { decision: denied, reason: reason.clone() };
         let id = clock::uuid();
-        let told = Told { id: &id, delivery: &delivery, policy: self.mode.0, grant: None, micros: [0, 0] };
-        let record = record::call(&Scribe::new(&store), &event, &unjudged(denied), &told);
-        let recorded = store.record(&record, denied == Decision::Deny);
+        let heard = Heard { id: &id, event: &event, fingerprint: &Fingerprint::default() };
+        let told = Told { delivery: &delivery, policy: self.mode.0, grant: None, micros: [0, 0] };
+        let record = record::call(&Scribe::new(&store), heard, &unjudged(denied), &told);
+        let recorded = store.record(record, denied == Decision::Deny);
         told_if_lost((agent.refuse)(moment, &reason), recorded)
     }
 
@@ -225,90 +226,6 @@ fn micros(since: Instant) -> u64 {
 fn yes(grant: &Grant) -> String {
     let reason = if grant.reason.is_empty() { String::new() } else { format!(" ({})", grant.reason) };
     format!("{} said yes to this with `reflex approve {}`{reason}", grant.by, grant.id)
-}
-
-/// A refused call as a person will be asked about it.
-fn pending(event: &Event, judgement: &Judgement, record: &str, scribe: &Scribe<'_>) -> Pending {
-    let verdict = &judgement.verdict;
-    let commands = judgement.analysis.readings.iter().flat_map(|reading| &reading.commands);
-    let words = |command: &reflex_engine::shell::Command| {
-        scribe.clean(&command.words.iter().map(|word| word.shown()).collect::<Vec<_>>().join(" "))
-    };
-    let effects = judgement.analysis.effects.iter().map(|effect| {
-        let targets: Vec<String> = effect.targets.iter().map(|target| target.shown()).collect();
-        scribe.clean(format!("{} {}", effect.kind.name(), targets.join(" ")).trim_end())
-    });
-    Pending {
-        id: short_id(),
-        record: record.into(),
-        time: clock::now(),
-        decision: record::decision(verdict.decision).into(),
-        client: event.client.clone(),
-        session: event.session.clone(),
-        task: event.task.clone().unwrap_or_default(),
-        workspace: event.workspace.clone(),
-        cwd: event.cwd.clone(),
-        text: record::shown(scribe, event),
-        parts: commands.map(words).collect(),
-        effects: effects.collect(),
-        reasons: verdict.reasons.iter().map(|reason| scribe.clean(reason)).collect(),
-        findings: verdict.findings.iter().map(|finding| finding.id.clone()).collect(),
-        core: verdict.findings.iter().any(|finding| finding.tier == Tier::Core),
-        exact: judgement.fingerprint(event).exact,
-    }
-}
-
-/// What the session remembers of this call.
-fn remembered(event: &Event, judgement: &Judgement, id: &str, approved: bool) -> Call {
-    let fingerprint = judgement.fingerprint(event);
-    let after = event.moment == Moment::AfterTool;
-    let failed = event.outcome.as_ref().is_some_and(|outcome| outcome.failed);
-    let end = match (after, failed) {
-        (true, true) => "failed",
-        (true, false) => "ok",
-        (false, _) => record::decision(judgement.verdict.decision),
-    };
-    let verdict = &judgement.verdict;
-    let mut found: Vec<String> = verdict.findings.iter().map(|finding| finding.id.clone()).collect();
-    found.extend(verdict.advised.iter().filter(|id| !found.contains(id)).cloned().collect::<Vec<_>>());
-    Call {
-        time: clock::now(),
-        id: id.into(),
-        after,
-        end: end.into(),
-        tool: event.tool.clone(),
-        exact: fingerprint.exact,
-        shape: fingerprint.shape,
-        goal: fingerprint.goal,
-        approved,
-        taint: if after { taint(event, judgement) } else { Vec::new() },
-        findings: found,
-        files: if after { files(event, judgement) } else { Vec::new() },
-        output: event.outcome.as_ref().map(|outcome| record::digest(&outcome.output)).unwrap_or_default(),
-    }
-}
-
-/// What came in from outside with this call.
-fn taint(event: &Event, judgement: &Judgement) -> Vec<String> {
-    let web = event.actions.iter().any(|action| matches!(action, Action::Fetch { .. }));
-    let mcp = event.actions.iter().any(|action| matches!(action, Action::McpCall { .. }));
-    let download = judgement.analysis.effects.iter().any(|effect| effect.kind == EffectKind::Fetch && !web);
-    let named = [(web, "web"), (mcp, "mcp"), (download, "download")];
-    named.iter().filter(|(is, _)| *is).map(|(_, name)| (*name).to_owned()).collect()
-}
-
-/// Files that this call wrote, with the digest of what was written where that stands in the call.
-fn files(event: &Event, judgement: &Judgement) -> Vec<(String, String)> {
-    let written = |kind| matches!(kind, EffectKind::Overwrite | EffectKind::Append | EffectKind::Edit);
-    let effects = judgement.analysis.effects.iter().filter(|effect| written(effect.kind));
-    let digest_of = |action: usize| match event.actions.get(action) {
-        Some(Action::Write { content, .. }) => record::digest(content),
-        _ => String::new(),
-    };
-    effects
-        .flat_map(|effect| effect.targets.iter().filter_map(|target| target.path()).map(|path| (path, effect.action)))
-        .map(|(path, action)| (path.to_owned(), digest_of(action)))
-        .collect()
 }
 
 /// An alarm that no person has seen is told once in every session.

@@ -5,6 +5,7 @@ mod case;
 mod clock;
 mod folders;
 pub mod git;
+mod memory;
 pub mod person;
 mod record;
 pub mod store;

@@ -1,10 +1,11 @@
 //! What is written about a call: its structure, its text without secrets, what was found, decided and said.
 
 use crate::clock;
+use crate::memory::Heard;
 use crate::store::session::Call;
 use crate::store::{SCHEMA, Store};
 use reflex_agents::Delivery;
-use reflex_engine::{Action, Decision, Effect, Event, Finding, Fingerprint, Judgement, Moment, Severity, redact};
+use reflex_engine::{Action, Decision, Effect, Event, Finding, Judgement, Moment, Severity, redact};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::cell::OnceCell;
@@ -84,8 +85,6 @@ impl<'a> Scribe<'a> {
 
 /// What is told about a call beside its event and judgement.
 pub(crate) struct Told<'a> {
-    /// The id of the record.
-    pub(crate) id: &'a str,
     /// What is said to the agent.
     pub(crate) delivery: &'a Delivery,
     /// The name of the policy.
@@ -97,9 +96,14 @@ pub(crate) struct Told<'a> {
 }
 
 /// The record of a call before it runs.
-pub(crate) fn call(scribe: &Scribe<'_>, event: &Event, judgement: &Judgement, told: &Told<'_>) -> Map<String, Value> {
+pub(crate) fn call(
+    scribe: &Scribe<'_>,
+    heard: Heard<'_>,
+    judgement: &Judgement,
+    told: &Told<'_>,
+) -> Map<String, Value> {
     let verdict = &judgement.verdict;
-    let mut record = head(scribe, "call", told.id, event);
+    let mut record = head(scribe, "call", heard);
     let mut put = |key: &str, value: Value| drop(record.insert(key.into(), value));
     put("policy", told.policy.into());
     put("library", reflex_library::DIGEST.into());
@@ -126,7 +130,7 @@ pub(crate) fn call(scribe: &Scribe<'_>, event: &Event, judgement: &Judgement, to
         put("findings", verdict.findings.iter().map(|finding| scribe.finding(finding)).collect());
         put("chain", scribe.all(&verdict.chain).into());
     }
-    let fingerprint = judgement.fingerprint(event);
+    let fingerprint = heard.fingerprint;
     put("fingerprint", json!({"exact": fingerprint.exact, "shape": fingerprint.shape, "goal": fingerprint.goal}));
     if let Some(id) = &verdict.pending {
         put("pending", id.as_str().into());
@@ -139,14 +143,9 @@ pub(crate) fn call(scribe: &Scribe<'_>, event: &Event, judgement: &Judgement, to
 }
 
 /// The record of what became of a call.
-pub(crate) fn outcome(
-    scribe: &Scribe<'_>,
-    id: &str,
-    event: &Event,
-    fingerprint: &Fingerprint,
-    before: Option<&Call>,
-) -> Map<String, Value> {
-    let mut record = head(scribe, "outcome", id, event);
+pub(crate) fn outcome(scribe: &Scribe<'_>, heard: Heard<'_>, before: Option<&Call>) -> Map<String, Value> {
+    let Heard { event, fingerprint, .. } = heard;
+    let mut record = head(scribe, "outcome", heard);
     let mut put = |key: &str, value: Value| drop(record.insert(key.into(), value));
     put("fingerprint", json!({"exact": fingerprint.exact}));
     if let Some(before) = before {
@@ -188,7 +187,8 @@ pub(crate) fn note(store: &Store, kind: &str, fields: Value) -> Map<String, Valu
     record
 }
 
-fn head(scribe: &Scribe<'_>, kind: &str, id: &str, event: &Event) -> Map<String, Value> {
+fn head(scribe: &Scribe<'_>, kind: &str, heard: Heard<'_>) -> Map<String, Value> {
+    let Heard { event, id, .. } = heard;
     let mut record = note(scribe.store, kind, Value::Null);
     record.insert("id".into(), id.into());
     let mut put = |key: &str, value: Value| drop(record.insert(key.into(), value));

@@ -46,7 +46,7 @@ impl Store {
     ///
     /// # Errors
     /// It could be written nowhere.
-    pub fn record(&self, record: &Map<String, Value>, durable: bool) -> io::Result<()> {
+    pub fn record(&self, record: Map<String, Value>, durable: bool) -> io::Result<()> {
         self.log().append(record, durable)
     }
 
@@ -55,7 +55,7 @@ impl Store {
     /// # Errors
     /// It could be written nowhere.
     pub fn note(&self, kind: &str, fields: Value) -> io::Result<()> {
-        self.record(&crate::record::note(self, kind, fields), true)
+        self.record(crate::record::note(self, kind, fields), true)
     }
 
     /// Whether records hold no texts of calls, as a person has chosen.

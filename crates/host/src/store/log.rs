@@ -77,8 +77,8 @@ impl Log {
     ///
     /// # Errors
     /// The record could be written nowhere.
-    pub(super) fn append(&self, record: &Map<String, Value>, durable: bool) -> io::Result<()> {
-        let text = Value::Object(record.clone()).to_string();
+    pub(super) fn append(&self, record: Map<String, Value>, durable: bool) -> io::Result<()> {
+        let text = Value::Object(record).to_string();
         match self.locked(|log, tail| {
             for (path, waiting) in log.waiting() {
                 log.write(tail, &waiting, true)?;
