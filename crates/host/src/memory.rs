@@ -1,0 +1,103 @@
+//! What is kept of a call beside its record: for a person who may say yes, and for the calls that follow.
+
+use crate::clock;
+use crate::record::{self, Scribe};
+use crate::store::approvals::{Pending, short_id};
+use crate::store::session::Call;
+use reflex_engine::{Action, EffectKind, Event, Fingerprint, Judgement, Moment, Tier};
+
+/// A call as it was heard.
+#[derive(Clone, Copy)]
+pub(crate) struct Heard<'a> {
+    /// The id of its record.
+    pub(crate) id: &'a str,
+    /// The event.
+    pub(crate) event: &'a Event,
+    /// What makes it the same as another.
+    pub(crate) fingerprint: &'a Fingerprint,
+}
+
+/// A refused call as a person will be asked about it.
+pub(crate) fn pending(heard: Heard<'_>, judgement: &Judgement, scribe: &Scribe<'_>) -> Pending {
+    let event = heard.event;
+    let verdict = &judgement.verdict;
+    let commands = judgement.analysis.readings.iter().flat_map(|reading| &reading.commands);
+    let words = |command: &reflex_engine::shell::Command| {
+        scribe.clean(&command.words.iter().map(|word| word.shown()).collect::<Vec<_>>().join(" "))
+    };
+    let effects = judgement.analysis.effects.iter().map(|effect| {
+        let targets: Vec<String> = effect.targets.iter().map(|target| target.shown()).collect();
+        scribe.clean(format!("{} {}", effect.kind.name(), targets.join(" ")).trim_end())
+    });
+    Pending {
+        id: short_id(),
+        record: heard.id.into(),
+        time: clock::now(),
+        decision: record::decision(verdict.decision).into(),
+        client: event.client.clone(),
+        session: event.session.clone(),
+        task: event.task.clone().unwrap_or_default(),
+        workspace: event.workspace.clone(),
+        cwd: event.cwd.clone(),
+        text: record::shown(scribe, event),
+        parts: commands.map(words).collect(),
+        effects: effects.collect(),
+        reasons: verdict.reasons.iter().map(|reason| scribe.clean(reason)).collect(),
+        findings: verdict.findings.iter().map(|finding| finding.id.clone()).collect(),
+        core: verdict.findings.iter().any(|finding| finding.tier == Tier::Core),
+        exact: heard.fingerprint.exact.clone(),
+    }
+}
+
+/// What the session remembers of this call.
+pub(crate) fn call(heard: Heard<'_>, judgement: &Judgement, approved: bool) -> Call {
+    let Heard { event, fingerprint, id } = heard;
+    let after = event.moment == Moment::AfterTool;
+    let failed = event.outcome.as_ref().is_some_and(|outcome| outcome.failed);
+    let end = match (after, failed) {
+        (true, true) => "failed",
+        (true, false) => "ok",
+        (false, _) => record::decision(judgement.verdict.decision),
+    };
+    let verdict = &judgement.verdict;
+    let mut found: Vec<String> = verdict.findings.iter().map(|finding| finding.id.clone()).collect();
+    found.extend(verdict.advised.iter().filter(|id| !found.contains(id)).cloned().collect::<Vec<_>>());
+    Call {
+        time: clock::now(),
+        id: id.into(),
+        after,
+        end: end.into(),
+        tool: event.tool.clone(),
+        exact: fingerprint.exact.clone(),
+        shape: fingerprint.shape.clone(),
+        goal: fingerprint.goal.clone(),
+        approved,
+        taint: if after { taint(event, judgement) } else { Vec::new() },
+        findings: found,
+        files: if after { files(event, judgement) } else { Vec::new() },
+        output: event.outcome.as_ref().map(|outcome| record::digest(&outcome.output)).unwrap_or_default(),
+    }
+}
+
+/// What came in from outside with this call.
+fn taint(event: &Event, judgement: &Judgement) -> Vec<String> {
+    let web = event.actions.iter().any(|action| matches!(action, Action::Fetch { .. }));
+    let mcp = event.actions.iter().any(|action| matches!(action, Action::McpCall { .. }));
+    let download = judgement.analysis.effects.iter().any(|effect| effect.kind == EffectKind::Fetch && !web);
+    let named = [(web, "web"), (mcp, "mcp"), (download, "download")];
+    named.iter().filter(|(is, _)| *is).map(|(_, name)| (*name).to_owned()).collect()
+}
+
+/// Files that this call wrote, with the digest of what was written where that stands in the call.
+fn files(event: &Event, judgement: &Judgement) -> Vec<(String, String)> {
+    let written = |kind| matches!(kind, EffectKind::Overwrite | EffectKind::Append | EffectKind::Edit);
+    let effects = judgement.analysis.effects.iter().filter(|effect| written(effect.kind));
+    let digest_of = |action: usize| match event.actions.get(action) {
+        Some(Action::Write { content, .. }) => record::digest(content),
+        _ => String::new(),
+    };
+    effects
+        .flat_map(|effect| effect.targets.iter().filter_map(|target| target.path()).map(|path| (path, effect.action)))
+        .map(|(path, action)| (path.to_owned(), digest_of(action)))
+        .collect()
+}
