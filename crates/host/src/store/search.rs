@@ -116,13 +116,18 @@ fn newest_lines(part: &Path, search: &Search, wanted: usize) -> io::Result<Vec<S
     let needles = search.needles();
     let blocks: Vec<u64> = (0..std::fs::metadata(part)?.len().div_ceil(BLOCK)).rev().collect();
     let mut found: Vec<String> = Vec::new();
+    // Fresh memory for every block would cost more than the search.
+    let mut buffers = [Vec::new(), Vec::new()];
     for pair in blocks.chunks(2) {
         let results: Vec<io::Result<Vec<String>>> = std::thread::scope(|scope| {
-            let work = |block: &u64| {
-                let (needles, block) = (&needles, *block);
-                scope.spawn(move || lines_of_block(part, block, needles, search, wanted))
-            };
-            let threads: Vec<_> = pair.iter().map(work).collect();
+            let mut threads = Vec::new();
+            for (block, buffer) in pair.iter().zip(&mut buffers) {
+                let needles = &needles;
+                threads.push(scope.spawn(move || {
+                    read_block(part, *block, buffer)?;
+                    Ok(fitting_lines(buffer, needles, search, wanted))
+                }));
+            }
             threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Ok(Vec::new()))).collect()
         });
         for lines in results {
@@ -139,15 +144,8 @@ fn newest_lines(part: &Path, search: &Search, wanted: usize) -> io::Result<Vec<S
     Ok(found)
 }
 
-/// The lines that begin in this block and fit, at most the newest `wanted`.
-fn lines_of_block(
-    part: &Path,
-    block: u64,
-    needles: &[String],
-    search: &Search,
-    wanted: usize,
-) -> io::Result<Vec<String>> {
-    let text = block_text(part, block)?;
+/// The lines that fit, at most the newest `wanted`.
+fn fitting_lines(text: &[u8], needles: &[String], search: &Search, wanted: usize) -> Vec<String> {
     let fits = |line: &&[u8]| {
         needles.iter().skip(1).all(|needle| memmem::find(line, needle.as_bytes()).is_some())
             && search.fits(&String::from_utf8_lossy(line))
@@ -157,7 +155,7 @@ fn lines_of_block(
         let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         let mut newest: Vec<String> = lines.rev().filter(fits).take(wanted).map(owned).collect();
         newest.reverse();
-        return Ok(newest);
+        return newest;
     };
     let (finder, mut found, mut at) = (memmem::Finder::new(rarest), Vec::new(), 0);
     while let Some(hit) = text.get(at..).and_then(|rest| finder.find(rest)) {
@@ -169,24 +167,24 @@ fn lines_of_block(
     }
     let surplus = found.len().saturating_sub(wanted);
     found.drain(..surplus);
-    Ok(found)
+    found
 }
 
 /// The lines that begin in this block, whole.
-fn block_text(part: &Path, block: u64) -> io::Result<Vec<u8>> {
+fn read_block(part: &Path, block: u64, text: &mut Vec<u8>) -> io::Result<()> {
     let mut file = File::open(part)?;
     let from = block * BLOCK;
     // A line begins in this block if the newline before it lies at its front or in it.
     let front = from.saturating_sub(1);
     file.seek(SeekFrom::Start(front))?;
-    let mut text = Vec::with_capacity(BLOCK as usize + 4096);
-    (&mut file).take(from + BLOCK - front).read_to_end(&mut text)?;
+    text.clear();
+    (&mut file).take(from + BLOCK - front).read_to_end(text)?;
     if text.last().is_some_and(|last| *last != b'\n') {
-        io::BufRead::read_until(&mut io::BufReader::new(file), b'\n', &mut text)?;
+        io::BufRead::read_until(&mut io::BufReader::new(file), b'\n', text)?;
     }
     if block > 0 {
-        let begin = memchr(b'\n', &text).map_or(text.len(), |newline| newline + 1);
+        let begin = memchr(b'\n', text).map_or(text.len(), |newline| newline + 1);
         text.drain(..begin);
     }
-    Ok(text)
+    Ok(())
 }
