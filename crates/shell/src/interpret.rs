@@ -9,8 +9,11 @@ mod inner;
 mod simple;
 mod state;
 
+pub(crate) use simple::Draft;
 pub(crate) use state::State;
 
+use crate::language::Language;
+use crate::languages;
 use crate::syntax::{Assignment, Join, Node, Parser, Part, Placement, Redirect, RedirectKind, Script, Statement, Word};
 use crate::value::{Derivation, DerivationId, Origin, Piece, Span, Value, Why};
 use crate::{Access, CommandId, Gap, Reading, Redirection, Site, Stdin, Surroundings};
@@ -32,6 +35,11 @@ const MAX_LEVELS: u32 = 120;
 
 /// What would run if a shell was given `text`.
 pub fn read(text: &str, surroundings: &Surroundings<'_>) -> Reading {
+    read_as(Language::Shell, text, surroundings)
+}
+
+/// What would run if `text` was given to an interpreter of `language`.
+pub fn read_as(language: Language, text: &str, surroundings: &Surroundings<'_>) -> Reading {
     let mut interpreter = Interpreter {
         surroundings,
         reading: Reading::default(),
@@ -51,8 +59,16 @@ pub fn read(text: &str, surroundings: &Surroundings<'_>) -> Reading {
         holes: Vec::new(),
         exhausted: false,
     };
-    let placement = Placement::At { start: 0, derivation: None };
-    interpreter.text(text, placement, &Stream::default());
+    match language {
+        Language::Shell => {
+            interpreter.text(text, Placement::At { start: 0, derivation: None }, &Stream::default());
+        }
+        Language::Python => {
+            let whole = Span { start: 0, end: u32::try_from(text.len()).unwrap_or(u32::MAX) };
+            let origin = Origin { span: whole, derivation: None };
+            languages::read(&mut interpreter, language, text, origin);
+        }
+    }
     interpreter.run_at_exit();
     interpreter.reading
 }
@@ -84,6 +100,15 @@ pub(crate) struct Interpreter<'a> {
     exhausted: bool,
 }
 
+/// A text that is run and follows from another by a step.
+#[derive(Clone, Copy)]
+struct Source<'t> {
+    language: Language,
+    step: &'static str,
+    text: &'t str,
+    from: Origin,
+}
+
 /// What a command prints and who prints it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stream {
@@ -94,7 +119,7 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    fn of(text: Value, commands: Vec<CommandId>) -> Stream {
+    pub(crate) fn of(text: Value, commands: Vec<CommandId>) -> Stream {
         Stream { text, commands, present: true }
     }
 
@@ -142,16 +167,20 @@ impl Interpreter<'_> {
         self.script(&script, stdin)
     }
 
-    /// Walks a text that follows from `value` by `step`; an unknown value is the caller's to report.
-    fn derived_text(&mut self, step: &'static str, text: &str, from: Origin, stdin: &Stream) -> Stream {
+    /// Walks a text that follows from another; an unknown value is the caller's to report.
+    fn derived_text(&mut self, source: Source<'_>, stdin: &Stream) -> Stream {
+        let Source { language, step, text, from } = source;
         if self.depth >= MAX_DEPTH {
             self.gap(from, Why::Limit);
             return Stream::default();
         }
         let derivation = self.derive(step, text, from);
         self.depth += 1;
-        let placement = Placement::From(Origin { span: from.span, derivation });
-        let stream = self.text(text, placement, stdin);
+        let origin = Origin { span: from.span, derivation };
+        let stream = match language {
+            Language::Shell => self.text(text, Placement::From(origin), stdin),
+            Language::Python => languages::read(self, language, text, origin),
+        };
         self.depth -= 1;
         stream
     }

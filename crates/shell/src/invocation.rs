@@ -38,11 +38,12 @@ impl Invocation {
         self.options.iter().any(|option| option.key == key)
     }
 
-    /// Whether a word of a `when:` or `unless:` holds: an option's key, `operands` (there are some), `revision` (the
-    /// first of several operands names a commit and no path).
+    /// Whether a word of a `when:` or `unless:` holds: an option's key, `operands` (there are some), `several` (there are
+    /// more than one), `revision` (the first of several operands names a commit and no path).
     pub fn given(&self, key: &str) -> bool {
         match key {
             "operands" => !self.operands.is_empty(),
+            "several" => self.operands.len() > 1,
             "revision" => self.dashes.map_or(self.operands.len() > 1, |before| before > 0),
             key => self.has(key),
         }

@@ -7,13 +7,16 @@ mod decode;
 mod expand;
 mod interpret;
 mod invocation;
+mod language;
+mod languages;
 mod output;
 mod program;
 mod syntax;
 mod value;
 
-pub use interpret::read;
+pub use interpret::{read, read_as};
 pub use invocation::{Argument, Invocation};
+pub use language::Language;
 pub use program::{Program, Selector, applies, narrow};
 pub use syntax::is_name;
 pub use value::{Derivation, DerivationId, Origin, Piece, Printed, Span, Value, Why};

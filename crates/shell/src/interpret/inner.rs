@@ -1,13 +1,21 @@
 //! Commands that a command runs: wrappers, shells with a text, `find -exec`, `xargs`.
 
 use super::simple::Draft;
-use super::{Interpreter, MAX_DEPTH, Stream};
+use super::{Interpreter, MAX_DEPTH, Source, Stream};
 use crate::invocation::Invocation;
+use crate::language::Language;
 use crate::program::Selector;
 use crate::syntax::is_name;
 use crate::value::{Value, Why};
 use crate::{Code, CommandId, Site, Stdin};
 use reflex_tables::Node;
+
+/// How a command runs a text.
+struct Run {
+    id: CommandId,
+    language: Language,
+    parameters: Vec<Value>,
+}
 
 impl Interpreter<'_> {
     /// Walks what the command runs by the entries of its grammar; what they print, if there is any.
@@ -46,25 +54,29 @@ impl Interpreter<'_> {
             return self.argv(entry, selected("argv"), invocation, draft);
         }
         if entry.get("at-exit").is_true() {
-            if let Some(text) = selected_script(selected("script")) {
+            if let Some(text) = selected_script(selected("script"), " ") {
                 self.at_exit.push((text, id));
             }
             return None;
         }
+        let language = Language::named(entry.get("language").text()).unwrap_or_default();
+        let run = |parameters| Run { id, language, parameters };
         if entry.get("script").is_text() {
             let parameters = selected("parameters");
             let mut texts = selected("script");
             crate::program::narrow(entry, &mut texts);
-            return selected_script(texts).and_then(|text| self.script_value(text, parameters, id, draft));
+            // A comment in one of several texts ends with it.
+            let between = if language == Language::Shell { " " } else { "\n" };
+            return selected_script(texts, between).and_then(|text| self.script_value(text, run(parameters), draft));
         }
         if entry.get("file").is_text() {
             let parameters = Selector("operands").values(invocation, &draft.words);
-            return self.file(selected("file").into_iter().next()?, parameters, id, draft);
+            return self.file(selected("file").into_iter().next()?, run(parameters), draft);
         }
         if entry.get("stdin").text() == "script" {
             let arguments = Selector("operands").values(invocation, &draft.words);
             let parameters = draft.words.iter().take(1).cloned().chain(arguments).collect();
-            return self.script_from_stream(id, &draft.stdin, parameters);
+            return self.script_from_stream(&draft.stdin, run(parameters));
         }
         None
     }
@@ -129,8 +141,9 @@ impl Interpreter<'_> {
         self.isolated(|this| this.command(draft))
     }
 
-    /// A text that is given to a shell.
-    fn script_value(&mut self, text: Value, parameters: Vec<Value>, id: CommandId, draft: &Draft) -> Option<Stream> {
+    /// A text that is given to a shell or another interpreter.
+    fn script_value(&mut self, text: Value, run: Run, draft: &Draft) -> Option<Stream> {
+        let Run { id, language, parameters } = run;
         let Some(literal) = self.readable(&text) else {
             self.code(id, Code::Text(text), draft.expanded.clone().collect());
             return None;
@@ -142,12 +155,13 @@ impl Interpreter<'_> {
         let lasting = self.reading.commands.get(id).is_some_and(|command| command.name == "eval");
         let stdin = draft.stdin.clone();
         if lasting {
-            return Some(self.derived_text("eval", &literal, origin, &stdin));
+            return Some(self.derived_text(Source { language, step: "eval", text: &literal, from: origin }, &stdin));
         }
         let own = draft.words.first().cloned().unwrap_or_default();
         let parameters = if parameters.is_empty() { vec![own] } else { parameters };
         let state = self.state.of_child(parameters);
-        Some(self.with_state(state, |this| this.derived_text("shell text", &literal, origin, &stdin)))
+        let source = Source { language, step: language.step(), text: &literal, from: origin };
+        Some(self.with_state(state, |this| this.derived_text(source, &stdin)))
     }
 
     /// What `trap` leaves for the end runs with the state of the end.
@@ -155,13 +169,16 @@ impl Interpreter<'_> {
         for (text, id) in std::mem::take(&mut self.at_exit) {
             if let Some(literal) = self.readable(&text) {
                 let parent = self.parent.replace(id);
-                self.derived_text("shell text", &literal, text.origin(), &Stream::default());
+                let language = Language::Shell;
+                let source = Source { language, step: language.step(), text: &literal, from: text.origin() };
+                self.derived_text(source, &Stream::default());
                 self.parent = parent;
             }
         }
     }
 
-    fn script_from_stream(&mut self, id: CommandId, stream: &Stream, parameters: Vec<Value>) -> Option<Stream> {
+    fn script_from_stream(&mut self, stream: &Stream, run: Run) -> Option<Stream> {
+        let Run { id, language, parameters } = run;
         if !stream.present {
             return None;
         }
@@ -169,30 +186,31 @@ impl Interpreter<'_> {
             self.code(id, Code::Stdin(stream.text.clone()), stream.commands.clone());
             return None;
         };
-        let (literal, origin) = (literal.into_owned(), stream.text.origin());
+        let (literal, from) = (literal.into_owned(), stream.text.origin());
+        let source = Source { language, step: "standard input", text: &literal, from };
         let name = self.reading.commands.get(id).map_or("", |command| command.name.as_str());
         if matches!(name, "source" | ".") {
-            return Some(self.derived_text("standard input", &literal, origin, &Stream::default()));
+            return Some(self.derived_text(source, &Stream::default()));
         }
         let state = self.state.of_child(parameters);
-        Some(self.with_state(state, |this| this.derived_text("standard input", &literal, origin, &Stream::default())))
+        Some(self.with_state(state, |this| this.derived_text(source, &Stream::default())))
     }
 
     /// A file that is run as a script; a process substitution is one whose content is known here.
-    fn file(&mut self, path: Value, parameters: Vec<Value>, id: CommandId, draft: &Draft) -> Option<Stream> {
+    fn file(&mut self, path: Value, run: Run, draft: &Draft) -> Option<Stream> {
         if path
             .literal()
             .as_deref()
             .is_some_and(|path| matches!(path, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
         {
-            return self.script_from_stream(id, &draft.stdin, parameters);
+            return self.script_from_stream(&draft.stdin, run);
         }
         let process = self.processes.iter().rev().find(|(place, _)| *place == path.origin()).map(|(_, s)| s.clone());
         let Some(stream) = process else {
-            self.code(id, Code::File(path), Vec::new());
+            self.code(run.id, Code::File(path), Vec::new());
             return None;
         };
-        self.script_from_stream(id, &stream, parameters)
+        self.script_from_stream(&stream, run)
     }
 
     fn code(&mut self, id: CommandId, code: Code, from: Vec<CommandId>) {
@@ -241,11 +259,11 @@ pub(super) fn fill(words: Vec<Value>, placeholder: &str, values: &[Value]) -> Ve
     filled
 }
 
-fn selected_script(values: Vec<Value>) -> Option<Value> {
+fn selected_script(values: Vec<Value>, between: &str) -> Option<Value> {
     let mut values = values.into_iter();
     let mut text = values.next()?;
     for value in values {
-        text.push_text(" ", value.origin());
+        text.push_text(between, value.origin());
         text.push(value);
     }
     Some(text)

@@ -9,16 +9,16 @@ use crate::{Access, Command, CommandId, Redirection, Stdin};
 use std::ops::Range;
 
 /// A command that is about to be added.
-pub(super) struct Draft {
-    pub(super) words: Vec<Value>,
-    pub(super) assignments: Vec<(String, Value)>,
-    pub(super) redirects: Vec<Redirection>,
-    pub(super) stdin: Stream,
+pub(crate) struct Draft {
+    pub(crate) words: Vec<Value>,
+    pub(crate) assignments: Vec<(String, Value)>,
+    pub(crate) redirects: Vec<Redirection>,
+    pub(crate) stdin: Stream,
     /// The commands that ran while the words were expanded.
-    pub(super) expanded: Range<CommandId>,
-    pub(super) origin: Origin,
+    pub(crate) expanded: Range<CommandId>,
+    pub(crate) origin: Origin,
     /// Whether another program runs it, which knows no functions.
-    pub(super) by_program: bool,
+    pub(crate) by_program: bool,
 }
 
 impl Interpreter<'_> {
@@ -171,7 +171,7 @@ impl Interpreter<'_> {
     }
 
     /// Adds a command and walks what it runs.
-    pub(super) fn command(&mut self, draft: Draft) -> Stream {
+    pub(crate) fn command(&mut self, draft: Draft) -> Stream {
         let Some(first) = draft.words.first() else { return Stream::default() };
         let name = program_name(first);
         if name.is_empty() {

@@ -1,0 +1,34 @@
+//! The languages in which a text may be written.
+
+/// A language that is read. Each has its own reader; all give the same commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Language {
+    /// The shells of Unix: sh, bash, zsh and their kin.
+    #[default]
+    Shell,
+    /// Python.
+    Python,
+}
+
+impl Language {
+    /// Every language, with the word that the library uses for it.
+    pub const ALL: [(Language, &'static str); 2] = [(Language::Shell, "shell"), (Language::Python, "python")];
+
+    /// The language of this word.
+    pub fn named(name: &str) -> Option<Language> {
+        Language::ALL.into_iter().find(|(_, word)| *word == name).map(|(language, _)| language)
+    }
+
+    /// The word that the library uses for it; the names of its calls begin with it.
+    pub fn name(self) -> &'static str {
+        Language::ALL.into_iter().find(|(language, _)| *language == self).map_or("shell", |(_, name)| name)
+    }
+
+    /// What a text of it is called as a step of derivation.
+    pub(crate) fn step(self) -> &'static str {
+        match self {
+            Language::Shell => "shell text",
+            Language::Python => "python text",
+        }
+    }
+}
