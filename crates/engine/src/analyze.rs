@@ -232,7 +232,12 @@ impl Drafter<'_> {
         let ran = Ran { id, command, folder: folder.as_deref() };
         for (code, from) in &command.unread {
             let (kind, targets) = match code {
-                Code::File(path) => (EffectKind::RunFile, vec![self.path_target(path.clone(), folder.as_deref())]),
+                Code::File(path) => match self.source_of(path, from) {
+                    (EffectKind::RunUnknown, _) => {
+                        (EffectKind::RunFile, vec![self.path_target(path.clone(), folder.as_deref())])
+                    }
+                    known => known,
+                },
                 Code::Text(value) | Code::Stdin(value) => self.source_of(value, from),
                 Code::Part(value) => match self.source_of(value, from) {
                     // What was read of it has been judged; the rest is an argument in nearly every case.

@@ -56,39 +56,215 @@ pub(crate) fn escapes(text: &str) -> String {
     String::from_utf8_lossy(&decoded).into_owned()
 }
 
-/// Base64, standard or URL alphabet, blanks and padding ignored. `None` if it is not base64 or not text.
+/// Base64, standard or URL alphabet, blanks and padding ignored. `None` if it is not base64.
 pub(crate) fn base64(text: &str) -> Option<String> {
+    let digit = |byte| match byte {
+        b'A'..=b'Z' => Some(byte - b'A'),
+        b'a'..=b'z' => Some(byte - b'a' + 26),
+        b'0'..=b'9' => Some(byte - b'0' + 52),
+        b'+' | b'-' => Some(62),
+        b'/' | b'_' => Some(63),
+        _ => None,
+    };
+    digits(text, 6, digit)
+}
+
+/// Base32 as RFC 4648 has it, blanks and padding ignored.
+pub(crate) fn base32(text: &str) -> Option<String> {
+    let digit = |byte: u8| match byte.to_ascii_uppercase() {
+        byte @ b'A'..=b'Z' => Some(byte - b'A'),
+        byte @ b'2'..=b'7' => Some(byte - b'2' + 26),
+        _ => None,
+    };
+    digits(text, 5, digit)
+}
+
+/// What digits of so many bits stand for.
+fn digits(text: &str, bits_of_digit: u32, digit: impl Fn(u8) -> Option<u8>) -> Option<String> {
     let mut bits = 0u32;
     let mut filled = 0;
     let mut decoded = Vec::with_capacity(text.len() * 3 / 4);
     for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=') {
-        let digit = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return None,
-        };
-        bits = bits << 6 | u32::from(digit);
-        filled += 6;
+        bits = bits << bits_of_digit | u32::from(digit(byte)?);
+        filled += bits_of_digit;
         if filled >= 8 {
             filled -= 8;
             decoded.push((bits >> filled) as u8);
         }
     }
-    String::from_utf8(decoded).ok()
+    Some(text_of(&decoded))
 }
 
-/// Pairs of hexadecimal digits, everything else ignored. `None` if what comes out is not text.
+/// Pairs of hexadecimal digits, everything else ignored.
 pub(crate) fn hexadecimal(text: &str) -> Option<String> {
     let digits: Vec<u8> = text.chars().filter_map(|letter| letter.to_digit(16)).map(|digit| digit as u8).collect();
-    let bytes = digits.chunks_exact(2).map(|pair| pair.iter().fold(0u8, |byte, digit| byte << 4 | digit)).collect();
-    String::from_utf8(bytes).ok()
+    let bytes = digits.chunks_exact(2).map(|pair| pair.iter().fold(0u8, |byte, digit| byte << 4 | digit));
+    Some(text_of(&bytes.collect::<Vec<u8>>()))
 }
 
-/// `printf` with a known format and known arguments: `%s`, `%b`, `%d`, `%x`, `%c`, `%%` and escapes. The format is used
-/// again while arguments are left. `None` for widths and conversions that are not followed, and for what is too long.
+/// What gzip packed, up to a length that no command reaches. `None` if it is damaged.
+pub(crate) fn gunzip(bytes: &[u8]) -> Option<Vec<u8>> {
+    const LONGEST: usize = 1 << 20;
+    let flags = bytes.get(3).copied().filter(|_| bytes.starts_with(&[0x1f, 0x8b, 8]))?;
+    let mut rest = bytes.get(10..)?;
+    if flags & 4 != 0 {
+        let length = usize::from(*rest.first()?) | usize::from(*rest.get(1)?) << 8;
+        rest = rest.get(2 + length..)?;
+    }
+    // The file's name and a comment, each up to a zero.
+    for _ in 0..(flags >> 3 & 1) + (flags >> 4 & 1) {
+        let end = rest.iter().position(|byte| *byte == 0)?;
+        rest = rest.get(end + 1..)?;
+    }
+    rest = rest.get(usize::from(flags & 2)..)?;
+    miniz_oxide::inflate::decompress_to_vec_with_limit(rest, LONGEST).ok()
+}
+
+/// Letters moved by half of the alphabet.
+pub(crate) fn rot13(text: &str) -> String {
+    let rotated = |letter: char| match letter {
+        'a'..='m' | 'A'..='M' => char::from_u32(u32::from(letter) + 13).unwrap_or(letter),
+        'n'..='z' | 'N'..='Z' => char::from_u32(u32::from(letter) - 13).unwrap_or(letter),
+        letter => letter,
+    };
+    text.chars().map(rotated).collect()
+}
+
+/// The lines between `begin` and `end`, as `uuencode` writes them.
+pub(crate) fn uudecode(text: &str) -> Option<String> {
+    let mut lines = text.lines().skip_while(|line| !line.starts_with("begin"));
+    if lines.next()?.starts_with("begin-base64") {
+        return base64(&lines.take_while(|line| !line.starts_with("====")).collect::<String>());
+    }
+    let mut decoded = Vec::new();
+    for line in lines.take_while(|line| *line != "end") {
+        let value = |byte: &u8| u32::from(byte.wrapping_sub(b' ') & 0x3f);
+        let length = line.as_bytes().first().map(value)? as usize;
+        let start = decoded.len();
+        for group in line.as_bytes().get(1..)?.chunks(4) {
+            let bits = group.iter().map(value).chain([0; 4]).take(4).fold(0, |bits, digit| bits << 6 | digit);
+            decoded.extend([(bits >> 16) as u8, (bits >> 8) as u8, bits as u8]);
+        }
+        decoded.truncate(start + length);
+    }
+    Some(text_of(&decoded))
+}
+
+/// A pattern as `grep` and `sed` write it, in the words of the regex crate.
+pub(crate) fn regex(pattern: &str, extended: bool) -> String {
+    if extended {
+        return pattern.to_owned();
+    }
+    let mut written = String::with_capacity(pattern.len() + 8);
+    let mut letters = pattern.chars().peekable();
+    let mut in_set = false;
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' if !in_set => match letters.next() {
+                // Where the plain letter is itself, the escaped one has the meaning.
+                Some(next @ ('(' | ')' | '{' | '}' | '|' | '+' | '?')) => written.push(next),
+                Some(next) => written.extend(['\\', next]),
+                None => written.push_str(r"\\"),
+            },
+            '(' | ')' | '{' | '}' | '|' | '+' | '?' if !in_set => written.extend(['\\', letter]),
+            '*' if written.is_empty() || written.ends_with("^") => written.push_str(r"\*"),
+            '[' if !in_set => {
+                in_set = true;
+                written.push('[');
+                if letters.next_if_eq(&'^').is_some() {
+                    written.push('^');
+                }
+                if letters.next_if_eq(&']').is_some() {
+                    written.push_str(r"\]");
+                }
+            }
+            ']' if in_set => {
+                in_set = false;
+                written.push(']');
+            }
+            '\\' => written.push_str(r"\\"),
+            letter => written.push(letter),
+        }
+    }
+    written
+}
+
+/// The pattern, if it is one and small enough.
+pub(crate) fn compiled(pattern: &str, any_case: bool) -> Option<regex_lite::Regex> {
+    regex_lite::RegexBuilder::new(pattern).case_insensitive(any_case).size_limit(1 << 16).build().ok()
+}
+
+/// The commands of a crontab: what stands behind five fields of time, or behind `@daily` and its kin.
+pub(crate) fn crontab(text: &str) -> Vec<String> {
+    let command = |line: &str| {
+        let line = line.trim_start();
+        let fields = if line.starts_with('@') { 1 } else { 5 };
+        if line.starts_with('#') {
+            return None;
+        }
+        let mut rest = line;
+        for _ in 0..fields {
+            rest = rest.split_once([' ', '\t'])?.1.trim_start();
+        }
+        Some(rest.to_owned())
+    };
+    text.lines().filter_map(command).collect()
+}
+
+/// The recipes of a makefile, and what `$(shell …)` and `!=` run: `$$` is a dollar sign there.
+pub(crate) fn makefile(text: &str) -> Vec<String> {
+    let text = text.replace("\\\n", " ");
+    let mut commands = Vec::new();
+    for line in text.lines() {
+        let recipe = match line.strip_prefix('\t') {
+            Some(recipe) => Some(recipe),
+            None if line.starts_with('#') => None,
+            None => line
+                .split_once("!=")
+                .map(|(_, command)| command)
+                .or_else(|| line.split_once(';').filter(|(rule, _)| rule.contains(':')).map(|(_, recipe)| recipe)),
+        };
+        if let Some(recipe) = recipe {
+            commands.push(recipe.trim_start_matches(['@', '-', '+', ' ']).replace("$$", "$"));
+        }
+        let shell = |call: &str| call.rsplit_once(')').map(|(inside, _)| inside.replace("$$", "$"));
+        commands.extend(line.split("$(shell ").skip(1).filter_map(shell));
+    }
+    commands
+}
+
+/// Bytes that are no text stand in it as letters of a plane without meaning.
+const FIRST_BYTE: u32 = 0x10_f700;
+
+/// Bytes as a text; what is not UTF-8 is kept byte by byte.
+pub(crate) fn text_of(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().filter_map(|byte| char::from_u32(FIRST_BYTE + u32::from(*byte))));
+    }
+    text
+}
+
+/// The bytes that the text stands for.
+pub(crate) fn bytes_of(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    for letter in text.chars() {
+        match u32::from(letter).checked_sub(FIRST_BYTE).and_then(|byte| u8::try_from(byte).ok()) {
+            Some(byte) => bytes.push(byte),
+            None => bytes.extend(letter.encode_utf8(&mut [0; 4]).bytes()),
+        }
+    }
+    bytes
+}
+
+/// Whether the text holds bytes that are no text.
+pub(crate) fn is_binary(text: &str) -> bool {
+    text.chars().any(|letter| (FIRST_BYTE..FIRST_BYTE + 0x100).contains(&u32::from(letter)))
+}
+
+/// `printf` with a known format and known arguments: `%s`, `%b`, `%d`, `%x`, `%o`, `%c`, `%%`, widths and escapes. The format is used
+/// again while arguments are left. `None` for conversions that are not followed, and for what is too long.
 pub(crate) fn printf(format: &str, arguments: &[String]) -> Option<String> {
     const LONGEST: usize = 1 << 20;
     let mut printed = String::new();
@@ -110,46 +286,102 @@ fn printf_once<'a>(format: &str, arguments: &mut impl Iterator<Item = &'a String
     let mut conversions = format.split('%');
     printed.push_str(&escapes(conversions.next().unwrap_or("")));
     while let Some(conversion) = conversions.next() {
-        let Some(kind) = conversion.chars().next() else {
+        if conversion.is_empty() {
             // `%%`: what follows stands as it is.
             printed.push('%');
             printed.push_str(&escapes(conversions.next().unwrap_or("")));
             continue;
-        };
-        let argument = arguments.next().map_or("", String::as_str);
-        match kind {
-            's' => printed.push_str(argument),
-            'b' => printed.push_str(&escapes(argument)),
-            'c' => printed.extend(argument.chars().next()),
-            'd' | 'i' => printed.push_str(&whole_number(argument)?.to_string()),
-            'x' => printed.push_str(&format!("{:x}", whole_number(argument)?)),
-            'o' => printed.push_str(&format!("{:o}", whole_number(argument)?)),
-            _ => return None,
         }
-        printed.push_str(&escapes(conversion.get(1..).unwrap_or("")));
+        let width = conversion.trim_start_matches(['-', '+', '#', ' ', '0']);
+        let flags = conversion.get(..conversion.len() - width.len()).unwrap_or("");
+        let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        let (width, rest) = width.split_at(digits(width));
+        let (precision, rest) = match rest.strip_prefix('.') {
+            Some(behind) => {
+                let (precision, rest) = behind.split_at(digits(behind));
+                (Some(precision.parse().unwrap_or(0)), rest)
+            }
+            None => (None, rest),
+        };
+        let kind = rest.chars().next()?;
+        let shape = Shape { flags, width: width.parse().unwrap_or(0), precision };
+        let argument = arguments.next().map_or("", String::as_str);
+        printed.push_str(&shape.printed(kind, argument)?);
+        printed.push_str(&escapes(rest.get(1..).unwrap_or("")));
     }
     Some(())
 }
 
-fn whole_number(text: &str) -> Option<i64> {
-    if text.is_empty() { Some(0) } else { text.parse().ok() }
+/// What stands between `%` and the letter of a conversion.
+struct Shape<'f> {
+    flags: &'f str,
+    width: usize,
+    precision: Option<usize>,
 }
 
-/// `tr FROM TO` and, with an empty `to`, `tr -d FROM`; ranges and escapes are understood, classes are not.
-pub(crate) fn translate(text: &str, from: &str, to: &str) -> Option<String> {
-    if from.contains("[:") || to.contains("[:") {
+impl Shape<'_> {
+    fn printed(&self, kind: char, argument: &str) -> Option<String> {
+        let cut = |text: &str| text.chars().take(self.precision.unwrap_or(usize::MAX)).collect::<String>();
+        let text = match kind {
+            's' => cut(argument),
+            'b' => cut(&escapes(argument)),
+            'c' => argument.chars().take(1).collect(),
+            'd' | 'i' | 'u' => whole_number(argument)?.to_string(),
+            'x' => format!("{:x}", whole_number(argument)?),
+            'X' => format!("{:X}", whole_number(argument)?),
+            'o' => format!("{:o}", whole_number(argument)?),
+            _ => return None,
+        };
+        let number = !matches!(kind, 's' | 'b' | 'c');
+        let least = if number { self.width.max(self.precision.unwrap_or(0)) } else { self.width };
+        if least > MOST_PADDING {
+            return None;
+        }
+        let padding = least.saturating_sub(text.chars().count());
+        let zeros = number && (self.flags.contains('0') || self.precision.is_some());
+        Some(match (self.flags.contains('-'), zeros) {
+            (true, _) => text + &" ".repeat(padding),
+            (false, true) => "0".repeat(padding) + &text,
+            (false, false) => " ".repeat(padding) + &text,
+        })
+    }
+}
+
+/// A wider column is not followed.
+const MOST_PADDING: usize = 4096;
+
+/// As `printf` takes it: decimal, `0x` hexadecimal, `0` octal, or a quote and the letter whose code is meant.
+fn whole_number(text: &str) -> Option<i64> {
+    let text = text.trim();
+    if let Some(letter) = text.strip_prefix(['\'', '"']) {
+        return letter.chars().next().map(|letter| i64::from(u32::from(letter)));
+    }
+    if let Some(digits) = text.strip_prefix("0x").or(text.strip_prefix("0X")) {
+        return i64::from_str_radix(digits, 16).ok();
+    }
+    match text.strip_prefix('0').filter(|digits| !digits.is_empty()) {
+        Some(digits) => i64::from_str_radix(digits, 8).ok(),
+        None if text.is_empty() => Some(0),
+        None => text.parse().ok(),
+    }
+}
+
+/// The letters of a set as `tr` takes it: ranges, escapes, classes.
+pub(crate) fn characters(set: &str) -> Option<Vec<char>> {
+    const CLASSES: [(&str, &str); 7] = [
+        ("[:upper:]", "A-Z"),
+        ("[:lower:]", "a-z"),
+        ("[:digit:]", "0-9"),
+        ("[:alpha:]", "A-Za-z"),
+        ("[:alnum:]", "0-9A-Za-z"),
+        ("[:space:]", "\\t-\\r "),
+        ("[:blank:]", " \\t"),
+    ];
+    let set = CLASSES.iter().fold(set.to_owned(), |set, (class, letters)| set.replace(class, letters));
+    if set.contains("[:") || set.contains("[=") {
         return None;
     }
-    let (from, to) = (characters(from)?, characters(to)?);
-    let map = |letter: char| match from.iter().position(|known| *known == letter) {
-        None => Some(letter),
-        Some(index) => to.get(index).or(to.last()).copied(),
-    };
-    Some(text.chars().filter_map(map).collect())
-}
-
-fn characters(set: &str) -> Option<Vec<char>> {
-    let letters: Vec<char> = escapes(set).chars().collect();
+    let letters: Vec<char> = escapes(&set).chars().collect();
     let mut expanded = Vec::new();
     let mut at = 0;
     while let Some(first) = letters.get(at) {
@@ -185,11 +417,14 @@ mod tests {
     }
 
     #[test]
-    fn printf_and_tr_do_what_they_do() {
+    fn printf_does_what_it_does() {
         assert_eq!(printf("%s %s\\n", &["a".into(), "b".into(), "c\\n".into()]).as_deref(), Some("a b\nc\\n \n"));
         assert_eq!(printf("%%s%b", &["\\x41".into()]).as_deref(), Some("%sA"));
-        assert_eq!(printf("%5s", &["a".into()]), None);
-        assert_eq!(translate("ez", "a-z", "b-za").as_deref(), Some("fa"));
-        assert_eq!(translate("r_m", "_", "").as_deref(), Some("rm"));
+        assert_eq!(
+            printf("%3s|%-2s|%.1s|%02d", &["a".into(), "b".into(), "cd".into(), "7".into()]).as_deref(),
+            Some("  a|b |c|07")
+        );
+        assert_eq!(printf("%o %d", &["0x72".into(), "'r".into()]).as_deref(), Some("162 114"));
+        assert_eq!(printf("%*s", &["1".into()]), None);
     }
 }

@@ -4,14 +4,17 @@
 //! bounded by counted commands and steps, and what lies beyond is a gap.
 
 mod feed;
+mod files;
 mod holes;
 mod inner;
+mod settings;
 mod simple;
 mod state;
 
-pub(crate) use simple::Draft;
+pub(crate) use simple::{Draft, program_name};
 pub(crate) use state::State;
 
+use crate::decode;
 use crate::language::Language;
 use crate::languages;
 use crate::syntax::{Assignment, Join, Node, Parser, Part, Placement, Redirect, RedirectKind, Script, Statement, Word};
@@ -57,13 +60,15 @@ pub fn read_as(language: Language, text: &str, surroundings: &Surroundings<'_>) 
         at_exit: Vec::new(),
         locals: Vec::new(),
         holes: Vec::new(),
+        files: files::Files::default(),
+        settings: Vec::new(),
         exhausted: false,
     };
     match language {
         Language::Shell => {
             interpreter.text(text, Placement::At { start: 0, derivation: None }, &Stream::default());
         }
-        Language::Python => {
+        Language::Python | Language::Awk | Language::Sed | Language::Makefile | Language::Crontab => {
             let whole = Span { start: 0, end: u32::try_from(text.len()).unwrap_or(u32::MAX) };
             let origin = Origin { span: whole, derivation: None };
             languages::read(&mut interpreter, language, text, origin);
@@ -97,6 +102,10 @@ pub(crate) struct Interpreter<'a> {
     locals: Vec<state::Saved>,
     /// What stands at the marks in derived texts.
     holes: Vec<(Piece, Origin)>,
+    /// What the text has written into files.
+    files: files::Files,
+    /// What it has written into the configuration of programs: keys in lower case.
+    settings: Vec<(String, Value)>,
     exhausted: bool,
 }
 
@@ -159,6 +168,14 @@ impl Interpreter<'_> {
         Value::piece(Piece::Unknown(Why::Limit), origin)
     }
 
+    /// Work on a text counts as if the text was made once more.
+    pub(crate) fn charge(&mut self, bytes: usize, origin: Origin) {
+        self.expanded = self.expanded.saturating_add(bytes);
+        if self.expanded > MAX_EXPANDED {
+            self.exhaust(origin);
+        }
+    }
+
     /// Parses and walks a text.
     fn text(&mut self, text: &str, placement: Placement, stdin: &Stream) -> Stream {
         let mut parser = Parser::new(text, placement, self.depth);
@@ -179,10 +196,41 @@ impl Interpreter<'_> {
         let origin = Origin { span: from.span, derivation };
         let stream = match language {
             Language::Shell => self.text(text, Placement::From(origin), stdin),
+            Language::Makefile => self.texts(&decode::makefile(text), origin),
+            Language::Crontab => self.texts(&decode::crontab(text), origin),
+            Language::Awk => crate::awk::run(self, text, origin, stdin),
+            Language::Sed => crate::sed::run(self, text, origin, stdin),
             Language::Python => languages::read(self, language, text, origin),
         };
         self.depth -= 1;
         stream
+    }
+
+    /// Shell texts that stand in a text of another kind, each run by a shell of its own.
+    fn texts(&mut self, texts: &[String], from: Origin) -> Stream {
+        let mut output = Stream::of(Value::default(), Vec::new());
+        for text in texts {
+            let printed = self.shell_text(&Value::text(text.clone(), from));
+            output.text.push(printed.text);
+            output.commands.extend(printed.commands);
+        }
+        output
+    }
+
+    /// A shell text that a program runs whose own text it is a part of. What nothing is known of is a gap.
+    pub(crate) fn shell_text(&mut self, text: &Value) -> Stream {
+        self.fed_shell_text(text, &Stream::default())
+    }
+
+    /// The same with something to read.
+    pub(crate) fn fed_shell_text(&mut self, text: &Value, stdin: &Stream) -> Stream {
+        let Some(known) = self.readable(text) else {
+            self.gap(text.origin(), Why::NotEvaluated);
+            return Stream::default();
+        };
+        let state = self.state.of_child(Vec::new());
+        let source = Source { language: Language::Shell, step: "shell text", text: &known, from: text.origin() };
+        self.with_state(state, |this| this.derived_text(source, stdin))
     }
 
     pub(crate) fn derive(&mut self, step: &'static str, text: &str, from: Origin) -> Option<DerivationId> {
@@ -484,19 +532,17 @@ impl Interpreter<'_> {
                 if text.literal().map_or(!is_path, |text| numeric(&text)) {
                     return;
                 }
-                files.push(Redirection { access: Access::Overwrite, target: text });
+                files.push(Redirection { access: Access::Overwrite, descriptor: 1, target: text });
                 return;
             }
         };
         let target = self.expand_whole(&redirect.target);
         if access == Access::Read && redirect.descriptor.unwrap_or(0) == 0 {
-            let process = self.processes.iter().rev().find(|(place, _)| *place == target.origin());
-            *input = match process {
-                Some((_, stream)) => stream.clone(),
-                None => Stream::of(Value::piece(Piece::Unknown(Why::Input), target.origin()), Vec::new()),
-            };
+            let unknown = || Stream::of(Value::piece(Piece::Unknown(Why::Input), target.origin()), Vec::new());
+            *input = self.content(&target).unwrap_or_else(unknown);
         }
-        files.push(Redirection { access, target });
+        let descriptor = redirect.descriptor.unwrap_or(u32::from(access != Access::Read));
+        files.push(Redirection { access, descriptor, target });
     }
 }
 

@@ -17,6 +17,8 @@ pub struct Invocation {
     pub operands: Vec<usize>,
     /// How many operands stand before `--`, if it is there.
     pub dashes: Option<usize>,
+    /// Indexes of the words that look like options and that the grammar does not know: the next word may belong to them.
+    pub unknown: Vec<usize>,
 }
 
 /// One option of an invocation.
@@ -39,11 +41,13 @@ impl Invocation {
     }
 
     /// Whether a word of a `when:` or `unless:` holds: an option's key, `operands` (there are some), `several` (there are
-    /// more than one), `revision` (the first of several operands names a commit and no path).
+    /// more than one), `program` (there are more than the wrapper's own), `revision` (the first of several operands names
+    /// a commit and no path).
     pub fn given(&self, key: &str) -> bool {
         match key {
             "operands" => !self.operands.is_empty(),
             "several" => self.operands.len() > 1,
+            "program" => self.operands.len() > self.grammar().map_or(0, Program::leading),
             "revision" => self.dashes.map_or(self.operands.len() > 1, |before| before > 0),
             key => self.has(key),
         }
@@ -73,6 +77,7 @@ impl Invocation {
                 options: Vec::new(),
                 operands: Vec::new(),
                 dashes: None,
+                unknown: Vec::new(),
             },
         };
         reader.read();
@@ -100,7 +105,7 @@ impl Reader<'_> {
                 self.option(&text);
             } else if self.descend(&text) || self.assigned_option(&text) {
                 self.at += 1;
-            } else if self.style() == Style::OptionsFirst {
+            } else if self.style() == Style::OptionsFirst && self.leads() {
                 return self.operands();
             } else {
                 self.invocation.operands.push(self.at);
@@ -111,6 +116,11 @@ impl Reader<'_> {
 
     fn style(&self) -> Style {
         self.invocation.grammar().map_or(Style::Mixed, Program::style)
+    }
+
+    /// Whether the wrapper's own operands are complete.
+    fn leads(&self) -> bool {
+        self.invocation.operands.len() >= self.invocation.grammar().map_or(0, Program::leading)
     }
 
     fn operands(&mut self) {
@@ -200,7 +210,9 @@ impl Reader<'_> {
     /// `--name=value`, or a name cut short.
     fn long(&mut self, text: &str) {
         let name = text.split('=').next().unwrap_or(text);
-        let Some((key, follows)) = self.find(name).or_else(|| self.find_shortened(name)) else { return };
+        let Some((key, follows)) = self.find(name).or_else(|| self.find_shortened(name)) else {
+            return self.not_found(name, text);
+        };
         if text.len() > name.len() {
             let value = self.words.get(self.at).map(|word| word.without_prefix(name.len() + 1));
             return self.push(key, value);
@@ -211,13 +223,28 @@ impl Reader<'_> {
         self.at += usize::from(takes_next);
     }
 
+    /// `--no-NAME` takes back `--NAME`.
+    fn not_found(&mut self, name: &str, text: &str) {
+        let undone = name.strip_prefix("--no-").and_then(|rest| self.find(&format!("--{rest}")));
+        match undone {
+            Some((key, _)) => self.invocation.options.retain(|option| option.key != key),
+            None if text.contains('=') => {}
+            None => self.invocation.unknown.push(self.at),
+        }
+    }
+
     /// `-rf`, `-n5`: each letter an option until one takes the rest as its value.
     fn cluster(&mut self, text: &str) {
         let mut name = String::from("-");
         for (offset, letter) in text.char_indices().skip(1) {
             name.truncate(1);
             name.push(letter);
-            let Some((key, follows)) = self.find(&name) else { continue };
+            let Some((key, follows)) = self.find(&name) else {
+                if offset + letter.len_utf8() == text.len() {
+                    self.invocation.unknown.push(self.at);
+                }
+                continue;
+            };
             if follows == Follows::Nothing {
                 self.push(key, None);
                 continue;

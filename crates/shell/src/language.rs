@@ -8,11 +8,26 @@ pub enum Language {
     Shell,
     /// Python.
     Python,
+    /// awk.
+    Awk,
+    /// sed.
+    Sed,
+    /// Makefiles: their recipes and what `$(shell …)` runs.
+    Makefile,
+    /// Tables of cron.
+    Crontab,
 }
 
 impl Language {
     /// Every language, with the word that the library uses for it.
-    pub const ALL: [(Language, &'static str); 2] = [(Language::Shell, "shell"), (Language::Python, "python")];
+    pub const ALL: [(Language, &'static str); 6] = [
+        (Language::Shell, "shell"),
+        (Language::Python, "python"),
+        (Language::Awk, "awk"),
+        (Language::Sed, "sed"),
+        (Language::Makefile, "makefile"),
+        (Language::Crontab, "crontab"),
+    ];
 
     /// The language of this word.
     pub fn named(name: &str) -> Option<Language> {
@@ -29,6 +44,10 @@ impl Language {
         match self {
             Language::Shell => "shell text",
             Language::Python => "python text",
+            Language::Awk => "awk text",
+            Language::Sed => "sed text",
+            Language::Makefile => "makefile",
+            Language::Crontab => "crontab",
         }
     }
 }

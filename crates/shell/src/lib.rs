@@ -3,14 +3,17 @@
 //! Pure and useful alone: [`read`] takes a text and the table of programs, and gives a [`Reading`]. It knows nothing of
 //! danger, touches no disk, clock or environment, and never fails: what it does not understand is a [`Gap`].
 
+mod awk;
 mod decode;
 mod expand;
+mod filter;
 mod interpret;
 mod invocation;
 mod language;
 mod languages;
 mod output;
 mod program;
+mod sed;
 mod syntax;
 mod value;
 
@@ -103,6 +106,8 @@ pub enum Code {
 pub struct Redirection {
     /// What is done with the file.
     pub access: Access,
+    /// The number that the file is opened as: 0 for the input, 1 for the output.
+    pub descriptor: u32,
     /// The file.
     pub target: Value,
 }

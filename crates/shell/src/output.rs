@@ -1,6 +1,7 @@
 //! What a command prints, as far as that follows from the text.
 
 use crate::decode;
+use crate::filter;
 use crate::interpret::{Interpreter, Stream};
 use crate::invocation::Invocation;
 use crate::program::Selector;
@@ -15,20 +16,13 @@ pub(crate) fn of(
 ) -> Value {
     let Some(first) = words.first() else { return Value::default() };
     let origin = first.origin();
-    let name = first.literal().map(|name| name.rsplit('/').next().unwrap_or("").to_owned()).unwrap_or_default();
+    let name = crate::interpret::program_name(first);
     let arguments = words.get(1..).unwrap_or(&[]);
     if let Some(printed) = printed_text(&name, arguments, origin) {
         return printed;
     }
-    if let Some(decoded) = filtered(&name, arguments, stdin) {
-        return match decoded {
-            Filtered::Same(value) => value,
-            Filtered::By(step, text) => {
-                let from = stdin.text.origin();
-                let derivation = interpreter.derive(step, &text, from);
-                Value::text(text, Origin { span: from.span, derivation })
-            }
-        };
+    if let Some(printed) = filtered(interpreter, &name, arguments, stdin) {
+        return printed;
     }
     if invocation.and_then(Invocation::grammar).is_some_and(|grammar| grammar.prints() == "working-directory") {
         // Where the shell stands now, wherever it goes later.
@@ -45,11 +39,26 @@ fn by_kind(name: &str, words: &[Value], invocation: Option<&Invocation>, origin:
         "user" => Printed::User,
         "nothing" => return Value::default(),
         _ => match (kind.strip_prefix("paths "), invocation) {
+            (None, Some(invocation)) if kind.starts_with("program ") => {
+                return program_of(kind, invocation, words, origin);
+            }
             (Some(selector), Some(invocation)) => return one_of(&Selector(selector).values(invocation, words), origin),
             _ => Printed::Program(name.into()),
         },
     };
     Value::piece(Piece::Output(printed), origin)
+}
+
+/// Where a program lies: the folder is not known, its name is.
+fn program_of(kind: &str, invocation: &Invocation, words: &[Value], origin: Origin) -> Value {
+    let program = words.first().map(Value::shown).unwrap_or_default();
+    let mut path = Value::piece(Piece::Output(Printed::Program(program)), origin);
+    let selector = Selector(kind.strip_prefix("program ").unwrap_or(""));
+    if let [name] = selector.values(invocation, words).as_slice() {
+        path.push_text("/", origin);
+        path.push_text(name.shown().rsplit('/').next().unwrap_or(""), origin);
+    }
+    path
 }
 
 /// One value that stands for any of the paths, if one can; else they are not known.
@@ -113,43 +122,59 @@ fn printf(arguments: &[Value], origin: Origin) -> Option<Value> {
     }
 }
 
-enum Filtered {
-    Same(Value),
-    By(&'static str, String),
+/// Programs that pass on what they read, changed in a known way or in part.
+fn filtered(interpreter: &mut Interpreter<'_>, name: &str, arguments: &[Value], stdin: &Stream) -> Option<Value> {
+    let (input, arguments) = input_of(interpreter, name, arguments, stdin)?;
+    if matches!(name, "cat" | "tee" | "pv" | "sponge" | "strings" | "expand" | "col" | "bat" | "less" | "more" | "dd") {
+        return Some(input);
+    }
+    if let Some(text) = input.literal() {
+        let from = input.origin();
+        interpreter.charge(text.len(), from);
+        if let Some((step, text)) = filter::apply(name, &arguments, &text) {
+            let derivation = interpreter.derive(step, &text, from);
+            return Some(Value::text(text, Origin { span: from.span, derivation }));
+        }
+    }
+    // Some of the lines, or all in another order: of the same kind.
+    let passes = matches!(name, "sort" | "uniq" | "head" | "tail" | "grep" | "shuf" | "nl");
+    (passes && !input.pieces.is_empty()).then_some(input)
 }
 
-/// Programs that pass on what they read, changed in a known way.
-fn filtered(name: &str, arguments: &[Value], stdin: &Stream) -> Option<Filtered> {
-    if !stdin.present {
-        return None;
-    }
-    let flag = |wanted: &[&str]| arguments.iter().filter_map(Value::literal).any(|text| wanted.contains(&&*text));
-    let operands: Vec<_> = arguments.iter().filter(|word| !word.prefix().starts_with('-')).collect();
-    if matches!(name, "cat" | "tee" | "sort" | "uniq" | "head" | "tail") && (operands.is_empty() || name == "tee") {
-        return Some(Filtered::Same(stdin.text.clone()));
-    }
-    if name == "grep" && !stdin.text.pieces.is_empty() && stdin.text.literal().is_none() && operands.len() == 1 {
-        // Some of the lines: of the same kind.
-        return Some(Filtered::Same(stdin.text.clone()));
-    }
-    let text = stdin.text.literal()?;
-    let decoded = match name {
-        "base64" if flag(&["-d", "-D", "--decode", "-di"]) => ("base64", decode::base64(&text)),
-        "xxd" if flag(&["-r", "-rp", "-ps", "-p"]) && flag(&["-r", "-rp"]) => {
-            ("hexadecimal", decode::hexadecimal(&text))
-        }
-        "rev" => ("rev", Some(text.lines().map(reversed).collect())),
-        "tr" => {
-            let set = |index: usize| operands.get(index).and_then(|word| word.literal());
-            let deletes = flag(&["-d"]);
-            let to = if deletes { Default::default() } else { set(1)? };
-            ("tr", decode::translate(&text, &set(0)?, &to))
-        }
-        _ => return None,
+/// What a tool reads, and its arguments without the files: files that the text has written, else its input.
+fn input_of(
+    interpreter: &Interpreter<'_>,
+    name: &str,
+    arguments: &[Value],
+    stdin: &Stream,
+) -> Option<(Value, Vec<Value>)> {
+    let is_operand = |word: &&Value| !word.prefix().starts_with('-');
+    let own = match name {
+        "tr" => 2,
+        "openssl" | "xargs" | "base64" | "dd" | "tee" => usize::MAX,
+        "sed" | "awk" | "gawk" | "mawk" | "grep" | "egrep" | "fgrep" | "jq" => 1,
+        _ => 0,
     };
-    Some(Filtered::By(decoded.0, decoded.1?))
-}
-
-fn reversed(line: &str) -> String {
-    line.chars().rev().chain(['\n']).collect()
+    let mut input: Option<Value> = None;
+    let mut rest = Vec::new();
+    for word in arguments {
+        match interpreter.content(word).filter(|_| is_operand(&word)) {
+            Some(content) => input.get_or_insert_default().push(content.text),
+            None if matches!(word.literal().as_deref(), Some("-" | "/dev/stdin")) => {}
+            None => rest.push(word.clone()),
+        }
+    }
+    if let Some(input) = input {
+        return Some((input, rest));
+    }
+    let valued = |word: &Value| word.literal().is_some_and(|text| text.len() == 2 && text.starts_with('-'));
+    let mut operands = rest.iter().enumerate().filter(|(index, word)| {
+        let is_value = index.checked_sub(1).and_then(|before| rest.get(before)).is_some_and(valued);
+        is_operand(word) && !is_value
+    });
+    let is_awk = matches!(name, "awk" | "gawk" | "mawk");
+    if is_awk && rest.iter().any(|word| word.literal().is_some_and(|text| crate::awk::reads_nothing(&text))) {
+        return Some((Value::default(), rest));
+    }
+    (stdin.present && operands.by_ref().count() <= own).then(|| (stdin.text.clone(), rest.clone()))
 }

@@ -41,6 +41,11 @@ impl Program {
         }
     }
 
+    /// How many operands are its own before the program that it runs.
+    pub(crate) fn leading(self) -> usize {
+        self.0.get("leading").number() as usize
+    }
+
     pub(crate) fn subcommand(self, name: &str) -> Option<(&'static str, Program)> {
         let commands = self.0.get("commands");
         let node = commands.get(name);
@@ -71,6 +76,16 @@ impl Program {
     /// How the commands that it runs are found in its arguments.
     pub(crate) fn inner(self) -> impl Iterator<Item = Node<'static>> {
         self.0.get("inner").items()
+    }
+
+    /// Which files it fills, and from where.
+    pub(crate) fn flows(self) -> impl Iterator<Item = Node<'static>> {
+        self.0.get("flows").items()
+    }
+
+    /// Keys of its configuration whose values it runs.
+    pub(crate) fn settings(self) -> Node<'static> {
+        self.0.get("settings")
     }
 
     /// Whether it runs what it reads: a shell.
@@ -107,13 +122,27 @@ pub fn applies(entry: Node<'static>, invocation: &Invocation) -> bool {
         && !entry.get("unless").texts().any(|key| invocation.given(key))
 }
 
-/// `starting: X` keeps the values that begin so, without it; `behind: X` what stands behind it in them; `after-last: X`
-/// cuts off what stands before it.
+/// What of the values is meant: `each-line` takes their lines one by one; `starting` keeps those that begin with one of
+/// these texts, without it; `behind` what stands behind one of them; `quoted` the quoted texts that follow them;
+/// `after-last` cuts off what stands before it. With `any-case` letters fit in either case.
 pub fn narrow(entry: Node<'static>, values: &mut Vec<Value>) {
-    let starting = entry.get("starting").text();
-    if !starting.is_empty() {
-        values.retain(|value| value.prefix().starts_with(starting));
-        values.iter_mut().for_each(|value| *value = value.without_prefix(starting.len()));
+    if entry.get("each-line").is_true() {
+        let lines = values.iter().flat_map(|value| value.split(&['\n']));
+        *values = lines.map(|line| line.without_prefix(blanks(&line.prefix()))).collect();
+    }
+    let any_case = entry.get("any-case").is_true();
+    let find = |text: &str, wanted: &str| match any_case {
+        true => text.to_ascii_lowercase().find(&wanted.to_ascii_lowercase()),
+        false => text.find(wanted),
+    };
+    let starting = entry.get("starting");
+    if !starting.is_nil() {
+        let cut = |value: &Value| {
+            let prefix = value.prefix();
+            let start = starting.texts().find(|start| find(&prefix, start) == Some(0))?;
+            Some(value.without_prefix(start.len()))
+        };
+        *values = values.iter().filter_map(cut).collect();
     }
     let after_last = entry.get("after-last").text();
     if !after_last.is_empty() {
@@ -121,15 +150,64 @@ pub fn narrow(entry: Node<'static>, values: &mut Vec<Value>) {
             |value: &Value| value.prefix().rfind(after_last).map(|at| value.without_prefix(at + after_last.len()));
         values.iter_mut().for_each(|value| *value = cut(value).unwrap_or_else(|| value.clone()));
     }
-    let behind = entry.get("behind").text();
-    if !behind.is_empty() {
-        let cut = |value: &Value| value.prefix().find(behind).map(|at| value.without_prefix(at + behind.len()));
-        *values = values.iter().filter_map(cut).collect();
+    let behind = entry.get("behind");
+    if !behind.is_nil() {
+        let cut = |value: &Value, wanted: &str| {
+            find(&value.prefix(), wanted).map(|at| value.without_prefix(at + wanted.len()))
+        };
+        let every = entry.get("quoted").is_true();
+        *values = values
+            .iter()
+            .flat_map(|value| {
+                behind
+                    .texts()
+                    .flat_map(|wanted| {
+                        let mut found: Vec<Value> = cut(value, wanted).into_iter().collect();
+                        while let Some(next) = found
+                            .last()
+                            .filter(|_| every && found.len() < MOST_QUOTED)
+                            .and_then(|last| cut(last, wanted))
+                        {
+                            found.push(next);
+                        }
+                        found
+                    })
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        if every {
+            *values = values.iter().filter_map(quoted).collect();
+        }
     }
 }
 
+/// So many quoted texts of one value are looked at.
+const MOST_QUOTED: usize = 64;
+
+fn blanks(text: &str) -> usize {
+    text.len() - text.trim_start().len()
+}
+
+/// The first quoted text in the value; all that follows the quote if its end is not known.
+fn quoted(value: &Value) -> Option<Value> {
+    let prefix = value.prefix();
+    let start = prefix.find(['"', '\''])?;
+    let quote = prefix.get(start..)?.chars().next()?;
+    let mut text = String::new();
+    let mut letters = prefix.get(start + 1..)?.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => text.extend(letters.next()),
+            letter if letter == quote => return Some(Value::text(text, value.origin())),
+            letter => text.push(letter),
+        }
+    }
+    Some(value.without_prefix(start + 1))
+}
+
 /// Which words of an invocation are meant: `operands`, `operands[1..]`, `operands[..-1]`, `operands[0]`, `last`,
-/// `last-word`, `paths`, `roots`, `found`, `option:KEY`, `folder`.
+/// `last-word`, `dashed` (operands behind `--`, all if it is not there), `paths`, `roots`, `found`, `found-behind` (below the operands behind the first, by its pattern),
+/// `option:KEY`, `folder`.
 #[derive(Debug, Clone, Copy)]
 pub struct Selector<'t>(pub &'t str);
 
@@ -140,10 +218,12 @@ impl Selector<'_> {
         match self.0 {
             "operands" => operands().collect(),
             "last" => operands().next_back().into_iter().collect(),
+            "dashed" => operands().skip(invocation.dashes.unwrap_or(0)).collect(),
             "paths" => paths(invocation, words),
             "last-word" => words.last().cloned().into_iter().collect(),
             "roots" => or_here(operands().collect(), words),
             "found" => found(or_here(operands().collect(), words), &invocation.values("name", words)),
+            "found-behind" => found(or_here(operands().skip(1).collect(), words), &patterns(invocation, words)),
             "folder" => or_here(Vec::new(), words),
             other => match other.strip_prefix("option:") {
                 Some(key) => invocation.values(key, words),
@@ -190,6 +270,25 @@ fn found(roots: Vec<Value>, names: &[Value]) -> Vec<Value> {
         }
     }
     found
+}
+
+/// The names that a search by extension or by a part of the name may find.
+fn patterns(invocation: &Invocation, words: &[Value]) -> Vec<Value> {
+    let around = |before: &str, word: &Value, after: &str| {
+        let mut name = Value::text(before, word.origin());
+        name.push(word.clone());
+        name.push_text(after, word.origin());
+        name
+    };
+    let extensions = invocation.values("extension", words);
+    if !extensions.is_empty() {
+        return extensions.iter().map(|extension| around("*.", extension, "")).collect();
+    }
+    let is_plain = |word: &&Value| {
+        word.literal().is_some_and(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+    };
+    let pattern = invocation.operands.first().and_then(|index| words.get(*index)).filter(is_plain);
+    pattern.map(|word| around("*", word, "*")).into_iter().collect()
 }
 
 /// The working folder where nothing else is named.

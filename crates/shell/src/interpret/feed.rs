@@ -167,13 +167,14 @@ fn last_field(rest: &str, is_separator: impl Fn(char) -> bool + Copy) -> String 
 }
 
 /// The command lines that `xargs` makes of what it reads.
-pub(super) fn xargs(words: Vec<Value>, invocation: &Invocation, draft: &Draft) -> Vec<Vec<Value>> {
-    let placeholder = match invocation.values("replace", &draft.words).first().and_then(Value::literal) {
+pub(super) fn xargs(words: Vec<Value>, invocation: &Invocation, draft: &Draft, stdin: &Stream) -> Vec<Vec<Value>> {
+    let given = ["replace", "replace-default"].map(|key| invocation.values(key, &draft.words)).concat();
+    let placeholder = match given.first().and_then(Value::literal).filter(|text| !text.is_empty()) {
         Some(placeholder) => Some(placeholder.into_owned()),
         None => (invocation.has("replace") || invocation.has("replace-default")).then(|| "{}".to_owned()),
     };
-    let Some(text) = draft.stdin.text.literal().filter(|_| draft.stdin.present) else {
-        let read = unread_words(&draft.stdin, draft.origin);
+    let Some(text) = stdin.text.literal().filter(|_| stdin.present) else {
+        let read = unread_words(stdin, draft.origin);
         return vec![match placeholder {
             Some(placeholder) => super::inner::fill(words, &placeholder, &read),
             None => [words, read].concat(),
@@ -185,7 +186,7 @@ pub(super) fn xargs(words: Vec<Value>, invocation: &Invocation, draft: &Draft) -
         None if placeholder.is_some() => whole_lines(&text),
         None => by_lines(&text, number("max-lines")),
     };
-    let origin = draft.stdin.text.origin();
+    let origin = stdin.text.origin();
     let values = |texts: &[String]| texts.iter().map(|text| Value::text(text.clone(), origin)).collect::<Vec<_>>();
     if let Some(placeholder) = placeholder {
         let mut items: Vec<String> = groups.concat();
@@ -252,6 +253,98 @@ fn arguments(text: &str) -> Vec<String> {
     }
     arguments.extend(argument);
     arguments
+}
+
+/// The words of a text as a program splits it that is no shell: blanks, quotes and backslashes.
+pub(super) fn words_of(text: &Value) -> Vec<Value> {
+    match text.literal() {
+        Some(known) => arguments(&known).into_iter().map(|word| Value::text(word, text.origin())).collect(),
+        None => text.split(&[' ', '\t', '\n']),
+    }
+}
+
+/// More texts than this are one whose argument is not known.
+const MAX_TEXTS: usize = 64;
+
+/// The shell texts that GNU parallel makes of `COMMAND ::: ARGUMENT…`, or of what it reads.
+pub(super) fn parallel(words: Vec<Value>, invocation: &Invocation, draft: &Draft) -> Vec<Value> {
+    let separates = |word: &Value| matches!(word.literal().as_deref(), Some(":::" | ":::+" | "::::" | "::::+"));
+    let end = words.iter().position(separates).unwrap_or(words.len());
+    let (command, sources) = words.split_at(end);
+    let mut choices: Vec<Vec<Value>> = vec![Vec::new()];
+    if sources.is_empty() {
+        choices = lines_of(&draft.stdin, draft.origin).into_iter().map(|line| vec![line]).collect();
+    }
+    for source in sources.split(separates).skip(1).zip(sources.iter().filter(|word| separates(word))) {
+        let (arguments, separator) = source;
+        let files = separator.prefix().starts_with("::::");
+        let unknown = [Value::piece(Piece::Unknown(Why::Input), draft.origin)];
+        let arguments = if files || arguments.len() * choices.len() > MAX_TEXTS { &unknown } else { arguments };
+        let with = |choice: &Vec<Value>| {
+            let each = arguments.iter().map(|argument| [choice.as_slice(), std::slice::from_ref(argument)].concat());
+            each.collect::<Vec<_>>()
+        };
+        choices = choices.iter().flat_map(with).collect();
+    }
+    let mark =
+        invocation.values("replace", &draft.words).first().and_then(Value::literal).map(|mark| mark.into_owned());
+    choices.iter().map(|choice| parallel_text(command, choice, mark.as_deref().unwrap_or("{}"))).collect()
+}
+
+/// One text: the arguments stand at their marks, else at the end, and are the command where there is none.
+fn parallel_text(command: &[Value], arguments: &[Value], mark: &str) -> Value {
+    const MARKS: [&str; 5] = ["{.}", "{/}", "{//}", "{/.}", "{+}"];
+    let mut text = Value::default();
+    let space = |text: &mut Value, origin| {
+        if !text.pieces.is_empty() {
+            text.push_text(" ", origin)
+        }
+    };
+    let mut all = Value::default();
+    for argument in arguments {
+        space(&mut all, argument.origin());
+        all.push(if command.is_empty() { argument.clone() } else { quoted(argument) });
+    }
+    let mut placed = false;
+    for word in command {
+        let mut words = vec![word.clone()];
+        for mark in MARKS.into_iter().chain([mark]) {
+            placed |= words.iter().any(|word| word.prefix().contains(mark));
+            words = super::inner::fill(words, mark, std::slice::from_ref(&all));
+        }
+        for (index, argument) in arguments.iter().enumerate() {
+            let mark = format!("{{{}}}", index + 1);
+            placed |= words.iter().any(|word| word.prefix().contains(&mark));
+            words = super::inner::fill(words, &mark, &[quoted(argument)]);
+        }
+        words.into_iter().for_each(|word| {
+            space(&mut text, word.origin());
+            text.push(word);
+        });
+    }
+    if !placed {
+        space(&mut text, all.origin());
+        text.push(all);
+    }
+    text
+}
+
+/// The text in quotes where a shell would take it apart.
+fn quoted(argument: &Value) -> Value {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+:=@%,".contains(letter);
+    match argument.literal().filter(|text| !text.chars().all(is_plain)) {
+        Some(text) => Value::text(format!("'{}'", text.replace('\'', "'\\''")), argument.origin()),
+        None => argument.clone(),
+    }
+}
+
+/// The lines of a stream, one that stands for any if they are not known.
+fn lines_of(stream: &Stream, origin: Origin) -> Vec<Value> {
+    let known = stream.text.literal().filter(|_| stream.present);
+    match known.filter(|text| text.lines().count() <= MAX_TEXTS) {
+        Some(text) => text.lines().map(|line| Value::text(line, stream.text.origin())).collect(),
+        None => vec![Value::piece(Piece::Unknown(Why::Input), origin)],
+    }
 }
 
 fn replaced(words: &[Value], placeholder: &str, item: &str, origin: Origin) -> Vec<Value> {

@@ -2,25 +2,27 @@
 
 use super::simple::Draft;
 use super::{Interpreter, MAX_DEPTH, Source, Stream};
+use crate::decode;
 use crate::invocation::Invocation;
 use crate::language::Language;
-use crate::program::Selector;
+use crate::program::{Program, Selector};
 use crate::syntax::is_name;
 use crate::value::{Value, Why};
 use crate::{Code, CommandId, Site, Stdin};
 use reflex_tables::Node;
 
 /// How a command runs a text.
-struct Run {
-    id: CommandId,
-    language: Language,
-    parameters: Vec<Value>,
+#[derive(Clone)]
+pub(super) struct Run {
+    pub(super) id: CommandId,
+    pub(super) language: Language,
+    pub(super) parameters: Vec<Value>,
 }
 
 impl Interpreter<'_> {
     /// Walks what the command runs by the entries of its grammar; what they print, if there is any.
     pub(super) fn inner(&mut self, id: CommandId, invocation: &Invocation, draft: &Draft) -> Option<Stream> {
-        let mut printed: Option<Stream> = None;
+        let mut printed = self.settings(id, invocation, draft);
         let entries: Vec<Node<'static>> = invocation
             .grammars
             .iter()
@@ -39,11 +41,7 @@ impl Interpreter<'_> {
             let output = self.entry(entry, id, invocation, draft);
             self.depth -= 1;
             (self.parent, self.site) = (parent, site);
-            if let Some(output) = output {
-                let all = printed.get_or_insert_with(|| Stream::of(Value::default(), Vec::new()));
-                all.text.push(output.text);
-                all.commands.extend(output.commands);
-            }
+            printed = join(printed, output);
         }
         printed
     }
@@ -51,10 +49,17 @@ impl Interpreter<'_> {
     fn entry(&mut self, entry: Node<'static>, id: CommandId, invocation: &Invocation, draft: &Draft) -> Option<Stream> {
         let selected = |key: &str| Selector(entry.get(key).text()).values(invocation, &draft.words);
         if entry.get("argv").is_text() {
-            return self.argv(entry, selected("argv"), invocation, draft);
+            let words = [selected("argv"), selected("with")].concat();
+            return self.argv(entry, words, invocation, draft);
+        }
+        if entry.get("again").is_text() {
+            return self.again(entry.get("again").text(), invocation, draft);
+        }
+        if entry.get("parallel").is_text() {
+            return self.parallel(selected("parallel"), id, invocation, draft);
         }
         if entry.get("at-exit").is_true() {
-            if let Some(text) = selected_script(selected("script"), " ") {
+            if let Some(text) = joined(selected("script"), " ") {
                 self.at_exit.push((text, id));
             }
             return None;
@@ -62,12 +67,7 @@ impl Interpreter<'_> {
         let language = Language::named(entry.get("language").text()).unwrap_or_default();
         let run = |parameters| Run { id, language, parameters };
         if entry.get("script").is_text() {
-            let parameters = selected("parameters");
-            let mut texts = selected("script");
-            crate::program::narrow(entry, &mut texts);
-            // A comment in one of several texts ends with it.
-            let between = if language == Language::Shell { " " } else { "\n" };
-            return selected_script(texts, between).and_then(|text| self.script_value(text, run(parameters), draft));
+            return self.scripts(entry, run, invocation, draft);
         }
         if entry.get("file").is_text() {
             let parameters = Selector("operands").values(invocation, &draft.words);
@@ -78,7 +78,40 @@ impl Interpreter<'_> {
             let parameters = draft.words.iter().take(1).cloned().chain(arguments).collect();
             return self.script_from_stream(&draft.stdin, run(parameters));
         }
-        None
+        let written = entry.get("written").texts().map(|name| Value::text(name, draft.origin));
+        let contents = written.flat_map(|path| self.written(&path)).collect::<Vec<_>>();
+        contents.iter().fold(None, |printed, content| join(printed, self.script_from_stream(content, run(Vec::new()))))
+    }
+
+    /// Texts that are run: operands are one text together, everything else is one each.
+    fn scripts(
+        &mut self,
+        entry: Node<'static>,
+        run: impl Fn(Vec<Value>) -> Run,
+        invocation: &Invocation,
+        draft: &Draft,
+    ) -> Option<Stream> {
+        let selector = entry.get("script").text();
+        let parameters = Selector(entry.get("parameters").text()).values(invocation, &draft.words);
+        let run = run(parameters);
+        let mut texts = match selector {
+            "stdin" => Some(draft.stdin.text.clone()).filter(|_| draft.stdin.present).into_iter().collect(),
+            selector => Selector(selector).values(invocation, &draft.words),
+        };
+        const APART: [&str; 4] = ["starting", "behind", "each-line", "each"];
+        if run.language != Language::Shell {
+            // A comment in one of several texts ends with it.
+            texts = joined(texts, "\n").into_iter().collect();
+        } else if selector.starts_with("operands") && APART.iter().all(|key| entry.get(key).is_nil()) {
+            texts = joined(texts, " ").into_iter().collect();
+        }
+        crate::program::narrow(entry, &mut texts);
+        texts.retain(|text| !text.pieces.is_empty());
+        // What these print is what they make of their input, not what their commands print.
+        let filters = matches!(run.language, Language::Awk | Language::Sed);
+        let printed =
+            texts.into_iter().fold(None, |printed, text| join(printed, self.script_value(text, run.clone(), draft)));
+        printed.filter(|_| !filters)
     }
 
     /// A program and its arguments.
@@ -104,36 +137,65 @@ impl Interpreter<'_> {
         if words.is_empty() {
             return None;
         }
-        let placeholder = entry.get("placeholder").text();
-        if !placeholder.is_empty() {
+        let otherwise = self.without_doubtful_option(&words, invocation, draft);
+        let placeholders = entry.get("placeholder");
+        if !placeholders.is_nil() {
             let filled = Selector(entry.get("filled-with").text()).values(invocation, &draft.words);
-            words = fill(words, placeholder, &filled);
+            words = fill_or_append(words, placeholders, entry.get("append-missing").is_true(), &filled);
         }
         let lines = if entry.get("append").text() == "stdin" {
-            super::feed::xargs(words, invocation, draft)
+            let files = invocation.values("file", &draft.words);
+            let input = files.first().map(|file| self.content(file).unwrap_or_default());
+            super::feed::xargs(words, invocation, draft, &input.unwrap_or_else(|| draft.stdin.clone()))
         } else {
             vec![words]
         };
-        let mut printed = Stream::of(Value::default(), Vec::new());
-        for words in lines {
-            let output = self.run_by_program(words, assignments.clone(), draft);
-            printed.text.push(output.text);
-            printed.commands.extend(output.commands);
+        lines
+            .into_iter()
+            .chain(otherwise)
+            .fold(None, |printed, words| join(printed, Some(self.run_by_program(words, assignments.clone(), draft))))
+    }
+
+    /// The wrapper's words without an option that is not known and the word behind it, if that word may be the option's
+    /// value and not the program.
+    fn without_doubtful_option(&self, words: &[Value], invocation: &Invocation, draft: &Draft) -> Option<Vec<Value>> {
+        let first = invocation.operands.first()?;
+        let option = first.checked_sub(1).filter(|before| invocation.unknown.contains(before))?;
+        let program = words.first().map(super::simple::program_name).unwrap_or_default();
+        if Program::find(self.surroundings.programs, &program).is_some() {
+            return None;
         }
-        Some(printed)
+        let (before, behind) = (draft.words.get(..option)?, draft.words.get(first + 1..)?);
+        (!behind.is_empty()).then(|| [before, behind].concat())
+    }
+
+    /// `env -S TEXT ARGUMENT…`: the program once more, with the words of the text in place of the option.
+    fn again(&mut self, key: &str, invocation: &Invocation, draft: &Draft) -> Option<Stream> {
+        let option = invocation.options.iter().find(|option| option.key == key)?;
+        let text = option.value.as_ref()?;
+        let is_next = draft.words.get(option.word + 1) == Some(text);
+        let behind = option.word + 1 + usize::from(is_next);
+        let mut words: Vec<Value> = draft.words.get(..option.word)?.to_vec();
+        words.extend(super::feed::words_of(text));
+        words.extend(draft.words.get(behind..).unwrap_or(&[]).iter().cloned());
+        Some(self.run_by_program(words, Vec::new(), draft))
+    }
+
+    /// GNU parallel: a shell text for each of the arguments behind `:::`, or of the lines that it reads.
+    fn parallel(&mut self, words: Vec<Value>, id: CommandId, invocation: &Invocation, draft: &Draft) -> Option<Stream> {
+        let texts = super::feed::parallel(words, invocation, draft);
+        let run = Run { id, language: Language::Shell, parameters: Vec::new() };
+        texts.into_iter().fold(None, |printed, text| join(printed, self.script_value(text, run.clone(), draft)))
     }
 
     /// A program runs programs and no functions; only these two run them in this shell.
     fn run_by_program(&mut self, words: Vec<Value>, assignments: Vec<(String, Value)>, outer: &Draft) -> Stream {
-        let name = outer.words.first().and_then(Value::literal).unwrap_or_default().into_owned();
+        let name = outer.words.first().map(super::simple::program_name).unwrap_or_default();
         let draft = Draft {
-            words,
             assignments,
-            redirects: Vec::new(),
             stdin: outer.stdin.clone(),
             expanded: outer.expanded.clone(),
-            origin: outer.origin,
-            by_program: true,
+            ..Draft::of_program(words, outer.origin)
         };
         if matches!(name.as_str(), "command" | "builtin") {
             return self.command(draft);
@@ -142,9 +204,9 @@ impl Interpreter<'_> {
     }
 
     /// A text that is given to a shell or another interpreter.
-    fn script_value(&mut self, text: Value, run: Run, draft: &Draft) -> Option<Stream> {
+    pub(super) fn script_value(&mut self, text: Value, run: Run, draft: &Draft) -> Option<Stream> {
         let Run { id, language, parameters } = run;
-        let Some(literal) = self.readable(&text) else {
+        let Some(literal) = self.readable(&text).filter(|text| !decode::is_binary(text)) else {
             self.code(id, Code::Text(text), draft.expanded.clone().collect());
             return None;
         };
@@ -177,17 +239,20 @@ impl Interpreter<'_> {
         }
     }
 
+    /// What a program reads from a stream and runs.
     fn script_from_stream(&mut self, stream: &Stream, run: Run) -> Option<Stream> {
         let Run { id, language, parameters } = run;
         if !stream.present {
             return None;
         }
-        let Some(literal) = stream.text.literal() else {
+        let Some(text) = self.readable(&stream.text).filter(|text| !decode::is_binary(text)) else {
             self.code(id, Code::Stdin(stream.text.clone()), stream.commands.clone());
             return None;
         };
-        let (literal, from) = (literal.into_owned(), stream.text.origin());
-        let source = Source { language, step: "standard input", text: &literal, from };
+        if stream.text.literal().is_none() {
+            self.code(id, Code::Part(stream.text.clone()), stream.commands.clone());
+        }
+        let source = Source { language, step: "standard input", text: &text, from: stream.text.origin() };
         let name = self.reading.commands.get(id).map_or("", |command| command.name.as_str());
         if matches!(name, "source" | ".") {
             return Some(self.derived_text(source, &Stream::default()));
@@ -196,24 +261,44 @@ impl Interpreter<'_> {
         Some(self.with_state(state, |this| this.derived_text(source, &Stream::default())))
     }
 
-    /// A file that is run as a script; a process substitution is one whose content is known here.
+    /// A file that is run as a script, if this text has written it or it is a process substitution.
     fn file(&mut self, path: Value, run: Run, draft: &Draft) -> Option<Stream> {
-        if path
-            .literal()
-            .as_deref()
-            .is_some_and(|path| matches!(path, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
-        {
+        let is_input = |path: &str| matches!(path, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0");
+        if path.literal().is_some_and(|path| is_input(&path)) {
             return self.script_from_stream(&draft.stdin, run);
         }
-        let process = self.processes.iter().rev().find(|(place, _)| *place == path.origin()).map(|(_, s)| s.clone());
-        let Some(stream) = process else {
+        let contents = self.written(&path);
+        if contents.is_empty() {
             self.code(run.id, Code::File(path), Vec::new());
             return None;
-        };
-        self.script_from_stream(&stream, run)
+        }
+        contents.iter().fold(None, |printed, content| join(printed, self.content_of(&path, content, run.clone())))
     }
 
-    fn code(&mut self, id: CommandId, code: Code, from: Vec<CommandId>) {
+    /// One content of a file that runs; if nothing of it is known, it is the file that counts.
+    fn content_of(&mut self, path: &Value, content: &Stream, run: Run) -> Option<Stream> {
+        if self.readable(&content.text).is_none() {
+            self.code(run.id, Code::File(path.clone()), content.commands.clone());
+            return None;
+        }
+        self.script_from_stream(content, run)
+    }
+
+    /// `./FILE` where this text has written the file: what the interpreter that its first line names would read of it.
+    pub(super) fn run_by_path(&mut self, id: CommandId, draft: &Draft) -> Option<Stream> {
+        let path = draft.words.first().filter(|word| word.shown().contains('/'))?;
+        let contents = self.written(path);
+        contents.iter().fold(None, |printed, content| {
+            let Some(language) = language_of(&content.text) else {
+                self.code(id, Code::File(path.clone()), content.commands.clone());
+                return printed;
+            };
+            let run = Run { id, language, parameters: draft.words.clone() };
+            join(printed, self.content_of(path, content, run))
+        })
+    }
+
+    pub(super) fn code(&mut self, id: CommandId, code: Code, from: Vec<CommandId>) {
         if let Some(command) = self.reading.commands.get_mut(id) {
             command.unread.push((code, from));
         }
@@ -235,23 +320,59 @@ fn assigned(word: &Value) -> Option<(String, Value)> {
     is_name(name).then(|| (name.to_owned(), word.without_prefix(name.len() + 1)))
 }
 
+/// The language of a script by its first line; a shell's without one.
+fn language_of(script: &Value) -> Option<Language> {
+    let prefix = script.prefix();
+    let Some(line) = prefix.strip_prefix("#!") else { return Some(Language::Shell) };
+    let words = line.lines().next().unwrap_or("").split_whitespace();
+    let mut names =
+        words.map(|word| word.rsplit('/').next().unwrap_or("")).filter(|name| *name != "env" && !name.starts_with('-'));
+    let name = names.next()?;
+    if name.ends_with("sh") {
+        return Some(Language::Shell);
+    }
+    Language::named(name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.'))
+}
+
+/// What both print.
+pub(super) fn join(one: Option<Stream>, other: Option<Stream>) -> Option<Stream> {
+    match (one, other) {
+        (Some(mut one), Some(other)) => {
+            one.text.push(other.text);
+            one.commands.extend(other.commands);
+            Some(one)
+        }
+        (one, other) => one.or(other),
+    }
+}
+
+/// Words in which every one of the placeholders is filled; where none stands, the values stand at the end if so wanted.
+fn fill_or_append(words: Vec<Value>, placeholders: Node<'static>, append: bool, values: &[Value]) -> Vec<Value> {
+    let holds = |word: &Value| word.literal().is_some_and(|text| placeholders.texts().any(|mark| text.contains(mark)));
+    if append && !words.iter().any(holds) {
+        return [words.as_slice(), values].concat();
+    }
+    placeholders.texts().fold(words, |words, placeholder| fill(words, placeholder, values))
+}
+
 /// Every occurrence of the placeholder inside a word becomes a value; a word is repeated for each value.
 pub(super) fn fill(words: Vec<Value>, placeholder: &str, values: &[Value]) -> Vec<Value> {
     let mut filled = Vec::with_capacity(words.len());
     for word in words {
-        let text = word.literal().map(|text| text.into_owned());
-        let Some((before, after)) = text.as_deref().and_then(|text| text.split_once(placeholder)) else {
+        let text = word.literal().filter(|text| text.contains(placeholder)).map(|text| text.into_owned());
+        let Some(text) = text else {
             filled.push(word);
             continue;
         };
         for value in values {
             let mut joined = Value::default();
-            if !before.is_empty() {
-                joined.push_text(before, word.origin());
-            }
-            joined.push(value.clone());
-            if !after.is_empty() {
-                joined.push_text(after, word.origin());
+            for (index, part) in text.split(placeholder).enumerate() {
+                if index > 0 {
+                    joined.push(value.clone());
+                }
+                if !part.is_empty() {
+                    joined.push_text(part, word.origin());
+                }
             }
             filled.push(joined);
         }
@@ -259,7 +380,7 @@ pub(super) fn fill(words: Vec<Value>, placeholder: &str, values: &[Value]) -> Ve
     filled
 }
 
-fn selected_script(values: Vec<Value>, between: &str) -> Option<Value> {
+fn joined(values: Vec<Value>, between: &str) -> Option<Value> {
     let mut values = values.into_iter();
     let mut text = values.next()?;
     for value in values {

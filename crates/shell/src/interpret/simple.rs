@@ -1,5 +1,6 @@
 //! One simple command: what it sets, what it is called, what it runs.
 
+use super::inner::join;
 use super::{Interpreter, MAX_COMMANDS, MAX_DEPTH, State, Stream};
 use crate::invocation::Invocation;
 use crate::program::Program;
@@ -19,6 +20,21 @@ pub(crate) struct Draft {
     pub(crate) origin: Origin,
     /// Whether another program runs it, which knows no functions.
     pub(crate) by_program: bool,
+}
+
+impl Draft {
+    /// What another program runs, with nothing to read.
+    pub(super) fn of_program(words: Vec<Value>, origin: Origin) -> Draft {
+        Draft {
+            words,
+            assignments: Vec::new(),
+            redirects: Vec::new(),
+            stdin: Stream::default(),
+            expanded: 0..0,
+            origin,
+            by_program: true,
+        }
+    }
 }
 
 impl Interpreter<'_> {
@@ -46,11 +62,14 @@ impl Interpreter<'_> {
         if declares {
             self.declare(&words, &assignments);
         }
-        let of_command = if declares { Vec::new() } else { assignments };
-        let of_command = of_command.into_iter().filter_map(|(name, values)| Some((name, values.into_iter().next()?)));
+        let of_command = assignments.into_iter().filter_map(|(name, values)| Some((name, values.into_iter().next()?)));
+        let mut of_command: Vec<(String, Value)> = of_command.collect();
+        if declares {
+            self.code_variables(None, &std::mem::take(&mut of_command), simple.origin);
+        }
         self.command(Draft {
             words,
-            assignments: of_command.collect(),
+            assignments: of_command,
             redirects,
             stdin: input,
             expanded: before..self.reading.commands.len(),
@@ -112,20 +131,27 @@ impl Interpreter<'_> {
         assignments: Vec<(String, Vec<Value>)>,
         redirects: Vec<Redirection>,
     ) -> Stream {
+        let first = |(name, values): &(String, Vec<Value>)| Some((name.clone(), values.first()?.clone()));
+        let variables: Vec<(String, Value)> = assignments.iter().filter_map(first).collect();
         assignments.into_iter().for_each(|(name, values)| self.state.assign(&name, values));
+        self.code_variables(None, &variables, simple.origin);
         if self.state.is_full() {
             self.exhaust(simple.origin);
         }
-        if !redirects.is_empty() {
-            let mut output = Stream::of(Value::default(), Vec::new());
-            self.redirected_group(redirects, simple.origin, &mut output);
+        if redirects.is_empty() {
+            return Stream::of(Value::default(), Vec::new());
         }
-        Stream::of(Value::default(), Vec::new())
+        // `$(<file)` prints the file.
+        let read = redirects.iter().find(|file| file.access == Access::Read && file.descriptor == 0);
+        let read = read.and_then(|file| self.content(&file.target));
+        let mut output = Stream::of(Value::default(), Vec::new());
+        self.redirected_group(redirects, simple.origin, &mut output);
+        read.unwrap_or_else(|| Stream::of(Value::default(), Vec::new()))
     }
 
     /// Files opened for a group of commands: a command without words that only redirects.
-    pub(super) fn redirected_group(&mut self, redirects: Vec<Redirection>, origin: Origin, output: &mut Stream) {
-        let writes = redirects.iter().any(|file| file.access != Access::Read);
+    pub(crate) fn redirected_group(&mut self, redirects: Vec<Redirection>, origin: Origin, output: &mut Stream) {
+        let writes = self.redirect_output(&redirects, output);
         let stdin = Stdin::Pipe(output.commands.clone());
         let id = self.add(Command {
             name: String::new(),
@@ -199,19 +225,25 @@ impl Interpreter<'_> {
             origin: draft.origin,
         });
         let Some(id) = id else { return Stream::default() };
-        let writes = draft.redirects.iter().any(|file| file.access != Access::Read);
         let hidden = self.state.assign_for_command(&draft.assignments);
+        self.code_variables(Some(id), &draft.assignments, draft.origin);
         let inner = match &invocation {
             Some(invocation) => self.inner(id, invocation, &draft),
             None => None,
         };
+        let inner = join(inner, self.run_by_path(id, &draft));
         self.state.reveal(hidden);
         let mut output = inner.unwrap_or_else(|| {
             let printed = crate::output::of(self, &draft.words, invocation.as_ref(), &draft.stdin);
             Stream::of(self.spend(printed), Vec::new())
         });
         output.commands.insert(0, id);
-        if writes {
+        if let Some(invocation) = &invocation {
+            self.flow(id, invocation, &draft, &output);
+        }
+        let mut written = output.clone();
+        written.commands.extend(draft.stdin.commands.iter().copied());
+        if self.redirect_output(&draft.redirects, &written) {
             output.text = Value::default();
         }
         output
@@ -357,7 +389,7 @@ impl Interpreter<'_> {
 }
 
 /// The file name of a program's path; empty if it is not known.
-fn program_name(word: &Value) -> String {
+pub(crate) fn program_name(word: &Value) -> String {
     let Some(text) = word.literal() else {
         return match word.pieces.last() {
             // `$HOME/bin/tool`, `~/x/tool`: the folder may be unknown, the name is not.

@@ -114,7 +114,15 @@ impl Sources {
         for alias in std::mem::take(&mut program.aliases) {
             self.aliases.push((alias, name.clone()));
         }
-        let lowered = program.lower().map_err(|problem| format!("{name}: {problem}"))?;
+        // No program's name begins with a dollar sign: variables stand beside the programs that run them.
+        for (variable, how) in std::mem::take(&mut program.variables) {
+            once(&mut self.programs, format!("${variable}"), json!({"how": how, "program": name}))?;
+        }
+        let settings = std::mem::take(&mut program.settings);
+        let mut lowered = program.lower().map_err(|problem| format!("{name}: {problem}"))?;
+        if let Value::Object(node) = &mut lowered {
+            put(node, "settings", json!(settings));
+        }
         once(&mut self.programs, name, lowered)
     }
 
@@ -192,6 +200,9 @@ struct Program {
     aliases: Vec<String>,
     #[serde(default)]
     style: Style,
+    /// How many operands are its own before the program that it runs: `chroot FOLDER PROGRAM`.
+    #[serde(default)]
+    leading: u32,
     #[serde(default)]
     options: BTreeMap<String, String>,
     #[serde(default)]
@@ -200,8 +211,17 @@ struct Program {
     inner: Vec<Value>,
     #[serde(default)]
     effects: Vec<Value>,
+    /// Which files it fills, and from where.
+    #[serde(default)]
+    flows: Vec<Value>,
     #[serde(default)]
     prints: Option<String>,
+    /// Environment variables whose values it runs, and how: `script`, `program`, `file`, `options`.
+    #[serde(default)]
+    variables: BTreeMap<String, String>,
+    /// Keys of its configuration whose values it runs, in lower case, `*` for any part: `script`, `file`, `alias`.
+    #[serde(default)]
+    settings: BTreeMap<String, String>,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
     examples: Vec<Value>,
 }
@@ -211,6 +231,9 @@ struct Program {
 struct Subcommand {
     #[serde(default)]
     style: Style,
+    /// How many operands are its own before the program that it runs: `chroot FOLDER PROGRAM`.
+    #[serde(default)]
+    leading: u32,
     #[serde(default)]
     options: BTreeMap<String, String>,
     #[serde(default)]
@@ -219,6 +242,9 @@ struct Subcommand {
     inner: Vec<Value>,
     #[serde(default)]
     effects: Vec<Value>,
+    /// Which files it fills, and from where.
+    #[serde(default)]
+    flows: Vec<Value>,
     #[serde(default)]
     prints: Option<String>,
 }
@@ -240,10 +266,12 @@ impl Program {
     fn lower(self) -> Result<Value, String> {
         Subcommand {
             style: self.style,
+            leading: self.leading,
             options: self.options,
             commands: self.commands,
             inner: self.inner,
             effects: self.effects,
+            flows: self.flows,
             prints: self.prints,
         }
         .lower()
@@ -259,6 +287,7 @@ impl Subcommand {
             Style::SingleDash => Some("single-dash"),
         };
         put(&mut node, "style", style.map_or(Value::Null, Value::from));
+        put(&mut node, "leading", Some(self.leading).filter(|count| *count > 0).map_or(Value::Null, Value::from));
         put(&mut node, "options", options(&self.options)?);
         let mut commands = Map::new();
         for (names, subcommand) in self.commands {
@@ -270,6 +299,7 @@ impl Subcommand {
         put(&mut node, "commands", Value::Object(commands));
         put(&mut node, "inner", Value::Array(self.inner));
         put(&mut node, "effects", Value::Array(self.effects));
+        put(&mut node, "flows", Value::Array(self.flows));
         put(&mut node, "prints", self.prints.map_or(Value::Null, Value::from));
         Ok(Value::Object(node))
     }

@@ -1,0 +1,407 @@
+//! awk programs: what simple ones print of a known input, and what any of them runs and writes.
+
+use crate::decode;
+use crate::interpret::{Interpreter, Stream};
+use crate::value::{Origin, Piece, Value, Why};
+use crate::{Access, Redirection};
+
+/// So many lines of an input are tried one by one.
+const MOST_LINES: usize = 64;
+
+/// Runs what the program runs: `system(…)`, `"…" | getline`, `print … | "…"`; opens what it prints into.
+pub(crate) fn run(interpreter: &mut Interpreter<'_>, program: &str, origin: Origin, stdin: &Stream) -> Stream {
+    let tokens = tokens(program);
+    let known = stdin.text.literal().filter(|_| stdin.present);
+    let lines: Vec<String> = known.iter().flat_map(|text| text.lines().take(MOST_LINES)).map(str::to_owned).collect();
+    for at in 0..tokens.len() {
+        let Some(found) = runs_at(&tokens, at) else { continue };
+        let reads_fields = [found.expression, found.printed].iter().any(|part| part.contains(&Token::Symbol("$")));
+        let records: Vec<Option<Record<'_>>> = match reads_fields && !lines.is_empty() {
+            true => lines.iter().enumerate().map(|(index, line)| Some(Record::of(line, None, index + 1))).collect(),
+            false => vec![None],
+        };
+        for record in &records {
+            let scope = Scope { tokens: &tokens, record: record.as_ref(), origin };
+            let target = scope.value(found.expression);
+            let mut input = Stream::of(scope.list(found.printed), Vec::new());
+            input.present = found.kind == Kind::Feeds;
+            match found.kind {
+                Kind::Runs | Kind::Feeds => drop(interpreter.fed_shell_text(&target, &input)),
+                Kind::Writes => {
+                    let redirects = vec![Redirection { access: Access::Overwrite, descriptor: 1, target }];
+                    interpreter.redirected_group(redirects, origin, &mut input);
+                }
+            }
+        }
+    }
+    Stream::default()
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Runs,
+    Feeds,
+    Writes,
+}
+
+/// A place where something is run or written: its text, and what is printed into it.
+struct Found<'t> {
+    kind: Kind,
+    expression: &'t [Token],
+    printed: &'t [Token],
+}
+
+fn runs_at(tokens: &[Token], at: usize) -> Option<Found<'_>> {
+    let next = tokens.get(at + 1);
+    let behind = tokens.get(at + 1..).unwrap_or(&[]);
+    match tokens.get(at)? {
+        Token::Name(name) if name == "system" && next == Some(&Token::Symbol("(")) => {
+            let inside = tokens.get(at + 2..).unwrap_or(&[]);
+            let end = closing(inside);
+            Some(Found { kind: Kind::Runs, expression: inside.get(..end)?, printed: &[] })
+        }
+        Token::Symbol("|" | "|&") if matches!(next, Some(Token::Name(name)) if name == "getline") => {
+            let before = tokens.get(..at)?;
+            let start = before.iter().rposition(begins_statement).map_or(0, |index| index + 1);
+            Some(Found { kind: Kind::Runs, expression: before.get(start..)?, printed: &[] })
+        }
+        Token::Symbol(symbol @ ("|" | "|&" | ">" | ">>")) => {
+            let before = tokens.get(..at)?;
+            let is_print = |token: &Token| matches!(token, Token::Name(name) if name.starts_with("print"));
+            let start = before.iter().rposition(|token| begins_statement(token) && *token != Token::Symbol("("));
+            let statement = before.get(start.map_or(0, |index| index + 1)..)?;
+            let printed = statement.iter().position(is_print).and_then(|index| statement.get(index + 1..))?;
+            let open = printed.iter().filter(|token| **token == Token::Symbol("(")).count();
+            if open != printed.iter().filter(|token| **token == Token::Symbol(")")).count() {
+                return None;
+            }
+            let end = behind.iter().position(ends_statement).unwrap_or(behind.len());
+            let kind = if symbol.starts_with('>') { Kind::Writes } else { Kind::Feeds };
+            Some(Found { kind, expression: behind.get(..end)?, printed })
+        }
+        Token::Text(_) | Token::Number(_) | Token::Name(_) | Token::Pattern(_) | Token::Symbol(_) => None,
+    }
+}
+
+fn begins_statement(token: &Token) -> bool {
+    ends_statement(token) || matches!(token, Token::Symbol("{" | "("))
+}
+
+fn ends_statement(token: &Token) -> bool {
+    matches!(token, Token::Symbol(";" | "}" | "\n"))
+}
+
+/// Where the parenthesis that is open before these tokens closes.
+fn closing(tokens: &[Token]) -> usize {
+    let mut depth = 1usize;
+    for (index, token) in tokens.iter().enumerate() {
+        match token {
+            Token::Symbol("(") => depth += 1,
+            Token::Symbol(")") => depth -= 1,
+            Token::Text(_) | Token::Number(_) | Token::Name(_) | Token::Pattern(_) | Token::Symbol(_) => {}
+        }
+        if depth == 0 {
+            return index;
+        }
+    }
+    tokens.len()
+}
+
+/// What the program prints when it reads `text`; `None` for programs that are more than patterns and prints.
+pub(crate) fn printed(program: &str, separator: Option<&str>, text: &str) -> Option<String> {
+    let tokens = tokens(program);
+    let rules = rules(&tokens)?;
+    let mut printed = String::with_capacity(text.len());
+    let lines: Vec<&str> = text.strip_suffix('\n').unwrap_or(text).split('\n').collect();
+    let begin = rules.iter().filter(|rule| rule.is_named("BEGIN"));
+    for rule in begin {
+        rule.print(&tokens, None, &mut printed)?;
+    }
+    if rules.iter().all(|rule| rule.is_named("BEGIN")) {
+        return Some(printed);
+    }
+    if lines.len() * rules.len() > MOST_STEPS {
+        return None;
+    }
+    for (index, line) in lines.iter().enumerate() {
+        let record = Record::of(line, separator, index + 1);
+        for rule in rules.iter().filter(|rule| !rule.is_named("BEGIN") && !rule.is_named("END")) {
+            if rule.fits(&record)? {
+                rule.print(&tokens, Some(&record), &mut printed)?;
+            }
+        }
+    }
+    for rule in rules.iter().filter(|rule| rule.is_named("END")) {
+        rule.print(&tokens, None, &mut printed)?;
+    }
+    Some(printed)
+}
+
+/// Whether the program ends before it reads anything.
+pub(crate) fn reads_nothing(program: &str) -> bool {
+    rules(&tokens(program)).is_some_and(|rules| !rules.is_empty() && rules.iter().all(|rule| rule.is_named("BEGIN")))
+}
+
+/// More lines times rules than this are not followed.
+const MOST_STEPS: usize = 4096;
+
+struct Rule<'t> {
+    pattern: &'t [Token],
+    action: Option<&'t [Token]>,
+}
+
+fn rules(tokens: &[Token]) -> Option<Vec<Rule<'_>>> {
+    let mut rules = Vec::new();
+    let mut rest = tokens;
+    while !rest.is_empty() {
+        let open = rest.iter().position(|token| matches!(token, Token::Symbol("{" | ";" | "\n"))).unwrap_or(rest.len());
+        let pattern = rest.get(..open)?;
+        if rest.get(open) != Some(&Token::Symbol("{")) {
+            if !pattern.is_empty() {
+                rules.push(Rule { pattern, action: None });
+            }
+            rest = rest.get(open + 1..).unwrap_or(&[]);
+            continue;
+        }
+        let inside = rest.get(open + 1..)?;
+        let end = inside.iter().position(|token| *token == Token::Symbol("}"))?;
+        let action = inside.get(..end)?;
+        if action.contains(&Token::Symbol("{")) {
+            return None;
+        }
+        rules.push(Rule { pattern, action: Some(action) });
+        rest = inside.get(end + 1..).unwrap_or(&[]);
+    }
+    Some(rules)
+}
+
+impl Rule<'_> {
+    fn is_named(&self, name: &str) -> bool {
+        matches!(self.pattern, [Token::Name(pattern)] if pattern == name)
+    }
+
+    fn fits(&self, record: &Record<'_>) -> Option<bool> {
+        let matches = |pattern: &str| Some(decode::compiled(pattern, false)?.is_match(record.line));
+        match self.pattern {
+            [] => Some(true),
+            [Token::Number(number)] => Some(number != "0"),
+            [Token::Pattern(pattern)] => matches(pattern),
+            [Token::Symbol("!"), Token::Pattern(pattern)] => matches(pattern).map(|fits| !fits),
+            [Token::Name(name), Token::Symbol("=="), Token::Number(number)] if name == "NR" => {
+                Some(number.parse() == Ok(record.number))
+            }
+            _ => None,
+        }
+    }
+
+    fn print(&self, tokens: &[Token], record: Option<&Record<'_>>, printed: &mut String) -> Option<()> {
+        let scope = Scope { tokens, record, origin: Origin::default() };
+        let Some(action) = self.action else {
+            printed.extend([record?.line, "\n"]);
+            return Some(());
+        };
+        for statement in action.split(ends_statement).filter(|statement| !statement.is_empty()) {
+            match statement.split_first()? {
+                (Token::Name(name), []) if name == "print" => printed.extend([record?.line, "\n"]),
+                (Token::Name(name), list) if name == "print" => {
+                    printed.push_str(&scope.list(list).literal()?);
+                    printed.push('\n');
+                }
+                (Token::Name(name), list) if name == "printf" => {
+                    let values: Option<Vec<String>> = list
+                        .split(|token| *token == Token::Symbol(","))
+                        .map(|part| scope.value(part).literal().map(|text| text.into_owned()))
+                        .collect();
+                    let values = values?;
+                    printed.push_str(&decode::printf(values.first()?, values.get(1..)?)?);
+                }
+                (Token::Name(_), [Token::Symbol("="), ..]) => {}
+                _ => return None,
+            }
+        }
+        Some(())
+    }
+}
+
+/// A line with its fields.
+struct Record<'l> {
+    line: &'l str,
+    fields: Vec<&'l str>,
+    number: usize,
+}
+
+impl<'l> Record<'l> {
+    fn of(line: &'l str, separator: Option<&str>, number: usize) -> Record<'l> {
+        let fields = match separator.filter(|separator| *separator != " ") {
+            Some("\\t") => line.split('\t').collect(),
+            Some(separator) => line.split(separator).collect(),
+            None => line.split_whitespace().collect(),
+        };
+        Record { line, fields, number }
+    }
+}
+
+/// Where an expression stands: the whole program, and the line that it reads if that is known.
+struct Scope<'t> {
+    tokens: &'t [Token],
+    record: Option<&'t Record<'t>>,
+    origin: Origin,
+}
+
+impl Scope<'_> {
+    /// What `print a, b` prints, without the newline.
+    fn list(&self, tokens: &[Token]) -> Value {
+        if let ([], Some(record)) = (tokens, self.record) {
+            return Value::text(record.line, self.origin);
+        }
+        let mut whole = Value::default();
+        for (index, part) in tokens.split(|token| *token == Token::Symbol(",")).enumerate() {
+            if index > 0 {
+                whole.push_text(" ", self.origin);
+            }
+            whole.push(self.value(part));
+        }
+        whole
+    }
+
+    /// What stands side by side is joined; everything but texts, numbers, fields and variables is not known.
+    fn value(&self, tokens: &[Token]) -> Value {
+        let mut value = Value::default();
+        let mut rest = tokens;
+        while let Some((first, behind)) = rest.split_first() {
+            rest = behind;
+            match first {
+                Token::Text(text) | Token::Number(text) => value.push_text(text, self.origin),
+                Token::Symbol("(" | ")") => {}
+                Token::Symbol("$") => {
+                    value.push(self.field(rest.first()));
+                    rest = rest.get(1..).unwrap_or(&[]);
+                }
+                Token::Name(name) if rest.first() != Some(&Token::Symbol("(")) => value.push(self.variable(name)),
+                Token::Name(_) => {
+                    let inside = rest.get(1..).unwrap_or(&[]);
+                    rest = inside.get(closing(inside) + 1..).unwrap_or(&[]);
+                    value.push(self.unknown());
+                }
+                Token::Pattern(_) | Token::Symbol(_) => value.push(self.unknown()),
+            }
+        }
+        value
+    }
+
+    fn unknown(&self) -> Value {
+        Value::piece(Piece::Unknown(Why::Input), self.origin)
+    }
+
+    fn field(&self, token: Option<&Token>) -> Value {
+        let Some(record) = self.record else { return self.unknown() };
+        let index = match token {
+            Some(Token::Number(number)) => number.parse().ok(),
+            Some(Token::Name(name)) if name == "NF" => Some(record.fields.len()),
+            _ => None,
+        };
+        match index {
+            Some(0usize) => Value::text(record.line, self.origin),
+            Some(index) => Value::text(record.fields.get(index - 1).copied().unwrap_or(""), self.origin),
+            None => self.unknown(),
+        }
+    }
+
+    /// A variable that the program sets once, to a text.
+    fn variable(&self, name: &str) -> Value {
+        let numbers = self.record.map(|record| (record.number, record.fields.len()));
+        match (name, numbers) {
+            ("NR" | "FNR", Some((number, _))) => return Value::text(number.to_string(), self.origin),
+            ("NF", Some((_, count))) => return Value::text(count.to_string(), self.origin),
+            _ => {}
+        }
+        let sets = |three: &&[Token]| matches!(three, [Token::Name(set), Token::Symbol("="), _] if set == name);
+        let mut set = self.tokens.windows(3).filter(sets);
+        match (set.next(), set.next()) {
+            (Some([_, _, Token::Text(text) | Token::Number(text)]), None) => Value::text(text.clone(), self.origin),
+            _ => self.unknown(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Token {
+    Text(String),
+    Number(String),
+    Name(String),
+    Pattern(String),
+    Symbol(&'static str),
+}
+
+/// The longest first.
+const SYMBOLS: [&str; 36] = [
+    ">>", "|&", "||", "&&", "==", "!=", "<=", ">=", "!~", "++", "--", "+=", "-=", "*=", "/=", "%=", "|", ">", "<", "(",
+    ")", "{", "}", "[", "]", ";", ",", "$", "=", "!", "~", "+", "-", "*", "?", "\n",
+];
+
+fn tokens(program: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut rest = program;
+    while let Some(first) = rest.chars().next() {
+        let taken = |fits: fn(char) -> bool| rest.find(|letter| !fits(letter)).unwrap_or(rest.len());
+        let length = match first {
+            '"' => {
+                let (text, length) = delimited(rest, '"');
+                tokens.push(Token::Text(decode::escapes(&text)));
+                length
+            }
+            '/' if !ends_operand(tokens.last()) => {
+                let (pattern, length) = delimited(rest, '/');
+                tokens.push(Token::Pattern(pattern.replace("\\/", "/")));
+                length
+            }
+            '#' => rest.find('\n').unwrap_or(rest.len()),
+            '\\' => first.len_utf8(),
+            digit if digit.is_ascii_digit() => {
+                let length = taken(|letter| letter.is_ascii_digit() || letter == '.');
+                tokens.push(Token::Number(rest.get(..length).unwrap_or("").to_owned()));
+                length
+            }
+            letter if letter.is_ascii_alphabetic() || letter == '_' => {
+                let length = taken(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+                tokens.push(Token::Name(rest.get(..length).unwrap_or("").to_owned()));
+                length
+            }
+            other => match SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol)) {
+                Some(symbol) => {
+                    tokens.push(Token::Symbol(symbol));
+                    symbol.len()
+                }
+                None => {
+                    if !other.is_whitespace() {
+                        tokens.push(Token::Symbol("?"));
+                    }
+                    other.len_utf8()
+                }
+            },
+        };
+        rest = rest.get(length..).unwrap_or("");
+    }
+    tokens
+}
+
+fn ends_operand(token: Option<&Token>) -> bool {
+    matches!(token, Some(Token::Text(_) | Token::Number(_) | Token::Name(_) | Token::Symbol(")" | "]" | "$")))
+}
+
+/// The text between two delimiters, and how long all of it is; a backslash keeps the next letter in it.
+fn delimited(text: &str, delimiter: char) -> (String, usize) {
+    let mut inside = String::new();
+    let mut letters = text.char_indices().skip(1);
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            letter if letter == delimiter => return (inside, at + letter.len_utf8()),
+            '\\' => {
+                inside.push('\\');
+                inside.extend(letters.next().map(|(_, letter)| letter));
+            }
+            letter => inside.push(letter),
+        }
+    }
+    (inside, text.len())
+}

@@ -1,0 +1,506 @@
+//! Text tools over a known input: what `cut`, `tr`, `sort`, `grep` and their kin print, as far as their options are simple.
+
+use crate::value::Value;
+use crate::{awk, decode, sed};
+use std::collections::BTreeSet;
+
+/// A longer input is not followed: nobody hides a command in it, and work stays bounded.
+const LONGEST: usize = 128 * 1024;
+
+/// What the tool prints when it reads `text`; `None` for tools and options that are not followed.
+pub(crate) fn apply(name: &str, arguments: &[Value], text: &str) -> Option<(&'static str, String)> {
+    if text.len() > LONGEST {
+        return None;
+    }
+    let (step, valued) = *TOOLS.iter().find(|(tool, _)| *tool == name || aliased(name) == *tool)?;
+    let given = Given::of(arguments, valued)?;
+    Some((step, printed(step, &given, text)?))
+}
+
+/// Each tool with the letters of its options that take a value.
+const TOOLS: [(&str, &str); 29] = [
+    ("base64", "w"),
+    ("base32", "w"),
+    ("basenc", "w"),
+    ("xxd", "clgs"),
+    ("od", "AjNStw"),
+    ("hexdump", "efns"),
+    ("openssl", ""),
+    ("rev", ""),
+    ("tac", ""),
+    ("tr", ""),
+    ("cut", "bcdf"),
+    ("head", "nc"),
+    ("tail", "nc"),
+    ("sort", "ktSTo"),
+    ("uniq", "fsw"),
+    ("grep", "eABCm"),
+    ("fold", "w"),
+    ("paste", "d"),
+    ("nl", "bdfhilnsvw"),
+    ("wc", ""),
+    ("gunzip", ""),
+    ("iconv", "ft"),
+    ("rot13", ""),
+    ("dos2unix", ""),
+    ("uudecode", "o"),
+    ("jq", ""),
+    ("xargs", "nILPsda"),
+    ("sed", "ef"),
+    ("awk", "Fvf"),
+];
+
+fn aliased(name: &str) -> &str {
+    match name {
+        "gzip" | "zcat" | "gzcat" => "gunzip",
+        "egrep" | "fgrep" | "ggrep" => "grep",
+        "caesar" => "rot13",
+        "ghead" => "head",
+        "gtail" => "tail",
+        "gtr" => "tr",
+        "gbase64" => "base64",
+        "gsed" => "sed",
+        "gawk" | "mawk" | "nawk" => "awk",
+        name => name,
+    }
+}
+
+fn printed(tool: &str, given: &Given, text: &str) -> Option<String> {
+    match tool {
+        "base64" | "base32" | "basenc" => based(tool, given, text),
+        "xxd" => xxd(given, text),
+        "openssl" => openssl(given, text),
+        "rev" => Some(lines(text).map(|line| line.chars().rev().chain(['\n']).collect::<String>()).collect()),
+        "tac" => Some(joined(lines(text).collect::<Vec<_>>().into_iter().rev())),
+        "tr" => translated(given, text),
+        "cut" => cut(given, text),
+        "head" | "tail" => ends(tool == "head", given, text),
+        "sort" => sorted(given, text),
+        "uniq" => unique(given, text),
+        "grep" => searched(given, text),
+        "fold" => Some(folded(given.number('w').unwrap_or(80), text)),
+        "paste" => pasted(given, text),
+        "gunzip" => Some(decode::text_of(&decode::gunzip(&decode::bytes_of(text))?)),
+        "iconv" => Some(text.to_owned()),
+        "rot13" => Some(decode::rot13(text)),
+        "dos2unix" => Some(text.replace('\r', "")),
+        "uudecode" => decode::uudecode(text),
+        "jq" => queried(given, text),
+        "sed" => edited(given, text),
+        "awk" => awk::printed(given.script()?.as_str(), given.value('F'), text),
+        "xargs" => Some(text.split_whitespace().collect::<Vec<_>>().join(" ") + "\n"),
+        _ => None,
+    }
+}
+
+/// The options and operands of a tool; a file among them is none of these.
+struct Given {
+    options: Vec<(char, String)>,
+    operands: Vec<String>,
+}
+
+impl Given {
+    /// `None` if a word is not known. Long options count as the letter they stand for.
+    fn of(arguments: &[Value], valued: &str) -> Option<Given> {
+        let mut given = Given { options: Vec::new(), operands: Vec::new() };
+        let mut words = arguments.iter().map(|word| word.literal().map(|text| text.into_owned()));
+        while let Some(word) = words.next() {
+            let word = word?;
+            if let Some(long) = word.strip_prefix("--").filter(|long| !long.is_empty()) {
+                let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+                let letter = letter_of(name)?;
+                let next = valued.contains(letter) && value.is_none();
+                let value = if next { words.next()?? } else { value.unwrap_or("").to_owned() };
+                given.options.push((letter, value));
+            } else if let Some(letters) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) {
+                given.cluster(letters, valued, &mut words)?;
+            } else {
+                given.operands.push(word);
+            }
+        }
+        Some(given)
+    }
+
+    fn cluster(&mut self, letters: &str, valued: &str, words: &mut impl Iterator<Item = Option<String>>) -> Option<()> {
+        if letters.bytes().all(|byte| byte.is_ascii_digit()) {
+            // `head -5`
+            self.options.push(('n', letters.to_owned()));
+            return Some(());
+        }
+        for (at, letter) in letters.char_indices() {
+            if !valued.contains(letter) {
+                self.options.push((letter, String::new()));
+                continue;
+            }
+            let joined = letters.get(at + letter.len_utf8()..).unwrap_or("");
+            let value = if joined.is_empty() { words.next()?? } else { joined.to_owned() };
+            self.options.push((letter, value));
+            break;
+        }
+        Some(())
+    }
+
+    fn has(&self, letter: char) -> bool {
+        self.options.iter().any(|(known, _)| *known == letter)
+    }
+
+    fn value(&self, letter: char) -> Option<&str> {
+        self.options.iter().rev().find(|(known, _)| *known == letter).map(|(_, value)| value.as_str())
+    }
+
+    fn number(&self, letter: char) -> Option<usize> {
+        self.value(letter)?.parse().ok()
+    }
+
+    /// The script of `sed` and `awk`: all that `-e` gives, else the first operand.
+    fn script(&self) -> Option<String> {
+        let given = self.options.iter().filter(|(letter, _)| *letter == 'e').map(|(_, value)| value.as_str());
+        let all = given.collect::<Vec<_>>();
+        if all.is_empty() { self.operands.first().cloned() } else { Some(all.join("\n")) }
+    }
+
+    /// Whether no other option is given than these.
+    fn only(&self, letters: &str) -> Option<()> {
+        self.options.iter().all(|(letter, _)| letters.contains(*letter)).then_some(())
+    }
+}
+
+fn letter_of(long: &str) -> Option<char> {
+    const LONG: [(&str, char); 38] = [
+        ("decode", 'd'),
+        ("ignore-garbage", 'i'),
+        ("wrap", 'w'),
+        ("base64", '6'),
+        ("base64url", '6'),
+        ("base32", '3'),
+        ("base16", 'x'),
+        ("revert", 'r'),
+        ("reverse", 'r'),
+        ("plain", 'p'),
+        ("ps", 'p'),
+        ("postscript", 'p'),
+        ("delete", 'd'),
+        ("squeeze-repeats", 's'),
+        ("complement", 'c'),
+        ("delimiter", 'd'),
+        ("delimiters", 'd'),
+        ("fields", 'f'),
+        ("characters", 'c'),
+        ("bytes", 'c'),
+        ("lines", 'n'),
+        ("unique", 'u'),
+        ("numeric-sort", 'n'),
+        ("width", 'w'),
+        ("serial", 's'),
+        ("decompress", 'd'),
+        ("stdout", 'c'),
+        ("to-stdout", 'c'),
+        ("from-code", 'f'),
+        ("to-code", 't'),
+        ("invert-match", 'v'),
+        ("regexp", 'e'),
+        ("only-matching", 'o'),
+        ("raw-output", 'r'),
+        ("expression", 'e'),
+        ("quiet", 'n'),
+        ("regexp-extended", 'E'),
+        ("field-separator", 'F'),
+    ];
+    LONG.iter().find(|(name, _)| *name == long).map(|(_, letter)| *letter)
+}
+
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.strip_suffix('\n').unwrap_or(text).split('\n')
+}
+
+fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+    lines.flat_map(|line| [line, "\n"]).collect()
+}
+
+fn based(tool: &str, given: &Given, text: &str) -> Option<String> {
+    if !given.has('d') && !given.has('D') {
+        return None;
+    }
+    match tool {
+        "base32" => decode::base32(text),
+        "basenc" if given.has('3') => decode::base32(text),
+        "basenc" if given.has('x') => decode::hexadecimal(text),
+        _ => decode::base64(text),
+    }
+}
+
+fn openssl(given: &Given, text: &str) -> Option<String> {
+    // Its long options have one dash: the letters of `-d`, `-a`, `-A`, `-base64`.
+    let decodes = given.has('d') && given.operands.iter().all(|word| matches!(word.as_str(), "enc" | "base64"));
+    let is_base64 = given.has('a') || given.operands.iter().any(|word| word == "base64");
+    (decodes && is_base64).then(|| decode::base64(text)).flatten()
+}
+
+fn xxd(given: &Given, text: &str) -> Option<String> {
+    if !given.has('r') {
+        return None;
+    }
+    if given.has('p') {
+        return decode::hexadecimal(text);
+    }
+    // `00000000: 726d 202d  rm -`
+    let digits = |line: &str| {
+        let (_, bytes) = line.split_once(':')?;
+        Some(bytes.trim_start().split("  ").next().unwrap_or("").to_owned())
+    };
+    decode::hexadecimal(&lines(text).filter_map(digits).collect::<String>())
+}
+
+fn translated(given: &Given, text: &str) -> Option<String> {
+    given.only("dscC")?;
+    let mut sets = given.operands.iter();
+    let from = decode::characters(sets.next()?)?;
+    let to = sets.next().map(|set| decode::characters(set)).unwrap_or_else(|| Some(Vec::new()))?;
+    let complement = given.has('c') || given.has('C');
+    let holds = |letter: char| from.contains(&letter) != complement;
+    let squeezes = given.has('s');
+    let mapped = |letter: char| match from.iter().position(|known| *known == letter) {
+        _ if !holds(letter) => Some(letter),
+        _ if given.has('d') => None,
+        _ if to.is_empty() => Some(letter),
+        None => to.last().copied(),
+        Some(index) => to.get(index).or(to.last()).copied(),
+    };
+    let squeezed = if to.is_empty() { &from } else { &to };
+    let mut printed = String::with_capacity(text.len());
+    for letter in text.chars().filter_map(mapped) {
+        let repeats = squeezes && printed.ends_with(letter) && squeezed.contains(&letter);
+        printed.extend((!repeats).then_some(letter));
+    }
+    Some(printed)
+}
+
+fn cut(given: &Given, text: &str) -> Option<String> {
+    given.only("bcdfs")?;
+    let list = given.value('f').or(given.value('c')).or(given.value('b'))?;
+    let wanted: BTreeSet<usize> = positions(list)?;
+    let open = open_from(list);
+    let is_wanted = |index: usize| wanted.contains(&index) || open.is_some_and(|from| index >= from);
+    if !given.has('f') {
+        let chosen = |line: &str| -> String {
+            line.chars().enumerate().filter(|(index, _)| is_wanted(index + 1)).map(|(_, letter)| letter).collect()
+        };
+        return Some(lines(text).map(|line| chosen(line) + "\n").collect());
+    }
+    let delimiter = given.value('d').unwrap_or("\t");
+    let fields = |line: &str| {
+        if !line.contains(delimiter) {
+            return if given.has('s') { String::new() } else { format!("{line}\n") };
+        }
+        let chosen = line.split(delimiter).enumerate().filter(|(index, _)| is_wanted(index + 1));
+        chosen.map(|(_, field)| field).collect::<Vec<_>>().join(delimiter) + "\n"
+    };
+    (!delimiter.is_empty()).then(|| lines(text).map(fields).collect())
+}
+
+/// The closed part of a list such as `1,3-5,7-`.
+fn positions(list: &str) -> Option<BTreeSet<usize>> {
+    const MOST: usize = 4096;
+    let mut wanted = BTreeSet::new();
+    for part in list.split(',') {
+        match part.split_once('-') {
+            None => drop(wanted.insert(part.parse().ok()?)),
+            Some((_, "")) => {}
+            Some((from, to)) => {
+                let from = if from.is_empty() { 1 } else { from.parse().ok()? };
+                wanted.extend(from..=to.parse::<usize>().ok()?.min(MOST));
+            }
+        }
+    }
+    Some(wanted)
+}
+
+fn open_from(list: &str) -> Option<usize> {
+    list.split(',').filter_map(|part| part.strip_suffix('-')?.parse().ok()).min()
+}
+
+fn ends(head: bool, given: &Given, text: &str) -> Option<String> {
+    given.only("ncq")?;
+    let written = given.value('c').or(given.value('n')).unwrap_or("10");
+    let (sign, digits) = match written.chars().next()? {
+        sign @ ('+' | '-') => (Some(sign), written.get(1..)?),
+        _ => (None, written),
+    };
+    let count: usize = digits.parse().ok()?;
+    let units: Vec<&str> = match given.has('c') {
+        true => text.split_inclusive(|_| true).collect(),
+        false => text.split_inclusive('\n').collect(),
+    };
+    let all = units.len();
+    let (skip, take) = match (head, sign) {
+        (true, Some('-')) => (0, all.saturating_sub(count)),
+        (true, _) => (0, count),
+        (false, Some('+')) => (count.saturating_sub(1), all),
+        (false, _) => (all.saturating_sub(count), all),
+    };
+    Some(units.into_iter().skip(skip).take(take).collect())
+}
+
+fn sorted(given: &Given, text: &str) -> Option<String> {
+    given.only("runRk")?;
+    let number = |line: &str| -> i64 {
+        let digits = line.trim_start();
+        let end = digits.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(digits.len());
+        digits.get(..end).and_then(|digits| digits.parse().ok()).unwrap_or(0)
+    };
+    if given.has('R') || given.value('k').is_some_and(|key| !key.starts_with('1')) {
+        return None;
+    }
+    let mut all: Vec<&str> = lines(text).collect();
+    all.sort_unstable();
+    if given.has('n') {
+        all.sort_by_key(|line| number(line));
+    }
+    if given.has('r') {
+        all.reverse();
+    }
+    if given.has('u') {
+        all.dedup();
+    }
+    Some(joined(all.into_iter()))
+}
+
+fn unique(given: &Given, text: &str) -> Option<String> {
+    given.only("")?;
+    let mut all: Vec<&str> = lines(text).collect();
+    all.dedup();
+    Some(joined(all.into_iter()))
+}
+
+fn searched(given: &Given, text: &str) -> Option<String> {
+    given.only("eEFivoxwahs")?;
+    let pattern = given.value('e').or(given.operands.first().map(String::as_str))?;
+    let written = if given.has('F') { regex_lite::escape(pattern) } else { decode::regex(pattern, given.has('E')) };
+    let bounded = match (given.has('x'), given.has('w')) {
+        (true, _) => format!("^(?:{written})$"),
+        (_, true) => format!(r"\b(?:{written})\b"),
+        _ => written,
+    };
+    let regex = decode::compiled(&bounded, given.has('i'))?;
+    if given.has('o') {
+        let found = lines(text).flat_map(|line| regex.find_iter(line).map(|found| found.as_str()));
+        return Some(joined(found.filter(|found| !found.is_empty())));
+    }
+    Some(joined(lines(text).filter(|line| regex.is_match(line) != given.has('v'))))
+}
+
+fn folded(width: usize, text: &str) -> String {
+    let mut printed = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        for (index, letter) in line.chars().enumerate() {
+            if index > 0 && index % width.max(1) == 0 && letter != '\n' {
+                printed.push('\n');
+            }
+            printed.push(letter);
+        }
+    }
+    printed
+}
+
+fn pasted(given: &Given, text: &str) -> Option<String> {
+    given.only("sd")?;
+    let delimiters: Vec<char> = decode::escapes(given.value('d').unwrap_or("\t")).chars().collect();
+    if !given.has('s') {
+        return given.operands.iter().all(|word| word == "-").then(|| text.to_owned());
+    }
+    let mut printed = String::with_capacity(text.len());
+    for (index, line) in lines(text).enumerate() {
+        if index > 0 {
+            printed.extend(delimiters.get((index - 1) % delimiters.len().max(1)).filter(|letter| **letter != '\0'));
+        }
+        printed.push_str(line);
+    }
+    printed.push('\n');
+    Some(printed)
+}
+
+fn edited(given: &Given, text: &str) -> Option<String> {
+    given.only("neErsu")?;
+    let extended = given.has('E') || given.has('r');
+    sed::printed(given.script()?.as_str(), extended, given.has('n'), text)
+}
+
+/// `jq -r` of a text: `.`, `@base64d`, a text of its own.
+fn queried(given: &Given, text: &str) -> Option<String> {
+    given.only("rnRsj")?;
+    let unquoted = |text: &str| {
+        let inside = text.trim().strip_prefix('"')?.strip_suffix('"')?;
+        (!inside.contains('"')).then(|| decode::escapes(inside))
+    };
+    let mut value = if given.has('R') { Some(text.trim_end_matches('\n').to_owned()) } else { unquoted(text) };
+    for step in given.operands.first()?.split('|') {
+        value = match step.trim() {
+            "." | "@text" | "tostring" => value,
+            "@base64d" => decode::base64(&value?),
+            literal => Some(unquoted(literal)?),
+        };
+    }
+    given.has('r').then_some(value? + "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::Origin;
+
+    #[track_caller]
+    fn check(command: &str, input: &str, expected: Option<&str>) {
+        let words: Vec<Value> = command.split(' ').map(|word| Value::text(word, Origin::default())).collect();
+        let name = words.first().map(Value::shown).unwrap_or_default();
+        let printed = apply(&name, words.get(1..).unwrap_or(&[]), input).map(|(_, text)| text);
+        assert_eq!(printed.as_deref(), expected, "{command}");
+    }
+
+    #[test]
+    fn tools_print_what_they_print() {
+        check("tr a-c x-z", "cab", Some("zxy"));
+        check("tr -d _", "r_m", Some("rm"));
+        check("tr -s x", "rxxm", Some("rxm"));
+        check("tr [:upper:] [:lower:]", "RM", Some("rm"));
+        check("tr -cd a-z", "r1m!", Some("rm"));
+        check("cut -d: -f2,3", "a:b:c:d\n", Some("b:c\n"));
+        check("cut -c3-", "xxrm\n", Some("rm\n"));
+        check("cut -f 1 --delimiter=,", "a,b\nc\n", Some("a\nc\n"));
+        check("head -n1", "a\nb\n", Some("a\n"));
+        check("head -c -1", "rmx", Some("rm"));
+        check("tail -n +2", "a\nb\nc\n", Some("b\nc\n"));
+        check("tail -1", "a\nb\n", Some("b\n"));
+        check("sort -r", "a\nb\n", Some("b\na\n"));
+        check("sort -n", "10\n9\n", Some("9\n10\n"));
+        check("uniq", "a\na\nb\n", Some("a\nb\n"));
+        check("grep -v b", "a\nb\n", Some("a\n"));
+        check("grep -o [a-z]*", "12rm3\n", Some("rm\n"));
+        check("grep -E ^(a|c)$", "a\nb\nc\n", Some("a\nc\n"));
+        check("fold -w2", "rmls\n", Some("rm\nls\n"));
+        check("paste -sd+", "a\nb\n", Some("a+b\n"));
+        check("tac", "a\nb\n", Some("b\na\n"));
+        check("rev", "mr\n", Some("rm\n"));
+        check("base32 -d", "OJWSA3DTBI======", Some("rm ls\n"));
+        check("xxd -r", "00000000: 726d 206c 730a                           rm ls.\n", Some("rm ls\n"));
+        check("xxd -rp", "726d", Some("rm"));
+        check("openssl enc -d -a", "cm0=", Some("rm"));
+        check("openssl base64 -d", "cm0=", Some("rm"));
+        check("jq -r .", "\"rm\"", Some("rm\n"));
+        check("xargs", " a\n b", Some("a b\n"));
+        check("sort -k2", "a\n", None);
+        check("nl", "a\n", None);
+        check("sed s/x/r/g", "xmx\n", Some("rmr\n"));
+        check("sed -E s/(.)(.)/\\2\\1/", "mr\n", Some("rm\n"));
+        check("sed -n 2p", "a\nb\n", Some("b\n"));
+        check("sed -n /b/,$p", "a\nb\nc\n", Some("b\nc\n"));
+        check("sed -e 1d -e y/abc/xyz/", "a\nb\n", Some("y\n"));
+        check("sed s/^#//;/^$/d", "#rm\n\n", Some("rm\n"));
+        check("sed N", "a\n", None);
+        check("awk {print$2}", "a rm\n", Some("rm\n"));
+        check("awk -F: {print$1,$NF}", "a:b:c\n", Some("a c\n"));
+        check("awk /x/{print\"rm\",$1}", "x\ny\n", Some("rm x\n"));
+        check("awk BEGIN{print\"rm\"}", "x\n", Some("rm\n"));
+        check("awk NR==2", "a\nb\n", Some("b\n"));
+        check("awk {x++}", "a\n", None);
+    }
+}

@@ -1,0 +1,148 @@
+//! Files that the text itself writes: what stands in them when it runs or reads them again.
+
+use super::simple::Draft;
+use super::{Interpreter, Stream};
+use crate::invocation::Invocation;
+use crate::program::{Selector, applies, narrow};
+use crate::value::{Piece, Printed, Value};
+use crate::{Access, CommandId, Redirection};
+use std::collections::BTreeMap;
+
+/// Which of several contents a file has depends on branches, loops and time: so many are remembered.
+const MOST_CONTENTS: usize = 8;
+
+const MOST_FILES: usize = 1000;
+
+/// Paths with all contents that they have been given. Files outlive the subshell that writes them.
+#[derive(Default)]
+pub(super) struct Files {
+    contents: BTreeMap<String, Vec<Stream>>,
+}
+
+impl Interpreter<'_> {
+    /// The contents that this text may have given to a file, also to the file of a process substitution.
+    pub(super) fn written(&self, path: &Value) -> Vec<Stream> {
+        if let Some((_, stream)) = self.processes.iter().rev().find(|(place, _)| *place == path.origin()) {
+            return vec![stream.clone()];
+        }
+        let contents = self.key(path).and_then(|key| self.files.contents.get(&key));
+        contents.cloned().unwrap_or_default()
+    }
+
+    /// All of them one after the other, for who reads the file as a whole.
+    pub(crate) fn content(&self, path: &Value) -> Option<Stream> {
+        let mut contents = self.written(path).into_iter();
+        let mut whole = contents.next()?;
+        for other in contents {
+            whole.text.push_text("\n", path.origin());
+            whole.text.push(other.text);
+            whole.commands.extend(other.commands);
+        }
+        Some(whole)
+    }
+
+    /// What a command prints goes into the files that its output is redirected to; whether there are such.
+    pub(super) fn redirect_output(&mut self, redirects: &[Redirection], output: &Stream) -> bool {
+        let is_output = |file: &&Redirection| file.access != Access::Read && file.descriptor == 1;
+        let files: Vec<&Redirection> = redirects.iter().filter(is_output).collect();
+        for file in &files {
+            match file.access {
+                Access::Append => self.append(&file.target, output.clone()),
+                Access::Overwrite | Access::Read => self.write(&file.target, output.clone()),
+            }
+        }
+        !files.is_empty()
+    }
+
+    /// `> path`
+    pub(super) fn write(&mut self, path: &Value, content: Stream) {
+        let Some(key) = self.key(path) else { return };
+        let text = self.spend(content.text);
+        if self.files.contents.len() >= MOST_FILES {
+            return self.exhaust(path.origin());
+        }
+        let contents = self.files.contents.entry(key).or_default();
+        if contents.len() < MOST_CONTENTS && !contents.iter().any(|known| known.text == text) {
+            contents.push(Stream::of(text, content.commands));
+        }
+    }
+
+    /// `>> path`
+    pub(super) fn append(&mut self, path: &Value, content: Stream) {
+        let last = self.key(path).and_then(|key| self.files.contents.get_mut(&key)?.pop());
+        let mut whole = last.unwrap_or_else(|| Stream::of(Value::default(), Vec::new()));
+        whole.text.push(content.text);
+        whole.commands.extend(content.commands);
+        self.write(path, whole);
+    }
+
+    /// What a program writes into the files that it is given, by the `flows` of its grammar.
+    pub(super) fn flow(&mut self, id: CommandId, invocation: &Invocation, draft: &Draft, output: &Stream) {
+        let entries = invocation.grammars.iter().flat_map(|grammar| grammar.flows());
+        let entries: Vec<_> = entries.filter(|entry| applies(*entry, invocation)).collect();
+        for entry in entries {
+            let commands = [&[id], draft.stdin.commands.as_slice()].concat();
+            let sources = match entry.get("from").text() {
+                "stdin" => vec![(Value::default(), draft.stdin.clone())],
+                "output" => vec![(Value::default(), Stream::of(output.text.clone(), commands))],
+                selector => self.contents_of(&Selector(selector).values(invocation, &draft.words)),
+            };
+            let mut targets = Selector(entry.get("to").text()).values(invocation, &draft.words);
+            narrow(entry, &mut targets);
+            for target in &targets {
+                for (from, content) in &sources {
+                    self.write(target, content.clone());
+                    self.write(&inside(target, from), content.clone());
+                }
+            }
+        }
+    }
+
+    fn contents_of(&self, paths: &[Value]) -> Vec<(Value, Stream)> {
+        let mut contents = Vec::new();
+        for path in paths {
+            contents.extend(self.written(path).into_iter().map(|content| (path.clone(), content)));
+        }
+        contents
+    }
+
+    /// One name for a path, however it is written; `None` for what is no file or not known at all.
+    fn key(&self, path: &Value) -> Option<String> {
+        let mut written = String::new();
+        for (piece, origin) in &path.pieces {
+            written.push_str(&Value::piece(piece.clone(), *origin).shown());
+            if *piece == Piece::Output(Printed::Temporary) {
+                // Each call makes another one.
+                written.push_str(&format!("@{}", origin.span.start));
+            }
+        }
+        if written.is_empty() || written == UNKNOWN || written.starts_with("/dev/") {
+            return None;
+        }
+        let is_absolute = written.starts_with(['/', '$', '~']);
+        let folder =
+            if is_absolute { String::new() } else { self.state.folder().map_or(UNKNOWN.into(), |f| f.shown()) };
+        let mut parts: Vec<&str> = Vec::new();
+        for part in folder.split('/').chain(written.split('/')) {
+            match part {
+                "" | "." => {}
+                ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
+                part => parts.push(part),
+            }
+        }
+        Some(parts.join("/"))
+    }
+}
+
+/// How a value shows what is not known of it.
+const UNKNOWN: &str = "\u{2026}";
+
+/// The path that a file gets in a folder.
+fn inside(folder: &Value, file: &Value) -> Value {
+    let shown = file.shown();
+    let name = shown.rsplit('/').next().unwrap_or("");
+    let mut path = folder.clone();
+    path.push_text("/", folder.origin());
+    path.push_text(name, folder.origin());
+    path
+}

@@ -1,0 +1,149 @@
+//! Texts that run because a variable or a program's configuration holds them: `PAGER`, `git -c core.editor=…`, aliases.
+
+use super::inner::Run;
+use super::simple::Draft;
+use super::{Interpreter, MAX_DEPTH, Stream};
+use crate::invocation::Invocation;
+use crate::language::Language;
+use crate::program::Selector;
+use crate::value::{Origin, Value};
+use crate::{Code, CommandId};
+use reflex_tables::Node;
+
+/// So many pairs of `GIT_CONFIG_KEY_…` are read.
+const MOST_PAIRS: usize = 64;
+
+impl Interpreter<'_> {
+    /// Values that a program runs as soon as it finds them in its environment. Who does is not always known: the command
+    /// that they are set for stands for all that it starts.
+    pub(super) fn code_variables(&mut self, id: Option<CommandId>, variables: &[(String, Value)], origin: Origin) {
+        for (name, value) in variables {
+            let entry = self.surroundings.programs.get(&format!("${name}"));
+            if entry.is_nil() || value.pieces.is_empty() || self.depth >= MAX_DEPTH {
+                continue;
+            }
+            let text = |text: &str| Value::text(text, origin);
+            let lines = match entry.get("how").text() {
+                "script" if self.readable(value).is_none() => Vec::new(),
+                "script" => vec![vec![text("sh"), text("-c"), value.clone()]],
+                "program" => vec![vec![value.clone()]],
+                "options" => vec![[vec![text(entry.get("program").text())], super::feed::words_of(value)].concat()],
+                _ => value.split(&[':', ' ']).into_iter().map(|file| vec![text("sh"), file]).collect(),
+            };
+            let parent = self.parent;
+            self.parent = id.or(parent);
+            self.depth += 1;
+            for words in lines {
+                self.isolated(|this| this.command(Draft::of_program(words, origin)));
+            }
+            self.depth -= 1;
+            self.parent = parent;
+        }
+    }
+
+    /// What the program runs by its configuration, given with the command, in the environment or by an earlier command.
+    pub(super) fn settings(&mut self, id: CommandId, invocation: &Invocation, draft: &Draft) -> Option<Stream> {
+        let kinds = invocation.grammars.first()?.settings();
+        if kinds.is_nil() || self.depth >= MAX_DEPTH {
+            return None;
+        }
+        let mut given = self.given_settings(invocation, draft);
+        if let Some((key, value)) = written_setting(invocation, draft) {
+            self.settings.push((key.clone(), value.clone()));
+            given.push((key, value));
+        }
+        let parent = self.parent.replace(id);
+        self.depth += 1;
+        for (key, value) in &given {
+            self.setting(kind(kinds, key), value, id, draft);
+        }
+        let printed = self.aliased_command(&given, id, invocation, draft);
+        self.depth -= 1;
+        self.parent = parent;
+        printed
+    }
+
+    fn setting(&mut self, kind: &str, value: &Value, id: CommandId, draft: &Draft) {
+        let starts = |start: &str| value.prefix().starts_with(start);
+        let text = match kind {
+            "script" => value.clone(),
+            "helper" if starts("!") => value.without_prefix(1),
+            "helper" if starts("/") => value.clone(),
+            "file" if !starts("/dev/null") => return self.code(id, Code::File(value.clone()), Vec::new()),
+            _ => return,
+        };
+        self.script_value(text, Run { id, language: Language::Shell, parameters: Vec::new() }, draft);
+    }
+
+    /// `-c KEY=VALUE`, `--config-env KEY=VARIABLE`, `GIT_CONFIG_COUNT` and its pairs.
+    fn given_settings(&self, invocation: &Invocation, draft: &Draft) -> Vec<(String, Value)> {
+        let variable = |name: &str| self.state.variable(name).and_then(<[Value]>::first).cloned();
+        let mut given: Vec<(String, Value)> =
+            invocation.values("config", &draft.words).iter().filter_map(setting_of).collect();
+        let by_name = invocation.values("config-env", &draft.words);
+        given.extend(by_name.iter().filter_map(setting_of).filter_map(|(key, name)| {
+            let value = variable(&name.literal()?)?;
+            Some((key, value))
+        }));
+        let count = variable("GIT_CONFIG_COUNT").and_then(|count| count.literal()?.trim().parse::<usize>().ok());
+        given.extend((0..count.unwrap_or(0).min(MOST_PAIRS)).filter_map(|index| {
+            let key = variable(&format!("GIT_CONFIG_KEY_{index}"))?;
+            Some((key.literal()?.to_lowercase(), variable(&format!("GIT_CONFIG_VALUE_{index}"))?))
+        }));
+        given
+    }
+
+    /// A subcommand that an alias names: a shell text behind `!`, else words of the program itself.
+    fn aliased_command(
+        &mut self,
+        given: &[(String, Value)],
+        id: CommandId,
+        invocation: &Invocation,
+        draft: &Draft,
+    ) -> Option<Stream> {
+        let operands = Selector("operands").values(invocation, &draft.words);
+        let name = operands.first().filter(|_| invocation.path.is_empty())?.literal()?.to_lowercase();
+        let key = format!("alias.{name}");
+        let value = given.iter().chain(&self.settings).rev().find(|(known, _)| *known == key)?.1.clone();
+        let arguments = operands.get(1..).unwrap_or(&[]);
+        if value.prefix().starts_with('!') {
+            let mut text = value.without_prefix(1);
+            for argument in arguments {
+                text.push_text(" ", argument.origin());
+                text.push(argument.clone());
+            }
+            return self.script_value(text, Run { id, language: Language::Shell, parameters: Vec::new() }, draft);
+        }
+        let program = draft.words.first().cloned();
+        let words = program.into_iter().chain(super::feed::words_of(&value)).chain(arguments.iter().cloned()).collect();
+        let mut again = Draft::of_program(words, draft.origin);
+        again.stdin = draft.stdin.clone();
+        Some(self.isolated(|this| this.command(again)))
+    }
+}
+
+/// `git config [set] KEY VALUE`
+fn written_setting(invocation: &Invocation, draft: &Draft) -> Option<(String, Value)> {
+    if invocation.path.last() != Some(&"config") {
+        return None;
+    }
+    let operands = Selector("operands").values(invocation, &draft.words);
+    let is_verb = operands.first()?.literal().as_deref() == Some("set");
+    let [key, value, ..] = operands.get(usize::from(is_verb)..)? else { return None };
+    Some((key.literal()?.to_lowercase(), value.clone()))
+}
+
+fn setting_of(value: &Value) -> Option<(String, Value)> {
+    let prefix = value.prefix();
+    let (key, _) = prefix.split_once('=')?;
+    Some((key.to_lowercase(), value.without_prefix(key.len() + 1)))
+}
+
+/// How the value of a key is run; empty if it is not.
+fn kind(kinds: Node<'static>, key: &str) -> &'static str {
+    let fits = |pattern: &str| match pattern.split_once('*') {
+        Some((start, end)) => key.len() >= start.len() + end.len() && key.starts_with(start) && key.ends_with(end),
+        None => pattern == key,
+    };
+    kinds.entries().find(|(pattern, _)| fits(pattern)).map_or("", |(_, how)| how.text())
+}

@@ -1,0 +1,451 @@
+//! sed scripts: what they print of a known input, and what they run and write.
+
+use crate::decode;
+use crate::interpret::{Interpreter, Stream};
+use crate::value::{Origin, Piece, Value, Why};
+use crate::{Access, Redirection};
+
+/// So many lines of an input are run one by one.
+const MOST_LINES: usize = 64;
+
+/// Runs what the script runs (`e`, `s///e`) and opens what it writes (`w`).
+pub(crate) fn run(interpreter: &mut Interpreter<'_>, script: &str, origin: Origin, stdin: &Stream) -> Stream {
+    for command in parse(script) {
+        match command.action {
+            Action::Execute(text) if text.is_empty() => {
+                for line in lines_of(stdin, origin) {
+                    interpreter.shell_text(&line);
+                }
+            }
+            Action::Execute(text) => drop(interpreter.shell_text(&Value::text(text, origin))),
+            Action::Substitute(substitute) => {
+                if substitute.flags.contains('e') {
+                    for text in substitute.texts(stdin, origin) {
+                        interpreter.shell_text(&text);
+                    }
+                }
+                if let Some(file) = substitute.file {
+                    writes(interpreter, &file, origin);
+                }
+            }
+            Action::Write(file) => writes(interpreter, &file, origin),
+            Action::Translate(..)
+            | Action::Delete
+            | Action::Print
+            | Action::Quit
+            | Action::Insert(_)
+            | Action::Append(_)
+            | Action::Change(_)
+            | Action::Nothing
+            | Action::Other => {}
+        }
+    }
+    Stream::default()
+}
+
+fn writes(interpreter: &mut Interpreter<'_>, file: &str, origin: Origin) {
+    let target = Value::text(file, origin);
+    let redirects = vec![Redirection { access: Access::Overwrite, descriptor: 1, target }];
+    interpreter.redirected_group(redirects, origin, &mut Stream::default());
+}
+
+fn lines_of(stdin: &Stream, origin: Origin) -> Vec<Value> {
+    match stdin.text.literal().filter(|_| stdin.present) {
+        Some(text) => text.lines().take(MOST_LINES).map(|line| Value::text(line, stdin.text.origin())).collect(),
+        None => vec![Value::piece(Piece::Unknown(Why::Input), origin)],
+    }
+}
+
+/// More lines times commands than this are not followed.
+const MOST_STEPS: usize = 4096;
+
+/// What the script prints when it reads `text`; `None` for commands that are not followed.
+pub(crate) fn printed(script: &str, extended: bool, quiet: bool, text: &str) -> Option<String> {
+    let mut commands = parse(script);
+    let lines: Vec<&str> = text.strip_suffix('\n').unwrap_or(text).split('\n').collect();
+    if lines.len() * commands.len() > MOST_STEPS {
+        return None;
+    }
+    let mut printed = String::with_capacity(text.len());
+    for (index, line) in lines.iter().enumerate() {
+        let at = At { number: index + 1, last: index + 1 == lines.len(), extended };
+        let mut cycle = Cycle { space: (*line).to_owned(), printed: &mut printed, behind: String::new() };
+        let mut ends = false;
+        let mut deleted = false;
+        for command in &mut commands {
+            if !command.applies(at, &cycle.space)? {
+                continue;
+            }
+            match cycle.step(&command.action, extended)? {
+                Next::Go => {}
+                Next::Delete => deleted = true,
+                Next::Quit => ends = true,
+            }
+            if deleted || ends {
+                break;
+            }
+        }
+        let Cycle { space, behind, .. } = cycle;
+        if !quiet && !deleted {
+            printed.extend([space.as_str(), "\n"]);
+        }
+        printed.push_str(&behind);
+        if ends {
+            break;
+        }
+    }
+    Some(printed)
+}
+
+/// Where a cycle stands.
+#[derive(Clone, Copy)]
+struct At {
+    number: usize,
+    last: bool,
+    extended: bool,
+}
+
+enum Next {
+    Go,
+    Delete,
+    Quit,
+}
+
+/// One line on its way through the script.
+struct Cycle<'p> {
+    space: String,
+    printed: &'p mut String,
+    behind: String,
+}
+
+impl Cycle<'_> {
+    fn step(&mut self, action: &Action, extended: bool) -> Option<Next> {
+        match action {
+            Action::Substitute(substitute) => {
+                if let Some(changed) = substitute.apply(&self.space, extended)? {
+                    self.space = changed;
+                    if substitute.flags.contains('p') {
+                        self.printed.extend([self.space.as_str(), "\n"]);
+                    }
+                }
+            }
+            Action::Translate(from, to) => {
+                let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
+                let map = |letter: char| from.iter().position(|known| *known == letter).and_then(|at| to.get(at));
+                self.space = self.space.chars().map(|letter| map(letter).copied().unwrap_or(letter)).collect();
+            }
+            Action::Delete => return Some(Next::Delete),
+            Action::Print => self.printed.extend([self.space.as_str(), "\n"]),
+            Action::Quit => return Some(Next::Quit),
+            Action::Insert(text) => self.printed.extend([text.as_str(), "\n"]),
+            Action::Append(text) => self.behind.extend([text.as_str(), "\n"]),
+            Action::Change(text) => {
+                self.printed.extend([text.as_str(), "\n"]);
+                return Some(Next::Delete);
+            }
+            Action::Nothing | Action::Write(_) => {}
+            Action::Execute(_) | Action::Other => return None,
+        }
+        Some(Next::Go)
+    }
+}
+
+enum Address {
+    Number(usize),
+    Last,
+    Pattern(String, bool),
+}
+
+impl Address {
+    fn fits(&self, at: At, space: &str) -> Option<bool> {
+        Some(match self {
+            Address::Number(number) => *number == at.number,
+            Address::Last => at.last,
+            Address::Pattern(pattern, any_case) => {
+                decode::compiled(&decode::regex(pattern, at.extended), *any_case)?.is_match(space)
+            }
+        })
+    }
+}
+
+enum Action {
+    Substitute(Substitute),
+    Translate(String, String),
+    Delete,
+    Print,
+    Quit,
+    Execute(String),
+    Write(String),
+    Insert(String),
+    Append(String),
+    Change(String),
+    Nothing,
+    Other,
+}
+
+struct Command {
+    from: Option<Address>,
+    to: Option<Address>,
+    negated: bool,
+    within: bool,
+    action: Action,
+}
+
+impl Command {
+    fn applies(&mut self, at: At, space: &str) -> Option<bool> {
+        let fits = match (&self.from, &self.to) {
+            (None, _) => true,
+            (Some(from), None) => from.fits(at, space)?,
+            (Some(_), Some(to)) if self.within => {
+                let past = matches!(to, Address::Number(number) if at.number > *number);
+                self.within = !past && !to.fits(at, space)?;
+                !past
+            }
+            (Some(from), Some(to)) => {
+                let begins = from.fits(at, space)?;
+                let at_once = matches!(to, Address::Number(number) if *number <= at.number);
+                self.within = begins && !at_once && !(matches!(to, Address::Last) && at.last);
+                begins
+            }
+        };
+        Some(fits != self.negated)
+    }
+}
+
+struct Substitute {
+    pattern: String,
+    replacement: String,
+    flags: String,
+    file: Option<String>,
+}
+
+impl Substitute {
+    /// The changed line, if the pattern is in it; `None` around it if it is not followed.
+    fn apply(&self, line: &str, extended: bool) -> Option<Option<String>> {
+        let any_case = self.flags.contains(['i', 'I']);
+        let regex = decode::compiled(&decode::regex(&self.pattern, extended), any_case)?;
+        let nth: usize = self.flags.chars().filter(char::is_ascii_digit).collect::<String>().parse().unwrap_or(1);
+        let mut changed = String::with_capacity(line.len());
+        let mut end = 0;
+        let mut found = false;
+        for (index, captures) in regex.captures_iter(line).enumerate() {
+            let whole = captures.get(0)?;
+            let is_meant = index + 1 == nth || (index + 1 > nth && self.flags.contains('g'));
+            if !is_meant {
+                continue;
+            }
+            found = true;
+            changed.push_str(line.get(end..whole.start())?);
+            for part in self.parts()? {
+                match part {
+                    Part::Text(text) => changed.push_str(&text),
+                    Part::Group(group) => changed.push_str(captures.get(group).map_or("", |group| group.as_str())),
+                }
+            }
+            end = whole.end();
+        }
+        changed.push_str(line.get(end..)?);
+        Some(found.then_some(changed))
+    }
+
+    /// `None` for changes of case.
+    fn parts(&self) -> Option<Vec<Part>> {
+        let mut parts = Vec::new();
+        let mut letters = self.replacement.chars();
+        let mut text = String::new();
+        while let Some(letter) = letters.next() {
+            let group = match letter {
+                '&' => 0,
+                '\\' => match letters.next() {
+                    Some('n') => {
+                        text.push('\n');
+                        continue;
+                    }
+                    Some('t') => {
+                        text.push('\t');
+                        continue;
+                    }
+                    Some('U' | 'L' | 'E' | 'u' | 'l') => return None,
+                    Some(digit) if digit.is_ascii_digit() => digit.to_digit(10)? as usize,
+                    other => {
+                        text.extend(other);
+                        continue;
+                    }
+                },
+                letter => {
+                    text.push(letter);
+                    continue;
+                }
+            };
+            parts.push(Part::Text(std::mem::take(&mut text)));
+            parts.push(Part::Group(group));
+        }
+        parts.push(Part::Text(text));
+        Some(parts)
+    }
+
+    /// The texts that `s///e` runs: the changed lines, or the replacement with what is not known in it.
+    fn texts(&self, stdin: &Stream, origin: Origin) -> Vec<Value> {
+        if let Some(text) = stdin.text.literal().filter(|_| stdin.present) {
+            let changed = |line: &str| [true, false].into_iter().find_map(|extended| self.apply(line, extended)?);
+            return text.lines().take(MOST_LINES).filter_map(changed).map(|line| Value::text(line, origin)).collect();
+        }
+        let mut value = Value::default();
+        for part in self.parts().unwrap_or_default() {
+            match part {
+                Part::Text(text) => value.push_text(&text, origin),
+                Part::Group(_) => value.pieces.push((Piece::Unknown(Why::Input), origin)),
+            }
+        }
+        vec![value]
+    }
+}
+
+enum Part {
+    Text(String),
+    Group(usize),
+}
+
+/// The commands of a script; what is not understood ends the line that it stands in.
+fn parse(script: &str) -> Vec<Command> {
+    let mut reader = Reader { rest: script };
+    let mut commands = Vec::new();
+    while !reader.rest.is_empty() {
+        reader.skip(|letter| letter.is_whitespace() || letter == ';' || letter == '}');
+        if reader.rest.is_empty() {
+            break;
+        }
+        commands.push(reader.command());
+    }
+    commands
+}
+
+struct Reader<'s> {
+    rest: &'s str,
+}
+
+impl Reader<'_> {
+    fn skip(&mut self, fits: impl Fn(char) -> bool) {
+        self.rest = self.rest.trim_start_matches(fits);
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let mut letters = self.rest.chars();
+        let letter = letters.next()?;
+        self.rest = letters.as_str();
+        Some(letter)
+    }
+
+    fn command(&mut self) -> Command {
+        let from = self.address();
+        self.skip(|letter| letter == ' ');
+        let mut to = None;
+        if self.rest.starts_with(',') {
+            self.next();
+            self.skip(|letter| letter == ' ');
+            to = self.address();
+        }
+        self.skip(|letter| letter == ' ');
+        let negated = self.rest.starts_with('!');
+        self.skip(|letter| letter == '!' || letter == ' ');
+        Command { from, to, negated, within: false, action: self.action() }
+    }
+
+    fn address(&mut self) -> Option<Address> {
+        let first = self.rest.chars().next()?;
+        if first.is_ascii_digit() {
+            let digits = self.taken(|letter| letter.is_ascii_digit());
+            return digits.parse().ok().map(Address::Number);
+        }
+        match first {
+            '$' => {
+                self.next();
+                Some(Address::Last)
+            }
+            '/' | '\\' => {
+                self.next();
+                let delimiter = if first == '\\' { self.next()? } else { '/' };
+                let pattern = self.until(delimiter);
+                let any_case = self.rest.starts_with('I');
+                self.skip(|letter| letter == 'I');
+                Some(Address::Pattern(pattern, any_case))
+            }
+            _ => None,
+        }
+    }
+
+    fn action(&mut self) -> Action {
+        match self.next() {
+            Some('s') => self.substitute().map_or(Action::Other, Action::Substitute),
+            Some('y') => match self.next() {
+                Some(delimiter) => Action::Translate(self.until(delimiter), self.until(delimiter)),
+                None => Action::Other,
+            },
+            Some('d') => Action::Delete,
+            Some('p') => Action::Print,
+            Some('q') => Action::Quit,
+            Some('e') => Action::Execute(self.line()),
+            Some('w') => Action::Write(self.line()),
+            Some('i') => Action::Insert(self.text()),
+            Some('a') => Action::Append(self.text()),
+            Some('c') => Action::Change(self.text()),
+            Some('#') => {
+                self.line();
+                Action::Nothing
+            }
+            _ => Action::Other,
+        }
+    }
+
+    fn substitute(&mut self) -> Option<Substitute> {
+        let delimiter = self.next()?;
+        let (pattern, replacement) = (self.until(delimiter), self.until(delimiter));
+        let flags = self.taken(|letter| letter.is_ascii_alphanumeric() && letter != 'w');
+        let file = self.rest.starts_with('w').then(|| {
+            self.next();
+            self.line()
+        });
+        Some(Substitute { pattern, replacement, flags, file })
+    }
+
+    fn taken(&mut self, fits: impl Fn(char) -> bool) -> String {
+        let end = self.rest.find(|letter| !fits(letter)).unwrap_or(self.rest.len());
+        let (taken, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        taken.to_owned()
+    }
+
+    /// Up to a delimiter that no backslash stands before; in a set it is a letter as any other.
+    fn until(&mut self, delimiter: char) -> String {
+        let mut text = String::new();
+        while let Some(letter) = self.next() {
+            match letter {
+                letter if letter == delimiter => break,
+                '\\' => match self.next() {
+                    Some(next) if next == delimiter => text.push(next),
+                    next => {
+                        text.push('\\');
+                        text.extend(next);
+                    }
+                },
+                letter => text.push(letter),
+            }
+        }
+        text
+    }
+
+    fn line(&mut self) -> String {
+        self.taken(|letter| letter != '\n').trim().to_owned()
+    }
+
+    /// The text of `i`, `a` and `c`, with or without a backslash before it.
+    fn text(&mut self) -> String {
+        let line = self.line();
+        let text = line.strip_prefix('\\').unwrap_or(&line);
+        if text.is_empty() && !self.rest.is_empty() {
+            self.next();
+            return self.line();
+        }
+        text.trim_start().to_owned()
+    }
+}
