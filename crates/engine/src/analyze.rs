@@ -109,7 +109,7 @@ impl Drafter<'_> {
             self.command(id, command);
         }
         for (id, command) in reading.commands.iter().enumerate() {
-            self.unread(id, command);
+            self.unread(id, command, &reading.commands);
         }
         self.downloads_that_run();
         reading.multiplying.iter().for_each(|origin| self.push_at(EffectKind::Exhaust, *origin));
@@ -227,12 +227,16 @@ impl Drafter<'_> {
     }
 
     /// Code that is run and stands nowhere in the text: where does it come from?
-    fn unread(&mut self, id: CommandId, command: &Command) {
+    fn unread(&mut self, id: CommandId, command: &Command, commands: &[Command]) {
         let folder = self.folder(command);
         let ran = Ran { id, command, folder: folder.as_deref() };
         for (code, from) in &command.unread {
+            let from = &with_printing(code.value(), from, commands);
             let (kind, targets) = match code {
                 Code::File(path) => match self.source_of(path, from) {
+                    (EffectKind::RunUnknown, targets) if from.iter().any(|id| is_decoder(commands.get(*id))) => {
+                        (EffectKind::RunDecoded, targets)
+                    }
                     (EffectKind::RunUnknown, _) => {
                         (EffectKind::RunFile, vec![self.path_target(path.clone(), folder.as_deref())])
                     }
@@ -367,8 +371,28 @@ fn is_worded(entry: Node<'static>, invocation: &Invocation, words: &[Value]) -> 
     (wanted.is_nil() || says(wanted)) && !says(unwanted)
 }
 
+/// The commands that print the value, also those whose output was kept in a variable first.
+fn with_printing(value: &Value, from: &[CommandId], commands: &[Command]) -> Vec<CommandId> {
+    let printed = value.pieces.iter().filter(|(piece, _)| matches!(piece, Piece::Output(_))).map(|(_, origin)| *origin);
+    let printed: Vec<Origin> = printed.collect();
+    let mut sources = from.to_vec();
+    for (id, command) in commands.iter().enumerate().filter(|_| !printed.is_empty()) {
+        if command.words.first().is_some_and(|word| printed.contains(&word.origin())) {
+            sources.push(id);
+            sources.extend(command.stdin.sources());
+        }
+    }
+    sources
+}
+
+fn is_decoder(command: Option<&Command>) -> bool {
+    command.is_some_and(|command| DECODERS.contains(&command.name.as_str()))
+}
+
+const DECODERS: [&str; 10] =
+    ["base64", "base32", "basenc", "xxd", "openssl", "gunzip", "uudecode", "zcat", "bzcat", "xzcat"];
+
 fn decodes(value: &Value) -> bool {
-    const DECODERS: [&str; 7] = ["base64", "base32", "xxd", "openssl", "gunzip", "uudecode", "zcat"];
     value.pieces.iter().any(|(piece, _)| {
         matches!(piece, Piece::Output(reflex_shell::Printed::Program(name)) if DECODERS.contains(&name.as_str()))
     })

@@ -4,24 +4,39 @@ use crate::decode;
 use crate::interpret::{Interpreter, Stream};
 use crate::value::{Origin, Piece, Value, Why};
 use crate::{Access, Redirection};
+use std::collections::BTreeMap;
 
-/// So many lines of an input are tried one by one.
-const MOST_LINES: usize = 64;
+/// So many lines of an input are tried one by one; then one that stands for any.
+const MOST_LINES: usize = 32;
+
+/// So many places of a program are followed.
+const MOST_PLACES: usize = 64;
+
+/// A longer program is read so far only.
+const MOST_TOKENS: usize = 4096;
 
 /// Runs what the program runs: `system(…)`, `"…" | getline`, `print … | "…"`; opens what it prints into.
 pub(crate) fn run(interpreter: &mut Interpreter<'_>, program: &str, origin: Origin, stdin: &Stream) -> Stream {
     let tokens = tokens(program);
     let known = stdin.text.literal().filter(|_| stdin.present);
     let lines: Vec<String> = known.iter().flat_map(|text| text.lines().take(MOST_LINES)).map(str::to_owned).collect();
-    for at in 0..tokens.len() {
-        let Some(found) = runs_at(&tokens, at) else { continue };
+    let places = (0..tokens.len().min(MOST_TOKENS)).filter(|at| runs_at(&tokens, *at).is_some()).count();
+    if tokens.len() > MOST_TOKENS || places > MOST_PLACES {
+        interpreter.gap(origin, Why::Limit);
+    }
+    let variables = variables(&tokens);
+    let places = (0..tokens.len().min(MOST_TOKENS)).filter_map(|at| runs_at(&tokens, at));
+    for found in places.take(MOST_PLACES) {
         let reads_fields = [found.expression, found.printed].iter().any(|part| part.contains(&Token::Symbol("$")));
-        let records: Vec<Option<Record<'_>>> = match reads_fields && !lines.is_empty() {
+        let mut records: Vec<Option<Record<'_>>> = match reads_fields {
             true => lines.iter().enumerate().map(|(index, line)| Some(Record::of(line, None, index + 1))).collect(),
-            false => vec![None],
+            false => Vec::new(),
         };
+        if !reads_fields || lines.is_empty() || lines.len() == MOST_LINES {
+            records.push(None);
+        }
         for record in &records {
-            let scope = Scope { tokens: &tokens, record: record.as_ref(), origin };
+            let scope = Scope { variables: &variables, record: record.as_ref(), origin, inside_variable: false };
             let target = scope.value(found.expression);
             let mut input = Stream::of(scope.list(found.printed), Vec::new());
             input.present = found.kind == Kind::Feeds;
@@ -111,11 +126,12 @@ fn closing(tokens: &[Token]) -> usize {
 pub(crate) fn printed(program: &str, separator: Option<&str>, text: &str) -> Option<String> {
     let tokens = tokens(program);
     let rules = rules(&tokens)?;
+    let variables = variables(&tokens);
     let mut printed = String::with_capacity(text.len());
     let lines: Vec<&str> = text.strip_suffix('\n').unwrap_or(text).split('\n').collect();
     let begin = rules.iter().filter(|rule| rule.is_named("BEGIN"));
     for rule in begin {
-        rule.print(&tokens, None, &mut printed)?;
+        rule.print(&variables, None, &mut printed)?;
     }
     if rules.iter().all(|rule| rule.is_named("BEGIN")) {
         return Some(printed);
@@ -127,12 +143,12 @@ pub(crate) fn printed(program: &str, separator: Option<&str>, text: &str) -> Opt
         let record = Record::of(line, separator, index + 1);
         for rule in rules.iter().filter(|rule| !rule.is_named("BEGIN") && !rule.is_named("END")) {
             if rule.fits(&record)? {
-                rule.print(&tokens, Some(&record), &mut printed)?;
+                rule.print(&variables, Some(&record), &mut printed)?;
             }
         }
     }
     for rule in rules.iter().filter(|rule| rule.is_named("END")) {
-        rule.print(&tokens, None, &mut printed)?;
+        rule.print(&variables, None, &mut printed)?;
     }
     Some(printed)
 }
@@ -194,8 +210,8 @@ impl Rule<'_> {
         }
     }
 
-    fn print(&self, tokens: &[Token], record: Option<&Record<'_>>, printed: &mut String) -> Option<()> {
-        let scope = Scope { tokens, record, origin: Origin::default() };
+    fn print(&self, variables: &Variables<'_>, record: Option<&Record<'_>>, printed: &mut String) -> Option<()> {
+        let scope = Scope { variables, record, origin: Origin::default(), inside_variable: false };
         let Some(action) = self.action else {
             printed.extend([record?.line, "\n"]);
             return Some(());
@@ -241,11 +257,14 @@ impl<'l> Record<'l> {
     }
 }
 
-/// Where an expression stands: the whole program, and the line that it reads if that is known.
+/// Where an expression stands: the program's variables, and the line that it reads if that is known.
+#[derive(Clone, Copy)]
 struct Scope<'t> {
-    tokens: &'t [Token],
+    variables: &'t Variables<'t>,
     record: Option<&'t Record<'t>>,
     origin: Origin,
+    /// Variables are not followed further than once.
+    inside_variable: bool,
 }
 
 impl Scope<'_> {
@@ -266,6 +285,9 @@ impl Scope<'_> {
 
     /// What stands side by side is joined; everything but texts, numbers, fields and variables is not known.
     fn value(&self, tokens: &[Token]) -> Value {
+        if tokens.len() > LONGEST_LIST {
+            return self.unknown();
+        }
         let mut value = Value::default();
         let mut rest = tokens;
         while let Some((first, behind)) = rest.split_first() {
@@ -276,6 +298,16 @@ impl Scope<'_> {
                 Token::Symbol("$") => {
                     value.push(self.field(rest.first()));
                     rest = rest.get(1..).unwrap_or(&[]);
+                }
+                Token::Name(name) if rest.first() == Some(&Token::Symbol("[")) => {
+                    let end = rest.iter().position(|token| *token == Token::Symbol("]")).unwrap_or(rest.len());
+                    value.push(match (name.as_str(), rest.get(1..end)) {
+                        ("ENVIRON", Some([Token::Text(name)])) => {
+                            Value::piece(Piece::Variable(name.clone()), self.origin)
+                        }
+                        _ => self.unknown(),
+                    });
+                    rest = rest.get(end + 1..).unwrap_or(&[]);
                 }
                 Token::Name(name) if rest.first() != Some(&Token::Symbol("(")) => value.push(self.variable(name)),
                 Token::Name(_) => {
@@ -307,7 +339,7 @@ impl Scope<'_> {
         }
     }
 
-    /// A variable that the program sets once, to a text.
+    /// A variable that the program sets once.
     fn variable(&self, name: &str) -> Value {
         let numbers = self.record.map(|record| (record.number, record.fields.len()));
         match (name, numbers) {
@@ -315,14 +347,35 @@ impl Scope<'_> {
             ("NF", Some((_, count))) => return Value::text(count.to_string(), self.origin),
             _ => {}
         }
-        let sets = |three: &&[Token]| matches!(three, [Token::Name(set), Token::Symbol("="), _] if set == name);
-        let mut set = self.tokens.windows(3).filter(sets);
-        match (set.next(), set.next()) {
-            (Some([_, _, Token::Text(text) | Token::Number(text)]), None) => Value::text(text.clone(), self.origin),
-            _ => self.unknown(),
+        let expression = self.variables.get(name).copied().flatten().filter(|_| !self.inside_variable);
+        match expression {
+            Some(expression) => Scope { inside_variable: true, ..*self }.value(expression),
+            None => self.unknown(),
         }
     }
 }
+
+/// A longer list of what is joined is not followed.
+const LONGEST_LIST: usize = 256;
+
+/// A longer expression is not followed into.
+const LONGEST_EXPRESSION: usize = 16;
+
+/// What each variable is set to; `None` for those that are set more than once.
+fn variables(tokens: &[Token]) -> Variables<'_> {
+    let mut variables = Variables::new();
+    for (at, two) in tokens.windows(2).enumerate() {
+        let [Token::Name(name), Token::Symbol("=")] = two else { continue };
+        let behind = tokens.get(at + 2..).unwrap_or(&[]);
+        let length = behind.iter().take(LONGEST_EXPRESSION + 1).take_while(|token| !ends_statement(token)).count();
+        let expression = behind.get(..length).filter(|_| length <= LONGEST_EXPRESSION);
+        let known = variables.entry(name.as_str()).or_insert(expression);
+        *known = known.filter(|known| expression.is_some_and(|expression| std::ptr::eq(*known, expression)));
+    }
+    variables
+}
+
+type Variables<'t> = BTreeMap<&'t str, Option<&'t [Token]>>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Token {

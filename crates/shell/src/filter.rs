@@ -12,9 +12,14 @@ pub(crate) fn apply(name: &str, arguments: &[Value], text: &str) -> Option<(&'st
     if text.len() > LONGEST {
         return None;
     }
-    let (step, valued) = *TOOLS.iter().find(|(tool, _)| *tool == name || aliased(name) == *tool)?;
+    let (step, valued) = *TOOLS.iter().find(|(tool, _)| aliased(name) == *tool)?;
     let given = Given::of(arguments, valued)?;
     Some((step, printed(step, &given, text)?))
+}
+
+/// Whether the tool is one of those that are followed.
+pub(crate) fn knows(name: &str) -> bool {
+    TOOLS.iter().any(|(tool, _)| aliased(name) == *tool)
 }
 
 /// Each tool with the letters of its options that take a value.

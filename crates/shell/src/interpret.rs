@@ -168,12 +168,14 @@ impl Interpreter<'_> {
         Value::piece(Piece::Unknown(Why::Limit), origin)
     }
 
-    /// Work on a text counts as if the text was made once more.
-    pub(crate) fn charge(&mut self, bytes: usize, origin: Origin) {
+    /// Work on a text counts as if the text was made once more; whether there is room for it.
+    pub(crate) fn charge(&mut self, text: &Value) -> bool {
+        let bytes: usize = text.pieces.iter().map(|(piece, _)| 8 + piece.as_text().map_or(0, str::len)).sum();
         self.expanded = self.expanded.saturating_add(bytes);
         if self.expanded > MAX_EXPANDED {
-            self.exhaust(origin);
+            self.exhaust(text.origin());
         }
+        !self.exhausted
     }
 
     /// Parses and walks a text.

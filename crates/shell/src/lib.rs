@@ -101,6 +101,15 @@ pub enum Code {
     File(Value),
 }
 
+impl Code {
+    /// The text, or the file's path.
+    pub fn value(&self) -> &Value {
+        match self {
+            Code::Text(value) | Code::Part(value) | Code::Stdin(value) | Code::File(value) => value,
+        }
+    }
+}
+
 /// A file opened by a redirection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redirection {

@@ -124,14 +124,19 @@ fn printf(arguments: &[Value], origin: Origin) -> Option<Value> {
 
 /// Programs that pass on what they read, changed in a known way or in part.
 fn filtered(interpreter: &mut Interpreter<'_>, name: &str, arguments: &[Value], stdin: &Stream) -> Option<Value> {
+    let passes_all =
+        matches!(name, "cat" | "tee" | "pv" | "sponge" | "strings" | "expand" | "col" | "bat" | "less" | "more" | "dd");
+    if !passes_all && name != "shuf" && !filter::knows(name) {
+        return None;
+    }
     let (input, arguments) = input_of(interpreter, name, arguments, stdin)?;
-    if matches!(name, "cat" | "tee" | "pv" | "sponge" | "strings" | "expand" | "col" | "bat" | "less" | "more" | "dd") {
+    if passes_all {
         return Some(input);
     }
     if let Some(text) = input.literal() {
         let from = input.origin();
-        interpreter.charge(text.len(), from);
-        if let Some((step, text)) = filter::apply(name, &arguments, &text) {
+        let room = interpreter.charge(&input);
+        if let Some((step, text)) = filter::apply(name, &arguments, &text).filter(|_| room) {
             let derivation = interpreter.derive(step, &text, from);
             return Some(Value::text(text, Origin { span: from.span, derivation }));
         }
@@ -143,7 +148,7 @@ fn filtered(interpreter: &mut Interpreter<'_>, name: &str, arguments: &[Value], 
 
 /// What a tool reads, and its arguments without the files: files that the text has written, else its input.
 fn input_of(
-    interpreter: &Interpreter<'_>,
+    interpreter: &mut Interpreter<'_>,
     name: &str,
     arguments: &[Value],
     stdin: &Stream,
@@ -159,6 +164,7 @@ fn input_of(
     let mut rest = Vec::new();
     for word in arguments {
         match interpreter.content(word).filter(|_| is_operand(&word)) {
+            Some(content) if !interpreter.charge(&content.text) => return None,
             Some(content) => input.get_or_insert_default().push(content.text),
             None if matches!(word.literal().as_deref(), Some("-" | "/dev/stdin")) => {}
             None => rest.push(word.clone()),

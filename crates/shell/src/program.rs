@@ -83,6 +83,11 @@ impl Program {
         self.0.get("flows").items()
     }
 
+    /// The word between several of its commands, if it takes several.
+    pub(crate) fn separator(self) -> Option<&'static str> {
+        Some(self.0.get("separator").text()).filter(|word| !word.is_empty())
+    }
+
     /// Keys of its configuration whose values it runs.
     pub(crate) fn settings(self) -> Node<'static> {
         self.0.get("settings")

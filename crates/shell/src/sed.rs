@@ -8,9 +8,16 @@ use crate::{Access, Redirection};
 /// So many lines of an input are run one by one.
 const MOST_LINES: usize = 64;
 
+/// A longer script is read so far only.
+const MOST_COMMANDS: usize = 512;
+
 /// Runs what the script runs (`e`, `s///e`) and opens what it writes (`w`).
 pub(crate) fn run(interpreter: &mut Interpreter<'_>, script: &str, origin: Origin, stdin: &Stream) -> Stream {
-    for command in parse(script) {
+    let commands = parse(script);
+    if commands.len() > MOST_COMMANDS {
+        interpreter.gap(origin, Why::Limit);
+    }
+    for command in commands.into_iter().take(MOST_COMMANDS) {
         match command.action {
             Action::Execute(text) if text.is_empty() => {
                 for line in lines_of(stdin, origin) {

@@ -443,6 +443,7 @@ fn configuration_and_variables_that_are_run_are_read() {
         "git -c user.name='rm -rf victim' commit",
         "NODE_OPTIONS=--max-old-space-size=4096 node a.js",
         "X='rm -rf victim' ls",
+        "ENV=production npm test",
         "git commit -m 'rm -rf victim'",
     ]);
 }

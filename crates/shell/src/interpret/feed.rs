@@ -263,6 +263,9 @@ pub(super) fn words_of(text: &Value) -> Vec<Value> {
     }
 }
 
+/// More sources of arguments than this are one that is not known.
+const MAX_SOURCES: usize = 8;
+
 /// More texts than this are one whose argument is not known.
 const MAX_TEXTS: usize = 64;
 
@@ -274,6 +277,10 @@ pub(super) fn parallel(words: Vec<Value>, invocation: &Invocation, draft: &Draft
     let mut choices: Vec<Vec<Value>> = vec![Vec::new()];
     if sources.is_empty() {
         choices = lines_of(&draft.stdin, draft.origin).into_iter().map(|line| vec![line]).collect();
+    }
+    if sources.iter().filter(|word| separates(word)).count() > MAX_SOURCES {
+        let unknown = Value::piece(Piece::Unknown(Why::Limit), draft.origin);
+        return vec![parallel_text(command, &[unknown], "{}")];
     }
     for source in sources.split(separates).skip(1).zip(sources.iter().filter(|word| separates(word))) {
         let (arguments, separator) = source;

@@ -29,6 +29,11 @@ impl Interpreter<'_> {
         contents.cloned().unwrap_or_default()
     }
 
+    /// Whether the path is that of a process substitution.
+    pub(super) fn is_process(&self, path: &Value) -> bool {
+        self.processes.iter().any(|(place, _)| *place == path.origin())
+    }
+
     /// All of them one after the other, for who reads the file as a whole.
     pub(crate) fn content(&self, path: &Value) -> Option<Stream> {
         let mut contents = self.written(path).into_iter();
@@ -69,11 +74,15 @@ impl Interpreter<'_> {
 
     /// `>> path`
     pub(super) fn append(&mut self, path: &Value, content: Stream) {
-        let last = self.key(path).and_then(|key| self.files.contents.get_mut(&key)?.pop());
-        let mut whole = last.unwrap_or_else(|| Stream::of(Value::default(), Vec::new()));
-        whole.text.push(content.text);
-        whole.commands.extend(content.commands);
-        self.write(path, whole);
+        let text = self.spend(content.text);
+        let last = self.key(path).and_then(|key| self.files.contents.get_mut(&key)?.last_mut());
+        match last {
+            Some(last) => {
+                last.text.push(text);
+                last.commands.extend(content.commands);
+            }
+            None => self.write(path, Stream::of(text, content.commands)),
+        }
     }
 
     /// What a program writes into the files that it is given, by the `flows` of its grammar.
@@ -91,6 +100,9 @@ impl Interpreter<'_> {
             narrow(entry, &mut targets);
             for target in &targets {
                 for (from, content) in &sources {
+                    if self.exhausted {
+                        return;
+                    }
                     self.write(target, content.clone());
                     self.write(&inside(target, from), content.clone());
                 }

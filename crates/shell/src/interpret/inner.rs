@@ -268,6 +268,9 @@ impl Interpreter<'_> {
             return self.script_from_stream(&draft.stdin, run);
         }
         let contents = self.written(&path);
+        if let ([content], true) = (contents.as_slice(), self.is_process(&path)) {
+            return self.script_from_stream(content, run);
+        }
         if contents.is_empty() {
             self.code(run.id, Code::File(path), Vec::new());
             return None;
@@ -279,6 +282,10 @@ impl Interpreter<'_> {
     fn content_of(&mut self, path: &Value, content: &Stream, run: Run) -> Option<Stream> {
         if self.readable(&content.text).is_none() {
             self.code(run.id, Code::File(path.clone()), content.commands.clone());
+            return None;
+        }
+        // A file may be run again and again.
+        if !self.charge(&content.text) {
             return None;
         }
         self.script_from_stream(content, run)

@@ -28,7 +28,12 @@ impl Interpreter<'_> {
                 "script" => vec![vec![text("sh"), text("-c"), value.clone()]],
                 "program" => vec![vec![value.clone()]],
                 "options" => vec![[vec![text(entry.get("program").text())], super::feed::words_of(value)].concat()],
-                _ => value.split(&[':', ' ']).into_iter().map(|file| vec![text("sh"), file]).collect(),
+                // `ENV=production` says something else to most programs.
+                _ => {
+                    let files = value.split(&[':', ' ']).into_iter();
+                    let files = files.filter(|file| file.shown().contains('/') || self.content(file).is_some());
+                    files.map(|file| vec![text("sh"), file]).collect()
+                }
             };
             let parent = self.parent;
             self.parent = id.or(parent);

@@ -210,6 +210,18 @@ impl Interpreter<'_> {
             return output;
         }
         let program = Program::find(self.surroundings.programs, &name);
+        let separator = program.and_then(Program::separator);
+        let drafts = match separator {
+            Some(separator) => separated(draft, separator),
+            None => vec![draft],
+        };
+        let printed = drafts
+            .into_iter()
+            .fold(None, |printed, draft| join(printed, Some(self.one_command(name.clone(), program, draft))));
+        printed.unwrap_or_default()
+    }
+
+    fn one_command(&mut self, name: String, program: Option<Program>, draft: Draft) -> Stream {
         let invocation = program.map(|program| Invocation::read(program, &draft.words));
         let id = self.add(Command {
             name,
@@ -386,6 +398,21 @@ impl Interpreter<'_> {
         self.state = before;
         result
     }
+}
+
+/// Several commands that one call of a program gives, as calls of their own.
+fn separated(draft: Draft, separator: &str) -> Vec<Draft> {
+    let ends = |word: &Value| word.literal().as_deref() == Some(separator);
+    if !draft.words.iter().any(ends) {
+        return vec![draft];
+    }
+    let program = draft.words.first().cloned();
+    let calls = draft.words.split(ends).enumerate().map(|(index, words)| {
+        let program = program.iter().filter(|_| index > 0);
+        let words = program.chain(words).cloned().collect();
+        Draft { stdin: draft.stdin.clone(), ..Draft::of_program(words, draft.origin) }
+    });
+    calls.collect()
 }
 
 /// The file name of a program's path; empty if it is not known.

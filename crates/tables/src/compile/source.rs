@@ -119,9 +119,11 @@ impl Sources {
             once(&mut self.programs, format!("${variable}"), json!({"how": how, "program": name}))?;
         }
         let settings = std::mem::take(&mut program.settings);
+        let separator = program.separator.take();
         let mut lowered = program.lower().map_err(|problem| format!("{name}: {problem}"))?;
         if let Value::Object(node) = &mut lowered {
             put(node, "settings", json!(settings));
+            put(node, "separator", separator.map_or(Value::Null, Value::from));
         }
         once(&mut self.programs, name, lowered)
     }
@@ -216,6 +218,9 @@ struct Program {
     flows: Vec<Value>,
     #[serde(default)]
     prints: Option<String>,
+    /// The word that stands between several of its commands: `tmux new ; split-window`.
+    #[serde(default)]
+    separator: Option<String>,
     /// Environment variables whose values it runs, and how: `script`, `program`, `file`, `options`.
     #[serde(default)]
     variables: BTreeMap<String, String>,
