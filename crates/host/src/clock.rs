@@ -93,11 +93,8 @@ pub(crate) fn chance(bytes: &mut [u8]) {
 
 /// Two digits per byte.
 pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    let digit = |value: u8| char::from(if value < 10 { b'0' + value } else { b'a' + value - 10 });
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 #[cfg(test)]
