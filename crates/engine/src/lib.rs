@@ -27,6 +27,7 @@ pub use gatekeeper::{Policy, Precaution, Verdict, way_on};
 pub use path::{Folders, Place, absolute, fits, is_below, is_within, parent};
 pub use reflex_shell as shell;
 pub use secret::{redact, redacted};
+pub use sentinel::Weighed;
 pub use truth::Truth;
 pub use world::{Known, Names, Real, Supposed, SupposedGit, Untracked, World};
 
@@ -41,16 +42,18 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// What was asked of the machine, with the answers.
     pub asked: Vec<String>,
+    /// The rules that were looked at, by effect.
+    pub weighed: Vec<Weighed>,
 }
 
 /// Judges one event: analysis, detectors, gatekeeper.
 pub fn judge(event: &Event, policy: Policy, tables: Node<'static>, world: &dyn World) -> Judgement {
     let analysis = analyze(event, tables, world);
     let facts = Facts::new(event, &analysis, tables, world);
-    let findings = sentinel::inspect(&facts);
+    let (findings, weighed) = sentinel::inspect(&facts);
     let verdict = gatekeeper::decide(policy, &facts, findings);
     let asked = facts.asked();
-    Judgement { analysis, verdict, asked }
+    Judgement { analysis, verdict, asked, weighed }
 }
 
 impl Judgement {

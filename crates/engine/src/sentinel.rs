@@ -8,19 +8,35 @@ use crate::quote;
 use crate::truth::Truth;
 use reflex_tables::Node;
 
-/// The findings of every entry whose trigger is one of the call's effects.
-pub(crate) fn inspect(facts: &Facts<'_>) -> Vec<Finding> {
-    let triggers = facts.tables.get("triggers");
-    let mut findings: Vec<Finding> = Vec::new();
-    for effect in &facts.analysis.effects {
-        for rule in triggers.get(effect.kind.name()).items() {
-            findings.extend(judge(rule, effect, facts));
-        }
-    }
-    findings
+/// A rule that an effect made us look at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Weighed {
+    /// Which of the analysis' effects.
+    pub effect: usize,
+    /// The rule's id.
+    pub rule: &'static str,
+    /// What its condition says about the effect.
+    pub truth: Truth,
+    /// Whether that makes it a finding.
+    pub fires: bool,
 }
 
-fn judge(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> Option<Finding> {
+/// The findings of every entry whose trigger is one of the call's effects, and all that were looked at.
+pub(crate) fn inspect(facts: &Facts<'_>) -> (Vec<Finding>, Vec<Weighed>) {
+    let triggers = facts.tables.get("triggers");
+    let mut findings: Vec<Finding> = Vec::new();
+    let mut weighed: Vec<Weighed> = Vec::new();
+    for (index, effect) in facts.analysis.effects.iter().enumerate() {
+        for rule in triggers.get(effect.kind.name()).items() {
+            let (truth, fires) = judge(rule, effect, facts);
+            weighed.push(Weighed { effect: index, rule: rule.get("id").text(), truth, fires });
+            findings.extend(fires.then(|| finding(rule, effect, facts, truth)));
+        }
+    }
+    (findings, weighed)
+}
+
+fn judge(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> (Truth, bool) {
     facts.take_lost();
     let truth = evaluate(rule.get("when"), Subject { effect, target: None }, facts);
     let fires = match truth {
@@ -28,7 +44,7 @@ fn judge(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> Option<Find
         Truth::Unknown => rule.get("unknown").text() == "fire",
         Truth::No => false,
     };
-    fires.then(|| finding(rule, effect, facts, truth))
+    (truth, fires)
 }
 
 fn finding(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>, truth: Truth) -> Finding {

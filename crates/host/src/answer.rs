@@ -251,7 +251,7 @@ pub fn rule_place(id: &str) -> Option<String> {
 /// A decision that no judgement stands behind.
 fn unjudged(decision: Decision) -> Judgement {
     let verdict = Verdict { decision, confidence: 100, ..Verdict::default() };
-    Judgement { analysis: Default::default(), verdict, asked: Vec::new() }
+    Judgement { analysis: Default::default(), verdict, asked: Vec::new(), weighed: Vec::new() }
 }
 
 /// A decision that could not be recorded still stands, with a word about it.

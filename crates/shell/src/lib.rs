@@ -21,7 +21,7 @@ pub use interpret::{read, read_as};
 pub use invocation::{Argument, Invocation};
 pub use language::Language;
 pub use program::{Program, Selector, applies, narrow};
-pub use syntax::is_name;
+pub use syntax::{is_name, outline};
 pub use value::{Derivation, DerivationId, Origin, Piece, Printed, Span, Value, Why};
 
 use reflex_tables::Node;
@@ -47,6 +47,30 @@ pub struct Reading {
     pub derivations: Vec<Derivation>,
     /// Functions that start themselves more than once or in the background: fork bombs.
     pub multiplying: Vec<Origin>,
+    /// What the text does to its own shell, in the order in which it is found.
+    pub changes: Vec<Change>,
+}
+
+/// Something by which a text changes its own shell. No program runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// What it is.
+    pub kind: ChangeKind,
+    /// How many commands were found before it.
+    pub before: CommandId,
+    /// Its place in the text.
+    pub origin: Origin,
+}
+
+/// What a text does to its own shell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// `X=1`, `export X=1`: the variable and what it is now.
+    Variable(String, Vec<Value>),
+    /// A builtin that is followed and is no command of the reading: `cd`, `set`, `alias`. All its words.
+    Builtin(Vec<Value>),
+    /// The call of a function of the text. All its words.
+    Call(Vec<Value>),
 }
 
 /// A part of the text whose effect is not known before it runs.

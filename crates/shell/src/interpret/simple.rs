@@ -6,7 +6,7 @@ use crate::invocation::Invocation;
 use crate::program::Program;
 use crate::syntax::{Assigned, Assignment, Node, Parser, Placement, Simple, is_name};
 use crate::value::{Origin, Piece, Value, Why};
-use crate::{Access, Command, CommandId, Redirection, Stdin};
+use crate::{Access, Change, ChangeKind, Command, CommandId, Redirection, Stdin};
 use std::ops::Range;
 
 /// A command that is about to be added.
@@ -55,10 +55,15 @@ impl Interpreter<'_> {
         }
         let words: Vec<Value> = simple.words.iter().flat_map(|word| self.expand(word)).collect();
         let (redirects, input) = self.redirections(&simple.redirects, stdin);
+        let declares = simple.words.len() == words.len() && self.declares(&words);
+        if words.is_empty() || declares {
+            for (name, values) in &assignments {
+                self.note(ChangeKind::Variable(name.clone(), values.clone()), simple.origin);
+            }
+        }
         if words.is_empty() {
             return self.without_words(simple, assignments, redirects);
         }
-        let declares = simple.words.len() == words.len() && self.declares(&words);
         if declares {
             self.declare(&words, &assignments);
         }
@@ -76,6 +81,11 @@ impl Interpreter<'_> {
             origin: simple.origin,
             by_program: false,
         })
+    }
+
+    fn note(&mut self, kind: ChangeKind, origin: Origin) {
+        let before = self.reading.commands.len();
+        self.reading.changes.push(Change { kind, before, origin });
     }
 
     /// `export`, `local` and their kin: who sees a variable, and what it is when the function ends.
@@ -207,6 +217,7 @@ impl Interpreter<'_> {
             return self.call(&name, &body, draft);
         }
         if let Some(output) = self.builtin(&name, &draft) {
+            self.note(ChangeKind::Builtin(draft.words), draft.origin);
             return output;
         }
         let program = Program::find(self.surroundings.programs, &name);
@@ -281,6 +292,7 @@ impl Interpreter<'_> {
             self.gap(draft.origin, Why::Limit);
             return Stream::default();
         }
+        self.note(ChangeKind::Call(draft.words.clone()), draft.origin);
         let parameters = std::mem::replace(&mut self.state.parameters, draft.words);
         let hidden = self.state.assign_for_command(&draft.assignments);
         self.calls.push((name.into(), self.forking));

@@ -1,10 +1,12 @@
 //! The grammar of sh and bash as a tree. Parsing never fails: what is not understood is an `Unknown` node and a gap.
 
 mod lists;
+mod outline;
 mod parser;
 mod words;
 
 pub use lists::is_name;
+pub use outline::outline;
 pub(crate) use parser::{Parser, Placement};
 
 use crate::value::{Origin, Why};

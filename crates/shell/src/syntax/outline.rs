@@ -1,0 +1,229 @@
+//! The tree of a text as a person reads it: one line, every list in parentheses.
+
+use super::{
+    Assigned, Assignment, Join, Node, Operator, Parser, Part, Placement, Redirect, RedirectKind, Script, Word,
+};
+
+/// The tree that is read from a text. Words stand as they are understood: quoted text in single quotes, and behind `?`
+/// what is not understood. `a | b && c` is `(pipe (a) (b)) && (c)`.
+///
+/// For people and tests; nothing is decided by it.
+pub fn outline(text: &str) -> String {
+    let mut parser = Parser::new(text, Placement::At { start: 0, derivation: None }, 0);
+    let mut outline = Outline::default();
+    outline.script(&parser.script());
+    outline.text
+}
+
+#[derive(Default)]
+struct Outline {
+    text: String,
+}
+
+impl Outline {
+    fn say(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// `(name …)`
+    fn list(&mut self, name: &str, inner: impl FnOnce(&mut Self)) {
+        self.say("(");
+        self.say(name);
+        let before = self.text.len();
+        inner(self);
+        if name.is_empty() && self.text.get(before..).is_some_and(|said| said.starts_with(' ')) {
+            self.text.remove(before);
+        }
+        self.say(")");
+    }
+
+    fn script(&mut self, script: &Script) {
+        for (index, statement) in script.statements.iter().enumerate() {
+            self.say(match (statement.join, index) {
+                (Join::Always, 0) => "",
+                (Join::Always, _) => " ",
+                (Join::And, _) => " && ",
+                (Join::Or, _) => " || ",
+            });
+            self.node(&statement.node);
+            self.say(if statement.background { " &" } else { "" });
+        }
+    }
+
+    fn listed(&mut self, name: &str, script: &Script) {
+        self.say(" ");
+        self.list(name, |this| this.spaced(script));
+    }
+
+    fn spaced(&mut self, script: &Script) {
+        self.say(" ");
+        self.script(script);
+    }
+
+    fn node(&mut self, node: &Node) {
+        match node {
+            Node::Simple(simple) => self.list("", |this| {
+                simple.assignments.iter().for_each(|assignment| this.assignment(assignment));
+                this.words(&simple.words);
+                simple.redirects.iter().for_each(|redirect| this.redirect(redirect));
+            }),
+            Node::Pipeline(members) => self.list("pipe", |this| this.nodes(members)),
+            Node::Group(script) => self.list("group", |this| this.spaced(script)),
+            Node::Subshell(script) => self.list("subshell", |this| this.spaced(script)),
+            Node::If { branches, otherwise } => self.list("if", |this| {
+                for (condition, body) in branches {
+                    this.listed("when", condition);
+                    this.listed("then", body);
+                }
+                if !otherwise.statements.is_empty() {
+                    this.listed("else", otherwise);
+                }
+            }),
+            Node::Loop { condition, body } => self.list("loop", |this| {
+                this.listed("while", condition);
+                this.listed("do", body);
+            }),
+            Node::For { name, words, body } => self.list(&format!("for {name}"), |this| {
+                if let Some(words) = words {
+                    this.say(" ");
+                    this.list("in", |this| this.words(words));
+                }
+                this.listed("do", body);
+            }),
+            Node::Case { subject, arms } => self.list("case", |this| this.case(subject, arms)),
+            Node::Function { name, body } => self.list(&format!("function {name} "), |this| this.node(body)),
+            Node::Test(words) => self.list("test", |this| this.words(words)),
+            Node::Redirected(inner, redirects) => self.list("redirect ", |this| {
+                this.node(inner);
+                redirects.iter().for_each(|redirect| this.redirect(redirect));
+            }),
+            Node::Unknown(_, why) => self.say(&format!("?{why:?}")),
+        }
+    }
+
+    fn nodes(&mut self, nodes: &[Node]) {
+        for node in nodes {
+            self.say(" ");
+            self.node(node);
+        }
+    }
+
+    fn case(&mut self, subject: &Word, arms: &[(Vec<Word>, Script)]) {
+        self.words(std::slice::from_ref(subject));
+        for (patterns, body) in arms {
+            self.say(" ");
+            self.list("of", |this| {
+                this.words(patterns);
+                this.listed("do", body);
+            });
+        }
+    }
+
+    fn assignment(&mut self, assignment: &Assignment) {
+        self.say(&format!(" {}", assignment.name));
+        if let Some(element) = &assignment.element {
+            self.say("[");
+            self.word(element);
+            self.say("]");
+        }
+        self.say(if assignment.append { "+=" } else { "=" });
+        match &assignment.value {
+            Assigned::Word(word) => self.word(word),
+            Assigned::Array(words) => self.list("", |this| this.words(words)),
+        }
+    }
+
+    fn redirect(&mut self, redirect: &Redirect) {
+        self.say(" ");
+        if let Some(descriptor) = redirect.descriptor {
+            self.say(&descriptor.to_string());
+        }
+        self.say(match redirect.kind {
+            RedirectKind::Read => "<",
+            RedirectKind::Write => ">",
+            RedirectKind::Append => ">>",
+            RedirectKind::ReadWrite => "<>",
+            RedirectKind::Duplicate => ">&",
+            RedirectKind::WriteBoth => "&>",
+            RedirectKind::Heredoc => "<<",
+            RedirectKind::HereString => "<<<",
+        });
+        match redirect.heredoc.get() {
+            Some(body) => self.word(body),
+            None => self.word(&redirect.target),
+        }
+    }
+
+    fn words(&mut self, words: &[Word]) {
+        for word in words {
+            self.say(" ");
+            self.word(word);
+        }
+    }
+
+    fn word(&mut self, word: &Word) {
+        if word.parts.is_empty() {
+            self.say("''");
+        }
+        word.parts.iter().for_each(|part| self.part(part));
+    }
+
+    fn part(&mut self, part: &Part) {
+        match part {
+            Part::Text { text, quoted: true, .. } => self.say(&format!("'{}'", text.escape_debug())),
+            Part::Text { text, .. } | Part::Glob { text, .. } => self.say(text),
+            Part::Tilde { user, .. } => self.say(&format!("~{user}")),
+            Part::Parameter { parameter, quoted, .. } => {
+                self.say(if *quoted { "\"${" } else { "${" });
+                self.say(&parameter.name);
+                self.operator(&parameter.operator);
+                self.say(if *quoted { "}\"" } else { "}" });
+            }
+            Part::Output { script, quoted, .. } => {
+                self.say(if *quoted { "\"$(" } else { "$(" });
+                self.script(script);
+                self.say(if *quoted { ")\"" } else { ")" });
+            }
+            Part::Arithmetic { parts, .. } => {
+                self.say("$((");
+                parts.iter().for_each(|part| self.part(part));
+                self.say("))");
+            }
+            Part::Process { script, .. } => {
+                self.say("<(");
+                self.script(script);
+                self.say(")");
+            }
+            Part::Brace { mark, .. } => self.text.push(*mark),
+            Part::Unknown { why, .. } => self.say(&format!("?{why:?}")),
+        }
+    }
+
+    fn operator(&mut self, operator: &Operator) {
+        let of = |sign: &'static str, of_empty: bool| if of_empty { [":", sign] } else { ["", sign] };
+        let (signs, word) = match operator {
+            Operator::Plain => return,
+            Operator::Length => return self.say(" length"),
+            Operator::Indirect => return self.say(" indirect"),
+            Operator::Required => return self.say("?"),
+            Operator::Upper => return self.say("^"),
+            Operator::Lower => return self.say(","),
+            Operator::Other => return self.say(" ?"),
+            Operator::Default { of_empty, word } => (of("-", *of_empty), word),
+            Operator::Assign { of_empty, word } => (of("=", *of_empty), word),
+            Operator::Alternative { of_empty, word } => (of("+", *of_empty), word),
+            Operator::Cut { front, longest, pattern } => {
+                let sign = if *front { "#" } else { "%" };
+                ([sign, if *longest { sign } else { "" }], pattern)
+            }
+            Operator::Replace { all, pattern, with } => {
+                self.say(if *all { "//" } else { "/" });
+                self.word(pattern);
+                (["/", ""], with)
+            }
+            Operator::Slice(word) => ([":", ""], word),
+        };
+        signs.iter().for_each(|sign| self.say(sign));
+        self.word(word);
+    }
+}
