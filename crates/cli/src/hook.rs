@@ -61,7 +61,8 @@ fn arguments(words: &[String]) -> Result<Arguments<'_>, String> {
     Ok(arguments)
 }
 
-fn read() -> Result<Vec<u8>, BadEvent> {
+/// Standard input to its end.
+pub(crate) fn read() -> Result<Vec<u8>, BadEvent> {
     let mut bytes = Vec::with_capacity(4096);
     let mut input = io::stdin().lock();
     let read = (&mut input).take(MAX_BYTES + 1).read_to_end(&mut bytes);

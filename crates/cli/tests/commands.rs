@@ -197,7 +197,10 @@ fn an_explanation_has_ten_stages_and_what_the_agent_is_told() {
     let headings: Vec<&str> = said.stdout.lines().skip(1).filter(|line| !line.starts_with("   ")).collect();
     let mut expected: Vec<String> = STAGES.iter().zip(1..).map(|(name, at)| format!("{at:>2} {name}")).collect();
     expected.push("what claude is told".into());
-    assert_eq!(headings, expected);
+    assert_eq!(headings.len(), expected.len());
+    for (heading, expected) in headings.iter().zip(expected) {
+        assert!(heading.starts_with(&expected), "{heading}");
+    }
     assert!(said.stdout.contains("\n   exit 2\n   stdout {\"hookSpecificOutput\""), "{}", said.stdout);
 }
 

@@ -1,10 +1,12 @@
 //! `reflex check`: what would happen to a command, here and now.
 
+use super::explain::visible;
 use super::{complain, print, text};
 use crate::paint::Paint;
-use crate::status;
+use crate::{hook, status};
 use clap::ArgMatches;
-use reflex_agents::{Agent, universal};
+use clap::parser::ValueSource;
+use reflex_agents::{Agent, recognise, universal};
 use reflex_engine::{Action, Decision, Event, Judgement, Verdict};
 use reflex_host::{Host, Mode};
 use serde_json::Value;
@@ -29,7 +31,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     if matches.get_flag("json") {
         print(&as_json(&judgement.verdict).to_string());
     } else {
-        show(&judgement, text(matches, "command"));
+        show(&judgement, &subject(&question.event));
     }
     code(judgement.verdict.decision)
 }
@@ -40,19 +42,58 @@ pub(super) fn question(matches: &ArgMatches) -> Result<Question, String> {
         Mode::named(mode).ok_or_else(|| format!("unknown mode `{mode}`; there are {}", Mode::names().join(", ")))?;
     let agent = text(matches, "agent");
     let agent = reflex_agents::find(agent).ok_or_else(|| format!("unknown agent `{agent}`"))?;
+    let host = Host::new(mode);
+    if matches.get_flag("payload") {
+        let named = matches.value_source("agent") == Some(ValueSource::CommandLine);
+        return payload(host, named.then_some(agent));
+    }
     let cwd = match matches.get_one::<String>("cwd") {
         Some(folder) => existing(folder)?,
         None => std::env::current_dir().map_err(|error| format!("the working directory is not there: {error}"))?,
     };
-    let host = Host::new(mode);
+    let command = match text(matches, "command") {
+        "-" => String::from_utf8_lossy(&input()?).into_owned(),
+        command => command.to_owned(),
+    };
     let event = host.placed(Event {
         client: agent.name.into(),
         cwd: cwd.to_string_lossy().into_owned(),
         tool: "Bash".into(),
-        actions: vec![Action::Shell { command: text(matches, "command").into() }],
+        actions: vec![Action::Shell { command }],
         ..Event::default()
     });
     Ok(Question { host, agent, event })
+}
+
+/// The call whose payload stands on standard input, as the hook would be given it.
+fn payload(host: Host, agent: Option<&'static Agent>) -> Result<Question, String> {
+    let bytes = input()?;
+    let agent = agent.unwrap_or_else(|| recognise(&bytes));
+    let event = (agent.read)(&bytes, None).map_err(|problem| problem.to_string())?;
+    let event = host.placed(event);
+    Ok(Question { host, agent, event })
+}
+
+fn input() -> Result<Vec<u8>, String> {
+    hook::read().map_err(|problem| problem.to_string())
+}
+
+/// The call in the fewest words.
+pub(super) fn subject(event: &Event) -> String {
+    let of = |action: &Action| match action {
+        Action::Shell { command } => command.clone(),
+        Action::Read { path } | Action::Search { path } | Action::Delete { path } => path.text.clone(),
+        Action::Write { path, .. } | Action::Edit { path, .. } => path.text.clone(),
+        Action::Fetch { url } => url.clone(),
+        Action::McpCall { tool, .. } => tool.clone(),
+        Action::Skill { name } => name.clone(),
+        Action::Prompt { text } | Action::Input { text } => text.clone(),
+        Action::SpawnAgent { prompt } => prompt.clone(),
+        Action::Other { arguments } => arguments.clone(),
+    };
+    let all = event.actions.iter().map(of).collect::<Vec<_>>().join(", ");
+    let is_shell = matches!(event.actions.as_slice(), [Action::Shell { .. }]);
+    if is_shell || event.tool.is_empty() { all } else { format!("{} {all}", event.tool) }
 }
 
 fn existing(folder: &str) -> Result<PathBuf, String> {
@@ -86,8 +127,8 @@ pub(super) fn code(decision: Decision) -> u8 {
 fn show(judgement: &Judgement, command: &str) {
     let paint = Paint::of_stdout();
     let verdict = &judgement.verdict;
-    print(&format!("{}  {command}", paint.decision(word(verdict))));
+    print(&format!("{}  {}", paint.decision(word(verdict)), visible(command)));
     for sentence in verdict.reasons.iter().chain(&verdict.advice) {
-        print(&format!("  {sentence}"));
+        print(&format!("  {}", visible(sentence)));
     }
 }

@@ -1,14 +1,23 @@
 //! `reflex explain`: the whole chain from the text to the agent's answer.
 
-use super::check::{code, question, word};
+mod marked;
+mod stages;
+
+use super::check::{Question, code, question, subject, word};
 use super::{complain, print, text};
 use crate::paint::Paint;
 use crate::status;
 use clap::ArgMatches;
-use reflex_agents::{deliver, universal};
-use reflex_engine::shell::{Command, Reading, Site, Span, Value};
+pub(super) use marked::visible;
+use marked::{Line, short};
+use reflex_agents::{AGENTS, Agent, Reply, deliver, universal};
+use reflex_engine::shell::{Command, DerivationId, Site, Span, Value};
 use reflex_engine::{Effect, Judgement, Target};
-use serde_json::json;
+use serde_json::{Value as Json, json};
+use stages::{Stage, stages};
+
+/// The call in the first line is no wider.
+const WIDTH: usize = 100;
 
 pub(super) fn run(matches: &ArgMatches) -> u8 {
     let question = match question(matches) {
@@ -19,154 +28,107 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         }
     };
     let judgement = question.host.judge(&question.event);
-    let delivery = deliver(&question.event, &judgement.verdict, (question.agent.abilities)(question.event.moment));
-    let reply = (question.agent.write)(&question.event, &judgement.verdict, &delivery);
-    let raw = text(matches, "command");
-    let stages = stages(raw, &judgement);
+    let stages = stages(&question.event, text(matches, "mode"), &judgement);
     if matches.get_flag("json") {
-        let mut object = universal::verdict(&judgement.verdict);
-        let stages =
-            stages.iter().map(|stage| json!({"stage": stage.number, "name": stage.name, "lines": stage.lines}));
-        let reply = json!({
-            "agent": question.agent.name, "stdout": reply.stdout, "stderr": reply.stderr, "exit": reply.code,
-        });
-        object.insert("schema".into(), "reflex/explain-v1".into());
-        object.insert("stages".into(), stages.collect());
-        object.insert("reply".into(), reply);
-        print(&serde_json::Value::Object(object).to_string());
-        return code(judgement.verdict.decision);
-    }
-    let paint = Paint::of_stdout();
-    print(&format!("{}  {raw}", paint.decision(word(&judgement.verdict))));
-    for stage in &stages {
-        print(&format!("{} {}", paint.bold(&format!("{:>2}", stage.number)), paint.bold(stage.name)));
-        stage.lines.iter().for_each(|line| print(&format!("   {line}")));
-    }
-    print(&paint.bold(&format!("what {} is told", question.agent.name)));
-    print(&format!("   exit {}", reply.code));
-    for (name, said) in [("stdout", &reply.stdout), ("stderr", &reply.stderr)] {
-        print(&format!("   {name} {}", if said.is_empty() { "(nothing)" } else { said.trim_end() }));
+        print(&as_json(&question, &judgement, &stages).to_string());
+    } else {
+        show(&question, &judgement, &stages);
     }
     code(judgement.verdict.decision)
 }
 
-struct Stage {
-    number: u8,
-    name: &'static str,
-    lines: Vec<String>,
-}
-
-fn stages(raw: &str, judgement: &Judgement) -> Vec<Stage> {
-    let empty = Reading::default();
-    let reading = judgement.analysis.readings.first().unwrap_or(&empty);
-    let of = |step: &str| -> Vec<String> {
-        reading
-            .derivations
-            .iter()
-            .filter(|d| (d.step == "alias") == (step == "alias"))
-            .map(|d| format!("{}: {}", d.step, one_line(&d.text)))
-            .collect()
-    };
-    let commands: Vec<&Command> = reading.commands.iter().filter(|command| !command.words.is_empty()).collect();
-    let verdict = &judgement.verdict;
-    let lines = [
-        ("raw capture", marked(raw, verdict.findings.first().map(|finding| finding.at.span))),
-        ("decode", of("decode")),
-        ("normalize whitespace", vec![one_line(raw)]),
-        ("expand aliases", of("alias")),
-        (
-            "split compounds",
-            commands.iter().map(|command| command.origin.span.of(raw).to_owned()).map(|t| one_line(&t)).collect(),
-        ),
-        (
-            "variable substitution",
-            commands.iter().filter(|command| differs(command, raw)).map(|command| words(command)).collect(),
-        ),
-        ("quote stripping", commands.iter().map(|command| shown(command)).collect()),
-        ("pattern match", patterns(judgement)),
-        ("context check", context(judgement)),
-        ("verdict emit", verdict_lines(judgement)),
-    ];
-    lines.into_iter().zip(1..).map(|((name, lines), number)| Stage { number, name, lines }).collect()
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// The text with the guilty part underlined.
-fn marked(raw: &str, span: Option<Span>) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut start = 0usize;
-    for line in raw.split_inclusive('\n') {
-        let bare = line.trim_end_matches('\n');
-        lines.push(bare.to_owned());
-        let end = start + bare.len();
-        if let Some(span) = span.filter(|span| span.end > span.start) {
-            let (from, to) = ((span.start as usize).max(start), (span.end as usize).min(end));
-            if from < to {
-                let before = raw.get(start..from).map_or(0, |text| text.chars().count());
-                let under = raw.get(from..to).map_or(0, |text| text.chars().count());
-                lines.push(format!("{}{}", " ".repeat(before), "^".repeat(under)));
+fn show(question: &Question, judgement: &Judgement, stages: &[Stage]) {
+    let paint = Paint::of_stdout();
+    let call = subject(&question.event);
+    let call = call.split_whitespace().collect::<Vec<_>>().join(" ");
+    print(&format!("{}  {}", paint.decision(word(&judgement.verdict)), short(&call, WIDTH)));
+    for stage in stages {
+        let heading = format!("{:>2} {:<21}", stage.number, stage.name);
+        match stage.lines.as_slice() {
+            [] => print(&format!("{} {}", paint.bold(&heading), paint.faint(stage.nothing))),
+            [Line::Said(only)] => print(&format!("{} {}", paint.bold(&heading), only.trim_start())),
+            many => {
+                print(&paint.bold(heading.trim_end()));
+                many.iter().for_each(|line| print(&painted(paint, line)));
             }
         }
-        start += line.len();
     }
-    lines
+    let reply = reply(question.agent, question, judgement);
+    let told = format!("what {} is told", question.agent.name);
+    if reply == (Reply { stdout: String::new(), stderr: String::new(), code: 0 }) {
+        return print(&format!("{:<24} {}", paint.bold(&told), paint.faint("nothing")));
+    }
+    print(&paint.bold(&told));
+    print(&format!("   exit {}", reply.code));
+    for (name, said) in [("stdout", &reply.stdout), ("stderr", &reply.stderr)] {
+        let said = if said.is_empty() { "(nothing)".into() } else { visible(said.trim_end()) };
+        print(&format!("   {name} {said}"));
+    }
 }
 
-fn words(command: &Command) -> String {
-    command.words.iter().map(Value::shown).collect::<Vec<_>>().join(" ")
+fn painted(paint: Paint, line: &Line) -> String {
+    match line {
+        Line::Said(text) => format!("   {text}"),
+        Line::Mark(marks) => {
+            let bare = marks.trim_start();
+            format!("   {}{}", " ".repeat(marks.len() - bare.len()), paint.removed(bare))
+        }
+    }
 }
 
-fn differs(command: &Command, raw: &str) -> bool {
-    one_line(command.origin.span.of(raw)) != one_line(&words(command))
+fn reply(agent: &Agent, question: &Question, judgement: &Judgement) -> Reply {
+    let delivery = deliver(&question.event, &judgement.verdict, (agent.abilities)(question.event.moment));
+    (agent.write)(&question.event, &judgement.verdict, &delivery)
 }
 
-fn shown(command: &Command) -> String {
+/// The verdict with everything that led to it; numbers of commands are those of `commands`, from 0.
+fn as_json(question: &Question, judgement: &Judgement, stages: &[Stage]) -> Json {
+    let mut object = universal::verdict(&judgement.verdict);
+    let stages = stages.iter().map(|stage| {
+        let lines: Vec<&str> = stage.lines.iter().map(Line::text).collect();
+        json!({"stage": stage.number, "name": stage.name, "lines": lines})
+    });
+    let readings = judgement.analysis.readings.iter().enumerate();
+    let commands =
+        readings.flat_map(|(action, reading)| reading.commands.iter().map(move |ran| command_json(action, ran)));
+    let effects = judgement.analysis.effects.iter().enumerate();
+    let replies = AGENTS.iter().map(|agent| reply_json(agent, &reply(agent, question, judgement)));
+    object.insert("schema".into(), "reflex/explain-v1".into());
+    object.insert("stages".into(), stages.collect());
+    object.insert("commands".into(), commands.collect());
+    object.insert("effects".into(), effects.map(|(index, effect)| effect_json(index, effect, judgement)).collect());
+    object.insert("facts".into(), json!(judgement.asked));
+    object.insert("weights".into(), json!(judgement.verdict.chain));
+    object.insert("replies".into(), replies.collect());
+    object.insert("reply".into(), reply_json(question.agent, &reply(question.agent, question, judgement)));
+    Json::Object(object)
+}
+
+fn reply_json(agent: &Agent, reply: &Reply) -> Json {
+    json!({"agent": agent.name, "stdout": reply.stdout, "stderr": reply.stderr, "exit": reply.code})
+}
+
+fn command_json(action: usize, command: &Command) -> Json {
+    let Span { start, end } = command.origin.span;
     let site = match command.site {
-        Site::Here => "",
-        Site::Remote => "  (on another host)",
-        Site::Container => "  (in a container)",
+        Site::Here => "here",
+        Site::Remote => "remote",
+        Site::Container => "container",
     };
-    let parent = if command.parent.is_some() { "  (run by another command)" } else { "" };
-    format!("{:?}{site}{parent}", command.words.iter().map(Value::shown).collect::<Vec<_>>())
+    json!({
+        "action": action, "words": command.words.iter().map(Value::shown).collect::<Vec<_>>(), "span": [start, end],
+        "derivation": command.origin.derivation.map(|DerivationId(id)| id), "parent": command.parent, "site": site,
+        "folder": command.folder.as_ref().map(Value::shown),
+    })
 }
 
-fn patterns(judgement: &Judgement) -> Vec<String> {
-    let effects = judgement.analysis.effects.iter().map(effect);
-    let gaps = judgement.analysis.readings.iter().flat_map(|reading| &reading.gaps);
-    let findings = judgement.verdict.findings.iter();
-    effects
-        .chain(
-            gaps.map(|gap| format!("not known: {:?} at {}..{}", gap.why, gap.origin.span.start, gap.origin.span.end)),
-        )
-        .chain(findings.map(|finding| {
-            format!(
-                "{} fires ({}, {}, {} % sure): {}",
-                finding.id,
-                finding.category,
-                finding.severity.name(),
-                finding.confidence,
-                finding.message
-            )
-        }))
-        .collect()
-}
-
-fn effect(effect: &Effect) -> String {
-    let targets: Vec<String> = effect.targets.iter().map(Target::shown).collect();
-    let flags = if effect.flags.is_empty() { String::new() } else { format!(" ({})", effect.flags.join(" ")) };
-    format!("would {} {}{flags}", effect.kind.name(), targets.join(", "))
-}
-
-fn context(judgement: &Judgement) -> Vec<String> {
-    let asked = judgement.asked.iter().map(|fact| format!("asked {fact}"));
-    asked.chain(judgement.verdict.chain.iter().cloned()).collect()
-}
-
-fn verdict_lines(judgement: &Judgement) -> Vec<String> {
-    let verdict = &judgement.verdict;
-    let head = format!("{}, risk {}, {} % sure", word(verdict), verdict.risk.risk(), verdict.confidence);
-    std::iter::once(head).chain(verdict.reasons.iter().chain(&verdict.advice).cloned()).collect()
+fn effect_json(index: usize, effect: &Effect, judgement: &Judgement) -> Json {
+    let weighed = judgement.weighed.iter().filter(|weighed| weighed.effect == index);
+    let rules: Vec<Json> = weighed
+        .map(|weighed| json!({"id": weighed.rule, "holds": weighed.truth.name(), "fires": weighed.fires}))
+        .collect();
+    json!({
+        "effect": effect.kind.name(), "targets": effect.targets.iter().map(Target::shown).collect::<Vec<_>>(),
+        "flags": effect.flags, "action": effect.action, "command": effect.command, "rules": rules,
+    })
 }

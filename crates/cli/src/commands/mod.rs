@@ -177,7 +177,14 @@ fn judged(command: Command) -> Command {
         .arg(option("cwd", "DIR", "The folder in which it would run"))
         .arg(option("agent", "NAME", "Whose answer to show").default_value("claude"))
         .arg(option("mode", "MODE", "The policy to judge by").default_value("balanced"))
-        .arg(Arg::new("command").required(true).value_name("COMMAND").help("The command, as one word"))
+        .arg(flag("payload", "Judge the call on standard input: an agent's payload or a universal event"))
+        .arg(
+            Arg::new("command")
+                .required_unless_present("payload")
+                .conflicts_with("payload")
+                .value_name("COMMAND")
+                .help("The command, as one word; `-` reads it from standard input"),
+        )
 }
 
 fn wired(command: Command) -> Command {

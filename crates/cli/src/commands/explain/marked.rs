@@ -1,0 +1,245 @@
+//! Texts of a call as a terminal can show them: nothing hidden, nothing that steers it, the guilty part underlined.
+
+use reflex_engine::shell::Span;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use unicode_width::UnicodeWidthChar;
+
+/// A line of a text, or the marks below one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Line {
+    /// Words.
+    Said(String),
+    /// `^` below what is guilty, `~` below what else is found.
+    Mark(String),
+}
+
+impl Line {
+    /// What stands in it.
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Line::Said(text) | Line::Mark(text) => text,
+        }
+    }
+
+    /// Moved to the right.
+    pub(crate) fn indented(self, columns: usize) -> Line {
+        let moved = |text: String| format!("{}{text}", " ".repeat(columns));
+        match self {
+            Line::Said(text) => Line::Said(moved(text)),
+            Line::Mark(text) => Line::Mark(moved(text)),
+        }
+    }
+}
+
+/// No line is wider: a terminal that wraps would tear the marks from what they mark.
+const WIDTH: usize = 100;
+
+/// So much of a wide line is shown before what is marked in it.
+const BEFORE: usize = 30;
+
+/// Texts of no more lines are shown whole.
+const MOST_LINES: usize = 12;
+
+/// The text with `guilty` underlined, and more faintly the `others`; long lines and texts are shortened around them.
+pub(crate) fn marked(text: &str, guilty: Option<Span>, others: &[Span]) -> Vec<Line> {
+    let lines = placed_lines(text);
+    let of_line = |line: &Placed<'_>| {
+        let mut spans = guilty.iter().chain(others);
+        spans.any(|span| (span.start as usize) < line.start + line.text.len() && line.start < span.end as usize)
+    };
+    let hits: Vec<usize> = (0..lines.len()).filter(|index| lines.get(*index).is_some_and(of_line)).collect();
+    let mut shown = Vec::new();
+    let mut next = 0usize;
+    for index in wanted(lines.len(), &hits) {
+        left_out(index - next, &mut shown);
+        next = index + 1;
+        if let Some(line) = lines.get(index) {
+            line.show(guilty, others, &mut shown);
+        }
+    }
+    left_out(lines.len() - next, &mut shown);
+    shown
+}
+
+/// The text in one line of at most `columns`.
+pub(crate) fn short(text: &str, columns: usize) -> String {
+    let mut shown = String::new();
+    let mut column = 0usize;
+    for character in text.chars() {
+        let (cell, width) = cell(character, column);
+        if column + width >= columns {
+            shown.push('…');
+            break;
+        }
+        shown.push_str(&cell);
+        column += width;
+    }
+    shown
+}
+
+/// The whole text, nothing of it hidden and nothing of it a command to the terminal.
+pub(crate) fn visible(text: &str) -> String {
+    text.chars().map(|character| cell(character, 0).0).collect()
+}
+
+struct Placed<'t> {
+    start: usize,
+    text: &'t str,
+}
+
+fn placed_lines(text: &str) -> Vec<Placed<'_>> {
+    let mut start = 0;
+    let placed = text.split_inclusive('\n').map(|line| {
+        let placed = Placed { start, text: line.trim_end_matches('\n') };
+        start += line.len();
+        placed
+    });
+    placed.collect()
+}
+
+/// Which lines are shown: all of a short text, else its beginning and what is near the marks.
+fn wanted(count: usize, hits: &[usize]) -> BTreeSet<usize> {
+    if count <= MOST_LINES {
+        return (0..count).collect();
+    }
+    let last = hits.get(hits.len().saturating_sub(2)..).unwrap_or(&[]);
+    let near = hits.iter().take(4).chain(last).flat_map(|hit| hit.saturating_sub(1)..hit + 2);
+    let head = if hits.is_empty() { 6 } else { 2 };
+    near.chain(0..head).filter(|index| *index < count).collect()
+}
+
+fn left_out(count: usize, shown: &mut Vec<Line>) {
+    match count {
+        0 => {}
+        1 => shown.push(Line::Said("… 1 line".into())),
+        many => shown.push(Line::Said(format!("… {many} lines"))),
+    }
+}
+
+impl Placed<'_> {
+    fn show(&self, guilty: Option<Span>, others: &[Span], shown: &mut Vec<Line>) {
+        let within = |span: &Span, at: usize| (span.start as usize..span.end as usize).contains(&at);
+        let (mut said, mut under) = (String::new(), String::new());
+        let from = self.beginning(guilty.iter().chain(others));
+        let mut column = 0usize;
+        if from > 0 {
+            (said, under, column) = ("…".into(), " ".into(), 1);
+        }
+        for (offset, character) in self.text.get(from..).unwrap_or("").char_indices() {
+            let at = self.start + from + offset;
+            let (cell, width) = cell(character, column);
+            let mark = match () {
+                () if guilty.is_some_and(|span| within(&span, at)) => "^",
+                () if others.iter().any(|span| within(span, at)) => "~",
+                () => " ",
+            };
+            let is_last = from + offset + character.len_utf8() == self.text.len();
+            if column + width >= WIDTH && !(is_last && column + width == WIDTH) {
+                said.push('…');
+                under.push_str(mark);
+                break;
+            }
+            said.push_str(&cell);
+            under.push_str(&mark.repeat(width));
+            column += width;
+        }
+        shown.push(Line::Said(said));
+        let under = under.trim_end();
+        if !under.is_empty() {
+            shown.push(Line::Mark(under.into()));
+        }
+    }
+
+    /// The byte at which a line that is too wide begins to be shown: a little before the first mark.
+    fn beginning<'s>(&self, spans: impl Iterator<Item = &'s Span>) -> usize {
+        let fits = self.text.len() <= WIDTH || (self.text.len() <= 4 * WIDTH && columns(self.text) <= WIDTH);
+        let in_line = |span: &&Span| (self.start..self.start + self.text.len()).contains(&(span.start as usize));
+        let Some(span) = spans.filter(|_| !fits).find(in_line) else { return 0 };
+        let mark = span.start as usize - self.start;
+        let mut from = mark.saturating_sub(BEFORE);
+        while !self.text.is_char_boundary(from) {
+            from -= 1;
+        }
+        from
+    }
+}
+
+fn columns(text: &str) -> usize {
+    text.chars().fold(0, |column, character| column + cell(character, column).1)
+}
+
+/// A character as it is shown, and how many columns that takes.
+fn cell(character: char, column: usize) -> (Cow<'static, str>, usize) {
+    const TAB: usize = 4;
+    match character {
+        '\t' => {
+            let width = TAB - column % TAB;
+            (" ".repeat(width).into(), width)
+        }
+        '\0'..='\u{1f}' => (pictured(character as u32), 1),
+        '\u{7f}' => ("␡".into(), 1),
+        hidden if is_hidden(hidden) => {
+            let name = format!("<U+{:04X}>", hidden as u32);
+            let width = name.len();
+            (name.into(), width)
+        }
+        plain => (plain.to_string().into(), plain.width().unwrap_or(1)),
+    }
+}
+
+/// Unicode has a picture for each control character of ASCII.
+fn pictured(code: u32) -> Cow<'static, str> {
+    char::from_u32(0x2400 + code).unwrap_or('␀').to_string().into()
+}
+
+/// What cannot be seen or changes the order in which the rest is seen.
+fn is_hidden(character: char) -> bool {
+    matches!(character,
+        '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, guilty: &str, expected: &[&str]) {
+        let start = text.find(guilty).unwrap() as u32;
+        let span = Span { start, end: start + guilty.len() as u32 };
+        let lines = marked(text, Some(span), &[]);
+        assert_eq!(lines.iter().map(Line::text).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn marks_stand_below_what_they_mark() {
+        check("ls; rm x", "rm x", &["ls; rm x", "    ^^^^"]);
+        check("日本 rm x", "rm x", &["日本 rm x", "     ^^^^"]);
+        check("e\u{301} rm e\u{301}", "rm e\u{301}", &["e\u{301} rm e\u{301}", "  ^^^^"]);
+        check("a\trm x", "rm x", &["a   rm x", "    ^^^^"]);
+        check("\u{1b}[2K\rrm x", "rm x", &["␛[2K␍rm x", "     ^^^^"]);
+        check("a\u{202e}b; rm", "rm", &["a<U+202E>b; rm", "            ^^"]);
+        check("a\nrm \\\n x\nb", "rm \\\n x", &["a", "rm \\", "^^^^", " x", "^^", "b"]);
+    }
+
+    #[test]
+    fn what_is_long_is_shortened_around_the_mark() {
+        let text = format!("{}rm x{}", "a ".repeat(500_000), " b".repeat(500_000));
+        let lines = marked(&text, Some(Span { start: 1_000_000, end: 1_000_004 }), &[]);
+        let [Line::Said(said), Line::Mark(under)] = lines.as_slice() else { panic!("{lines:?}") };
+        assert!(said.starts_with("…a a ") && said.ends_with('…') && columns(said) == WIDTH, "{said}");
+        assert_eq!(said.find("rm x").map(|at| at - "…".len() + 1), under.find("^^^^"));
+        let text = format!("{}rm x\n{}", "ls\n".repeat(1000), "ls\n".repeat(1000));
+        check(&text, "rm x", &["ls", "ls", "… 997 lines", "ls", "rm x", "^^^^", "ls", "… 999 lines"]);
+    }
+
+    #[test]
+    fn a_line_of_words_holds_no_command_to_the_terminal() {
+        assert_eq!(visible("a\n\u{1b}]0;x\u{7}\u{9b}1m"), "a␊␛]0;x␇<U+009B>1m");
+        assert_eq!(short("日本語", 5), "日本…");
+        assert_eq!(short("abc", 5), "abc");
+    }
+}
