@@ -2,7 +2,7 @@
 
 use crate::interpret::Interpreter;
 use crate::syntax::{Operator, Parameter, Part, Word};
-use crate::value::{Origin, Piece, Printed, Value, Why};
+use crate::value::{Origin, Piece, Value, Why};
 
 /// More words than this out of one brace expression are a gap.
 const MAX_BRACE_WORDS: usize = 256;
@@ -79,6 +79,7 @@ impl Interpreter<'_> {
         match part {
             Part::Text { text, origin, .. } => push_value(raw, self.with_holes(text, *origin), false),
             Part::Glob { text, origin } => raw.push(whole(Piece::Glob(text.clone()), *origin)),
+            Part::Tilde { user, origin } if user == "+" => push_value(raw, self.state.folder_value(*origin), false),
             Part::Tilde { user, origin } => raw.push(whole(self.home(user), *origin)),
             Part::Brace { mark, origin } => raw.push(whole(Piece::Text(mark.to_string()), *origin)),
             Part::Unknown { origin, why } => raw.push(whole(Piece::Unknown(*why), *origin)),
@@ -100,7 +101,6 @@ impl Interpreter<'_> {
 
     fn home(&self, user: &str) -> Piece {
         match user {
-            "+" => Piece::Output(Printed::WorkingDirectory),
             "-" => Piece::Unknown(Why::NotEvaluated),
             user => Piece::Home(user.into()),
         }
@@ -139,13 +139,13 @@ impl Interpreter<'_> {
             | Operator::Indirect
             | Operator::Assign { .. }
             | Operator::Alternative { of_empty: true, .. }
-            | Operator::Required
+            | Operator::Required(_)
             | Operator::Cut { .. }
             | Operator::Replace { .. }
             | Operator::Slice(_)
             | Operator::Upper
             | Operator::Lower
-            | Operator::Other => None,
+            | Operator::Other(_) => None,
         }
     }
 
@@ -165,7 +165,11 @@ impl Interpreter<'_> {
         let unset = || vec![Value::piece(Piece::Variable(parameter.name.clone()), origin)];
         let unknown = |why| vec![Value::piece(Piece::Unknown(why), origin)];
         match &parameter.operator {
-            Operator::Plain | Operator::Required => set.unwrap_or_else(unset),
+            Operator::Plain => set.unwrap_or_else(unset),
+            Operator::Required(word) => {
+                let _ = self.expand_whole(word);
+                set.unwrap_or_else(unset)
+            }
             Operator::Length => vec![length(&parameter.name, set, origin)],
             Operator::Default { of_empty, word } | Operator::Assign { of_empty, word } => {
                 let fallback = self.expand_whole(word);
@@ -208,7 +212,10 @@ impl Interpreter<'_> {
             }
             Operator::Upper => self.map(set, origin, |value| change(value, str::to_uppercase)),
             Operator::Lower => self.map(set, origin, |value| change(value, str::to_lowercase)),
-            Operator::Other => unknown(Why::NotEvaluated),
+            Operator::Other(word) => {
+                let _ = self.expand_whole(word);
+                unknown(Why::NotEvaluated)
+            }
         }
     }
 

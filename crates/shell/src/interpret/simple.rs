@@ -62,7 +62,11 @@ impl Interpreter<'_> {
             }
         }
         if words.is_empty() {
-            return self.without_words(simple, assignments, redirects);
+            let reads = assignments.is_empty() && !redirects.is_empty();
+            let reads = reads && redirects.iter().all(|file| file.access == Access::Read);
+            let nothing = self.without_words(simple, assignments, redirects);
+            // `$(< file)` prints the file.
+            return if reads { Stream::of(input.text, Vec::new()) } else { nothing };
         }
         if declares {
             self.declare(&words, &assignments);

@@ -107,7 +107,7 @@ impl Parser<'_> {
                 "time" => {
                     self.at += 4;
                     self.skip_blanks(false);
-                    if self.keyword() == "-p" {
+                    if matches!(self.keyword(), "-p" | "--") {
                         self.at += 2;
                     }
                 }
@@ -184,7 +184,7 @@ impl Parser<'_> {
             "for" | "select" => |parser, _| parser.for_command(),
             "case" => |parser, _| parser.case_command(),
             "function" => |parser, start| parser.function_keyword(start),
-            "[[" => |parser, _| parser.test_command(),
+            "[[" => |parser, start| parser.test_command(start),
             word if self.defines_function(word) => {
                 let name = word.to_owned();
                 self.at += length;
@@ -337,7 +337,7 @@ impl Parser<'_> {
         (patterns, body)
     }
 
-    fn test_command(&mut self) -> Node {
+    fn test_command(&mut self, start: usize) -> Node {
         let mut words = Vec::new();
         loop {
             self.skip_blanks(true);
@@ -348,7 +348,10 @@ impl Parser<'_> {
             match self.word() {
                 Some(word) => words.push(word),
                 None if self.peek().is_some_and(|byte| b"&|<>();!".contains(&byte)) => self.at += 1,
-                None => break,
+                None => {
+                    self.gap(start, Why::Unparsed);
+                    break;
+                }
             }
         }
         Node::Test(words)

@@ -199,8 +199,8 @@ pub(crate) enum Operator {
         of_empty: bool,
         word: Word,
     },
-    /// `?` and `:?`
-    Required,
+    /// `?` and `:?`: the word is what a missing value ends the shell with.
+    Required(Word),
     /// `#`, `##`, `%`, `%%`: the longest or shortest match is cut off the front or back.
     Cut {
         front: bool,
@@ -215,6 +215,6 @@ pub(crate) enum Operator {
     Slice(Word),
     Upper,
     Lower,
-    /// `@Q`, `@E`, … and what is not known.
-    Other,
+    /// `@Q`, `@E`, … and what is not known, with the rest of it: substitutions in it run all the same.
+    Other(Word),
 }

@@ -170,8 +170,8 @@ impl Outline {
 
     fn part(&mut self, part: &Part) {
         match part {
-            Part::Text { text, quoted: true, .. } => self.say(&format!("'{}'", text.escape_debug())),
-            Part::Text { text, .. } | Part::Glob { text, .. } => self.say(text),
+            Part::Text { text, quoted: true, .. } => self.say(&format!("'{}'", in_one_line(text))),
+            Part::Text { text, .. } | Part::Glob { text, .. } => self.say(&in_one_line(text)),
             Part::Tilde { user, .. } => self.say(&format!("~{user}")),
             Part::Parameter { parameter, quoted, .. } => {
                 self.say(if *quoted { "\"${" } else { "${" });
@@ -205,10 +205,8 @@ impl Outline {
             Operator::Plain => return,
             Operator::Length => return self.say(" length"),
             Operator::Indirect => return self.say(" indirect"),
-            Operator::Required => return self.say("?"),
             Operator::Upper => return self.say("^"),
             Operator::Lower => return self.say(","),
-            Operator::Other => return self.say(" ?"),
             Operator::Default { of_empty, word } => (of("-", *of_empty), word),
             Operator::Assign { of_empty, word } => (of("=", *of_empty), word),
             Operator::Alternative { of_empty, word } => (of("+", *of_empty), word),
@@ -222,8 +220,15 @@ impl Outline {
                 (["/", ""], with)
             }
             Operator::Slice(word) => ([":", ""], word),
+            Operator::Required(word) => (["?", ""], word),
+            Operator::Other(word) => ([" ", "?"], word),
         };
         signs.iter().for_each(|sign| self.say(sign));
         self.word(word);
     }
+}
+
+fn in_one_line(text: &str) -> String {
+    let shown = |c: char| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() };
+    text.chars().map(shown).collect()
 }

@@ -210,10 +210,12 @@ impl<'t> Parser<'t> {
         let mut end = self.text.len();
         let mut resume = self.text.len();
         let mut line_start = start;
+        let mut continued = false;
         for line in self.rest().split_inclusive('\n') {
+            let continues = std::mem::replace(&mut continued, !pending.literal && ends_escaped(line));
             let bare = line.trim_end_matches(['\n', '\r']);
             let bare = if pending.strip_tabs { bare.trim_start_matches('\t') } else { bare };
-            if bare == pending.delimiter {
+            if bare == pending.delimiter && !continues {
                 end = line_start;
                 resume = line_start + line.len();
                 break;
@@ -248,6 +250,12 @@ impl<'t> Parser<'t> {
         let delimiter = redirect.target.parts.iter().map(part_text).collect();
         self.heredocs.push(PendingHeredoc { delimiter, literal, strip_tabs, body: redirect.heredoc.clone() });
     }
+}
+
+/// Whether the line's end is escaped, so that the next one belongs to it.
+fn ends_escaped(line: &str) -> bool {
+    let bare = line.strip_suffix('\n').unwrap_or(line);
+    (bare.len() - bare.trim_end_matches('\\').len()) % 2 == 1
 }
 
 fn strip_tabs(text: &str) -> String {

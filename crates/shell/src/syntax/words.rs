@@ -322,7 +322,9 @@ impl Parser<'_> {
         };
         self.at += usize::from(prefix.is_some());
         let start = self.at;
-        let special = self.peek().is_some_and(|byte| b"@*#?$!-".contains(&byte));
+        // `${$(…)}`, `${${…}}`: zsh expands what it finds there.
+        let inner = self.peek() == Some(b'$') && matches!(self.peek_at(1), Some(b'(' | b'{'));
+        let special = !inner && self.peek().is_some_and(|byte| b"@*#?$!-".contains(&byte));
         let length = self.rest().bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
         self.at += if special { 1 } else { length };
         let name = self.slice(start, self.at).to_owned();
@@ -346,8 +348,7 @@ impl Parser<'_> {
     }
 
     fn unread_operator(&mut self) -> Operator {
-        let _ = self.operand(false, false);
-        Operator::Other
+        Operator::Other(self.operand(false, false))
     }
 
     fn operator(&mut self, quoted: bool) -> Operator {
@@ -366,8 +367,7 @@ impl Parser<'_> {
             };
         }
         if self.eat(":?") || self.eat("?") {
-            let _ = self.operand(quoted, false);
-            return Operator::Required;
+            return Operator::Required(self.operand(quoted, false));
         }
         self.pattern_operator(quoted)
     }
