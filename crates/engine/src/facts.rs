@@ -25,6 +25,8 @@ pub struct Facts<'a> {
     /// Whether a path belongs to a class, by both: many rules ask the same.
     classes: RefCell<BTreeMap<(String, String), bool>>,
     temporary: Vec<String>,
+    /// The links that the call makes.
+    links: Vec<&'a Effect>,
     /// Which questions stand in `asked` already, by their word and target.
     told: RefCell<BTreeSet<(usize, usize)>>,
     /// Questions that were asked, with their answers: what `explain` shows.
@@ -48,6 +50,7 @@ impl<'a> Facts<'a> {
             regenerable: RefCell::default(),
             classes: RefCell::default(),
             temporary: world.temporary(),
+            links: analysis.effects.iter().filter(|effect| effect.kind == EffectKind::Link).collect(),
             told: RefCell::default(),
             asked: RefCell::default(),
             lost: RefCell::default(),
@@ -140,7 +143,7 @@ impl<'a> Facts<'a> {
     /// The path with the links that the same call makes followed: they are not there yet.
     fn linked(&self, path: &str, follow: bool) -> String {
         let mut path = path.to_owned();
-        for effect in self.analysis.effects.iter().filter(|effect| effect.kind == EffectKind::Link) {
+        for effect in &self.links {
             let (Some(link), Some(leads_to)) = (effect.targets.first().and_then(Target::path), &effect.argument) else {
                 continue;
             };

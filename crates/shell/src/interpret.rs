@@ -30,6 +30,9 @@ const MAX_STEPS: u32 = 50_000;
 /// Bytes that expansions and outputs may make, in all: doubling a variable again and again would make any number.
 const MAX_EXPANDED: usize = 4 * 1024 * 1024;
 
+/// A member of a pipe remembers so many commands before it; each of them has a list of its own.
+const MAX_SOURCES: usize = 256;
+
 /// Functions, derived texts and wrappers may run each other this deep.
 const MAX_DEPTH: u32 = 40;
 
@@ -361,6 +364,10 @@ impl Interpreter<'_> {
             let mut output = self.isolated(|this| this.node(member, &stream));
             // A later member reads what all earlier ones let through.
             sources.append(&mut output.commands);
+            if sources.len() > MAX_SOURCES {
+                self.gap(self.place, Why::Limit);
+                sources.truncate(MAX_SOURCES / 2);
+            }
             let last = index + 1 == members.len();
             stream = Stream::of(output.text, if last { std::mem::take(&mut sources) } else { sources.clone() });
         }

@@ -503,7 +503,11 @@ impl Parser<'_> {
         let strip_tabs = *text == "<<-";
         self.at += before + text.len();
         self.skip_blanks(false);
-        let target = self.word().unwrap_or_default();
+        let start = self.at;
+        let target = self.word().unwrap_or_else(|| {
+            self.gap(start, Why::Unparsed);
+            Word::default()
+        });
         let redirect = Redirect { descriptor, kind: *kind, target, heredoc: Rc::new(OnceCell::new()) };
         if *kind == RedirectKind::Heredoc {
             self.add_heredoc(&redirect, strip_tabs);

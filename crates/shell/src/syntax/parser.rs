@@ -138,15 +138,16 @@ impl<'t> Parser<'t> {
         result
     }
 
-    /// Steps behind the `close` that ends the construct we are in, without recursion and in linear time.
-    pub(super) fn skip_to_close(&mut self, close: u8) {
+    /// Steps behind the `close` that ends the construct we are in, without recursion and in linear time. Whether there
+    /// is one.
+    pub(super) fn skip_to_close(&mut self, close: u8) -> bool {
         let mut open = vec![close];
         while let Some(byte) = self.peek() {
             self.at += 1;
             if open.last() == Some(&byte) {
                 open.pop();
                 if open.is_empty() {
-                    return;
+                    return true;
                 }
                 continue;
             }
@@ -164,6 +165,7 @@ impl<'t> Parser<'t> {
             }
         }
         self.at = self.at.min(self.text.len());
+        false
     }
 
     fn skip_past(&mut self, byte: u8) {

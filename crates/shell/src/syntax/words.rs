@@ -442,6 +442,13 @@ impl Parser<'_> {
     }
 
     fn arithmetic_parts_until(&mut self, end: usize) -> Vec<Part> {
+        let parts = self.substitutions_until(end);
+        self.eat("))");
+        parts
+    }
+
+    /// What is substituted between here and `end`; all else is stepped over.
+    fn substitutions_until(&mut self, end: usize) -> Vec<Part> {
         let mut parts = Vec::new();
         while self.at < end {
             let before = self.at;
@@ -453,7 +460,6 @@ impl Parser<'_> {
             debug_assert!(self.at > before);
         }
         self.at = self.at.max(end);
-        self.eat("))");
         parts.retain(|part| !matches!(part, Part::Text { .. }));
         parts
     }
@@ -486,8 +492,17 @@ impl Parser<'_> {
         }
         let start = self.at;
         self.at += 1;
-        self.skip_to_close(b')');
-        parts.push(Part::Glob { text: "*".into(), origin: self.origin(start) });
+        let inside = self.at;
+        if !self.skip_to_close(b')') {
+            self.gap(start, Why::Unparsed);
+        }
+        let (end, origin) = (self.at, self.origin(start));
+        parts.push(Part::Glob { text: "*".into(), origin });
+        if self.slice(inside, end).contains(['$', '`']) {
+            // What a pattern is made of runs too.
+            self.at = inside;
+            parts.extend(self.substitutions_until(end));
+        }
         true
     }
 
