@@ -10,8 +10,9 @@ use std::fs;
 use crate::project::Project;
 use crate::release::{self, Linkage, Release};
 use crate::steps::step;
-use ground::Ground;
+pub(crate) use ground::Ground;
 use measure::Hook;
+pub(crate) use measure::{Check, has_valgrind};
 use page::{Report, Row};
 use payloads::{CALLS, Kind};
 

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::bench;
 use crate::project::Project;
+use crate::{bench, linear};
 
 /// Checks every Markdown page of the project.
 pub(crate) fn check(project: &Project) -> Result<(), String> {
@@ -16,6 +16,7 @@ pub(crate) fn check(project: &Project) -> Result<(), String> {
         problems.extend(dead.map(|link| format!("{}: `{link}` leads nowhere", page.display())));
     }
     problems.extend(bench::stale(project)?);
+    problems.extend(linear::stale(project)?);
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
 }
 

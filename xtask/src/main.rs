@@ -4,6 +4,7 @@ mod bench;
 #[cfg(unix)]
 mod clients;
 mod docs;
+mod linear;
 mod project;
 mod release;
 mod steps;
@@ -22,6 +23,7 @@ usage: cargo xtask COMMAND
   clients [NAME…]   build the release and play the client cases, or those named, with the real client
   bench [--check]   measure the release and write docs/reference/speed.md;
                     with --check compare the instructions with that page and write nothing
+  linear            count the release's instructions at four sizes of many constructs, write docs/reference/limits.md
 ";
 
 /// The status of a command line that says nothing we know, as in sysexits.
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
         ["check"] => project().and_then(|project| check(&project)),
         ["test"] => project().and_then(|project| test(&project)),
         ["bench"] => project().and_then(|project| bench::write(&project)),
+        ["linear"] => project().and_then(|project| linear::write(&project)),
         ["bench", "--check"] => project().and_then(|project| bench::check(&project)),
         ["clients", names @ ..] if names.iter().all(|name| !name.starts_with('-')) => {
             project().and_then(|project| play_clients(&project, names))

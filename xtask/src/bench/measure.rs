@@ -24,6 +24,40 @@ pub(crate) struct Hook<'a> {
     pub(crate) payload: String,
 }
 
+/// `reflex check` and one command: what a hook judges too, and nobody ends it after two seconds.
+pub(crate) struct Check<'a> {
+    /// The release.
+    pub(crate) binary: &'a Path,
+    /// Where it runs.
+    pub(crate) ground: &'a Ground,
+    /// The command.
+    pub(crate) text: &'a str,
+}
+
+impl Check<'_> {
+    /// Asks once under callgrind: thousands of instructions.
+    pub(crate) fn instructions(&self) -> Result<u32, String> {
+        counted(self.ground, self.binary, &["check", "-"], self.text)
+    }
+
+    /// The median time in hundredths of the median time of doing nothing, of few rounds: a large call takes long.
+    pub(crate) fn ratio(&self) -> Result<u32, String> {
+        const ROUNDS: usize = 20;
+        let (mut times, mut nothing) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            times.push(self.time(self.binary)?);
+            nothing.push(self.time(Path::new(NOTHING))?);
+        }
+        Ok((median(times) / median(nothing) * 100.0).round() as u32)
+    }
+
+    fn time(&self, program: &Path) -> Result<Duration, String> {
+        let mut command = command(self.ground, program);
+        let start = Instant::now();
+        run(command.args(["check", "-"]).stderr(Stdio::null()), self.text).map(|_| start.elapsed())
+    }
+}
+
 /// What the hook said.
 pub(crate) struct Answer {
     status: ExitStatus,
@@ -59,21 +93,11 @@ impl Hook<'_> {
 
     /// Asks once under callgrind: thousands of instructions.
     pub(crate) fn instructions(&self) -> Result<u32, String> {
-        let counts = self.ground.folder.join("callgrind.out");
-        let mut valgrind = self.command(Path::new("valgrind"));
-        valgrind.arg("--tool=callgrind").arg(format!("--callgrind-out-file={}", counts.display()));
-        valgrind.arg(self.binary).args(ARGUMENTS).stderr(Stdio::piped());
-        let output = run(&mut valgrind, &self.payload)?;
-        let text = fs::read_to_string(&counts).unwrap_or_default();
-        total(&text).ok_or_else(|| format!("valgrind counted nothing: {}", String::from_utf8_lossy(&output.stderr)))
+        counted(self.ground, self.binary, &ARGUMENTS, &self.payload)
     }
 
-    /// The same program start for both: as little environment as an agent may leave.
     fn command(&self, program: &Path) -> Command {
-        let mut command = Command::new(program);
-        command.current_dir(&self.ground.repo).env_clear();
-        command.env("HOME", &self.ground.home).env("PATH", SEARCH_PATH);
-        command
+        command(self.ground, program)
     }
 
     fn time(&self) -> Result<Duration, String> {
@@ -93,6 +117,24 @@ impl Hook<'_> {
 }
 
 const ARGUMENTS: [&str; 5] = ["hook", "--agent", "claude", "--event", "PreToolUse"];
+
+/// The same program start for all: as little environment as an agent may leave.
+fn command(ground: &Ground, program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(&ground.repo).env_clear();
+    command.env("HOME", &ground.home).env("PATH", SEARCH_PATH);
+    command
+}
+
+fn counted(ground: &Ground, binary: &Path, arguments: &[&str], input: &str) -> Result<u32, String> {
+    let counts = ground.folder.join("callgrind.out");
+    let mut valgrind = command(ground, Path::new("valgrind"));
+    valgrind.arg("--tool=callgrind").arg(format!("--callgrind-out-file={}", counts.display()));
+    valgrind.arg(binary).args(arguments).stderr(Stdio::piped());
+    let output = run(&mut valgrind, input)?;
+    let text = fs::read_to_string(&counts).unwrap_or_default();
+    total(&text).ok_or_else(|| format!("valgrind counted nothing: {}", String::from_utf8_lossy(&output.stderr)))
+}
 
 fn run(command: &mut Command, payload: &str) -> Result<std::process::Output, String> {
     let program = command.get_program().to_string_lossy().into_owned();

@@ -1,0 +1,123 @@
+//! Whether the work grows with the size of the text and not faster: instructions at four sizes of each construct.
+
+mod texts;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::bench::{Check, Ground, has_valgrind};
+use crate::project::Project;
+use crate::release::{self, Linkage};
+use crate::steps::step;
+use texts::{CONSTRUCTS, Construct};
+
+/// Bytes of the text; each is twice the one before.
+const SIZES: [usize; 4] = [4 * 1024, 8 * 1024, 16 * 1024, 32 * 1024];
+
+/// Twice the text may take 2 to the power of this times the instructions: sorted maps cost a little more than linear.
+const MOST_GROWTH: f64 = 1.15;
+
+const HEAD: &str = "\
+<!-- Written by `cargo xtask linear`; do not edit. -->
+
+# Limits
+
+What a call may cost at most. Limits are counted and not timed, and what lies beyond one is a gap, which is asked about.
+
+| limit | is |
+|---|--:|
+| bytes of a payload | 16 MiB |
+| commands of a text | 8,192 |
+| statements that are walked, loops and functions as often as they run | 50,000 |
+| bytes that expansions and outputs make, in all | 4 MiB |
+| constructs in each other, as they are parsed | 60 |
+| functions, derived texts and wrappers in each other | 40 |
+| lists in each other, over all functions and derived texts | 120 |
+
+## Work grows with the text
+
+`reflex check` is given texts of 4, 8, 16 and 32 KiB in which one construct repeats; callgrind counts all instructions, in
+millions. *growth* is the greatest exponent between neighbours: 1 is linear, 2 is quadratic. The page is not written if
+one exceeds 1.15.
+
+| construct | 4 KiB | 8 KiB | 16 KiB | 32 KiB | growth |
+|---|--:|--:|--:|--:|--:|
+";
+
+const FOOT: &str = "\
+`cargo xtask linear` measures again and writes this page.
+";
+
+/// What was counted of one construct.
+struct Row {
+    construct: &'static Construct,
+    /// Thousands, by size.
+    counts: Vec<u32>,
+}
+
+impl Row {
+    fn growth(&self) -> f64 {
+        let pairs = self.counts.iter().zip(self.counts.iter().skip(1));
+        pairs.map(|(small, large)| (f64::from(*large) / f64::from(*small)).log2()).fold(0.0, f64::max)
+    }
+
+    fn line(&self) -> String {
+        let counts: Vec<String> =
+            self.counts.iter().map(|count| format!("{:.1}", f64::from(*count) / 1000.0)).collect();
+        format!("| {} | {} | {:.2} |\n", self.construct.name, counts.join(" | "), self.growth())
+    }
+}
+
+/// Measures and writes the page; an error if a construct takes more than its share.
+pub(crate) fn write(project: &Project) -> Result<(), String> {
+    if !has_valgrind() {
+        println!("skip  linear: valgrind is not there");
+        return Ok(());
+    }
+    let release = release::build(project)?;
+    let ground = step("ground", Ground::prepare)?;
+    let binary = &release.binary;
+    let mut rows = Vec::new();
+    for construct in &CONSTRUCTS {
+        let count = |size: &usize| Check { binary, ground: &ground, text: &construct.text(*size) }.instructions();
+        let counts = step(construct.name, || SIZES.iter().map(count).collect::<Result<Vec<u32>, String>>())?;
+        rows.push(Row { construct, counts });
+    }
+    let mut page = HEAD.to_owned();
+    page.extend(rows.iter().map(Row::line));
+    page.push_str(&times(release.linkage, |text| Check { binary, ground: &ground, text }.ratio())?);
+    page.push_str(FOOT);
+    println!("{page}");
+    let grown: Vec<String> = rows.iter().filter(|row| row.growth() > MOST_GROWTH).map(Row::line).collect();
+    if !grown.is_empty() {
+        return Err(format!("more than linear:\n{}", grown.concat()));
+    }
+    let file = file(&project.root);
+    fs::write(&file, page).map_err(|error| format!("cannot write `{}`: {error}", file.display()))
+}
+
+/// Why the page is not one of this generator, if it is not.
+pub(crate) fn stale(project: &Project) -> Result<Option<String>, String> {
+    let file = file(&project.root);
+    let page = fs::read_to_string(&file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
+    let whole = CONSTRUCTS.iter().all(|construct| page.contains(&format!("\n| {} | ", construct.name)));
+    Ok((!page.starts_with(HEAD) || !whole).then(|| format!("{}: run `cargo xtask linear`", file.display())))
+}
+
+fn times(linkage: Linkage, ratio: impl Fn(&str) -> Result<u32, String>) -> Result<String, String> {
+    let mut part = format!(
+        "\n## Large calls\n\nThe median time of `reflex check` divided by that of `/bin/true` with the same input, 20 rounds. Build: {}.\n\n\
+         | call | time |\n|---|--:|\n",
+        linkage.name()
+    );
+    for (name, text) in texts::large() {
+        let ratio = step(name, || ratio(&text))?;
+        part.push_str(&format!("| {name} | {}.{:02} × |\n", ratio / 100, ratio % 100));
+    }
+    part.push('\n');
+    Ok(part)
+}
+
+fn file(root: &Path) -> PathBuf {
+    root.join("docs").join("reference").join("limits.md")
+}
