@@ -11,8 +11,7 @@ use crate::project::Project;
 use crate::release::{self, Linkage, Release};
 use crate::steps::step;
 pub(crate) use ground::Ground;
-use measure::Hook;
-pub(crate) use measure::{Check, has_valgrind};
+pub(crate) use measure::{Check, Hook, has_valgrind};
 use page::{Report, Row};
 use payloads::{CALLS, Kind};
 

@@ -39,23 +39,6 @@ impl Check<'_> {
     pub(crate) fn instructions(&self) -> Result<u32, String> {
         counted(self.ground, self.binary, &["check", "-"], self.text)
     }
-
-    /// The median time in hundredths of the median time of doing nothing, of few rounds: a large call takes long.
-    pub(crate) fn ratio(&self) -> Result<u32, String> {
-        const ROUNDS: usize = 20;
-        let (mut times, mut nothing) = (Vec::new(), Vec::new());
-        for _ in 0..ROUNDS {
-            times.push(self.time(self.binary)?);
-            nothing.push(self.time(Path::new(NOTHING))?);
-        }
-        Ok((median(times) / median(nothing) * 100.0).round() as u32)
-    }
-
-    fn time(&self, program: &Path) -> Result<Duration, String> {
-        let mut command = command(self.ground, program);
-        let start = Instant::now();
-        run(command.args(["check", "-"]).stderr(Stdio::null()), self.text).map(|_| start.elapsed())
-    }
 }
 
 /// What the hook said.
@@ -94,6 +77,17 @@ impl Hook<'_> {
     /// Asks once under callgrind: thousands of instructions.
     pub(crate) fn instructions(&self) -> Result<u32, String> {
         counted(self.ground, self.binary, &ARGUMENTS, &self.payload)
+    }
+
+    /// The median time in hundredths of the median time of doing nothing, of few rounds: a large call takes long.
+    pub(crate) fn ratio(&self) -> Result<u32, String> {
+        const ROUNDS: usize = 20;
+        let (mut times, mut nothing) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            times.push(self.time()?);
+            nothing.push(self.time_of_nothing()?);
+        }
+        Ok((median(times) / median(nothing) * 100.0).round() as u32)
     }
 
     fn command(&self, program: &Path) -> Command {

@@ -6,16 +6,18 @@ pub(super) struct Construct {
     before: &'static str,
     unit: &'static str,
     after: &'static str,
+    /// It is given texts of this part of the sizes.
+    share: usize,
 }
 
 impl Construct {
     const fn new(name: &'static str, before: &'static str, unit: &'static str, after: &'static str) -> Self {
-        Self { name, before, unit, after }
+        Self { name, before, unit, after, share: 1 }
     }
 
     /// About this many bytes of it.
     pub(super) fn text(&self, bytes: usize) -> String {
-        format!("{}{}{}", self.before, self.unit.repeat(bytes / self.unit.len()), self.after)
+        format!("{}{}{}", self.before, self.unit.repeat(bytes / self.share / self.unit.len()), self.after)
     }
 }
 
@@ -38,7 +40,7 @@ pub(super) const CONSTRUCTS: [Construct; 28] = [
     Construct::new("nested `((`", "", "((", ""),
     Construct::new("nested `${x:-`", "echo ", "${x:-", ""),
     Construct::new("nested `if`", "", "if a; then ", ""),
-    Construct::new("nested `eval`", "", "eval ", "date"),
+    Construct { share: 4, ..Construct::new("nested `eval`", "", "eval ", "date") },
     Construct::new("`if`", "", "if a; then b; else c; fi; ", ""),
     Construct::new("loops", "", "for x in a b; do grep $x; done; ", ""),
     Construct::new("`case`", "case x in ", "a) grep b;; ", "esac"),
