@@ -24,8 +24,23 @@ pub(crate) fn guilty_part(effect: &Effect, facts: &Facts<'_>) -> String {
         | None => "",
     };
     let named = matches!(action, Some(Action::Shell { .. })) || facts.event.tool.is_empty();
-    let folded = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let folded = first_words(text);
     shortened(&redacted(&if named { folded } else { format!("{} {folded}", facts.event.tool) }))
+}
+
+/// The words that a quote can hold, one blank between them, and some more: tags may be shorter than what they stand for.
+/// A gap reaches to the end of its text, and there may be many.
+fn first_words(text: &str) -> String {
+    const ENOUGH: usize = 8 * MAX_QUOTED;
+    let mut folded = String::new();
+    for word in text.split_whitespace() {
+        if folded.len() > ENOUGH {
+            break;
+        }
+        folded.push_str(if folded.is_empty() { "" } else { " " });
+        folded.push_str(word);
+    }
+    folded
 }
 
 /// A command that stands nowhere in the text is shown as it would run.

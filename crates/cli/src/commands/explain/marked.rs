@@ -80,7 +80,14 @@ pub(crate) fn short(text: &str, columns: usize) -> String {
 
 /// The whole text, nothing of it hidden and nothing of it a command to the terminal.
 pub(crate) fn visible(text: &str) -> String {
-    text.chars().map(|character| cell(character, 0).0).collect()
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            ' '..='~' => shown.push(character),
+            other => shown.push_str(&cell(other, 0).0),
+        }
+    }
+    shown
 }
 
 struct Placed<'t> {
