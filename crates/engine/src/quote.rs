@@ -32,13 +32,15 @@ pub(crate) fn guilty_part(effect: &Effect, facts: &Facts<'_>) -> String {
 /// A gap reaches to the end of its text, and there may be many.
 fn first_words(text: &str) -> String {
     const ENOUGH: usize = 8 * MAX_QUOTED;
+    const LONGEST: usize = 32 * MAX_QUOTED;
     let mut folded = String::new();
     for word in text.split_whitespace() {
         if folded.len() > ENOUGH {
             break;
         }
         folded.push_str(if folded.is_empty() { "" } else { " " });
-        folded.push_str(word);
+        // Long enough to be known for a secret still.
+        folded.extend(word.chars().take(LONGEST));
     }
     folded
 }
