@@ -67,15 +67,12 @@ pub fn read_as(language: Language, text: &str, surroundings: &Surroundings<'_>) 
         settings: Vec::new(),
         exhausted: false,
     };
-    match language {
-        Language::Shell => {
-            interpreter.text(text, Placement::At { start: 0, derivation: None }, &Stream::default());
-        }
-        Language::Python | Language::Awk | Language::Sed | Language::Makefile | Language::Crontab => {
-            let whole = Span { start: 0, end: u32::try_from(text.len()).unwrap_or(u32::MAX) };
-            let origin = Origin { span: whole, derivation: None };
-            languages::read(&mut interpreter, language, text, origin);
-        }
+    if language == Language::Shell {
+        interpreter.text(text, Placement::At { start: 0, derivation: None }, &Stream::default());
+    } else {
+        let span = Span { start: 0, end: u32::try_from(text.len()).unwrap_or(u32::MAX) };
+        let origin = Origin { span, derivation: None };
+        interpreter.in_language(languages::Script { language, text, origin }, &Stream::default());
     }
     interpreter.run_at_exit();
     interpreter.reading
@@ -199,14 +196,7 @@ impl Interpreter<'_> {
         let derivation = self.derive(step, text, from);
         self.depth += 1;
         let origin = Origin { span: from.span, derivation };
-        let stream = match language {
-            Language::Shell => self.text(text, Placement::From(origin), stdin),
-            Language::Makefile => self.texts(&decode::makefile(text), origin),
-            Language::Crontab => self.texts(&decode::crontab(text), origin),
-            Language::Awk => crate::awk::run(self, text, origin, stdin),
-            Language::Sed => crate::sed::run(self, text, origin, stdin),
-            Language::Python => languages::read(self, language, text, origin),
-        };
+        let stream = self.in_language(languages::Script { language, text, origin }, stdin);
         self.depth -= 1;
         stream
     }
@@ -236,6 +226,25 @@ impl Interpreter<'_> {
         let state = self.state.of_child(Vec::new());
         let source = Source { language: Language::Shell, step: "shell text", text: &known, from: text.origin() };
         self.with_state(state, |this| this.derived_text(source, stdin))
+    }
+
+    /// Walks a text by the reader of its language.
+    fn in_language(&mut self, script: languages::Script<'_>, stdin: &Stream) -> Stream {
+        let languages::Script { language, text, origin } = script;
+        match language {
+            Language::Shell => self.text(text, Placement::From(origin), stdin),
+            Language::Makefile => self.texts(&decode::makefile(text), origin),
+            Language::Crontab => self.texts(&decode::crontab(text), origin),
+            Language::Awk => crate::awk::run(self, text, origin, stdin),
+            Language::Sed => crate::sed::run(self, text, origin, stdin),
+            Language::Python
+            | Language::JavaScript
+            | Language::Perl
+            | Language::Ruby
+            | Language::Php
+            | Language::Lua
+            | Language::AppleScript => languages::read(self, script, stdin),
+        }
     }
 
     pub(crate) fn derive(&mut self, step: &'static str, text: &str, from: Origin) -> Option<DerivationId> {

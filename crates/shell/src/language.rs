@@ -16,17 +16,35 @@ pub enum Language {
     Makefile,
     /// Tables of cron.
     Crontab,
+    /// JavaScript, also with types.
+    JavaScript,
+    /// Perl.
+    Perl,
+    /// Ruby.
+    Ruby,
+    /// PHP.
+    Php,
+    /// Lua.
+    Lua,
+    /// AppleScript.
+    AppleScript,
 }
 
 impl Language {
     /// Every language, with the word that the library uses for it.
-    pub const ALL: [(Language, &'static str); 6] = [
+    pub const ALL: [(Language, &'static str); 12] = [
         (Language::Shell, "shell"),
         (Language::Python, "python"),
         (Language::Awk, "awk"),
         (Language::Sed, "sed"),
         (Language::Makefile, "makefile"),
         (Language::Crontab, "crontab"),
+        (Language::JavaScript, "javascript"),
+        (Language::Perl, "perl"),
+        (Language::Ruby, "ruby"),
+        (Language::Php, "php"),
+        (Language::Lua, "lua"),
+        (Language::AppleScript, "applescript"),
     ];
 
     /// The language of this word.
@@ -48,6 +66,12 @@ impl Language {
             Language::Sed => "sed text",
             Language::Makefile => "makefile",
             Language::Crontab => "crontab",
+            Language::JavaScript => "javascript text",
+            Language::Perl => "perl text",
+            Language::Ruby => "ruby text",
+            Language::Php => "php text",
+            Language::Lua => "lua text",
+            Language::AppleScript => "applescript text",
         }
     }
 }

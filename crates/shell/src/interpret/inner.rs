@@ -130,6 +130,10 @@ impl Interpreter<'_> {
             }
         }
         words.drain(..(entry.get("skip").number() as usize).min(words.len()));
+        if entry.get("own-name").is_true() && words.len() > 1 {
+            // `execv(file, [name, …])`: which name it is given changes nothing.
+            words.remove(1);
+        }
         // `kubectl exec POD -- PROGRAM`: the dashes end the wrapper's own words.
         if words.first().and_then(Value::literal).as_deref() == Some("--") {
             words.remove(0);
@@ -220,7 +224,10 @@ impl Interpreter<'_> {
             return Some(self.derived_text(Source { language, step: "eval", text: &literal, from: origin }, &stdin));
         }
         let own = draft.words.first().cloned().unwrap_or_default();
-        let parameters = if parameters.is_empty() { vec![own] } else { parameters };
+        let mut parameters = if parameters.is_empty() { vec![own.clone()] } else { parameters };
+        if language != Language::Shell && parameters.first() != Some(&own) {
+            parameters.insert(0, own);
+        }
         let state = self.state.of_child(parameters);
         let source = Source { language, step: language.step(), text: &literal, from: origin };
         Some(self.with_state(state, |this| this.derived_text(source, &stdin)))

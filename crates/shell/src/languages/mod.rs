@@ -1,40 +1,72 @@
 //! Texts in other languages than the shell's: each call that the library knows becomes a command.
 //!
 //! A call is a command whose program is `LANGUAGE:dotted.name`; its named arguments come first as `--key=value`, then
-//! `--`, then the positional ones. What it does or runs stands in `library/programs` as for any program.
+//! `--`, then the positional ones. What it does or runs stands in `library/programs` as for any program. One lexer and
+//! one walker read all of these languages; a dialect says how each is written, a file of its own what its names mean.
 
-use crate::interpret::{Draft, Interpreter, Stream};
+mod applescript;
+mod bindings;
+mod calls;
+mod datum;
+mod dialect;
+mod expression;
+mod fold;
+mod javascript;
+mod lexer;
+mod lua;
+mod methods;
+mod perl;
+mod php;
+mod python;
+mod ruby;
+mod statements;
+mod vocabulary;
+mod walker;
+
+use crate::interpret::{Interpreter, Stream};
 use crate::language::Language;
-use crate::program::Program;
-use crate::value::{Origin, Value};
+use crate::value::Origin;
+use vocabulary::Vocabulary;
+use walker::Walker;
 
-/// Walks a text of `language`; what it prints.
-pub(crate) fn read(interpreter: &mut Interpreter<'_>, language: Language, text: &str, origin: Origin) -> Stream {
-    let mut rest = text;
-    while let Some(at) = rest.find('(') {
-        let (before, inside) = (rest.get(..at).unwrap_or(""), rest.get(at + 1..).unwrap_or(""));
-        let start =
-            before.rfind(|letter: char| !letter.is_alphanumeric() && !"._".contains(letter)).map_or(0, |at| at + 1);
-        let name = format!("{}:{}", language.name(), before.get(start..).unwrap_or(""));
-        let argument = inside.split(['\'', '"']).nth(1).unwrap_or("");
-        if Program::find(interpreter.surroundings.programs, &name).is_some() {
-            let words = [name.as_str(), "--", argument].map(|word| Value::text(word, origin)).to_vec();
-            call(interpreter, words, origin);
-        }
-        rest = inside;
-    }
-    Stream::default()
+/// A text with its place.
+#[derive(Clone, Copy)]
+pub(crate) struct Script<'t> {
+    pub(crate) language: Language,
+    pub(crate) text: &'t str,
+    pub(crate) origin: Origin,
 }
 
-/// Adds a call as a command.
-pub(crate) fn call(interpreter: &mut Interpreter<'_>, words: Vec<Value>, origin: Origin) -> Stream {
-    interpreter.command(Draft {
-        words,
-        assignments: Vec::new(),
-        redirects: Vec::new(),
-        stdin: Stream::default(),
-        expanded: 0..0,
-        origin,
-        by_program: true,
-    })
+/// Walks a text; what it prints and who prints it.
+pub(crate) fn read(interpreter: &mut Interpreter<'_>, script: Script<'_>, stdin: &Stream) -> Stream {
+    let Script { language, text, origin } = script;
+    let Some(vocabulary) = vocabulary(language) else { return Stream::default() };
+    let first = interpreter.reading.commands.len();
+    let mut walker = Walker::new(interpreter, vocabulary, origin, stdin);
+    if language == Language::AppleScript {
+        walker.applescript(text);
+    } else if language == Language::Php && text.contains("<?") {
+        if !text.trim_start().starts_with("<?") {
+            walker.text(text);
+        }
+        walker.text(&php::tagged(text));
+    } else {
+        walker.text(text);
+    }
+    let printed = walker.finish();
+    let last = interpreter.reading.commands.len();
+    Stream::of(printed, (first..last).collect())
+}
+
+fn vocabulary(language: Language) -> Option<&'static Vocabulary> {
+    match language {
+        Language::Shell | Language::Awk | Language::Sed | Language::Makefile | Language::Crontab => None,
+        Language::Python => Some(&python::VOCABULARY),
+        Language::JavaScript => Some(&javascript::VOCABULARY),
+        Language::Perl => Some(&perl::VOCABULARY),
+        Language::Ruby => Some(&ruby::VOCABULARY),
+        Language::Php => Some(&php::VOCABULARY),
+        Language::Lua => Some(&lua::VOCABULARY),
+        Language::AppleScript => Some(&applescript::VOCABULARY),
+    }
 }

@@ -1,0 +1,101 @@
+//! AppleScript: `do shell script`, and what it tells the Finder and other applications.
+
+use super::calls::Arguments;
+use super::datum::Datum;
+use super::dialect;
+use super::lexer::Kind;
+use super::vocabulary::{Constant as C, Vocabulary};
+use super::walker::Walker;
+
+pub(super) const VOCABULARY: Vocabulary = Vocabulary {
+    dialect: &dialect::APPLESCRIPT,
+    noise: &["the", "my", "as", "text", "string", "POSIX", "path", "file", "return", "to", "of", "alias", "get"],
+    conditions: &[],
+    prefixes: &[],
+    opens: &[],
+    functions: &[],
+    constants: &[("home", C::Home)],
+};
+
+impl Walker<'_, '_> {
+    /// Walks the statements of a script one after the other.
+    pub(super) fn applescript(&mut self, text: &str) {
+        self.load(text);
+        let end = self.tokens.0.len();
+        while self.at < end && self.step() {
+            let before = self.at;
+            match (self.word(), self.word_at(self.at + 1)) {
+                ("do", "shell") => {
+                    self.at += 3;
+                    let text = self.expression();
+                    let raises = self.word() == "with" && self.word_at(self.at + 1) == "administrator";
+                    let named = vec![("administrator".to_owned(), Datum::Truth(raises))];
+                    self.call("do shell script", Arguments { positional: vec![text], named });
+                }
+                ("do", "script") => {
+                    self.at += 2;
+                    let text = self.expression();
+                    self.call("do shell script", Arguments::of(vec![text]));
+                }
+                ("run" | "load", "script") => {
+                    self.at += 2;
+                    let text = self.expression();
+                    self.call("run script", Arguments::of(vec![text]));
+                }
+                ("empty", "trash" | "the") => drop(self.call("empty trash", Arguments::default())),
+                ("delete", _) => self.finder("delete"),
+                ("keystroke", _) => {
+                    self.at += 1;
+                    let text = self.expression();
+                    self.call("keystroke", Arguments::of(vec![text]));
+                }
+                ("set", _) => self.set_name(),
+                _ => {}
+            }
+            self.at = self.at.max(before + 1);
+        }
+    }
+
+    /// `set x to "…"`
+    fn set_name(&mut self) {
+        let name = self.word_at(self.at + 1).to_owned();
+        if self.word_at(self.at + 2) != "to" || self.word_at(self.at + 3) == "do" {
+            return;
+        }
+        self.at += 3;
+        let datum = self.expression();
+        self.assign(&name, datum);
+    }
+
+    /// `delete every item of folder "Downloads" of home`, `delete POSIX file "/x"`.
+    fn finder(&mut self, verb: &str) {
+        let mut parts: Vec<Datum> = Vec::new();
+        let mut everything = false;
+        self.at += 1;
+        while !matches!(self.kind(), None | Some(Kind::End)) && self.step() {
+            match self.kind().cloned() {
+                Some(Kind::Text(chunks)) => {
+                    let part = self.chunks(&chunks);
+                    parts.push(part);
+                }
+                Some(Kind::Word(word)) if &*word == "home" => {
+                    let home = self.constant(C::Home);
+                    parts.push(home);
+                }
+                Some(Kind::Word(word)) if &*word == "every" => everything = true,
+                Some(Kind::Word(word)) if self.variable(&word).is_some() => parts.extend(self.variable(&word)),
+                _ => {}
+            }
+            self.at += 1;
+        }
+        // The innermost stands first.
+        parts.reverse();
+        let mut path = super::fold::join_path(&parts, self.origin);
+        if everything {
+            let all = super::fold::glob(&self.text_datum("*"), self.origin);
+            let all = all.items().and_then(<[Datum]>::first).cloned().unwrap_or(Datum::Truth(false));
+            path = super::fold::join_path(&[path, all], self.origin);
+        }
+        self.call(verb, Arguments::of(vec![path]));
+    }
+}

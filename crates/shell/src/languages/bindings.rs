@@ -1,0 +1,353 @@
+//! Names that get values: assignments, loops over lists, imports.
+
+use super::datum::{Datum, MOST};
+use super::fold;
+use super::lexer::Kind;
+use super::walker::Walker;
+use crate::language::Language;
+
+/// What is assigned to.
+#[derive(Debug, Clone)]
+pub(super) enum Target {
+    Name(String),
+    /// Each takes an item.
+    Names(Vec<Target>),
+    /// Each takes a member: its key and its name.
+    Members(Vec<(String, String)>),
+    /// What is not followed.
+    Other,
+}
+
+impl Walker<'_, '_> {
+    /// An assignment, if one stands here; else nothing has happened.
+    pub(super) fn assignment(&mut self) -> Option<Datum> {
+        let begin = self.at;
+        let found = self.assigned();
+        if found.is_none() {
+            self.at = begin;
+        }
+        found
+    }
+
+    fn assigned(&mut self) -> Option<Datum> {
+        while matches!(self.word(), "const" | "let" | "var" | "my" | "our" | "local" | "static" | "state" | "global") {
+            self.at += 1;
+        }
+        let target = self.target()?;
+        let sign = self.symbol();
+        let language = self.vocabulary.dialect.language;
+        let assigns = matches!(sign, "=" | "+=" | ".=" | "||=" | "??=" | ":=" | "*=" | "-=" | "//=" | "<<=" | "|=");
+        // `(a) =~`, `{a: 1}`, `[a] == b` are none, and `key = value` between brackets is a named argument of Python.
+        if !assigns || (sign == "//=" && language != Language::Perl) {
+            return None;
+        }
+        self.at += 1;
+        let mut right = self.expression();
+        if self.symbol() == "," && matches!(target, Target::Names(_)) && language != Language::JavaScript {
+            let mut items = vec![right];
+            while self.takes_symbol(",") && self.step() {
+                items.push(self.expression());
+            }
+            right = Datum::list(items);
+        }
+        let Target::Name(name) = &target else {
+            self.bind(&target, right.clone());
+            return Some(right);
+        };
+        let old = self.variable(name).unwrap_or_else(|| self.unknown());
+        let datum = match sign {
+            "=" | ":=" => right,
+            "+=" | ".=" => fold::add(&old, &right, self.origin),
+            "||=" | "??=" | "//=" => match self.variable(name) {
+                Some(old) => fold::or(&old, right),
+                None => right,
+            },
+            "*=" => fold::times(&old, &right, self.origin),
+            _ => self.unknown(),
+        };
+        self.assign(&name.clone(), datum.clone());
+        Some(datum)
+    }
+
+    /// What may be assigned to, if it stands here: names, or brackets of names.
+    fn target(&mut self) -> Option<Target> {
+        let first = self.one_target()?;
+        let several = matches!(self.vocabulary.dialect.language, Language::Python | Language::Ruby | Language::Lua);
+        if self.symbol() != "," || !several || !self.at_statement {
+            return Some(first);
+        }
+        let mut all = vec![first];
+        while self.takes_symbol(",") && all.len() < MOST {
+            self.takes_symbol("*");
+            all.push(self.one_target()?);
+        }
+        Some(Target::Names(all))
+    }
+
+    fn one_target(&mut self) -> Option<Target> {
+        match self.kind()?.clone() {
+            Kind::Word(word) => {
+                let mut name = word.to_string();
+                self.at += 1;
+                while self.vocabulary.dialect.member.contains(&self.symbol()) && !self.word_at(self.at + 1).is_empty() {
+                    name = format!("{name}.{}", self.word_at(self.at + 1));
+                    self.at += 2;
+                }
+                self.annotation();
+                Some(Target::Name(name))
+            }
+            Kind::Open('{') if self.vocabulary.dialect.language == Language::JavaScript => {
+                let close = self.close_of(self.at);
+                if self.symbol_at(close + 1) != "=" && !matches!(self.word_at(close + 1), "of" | "from") {
+                    return None;
+                }
+                self.at += 1;
+                let members = self.members(close);
+                self.at = close + 1;
+                Some(Target::Members(members))
+            }
+            Kind::Open('[' | '(') => {
+                let close = self.close_of(self.at);
+                let follows = self.symbol_at(close + 1);
+                if follows != "=" && !matches!(self.word_at(close + 1), "of" | "in" | "as") {
+                    return None;
+                }
+                self.at += 1;
+                let mut all = Vec::new();
+                while self.at < close && all.len() < MOST {
+                    if !self.takes_symbol(",") && !self.takes_symbol("*") && !self.takes_symbol("...") {
+                        all.push(self.inner_target());
+                    }
+                }
+                self.at = close + 1;
+                Some(Target::Names(all))
+            }
+            Kind::Open(_)
+            | Kind::Close(_)
+            | Kind::Number(_)
+            | Kind::Text(_)
+            | Kind::Run(_)
+            | Kind::Words(_)
+            | Kind::Pattern
+            | Kind::Symbol(_)
+            | Kind::End => None,
+        }
+    }
+
+    /// A name in brackets; brackets in brackets are not followed.
+    fn inner_target(&mut self) -> Target {
+        let word = self.word().to_owned();
+        if word.is_empty() {
+            self.at = self.close_of(self.at) + 1;
+            return Target::Other;
+        }
+        self.at += 1;
+        Target::Name(word)
+    }
+
+    /// `x: int = 1`
+    fn annotation(&mut self) {
+        let typed = matches!(self.vocabulary.dialect.language, Language::Python | Language::JavaScript);
+        if !typed || !self.at_statement || self.symbol() != ":" || self.word_at(self.at + 1).is_empty() {
+            return;
+        }
+        let mut at = self.at + 2;
+        while matches!(self.symbol_at(at), "." | "|")
+            || matches!(self.token_at(at).map(|token| &token.kind), Some(Kind::Open('[')))
+        {
+            at = if self.symbol_at(at).is_empty() { self.close_of(at) + 1 } else { at + 2 };
+        }
+        if self.symbol_at(at) == "=" {
+            self.at = at;
+        }
+    }
+
+    /// `{ a, b: c, d = 1 }`
+    fn members(&mut self, close: usize) -> Vec<(String, String)> {
+        let mut members = Vec::new();
+        let mut fresh = true;
+        while self.at < close && self.step() {
+            let word = self.word().to_owned();
+            if !word.is_empty() && fresh {
+                let renamed = matches!(self.symbol_at(self.at + 1), ":") || self.word_at(self.at + 1) == "as";
+                let name = if renamed { self.word_at(self.at + 2).to_owned() } else { word.clone() };
+                self.at += if renamed { 2 } else { 0 };
+                members.push((word, name));
+                fresh = false;
+            } else if self.symbol() == "," {
+                fresh = true;
+            }
+            self.at += 1;
+        }
+        members
+    }
+
+    /// Gives a target its value.
+    pub(super) fn bind(&mut self, target: &Target, datum: Datum) {
+        match target {
+            Target::Name(name) => self.assign(name, datum),
+            Target::Names(all) => {
+                for (index, one) in all.iter().enumerate() {
+                    let at = Datum::Number(index as i64);
+                    let item = fold::element(&datum, &[Some(at)], Language::Python, self.origin);
+                    let Target::Name(name) = one else { continue };
+                    // `my ($self, @rest) = @_`
+                    self.assign(name, item);
+                }
+            }
+            Target::Members(members) => {
+                for (key, name) in members {
+                    let member = self.attribute(&datum, key);
+                    self.assign(name, member);
+                }
+            }
+            Target::Other => {}
+        }
+    }
+
+    /// What a loop gives a value to, up to `in` or `of`.
+    pub(super) fn loop_target(&mut self) -> Target {
+        while matches!(self.word(), "const" | "let" | "var" | "my" | "our") {
+            self.at += 1;
+        }
+        let mut all = Vec::new();
+        let mut brackets = 0;
+        while self.step() && all.len() < MOST {
+            match self.kind() {
+                Some(Kind::Open('{')) => {
+                    let close = self.close_of(self.at);
+                    self.at += 1;
+                    let members = self.members(close);
+                    self.at = close + 1;
+                    return Target::Members(members);
+                }
+                Some(Kind::Open(_)) => {
+                    brackets += 1;
+                    self.at += 1;
+                }
+                Some(Kind::Word(word)) if !matches!(&**word, "in" | "of" | "as") => {
+                    all.push(Target::Name(word.to_string()));
+                    self.at += 1;
+                }
+                Some(Kind::Close(_)) if brackets > 0 => {
+                    brackets -= 1;
+                    self.at += 1;
+                }
+                Some(Kind::Symbol(",")) => self.at += 1,
+                _ => break,
+            }
+        }
+        if all.len() == 1 { all.swap_remove(0) } else { Target::Names(all) }
+    }
+
+    /// The values that a loop takes one after the other; what is not known is one value that stands for all.
+    pub(super) fn rounds(&self, items: &Datum) -> Vec<Datum> {
+        let known = match items {
+            Datum::List(items) => Some(items.to_vec()),
+            Datum::Map(fields) => fold::fields(fields, "keys", self.origin).items().map(<[Datum]>::to_vec),
+            Datum::Text(_) => fold::letters(items, self.origin),
+            Datum::Number(_)
+            | Datum::Truth(_)
+            | Datum::Any(_)
+            | Datum::Name(_)
+            | Datum::Function(_)
+            | Datum::File(_) => None,
+        };
+        match known {
+            Some(known) if known.len() <= MOST => known,
+            Some(known) => vec![Datum::any(known)],
+            None => vec![self.item_of(items)],
+        }
+    }
+
+    /// A loop over known items walks its body for each; after it, its name may be any of them.
+    pub(super) fn each_round(&mut self, target: &Target, items: &Datum, body: std::ops::Range<usize>) {
+        let rounds = self.rounds(items);
+        let exact = items.items().is_some() && rounds.len() > 1;
+        let outer = self.conditional;
+        for item in &rounds {
+            self.conditional = 0;
+            self.bind(target, item.clone());
+            self.conditional = if exact { outer } else { outer + 1 };
+            self.at = body.start;
+            self.statements(body.end);
+        }
+        self.conditional = 0;
+        self.bind(target, Datum::any(rounds));
+        self.conditional = outer;
+        self.at = body.end;
+    }
+
+    /// `import a.b as c`, `from a import b as c`
+    pub(super) fn python_import(&mut self, from: bool) {
+        self.at += 1;
+        let module = if from { self.dotted() } else { String::new() };
+        if from {
+            self.takes_word("import");
+        }
+        while !matches!(self.kind(), None | Some(Kind::End)) && self.step() {
+            if self.symbol() == "*" {
+                self.stars.push(module.clone());
+            }
+            let name = self.dotted();
+            if name.is_empty() {
+                self.at += 1;
+                continue;
+            }
+            let whole = if from { format!("{module}.{name}") } else { name.clone() };
+            if self.takes_word("as") {
+                let alias = self.dotted();
+                self.assign(&alias, Datum::name(whole));
+            } else if from {
+                self.assign(&name, Datum::name(whole));
+            }
+        }
+    }
+
+    fn dotted(&mut self) -> String {
+        let mut name = String::new();
+        while !self.word().is_empty() && !matches!(self.word(), "import" | "as") {
+            name.push_str(self.word());
+            self.at += 1;
+            if self.symbol() != "." {
+                break;
+            }
+            self.at += 1;
+            name.push('.');
+        }
+        name
+    }
+
+    /// `import a, {b as c} from 'm'`, `import * as d from 'm'`
+    pub(super) fn module_import(&mut self) {
+        self.at += 1;
+        let mut names: Vec<(Option<String>, String)> = Vec::new();
+        while self.step() {
+            match self.kind().cloned() {
+                Some(Kind::Word(word)) if &*word != "from" && &*word != "as" && &*word != "type" => {
+                    names.push((None, word.to_string()));
+                    self.at += 1;
+                }
+                Some(Kind::Open('{')) => {
+                    let close = self.close_of(self.at);
+                    self.at += 1;
+                    names.extend(self.members(close).into_iter().map(|(key, name)| (Some(key), name)));
+                    self.at = close + 1;
+                }
+                Some(Kind::Text(chunks)) => {
+                    self.at += 1;
+                    let module = self.chunks(&chunks).literal().unwrap_or_default();
+                    for (member, name) in names {
+                        let whole = member
+                            .filter(|key| key != "default")
+                            .map_or(module.clone(), |key| format!("{module}.{key}"));
+                        self.assign(&name, Datum::name(whole));
+                    }
+                    return;
+                }
+                Some(Kind::Word(_) | Kind::Symbol(_)) => self.at += 1,
+                _ => return,
+            }
+        }
+    }
+}

@@ -1,0 +1,721 @@
+//! Calls: what stands behind a value, which function it names, and the command that it becomes.
+
+use super::datum::{Datum, MOST, Text};
+use super::fold;
+use super::lexer::Kind;
+use super::vocabulary::Constant;
+use super::walker::Walker;
+use crate::interpret::{Draft, Stream};
+use crate::language::Language;
+use crate::program::{Program, Selector};
+use crate::value::{Piece, Value, Why};
+use crate::{Code, CommandId};
+
+/// The arguments of a call.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Arguments {
+    pub(super) positional: Vec<Datum>,
+    pub(super) named: Vec<(String, Datum)>,
+}
+
+impl Arguments {
+    pub(super) fn of(positional: Vec<Datum>) -> Arguments {
+        Arguments { positional, named: Vec::new() }
+    }
+
+    pub(super) fn first(&self) -> Option<&Datum> {
+        self.positional.first()
+    }
+
+    pub(super) fn named(&self, name: &str) -> Option<&Datum> {
+        self.named.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+}
+
+impl Walker<'_, '_> {
+    /// A value with the members, elements and calls that stand behind it.
+    pub(super) fn behind(&mut self, mut datum: Datum, mut place: Option<String>) -> Datum {
+        let language = self.vocabulary.dialect.language;
+        while self.step() {
+            let spaced = self.token_at(self.at).is_some_and(|token| token.spaced);
+            let kind = self.kind().cloned();
+            match kind {
+                Some(Kind::Symbol(symbol)) if self.is_member(symbol) => {
+                    self.at += 1;
+                    datum = self.member(datum, &mut place);
+                }
+                Some(Kind::Open('(')) if !(spaced && self.vocabulary.dialect.indents) => {
+                    let arguments = self.bracketed_arguments();
+                    datum = self.apply(datum, arguments);
+                    place = None;
+                }
+                Some(Kind::Open(bracket @ ('[' | '{'))) if self.is_element(bracket, spaced, &datum) => {
+                    let close = self.close_of(self.at);
+                    self.at += 1;
+                    let key = self.element_key(close);
+                    self.at = (close + 1).min(self.tokens.0.len());
+                    if matches!(self.symbol(), "=" | "+=" | ".=" | "||=") {
+                        self.set_element(place.as_deref(), &key);
+                    }
+                    datum = fold::element(&datum, &key, self.vocabulary.dialect.language, self.origin);
+                    datum = self.environment(datum);
+                    place = None;
+                }
+                Some(Kind::Open('{')) if language == Language::Ruby && matches!(datum, Datum::Name(_)) && spaced => {
+                    let block = self.ruby_block();
+                    datum = self.apply(datum, Arguments::of(block.into_iter().collect()));
+                    place = None;
+                }
+                Some(Kind::Word(word))
+                    if &*word == "do" && language == Language::Ruby && matches!(datum, Datum::Name(_)) =>
+                {
+                    let block = self.ruby_block();
+                    datum = self.apply(datum, Arguments::of(block.into_iter().collect()));
+                    place = None;
+                }
+                Some(kind) if self.is_bare_call(&datum, &kind, spaced) => {
+                    let arguments = self.bare_arguments();
+                    datum = self.apply(datum, arguments);
+                    place = None;
+                }
+                _ => break,
+            }
+        }
+        self.ended(datum)
+    }
+
+    /// A name that is no call in other languages is one in these: `Dir.pwd`, `fork`.
+    fn ended(&mut self, datum: Datum) -> Datum {
+        let calls = matches!(self.vocabulary.dialect.language, Language::Ruby | Language::Perl);
+        match &datum {
+            Datum::Name(name) if calls && !matches!(self.symbol(), "=" | "::" | "=>") && !name.ends_with("()") => {
+                let canonical = self.vocabulary.canonical(name);
+                let known = self.vocabulary.function(&canonical).is_some()
+                    || self.program(&canonical).is_some()
+                    || name.contains('.');
+                let name = name.clone();
+                if known { self.call_name(&name, Arguments::default()) } else { datum }
+            }
+            Datum::Name(_)
+            | Datum::Text(_)
+            | Datum::Number(_)
+            | Datum::Truth(_)
+            | Datum::List(_)
+            | Datum::Map(_)
+            | Datum::Any(_)
+            | Datum::Function(_)
+            | Datum::File(_) => datum,
+        }
+    }
+
+    fn is_member(&self, symbol: &str) -> bool {
+        if !self.vocabulary.dialect.member.contains(&symbol) {
+            return false;
+        }
+        match self.token_at(self.at + 1).map(|token| &token.kind) {
+            Some(Kind::Word(_)) => symbol != ":" || self.vocabulary.dialect.language == Language::Lua,
+            Some(Kind::Open(_)) => matches!(symbol, "?." | "->" | "?->" | "."),
+            _ => false,
+        }
+    }
+
+    /// Behind a dot: a member, or a call or element without a name.
+    fn member(&mut self, datum: Datum, place: &mut Option<String>) -> Datum {
+        let Some(Kind::Word(word)) = self.kind().cloned() else {
+            *place = None;
+            // `x->(…)`, `x?.[…]`, `x->[0]`: the bracket says it all; `x.()` calls.
+            return datum;
+        };
+        self.at += 1;
+        let qualified = place.take().map(|place| format!("{place}.{word}"));
+        if let Some(known) = qualified.as_deref().and_then(|name| self.variable(name)) {
+            *place = qualified;
+            return known;
+        }
+        *place = qualified;
+        if self.opens('(') || self.takes_bare_argument() {
+            let arguments = if self.opens('(') { self.bracketed_arguments() } else { self.bare_arguments() };
+            let base = place.take().and_then(|name| name.strip_suffix(&format!(".{word}")).map(str::to_owned));
+            return self.method(datum, &word, arguments, base.as_deref());
+        }
+        self.attribute(&datum, &word)
+    }
+
+    /// Whether an argument without brackets follows a method.
+    fn takes_bare_argument(&self) -> bool {
+        let spaced = self.token_at(self.at).is_some_and(|token| token.spaced);
+        self.vocabulary.dialect.bare_calls
+            && match self.kind() {
+                Some(Kind::Text(_) | Kind::Words(_) | Kind::Number(_)) => {
+                    spaced || self.vocabulary.dialect.language == Language::Lua
+                }
+                Some(Kind::Word(word)) => spaced && !is_operator(word),
+                Some(Kind::Open('[')) => spaced,
+                Some(Kind::Open('{')) => self.vocabulary.dialect.language == Language::Ruby,
+                _ => false,
+            }
+    }
+
+    fn is_element(&self, bracket: char, spaced: bool, datum: &Datum) -> bool {
+        let language = self.vocabulary.dialect.language;
+        match bracket {
+            '[' => {
+                !(spaced && (language == Language::Ruby || language == Language::Python))
+                    || !matches!(datum, Datum::Name(_))
+            }
+            // `$h{key}`, `$h->{key}`
+            _ => {
+                language == Language::Perl && !spaced && self.at > 0 && {
+                    let before = self.word_at(self.at - 1);
+                    before.starts_with('$')
+                        || self.symbol_at(self.at - 1) == "->"
+                        || matches!(self.token_at(self.at - 1).map(|t| &t.kind), Some(Kind::Close(']' | '}')))
+                }
+            }
+        }
+    }
+
+    /// The key between brackets; two or three numbers with colons are a slice.
+    fn element_key(&mut self, close: usize) -> Vec<Option<Datum>> {
+        let bare =
+            self.vocabulary.dialect.language == Language::Perl && self.at + 1 == close && !self.word().is_empty();
+        if bare && !self.word().starts_with('$') {
+            let word = self.word().to_owned();
+            return vec![Some(self.text_datum(word))];
+        }
+        let mut parts = Vec::new();
+        let mut part = None;
+        while self.at < close && self.step() {
+            let before = self.at;
+            if self.takes_symbol(":") || self.takes_symbol("::") {
+                let doubled = self.symbol_at(self.at - 1) == "::";
+                parts.push(part.take());
+                parts.extend(doubled.then_some(None));
+                continue;
+            }
+            part = Some(self.expression());
+            self.at = self.at.max(before + 1);
+        }
+        parts.push(part);
+        parts
+    }
+
+    /// What an element becomes is not followed but for maps: the whole is not known any more.
+    fn set_element(&mut self, place: Option<&str>, key: &[Option<Datum>]) {
+        let Some(place) = place else { return };
+        let key = key.first().and_then(|key| key.as_ref()?.literal());
+        match (self.variable(place), key) {
+            (Some(Datum::List(_)) | None, _) | (_, None) => {
+                let unknown = self.unknown();
+                self.set(place, unknown);
+            }
+            (Some(_), Some(_)) => {}
+        }
+    }
+
+    /// An element of the environment is a variable.
+    fn environment(&mut self, datum: Datum) -> Datum {
+        match &datum {
+            Datum::Name(name) => match name.strip_prefix("environment.") {
+                Some(variable) => self.environment_variable(variable),
+                None => datum,
+            },
+            Datum::Text(_)
+            | Datum::Number(_)
+            | Datum::Truth(_)
+            | Datum::List(_)
+            | Datum::Map(_)
+            | Datum::Any(_)
+            | Datum::Function(_)
+            | Datum::File(_) => datum,
+        }
+    }
+
+    pub(super) fn environment_variable(&mut self, name: &str) -> Datum {
+        if let Some([value]) = self.interpreter.state.variable(name) {
+            return value.clone().into();
+        }
+        if name == "HOME" || name == "USERPROFILE" {
+            return self.constant(Constant::Home);
+        }
+        if name == "PWD" {
+            return self.constant(Constant::WorkingDirectory);
+        }
+        Value::piece(Piece::Variable(name.into()), self.origin).into()
+    }
+
+    /// `print "x"`, `unlink $x`, `require 'y'`: a function and its arguments without brackets.
+    fn is_bare_call(&self, datum: &Datum, kind: &Kind, spaced: bool) -> bool {
+        let Datum::Name(name) = datum else { return false };
+        let dialect = self.vocabulary.dialect;
+        let python = dialect.indents && matches!(&**name, "print" | "exec");
+        let php = matches!(&**name, "echo" | "print" | "include" | "include_once" | "require" | "require_once");
+        if !(dialect.bare_calls || python || php && dialect.language == Language::Php) {
+            return false;
+        }
+        match kind {
+            Kind::Text(_) => spaced || !python,
+            Kind::Number(_) | Kind::Words(_) | Kind::Run(_) => spaced && dialect.language != Language::Lua,
+            Kind::Word(word) => spaced && !is_operator(word) && dialect.language != Language::Lua,
+            Kind::Open('[') => spaced && dialect.language == Language::Ruby,
+            Kind::Open('{') => dialect.language == Language::Lua,
+            Kind::Symbol(symbol) => {
+                let tight = self.token_at(self.at + 1).is_some_and(|token| !token.spaced);
+                let perl = dialect.language == Language::Perl && matches!(*symbol, "<" | "\\");
+                spaced
+                    && tight
+                    && dialect.language != Language::Lua
+                    && (matches!(*symbol, "*" | "&" | "@" | "::") || perl)
+            }
+            Kind::Open(_) | Kind::Close(_) | Kind::Pattern | Kind::End => false,
+        }
+    }
+
+    fn bracketed_arguments(&mut self) -> Arguments {
+        let close = self.close_of(self.at);
+        self.at += 1;
+        let arguments = self.deeper(Arguments::default(), |this| this.arguments_to(close));
+        self.at = (close + 1).min(self.tokens.0.len());
+        let mut arguments = arguments;
+        if self.vocabulary.dialect.language == Language::Ruby
+            && (self.opens('{') || self.word() == "do")
+            && let Some(block) = self.ruby_block()
+        {
+            arguments.positional.push(block);
+        }
+        arguments
+    }
+
+    /// The arguments up to the closing bracket.
+    fn arguments_to(&mut self, close: usize) -> Arguments {
+        let mut arguments = Arguments::default();
+        if self.comprehends_arguments(close) {
+            let list = self.comprehension(close);
+            arguments.positional.push(list);
+            return arguments;
+        }
+        while self.at < close && self.step() {
+            let before = self.at;
+            self.argument(&mut arguments);
+            if self.at == before {
+                self.at += 1;
+            }
+        }
+        arguments
+    }
+
+    fn comprehends_arguments(&self, close: usize) -> bool {
+        self.vocabulary.dialect.indents && self.find_word("for", close).is_some()
+    }
+
+    /// One argument: `x`, `key=x`, `key: x`, `:key => x`, `*list`, `{options}`.
+    fn argument(&mut self, arguments: &mut Arguments) {
+        if self.takes_symbol(",") {
+            return;
+        }
+        let named = match (self.word(), self.symbol_at(self.at + 1)) {
+            ("", _) => None,
+            (word, "=") if self.vocabulary.dialect.indents => Some(word.to_owned()),
+            (word, ":")
+                if self.vocabulary.dialect.language == Language::Ruby
+                    || self.vocabulary.dialect.language == Language::Php =>
+            {
+                Some(word.to_owned())
+            }
+            _ => None,
+        };
+        if let Some(name) = named {
+            self.at += 2;
+            let value = self.expression();
+            arguments.named.push((name, value));
+            return;
+        }
+        let spreads = self.spreads();
+        let pairs = matches!(self.kind(), Some(Kind::Open('{'))) || self.symbol() == "**";
+        let datum = self.expression();
+        if self.takes_symbol("=>") {
+            let value = self.expression();
+            arguments.named.push((datum.literal().unwrap_or_default(), value));
+            return;
+        }
+        let options = pairs || self.vocabulary.dialect.language == Language::JavaScript;
+        if let (Datum::List(items), true) = (&datum, spreads) {
+            arguments.positional.extend(items.iter().cloned());
+        } else if let (Datum::Map(fields), true) = (&datum, options) {
+            arguments.named.extend(fields.iter().cloned());
+        } else {
+            arguments.positional.push(datum);
+        }
+    }
+
+    /// Arguments without brackets end with the statement, at a word such as `if`, or at a block.
+    fn bare_arguments(&mut self) -> Arguments {
+        let mut arguments = Arguments::default();
+        while self.step() {
+            let before = self.at;
+            match self.kind() {
+                None | Some(Kind::End | Kind::Close(_)) => break,
+                Some(Kind::Word(word)) if is_operator(word) => break,
+                Some(Kind::Symbol("?" | ":" | "||" | "&&" | "==" | "=~" | ".." | "=")) => break,
+                Some(Kind::Open('{')) if self.vocabulary.dialect.language == Language::Ruby => {
+                    arguments.positional.extend(self.ruby_block());
+                    break;
+                }
+                Some(Kind::Word(word)) if &**word == "do" => {
+                    arguments.positional.extend(self.ruby_block());
+                    break;
+                }
+                Some(_) => self.argument(&mut arguments),
+            }
+            // `system {"sh"} "-c", …`, `print STDERR "x"`, `printf $f "x"`: no comma stands between.
+            if self.at == before {
+                self.at += 1;
+            }
+            if self.vocabulary.dialect.language == Language::Lua {
+                break;
+            }
+        }
+        arguments
+    }
+
+    /// `{ |x| … }`, `do |x| … end`
+    fn ruby_block(&mut self) -> Option<Datum> {
+        let close = self.close_of(self.at);
+        let mut begin = self.at + 1;
+        let mut parameters = Vec::new();
+        if self.symbol_at(begin) == "|" {
+            self.at = begin + 1;
+            let last = (self.at..self.at + 32).find(|at| self.symbol_at(*at) == "|")?;
+            parameters = self.parameter_names(last);
+            begin = last + 1;
+        }
+        self.at = (close + 1).min(self.tokens.0.len());
+        Some(self.function(parameters, begin..close, false))
+    }
+
+    /// Calls what a value stands for.
+    pub(super) fn apply(&mut self, callee: Datum, arguments: Arguments) -> Datum {
+        match callee {
+            Datum::Name(name) => self.call_name(&name, arguments),
+            Datum::Function(function) => self.invoke(&function, arguments.positional),
+            Datum::Any(all) => {
+                let unknown = self.unknown();
+                self.deeper(unknown, |this| {
+                    Datum::any(all.iter().map(|one| this.apply(one.clone(), arguments.clone())).collect())
+                })
+            }
+            Datum::Text(text) => self.unknown_callee(text, arguments),
+            Datum::Number(_) | Datum::Truth(_) | Datum::List(_) | Datum::Map(_) | Datum::File(_) => {
+                self.callbacks(&arguments, &self.unknown());
+                self.unknown()
+            }
+        }
+    }
+
+    /// A text that is called names a function in PHP; what is not known runs nothing that can be told.
+    fn unknown_callee(&mut self, callee: Text, arguments: Arguments) -> Datum {
+        if let (Language::Php, Some(name)) = (self.vocabulary.dialect.language, callee.value.literal()) {
+            let name = name.into_owned();
+            return self.call_name(&name, arguments);
+        }
+        let unknown = self.unknown();
+        self.callbacks(&arguments, &unknown);
+        self.mixed(Some(&Datum::Text(callee)), &arguments)
+    }
+
+    /// Calls a function by its name.
+    pub(super) fn call_name(&mut self, name: &str, arguments: Arguments) -> Datum {
+        if let Some(Datum::Function(function)) = self.variable(name) {
+            return self.invoke(&function, arguments.positional);
+        }
+        let canonical = self.vocabulary.canonical(name);
+        self.call(&canonical, arguments)
+    }
+
+    /// Calls a function by its full name: a command if the library knows it, else what it computes.
+    pub(super) fn call(&mut self, name: &str, arguments: Arguments) -> Datum {
+        if let Some(at) = self.opening(name) {
+            return self.open(name, at, arguments);
+        }
+        if self.program(name).is_some() {
+            return self.make(name, arguments);
+        }
+        if let Some(function) = self.vocabulary.function(name) {
+            return self.compute(function, name, &arguments);
+        }
+        if let Some(star) = self.stars.iter().map(|star| format!("{star}.{name}")).find(|whole| self.knows(whole)) {
+            return self.call(&star, arguments);
+        }
+        let unknown = self.unknown();
+        self.callbacks(&arguments, &unknown);
+        let mixed = self.mixed(None, &arguments);
+        let holds = matches!(&mixed, Datum::Text(text) if !text.from.is_empty() || !text.files.is_empty());
+        if holds { mixed } else { Datum::name(format!("{name}()")) }
+    }
+
+    fn opening(&self, name: &str) -> Option<usize> {
+        self.vocabulary.opens.iter().find(|(known, _)| *known == name).map(|(_, at)| *at)
+    }
+
+    /// Whether a function of this name is known.
+    fn knows(&self, name: &str) -> bool {
+        self.opening(name).is_some() || self.program(name).is_some() || self.vocabulary.function(name).is_some()
+    }
+
+    pub(super) fn program(&self, name: &str) -> Option<Program> {
+        let name = format!("{}:{name}", self.vocabulary.dialect.language.name());
+        Program::find(self.interpreter.surroundings.programs, &name)
+    }
+
+    /// A value that is not known, with what is in the others.
+    pub(super) fn mixed(&self, receiver: Option<&Datum>, arguments: &Arguments) -> Datum {
+        let mut text = Text { value: Value::piece(Piece::Unknown(Why::NotEvaluated), self.origin), ..Text::default() };
+        let named = arguments.named.iter().map(|(_, value)| value);
+        for datum in receiver.into_iter().chain(&arguments.positional).chain(named) {
+            text.taint(&datum.text(self.origin));
+        }
+        Datum::Text(text)
+    }
+
+    /// Functions among the arguments may be called with what is given.
+    pub(super) fn callbacks(&mut self, arguments: &Arguments, given: &Datum) {
+        for argument in &arguments.positional {
+            match argument {
+                Datum::Function(function) => {
+                    drop(self.invoke(&function.clone(), vec![given.clone(); function.parameters.len()]))
+                }
+                Datum::Name(name) if self.program(&self.vocabulary.canonical(name)).is_some() => {
+                    self.call_name(&name.clone(), Arguments::of(vec![given.clone()]));
+                }
+                Datum::Name(_)
+                | Datum::Text(_)
+                | Datum::Number(_)
+                | Datum::Truth(_)
+                | Datum::List(_)
+                | Datum::Map(_)
+                | Datum::Any(_)
+                | Datum::File(_) => {}
+            }
+        }
+    }
+
+    /// `open(path, how)`: reading, writing and adding are options, for their words differ.
+    fn open(&mut self, name: &str, at: usize, mut arguments: Arguments) -> Datum {
+        let given = arguments.positional.get(at).or(arguments.named("mode")).or(arguments.named("flag")).cloned();
+        let mode = given.as_ref().map_or(Some("r".to_owned()), Datum::literal);
+        let perl = self.vocabulary.dialect.language == Language::Perl;
+        let path = if perl { 2 } else { 0 };
+        let mut path_datum = arguments.positional.get(path).cloned().unwrap_or_else(|| self.unknown());
+        let mut mode = mode.unwrap_or_else(|| "r+".into());
+        if perl && arguments.positional.len() == 2 {
+            // `open(F, ">x")`, `open(F, "ls|")`: how and what are one text.
+            let (how, rest) = fold::perl_mode(arguments.positional.get(1), self.origin);
+            (mode, path_datum) = (how, rest);
+        }
+        let runs = perl && mode.contains('|');
+        let flag = |wanted: bool, flag: &str| wanted.then(|| (flag.to_owned(), Datum::Truth(true)));
+        let adds = mode.contains('a') || mode.starts_with(">>");
+        let writes = mode.contains(['w', 'x']) || (mode.starts_with(['>', '+']) && !adds);
+        let changes = mode.contains('+') && !writes && !adds;
+        let flags = [
+            flag(runs, "run"),
+            flag(adds && !runs, "append"),
+            flag((writes || changes) && !runs, "write"),
+            flag(!runs && !adds && !writes, "read"),
+        ];
+        let mut operands = vec![path_datum.clone()];
+        if runs {
+            operands.extend(arguments.positional.drain(..).skip(3));
+        }
+        let made = Arguments { positional: operands, named: flags.into_iter().flatten().collect() };
+        let handle = arguments.positional.first().cloned();
+        let printed = self.make(name, made);
+        if runs {
+            return printed;
+        }
+        let file = path_datum.each(|path| Datum::File(Box::new(path.text(self.origin))));
+        if let (true, Some(Datum::Name(name))) = (perl, handle) {
+            self.set(&name, file.clone());
+        }
+        // A block that is given the file.
+        let block: Vec<Datum> =
+            arguments.positional.iter().filter(|one| matches!(one, Datum::Function(_))).cloned().collect();
+        self.callbacks(&Arguments::of(block), &file);
+        file
+    }
+
+    /// Makes a call that the library knows: a command for each of its alternatives.
+    pub(super) fn make(&mut self, name: &str, arguments: Arguments) -> Datum {
+        let all = arguments.positional.iter().chain(arguments.named.iter().map(|(_, value)| value));
+        let rounds = all.map(|datum| datum.alternatives().len()).max().unwrap_or(1).clamp(1, MOST);
+        let mut results = Vec::new();
+        for round in 0..rounds {
+            let one = |datum: &Datum| {
+                let all = datum.alternatives();
+                all.get(round).or(all.last()).cloned().unwrap_or(Datum::Truth(false))
+            };
+            let chosen = Arguments {
+                positional: arguments.positional.iter().map(one).collect(),
+                named: arguments.named.iter().map(|(name, datum)| (name.clone(), one(datum))).collect(),
+            };
+            results.push(self.make_one(name, &chosen));
+        }
+        let block: Vec<Datum> =
+            arguments.positional.into_iter().filter(|one| matches!(one, Datum::Function(_))).collect();
+        let result = Datum::any(results);
+        self.callbacks(&Arguments::of(block), &result);
+        result
+    }
+
+    fn make_one(&mut self, name: &str, arguments: &Arguments) -> Datum {
+        let mut text = Text::default();
+        let words = self.words(name, arguments, &mut text);
+        if !self.seen.insert((self.at, words.clone())) {
+            return self.unknown();
+        }
+        let first = self.interpreter.reading.commands.len();
+        let stdin = ["input", "stdin_data"].iter().find_map(|key| arguments.named(key));
+        let stdin = stdin.map(|datum| Stream::of(datum.text(self.origin).value, text.from.clone()));
+        let before = self.interpreter.state.clone();
+        if let Some(folder) = arguments.named("cwd").or(arguments.named("chdir")).filter(|folder| !folder.is_false()) {
+            self.interpreter.state.change_folder(folder.text(self.origin).value);
+        }
+        let lowest = text.from.iter().min().copied().unwrap_or(first);
+        let printed = self.interpreter.command(Draft {
+            words: words.clone(),
+            assignments: Vec::new(),
+            redirects: Vec::new(),
+            stdin: stdin.unwrap_or_else(|| self.stdin.clone()),
+            expanded: lowest..text.from.iter().max().map_or(lowest, |last| last + 1),
+            origin: self.origin,
+            by_program: true,
+        });
+        self.interpreter.state = before;
+        self.connect(first);
+        self.result(first, printed, text)
+    }
+
+    /// The command's words: its name, `--key=value` for what is named and true, `--`, the others.
+    fn words(&self, name: &str, arguments: &Arguments, text: &mut Text) -> Vec<Value> {
+        let origin = self.origin;
+        let language = self.vocabulary.dialect.language.name();
+        let mut words = vec![Value::text(format!("{language}:{name}"), origin)];
+        let mut operands: Vec<Value> = Vec::new();
+        for datum in &arguments.positional {
+            text.taint(&datum.text(origin));
+            operands.extend(datum.words(origin));
+        }
+        for (key, datum) in arguments.named.iter().filter(|(_, datum)| !datum.is_false()) {
+            text.taint(&datum.text(origin));
+            let mut word = Value::text(format!("--{key}="), origin);
+            match datum {
+                Datum::Truth(_) => word.push_text("true", origin),
+                Datum::Text(_)
+                | Datum::Number(_)
+                | Datum::List(_)
+                | Datum::Map(_)
+                | Datum::Any(_)
+                | Datum::Name(_)
+                | Datum::Function(_)
+                | Datum::File(_) => word.push(datum.text(origin).value),
+            }
+            words.push(word);
+        }
+        for file in &text.files {
+            let mut word = Value::text("--content-of=", origin);
+            word.push(file.clone());
+            words.push(word);
+        }
+        words.push(Value::text("--", origin));
+        words.extend(operands);
+        words
+    }
+
+    /// What a call gives: what its program prints, the content of what it reads, or nothing known.
+    fn result(&mut self, first: CommandId, printed: Stream, mut text: Text) -> Datum {
+        let last = self.interpreter.reading.commands.len();
+        let Some(command) = self.interpreter.reading.commands.get(first) else { return self.unknown() };
+        let mut read = Vec::new();
+        if let Some(invocation) = &command.invocation {
+            let entries = invocation.grammars.iter().flat_map(|grammar| grammar.effects());
+            for entry in
+                entries.filter(|entry| entry.get("do").text() == "read" && crate::program::applies(*entry, invocation))
+            {
+                read.extend(Selector(entry.get("to").text()).values(invocation, &command.words));
+            }
+        }
+        let own = printed
+            .text
+            .pieces
+            .iter()
+            .all(|(piece, _)| matches!(piece, Piece::Output(crate::Printed::Program(name)) if name.contains(':')));
+        text.value = match own {
+            true => Value::piece(Piece::Unknown(Why::NotEvaluated), self.origin),
+            false => printed.text,
+        };
+        text.files.extend(read);
+        (first..last).for_each(|id| text.taint(&Text { from: vec![id], ..Text::default() }));
+        Datum::Text(text)
+    }
+
+    /// A shell that reads from a connection is given away.
+    fn connect(&mut self, first: CommandId) {
+        let commands = self.interpreter.reading.commands.get(first..).unwrap_or(&[]);
+        let is_shell = commands.iter().any(|command| {
+            let grammar = command.invocation.as_ref().and_then(|invocation| invocation.grammar());
+            let given = |key| command.invocation.as_ref().is_some_and(|invocation| invocation.given(key));
+            let bare = command.unread.iter().all(|(code, _)| matches!(code, Code::Stdin(_)));
+            grammar.is_some_and(Program::reads_script)
+                && !given("command")
+                && !given("operands")
+                && bare
+                && !command.name.contains(':')
+        });
+        let connects = commands.first().and_then(|command| {
+            let invocation = command.invocation.as_ref()?;
+            let mut entries = invocation.grammar()?.effects();
+            let opens = |entry: &reflex_tables::Node<'_>| entry.get("set").texts().any(|word| word == "connection");
+            let entry = entries.find(|entry| opens(entry) && crate::program::applies(*entry, invocation))?;
+            Some(
+                Selector(entry.get("to").text())
+                    .values(invocation, &command.words)
+                    .into_iter()
+                    .next()
+                    .unwrap_or_default(),
+            )
+        });
+        if let Some(host) = connects {
+            self.connection = Some(host);
+        }
+        self.gives_shell |= is_shell;
+        if self.gives_shell
+            && let Some(host) = self.connection.take()
+        {
+            let words = vec![
+                Value::text(format!("{}:connected shell", self.vocabulary.dialect.language.name()), self.origin),
+                Value::text("--", self.origin),
+                host,
+            ];
+            let stdin = Stream::default();
+            let (assignments, redirects, expanded, origin) = (Vec::new(), Vec::new(), 0..0, self.origin);
+            self.interpreter.command(Draft {
+                words,
+                assignments,
+                redirects,
+                stdin,
+                expanded,
+                origin,
+                by_program: true,
+            });
+        }
+    }
+}
+
+/// Words that end the arguments of a function without brackets.
+fn is_operator(word: &str) -> bool {
+    const WORDS: [&str; 20] = [
+        "if", "unless", "while", "until", "for", "foreach", "and", "or", "in", "is", "eq", "ne", "x", "then", "do",
+        "end", "else", "elsif", "rescue", "cmp",
+    ];
+    WORDS.contains(&word)
+}

@@ -1,0 +1,260 @@
+//! What differs between the languages on the way from letters to tokens and blocks.
+
+use super::lexer::{Kind, Token};
+use crate::language::Language;
+
+/// How a language is written.
+#[derive(Debug)]
+pub(super) struct Dialect {
+    pub(super) language: Language,
+    pub(super) line_comments: &'static [&'static str],
+    pub(super) block_comments: &'static [(&'static str, &'static str)],
+    /// The longest opening first.
+    pub(super) quotes: &'static [Quote],
+    /// Letters that may begin a name.
+    pub(super) sigils: &'static str,
+    pub(super) heredocs: Heredocs,
+    /// Whether a line's end ends a statement.
+    pub(super) newline_ends: bool,
+    /// Whether blocks are indented and have no brackets.
+    pub(super) indents: bool,
+    /// Whether blocks end with `end`.
+    pub(super) blocks_end: bool,
+    /// Symbols that lead to a member.
+    pub(super) member: &'static [&'static str],
+    /// Symbols that join two texts.
+    pub(super) concat: &'static [&'static str],
+    /// Whether a function may be called without brackets.
+    pub(super) bare_calls: bool,
+    /// Whether a slash may begin a pattern.
+    pub(super) patterns: bool,
+    /// `q()`, `qq()`, `qx()`, `qw()`, `m//`, `s///`, `tr///`.
+    pub(super) quote_words: bool,
+    /// `%q()`, `%x()`, `%w()`, `:symbol`.
+    pub(super) percent_quotes: bool,
+}
+
+/// One form of string.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Quote {
+    pub(super) open: &'static str,
+    pub(super) close: &'static str,
+    pub(super) quoting: Quoting,
+    pub(super) interpolation: Interpolation,
+    /// Whether a shell runs the text.
+    pub(super) runs: bool,
+}
+
+/// Which escapes a string knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quoting {
+    /// A backslash stands for itself, but the quote behind it does not close.
+    Raw,
+    /// A backslash stands for itself, and no quote is hidden behind it.
+    Verbatim,
+    /// Only the backslash and the quote can be escaped.
+    Few,
+    Full,
+}
+
+/// How an expression stands in a string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Interpolation {
+    None,
+    /// `#{x}`
+    Hash,
+    /// `$x`, `${x}`, `@{[x]}`, `{$x}`
+    Dollar,
+    /// `{x}`
+    Brace,
+    /// `${x}`
+    DollarBrace,
+}
+
+/// What begins a heredoc.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Heredocs {
+    None,
+    /// `<<A`, `<<~A`, `<<-A`
+    Two,
+    /// `<<<A`
+    Three,
+}
+
+const fn plain(mark: &'static str, quoting: Quoting) -> Quote {
+    Quote { open: mark, close: mark, quoting, interpolation: Interpolation::None, runs: false }
+}
+
+const fn with(mark: &'static str, interpolation: Interpolation) -> Quote {
+    Quote { open: mark, close: mark, quoting: Quoting::Full, interpolation, runs: false }
+}
+
+const fn run(interpolation: Interpolation) -> Quote {
+    Quote { open: "`", close: "`", quoting: Quoting::Full, interpolation, runs: true }
+}
+
+const BASE: Dialect = Dialect {
+    language: Language::Shell,
+    line_comments: &["#"],
+    block_comments: &[],
+    quotes: &[],
+    sigils: "",
+    heredocs: Heredocs::None,
+    newline_ends: true,
+    indents: false,
+    blocks_end: false,
+    member: &["."],
+    concat: &["+"],
+    bare_calls: false,
+    patterns: false,
+    quote_words: false,
+    percent_quotes: false,
+};
+
+/// Its strings may have letters before them, which the lexer knows.
+pub(super) const PYTHON: Dialect = Dialect {
+    language: Language::Python,
+    quotes: &[
+        plain("\"\"\"", Quoting::Full),
+        plain("'''", Quoting::Full),
+        plain("\"", Quoting::Full),
+        plain("'", Quoting::Full),
+    ],
+    indents: true,
+    ..BASE
+};
+
+pub(super) const JAVASCRIPT: Dialect = Dialect {
+    language: Language::JavaScript,
+    line_comments: &["//"],
+    block_comments: &[("/*", "*/")],
+    quotes: &[plain("\"", Quoting::Full), plain("'", Quoting::Full), with("`", Interpolation::DollarBrace)],
+    sigils: "$#",
+    member: &[".", "?."],
+    patterns: true,
+    ..BASE
+};
+
+pub(super) const RUBY: Dialect = Dialect {
+    language: Language::Ruby,
+    block_comments: &[("\n=begin", "\n=end")],
+    quotes: &[with("\"", Interpolation::Hash), plain("'", Quoting::Few), run(Interpolation::Hash)],
+    sigils: "$@",
+    heredocs: Heredocs::Two,
+    blocks_end: true,
+    member: &[".", "&.", "::"],
+    bare_calls: true,
+    patterns: true,
+    percent_quotes: true,
+    ..BASE
+};
+
+pub(super) const PERL: Dialect = Dialect {
+    language: Language::Perl,
+    block_comments: &[("\n=pod", "\n=cut"), ("\n=head", "\n=cut"), ("\n=begin", "\n=cut")],
+    quotes: &[with("\"", Interpolation::Dollar), plain("'", Quoting::Few), run(Interpolation::Dollar)],
+    sigils: "$@%",
+    heredocs: Heredocs::Two,
+    newline_ends: false,
+    member: &["->"],
+    concat: &["."],
+    bare_calls: true,
+    patterns: true,
+    quote_words: true,
+    ..BASE
+};
+
+pub(super) const PHP: Dialect = Dialect {
+    language: Language::Php,
+    line_comments: &["#", "//"],
+    block_comments: &[("/*", "*/")],
+    quotes: &[with("\"", Interpolation::Dollar), plain("'", Quoting::Few), run(Interpolation::Dollar)],
+    sigils: "$",
+    heredocs: Heredocs::Three,
+    newline_ends: false,
+    member: &["->", "?->", "::"],
+    concat: &["."],
+    ..BASE
+};
+
+pub(super) const LUA: Dialect = Dialect {
+    language: Language::Lua,
+    line_comments: &["--"],
+    block_comments: &[("--[[", "]]"), ("--[=[", "]=]")],
+    quotes: &[
+        Quote { open: "[[", close: "]]", quoting: Quoting::Verbatim, interpolation: Interpolation::None, runs: false },
+        Quote {
+            open: "[=[",
+            close: "]=]",
+            quoting: Quoting::Verbatim,
+            interpolation: Interpolation::None,
+            runs: false,
+        },
+        plain("\"", Quoting::Full),
+        plain("'", Quoting::Full),
+    ],
+    blocks_end: true,
+    member: &[".", ":"],
+    concat: &[".."],
+    bare_calls: true,
+    ..BASE
+};
+
+pub(super) const APPLESCRIPT: Dialect = Dialect {
+    language: Language::AppleScript,
+    line_comments: &["--", "#"],
+    block_comments: &[("(*", "*)")],
+    quotes: &[plain("\"", Quoting::Full)],
+    member: &[],
+    concat: &["&"],
+    ..BASE
+};
+
+/// Words that open a block wherever they stand.
+const OPENERS: [&str; 7] = ["def", "class", "module", "begin", "case", "function", "do"];
+/// Words that open a block at the front of a statement; behind one they only modify it.
+const LEADERS: [&str; 5] = ["if", "unless", "while", "until", "for"];
+
+/// Finds the `end` of every block.
+pub(super) fn close_blocks(dialect: &Dialect, tokens: &mut [Token]) {
+    let mut open: Vec<usize> = Vec::new();
+    let mut leads = true;
+    // `while x do`: the `do` belongs to the loop.
+    let mut awaits_do = false;
+    for at in 0..tokens.len() {
+        let Some(token) = tokens.get(at) else { break };
+        let Kind::Word(word) = &token.kind else {
+            leads = !matches!(token.kind, Kind::Close(_) | Kind::Number(_) | Kind::Text(_) | Kind::Run(_));
+            awaits_do &= token.kind != Kind::End || dialect.language == Language::Lua;
+            continue;
+        };
+        let is_member = at > 0
+            && matches!(tokens.get(at - 1).map(|token| &token.kind), Some(Kind::Symbol(symbol)) if dialect.member.contains(symbol));
+        let word = word.as_ref();
+        let looping = matches!(word, "while" | "until" | "for");
+        let opens = match word {
+            "do" => !std::mem::take(&mut awaits_do),
+            "repeat" => dialect.language == Language::Lua,
+            _ => OPENERS.contains(&word) || (LEADERS.contains(&word) && (leads || dialect.language == Language::Lua)),
+        };
+        let closes = word == "end" || (word == "until" && dialect.language == Language::Lua);
+        leads = matches!(word, "then" | "else" | "do" | "begin" | "and" | "or" | "not" | "return");
+        if is_member {
+            continue;
+        }
+        if closes {
+            if let Some(opener) = open.pop().and_then(|opener| tokens.get_mut(opener)) {
+                opener.close = at;
+            }
+        } else if opens {
+            awaits_do |= looping;
+            open.push(at);
+        }
+    }
+    let last = tokens.len();
+    for opener in open {
+        if let Some(token) = tokens.get_mut(opener) {
+            token.close = last;
+        }
+    }
+}

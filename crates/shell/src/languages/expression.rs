@@ -1,0 +1,562 @@
+//! Evaluates expressions as far as they are known; every call in them is made, whatever the others are worth.
+
+use super::calls::Arguments;
+use super::datum::{Datum, Function, Text, Tokens};
+use super::fold;
+use super::lexer::Kind;
+use super::walker::Walker;
+use crate::language::Language;
+use crate::value::Why;
+use std::rc::Rc;
+
+/// What an operator does to what is known.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operator {
+    Assign,
+    Condition,
+    Or,
+    And,
+    Compare,
+    Append,
+    Join,
+    Add,
+    Times,
+    Path,
+    Format,
+    Bits(char),
+    Range,
+    Other,
+}
+
+impl Walker<'_, '_> {
+    /// An expression with everything that binds more loosely than a comma.
+    pub(super) fn expression(&mut self) -> Datum {
+        let unknown = self.unknown();
+        self.deeper(unknown, |this| match this.assignment() {
+            Some(datum) => datum,
+            None => this.operation(0),
+        })
+    }
+
+    /// Operators that bind at least so tightly.
+    fn operation(&mut self, level: u8) -> Datum {
+        let mut left = self.operand();
+        while let Some((operator, power, length)) = self.operator() {
+            if power < level || !self.step() {
+                break;
+            }
+            self.at += length;
+            left = if operator == Operator::Condition {
+                self.condition(left)
+            } else if operator == Operator::Assign {
+                self.expression()
+            } else {
+                let right = self.deeper_operation(power + 1);
+                self.operate(operator, left, right)
+            };
+        }
+        left
+    }
+
+    fn deeper_operation(&mut self, level: u8) -> Datum {
+        let unknown = self.unknown();
+        self.deeper(unknown, |this| this.operation(level))
+    }
+
+    /// The operator that comes next, how tightly it binds, and how many tokens it has.
+    fn operator(&self) -> Option<(Operator, u8, usize)> {
+        let language = self.vocabulary.dialect.language;
+        let found = match self.kind()? {
+            Kind::Word(word) => match word.as_ref() {
+                "if" if language == Language::Python => (Operator::Condition, 1),
+                "or" | "||" => (Operator::Or, 2),
+                "and" => (Operator::And, 3),
+                "in" | "is" | "not" | "instanceof" | "eq" | "ne" | "isa" if language != Language::AppleScript => {
+                    (Operator::Compare, 4)
+                }
+                "x" if language == Language::Perl => (Operator::Times, 8),
+                _ => return None,
+            },
+            Kind::Symbol(symbol) if self.vocabulary.dialect.concat.contains(symbol) => (Operator::Add, 7),
+            Kind::Symbol(symbol) => match *symbol {
+                "=" | "+=" | "-=" | "*=" | "/=" | ".=" | "||=" | "&&=" | "??=" | "|=" | "%=" | "**=" | "//=" => {
+                    (Operator::Assign, 0)
+                }
+                "=>" if self.vocabulary.dialect.language == Language::Perl => return None,
+                "?" => (Operator::Condition, 1),
+                "||" | "??" => (Operator::Or, 2),
+                "//" if language == Language::Perl => (Operator::Or, 2),
+                "&&" => (Operator::And, 3),
+                "==" | "!=" | "===" | "!==" | "<" | ">" | "<=" | ">=" | "=~" | "!~" | "<=>" | "~=" => {
+                    (Operator::Compare, 4)
+                }
+                "<<" if language == Language::Ruby => (Operator::Append, 5),
+                ".." | "..." => (Operator::Range, 4),
+                "|" => (Operator::Bits('|'), 5),
+                "&" => (Operator::Bits('&'), 5),
+                "^" => (Operator::Bits('^'), 5),
+                "<<" => (Operator::Bits('<'), 6),
+                ">>" | ">>>" => (Operator::Bits('>'), 6),
+                "+" => (Operator::Join, 7),
+                "-" => (Operator::Bits('-'), 7),
+                "*" => (Operator::Times, 8),
+                "/" => (Operator::Path, 8),
+                "//" => (Operator::Other, 8),
+                "%" => (Operator::Format, 8),
+                "**" => (Operator::Other, 9),
+                _ => return None,
+            },
+            Kind::Number(_)
+            | Kind::Text(_)
+            | Kind::Run(_)
+            | Kind::Words(_)
+            | Kind::Pattern
+            | Kind::Open(_)
+            | Kind::Close(_)
+            | Kind::End => return None,
+        };
+        let two = matches!((self.word(), self.word_at(self.at + 1)), ("not", "in") | ("is", "not"));
+        Some((found.0, found.1, if two { 2 } else { 1 }))
+    }
+
+    /// Behind a condition: the value if it holds, or of Python if it does not.
+    fn condition(&mut self, left: Datum) -> Datum {
+        let python = self.vocabulary.dialect.language == Language::Python;
+        if python {
+            self.deeper_operation(2);
+            if !self.takes_word("else") {
+                return left;
+            }
+            let otherwise = self.expression();
+            return Datum::any(vec![left, otherwise]);
+        }
+        let one = self.expression();
+        if !self.takes_symbol(":") {
+            return one;
+        }
+        let other = self.expression();
+        Datum::any(vec![one, other])
+    }
+
+    fn operate(&mut self, operator: Operator, left: Datum, right: Datum) -> Datum {
+        let origin = self.origin;
+        match operator {
+            Operator::Or => fold::or(&left, right),
+            Operator::And => Datum::any(vec![right]),
+            Operator::Compare => Datum::unknown(Why::Branches, origin),
+            Operator::Add | Operator::Join | Operator::Append => fold::add(&left, &right, origin),
+            Operator::Times => fold::times(&left, &right, origin),
+            Operator::Path => fold::path(&left, &right, origin),
+            Operator::Format => fold::format_percent(&left, &right, origin),
+            Operator::Bits(sign) => fold::bits(sign, &left, &right).unwrap_or_else(|| self.unknown()),
+            Operator::Range => fold::range(&[left, right]).unwrap_or_else(|| self.unknown()),
+            Operator::Assign | Operator::Condition | Operator::Other => {
+                let mut text = left.text(origin);
+                text.taint(&right.text(origin));
+                text.value = crate::Value::piece(crate::Piece::Unknown(Why::Arithmetic), origin);
+                Datum::Text(text)
+            }
+        }
+    }
+
+    /// An operand with the signs before and the calls behind it.
+    fn operand(&mut self) -> Datum {
+        if !self.step() {
+            return self.unknown();
+        }
+        let unknown = self.unknown();
+        let Some(kind) = self.kind().cloned() else { return unknown };
+        match kind {
+            Kind::Symbol(symbol) => self.signed(symbol),
+            Kind::Word(word) => self.named(&word),
+            Kind::Number(number) => {
+                self.at += 1;
+                self.behind(Datum::Number(number), None)
+            }
+            Kind::Text(chunks) => {
+                let mut text = Datum::Text(Text::default());
+                // Texts that stand beside each other are one.
+                let mut next = Some(chunks);
+                while let Some(chunks) = next.take() {
+                    self.at += 1;
+                    let more = self.chunks(&chunks);
+                    text = fold::concat(&text, &more, self.origin);
+                    next = match self.kind() {
+                        Some(Kind::Text(chunks)) => Some(chunks.clone()),
+                        _ => None,
+                    };
+                }
+                self.behind(text, None)
+            }
+            Kind::Run(chunks) => {
+                self.at += 1;
+                let text = self.chunks(&chunks);
+                let result = self.call("`", Arguments::of(vec![text]));
+                self.behind(result, None)
+            }
+            Kind::Words(words) => {
+                self.at += 1;
+                let words = words.split_whitespace().map(|word| self.text_datum(word)).collect();
+                self.behind(Datum::list(words), None)
+            }
+            Kind::Pattern => {
+                self.at += 1;
+                self.behind(unknown, None)
+            }
+            Kind::Open(bracket) => self.bracket(bracket),
+            Kind::Close(_) | Kind::End => unknown,
+        }
+    }
+
+    fn signed(&mut self, symbol: &str) -> Datum {
+        self.at += 1;
+        match symbol {
+            "-" => {
+                let operand = self.signed_operand();
+                operand.number().map_or(operand, |number| Datum::Number(number.wrapping_neg()))
+            }
+            // `-> (x) { … }`
+            "->" if self.vocabulary.dialect.language == Language::Ruby => {
+                let parameters = if self.opens('(') { self.parameters() } else { Vec::new() };
+                self.block_function(parameters).unwrap_or_else(|| self.unknown())
+            }
+            // `<*.txt>`, `<STDIN>`
+            "<" if self.vocabulary.dialect.language == Language::Perl => self.diamond(),
+            "<<" if self.vocabulary.dialect.language == Language::Perl => self.unknown(),
+            "!" | "~" => {
+                self.signed_operand();
+                Datum::unknown(Why::Branches, self.origin)
+            }
+            "..." | "*" | "**" | "&" | "@" | "\\" | "+" | ":" | "::" | "++" | "--" | "." => self.signed_operand(),
+            _ => self.unknown(),
+        }
+    }
+
+    fn signed_operand(&mut self) -> Datum {
+        let unknown = self.unknown();
+        self.deeper(unknown, Walker::operand)
+    }
+
+    fn diamond(&mut self) -> Datum {
+        let begin = self.at;
+        let mut pattern = String::new();
+        while self.symbol() != ">" && self.at < begin + 8 {
+            match self.kind() {
+                Some(Kind::Word(word)) => pattern.push_str(word),
+                Some(Kind::Symbol(symbol)) => pattern.push_str(symbol),
+                _ => break,
+            }
+            self.at += 1;
+        }
+        if !self.takes_symbol(">") {
+            self.at = begin;
+            return self.unknown();
+        }
+        match pattern.contains(['*', '?', '/']) {
+            true => fold::glob(&self.text_datum(pattern), self.origin),
+            false => self.constant(super::vocabulary::Constant::Input),
+        }
+    }
+
+    /// A bracket: a group, a list, a map, or a list that a loop makes.
+    fn bracket(&mut self, bracket: char) -> Datum {
+        let begin = self.at;
+        if let Some(function) = self.arrow() {
+            return self.behind(function, None);
+        }
+        let close = self.close_of(self.at);
+        self.at += 1;
+        let unknown = self.unknown();
+        let datum = self.deeper(unknown, |this| match bracket {
+            '{' if this.vocabulary.dialect.language == Language::Lua => Datum::list(this.list(close)),
+            '{' => this.map(close),
+            _ if this.comprehends(close) => this.comprehension(close),
+            '(' => this.group(close),
+            _ => Datum::list(this.list(close)),
+        });
+        self.at = (close + 1).max(begin + 1).min(self.tokens.0.len());
+        self.behind(datum, None)
+    }
+
+    /// `(a)` is `a`; `(a, b)` is a list.
+    fn group(&mut self, close: usize) -> Datum {
+        let mut items = self.list(close);
+        let ends_with_comma = close > 0 && self.symbol_at(close - 1) == ",";
+        let is_list = ends_with_comma && self.vocabulary.dialect.language == Language::Python;
+        if items.len() == 1 && !is_list { items.swap_remove(0) } else { Datum::list(items) }
+    }
+
+    /// The items up to the bracket that closes.
+    pub(super) fn list(&mut self, close: usize) -> Vec<Datum> {
+        let mut items = Vec::new();
+        while self.at < close && self.step() {
+            if self.takes_symbol(",") || self.takes_symbol("=>") {
+                continue;
+            }
+            let before = self.at;
+            let spreads = self.spreads();
+            let item = self.expression();
+            if self.at == before {
+                self.at += 1;
+                continue;
+            }
+            match item.items() {
+                Some(inner) if spreads => items.extend(inner.iter().cloned()),
+                _ => items.push(item),
+            }
+        }
+        items
+    }
+
+    /// Whether the items of the next list stand in the one around it.
+    pub(super) fn spreads(&self) -> bool {
+        matches!(self.symbol(), "*" | "...") || self.word().starts_with('$') && self.vocabulary.dialect.quote_words
+    }
+
+    /// `{a: 1, 'b' => 2, c}`
+    pub(super) fn map(&mut self, close: usize) -> Datum {
+        let mut fields = Vec::new();
+        while self.at < close && self.step() {
+            let before = self.at;
+            let key = match (self.word(), self.symbol_at(self.at + 1)) {
+                ("", _) => None,
+                (word, ":" | "=>" | "," | "") if !word.starts_with('$') => Some(word.to_owned()),
+                _ => None,
+            };
+            // `{ a }` is short for `{ a: a }`.
+            let short = key.is_some() && !matches!(self.symbol_at(self.at + 1), ":" | "=>");
+            let first = if key.is_some() && !short {
+                self.at += 1;
+                self.unknown()
+            } else {
+                self.operation(1)
+            };
+            let key = key.or_else(|| first.literal()).unwrap_or_default();
+            if self.takes_symbol(":") || self.takes_symbol("=>") {
+                let value = self.expression();
+                fields.push((key, value));
+            } else {
+                fields.push((key, first));
+            }
+            self.at = self.at.max(before + 1);
+            self.takes_symbol(",");
+        }
+        Datum::Map(Rc::new(fields))
+    }
+
+    /// Whether this bracket of Python holds `… for x in …`.
+    fn comprehends(&self, close: usize) -> bool {
+        self.vocabulary.dialect.indents && self.find_word("for", close).is_some()
+    }
+
+    /// Where a word stands inside of this bracket and no deeper.
+    pub(super) fn find_word(&self, word: &str, close: usize) -> Option<usize> {
+        const FURTHEST: usize = 256;
+        let mut at = self.at;
+        for _ in 0..FURTHEST {
+            if at >= close {
+                return None;
+            }
+            if self.word_at(at) == word {
+                return Some(at);
+            }
+            at = self.close_of(at) + 1;
+        }
+        None
+    }
+
+    /// The element for each item of the lists that are walked.
+    pub(super) fn comprehension(&mut self, close: usize) -> Datum {
+        let element = self.at;
+        let Some(at) = self.find_word("for", close) else { return self.unknown() };
+        self.at = at + 1;
+        let target = self.loop_target();
+        self.takes_word("in");
+        let items = self.operation(2);
+        let rest = self.at;
+        let mut results = Vec::new();
+        for item in self.rounds(&items) {
+            self.bind(&target, item);
+            self.at = rest;
+            if let Some(inner) = self.find_word("for", close).filter(|at| *at == rest) {
+                self.at = inner + 1;
+                let target = self.loop_target();
+                self.takes_word("in");
+                let items = self.operation(2);
+                for item in self.rounds(&items) {
+                    self.bind(&target, item);
+                    self.at = element;
+                    results.push(self.expression());
+                }
+                continue;
+            }
+            while self.at < close && self.takes_word("if") && self.step() {
+                self.operation(2);
+            }
+            self.at = element;
+            let key = self.expression();
+            let value = if self.takes_symbol(":") { self.expression() } else { key };
+            results.push(value);
+        }
+        self.at = close;
+        Datum::list(results)
+    }
+
+    /// `(a, b) => x`, `x => y`, `lambda a: x`, `function (a) { … }`.
+    fn arrow(&mut self) -> Option<Datum> {
+        let close = self.close_of(self.at);
+        if self.vocabulary.dialect.language != Language::JavaScript || self.symbol_at(close + 1) != "=>" {
+            return None;
+        }
+        let parameters = if self.opens('(') { self.parameters() } else { vec![self.word().to_owned()] };
+        self.at = close + 2;
+        Some(self.body(parameters))
+    }
+
+    /// The names between brackets; `*rest` takes all that are left.
+    pub(super) fn parameters(&mut self) -> Vec<String> {
+        let close = self.close_of(self.at);
+        self.at += 1;
+        self.parameter_names(close)
+    }
+
+    /// The names up to here.
+    pub(super) fn parameter_names(&mut self, close: usize) -> Vec<String> {
+        let mut names = Vec::new();
+        let mut fresh = true;
+        let mut rest = false;
+        while self.at < close && self.step() {
+            match self.kind() {
+                Some(Kind::Word(word)) if fresh => {
+                    names.push(format!("{}{word}", if rest { "*" } else { "" }));
+                    fresh = false;
+                }
+                Some(Kind::Symbol("*" | "...")) if fresh => rest = true,
+                Some(Kind::Symbol(",")) => (fresh, rest) = (true, false),
+                Some(Kind::Open(_)) => self.at = self.close_of(self.at),
+                _ => {}
+            }
+            self.at += 1;
+        }
+        self.at = close + 1;
+        names
+    }
+
+    /// A function whose body begins here: a block or one expression, which is passed.
+    fn body(&mut self, parameters: Vec<String>) -> Datum {
+        if let Some(function) = self.block_function(parameters.clone()) {
+            return function;
+        }
+        let begin = self.at;
+        self.pass_expression();
+        self.function(parameters, begin..self.at, true)
+    }
+
+    /// A function whose body is the block here.
+    pub(super) fn block_function(&mut self, parameters: Vec<String>) -> Option<Datum> {
+        if !(self.opens('{') || self.word() == "do" && self.vocabulary.dialect.blocks_end) {
+            return None;
+        }
+        let close = self.close_of(self.at);
+        let begin = self.at + 1;
+        self.at = (close + 1).min(self.tokens.0.len());
+        Some(self.function(parameters, begin..close, false))
+    }
+
+    pub(super) fn function(
+        &mut self,
+        parameters: Vec<String>,
+        body: std::ops::Range<usize>,
+        expression: bool,
+    ) -> Datum {
+        let tokens: Tokens = self.tokens.clone();
+        let function = Rc::new(Function { parameters, tokens, begin: body.start, end: body.end, expression });
+        // A function that stands in a loop or a function is the same each time.
+        match self.functions.iter().rev().take(64).find(|(known, _)| **known == *function) {
+            Some((known, _)) => Datum::Function(known.clone()),
+            None => {
+                self.functions.push((function.clone(), std::cell::Cell::new(false)));
+                Datum::Function(function)
+            }
+        }
+    }
+
+    /// Goes behind an expression without evaluating it.
+    fn pass_expression(&mut self) {
+        while let Some(kind) = self.kind() {
+            match kind {
+                Kind::End | Kind::Close(_) | Kind::Symbol(",") => break,
+                Kind::Open(_) => self.at = self.close_of(self.at) + 1,
+                Kind::Word(_)
+                | Kind::Number(_)
+                | Kind::Text(_)
+                | Kind::Run(_)
+                | Kind::Words(_)
+                | Kind::Pattern
+                | Kind::Symbol(_) => self.at += 1,
+            }
+        }
+    }
+
+    /// A name, a keyword, or a function.
+    fn named(&mut self, word: &str) -> Datum {
+        let language = self.vocabulary.dialect.language;
+        if self.symbol_at(self.at + 1) == "=>"
+            && let Some(function) = self.arrow()
+        {
+            return function;
+        }
+        match word {
+            "lambda" if language == Language::Python => {
+                self.at += 1;
+                let close = (self.at..self.at + 64).find(|at| self.symbol_at(*at) == ":").unwrap_or(self.at);
+                let parameters = self.parameter_names(close);
+                let begin = self.at;
+                self.pass_expression();
+                return self.function(parameters, begin..self.at, true);
+            }
+            "function" | "fn" | "sub" | "def" | "proc" if self.begins_function() => {
+                let function = self.define();
+                return self.behind(function, None);
+            }
+            "not" => {
+                self.at += 1;
+                self.signed_operand();
+                return Datum::unknown(Why::Branches, self.origin);
+            }
+            "True" | "true" => {
+                self.at += 1;
+                return Datum::Truth(true);
+            }
+            "False" | "false" | "None" | "null" | "undefined" | "nil" | "undef" | "NULL" => {
+                self.at += 1;
+                return Datum::Truth(false);
+            }
+            // What stands behind is evaluated as if the word was not there.
+            _ if self.vocabulary.noise.contains(&word) => {
+                self.at += 1;
+                let ends = matches!(self.kind(), None | Some(Kind::End | Kind::Close(_)));
+                return if ends { Datum::Truth(false) } else { self.signed_operand() };
+            }
+            _ => {}
+        }
+        self.at += 1;
+        let datum = self.meaning(word);
+        self.behind(datum, Some(word.to_owned()))
+    }
+
+    /// What a name stands for.
+    pub(super) fn meaning(&mut self, name: &str) -> Datum {
+        if let Some(known) = self.variable(name) {
+            return known;
+        }
+        let canonical = self.vocabulary.canonical(name);
+        if let Some(constant) = self.vocabulary.constant(&canonical) {
+            return self.constant(constant);
+        }
+        if name.starts_with(|letter: char| ('\u{f0000}'..='\u{ffffd}').contains(&letter)) {
+            return self.interpreter.with_holes(name, self.origin).into();
+        }
+        Datum::name(name)
+    }
+}

@@ -1,0 +1,431 @@
+//! What operators and functions make of values that are known.
+
+use super::datum::{Datum, MOST, Text};
+use crate::language::Language;
+use crate::value::{Origin, Piece, Value, Why};
+use std::rc::Rc;
+
+/// A list has no more items than this, a repeated text is made of no more.
+const MOST_ITEMS: i64 = 1024;
+
+/// Every text before every other.
+pub(super) fn product(left: &[Text], right: &[Text]) -> Vec<Text> {
+    let mut all = Vec::new();
+    for one in left {
+        for other in right.iter().take(MOST / left.len().max(1) + 1) {
+            let mut whole = one.clone();
+            whole.push(other.clone());
+            all.push(whole);
+        }
+    }
+    all
+}
+
+/// Two texts as one, for all alternatives.
+pub(super) fn concat(left: &Datum, right: &Datum, origin: Origin) -> Datum {
+    let texts = |datum: &Datum| -> Vec<Text> { datum.alternatives().iter().map(|one| one.text(origin)).collect() };
+    let mut both = product(&texts(left), &texts(right));
+    match both.len() {
+        1 => Datum::Text(both.swap_remove(0)),
+        _ => Datum::any(both.into_iter().map(Datum::Text).collect()),
+    }
+}
+
+/// `+`, and the sign that joins texts.
+pub(super) fn add(left: &Datum, right: &Datum, origin: Origin) -> Datum {
+    match (left, right) {
+        (Datum::Number(one), Datum::Number(other)) => Datum::Number(one.wrapping_add(*other)),
+        (Datum::List(one), Datum::List(other)) => {
+            Datum::list(one.iter().chain(other.iter()).take(MOST_ITEMS as usize).cloned().collect())
+        }
+        (Datum::List(one), other) => {
+            Datum::list(one.iter().chain([other]).take(MOST_ITEMS as usize).cloned().collect())
+        }
+        _ => concat(left, right, origin),
+    }
+}
+
+/// `"ab" * 2`, `[0] * 3`, `6 * 7`
+pub(super) fn times(left: &Datum, right: &Datum, origin: Origin) -> Datum {
+    match (left, right) {
+        (Datum::Number(one), Datum::Number(other)) => Datum::Number(one.wrapping_mul(*other)),
+        (Datum::Text(text), count) | (count, Datum::Text(text)) if count.number().is_some() => {
+            let mut whole = Text::default();
+            for _ in 0..count.number().unwrap_or(0).clamp(0, MOST_ITEMS) {
+                whole.push(text.clone());
+            }
+            Datum::Text(whole)
+        }
+        (Datum::List(items), Datum::Number(count)) => {
+            let most = items.len() * (*count).clamp(0, MOST_ITEMS) as usize;
+            Datum::list(items.iter().cycle().take(most.min(MOST_ITEMS as usize)).cloned().collect())
+        }
+        _ => Datum::unknown(Why::Arithmetic, origin),
+    }
+}
+
+/// `folder / "name"`
+pub(super) fn path(left: &Datum, right: &Datum, origin: Origin) -> Datum {
+    match (left, right) {
+        (Datum::Number(one), Datum::Number(other)) => Datum::Number(one.checked_div(*other).unwrap_or(0)),
+        (Datum::Text(_) | Datum::Any(_), _) | (_, Datum::Text(_)) => {
+            let join = |one: &Datum| right.each(|other| join_path(&[one.clone(), other.clone()], origin));
+            left.each(join)
+        }
+        _ => Datum::unknown(Why::Arithmetic, origin),
+    }
+}
+
+/// Parts of a path; what is absolute begins anew.
+pub(super) fn join_path(parts: &[Datum], origin: Origin) -> Datum {
+    let mut whole = Text::default();
+    for part in parts {
+        let text = part.text(origin);
+        let absolute =
+            text.value.prefix().starts_with('/') || matches!(text.value.pieces.first(), Some((Piece::Home(_), _)));
+        if absolute {
+            whole.value = Value::default();
+        } else if !whole.value.pieces.is_empty() && !whole.value.shown().ends_with('/') {
+            whole.value.push_text("/", origin);
+        }
+        whole.push(text);
+    }
+    Datum::Text(whole)
+}
+
+/// `a or b`: both may be, but what the environment does not set is the other.
+pub(super) fn or(left: &Datum, right: Datum) -> Datum {
+    let absent = match left {
+        Datum::Truth(truth) => !truth,
+        Datum::Text(text) => matches!(text.value.pieces.as_slice(), [(Piece::Variable(_) | Piece::Unknown(_), _)]),
+        Datum::Name(_) | Datum::Any(_) => false,
+        Datum::Number(_) | Datum::List(_) | Datum::Map(_) | Datum::Function(_) | Datum::File(_) => false,
+    };
+    if absent { right } else { Datum::any(vec![left.clone(), right]) }
+}
+
+pub(super) fn bits(sign: char, left: &Datum, right: &Datum) -> Option<Datum> {
+    let (Datum::Number(one), Datum::Number(other)) = (left, right) else { return None };
+    let shift = u32::try_from(*other).ok();
+    let number = match sign {
+        '|' => one | other,
+        '&' => one & other,
+        '^' => one ^ other,
+        '-' => one.wrapping_sub(*other),
+        '<' => one.checked_shl(shift?)?,
+        _ => one.checked_shr(shift?)?,
+    };
+    Some(Datum::Number(number))
+}
+
+/// The numbers of `range(begin, end, step)`.
+pub(super) fn range(bounds: &[Datum]) -> Option<Datum> {
+    let numbers: Option<Vec<i64>> = bounds.iter().map(Datum::number).collect();
+    let (begin, end, step) = match numbers?.as_slice() {
+        [end] => (0, *end, 1),
+        [begin, end] => (*begin, *end, 1),
+        [begin, end, step] => (*begin, *end, *step),
+        _ => return None,
+    };
+    let count = end.checked_sub(begin)?.checked_div(step)?;
+    let whole = count.checked_mul(step)? == end - begin;
+    let count = if whole { count } else { count + 1 };
+    (count <= MOST_ITEMS).then(|| Datum::list((0..count.max(0)).map(|at| Datum::Number(begin + at * step)).collect()))
+}
+
+/// The letters of a text, if it is known.
+pub(super) fn letters(datum: &Datum, origin: Origin) -> Option<Vec<Datum>> {
+    let text = datum.literal().filter(|text| text.len() <= MOST_ITEMS as usize * 4)?;
+    Some(text.chars().map(|letter| Datum::from(Value::text(letter.to_string(), origin))).collect())
+}
+
+/// Texts with another between them.
+pub(super) fn joined(items: &[Datum], between: &str, origin: Origin) -> Text {
+    let mut whole = Text::default();
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 && !between.is_empty() {
+            whole.value.push_text(between, origin);
+        }
+        whole.push(item.text(origin));
+    }
+    whole
+}
+
+/// `"%s/x" % name`, `sprintf("%s/x", name)`.
+pub(super) fn format_percent(left: &Datum, right: &Datum, origin: Origin) -> Datum {
+    if let (Datum::Number(one), Datum::Number(other)) = (left, right) {
+        return Datum::Number(one.checked_rem_euclid(*other).unwrap_or(0));
+    }
+    let single = [right.clone()];
+    let arguments = right.items().unwrap_or(&single);
+    let Some(format) = left.literal() else {
+        return concat(left, right, origin);
+    };
+    let mut whole = Text::default();
+    let mut next = arguments.iter();
+    let mut parts = format.split('%');
+    whole.value.push_text(parts.next().unwrap_or(""), origin);
+    while let Some(part) = parts.next() {
+        if part.is_empty() {
+            whole.value.push_text("%", origin);
+            whole.value.push_text(parts.next().unwrap_or(""), origin);
+            continue;
+        }
+        let (key, part) = match part.strip_prefix('(').and_then(|rest| rest.split_once(')')) {
+            Some((key, rest)) => (Some(key), rest),
+            None => (None, part),
+        };
+        let end = part.find(|letter: char| letter.is_ascii_alphabetic()).map_or(part.len(), |at| at + 1);
+        let argument = match key {
+            Some(key) => right.field(key).cloned(),
+            None => next.next().cloned(),
+        };
+        let argument = argument.unwrap_or_else(|| Datum::unknown(Why::NotEvaluated, origin));
+        match (part.get(..end), argument.number()) {
+            (Some("c"), Some(number)) => whole.push(letter(number, origin)),
+            _ => whole.push(argument.text(origin)),
+        }
+        whole.value.push_text(part.get(end..).unwrap_or(""), origin);
+    }
+    Datum::Text(whole)
+}
+
+/// `"{}/x{a}".format(name, a=1)`
+pub(super) fn format_braces(format: &str, positional: &[Datum], named: &[(String, Datum)], origin: Origin) -> Datum {
+    let mut whole = Text::default();
+    let mut next = 0;
+    let mut rest = format;
+    while let Some(at) = rest.find(['{', '}']) {
+        whole.value.push_text(rest.get(..at).unwrap_or(""), origin);
+        let here = rest.get(at..).unwrap_or("");
+        if here.starts_with("{{") || here.starts_with("}}") {
+            whole.value.push_text(here.get(..1).unwrap_or(""), origin);
+            rest = here.get(2..).unwrap_or("");
+            continue;
+        }
+        let Some((field, after)) = here.strip_prefix('{').and_then(|inside| inside.split_once('}')) else {
+            rest = here.get(1..).unwrap_or("");
+            continue;
+        };
+        let name = field.split([':', '!', '.', '[']).next().unwrap_or("");
+        let value = match name.parse::<usize>() {
+            Ok(index) => positional.get(index),
+            Err(_) if name.is_empty() => {
+                next += 1;
+                positional.get(next - 1)
+            }
+            Err(_) => named.iter().find(|(key, _)| key == name).map(|(_, value)| value),
+        };
+        let unknown = Datum::unknown(Why::NotEvaluated, origin);
+        whole.push(value.unwrap_or(&unknown).text(origin));
+        rest = after;
+    }
+    whole.value.push_text(rest, origin);
+    Datum::Text(whole)
+}
+
+/// The letter of a number.
+pub(super) fn letter(number: i64, origin: Origin) -> Text {
+    let letter = u32::try_from(number).ok().and_then(char::from_u32);
+    let value = match letter {
+        Some(letter) => Value::text(letter.to_string(), origin),
+        None => Value::piece(Piece::Unknown(Why::Arithmetic), origin),
+    };
+    Text { value, ..Text::default() }
+}
+
+/// A pattern for file names.
+pub(super) fn glob(pattern: &Datum, origin: Origin) -> Datum {
+    let text = pattern.text(origin);
+    let mut value = Value::default();
+    for (piece, origin) in text.value.pieces {
+        let Some(text) = piece.as_text().filter(|text| text.contains(['*', '?', '['])) else {
+            value.pieces.push((piece, origin));
+            continue;
+        };
+        let at = text.find(['*', '?', '[']).unwrap_or(0);
+        let folder = text.get(..at).and_then(|before| before.rfind('/')).map_or(0, |at| at + 1);
+        if folder > 0 {
+            value.push_text(text.get(..folder).unwrap_or(""), origin);
+        }
+        value.pieces.push((Piece::Glob(text.get(folder..).unwrap_or("").into()), origin));
+    }
+    Datum::list(vec![value.into()])
+}
+
+/// How and what of `open(F, ">x")`.
+pub(super) fn perl_mode(datum: Option<&Datum>, origin: Origin) -> (String, Datum) {
+    let unknown = Datum::unknown(Why::NotEvaluated, origin);
+    let text = datum.unwrap_or(&unknown).text(origin);
+    let prefix = text.value.prefix().into_owned();
+    let body = prefix.trim_start();
+    let marks = body.len() - body.trim_start_matches(['<', '>', '+', '|']).len();
+    let mut mode = body.get(..marks).unwrap_or("").to_owned();
+    let behind = body.get(marks..).unwrap_or("");
+    let skip = prefix.len() - body.len() + marks + (behind.len() - behind.trim_start().len());
+    let mut value = text.value.without_prefix(skip);
+    if let Some((Piece::Text(last), _)) = value.pieces.last_mut()
+        && last.trim_end().ends_with('|')
+    {
+        *last = last.trim_end().trim_end_matches('|').to_owned();
+        mode.push('|');
+    }
+    (if mode.is_empty() { "<".into() } else { mode }, Datum::Text(Text { value, ..text }))
+}
+
+/// An element or a slice.
+pub(super) fn element(datum: &Datum, key: &[Option<Datum>], language: Language, origin: Origin) -> Datum {
+    if let [single] = key {
+        let unknown = Datum::unknown(Why::NotEvaluated, origin);
+        return one_element(datum, single.as_ref().unwrap_or(&unknown), language, origin);
+    }
+    let numbers: Vec<Option<i64>> = key.iter().map(|part| part.as_ref().and_then(Datum::number)).collect();
+    datum.each(|one| {
+        let letters = letters(one, origin);
+        let Some(items) = one.items().or(letters.as_deref()) else {
+            return Datum::Text(Text {
+                value: Value::piece(Piece::Unknown(Why::NotEvaluated), origin),
+                ..one.text(origin)
+            });
+        };
+        let sliced = slice(items, &numbers);
+        if let Datum::Text(text) = one {
+            return Datum::Text(Text { value: joined(&sliced, "", origin).value, ..text.clone() });
+        }
+        Datum::list(sliced)
+    })
+}
+
+/// `[begin:end:step]`
+pub(super) fn slice(items: &[Datum], numbers: &[Option<i64>]) -> Vec<Datum> {
+    let length = items.len() as i64;
+    let place = |number: i64| if number < 0 { (number + length).max(0) } else { number.min(length) } as usize;
+    let step = numbers.get(2).copied().flatten().unwrap_or(1);
+    let (begin, end) = (numbers.first().copied().flatten(), numbers.get(1).copied().flatten());
+    if step < 0 {
+        let begin = begin.map_or(items.len(), |begin| (place(begin) + 1).min(items.len()));
+        let end = end.map_or(0, |end| place(end) + 1);
+        let part = items.get(end..begin).unwrap_or(&[]);
+        return part.iter().rev().step_by(step.unsigned_abs() as usize).cloned().collect();
+    }
+    let part = items.get(begin.map_or(0, place)..end.map_or(items.len(), place)).unwrap_or(&[]);
+    part.iter().step_by(step.max(1) as usize).cloned().collect()
+}
+
+fn one_element(datum: &Datum, key: &Datum, language: Language, origin: Origin) -> Datum {
+    datum.each(|one| match one {
+        Datum::Name(name) => match key.literal() {
+            Some(key) => Datum::name(format!("{name}.{key}").trim_start_matches('.')),
+            None => Datum::unknown(Why::NotEvaluated, origin),
+        },
+        Datum::Map(fields) => match key.literal() {
+            Some(key) => one.field(&key).cloned().unwrap_or_else(|| Datum::unknown(Why::NotEvaluated, origin)),
+            None => Datum::any(fields.iter().map(|(_, value)| value.clone()).collect()),
+        },
+        Datum::List(items) => {
+            let first = if language == Language::Lua { 1 } else { 0 };
+            match key.number() {
+                Some(number) => {
+                    let at = if number < 0 { number + items.len() as i64 } else { number - first };
+                    let item = usize::try_from(at).ok().and_then(|at| items.get(at));
+                    item.cloned().unwrap_or(Datum::Truth(false))
+                }
+                None => Datum::any(items.to_vec()),
+            }
+        }
+        Datum::Text(text) => match (key.number(), letters(one, origin)) {
+            (Some(number), Some(letters)) => {
+                let at = if number < 0 { number + letters.len() as i64 } else { number };
+                let letter = usize::try_from(at).ok().and_then(|at| letters.get(at)).cloned();
+                letter.unwrap_or_else(|| Datum::unknown(Why::NotEvaluated, origin))
+            }
+            _ => Datum::Text(Text { value: Value::piece(Piece::Unknown(Why::NotEvaluated), origin), ..text.clone() }),
+        },
+        Datum::Number(_) | Datum::Truth(_) | Datum::Any(_) | Datum::Function(_) | Datum::File(_) => {
+            Datum::unknown(Why::NotEvaluated, origin)
+        }
+    })
+}
+
+/// Items that stand beside each other in several lists.
+pub(super) fn zip(lists: &[Datum], origin: Origin) -> Option<Datum> {
+    let lists: Option<Vec<Vec<Datum>>> =
+        lists.iter().map(|list| list.items().map(<[Datum]>::to_vec).or_else(|| letters(list, origin))).collect();
+    let lists = lists?;
+    let shortest = lists.iter().map(Vec::len).min()?;
+    let row = |at: usize| Datum::list(lists.iter().filter_map(|list| list.get(at)).cloned().collect());
+    Some(Datum::list((0..shortest).map(row).collect()))
+}
+
+/// A text for a shell that stands for itself there.
+pub(super) fn quoted(datum: &Datum, origin: Origin) -> Datum {
+    let plain = |text: &str| {
+        !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"@%_-+=:,./".contains(&byte))
+    };
+    match datum.literal() {
+        Some(text) if plain(&text) => datum.clone(),
+        Some(text) => Value::text(format!("'{}'", text.replace('\'', "'\\''")), origin).into(),
+        // A value that is not known stays one word.
+        None => {
+            let mut text = Text::default();
+            text.value.push_text("\"", origin);
+            text.push(datum.text(origin));
+            text.value.push_text("\"", origin);
+            Datum::Text(text)
+        }
+    }
+}
+
+/// Changes a known text; what is in it stays in it.
+pub(super) fn change(datum: &Datum, origin: Origin, change: impl Fn(&str) -> Option<String>) -> Datum {
+    datum.each(|one| {
+        let mut text = one.text(origin);
+        let literal = text.value.literal().map(|text| text.into_owned());
+        text.value = match literal.as_deref().and_then(&change) {
+            Some(changed) => Value::text(changed, text.value.origin()),
+            None => Value::piece(Piece::Unknown(Why::NotEvaluated), origin),
+        };
+        Datum::Text(text)
+    })
+}
+
+/// `%41` and `+`.
+pub(super) fn url(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let digits = [rest.next()?, rest.next()?];
+        bytes.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
+    }
+    String::from_utf8(bytes).ok()
+}
+
+pub(super) fn rotate13(text: &str) -> String {
+    let rotate = |letter: char, first: u8| char::from((letter as u8 - first + 13) % 26 + first);
+    text.chars()
+        .map(|letter| match letter {
+            'a'..='z' => rotate(letter, b'a'),
+            'A'..='Z' => rotate(letter, b'A'),
+            other => other,
+        })
+        .collect()
+}
+
+/// A map's keys, values, or both.
+pub(super) fn fields(fields: &Rc<Vec<(String, Datum)>>, what: &str, origin: Origin) -> Datum {
+    let key = |name: &str| Datum::from(Value::text(name, origin));
+    Datum::list(
+        fields
+            .iter()
+            .map(|(name, value)| match what {
+                "keys" => key(name),
+                "values" => value.clone(),
+                _ => Datum::list(vec![key(name), value.clone()]),
+            })
+            .collect(),
+    )
+}

@@ -1,0 +1,570 @@
+//! What functions that only compute and the members of known values give.
+
+use super::calls::Arguments;
+use super::datum::{Datum, Text};
+use super::fold;
+use super::vocabulary::Function;
+use super::walker::Walker;
+use crate::decode;
+use crate::value::{Origin, Piece, Printed, Value, Why};
+
+impl Walker<'_, '_> {
+    /// What a function gives.
+    #[expect(clippy::too_many_lines, reason = "one short arm for each function")]
+    pub(super) fn compute(&mut self, function: Function, name: &str, arguments: &Arguments) -> Datum {
+        let origin = self.origin;
+        let unknown = self.unknown();
+        let first = arguments.first().cloned().unwrap_or_else(|| unknown.clone());
+        let all = &arguments.positional;
+        match function {
+            Function::Same => first,
+            Function::JoinPath => paths(all, origin),
+            Function::ExpandHome => first.each(|one| expand_home(one, origin)),
+            Function::Constant(constant) => self.constant(constant),
+            Function::Variable => self.environment_or(&first, all.get(1)),
+            Function::Letters => self.letters_of(all),
+            Function::Pack => match all.get(1..) {
+                Some([text]) if first.literal().is_some_and(|how| how.starts_with(['H', 'h'])) => {
+                    fold::change(text, origin, decode::hexadecimal)
+                }
+                Some(numbers) if !numbers.is_empty() => self.letters_of(numbers),
+                _ => unknown,
+            },
+            Function::Base64 => fold::change(&first, origin, decode::base64),
+            Function::Hexadecimal => fold::change(&first, origin, decode::hexadecimal),
+            Function::Url => fold::change(&first, origin, fold::url),
+            Function::Rotate13 => fold::change(&first, origin, |text| Some(fold::rotate13(text))),
+            Function::Decode => self.decode(&first, all.get(1)),
+            Function::List => match fold::letters(&first, origin) {
+                Some(letters) if first.items().is_none() && !matches!(first, Datum::Number(_)) => Datum::list(letters),
+                _ => first,
+            },
+            Function::Reversed => reversed(&first, origin),
+            Function::Range => fold::range(all).unwrap_or(unknown),
+            Function::Zip => fold::zip(all, origin).unwrap_or(unknown),
+            Function::Enumerate => match first.items() {
+                Some(items) => {
+                    let row = |(at, item): (usize, &Datum)| Datum::list(vec![Datum::Number(at as i64), item.clone()]);
+                    Datum::list(items.iter().enumerate().map(row).collect())
+                }
+                None => Datum::list(vec![Datum::list(vec![unknown, self.item_of(&first)])]),
+            },
+            Function::Map => self.map_over(&first, all.get(1)),
+            Function::Glob => fold::glob(&first, origin),
+            Function::Member => self.member_of(&first, all.get(1)),
+            Function::Module => first.each(|one| one.literal().map_or(self.unknown(), Datum::name)),
+            Function::Number => first.number().map_or(unknown, Datum::Number),
+            Function::Ordinal => {
+                let letter = first.literal().and_then(|text| text.chars().next());
+                letter.map_or(unknown, |letter| Datum::Number(i64::from(u32::from(letter))))
+            }
+            Function::Join => match first.items() {
+                Some(items) => Datum::Text(fold::joined(items, " ", origin)),
+                None => unknown,
+            },
+            Function::JoinWith => self.joined_with(&first, all),
+            Function::Split => split(&first, None, origin),
+            Function::Quote => first.each(|one| fold::quoted(one, origin)),
+            Function::Format => {
+                fold::format_percent(&first, &Datum::list(all.iter().skip(1).cloned().collect()), origin)
+            }
+            Function::Replace => {
+                replace(all.get(2).unwrap_or(&unknown), &first, all.get(1).unwrap_or(&unknown), origin)
+            }
+            Function::Folder => {
+                fold::change(&first, origin, |path| Some(path.rsplit_once('/').map_or(".", |(f, _)| f).into()))
+            }
+            Function::FileName => {
+                fold::change(&first, origin, |path| Some(path.rsplit('/').next().unwrap_or("").into()))
+            }
+            Function::Print => self.print(all, ""),
+            Function::PrintLine => self.print(all, "\n"),
+            Function::ChangeFolder => {
+                self.interpreter.state.change_folder(first.text(origin).value);
+                Datum::Truth(false)
+            }
+            Function::Nothing => {
+                self.callbacks(arguments, &unknown);
+                Datum::name(format!("{name}()"))
+            }
+            Function::Assign => Datum::Map(std::rc::Rc::new(arguments.named.clone())),
+            Function::All => Datum::list(all.clone()),
+            Function::SplitBy => split(all.get(1).unwrap_or(&unknown), Some(&first), origin),
+            Function::Repeat => fold::times(&first, all.get(1).unwrap_or(&unknown), origin),
+            Function::Table => {
+                let between = all.get(1).and_then(Datum::literal).unwrap_or_default();
+                Datum::Text(fold::joined(first.items().unwrap_or(&[]), &between, origin))
+            }
+            Function::MapBack => self.map_over(all.get(1).unwrap_or(&unknown), Some(&first)),
+            Function::Call => {
+                let rest = all.iter().skip(1).flat_map(|one| one.items().unwrap_or(std::slice::from_ref(one)).to_vec());
+                let rest = Arguments { positional: rest.collect(), named: arguments.named.clone() };
+                match first.literal() {
+                    Some(name) => self.call_name(&name, rest),
+                    None => self.apply(first, rest),
+                }
+            }
+            Function::Shift => {
+                let list = self.variable("$_").filter(|list| list.items().is_some());
+                let list = list.unwrap_or_else(|| self.meaning("$ARGV"));
+                list.items().and_then(<[Datum]>::first).cloned().unwrap_or(unknown)
+            }
+        }
+    }
+
+    /// `join between, list`
+    fn joined_with(&self, first: &Datum, all: &[Datum]) -> Datum {
+        let between = first.literal().unwrap_or_default();
+        let rest = all.get(1..).unwrap_or(&[]);
+        let items = rest.iter().flat_map(|one| one.items().unwrap_or(std::slice::from_ref(one)).to_vec());
+        Datum::Text(fold::joined(&items.collect::<Vec<_>>(), &between, self.origin))
+    }
+
+    fn environment_or(&mut self, name: &Datum, otherwise: Option<&Datum>) -> Datum {
+        let Some(name) = name.literal() else { return self.unknown() };
+        let value = self.environment_variable(&name);
+        match otherwise {
+            Some(otherwise) => fold::or(&value, otherwise.clone()),
+            None => value,
+        }
+    }
+
+    fn letters_of(&self, numbers: &[Datum]) -> Datum {
+        let mut whole = Text::default();
+        for item in numbers.iter().flat_map(|one| one.items().unwrap_or(std::slice::from_ref(one))) {
+            match item.number() {
+                Some(number) => whole.push(fold::letter(number, self.origin)),
+                None => whole.push(self.unknown().text(self.origin)),
+            }
+        }
+        Datum::Text(whole)
+    }
+
+    /// A text or bytes by the name of an encoding.
+    fn decode(&self, first: &Datum, encoding: Option<&Datum>) -> Datum {
+        let encoding = encoding.and_then(Datum::literal).unwrap_or_default().to_lowercase().replace(['-', '_'], "");
+        if first.items().is_some() {
+            return self.letters_of(std::slice::from_ref(first));
+        }
+        match encoding.as_str() {
+            "base64" | "base64url" => fold::change(first, self.origin, decode::base64),
+            "hex" => fold::change(first, self.origin, decode::hexadecimal),
+            "rot13" => fold::change(first, self.origin, |text| Some(fold::rotate13(text))),
+            "unicodeescape" => fold::change(first, self.origin, |text| Some(decode::escapes(text))),
+            _ => first.clone(),
+        }
+    }
+
+    fn map_over(&mut self, function: &Datum, list: Option<&Datum>) -> Datum {
+        let Some(list) = list else { return self.unknown() };
+        let items = match list.items() {
+            Some(items) => items.to_vec(),
+            None => fold::letters(list, self.origin).unwrap_or_else(|| vec![self.item_of(list)]),
+        };
+        let results = items.into_iter().map(|item| self.apply(function.clone(), Arguments::of(vec![item])));
+        Datum::list(results.collect())
+    }
+
+    /// `getattr(os, "system")`
+    fn member_of(&mut self, object: &Datum, name: Option<&Datum>) -> Datum {
+        let Some(name) = name.and_then(Datum::literal) else { return self.unknown() };
+        self.attribute(object, &name)
+    }
+
+    /// One item of what is walked.
+    pub(super) fn item_of(&self, datum: &Datum) -> Datum {
+        match datum {
+            Datum::List(items) => Datum::any(items.to_vec()),
+            Datum::Map(_) | Datum::Number(_) | Datum::Truth(_) | Datum::Name(_) | Datum::Function(_) => self.unknown(),
+            Datum::Text(text) => {
+                Datum::Text(Text { value: Value::piece(Piece::Unknown(Why::Branches), self.origin), ..text.clone() })
+            }
+            Datum::File(_) => Datum::Text(datum.text(self.origin)),
+            Datum::Any(all) => Datum::any(all.iter().flat_map(|one| one.items().unwrap_or(&[])).cloned().collect()),
+        }
+    }
+
+    fn print(&mut self, all: &[Datum], end: &str) -> Datum {
+        let text = fold::joined(all, " ", self.origin);
+        match &mut self.printed {
+            Some(printed) if text.value.literal().is_some() && self.conditional == 0 => {
+                text.value.pieces.into_iter().for_each(|(piece, origin)| {
+                    printed.push_text(piece.as_text().unwrap_or(""), origin);
+                });
+                printed.push_text(end, self.origin);
+            }
+            _ => self.printed = None,
+        }
+        Datum::Truth(false)
+    }
+
+    /// A member that is not called.
+    pub(super) fn attribute(&mut self, datum: &Datum, name: &str) -> Datum {
+        datum.each(|one| match one {
+            Datum::Name(object) => {
+                let whole = if object.is_empty() { name.to_owned() } else { format!("{object}.{name}") };
+                if let Some(known) = self.variable(&whole) {
+                    return known;
+                }
+                if let Some(variable) = object.strip_prefix("environment").filter(|rest| rest.is_empty()) {
+                    let _ = variable;
+                    return self.environment_variable(name);
+                }
+                let canonical = self.vocabulary.canonical(&whole);
+                match self.vocabulary.constant(&canonical) {
+                    Some(constant) => self.constant(constant),
+                    None => Datum::name(whole),
+                }
+            }
+            Datum::Map(_) => one.field(name).cloned().unwrap_or_else(|| self.unknown()),
+            Datum::Text(text) => match name {
+                "parent" | "dirname" => {
+                    fold::change(one, self.origin, |path| Some(path.rsplit_once('/').map_or(".", |(f, _)| f).into()))
+                }
+                "name" => fold::change(one, self.origin, |path| Some(path.rsplit('/').next().unwrap_or("").into())),
+                "text" | "content" | "stdout" | "data" | "body" | "value" | "decoded" => one.clone(),
+                "reverse" | "chars" => {
+                    self.text_method(one, name, &Arguments::default()).unwrap_or_else(|| one.clone())
+                }
+                _ => Datum::Text(Text {
+                    value: Value::piece(Piece::Unknown(Why::NotEvaluated), self.origin),
+                    ..text.clone()
+                }),
+            },
+            Datum::List(_) if name == "length" => self.unknown(),
+            Datum::List(_) => self.text_method(one, name, &Arguments::default()).unwrap_or_else(|| self.unknown()),
+            Datum::File(_) => one.clone(),
+            Datum::Number(_) | Datum::Truth(_) | Datum::Any(_) | Datum::Function(_) => self.unknown(),
+        })
+    }
+
+    /// A member that is called; `place` is the name of the variable that holds the receiver.
+    pub(super) fn method(&mut self, receiver: Datum, name: &str, arguments: Arguments, place: Option<&str>) -> Datum {
+        match &receiver {
+            Datum::Name(object) => {
+                let whole = format!("{object}.{name}");
+                return self.named_method(&whole, &receiver, name, arguments);
+            }
+            Datum::Function(_) if matches!(name, "call" | "apply" | "()" | "bind") => {
+                let skip = usize::from(self.vocabulary.dialect.patterns && !self.vocabulary.dialect.bare_calls);
+                let rest = arguments.positional.into_iter().skip(skip).collect();
+                return self.apply(receiver, Arguments::of(rest));
+            }
+            Datum::Any(all) if all.len() <= super::datum::MOST => {
+                let unknown = self.unknown();
+                let all = all.clone();
+                return self.deeper(unknown, |this| {
+                    let one = |one: &Datum| this.method(one.clone(), name, arguments.clone(), None);
+                    Datum::any(all.iter().map(one).collect())
+                });
+            }
+            Datum::Map(_) => {
+                if let Some(function @ (Datum::Function(_) | Datum::Name(_))) = receiver.field(name).cloned() {
+                    return self.apply(function, arguments);
+                }
+            }
+            Datum::Text(_)
+            | Datum::Number(_)
+            | Datum::Truth(_)
+            | Datum::List(_)
+            | Datum::Function(_)
+            | Datum::File(_)
+            | Datum::Any(_) => {}
+        }
+        if let Some(place) = place
+            && let Some(changed) = self.mutated(&receiver, name, &arguments)
+        {
+            self.assign(place, changed.clone());
+            return changed;
+        }
+        if let Some(datum) = self.text_method(&receiver, name, &arguments) {
+            return datum;
+        }
+        let member = format!(".{name}");
+        if self.program(&member).is_some() || self.vocabulary.opens.iter().any(|(known, _)| *known == member) {
+            return self.make_method(&member, receiver, arguments);
+        }
+        self.callbacks(&arguments, &self.item_of(&receiver));
+        self.mixed(Some(&receiver), &arguments)
+    }
+
+    /// A method of something that has a name: `os.remove`, `fs.promises.rm`, `client.post`.
+    fn named_method(&mut self, whole: &str, receiver: &Datum, name: &str, arguments: Arguments) -> Datum {
+        if let Some(Datum::Function(function)) = self
+            .variable(name)
+            .filter(|_| whole.starts_with("self.") || whole.starts_with("this.") || whole.contains("()"))
+        {
+            return self.invoke(&function, arguments.positional);
+        }
+        let canonical = self.vocabulary.canonical(whole);
+        // `child_process.exec.call(null, …)`
+        if matches!(name, "call" | "apply" | "bind") && self.vocabulary.dialect.patterns {
+            let rest = arguments.positional.iter().skip(1);
+            let flat = rest.flat_map(|one| one.items().unwrap_or(std::slice::from_ref(one)).to_vec()).collect();
+            return match arguments.positional.len() {
+                1 if name == "bind" => receiver.clone(),
+                _ => self.apply(receiver.clone(), Arguments::of(flat)),
+            };
+        }
+        let known = self.program(&canonical).is_some()
+            || self.vocabulary.function(&canonical).is_some()
+            || self.vocabulary.opens.iter().any(|(known, _)| *known == canonical);
+        let member = format!(".{name}");
+        let by_member =
+            self.program(&member).is_some() || self.vocabulary.opens.iter().any(|(known, _)| *known == member);
+        if !known && by_member {
+            return self.make_method(&member, self.unknown(), arguments);
+        }
+        self.call_name(whole, arguments)
+    }
+
+    fn make_method(&mut self, member: &str, receiver: Datum, mut arguments: Arguments) -> Datum {
+        arguments.positional.insert(0, receiver);
+        self.call(member, arguments)
+    }
+
+    /// Methods that change the list or text that they are called on.
+    fn mutated(&self, receiver: &Datum, name: &str, arguments: &Arguments) -> Option<Datum> {
+        let items = receiver.items()?;
+        let first = arguments.first();
+        let more: Vec<Datum> = match name {
+            "append" | "push" | "add" | "unshift" | "insert" => {
+                let skip = usize::from(name == "insert");
+                arguments.positional.iter().skip(skip).cloned().collect()
+            }
+            "extend" | "concat" | "push_all" => {
+                first?.items().map(<[Datum]>::to_vec).unwrap_or_else(|| vec![self.unknown()])
+            }
+            "reverse" if arguments.positional.is_empty() => {
+                return Some(Datum::list(items.iter().rev().cloned().collect()));
+            }
+            _ => return None,
+        };
+        let front = name == "unshift" || (name == "insert" && first.and_then(Datum::number) == Some(0));
+        let (before, after) = if front { (more.as_slice(), items) } else { (items, more.as_slice()) };
+        Some(Datum::list(before.iter().chain(after).take(1024).cloned().collect()))
+    }
+
+    /// Methods of texts, lists, maps and files that only compute.
+    #[expect(clippy::too_many_lines, reason = "one short arm for each method")]
+    fn text_method(&mut self, receiver: &Datum, name: &str, arguments: &Arguments) -> Option<Datum> {
+        let origin = self.origin;
+        let first = arguments.first();
+        let second = arguments.positional.get(1);
+        Some(match name {
+            "encode" | "decode" | "toString" | "to_s" | "to_str" | "to_path" | "resolve" | "absolute" | "trim"
+            | "strip" | "rstrip" | "lstrip" | "chomp" | "as_posix" | "valueOf" | "text" | "read" | "readlines"
+            | "readline" | "to_a" | "tolist" | "copy" | "freeze" | "dup" | "str" | "buffer" | "realpath" | "tap"
+            | "flat" | "lines" | "splitlines" | "fileno" | "gets"
+                if !matches!(receiver, Datum::Number(_)) =>
+            {
+                self.same(receiver, name, first)
+            }
+            "join" | "join_with" => self.join(receiver, first, &arguments.positional),
+            "split" if first.is_some() || receiver.items().is_none() => split(receiver, first, origin),
+            "chars" | "bytes" => receiver.each(|one| fold::letters(one, origin).map_or(self.unknown(), Datum::list)),
+            "replace" | "replaceAll" | "gsub" | "sub" | "tr" if second.is_some() => {
+                replace(receiver, first?, second?, origin)
+            }
+            "concat" if receiver.items().is_none() => fold::concat(receiver, first?, origin),
+            "format" => match receiver.literal() {
+                Some(format) => fold::format_braces(&format, &arguments.positional, &arguments.named, origin),
+                None => self.mixed(Some(receiver), arguments),
+            },
+            "lower" | "toLowerCase" | "downcase" | "casefold" => {
+                fold::change(receiver, origin, |t| Some(t.to_lowercase()))
+            }
+            "upper" | "toUpperCase" | "upcase" => fold::change(receiver, origin, |text| Some(text.to_uppercase())),
+            "reverse" | "reversed" | "toReversed" => reversed(receiver, origin),
+            "repeat" | "rep" => fold::times(receiver, first?, origin),
+            "slice" | "substring" | "substr" => {
+                let bounds: Vec<Option<Datum>> =
+                    arguments.positional.iter().cloned().map(Some).chain([None]).take(2).collect();
+                fold::element(receiver, &bounds, self.vocabulary.dialect.language, origin)
+            }
+            "charAt" | "at" | "get" | "fetch" | "dig" if first.is_some() && !matches!(receiver, Datum::File(_)) => {
+                fold::element(receiver, &[first.cloned()], self.vocabulary.dialect.language, origin)
+            }
+            "charCodeAt" | "codePointAt" | "ord" => {
+                let letter = receiver.literal()?.chars().nth(first.and_then(Datum::number).unwrap_or(0) as usize)?;
+                Datum::Number(i64::from(u32::from(letter)))
+            }
+            "chr" => Datum::Text(fold::letter(receiver.number()?, origin)),
+            "expanduser" | "expand_path" => receiver.each(|one| expand_home(one, origin)),
+            "joinpath" | "+" => paths(&[std::slice::from_ref(receiver), &arguments.positional].concat(), origin),
+            "with_name" => fold::change(receiver, origin, |path| {
+                Some(format!(
+                    "{}{}",
+                    path.rsplit_once('/').map_or(String::new(), |(f, _)| format!("{f}/")),
+                    first?.literal()?
+                ))
+            }),
+            "glob" | "rglob" | "iterdir" | "children" | "each_child" if receiver.items().is_none() => {
+                let pattern = match (name, first) {
+                    ("rglob", Some(pattern)) => fold::concat(&self.text_datum("**/"), pattern, origin),
+                    (_, Some(pattern @ Datum::Text(_))) => pattern.clone(),
+                    _ => self.text_datum("*"),
+                };
+                let items = fold::glob(&paths(&[receiver.clone(), pattern], origin), origin);
+                self.callbacks(arguments, &self.item_of(&items));
+                items
+            }
+            "forEach" | "each" | "map" | "filter" | "select" | "flatMap" | "collect" | "flat_map"
+            | "each_with_index" | "reject" | "find" | "some" | "every" => self.each_item(receiver, arguments),
+            "then" | "finally" | "catch" | "pipe" | "yield_self" => self.each_given(receiver, arguments),
+            "unpack1" | "unpack" if first.and_then(Datum::literal).is_some_and(|how| how.starts_with('m')) => {
+                fold::change(receiver, origin, decode::base64)
+            }
+            "pack" => self.letters_of(std::slice::from_ref(receiver)),
+            "hex" => receiver.clone(),
+            "items" | "keys" | "values" | "entries" => {
+                let Datum::Map(fields) = receiver else { return Some(receiver.clone()) };
+                fold::fields(fields, name, origin)
+            }
+            _ => return None,
+        })
+    }
+
+    fn same(&self, receiver: &Datum, name: &str, first: Option<&Datum>) -> Datum {
+        match (name, first.and_then(Datum::literal)) {
+            ("decode" | "encode", Some(encoding)) => self.decode(receiver, Some(&self.text_datum(encoding))),
+            ("trim" | "strip" | "chomp" | "rstrip" | "lstrip", None) => {
+                let trimmed = receiver.literal().map(|text| text.trim().to_owned());
+                trimmed.map_or_else(|| receiver.clone(), |text| self.text_datum(text))
+            }
+            ("resolve" | "expand_path", Some(_)) => receiver.clone(),
+            ("read" | "readlines" | "readline" | "text" | "gets", _) if matches!(receiver, Datum::File(_)) => {
+                Datum::Text(receiver.text(self.origin))
+            }
+            _ => receiver.clone(),
+        }
+    }
+
+    /// `" ".join(list)` of Python, `list.join(" ")` elsewhere.
+    fn join(&self, receiver: &Datum, first: Option<&Datum>, all: &[Datum]) -> Datum {
+        let python = self.vocabulary.dialect.indents;
+        let (items, between) = if python { (first, Some(receiver)) } else { (Some(receiver), first) };
+        let Some(items) = items else { return self.unknown() };
+        let Some(list) = items.items() else {
+            if !python && receiver.items().is_none() {
+                // `Pathname#join`, `path.join` of an object.
+                return paths(&[std::slice::from_ref(receiver), all].concat(), self.origin);
+            }
+            let letters = fold::letters(items, self.origin);
+            return letters
+                .map_or_else(|| items.clone(), |letters| Datum::Text(fold::joined(&letters, "", self.origin)));
+        };
+        let between = match between {
+            Some(between) => between.literal().unwrap_or_else(|| " ".into()),
+            None if self.vocabulary.dialect.bare_calls => String::new(),
+            None => ",".into(),
+        };
+        let mut whole = vec![Text::default()];
+        for (index, item) in list.iter().enumerate() {
+            let gap = Text {
+                value: Value::text(if index > 0 { between.as_str() } else { "" }, self.origin),
+                ..Text::default()
+            };
+            let parts: Vec<Text> = item.alternatives().iter().map(|one| one.text(self.origin)).collect();
+            whole = fold::product(&fold::product(&whole, &[gap]), &parts);
+            whole.truncate(super::datum::MOST);
+        }
+        Datum::any(whole.into_iter().map(Datum::Text).collect())
+    }
+
+    /// A function for each item of its receiver.
+    fn each_item(&mut self, receiver: &Datum, arguments: &Arguments) -> Datum {
+        let Some(function) =
+            arguments.positional.iter().find(|one| matches!(one, Datum::Function(_) | Datum::Name(_))).cloned()
+        else {
+            return receiver.clone();
+        };
+        let items = match receiver.items() {
+            Some(items) if items.len() <= super::datum::MOST => items.to_vec(),
+            _ => vec![self.item_of(receiver)],
+        };
+        let results = items.into_iter().map(|item| {
+            let several = matches!(&function, Datum::Function(one) if one.parameters.len() > 1);
+            let given = item.items().filter(|_| several).map_or_else(|| vec![item.clone()], <[Datum]>::to_vec);
+            self.apply(function.clone(), Arguments::of(given))
+        });
+        Datum::list(results.collect())
+    }
+
+    /// `promise.then(function)`: what was given is handed on.
+    fn each_given(&mut self, receiver: &Datum, arguments: &Arguments) -> Datum {
+        let mut last = receiver.clone();
+        for argument in &arguments.positional {
+            if matches!(argument, Datum::Function(_) | Datum::Name(_)) {
+                last = self.apply(argument.clone(), Arguments::of(vec![receiver.clone()]));
+            }
+        }
+        last
+    }
+}
+
+fn paths(parts: &[Datum], origin: Origin) -> Datum {
+    let mut whole: Vec<Vec<Datum>> = vec![Vec::new()];
+    for part in parts {
+        let mut longer = Vec::new();
+        for before in &whole {
+            for one in part.alternatives().iter().take(super::datum::MOST / whole.len() + 1) {
+                longer.push([before.as_slice(), std::slice::from_ref(one)].concat());
+            }
+        }
+        whole = longer;
+    }
+    Datum::any(whole.iter().map(|parts| fold::join_path(parts, origin)).collect())
+}
+
+/// `~/x`
+fn expand_home(datum: &Datum, origin: Origin) -> Datum {
+    let mut text = datum.text(origin);
+    if text.value.prefix().starts_with('~') {
+        let rest = text.value.without_prefix(1);
+        let user = rest.prefix().split('/').next().unwrap_or("").to_owned();
+        let mut value = Value::piece(Piece::Home(user.clone()), origin);
+        value.push(rest.without_prefix(user.len()));
+        text.value = value;
+    }
+    Datum::Text(text)
+}
+
+fn reversed(datum: &Datum, origin: Origin) -> Datum {
+    match datum.items() {
+        Some(items) => Datum::list(items.iter().rev().cloned().collect()),
+        None => fold::change(datum, origin, |text| Some(text.chars().rev().collect())),
+    }
+}
+
+fn split(datum: &Datum, between: Option<&Datum>, origin: Origin) -> Datum {
+    let Some(text) = datum.literal() else {
+        let Datum::Text(text) = datum else { return Datum::unknown(Why::NotEvaluated, origin) };
+        if between.is_none_or(|between| between.literal().as_deref() == Some(" ")) {
+            return Datum::list(text.value.split(&[' ', '\t', '\n']).into_iter().map(Datum::from).collect());
+        }
+        return Datum::list(vec![Datum::Text(Text {
+            value: Value::piece(Piece::Output(Printed::Program("split".into())), origin),
+            ..text.clone()
+        })]);
+    };
+    let item = |text: &str| Datum::from(Value::text(text, origin));
+    match between.and_then(Datum::literal) {
+        Some(between) if between.is_empty() => {
+            Datum::list(text.chars().map(|letter| item(&letter.to_string())).collect())
+        }
+        Some(between) if between != " " => Datum::list(text.split(between.as_str()).take(1024).map(item).collect()),
+        _ => Datum::list(text.split_whitespace().take(1024).map(item).collect()),
+    }
+}
+
+fn replace(text: &Datum, from: &Datum, to: &Datum, origin: Origin) -> Datum {
+    match (from.literal(), to.literal()) {
+        (Some(from), Some(to)) if !from.is_empty() => fold::change(text, origin, |text| {
+            const LONGEST: usize = 256 * 1024;
+            let longest = text.len() + text.matches(from.as_str()).count().saturating_mul(to.len());
+            (longest <= LONGEST).then(|| text.replace(&from, &to))
+        }),
+        _ => fold::change(text, origin, |_| None),
+    }
+}

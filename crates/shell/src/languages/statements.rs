@@ -1,0 +1,423 @@
+//! Walks statements: blocks, conditions, loops, definitions.
+
+use super::bindings::Target;
+use super::datum::Datum;
+use super::lexer::Kind;
+use super::walker::Walker;
+use crate::language::Language;
+use std::ops::Range;
+
+impl Walker<'_, '_> {
+    /// Everything up to here; the value of the last statement.
+    pub(super) fn statements(&mut self, end: usize) -> Datum {
+        let mut last = Datum::Truth(false);
+        while self.at < end && self.step() {
+            let before = self.at;
+            self.at_statement = true;
+            let unknown = self.unknown();
+            last = self.deeper(unknown, |this| this.statement(end));
+            if self.at == before {
+                self.at += 1;
+            }
+        }
+        self.at = self.at.max(end);
+        last
+    }
+
+    fn statement(&mut self, end: usize) -> Datum {
+        let language = self.vocabulary.dialect.language;
+        let word = self.word().to_owned();
+        if matches!(self.kind(), Some(Kind::End | Kind::Close(_))) {
+            self.at += 1;
+            return Datum::Truth(false);
+        }
+        if self.opens('{') && !self.vocabulary.dialect.indents {
+            let close = self.close_of(self.at);
+            self.at += 1;
+            return self.statements(close.min(end));
+        }
+        match word.as_str() {
+            "import" if language == Language::Python => self.python_import(false),
+            "from" if language == Language::Python => self.python_import(true),
+            "import" if language == Language::JavaScript && self.symbol_at(self.at + 1) != "." && !self.is_call() => {
+                self.module_import();
+            }
+            "use" | "package" | "namespace" | "no" if language == Language::Perl || language == Language::Php => {
+                self.pass_statement(end);
+            }
+            "return" => {
+                self.at += 1;
+                let datum = self.expression();
+                self.returned.push(datum.clone());
+                return datum;
+            }
+            "for" | "foreach" if self.loops(end) => {}
+            "with" if language == Language::Python => self.with(end),
+            "class" if language == Language::Python => {
+                self.evaluate_to(":", end);
+                let body = self.suite(end);
+                self.at = body.start;
+                self.statements(body.end);
+            }
+            "def" | "function" | "sub" if self.begins_function() => drop(self.define()),
+            _ if self.vocabulary.conditions.contains(&word.as_str()) => self.condition_block(end),
+            _ if language == Language::JavaScript && self.is_method() => drop(self.define()),
+            _ => return self.simple(end),
+        }
+        Datum::Truth(false)
+    }
+
+    fn is_call(&self) -> bool {
+        self.token_at(self.at + 1).is_some_and(|token| token.kind == Kind::Open('('))
+    }
+
+    /// `name(parameters) { … }` in a class.
+    fn is_method(&self) -> bool {
+        if self.word().is_empty() || !self.is_call() {
+            return false;
+        }
+        let close = self.close_of(self.at + 1);
+        self.token_at(close + 1).is_some_and(|token| token.kind == Kind::Open('{'))
+    }
+
+    /// An expression, or several with commas between, and what modifies it.
+    fn simple(&mut self, end: usize) -> Datum {
+        let before = self.names.clone();
+        if self.loops_behind(end) {
+            return Datum::Truth(false);
+        }
+        let mut datum = self.expression();
+        self.at_statement = false;
+        while self.at < end && self.takes_symbol(",") && self.step() {
+            datum = self.expression();
+        }
+        let modifies = matches!(self.word(), "if" | "unless" | "while" | "until" | "rescue");
+        if modifies && self.vocabulary.dialect.bare_calls {
+            self.at += 1;
+            self.expression();
+            self.leave_open(before);
+        }
+        datum
+    }
+
+    /// `unlink $_ for @list`
+    fn loops_behind(&mut self, end: usize) -> bool {
+        if self.vocabulary.dialect.language != Language::Perl || self.word() == "for" {
+            return false;
+        }
+        let begin = self.at;
+        let stop = (begin..end.min(begin + 256))
+            .find(|at| self.token_at(*at).is_some_and(|token| token.kind == Kind::End))
+            .unwrap_or(end);
+        let Some(at) = self.find_word("for", stop).or_else(|| self.find_word("foreach", stop)) else { return false };
+        self.at = at + 1;
+        let items = self.expression();
+        self.each_round(&Target::Name("$_".into()), &items, begin..at);
+        self.at = stop;
+        true
+    }
+
+    fn pass_statement(&mut self, end: usize) {
+        while self.at < end && !matches!(self.kind(), None | Some(Kind::End)) && self.step() {
+            self.at = self.close_of(self.at) + 1;
+        }
+    }
+
+    /// Evaluates everything up to this sign, which is passed, or to the statement's end.
+    fn evaluate_to(&mut self, symbol: &str, end: usize) {
+        self.at += 1;
+        while self.at < end && self.step() && !matches!(self.kind(), None | Some(Kind::End)) {
+            if self.takes_symbol(symbol) {
+                return;
+            }
+            let before = self.at;
+            self.at_statement = false;
+            self.expression();
+            self.at = self.at.max(before + 1);
+        }
+    }
+
+    /// A block of Python whose header has just ended, and what stands on the header's line.
+    fn suite(&mut self, end: usize) -> Range<usize> {
+        if !matches!(self.kind(), None | Some(Kind::End)) {
+            let stop = (self.at..end)
+                .find(|at| self.token_at(*at).is_some_and(|token| token.indent.is_some() && *at > self.at));
+            return self.at..stop.unwrap_or(end);
+        }
+        let header = (0..self.at).rev().find_map(|at| self.token_at(at).and_then(|token| token.indent)).unwrap_or(0);
+        let begin = self.at;
+        let inside =
+            |at: &usize| self.token_at(*at).is_some_and(|token| token.indent.is_some_and(|indent| indent <= header));
+        let stop = (begin..end).find(inside).unwrap_or(end);
+        begin..stop
+    }
+
+    /// `if`, `while`, `try` and their kin: the block may not run, or more than once.
+    fn condition_block(&mut self, end: usize) {
+        let dialect = self.vocabulary.dialect;
+        let repeats = matches!(self.word(), "while" | "until" | "repeat" | "loop");
+        let close = self.close_of(self.at);
+        let body = if dialect.indents {
+            self.evaluate_to(":", end);
+            self.suite(end)
+        } else if dialect.blocks_end && close > self.at {
+            self.at += 1;
+            self.at..close
+        } else {
+            self.at += 1;
+            if self.opens('(') {
+                let close = self.close_of(self.at);
+                self.at += 1;
+                self.at_statement = false;
+                self.statements(close);
+                self.at = close + 1;
+            }
+            if !self.opens('{') {
+                // One statement, or a word such as `else`.
+                return self.conditionally(|this| drop(this.statement(end)));
+            }
+            self.at + 1..self.close_of(self.at)
+        };
+        let before = self.names.clone();
+        self.conditionally(|this| {
+            this.at = body.start;
+            this.statements(body.end);
+            // What a round sets, the next one sees.
+            if repeats && this.names != before {
+                this.at = body.start;
+                this.statements(body.end);
+            }
+        });
+        self.at = body.end;
+    }
+
+    fn conditionally(&mut self, walk: impl FnOnce(&mut Self)) {
+        self.conditional += 1;
+        walk(self);
+        self.conditional -= 1;
+    }
+
+    /// `with open(x) as f:`
+    fn with(&mut self, end: usize) {
+        self.at += 1;
+        while self.at < end && self.step() && !matches!(self.kind(), None | Some(Kind::End)) {
+            if self.takes_symbol(":") {
+                break;
+            }
+            let before = self.at;
+            self.at_statement = false;
+            let datum = self.expression();
+            if self.takes_word("as") {
+                let name = self.word().to_owned();
+                self.at += 1;
+                self.assign(&name, datum);
+            }
+            self.at = self.at.max(before + 1);
+        }
+        let body = self.suite(end);
+        self.at = body.start;
+        self.statements(body.end);
+    }
+
+    /// A loop over items, if this is one.
+    fn loops(&mut self, end: usize) -> bool {
+        let begin = self.at;
+        self.at += 1;
+        let found = match self.vocabulary.dialect.language {
+            Language::Python => self.python_loop(end),
+            Language::Ruby | Language::Lua => self.worded_loop(begin),
+            Language::Perl => self.perl_loop(),
+            Language::JavaScript
+            | Language::Php
+            | Language::Shell
+            | Language::AppleScript
+            | Language::Awk
+            | Language::Sed
+            | Language::Makefile
+            | Language::Crontab => self.bracketed_loop(end),
+        };
+        let Some((target, items, body)) = found else {
+            self.at = begin;
+            self.condition_block(end);
+            return true;
+        };
+        self.each_round(&target, &items, body);
+        true
+    }
+
+    fn python_loop(&mut self, end: usize) -> Option<(Target, Datum, Range<usize>)> {
+        let target = self.loop_target();
+        self.takes_word("in");
+        self.at_statement = false;
+        let mut items = self.expression();
+        if self.symbol() == "," {
+            let mut all = vec![items];
+            while self.takes_symbol(",") && self.symbol() != ":" && self.step() {
+                all.push(self.expression());
+            }
+            items = Datum::list(all);
+        }
+        self.at -= 1;
+        self.evaluate_to(":", end);
+        let body = self.suite(end);
+        Some((target, items, body))
+    }
+
+    /// `for x in list do … end`
+    fn worded_loop(&mut self, begin: usize) -> Option<(Target, Datum, Range<usize>)> {
+        let close = self.close_of(begin);
+        self.find_word("in", close)?;
+        let target = self.loop_target();
+        self.takes_word("in");
+        self.at_statement = false;
+        let mut items = self.expression();
+        let lua = self.vocabulary.dialect.language == Language::Lua;
+        // `ipairs(list)` gives numbers with the items.
+        if let (true, Datum::List(list)) = (lua, &items) {
+            let row = |item: &Datum| Datum::list(vec![self.unknown(), item.clone()]);
+            items = Datum::list(list.iter().map(row).collect());
+        }
+        self.takes_word("do");
+        Some((target, items, self.at..close))
+    }
+
+    /// `foreach my $x (list) { … }`
+    fn perl_loop(&mut self) -> Option<(Target, Datum, Range<usize>)> {
+        while matches!(self.word(), "my" | "our") {
+            self.at += 1;
+        }
+        let mut name = "$_".to_owned();
+        if self.word().starts_with('$') {
+            name = self.word().to_owned();
+            self.at += 1;
+        }
+        if !self.opens('(') {
+            return None;
+        }
+        let close = self.close_of(self.at);
+        if (self.at..close).take(256).any(|at| self.token_at(at).is_some_and(|token| token.kind == Kind::End)) {
+            return None;
+        }
+        self.at += 1;
+        self.at_statement = false;
+        let mut items = self.list(close);
+        if let [Datum::List(_)] = items.as_slice() {
+            items = items.first().and_then(Datum::items).unwrap_or(&[]).to_vec();
+        }
+        self.at = close + 1;
+        let block = self.at + 1..self.close_of(self.at);
+        self.opens('{').then_some((Target::Name(name), Datum::list(items), block))
+    }
+
+    /// `for (const x of list) …`, `foreach ($list as $x) …`
+    fn bracketed_loop(&mut self, end: usize) -> Option<(Target, Datum, Range<usize>)> {
+        self.takes_word("await");
+        if !self.opens('(') {
+            return None;
+        }
+        let close = self.close_of(self.at);
+        self.at += 1;
+        let (target, items) = if self.find_word("as", close).is_some() {
+            self.at_statement = false;
+            let items = self.expression();
+            self.takes_word("as");
+            let pairs = self.find_symbol("=>", close);
+            self.at = pairs.map_or(self.at, |at| at + 1);
+            (self.loop_target(), items)
+        } else if self.find_word("of", close).or_else(|| self.find_word("in", close)).is_some() {
+            let target = self.loop_target();
+            self.at += 1;
+            self.at_statement = false;
+            (target, self.expression())
+        } else {
+            return None;
+        };
+        self.at = close + 1;
+        if self.opens('{') {
+            return Some((target, items, self.at + 1..self.close_of(self.at)));
+        }
+        let stop =
+            (self.at..end).find(|at| self.token_at(*at).is_some_and(|token| token.kind == Kind::End)).unwrap_or(end);
+        Some((target, items, self.at..stop))
+    }
+
+    fn find_symbol(&self, symbol: &str, close: usize) -> Option<usize> {
+        (self.at..close.min(self.at + 16)).find(|at| self.symbol_at(*at) == symbol)
+    }
+
+    /// Whether a function is defined here, by its language's word.
+    pub(super) fn begins_function(&self) -> bool {
+        let language = self.vocabulary.dialect.language;
+        match self.word() {
+            "def" => matches!(language, Language::Python | Language::Ruby),
+            "function" => matches!(language, Language::JavaScript | Language::Php | Language::Lua),
+            "fn" => language == Language::Php && self.is_call(),
+            "sub" => language == Language::Perl,
+            _ => false,
+        }
+    }
+
+    /// A function: its name gets it, if it has one.
+    pub(super) fn define(&mut self) -> Datum {
+        let opener = self.at;
+        let language = self.vocabulary.dialect.language;
+        self.at += usize::from(matches!(self.word(), "def" | "function" | "fn" | "sub"));
+        self.takes_symbol("*");
+        let mut name = String::new();
+        while !self.word().is_empty() {
+            name = self.word().to_owned();
+            self.at += 1;
+            if !self.vocabulary.dialect.member.contains(&self.symbol()) {
+                break;
+            }
+            self.at += 1;
+        }
+        let mut parameters = if self.opens('(') { self.parameters() } else { Vec::new() };
+        if language == Language::Perl && parameters.is_empty() {
+            parameters.push("*$_".into());
+        }
+        if matches!(parameters.first().map(String::as_str), Some("self" | "cls")) {
+            parameters.remove(0);
+        }
+        let function = self.defined(opener, parameters);
+        if !name.is_empty() {
+            self.assign(&name, function.clone());
+        }
+        function
+    }
+
+    fn defined(&mut self, opener: usize, parameters: Vec<String>) -> Datum {
+        let dialect = self.vocabulary.dialect;
+        let end = self.tokens.0.len();
+        if dialect.indents {
+            self.at = self.at.saturating_sub(1);
+            self.evaluate_to(":", end);
+            let body = self.suite(end);
+            self.at = body.end;
+            return self.function(parameters, body, false);
+        }
+        if dialect.blocks_end && self.close_of(opener) > opener {
+            let close = self.close_of(opener);
+            let begin = self.at;
+            self.at = (close + 1).min(end);
+            return self.function(parameters, begin..close, false);
+        }
+        // `use ($x)`, `: string`, `=>`
+        while self.at < end && !self.opens('{') && !matches!(self.kind(), None | Some(Kind::End | Kind::Close(_))) {
+            if self.takes_symbol("=>") {
+                let begin = self.at;
+                while self.at < end
+                    && !matches!(self.kind(), None | Some(Kind::End | Kind::Close(_) | Kind::Symbol(",")))
+                {
+                    self.at = self.close_of(self.at) + 1;
+                }
+                return self.function(parameters, begin..self.at, true);
+            }
+            self.at = self.close_of(self.at) + 1;
+        }
+        let close = self.close_of(self.at);
+        let begin = (self.at + 1).min(close);
+        self.at = (close + 1).min(end);
+        self.function(parameters, begin..close, false)
+    }
+}

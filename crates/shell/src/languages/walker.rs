@@ -1,0 +1,360 @@
+//! Walks the tokens of a text with the names that it has set.
+//!
+//! Every statement stands, whatever condition it has; a name that differs between branches is one of several. A
+//! function's body is walked for each call with its arguments, and once with unknown ones if nothing calls it.
+
+use super::datum::{Datum, Function, Text, Tokens};
+use super::lexer::{self, Chunk, Kind, Token};
+use super::vocabulary::{Constant, Vocabulary};
+use crate::interpret::{Interpreter, Stream};
+use crate::value::{Origin, Piece, Printed, Value, Why};
+use std::cell::Cell;
+use std::collections::{BTreeMap, HashSet};
+use std::rc::Rc;
+
+/// Functions, brackets and texts in texts may stand in each other this deep.
+const MAX_DEPTH: u32 = 48;
+
+/// Steps that any text may take beside four for each token: loops and functions are walked again and again.
+const FREE_STEPS: usize = 20_000;
+
+pub(super) type Names = Rc<BTreeMap<String, Datum>>;
+
+pub(super) struct Walker<'w, 'a> {
+    pub(super) interpreter: &'w mut Interpreter<'a>,
+    pub(super) vocabulary: &'static Vocabulary,
+    pub(super) origin: Origin,
+    pub(super) tokens: Tokens,
+    pub(super) at: usize,
+    pub(super) names: Names,
+    pub(super) functions: Vec<(Rc<Function>, Cell<bool>)>,
+    /// In how many blocks that may not run we are.
+    pub(super) conditional: u32,
+    pub(super) returned: Vec<Datum>,
+    /// What was printed; `None` once that is not known.
+    pub(super) printed: Option<Value>,
+    /// Where a connection leads, once there is one.
+    pub(super) connection: Option<Value>,
+    /// Calls that were made, by their place and words: a loop makes the same once.
+    pub(super) seen: HashSet<(usize, Vec<Value>)>,
+    pub(super) stdin: Stream,
+    /// Whether a shell was started that reads what this text gives it.
+    pub(super) gives_shell: bool,
+    /// Modules whose names are all known: `from os import *`.
+    pub(super) stars: Vec<String>,
+    /// Whether a statement begins here, where a comma may stand between names.
+    pub(super) at_statement: bool,
+    depth: u32,
+    steps: usize,
+    most_steps: usize,
+}
+
+impl<'w, 'a> Walker<'w, 'a> {
+    pub(super) fn new(
+        interpreter: &'w mut Interpreter<'a>,
+        vocabulary: &'static Vocabulary,
+        origin: Origin,
+        stdin: &Stream,
+    ) -> Self {
+        Walker {
+            interpreter,
+            vocabulary,
+            origin,
+            tokens: Tokens([].into()),
+            at: 0,
+            names: Names::default(),
+            functions: Vec::new(),
+            conditional: 0,
+            returned: Vec::new(),
+            printed: Some(Value::default()),
+            connection: None,
+            seen: HashSet::new(),
+            stdin: stdin.clone(),
+            gives_shell: false,
+            stars: Vec::new(),
+            at_statement: true,
+            depth: 0,
+            steps: 0,
+            most_steps: FREE_STEPS,
+        }
+    }
+
+    /// Walks a whole text.
+    pub(super) fn text(&mut self, text: &str) {
+        self.load(text);
+        let end = self.tokens.0.len();
+        self.statements(end);
+        self.uncalled();
+    }
+
+    /// What was printed.
+    pub(super) fn finish(self) -> Value {
+        let name = self.vocabulary.dialect.language.name();
+        self.printed.unwrap_or_else(|| Value::piece(Piece::Output(Printed::Program(name.into())), self.origin))
+    }
+
+    pub(super) fn load(&mut self, text: &str) {
+        let tokens = lexer::tokens(self.vocabulary.dialect, text);
+        self.most_steps = self.most_steps.saturating_add(4 * tokens.len());
+        self.tokens = Tokens(tokens.into());
+        self.at = 0;
+    }
+
+    /// Functions that nothing calls may be called by what is not known.
+    fn uncalled(&mut self) {
+        let mut at = 0;
+        while let Some((function, called)) = self.functions.get(at) {
+            at += 1;
+            if !called.get() {
+                let function = function.clone();
+                let unknown = Datum::unknown(Why::NotEvaluated, self.origin);
+                let arguments = vec![unknown; function.parameters.len()];
+                self.invoke(&function, arguments);
+            }
+        }
+    }
+
+    pub(super) fn kind(&self) -> Option<&Kind> {
+        self.tokens.0.get(self.at).map(|token| &token.kind)
+    }
+
+    pub(super) fn token_at(&self, at: usize) -> Option<&Token> {
+        self.tokens.0.get(at)
+    }
+
+    pub(super) fn word_at(&self, at: usize) -> &str {
+        match self.tokens.0.get(at).map(|token| &token.kind) {
+            Some(Kind::Word(word)) => word,
+            _ => "",
+        }
+    }
+
+    pub(super) fn word(&self) -> &str {
+        self.word_at(self.at)
+    }
+
+    pub(super) fn symbol_at(&self, at: usize) -> &'static str {
+        match self.tokens.0.get(at).map(|token| &token.kind) {
+            Some(Kind::Symbol(symbol)) => symbol,
+            _ => "",
+        }
+    }
+
+    pub(super) fn symbol(&self) -> &'static str {
+        self.symbol_at(self.at)
+    }
+
+    pub(super) fn takes_symbol(&mut self, symbol: &str) -> bool {
+        let takes = self.symbol() == symbol;
+        self.at += usize::from(takes);
+        takes
+    }
+
+    pub(super) fn takes_word(&mut self, word: &str) -> bool {
+        let takes = self.word() == word;
+        self.at += usize::from(takes);
+        takes
+    }
+
+    pub(super) fn opens(&self, bracket: char) -> bool {
+        self.kind() == Some(&Kind::Open(bracket))
+    }
+
+    /// Where the bracket or block at this token is closed.
+    pub(super) fn close_of(&self, at: usize) -> usize {
+        self.tokens.0.get(at).map_or(at, |token| token.close.max(at))
+    }
+
+    /// Counts a step. When there are too many, nothing more is walked.
+    pub(super) fn step(&mut self) -> bool {
+        self.steps += 1;
+        if self.steps == self.most_steps {
+            self.interpreter.gap(self.origin, Why::Limit);
+        }
+        if self.steps >= self.most_steps {
+            self.at = self.tokens.0.len();
+        }
+        self.steps < self.most_steps
+    }
+
+    /// One level deeper, as long as that is allowed.
+    pub(super) fn deeper<T>(&mut self, otherwise: T, walk: impl FnOnce(&mut Self) -> T) -> T {
+        if self.depth >= MAX_DEPTH {
+            self.interpreter.gap(self.origin, Why::Limit);
+            self.at = self.close_of(self.at) + 1;
+            return otherwise;
+        }
+        self.depth += 1;
+        let result = walk(self);
+        self.depth -= 1;
+        result
+    }
+
+    pub(super) fn unknown(&self) -> Datum {
+        Datum::unknown(Why::NotEvaluated, self.origin)
+    }
+
+    pub(super) fn text_datum(&self, text: impl Into<String>) -> Datum {
+        Value::text(text, self.origin).into()
+    }
+
+    /// The value of a name that the text has set.
+    pub(super) fn variable(&self, name: &str) -> Option<Datum> {
+        self.names.get(name).cloned()
+    }
+
+    pub(super) fn assign(&mut self, name: &str, datum: Datum) {
+        let before = self.names.get(name).filter(|_| self.conditional > 0).cloned();
+        let datum = match before {
+            Some(before) if before != datum => Datum::any(vec![before, datum]),
+            _ => datum,
+        };
+        self.set(name, datum);
+    }
+
+    /// The name has this value now, whatever it had before.
+    pub(super) fn set(&mut self, name: &str, datum: Datum) {
+        const MOST_NAMES: usize = 2000;
+        if self.names.len() < MOST_NAMES || self.names.contains_key(name) {
+            Rc::make_mut(&mut self.names).insert(name.to_owned(), datum);
+        }
+    }
+
+    /// What a string stands for.
+    pub(super) fn chunks(&mut self, chunks: &[Chunk]) -> Datum {
+        let mut whole = vec![Text::default()];
+        for chunk in chunks {
+            let parts: Vec<Text> = match chunk {
+                Chunk::Text(text) => {
+                    vec![Text { value: self.interpreter.with_holes(text, self.origin), ..Text::default() }]
+                }
+                Chunk::Code(code) => {
+                    let datum = self.code(code);
+                    datum.alternatives().iter().map(|datum| self.shown(datum)).collect()
+                }
+            };
+            whole = super::fold::product(&whole, &parts);
+        }
+        Datum::any(whole.into_iter().map(Datum::Text).collect())
+    }
+
+    /// As a text inside of another: a list is joined with blanks.
+    fn shown(&self, datum: &Datum) -> Text {
+        match datum {
+            Datum::List(items) => super::fold::joined(items, " ", self.origin),
+            Datum::Text(_)
+            | Datum::Number(_)
+            | Datum::Truth(_)
+            | Datum::Map(_)
+            | Datum::Any(_)
+            | Datum::Name(_)
+            | Datum::Function(_)
+            | Datum::File(_) => datum.text(self.origin),
+        }
+    }
+
+    /// Walks code that stands inside of a string.
+    pub(super) fn code(&mut self, code: &str) -> Datum {
+        let unknown = self.unknown();
+        self.deeper(unknown, |this| {
+            let (tokens, at) = (this.tokens.clone(), this.at);
+            this.load(code);
+            let end = this.tokens.0.len();
+            let mut last = Datum::Truth(false);
+            while this.at < end && this.step() {
+                let before = this.at;
+                last = this.expression();
+                this.at = this.at.max(before + 1);
+            }
+            (this.tokens, this.at) = (tokens, at);
+            last
+        })
+    }
+
+    /// Walks a function's body with these arguments; what it returns.
+    pub(super) fn invoke(&mut self, function: &Rc<Function>, arguments: Vec<Datum>) -> Datum {
+        if let Some((_, called)) = self.functions.iter().find(|(known, _)| Rc::ptr_eq(known, function)) {
+            called.set(true);
+        }
+        let unknown = self.unknown();
+        self.deeper(unknown, |this| {
+            let before = this.names.clone();
+            let (tokens, at) = (std::mem::replace(&mut this.tokens, function.tokens.clone()), this.at);
+            let conditional = std::mem::take(&mut this.conditional);
+            let returned = std::mem::take(&mut this.returned);
+            for (index, name) in function.parameters.iter().enumerate() {
+                let unknown = this.unknown();
+                match name.strip_prefix('*') {
+                    Some(rest) => this.set(rest, Datum::list(arguments.iter().skip(index).cloned().collect())),
+                    None => this.set(name, arguments.get(index).cloned().unwrap_or(unknown)),
+                }
+            }
+            this.at = function.begin;
+            let mut last = if function.expression { this.expression() } else { this.statements(function.end) };
+            let all = std::mem::replace(&mut this.returned, returned);
+            if !all.is_empty() {
+                last = Datum::any(all);
+            }
+            (this.tokens, this.at, this.conditional) = (tokens, at, conditional);
+            this.leave(before, &function.parameters);
+            last
+        })
+    }
+
+    /// What a function set may be seen outside of it or not: both stand, but for its own parameters.
+    fn leave(&mut self, before: Names, parameters: &[String]) {
+        if Rc::ptr_eq(&before, &self.names) {
+            return;
+        }
+        let after = std::mem::replace(&mut self.names, before);
+        for (name, datum) in after.iter().filter(|(name, _)| !parameters.contains(name)) {
+            match self.names.get(name) {
+                Some(known) if known == datum => {}
+                Some(known) => {
+                    let both = Datum::any(vec![known.clone(), datum.clone()]);
+                    self.set(name, both);
+                }
+                None => self.set(name, datum.clone()),
+            }
+        }
+        self.steps += after.len() / 8;
+    }
+
+    /// What was set since may have been set or not.
+    pub(super) fn leave_open(&mut self, before: Names) {
+        self.leave(before, &[]);
+    }
+
+    pub(super) fn constant(&mut self, constant: Constant) -> Datum {
+        let piece = |piece| Value::piece(piece, self.origin).into();
+        match constant {
+            Constant::Text(text) => self.text_datum(text),
+            Constant::Home => piece(Piece::Home(String::new())),
+            Constant::WorkingDirectory => self.interpreter.state.folder_value(self.origin).into(),
+            Constant::Temporary => piece(Piece::Output(Printed::Temporary)),
+            Constant::Input => self.input(),
+            Constant::Arguments(skip) => self.arguments(skip),
+            Constant::Environment => Datum::name("environment"),
+            Constant::Names => Datum::name(""),
+        }
+    }
+
+    fn input(&self) -> Datum {
+        if self.stdin.present {
+            return Datum::Text(Text {
+                value: self.stdin.text.clone(),
+                from: self.stdin.commands.clone(),
+                files: Vec::new(),
+            });
+        }
+        Datum::unknown(Why::Input, self.origin)
+    }
+
+    fn arguments(&self, skip: usize) -> Datum {
+        let parameters = &self.interpreter.state.parameters;
+        let own = parameters.iter().take(1).cloned();
+        let before = own.cycle().take(if parameters.is_empty() { 0 } else { skip });
+        let given = parameters.iter().skip(1).cloned();
+        Datum::list(before.chain(given).map(Datum::from).collect())
+    }
+}
