@@ -90,6 +90,9 @@ impl Walker<'_, '_> {
                 let mut name = word.to_string();
                 self.at += 1;
                 while self.vocabulary.dialect.member.contains(&self.symbol()) && !self.word_at(self.at + 1).is_empty() {
+                    if name.len() > 256 {
+                        return None;
+                    }
                     name = format!("{name}.{}", self.word_at(self.at + 1));
                     self.at += 2;
                 }
@@ -245,6 +248,7 @@ impl Walker<'_, '_> {
         let known = match items {
             Datum::List(items) => Some(items.to_vec()),
             Datum::Map(fields) => fold::fields(fields, "keys", self.origin).items().map(<[Datum]>::to_vec),
+            Datum::Text(_) if self.vocabulary.dialect.bare_calls => Some(vec![items.clone()]),
             Datum::Text(_) => fold::letters(items, self.origin),
             Datum::Number(_)
             | Datum::Truth(_)

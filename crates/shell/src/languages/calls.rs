@@ -127,7 +127,7 @@ impl Walker<'_, '_> {
             return datum;
         };
         self.at += 1;
-        let qualified = place.take().map(|place| format!("{place}.{word}"));
+        let qualified = place.take().filter(|place| place.len() < 256).map(|place| format!("{place}.{word}"));
         if let Some(known) = qualified.as_deref().and_then(|name| self.variable(name)) {
             *place = qualified;
             return known;
@@ -149,6 +149,7 @@ impl Walker<'_, '_> {
                 Some(Kind::Text(_) | Kind::Words(_) | Kind::Number(_)) => {
                     spaced || self.vocabulary.dialect.language == Language::Lua
                 }
+                Some(Kind::Word(word)) if &**word == "do" => self.close_of(self.at) > self.at,
                 Some(Kind::Word(word)) => spaced && !is_operator(word),
                 Some(Kind::Open('[')) => spaced,
                 Some(Kind::Open('{')) => self.vocabulary.dialect.language == Language::Ruby,
@@ -256,7 +257,9 @@ impl Walker<'_, '_> {
         match kind {
             Kind::Text(_) => spaced || !python,
             Kind::Number(_) | Kind::Words(_) | Kind::Run(_) => spaced && dialect.language != Language::Lua,
-            Kind::Word(word) => spaced && !is_operator(word) && dialect.language != Language::Lua,
+            Kind::Word(word) => {
+                (spaced || word.starts_with('$')) && !is_operator(word) && dialect.language != Language::Lua
+            }
             Kind::Open('[') => spaced && dialect.language == Language::Ruby,
             Kind::Open('{') => dialect.language == Language::Lua,
             Kind::Symbol(symbol) => {
@@ -355,7 +358,6 @@ impl Walker<'_, '_> {
             let before = self.at;
             match self.kind() {
                 None | Some(Kind::End | Kind::Close(_)) => break,
-                Some(Kind::Word(word)) if is_operator(word) => break,
                 Some(Kind::Symbol("?" | ":" | "||" | "&&" | "==" | "=~" | ".." | "=")) => break,
                 Some(Kind::Open('{')) if self.vocabulary.dialect.language == Language::Ruby => {
                     arguments.positional.extend(self.ruby_block());
@@ -365,6 +367,7 @@ impl Walker<'_, '_> {
                     arguments.positional.extend(self.ruby_block());
                     break;
                 }
+                Some(Kind::Word(word)) if is_operator(word) => break,
                 Some(_) => self.argument(&mut arguments),
             }
             // `system {"sh"} "-c", …`, `print STDERR "x"`, `printf $f "x"`: no comma stands between.
@@ -450,7 +453,7 @@ impl Walker<'_, '_> {
         self.callbacks(&arguments, &unknown);
         let mixed = self.mixed(None, &arguments);
         let holds = matches!(&mixed, Datum::Text(text) if !text.from.is_empty() || !text.files.is_empty());
-        if holds { mixed } else { Datum::name(format!("{name}()")) }
+        if holds || name.len() > 256 { mixed } else { Datum::name(format!("{name}()")) }
     }
 
     fn opening(&self, name: &str) -> Option<usize> {
@@ -527,7 +530,10 @@ impl Walker<'_, '_> {
         if runs {
             operands.extend(arguments.positional.drain(..).skip(3));
         }
-        let made = Arguments { positional: operands, named: flags.into_iter().flatten().collect() };
+        let mut made = Arguments { positional: operands, named: flags.into_iter().flatten().collect() };
+        if mode.starts_with('|') {
+            made.named.push(("stdin".into(), Datum::name("pipe")));
+        }
         let handle = arguments.positional.first().cloned();
         let printed = self.make(name, made);
         if runs {
@@ -575,7 +581,14 @@ impl Walker<'_, '_> {
         }
         let first = self.interpreter.reading.commands.len();
         let stdin = ["input", "stdin_data"].iter().find_map(|key| arguments.named(key));
-        let stdin = stdin.map(|datum| Stream::of(datum.text(self.origin).value, text.from.clone()));
+        let fed = |name: &str| !name.ends_with("DEVNULL");
+        let unknown = Value::piece(Piece::Unknown(Why::Input), self.origin);
+        let stdin = match (stdin, arguments.named("stdin")) {
+            (Some(datum), _) => Some(Stream::of(datum.text(self.origin).value, text.from.clone())),
+            // What is written into it later is not followed.
+            (None, Some(Datum::Name(name))) if fed(name) => Some(Stream::of(unknown, Vec::new())),
+            (None, _) => None,
+        };
         let before = self.interpreter.state.clone();
         if let Some(folder) = arguments.named("cwd").or(arguments.named("chdir")).filter(|folder| !folder.is_false()) {
             self.interpreter.state.change_folder(folder.text(self.origin).value);

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::lexer::Token;
 
 /// A text longer than this is not followed.
-const LONGEST: usize = 256 * 1024;
+const LONGEST: usize = 64 * 1024;
 
 /// How many alternatives are told apart.
 pub(super) const MOST: usize = 64;
@@ -254,8 +254,11 @@ impl Text {
             return;
         }
         for (piece, origin) in other.value.pieces {
+            let unknown = |piece: &Piece| matches!(piece, Piece::Unknown(_));
             match piece.as_text() {
                 Some(text) => self.value.push_text(text, origin),
+                // Two parts that are not known are one.
+                None if unknown(&piece) && self.value.pieces.last().is_some_and(|(last, _)| unknown(last)) => {}
                 None => self.value.pieces.push((piece, origin)),
             }
         }

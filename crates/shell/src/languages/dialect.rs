@@ -93,6 +93,10 @@ const fn run(interpolation: Interpolation) -> Quote {
     Quote { open: "`", close: "`", quoting: Quoting::Full, interpolation, runs: true }
 }
 
+const fn long(open: &'static str, close: &'static str) -> Quote {
+    Quote { open, close, quoting: Quoting::Verbatim, interpolation: Interpolation::None, runs: false }
+}
+
 const BASE: Dialect = Dialect {
     language: Language::Shell,
     line_comments: &["#"],
@@ -180,16 +184,12 @@ pub(super) const PHP: Dialect = Dialect {
 pub(super) const LUA: Dialect = Dialect {
     language: Language::Lua,
     line_comments: &["--"],
-    block_comments: &[("--[[", "]]"), ("--[=[", "]=]")],
+    block_comments: &[("--[[", "]]"), ("--[=[", "]=]"), ("--[==[", "]==]"), ("--[===[", "]===]")],
     quotes: &[
-        Quote { open: "[[", close: "]]", quoting: Quoting::Verbatim, interpolation: Interpolation::None, runs: false },
-        Quote {
-            open: "[=[",
-            close: "]=]",
-            quoting: Quoting::Verbatim,
-            interpolation: Interpolation::None,
-            runs: false,
-        },
+        long("[[", "]]"),
+        long("[=[", "]=]"),
+        long("[==[", "]==]"),
+        long("[===[", "]===]"),
         plain("\"", Quoting::Full),
         plain("'", Quoting::Full),
     ],

@@ -220,9 +220,6 @@ impl Walker<'_, '_> {
                 let parameters = if self.opens('(') { self.parameters() } else { Vec::new() };
                 self.block_function(parameters).unwrap_or_else(|| self.unknown())
             }
-            // `<*.txt>`, `<STDIN>`
-            "<" if self.vocabulary.dialect.language == Language::Perl => self.diamond(),
-            "<<" if self.vocabulary.dialect.language == Language::Perl => self.unknown(),
             "!" | "~" => {
                 self.signed_operand();
                 Datum::unknown(Why::Branches, self.origin)
@@ -235,27 +232,6 @@ impl Walker<'_, '_> {
     fn signed_operand(&mut self) -> Datum {
         let unknown = self.unknown();
         self.deeper(unknown, Walker::operand)
-    }
-
-    fn diamond(&mut self) -> Datum {
-        let begin = self.at;
-        let mut pattern = String::new();
-        while self.symbol() != ">" && self.at < begin + 8 {
-            match self.kind() {
-                Some(Kind::Word(word)) => pattern.push_str(word),
-                Some(Kind::Symbol(symbol)) => pattern.push_str(symbol),
-                _ => break,
-            }
-            self.at += 1;
-        }
-        if !self.takes_symbol(">") {
-            self.at = begin;
-            return self.unknown();
-        }
-        match pattern.contains(['*', '?', '/']) {
-            true => fold::glob(&self.text_datum(pattern), self.origin),
-            false => self.constant(super::vocabulary::Constant::Input),
-        }
     }
 
     /// A bracket: a group, a list, a map, or a list that a loop makes.

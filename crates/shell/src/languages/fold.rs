@@ -330,7 +330,15 @@ fn one_element(datum: &Datum, key: &Datum, language: Language, origin: Origin) -
                     let item = usize::try_from(at).ok().and_then(|at| items.get(at));
                     item.cloned().unwrap_or(Datum::Truth(false))
                 }
-                None => Datum::any(items.to_vec()),
+                // A list of Perl is a map too: keys and values by turns.
+                None => {
+                    let is_key = |item: &Datum| {
+                        matches!(item, Datum::Name(name) if Some(&**name) == key.literal().as_deref())
+                            || (item.literal().is_some() && item.literal() == key.literal())
+                    };
+                    let found = items.iter().step_by(2).position(is_key).and_then(|at| items.get(2 * at + 1));
+                    found.cloned().unwrap_or_else(|| Datum::any(items.to_vec()))
+                }
             }
         }
         Datum::Text(text) => match (key.number(), letters(one, origin)) {

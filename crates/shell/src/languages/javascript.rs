@@ -50,7 +50,7 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
         ("require", F::Module),
         ("process.getBuiltinModule", F::Module),
         ("import", F::Module),
-        ("String", F::Same),
+        ("String", F::Text),
         ("Object", F::Same),
         ("Promise.resolve", F::Same),
         ("Promise.all", F::Same),

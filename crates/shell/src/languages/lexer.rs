@@ -53,7 +53,7 @@ const SYMBOLS: [&str; 65] = [
 ];
 
 /// Patterns and expressions in strings are no longer: what does not end is looked for again and again.
-const LONGEST_PART: usize = 4096;
+const LONGEST_PART: usize = 2048;
 
 /// The tokens of a text.
 pub(super) fn tokens(dialect: &'static Dialect, text: &str) -> Vec<Token> {
@@ -106,6 +106,8 @@ struct Heredoc {
     delimiter: String,
     expands: bool,
     runs: bool,
+    /// Whether the blanks before its lines are no part of it.
+    indented: bool,
 }
 
 impl<'t> Lexer<'t> {
@@ -207,7 +209,7 @@ impl<'t> Lexer<'t> {
     }
 
     fn token(&mut self, letter: char) {
-        if self.heredoc() || self.string() || self.quote_word() || self.percent_quote() {
+        if self.heredoc() || self.diamond() || self.string() || self.quote_word() || self.percent_quote() {
             return;
         }
         let rest = self.rest();
@@ -548,6 +550,33 @@ impl<'t> Lexer<'t> {
         true
     }
 
+    /// `<*.txt>` and `<STDIN>` of Perl: a pattern for files, or an input.
+    fn diamond(&mut self) -> bool {
+        let rest = self.rest();
+        let after_word =
+            matches!(self.tokens.last().map(|token| &token.kind), Some(Kind::Word(word)) if !word.starts_with('$'));
+        if !self.dialect.quote_words || !rest.starts_with('<') || !(after_word || self.operand_expected()) {
+            return false;
+        }
+        let plain = |letter: char| is_name(letter) || letter.is_ascii_digit() || "$*?./~[]{},-".contains(letter);
+        let Some(end) = rest.char_indices().skip(1).find(|(_, letter)| !plain(*letter)) else { return false };
+        let (inside, (end, '>')) = (rest.get(1..end.0).unwrap_or(""), end) else { return false };
+        self.at += end + 1;
+        if inside.contains(['*', '?', '/', '.', '~', '{']) {
+            let pattern: Rc<[Chunk]> = [Chunk::Text(inside.into())].into();
+            let open = self.tokens.len() + 1;
+            for kind in [Kind::Word("glob".into()), Kind::Open('('), Kind::Text(pattern), Kind::Close(')')] {
+                self.push(kind);
+            }
+            if let Some(token) = self.tokens.get_mut(open) {
+                token.close = open + 2;
+            }
+        } else {
+            self.push(Kind::Word("STDIN".into()));
+        }
+        true
+    }
+
     fn heredoc(&mut self) -> bool {
         let rest = self.rest();
         let (mark, after) = match self.dialect.heredocs {
@@ -572,7 +601,14 @@ impl<'t> Lexer<'t> {
         let token = self.tokens.len();
         self.push(Kind::Text([].into()));
         let runs = quote == Some('`');
-        self.heredocs.push(Heredoc { token, delimiter: delimiter.into(), expands: quote != Some('\''), runs });
+        let indented = after.starts_with('~');
+        self.heredocs.push(Heredoc {
+            token,
+            delimiter: delimiter.into(),
+            expands: quote != Some('\''),
+            runs,
+            indented,
+        });
         self.at += rest.len() - name.len() + end + usize::from(quote.is_some());
         true
     }
@@ -595,6 +631,12 @@ impl<'t> Lexer<'t> {
                 body.push_str(line);
                 self.at += length;
             }
+            if heredoc.indented {
+                body = without_indent(&body);
+            }
+            if self.dialect.heredocs == Heredocs::Three && body.ends_with('\n') {
+                body.pop();
+            }
             let ruby = self.dialect.language == Language::Ruby;
             let interpolation = if ruby { Interpolation::Hash } else { Interpolation::Dollar };
             let quoting = if heredoc.expands { Quoting::Full } else { Quoting::Verbatim };
@@ -606,6 +648,13 @@ impl<'t> Lexer<'t> {
             }
         }
     }
+}
+
+/// The lines without the blanks that stand before all of them.
+fn without_indent(text: &str) -> String {
+    let blanks = |line: &str| line.len() - line.trim_start().len();
+    let least = text.lines().filter(|line| !line.trim().is_empty()).map(blanks).min().unwrap_or(0);
+    text.split_inclusive('\n').map(|line| line.get(least..).unwrap_or("\n")).collect()
 }
 
 /// Marks that stand for unknown pieces are letters of names too.

@@ -10,7 +10,7 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
     prefixes: &["_G."],
     opens: &[("io.open", 1)],
     functions: &[
-        ("tostring", F::Same),
+        ("tostring", F::Text),
         ("assert", F::Same),
         ("ipairs", F::Same),
         ("pairs", F::Same),

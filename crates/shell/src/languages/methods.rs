@@ -6,7 +6,11 @@ use super::fold;
 use super::vocabulary::Function;
 use super::walker::Walker;
 use crate::decode;
+use crate::language::Language;
 use crate::value::{Origin, Piece, Printed, Value, Why};
+
+/// A name with more letters is none that is known.
+const LONGEST_NAME: usize = 256;
 
 impl Walker<'_, '_> {
     /// What a function gives.
@@ -18,6 +22,7 @@ impl Walker<'_, '_> {
         let all = &arguments.positional;
         match function {
             Function::Same => first,
+            Function::Text => first.each(|one| Datum::Text(one.text(origin))),
             Function::JoinPath => paths(all, origin),
             Function::ExpandHome => first.each(|one| expand_home(one, origin)),
             Function::Constant(constant) => self.constant(constant),
@@ -203,6 +208,9 @@ impl Walker<'_, '_> {
         datum.each(|one| match one {
             Datum::Name(object) => {
                 let whole = if object.is_empty() { name.to_owned() } else { format!("{object}.{name}") };
+                if whole.len() > LONGEST_NAME {
+                    return self.unknown();
+                }
                 if let Some(known) = self.variable(&whole) {
                     return known;
                 }
@@ -234,19 +242,20 @@ impl Walker<'_, '_> {
             Datum::List(_) if name == "length" => self.unknown(),
             Datum::List(_) => self.text_method(one, name, &Arguments::default()).unwrap_or_else(|| self.unknown()),
             Datum::File(_) => one.clone(),
-            Datum::Number(_) | Datum::Truth(_) | Datum::Any(_) | Datum::Function(_) => self.unknown(),
+            Datum::Number(_) => self.text_method(one, name, &Arguments::default()).unwrap_or_else(|| self.unknown()),
+            Datum::Truth(_) | Datum::Any(_) | Datum::Function(_) => self.unknown(),
         })
     }
 
     /// A member that is called; `place` is the name of the variable that holds the receiver.
     pub(super) fn method(&mut self, receiver: Datum, name: &str, arguments: Arguments, place: Option<&str>) -> Datum {
         match &receiver {
-            Datum::Name(object) => {
+            Datum::Name(object) if object.len() <= LONGEST_NAME => {
                 let whole = format!("{object}.{name}");
                 return self.named_method(&whole, &receiver, name, arguments);
             }
             Datum::Function(_) if matches!(name, "call" | "apply" | "()" | "bind") => {
-                let skip = usize::from(self.vocabulary.dialect.patterns && !self.vocabulary.dialect.bare_calls);
+                let skip = usize::from(self.vocabulary.dialect.language == Language::JavaScript);
                 let rest = arguments.positional.into_iter().skip(skip).collect();
                 return self.apply(receiver, Arguments::of(rest));
             }
@@ -267,6 +276,7 @@ impl Walker<'_, '_> {
             | Datum::Number(_)
             | Datum::Truth(_)
             | Datum::List(_)
+            | Datum::Name(_)
             | Datum::Function(_)
             | Datum::File(_)
             | Datum::Any(_) => {}
@@ -299,10 +309,11 @@ impl Walker<'_, '_> {
         let canonical = self.vocabulary.canonical(whole);
         // `child_process.exec.call(null, …)`
         if matches!(name, "call" | "apply" | "bind") && self.vocabulary.dialect.patterns {
-            let rest = arguments.positional.iter().skip(1);
+            let javascript = self.vocabulary.dialect.language == Language::JavaScript;
+            let rest = arguments.positional.iter().skip(usize::from(javascript));
             let flat = rest.flat_map(|one| one.items().unwrap_or(std::slice::from_ref(one)).to_vec()).collect();
             return match arguments.positional.len() {
-                1 if name == "bind" => receiver.clone(),
+                1 if name == "bind" && javascript => receiver.clone(),
                 _ => self.apply(receiver.clone(), Arguments::of(flat)),
             };
         }

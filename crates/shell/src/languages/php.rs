@@ -46,7 +46,7 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
     prefixes: &["."],
     opens: &[("fopen", 1), ("SplFileObject", 1)],
     functions: &[
-        ("strval", F::Same),
+        ("strval", F::Text),
         ("realpath", F::Same),
         ("escapeshellarg", F::Quote),
         ("escapeshellcmd", F::Same),

@@ -13,7 +13,7 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
     prefixes: &["Kernel.", "Object.", "Process.", "self."],
     opens: &[("open", 1), ("File.open", 1), ("File.new", 1), ("IO.open", 1), (".open", 1)],
     functions: &[
-        ("String", F::Same),
+        ("String", F::Text),
         ("Pathname", F::JoinPath),
         ("Pathname.new", F::JoinPath),
         ("File.join", F::JoinPath),

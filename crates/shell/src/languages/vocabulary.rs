@@ -25,6 +25,8 @@ pub(super) struct Vocabulary {
 pub(super) enum Function {
     /// Its first argument.
     Same,
+    /// Its first argument as a text.
+    Text,
     /// Its arguments as parts of a path.
     JoinPath,
     /// Its first argument, with `~` for the home folder.
@@ -123,7 +125,7 @@ impl Vocabulary {
 
     /// A name without what says nothing.
     pub(super) fn canonical(&self, name: &str) -> String {
-        let mut name = name.replace("()", "").replace("::", ".").replace('/', ".");
+        let mut name = name.replace("()", "").replace("::", ".").replace('/', ".").replace(".__dict__.", ".");
         while let Some(rest) = self.prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)) {
             name = rest.to_owned();
         }
