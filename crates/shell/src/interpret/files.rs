@@ -60,7 +60,7 @@ impl Interpreter<'_> {
     }
 
     /// `> path`
-    pub(super) fn write(&mut self, path: &Value, content: Stream) {
+    pub(crate) fn write(&mut self, path: &Value, content: Stream) {
         let Some(key) = self.key(path) else { return };
         let text = self.spend(content.text);
         if self.files.contents.len() >= MOST_FILES {
@@ -73,7 +73,7 @@ impl Interpreter<'_> {
     }
 
     /// `>> path`
-    pub(super) fn append(&mut self, path: &Value, content: Stream) {
+    pub(crate) fn append(&mut self, path: &Value, content: Stream) {
         let text = self.spend(content.text);
         let last = self.key(path).and_then(|key| self.files.contents.get_mut(&key)?.last_mut());
         match last {

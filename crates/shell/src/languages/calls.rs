@@ -261,7 +261,10 @@ impl Walker<'_, '_> {
                 (spaced || word.starts_with('$')) && !is_operator(word) && dialect.language != Language::Lua
             }
             Kind::Open('[') => spaced && dialect.language == Language::Ruby,
-            Kind::Open('{') => dialect.language == Language::Lua,
+            Kind::Open('{') => {
+                dialect.language == Language::Lua
+                    || (dialect.language == Language::Perl && matches!(&**name, "exec" | "system"))
+            }
             Kind::Symbol(symbol) => {
                 let tight = self.token_at(self.at + 1).is_some_and(|token| !token.spaced);
                 let perl = dialect.language == Language::Perl && matches!(*symbol, "<" | "\\");
@@ -275,6 +278,7 @@ impl Walker<'_, '_> {
     }
 
     fn bracketed_arguments(&mut self) -> Arguments {
+        self.at_statement = false;
         let close = self.close_of(self.at);
         self.at += 1;
         let arguments = self.deeper(Arguments::default(), |this| this.arguments_to(close));
@@ -353,6 +357,7 @@ impl Walker<'_, '_> {
 
     /// Arguments without brackets end with the statement, at a word such as `if`, or at a block.
     fn bare_arguments(&mut self) -> Arguments {
+        self.at_statement = false;
         let mut arguments = Arguments::default();
         while self.step() {
             let before = self.at;
@@ -417,7 +422,8 @@ impl Walker<'_, '_> {
 
     /// A text that is called names a function in PHP; what is not known runs nothing that can be told.
     fn unknown_callee(&mut self, callee: Text, arguments: Arguments) -> Datum {
-        if let (Language::Php, Some(name)) = (self.vocabulary.dialect.language, callee.value.literal()) {
+        let by_name = matches!(self.vocabulary.dialect.language, Language::Php | Language::Perl);
+        if let (true, Some(name)) = (by_name, callee.value.literal()) {
             let name = name.into_owned();
             return self.call_name(&name, arguments);
         }
@@ -436,7 +442,11 @@ impl Walker<'_, '_> {
     }
 
     /// Calls a function by its full name: a command if the library knows it, else what it computes.
-    pub(super) fn call(&mut self, name: &str, arguments: Arguments) -> Datum {
+    pub(super) fn call(&mut self, name: &str, mut arguments: Arguments) -> Datum {
+        let starts = arguments.named("target").is_some();
+        if arguments.positional.is_empty() && self.vocabulary.dialect.indents && !starts {
+            named_first(&mut arguments);
+        }
         if let Some(at) = self.opening(name) {
             return self.open(name, at, arguments);
         }
@@ -451,6 +461,11 @@ impl Walker<'_, '_> {
         }
         let unknown = self.unknown();
         self.callbacks(&arguments, &unknown);
+        // `Thread(target=f, args=(x,))`
+        if let Some(target) = arguments.named("target").or(arguments.named("func")).cloned() {
+            let given = arguments.named("args").and_then(Datum::items).unwrap_or(&[]).to_vec();
+            self.apply(target, Arguments::of(given));
+        }
         let mixed = self.mixed(None, &arguments);
         let holds = matches!(&mixed, Datum::Text(text) if !text.from.is_empty() || !text.files.is_empty());
         if holds || name.len() > 256 { mixed } else { Datum::name(format!("{name}()")) }
@@ -667,8 +682,22 @@ impl Walker<'_, '_> {
             false => printed.text,
         };
         text.files.extend(read);
+        self.remember_written(first, &text.from.clone());
         (first..last).for_each(|id| text.taint(&Text { from: vec![id], ..Text::default() }));
         Datum::Text(text)
+    }
+
+    /// A call that only replaces a file leaves its second operand there.
+    fn remember_written(&mut self, id: CommandId, from: &[CommandId]) {
+        let Some(command) = self.interpreter.reading.commands.get(id) else { return };
+        let Some(invocation) = &command.invocation else { return };
+        let mut effects = invocation.grammars.iter().flat_map(|grammar| grammar.effects());
+        let replaces =
+            effects.next().is_some_and(|entry| entry.get("do").text() == "overwrite") && effects.next().is_none();
+        let operand = |at: usize| command.words.get(*invocation.operands.get(at)?).cloned();
+        if let (true, Some(path), Some(content)) = (replaces, operand(0), operand(1)) {
+            self.interpreter.write(&path, Stream::of(content, from.to_vec()));
+        }
     }
 
     /// A shell that reads from a connection is given away.
@@ -720,6 +749,18 @@ impl Walker<'_, '_> {
                 origin,
                 by_program: true,
             });
+        }
+    }
+}
+
+/// Arguments that are named stand in the order in which most functions take them.
+fn named_first(arguments: &mut Arguments) {
+    const FIRST: [&str; 12] =
+        ["args", "path", "command", "cmd", "file", "filename", "url", "source", "src", "dst", "code", "name"];
+    for key in FIRST {
+        if let Some(at) = arguments.named.iter().position(|(name, _)| name == key) {
+            let (_, value) = arguments.named.remove(at);
+            arguments.positional.push(value);
         }
     }
 }

@@ -242,6 +242,7 @@ impl Walker<'_, '_> {
         }
         let close = self.close_of(self.at);
         self.at += 1;
+        self.at_statement = false;
         let unknown = self.unknown();
         let datum = self.deeper(unknown, |this| match bracket {
             '{' if this.vocabulary.dialect.language == Language::Lua => Datum::list(this.list(close)),
@@ -259,6 +260,10 @@ impl Walker<'_, '_> {
         let mut items = self.list(close);
         let ends_with_comma = close > 0 && self.symbol_at(close - 1) == ",";
         let is_list = ends_with_comma && self.vocabulary.dialect.language == Language::Python;
+        if self.vocabulary.dialect.language == Language::JavaScript {
+            // `(0, f)` is `f`.
+            return items.pop().unwrap_or(Datum::Truth(false));
+        }
         if items.len() == 1 && !is_list { items.swap_remove(0) } else { Datum::list(items) }
     }
 

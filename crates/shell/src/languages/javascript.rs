@@ -93,6 +93,7 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
         ("process.chdir", F::ChangeFolder),
         ("Deno.chdir", F::ChangeFolder),
         ("Reflect.get", F::Member),
+        ("Reflect.apply", F::Apply),
         ("Function.prototype.call", F::Nothing),
     ],
     constants: &[

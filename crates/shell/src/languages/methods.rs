@@ -6,6 +6,7 @@ use super::fold;
 use super::vocabulary::Function;
 use super::walker::Walker;
 use crate::decode;
+use crate::interpret::Stream;
 use crate::language::Language;
 use crate::value::{Origin, Piece, Printed, Value, Why};
 
@@ -108,6 +109,10 @@ impl Walker<'_, '_> {
                     Some(name) => self.call_name(&name, rest),
                     None => self.apply(first, rest),
                 }
+            }
+            Function::Apply => {
+                let list = all.get(2).and_then(Datum::items).unwrap_or(&[]).to_vec();
+                self.apply(first, Arguments::of(list))
             }
             Function::Shift => {
                 let list = self.variable("$_").filter(|list| list.items().is_some());
@@ -254,7 +259,7 @@ impl Walker<'_, '_> {
                 let whole = format!("{object}.{name}");
                 return self.named_method(&whole, &receiver, name, arguments);
             }
-            Datum::Function(_) if matches!(name, "call" | "apply" | "()" | "bind") => {
+            Datum::Function(_) if matches!(name, "call" | "apply" | "()" | "bind" | "__call__") => {
                 let skip = usize::from(self.vocabulary.dialect.language == Language::JavaScript);
                 let rest = arguments.positional.into_iter().skip(skip).collect();
                 return self.apply(receiver, Arguments::of(rest));
@@ -287,6 +292,13 @@ impl Walker<'_, '_> {
             self.assign(place, changed.clone());
             return changed;
         }
+        if let (Datum::File(path), "write" | "puts" | "print" | "writelines", Some(text)) =
+            (&receiver, name, arguments.first())
+        {
+            let text = text.text(self.origin);
+            self.interpreter.append(&path.value, Stream::of(text.value, text.from));
+            return Datum::Truth(true);
+        }
         if let Some(datum) = self.text_method(&receiver, name, &arguments) {
             return datum;
         }
@@ -307,8 +319,14 @@ impl Walker<'_, '_> {
             return self.invoke(&function, arguments.positional);
         }
         let canonical = self.vocabulary.canonical(whole);
+        let known = self.program(&canonical).is_some()
+            || self.vocabulary.function(&canonical).is_some()
+            || self.vocabulary.opens.iter().any(|(known, _)| *known == canonical);
         // `child_process.exec.call(null, …)`
-        if matches!(name, "call" | "apply" | "bind") && self.vocabulary.dialect.patterns {
+        if name == "__call__" {
+            return self.apply(receiver.clone(), arguments);
+        }
+        if !known && matches!(name, "call" | "apply" | "bind") && self.vocabulary.dialect.patterns {
             let javascript = self.vocabulary.dialect.language == Language::JavaScript;
             let rest = arguments.positional.iter().skip(usize::from(javascript));
             let flat = rest.flat_map(|one| one.items().unwrap_or(std::slice::from_ref(one)).to_vec()).collect();
@@ -317,9 +335,6 @@ impl Walker<'_, '_> {
                 _ => self.apply(receiver.clone(), Arguments::of(flat)),
             };
         }
-        let known = self.program(&canonical).is_some()
-            || self.vocabulary.function(&canonical).is_some()
-            || self.vocabulary.opens.iter().any(|(known, _)| *known == canonical);
         let member = format!(".{name}");
         let by_member =
             self.program(&member).is_some() || self.vocabulary.opens.iter().any(|(known, _)| *known == member);

@@ -92,6 +92,8 @@ pub(super) enum Function {
     MapBack,
     /// The function that its first argument names, with the others.
     Call,
+    /// `Reflect.apply(function, this, list)`
+    Apply,
     /// The first of a function's arguments, or of the text's.
     Shift,
 }
