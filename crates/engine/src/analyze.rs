@@ -5,8 +5,8 @@ use crate::event::{Action, AgentPath, Event};
 use crate::path::{self, Folders};
 use crate::world::World;
 use reflex_shell::{
-    Access, Code, Command, CommandId, Invocation, Origin, Piece, Program, Reading, Selector, Span, Surroundings, Value,
-    Why,
+    Access, Code, Command, CommandId, Invocation, Origin, Piece, Program, Reading, Selector, Setting, Span, Stdin,
+    Surroundings, Value, Why,
 };
 use reflex_tables::Node;
 
@@ -112,16 +112,33 @@ impl Drafter<'_> {
             self.unread(id, command, &reading.commands);
         }
         self.downloads_that_run();
+        for setting in &reading.settings {
+            self.setting(setting);
+        }
         reading.multiplying.iter().for_each(|origin| self.push_at(EffectKind::Exhaust, *origin));
         for gap in &reading.gaps {
             match gap.why {
                 Why::Limit => self.push_at(EffectKind::ExceedLimit, gap.origin),
                 Why::Unparsed => self.push_at(EffectKind::Unreadable, gap.origin),
-                Why::NotEvaluated => self.push_at(EffectKind::RunUnknown, gap.origin),
+                Why::NotEvaluated => {
+                    self.push_at(EffectKind::RunUnknown, gap.origin);
+                    let written = Value::text(gap.origin.span.of(text), gap.origin);
+                    if let Some(effect) = self.effects.last_mut() {
+                        effect.targets.push(Target { value: written, path: TargetPath::None });
+                    }
+                }
                 Why::Branches | Why::Arithmetic | Why::Input => {}
             }
         }
         reading
+    }
+
+    fn setting(&mut self, setting: &Setting) {
+        let name = Value::text(setting.name.clone(), setting.origin);
+        self.push(EffectKind::SetVariable, vec![Target { value: name, path: TargetPath::None }]);
+        if let Some(effect) = self.effects.last_mut() {
+            (effect.argument, effect.origin, effect.site) = (setting.value.clone(), setting.origin, setting.site);
+        }
     }
 
     fn push_at(&mut self, kind: EffectKind, origin: Origin) {
@@ -158,6 +175,25 @@ impl Drafter<'_> {
             }
         }
         self.run_by_path(ran);
+        self.touch(ran);
+    }
+
+    /// Paths among a command's words that none of its effects is about: all words of a program that is not known, the
+    /// operands of one that is. Which paths matter, the rules say by class.
+    fn touch(&mut self, ran: Ran<'_>) {
+        let Ran { id, command, folder } = ran;
+        let known = self.effects.iter().rev().take_while(|effect| effect.command == Some(id));
+        let known: Vec<String> = known.flat_map(|effect| &effect.targets).map(|target| target.value.shown()).collect();
+        let words: Vec<&Value> = match &command.invocation {
+            Some(invocation) if invocation.grammars.iter().any(|grammar| takes_over(*grammar)) => return,
+            Some(invocation) => invocation.operands.iter().filter_map(|index| command.words.get(*index)).collect(),
+            None => command.words.iter().skip(1).collect(),
+        };
+        let paths = words.into_iter().filter_map(path_in).filter(|value| !known.contains(&value.shown()));
+        let targets = self.touched(paths.map(|value| self.path_target(value, folder)).collect());
+        if !targets.is_empty() {
+            self.push_command(ran, EffectKind::Touch, targets);
+        }
     }
 
     /// `/dev/tcp/HOST/PORT`: something is sent there, or a shell is tied to it.
@@ -182,6 +218,9 @@ impl Drafter<'_> {
         let Ran { command, folder, .. } = ran;
         let Some(kind) = EffectKind::named(entry.get("do").text()) else { return };
         if !reflex_shell::applies(entry, invocation) || !is_worded(entry, invocation, &command.words) {
+            return;
+        }
+        if entry.get("from").text() == "terminal" && command.stdin != Stdin::Inherited {
             return;
         }
         let mut values = Selector(entry.get("to").text()).values(invocation, &command.words);
@@ -391,6 +430,27 @@ fn is_decoder(command: Option<&Command>) -> bool {
 
 const DECODERS: [&str; 10] =
     ["base64", "base32", "basenc", "xxd", "openssl", "gunzip", "uudecode", "zcat", "bzcat", "xzcat"];
+
+fn takes_over(grammar: Program) -> bool {
+    grammar.takes_texts() || grammar.runs_operands()
+}
+
+/// The path that a word names: the whole word, or what stands behind its first `=`, `@` or `:`.
+fn path_in(word: &Value) -> Option<Value> {
+    let leads = |value: &Value| {
+        let text = value.prefix();
+        (text.starts_with('/') && !text.starts_with("//"))
+            || text.starts_with("~/")
+            || matches!(value.pieces.first(), Some((Piece::Home(_), _)))
+    };
+    if leads(word) {
+        return Some(word.clone());
+    }
+    let prefix = word.prefix();
+    let behind = prefix.find(['=', '@', ':']).map(|at| word.without_prefix(at + 1)).filter(leads);
+    let relative = || prefix.contains('/') && !prefix.contains([' ', '\n', ':']) && !prefix.starts_with('-');
+    behind.or_else(|| relative().then(|| word.clone()))
+}
 
 fn decodes(value: &Value) -> bool {
     value.pieces.iter().any(|(piece, _)| {

@@ -3,6 +3,7 @@
 use crate::effect::{Effect, Target};
 use crate::facts::Facts;
 use crate::truth::Truth;
+use crate::{sql, url};
 use reflex_shell::Site;
 use reflex_tables::Node;
 
@@ -28,16 +29,18 @@ pub(crate) fn evaluate(condition: Node<'_>, subject: Subject<'_>, facts: &Facts<
 }
 
 /// The operators. The library's tests refuse an entry that uses another word.
-pub const OPERATORS: [&str; 11] =
-    ["all", "any", "not", "target", "flag", "program", "site", "argument", "text", "is", "fact"];
+pub const OPERATORS: [&str; 15] = [
+    "all", "any", "not", "target", "flag", "program", "site", "argument", "text", "sql", "url", "is", "fact", "effect",
+    "also",
+];
 
 /// What is cheap is asked first: most conditions fail there, and then no fact is needed.
 fn cost(key: &str) -> u8 {
     match key {
-        "flag" | "program" | "site" | "is" | "argument" | "text" => 0,
-        "not" => 1,
+        "flag" | "program" | "site" | "effect" | "is" | "argument" | "text" => 0,
+        "not" | "sql" | "url" => 1,
         "target" | "all" => 2,
-        "any" => 3,
+        "any" | "also" => 3,
         _ => 4,
     }
 }
@@ -57,6 +60,12 @@ fn operator(key: &str, value: Node<'_>, subject: Subject<'_>, facts: &Facts<'_>)
         "site" => Truth::from(value.texts().any(|site| site == site_name(effect.site))),
         "argument" => argument(value, subject, str::to_owned),
         "text" => argument(value, subject, folded),
+        "sql" => {
+            Truth::from(sql::consequences(&written(subject)).any(|word| value.texts().any(|wanted| wanted == word)))
+        }
+        "url" => Truth::from(value.texts().any(|wanted| url::has(&written(subject), wanted))),
+        "effect" => Truth::from(value.texts().any(|name| name == effect.kind.name())),
+        "also" => facts.also(effect, value),
         "is" => match target {
             Some(target) => any(value.texts().map(|class| facts.is(effect, target, class))),
             None => Truth::No,
@@ -69,14 +78,19 @@ fn operator(key: &str, value: Node<'_>, subject: Subject<'_>, facts: &Facts<'_>)
 /// `*` in a pattern stands for any text. `argument` compares as it is written, `text` without regard to case and the
 /// width of blanks.
 fn argument(value: Node<'_>, subject: Subject<'_>, read: fn(&str) -> String) -> Truth {
-    let written = match subject.target {
-        Some(target) => target.value.shown(),
-        None => subject.effect.argument.as_ref().map(|value| value.shown()).unwrap_or_default(),
-    };
+    let written = written(subject);
     // A slash is a letter like any other here.
     let plain = |text: &str| read(text).replace('/', "\u{1}");
     let written = plain(&written);
     Truth::from(value.texts().any(|pattern| crate::path::glob(plain(pattern).as_bytes(), written.as_bytes())))
+}
+
+/// The target as it is written, or outside of `target` the operand that says how.
+fn written(subject: Subject<'_>) -> String {
+    match subject.target {
+        Some(target) => target.value.shown(),
+        None => subject.effect.argument.as_ref().map(|value| value.shown()).unwrap_or_default(),
+    }
 }
 
 fn folded(text: &str) -> String {

@@ -162,6 +162,8 @@ effect_kinds! {
     Fetch = "fetch" Name;
     /// Something is sent to a host.
     Send = "send" Name;
+    /// A text that stands in the call is sent to a host.
+    SendText = "send-text" Name;
     /// Connections are accepted.
     Listen = "listen" Name;
     /// A shell is given to whoever connects.
@@ -212,10 +214,48 @@ effect_kinds! {
     SwitchOffProtection = "switch-off-protection" Name;
     /// The record of what was typed or logged is wiped.
     WipeTraces = "wipe-traces" Name;
+    /// A database, or all it holds, is thrown away.
+    DestroyDatabase = "destroy-database" Name;
     /// A text is run by a database.
     Query = "query" Name;
     /// A shell on another host, or files from and to it.
     UseHost = "use-host" Name;
+    /// A path of a class that nobody else touches is named to a program of which this use is not known.
+    Touch = "touch" Path;
+    /// A variable of the environment or a switch of the shell is set (the argument is the value) or taken away.
+    SetVariable = "set-variable" Name;
+    /// A raw connection to a host is made.
+    Connect = "connect" Name;
+    /// A shell is started that reads from whoever holds its input.
+    StartShell = "start-shell" Name;
+    /// Something of this machine can be reached from outside from then on.
+    OpenTunnel = "open-tunnel" Name;
+    /// What is typed, shown or sent is recorded.
+    Capture = "capture" Name;
+    /// Hosts or ports are tried one by one.
+    Scan = "scan" Name;
+    /// Files are searched by name or rights; the argument is where.
+    LookFor = "look-for" Name;
+    /// Passwords are guessed or worked out.
+    GuessPasswords = "guess-passwords" Name;
+    /// The machine works for a currency.
+    Mine = "mine" Name;
+    /// A module or a setting of the kernel changes.
+    ChangeKernel = "change-kernel" Name;
+    /// A file system is attached or detached.
+    Mount = "mount" Name;
+    /// A volume, pool or partition is removed.
+    DestroyVolume = "destroy-volume" Name;
+    /// A library or plug-in that the call names is loaded into a program.
+    LoadLibrary = "load-library" Path;
+    /// A key that nothing makes again is removed.
+    DestroyKey = "destroy-key" Name;
+    /// The whole environment is printed.
+    PrintEnvironment = "print-environment" Name;
+    /// A name is looked up, which tells it to name servers.
+    LookUp = "look-up" Name;
+    /// A program may do more than its user.
+    GrantRights = "grant-rights" Path;
     /// The guard is changed or switched off.
     ChangeGuard = "change-guard" Name;
 }

@@ -1,6 +1,7 @@
 //! Facts about targets, asked of the world at most once each and remembered for the call.
 
 use crate::analyze::Analysis;
+use crate::condition::{self, Subject};
 use crate::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::event::Event;
 use crate::path::{self, Folders, Place, is_within, parent};
@@ -24,6 +25,8 @@ pub struct Facts<'a> {
     regenerable: RefCell<BTreeMap<String, Truth>>,
     /// Whether a path belongs to a class, by both: many rules ask the same.
     classes: RefCell<BTreeMap<(String, String), bool>>,
+    /// What else the call does, by condition and action: many effects ask the same.
+    accompanied: RefCell<BTreeMap<(u32, usize), Truth>>,
     temporary: Vec<String>,
     /// The links that the call makes.
     links: Vec<&'a Effect>,
@@ -49,6 +52,7 @@ impl<'a> Facts<'a> {
             real: RefCell::default(),
             regenerable: RefCell::default(),
             classes: RefCell::default(),
+            accompanied: RefCell::default(),
             temporary: world.temporary(),
             links: analysis.effects.iter().filter(|effect| effect.kind == EffectKind::Link).collect(),
             told: RefCell::default(),
@@ -103,6 +107,19 @@ impl<'a> Facts<'a> {
                 || inside.is_some_and(|inside| self.in_class(class, &inside))
                 || (real != *text && self.in_class(class, text)),
         )
+    }
+
+    /// Whether an effect of the same action fits a condition.
+    pub(crate) fn also(&self, effect: &Effect, condition: Node<'_>) -> Truth {
+        let key = (condition.identity(), effect.action);
+        if let Some(known) = self.accompanied.borrow().get(&key) {
+            return *known;
+        }
+        let others = self.analysis.effects.iter().filter(|other| other.action == effect.action);
+        let answers = others.map(|effect| condition::evaluate(condition, Subject { effect, target: None }, self));
+        let truth = answers.max().unwrap_or(Truth::No);
+        self.accompanied.borrow_mut().insert(key, truth);
+        truth
     }
 
     fn folders(&self) -> Folders<'a> {

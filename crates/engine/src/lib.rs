@@ -13,7 +13,9 @@ mod path;
 mod quote;
 mod secret;
 mod sentinel;
+mod sql;
 mod truth;
+mod url;
 mod world;
 
 pub use analyze::{Analysis, analyze};

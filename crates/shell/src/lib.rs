@@ -45,6 +45,8 @@ pub struct Reading {
     pub gaps: Vec<Gap>,
     /// The steps by which texts were derived.
     pub derivations: Vec<Derivation>,
+    /// Variables and switches that the text sets or takes away.
+    pub settings: Vec<Setting>,
     /// Functions that start themselves more than once or in the background: fork bombs.
     pub multiplying: Vec<Origin>,
     /// What the text does to its own shell, in the order in which it is found.
@@ -71,6 +73,19 @@ pub enum ChangeKind {
     Builtin(Vec<Value>),
     /// The call of a function of the text. All its words.
     Call(Vec<Value>),
+}
+
+/// A variable or a switch of the shell that the text sets or takes away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// The variable's name; a switch with its sign (`+history`).
+    pub name: String,
+    /// The new value; `None` if it is taken away.
+    pub value: Option<Value>,
+    /// Its place in the text.
+    pub origin: Origin,
+    /// On which system.
+    pub site: Site,
 }
 
 /// A part of the text whose effect is not known before it runs.

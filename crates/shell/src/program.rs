@@ -98,6 +98,17 @@ impl Program {
         self.inner().any(|entry| entry.get("stdin").text() == "script")
     }
 
+    /// Whether its operands are texts or names, and paths among them are not opened.
+    pub fn takes_texts(self) -> bool {
+        self.0.get("texts").is_true()
+    }
+
+    /// Whether operands are run: they are judged as commands of their own.
+    pub fn runs_operands(self) -> bool {
+        let of_operands = |entry: Node<'static>, key: &str| entry.get(key).text().starts_with("operands");
+        self.inner().any(|entry| ["argv", "script", "file"].iter().any(|key| of_operands(entry, key)))
+    }
+
     /// What it does: one entry per effect.
     pub fn effects(self) -> impl Iterator<Item = Node<'static>> {
         self.0.get("effects").items()

@@ -67,6 +67,11 @@ impl<'a> Node<'a> {
         (self.word >> 3) as usize
     }
 
+    /// The same number for the same record of a blob: a key to remember answers by.
+    pub fn identity(self) -> u32 {
+        self.word
+    }
+
     /// Whether the value is absent.
     pub fn is_nil(self) -> bool {
         self.tag() == NIL

@@ -125,6 +125,7 @@ impl Interpreter<'_> {
         let mut assignments = Vec::new();
         if entry.get("assignments").is_true() {
             while let Some((name, value)) = words.first().and_then(assigned) {
+                self.changed(&name, Some(value.clone()), draft.origin);
                 assignments.push((name, value));
                 words.remove(0);
             }

@@ -6,7 +6,7 @@ use crate::invocation::Invocation;
 use crate::program::Program;
 use crate::syntax::{Assigned, Assignment, Node, Parser, Placement, Simple, is_name};
 use crate::value::{Origin, Piece, Value, Why};
-use crate::{Access, Change, ChangeKind, Command, CommandId, Redirection, Stdin};
+use crate::{Access, Change, ChangeKind, Command, CommandId, Redirection, Setting, Stdin};
 use std::ops::Range;
 
 /// A command that is about to be added.
@@ -47,6 +47,7 @@ impl Interpreter<'_> {
         let mut assignments: Vec<(String, Vec<Value>)> = Vec::new();
         for assignment in &simple.assignments {
             let Some((name, values)) = self.assignment(assignment) else { continue };
+            self.changed(&name, values.first().cloned(), simple.origin);
             if simple.words.is_empty() {
                 // The next one can already see it.
                 self.state.assign(&name, values.clone());
@@ -90,6 +91,13 @@ impl Interpreter<'_> {
     fn note(&mut self, kind: ChangeKind, origin: Origin) {
         let before = self.reading.commands.len();
         self.reading.changes.push(Change { kind, before, origin });
+    }
+
+    pub(super) fn changed(&mut self, name: &str, value: Option<Value>, origin: Origin) {
+        if self.reading.settings.len() >= MAX_COMMANDS {
+            return self.gap(origin, Why::Limit);
+        }
+        self.reading.settings.push(Setting { name: name.into(), value, origin, site: self.site });
     }
 
     /// `export`, `local` and their kin: who sees a variable, and what it is when the function ends.
@@ -334,6 +342,7 @@ impl Interpreter<'_> {
                 let has = |option: &str| words.iter().any(|word| word.prefix() == option);
                 for name in operands().filter_map(Value::literal) {
                     if !has("-f") {
+                        self.changed(&name, None, draft.origin);
                         self.state.unset(&name);
                     }
                     if !has("-v") {
@@ -341,7 +350,16 @@ impl Interpreter<'_> {
                     }
                 }
             }
-            "set" => self.set_parameters(words),
+            "set" => {
+                let known: Vec<_> = words.iter().filter_map(Value::literal).collect();
+                for pair in
+                    known.windows(2).filter(|pair| matches!(pair.first().map(|sign| &**sign), Some("+o" | "-o")))
+                {
+                    let name: String = pair.iter().map(|word| &**word).collect();
+                    self.changed(&name.replacen('o', "", 1), Some(Value::default()), draft.origin);
+                }
+                self.set_parameters(words)
+            }
             "shift" => {
                 let count = words.first().and_then(Value::literal).and_then(|count| count.parse().ok()).unwrap_or(1);
                 // More than there are shift nothing.

@@ -216,6 +216,9 @@ struct Program {
     /// Which files it fills, and from where.
     #[serde(default)]
     flows: Vec<Value>,
+    /// Paths among the operands are texts and are not opened.
+    #[serde(default)]
+    texts: bool,
     #[serde(default)]
     prints: Option<String>,
     /// The word that stands between several of its commands: `tmux new ; split-window`.
@@ -250,6 +253,9 @@ struct Subcommand {
     /// Which files it fills, and from where.
     #[serde(default)]
     flows: Vec<Value>,
+    /// Paths among the operands are texts and are not opened.
+    #[serde(default)]
+    texts: bool,
     #[serde(default)]
     prints: Option<String>,
 }
@@ -277,6 +283,7 @@ impl Program {
             inner: self.inner,
             effects: self.effects,
             flows: self.flows,
+            texts: self.texts,
             prints: self.prints,
         }
         .lower()
@@ -305,6 +312,7 @@ impl Subcommand {
         put(&mut node, "inner", Value::Array(self.inner));
         put(&mut node, "effects", Value::Array(self.effects));
         put(&mut node, "flows", Value::Array(self.flows));
+        put(&mut node, "texts", if self.texts { Value::Bool(true) } else { Value::Null });
         put(&mut node, "prints", self.prints.map_or(Value::Null, Value::from));
         Ok(Value::Object(node))
     }

@@ -1,0 +1,78 @@
+//! Properties of a URL that say something about where it leads.
+
+/// Whether the URL has a property: `password`, `disguised`, `plain`, `own`, `script`.
+///
+/// `password` – a password stands before the host; `disguised` – the host is not what it looks like (letters of other
+/// alphabets, their ASCII form, encoded letters, a name before an `@`); `plain` – it is fetched without encryption from
+/// a host that is not this machine; `own` – this machine; `script` – the path names a script.
+pub(crate) fn has(url: &str, property: &str) -> bool {
+    let Parts { scheme, user, host, path } = parts(url);
+    match property {
+        "password" => user.contains(':'),
+        "disguised" => {
+            let encoded = host.contains('%') || host.split('.').any(|label| label.starts_with("xn--"));
+            // What is not known is shown as an ellipsis.
+            let other_letters = |text: &str| text.chars().any(|letter| !letter.is_ascii() && letter != '…');
+            let in_place_of_host = !user.is_empty() && !user.contains(':') && user.contains('.') && scheme != "ssh";
+            encoded || other_letters(host) || other_letters(path) || in_place_of_host || host.contains('\\')
+        }
+        "plain" => matches!(scheme, "http" | "ftp") && !is_own(host) && !host.is_empty(),
+        "own" => is_own(host),
+        "script" => {
+            let file = path.split(['?', '#']).next().unwrap_or("").rsplit('/').next().unwrap_or("");
+            [".sh", ".bash", ".py", ".ps1", ".run"].iter().any(|end| file.ends_with(end))
+        }
+        _ => false,
+    }
+}
+
+struct Parts<'u> {
+    scheme: &'u str,
+    user: &'u str,
+    host: &'u str,
+    path: &'u str,
+}
+
+fn parts(url: &str) -> Parts<'_> {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at_checked(end).unwrap_or((rest, ""));
+    let (user, place) = authority.rsplit_once('@').unwrap_or(("", authority));
+    let host = match place.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or(rest),
+        None => place.split(':').next().unwrap_or(place),
+    };
+    Parts { scheme, user, host, path }
+}
+
+/// This machine, or a name that only stands inside of it.
+fn is_own(host: &str) -> bool {
+    host == "localhost"
+        || host == "::1"
+        || host == "0.0.0.0"
+        || host == "host.docker.internal"
+        || host.starts_with("127.")
+        || host.ends_with(".localhost")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_what_they_are() {
+        let check = |url, property, expected| assert_eq!(has(url, property), expected, "{url} {property}");
+        check("https://x.example/a", "disguised", false);
+        check("https://g\u{456}thub.com/a", "disguised", true);
+        check("https://xn--gthub-cua.com/a", "disguised", true);
+        check("https://ex%61mple.com/a", "disguised", true);
+        check("http://github.com@x.example/a", "disguised", true);
+        check("https://x.example/a%20b", "disguised", false);
+        check("http://me:word@x.example/", "password", true);
+        check("http://x.example:80/", "password", false);
+        check("http://localhost:3000/a", "plain", false);
+        check("http://x.example/a", "plain", true);
+        check("http://[::1]:9200/a", "own", true);
+        check("https://x.example/i.sh?a=b", "script", true);
+    }
+}
