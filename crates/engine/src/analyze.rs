@@ -199,7 +199,7 @@ impl Drafter<'_> {
     /// `/dev/tcp/HOST/PORT`: something is sent there, or a shell is tied to it.
     fn connection(&mut self, ran: Ran<'_>, target: Target) {
         let shell = ran.command.invocation.as_ref().and_then(Invocation::grammar).is_some_and(Program::reads_script);
-        let kind = if shell { EffectKind::GiveShell } else { EffectKind::Send };
+        let kind = if shell { EffectKind::GiveShell } else { EffectKind::Connect };
         self.push_command(ran, kind, vec![Target { value: target.value, path: TargetPath::None }]);
     }
 
@@ -447,7 +447,10 @@ fn path_in(word: &Value) -> Option<Value> {
         return Some(word.clone());
     }
     let prefix = word.prefix();
-    let behind = prefix.find(['=', '@', ':']).map(|at| word.without_prefix(at + 1)).filter(leads);
+    // `SHELL=/bin/sh`, as make takes it, is a variable.
+    let is_variable = |at: usize| prefix.bytes().take(at).all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    let separator = prefix.find(['=', '@', ':']).filter(|at| !is_variable(*at));
+    let behind = separator.map(|at| word.without_prefix(at + 1)).filter(leads);
     let relative = || prefix.contains('/') && !prefix.contains([' ', '\n', ':']) && !prefix.starts_with('-');
     behind.or_else(|| relative().then(|| word.clone()))
 }
