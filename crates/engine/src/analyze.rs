@@ -223,13 +223,13 @@ impl Drafter<'_> {
         if entry.get("from").text() == "terminal" && command.stdin != Stdin::Inherited {
             return;
         }
-        let mut values = Selector(entry.get("to").text()).values(invocation, &command.words);
+        let mut values = selected(entry.get("to").text(), invocation, command);
         reflex_shell::narrow(entry, &mut values);
         if values.is_empty() && entry.get("at-least").is_text() {
             values.push(Value::text(entry.get("at-least").text(), command.origin));
         }
         let wants_targets = entry.get("to").is_text();
-        let of_option = entry.get("to").text().starts_with("option:");
+        let of_option = entry.get("to").text().starts_with("option:") || entry.get("to").text() == "input";
         if values.is_empty() && wants_targets && (kind.sort() == Sort::Path || of_option) {
             return;
         }
@@ -245,7 +245,7 @@ impl Drafter<'_> {
         flags.extend(entry.get("set").texts());
         flags.sort_unstable();
         flags.dedup();
-        let argument = Selector(entry.get("argument").text()).values(invocation, &command.words).into_iter().next();
+        let argument = selected(entry.get("argument").text(), invocation, command).into_iter().next();
         self.push_command(ran, kind, targets);
         if let Some(effect) = self.effects.last_mut() {
             (effect.flags, effect.argument) = (flags, argument);
@@ -430,6 +430,14 @@ fn is_decoder(command: Option<&Command>) -> bool {
 
 const DECODERS: [&str; 10] =
     ["base64", "base32", "basenc", "xxd", "openssl", "gunzip", "uudecode", "zcat", "bzcat", "xzcat"];
+
+/// The words that a selector means; `input` is the text that the command reads, where it is known.
+fn selected(selector: &str, invocation: &Invocation, command: &Command) -> Vec<Value> {
+    match (selector, &command.stdin) {
+        ("input", Stdin::Text(text)) => vec![text.clone()],
+        (other, _) => Selector(other).values(invocation, &command.words),
+    }
+}
 
 fn takes_over(grammar: Program) -> bool {
     grammar.takes_texts() || grammar.runs_operands()
