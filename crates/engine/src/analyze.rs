@@ -1,8 +1,11 @@
-//! From an event to its analysis: commands, effects, gaps. No machine facts are asked here but names of variables.
+//! From an event to its analysis: commands, effects, gaps. No machine facts are asked here but names of variables; what
+//! stands in files that are run is read afterwards, by [`crate::scripts`].
 
 use crate::effect::{Effect, EffectKind, Sort, Target, TargetPath};
 use crate::event::{Action, AgentPath, Event};
+use crate::glob;
 use crate::path::{self, Folders};
+use crate::scripts::{self, Script};
 use crate::world::World;
 use reflex_shell::{
     Access, Code, Command, CommandId, Invocation, Origin, Piece, Program, Reading, Selector, Setting, Span, Stdin,
@@ -17,12 +20,22 @@ pub struct Analysis {
     pub readings: Vec<Reading>,
     /// Everything that would happen.
     pub effects: Vec<Effect>,
+    /// Files whose text the call runs or writes, in the order in which they are found.
+    pub scripts: Vec<Script>,
 }
 
 impl Analysis {
     /// The command of an effect.
     pub fn command(&self, effect: &Effect) -> Option<&Command> {
-        self.readings.get(effect.action)?.commands.get(effect.command?)
+        self.reading(effect)?.commands.get(effect.command?)
+    }
+
+    /// The reading in which an effect stands: of its action's text, or of a script.
+    pub fn reading(&self, effect: &Effect) -> Option<&Reading> {
+        match effect.script {
+            Some(script) => self.scripts.get(script).map(|script| &script.reading),
+            None => self.readings.get(effect.action),
+        }
     }
 }
 
@@ -30,10 +43,13 @@ impl Analysis {
 pub fn analyze(event: &Event, tables: Node<'static>, world: &dyn World) -> Analysis {
     let mut analysis = Analysis::default();
     for (index, action) in event.actions.iter().enumerate() {
-        let mut drafter = Drafter { event, world, tables, action: index, effects: &mut analysis.effects };
+        let start = Some(event.cwd.clone());
+        let effects = &mut analysis.effects;
+        let mut drafter = Drafter { event, world, tables, action: index, script: None, start, variables: &[], effects };
         let reading = drafter.action(action);
         analysis.readings.push(reading);
     }
+    scripts::follow(event, tables, world, &mut analysis);
     analysis
 }
 
@@ -45,12 +61,20 @@ struct Ran<'a> {
     folder: Option<&'a str>,
 }
 
-struct Drafter<'a> {
-    event: &'a Event,
-    world: &'a dyn World,
-    tables: Node<'static>,
-    action: usize,
-    effects: &'a mut Vec<Effect>,
+/// Works out the effects of one text.
+pub(crate) struct Drafter<'a> {
+    pub(crate) event: &'a Event,
+    pub(crate) world: &'a dyn World,
+    pub(crate) tables: Node<'static>,
+    /// The action that runs the text.
+    pub(crate) action: usize,
+    /// The script that the text is of; `None` for the action's own.
+    pub(crate) script: Option<usize>,
+    /// The folder in which the text begins, if that is known.
+    pub(crate) start: Option<String>,
+    /// Variables that are set for the text.
+    pub(crate) variables: &'a [(String, String)],
+    pub(crate) effects: &'a mut Vec<Effect>,
 }
 
 impl Drafter<'_> {
@@ -73,9 +97,18 @@ impl Drafter<'_> {
     }
 
     fn file(&mut self, kind: EffectKind, path: &AgentPath) {
-        let value = agent_path_value(&path.with_slashes());
-        let target = self.target(kind, value, &self.event.cwd.clone());
-        self.push(kind, vec![target]);
+        let written = path.with_slashes();
+        let plain = written.strip_prefix("file://").unwrap_or(&written);
+        let mut targets = vec![self.target(kind, agent_path_value(plain), &self.event.cwd)];
+        let disguised =
+            path::decoded(&path.text).map(|decoded| self.target(kind, agent_path_value(&decoded), &self.event.cwd));
+        let climbs = disguised.filter(|target| target.path() != targets.first().and_then(Target::path));
+        let flags = if climbs.is_some() { vec!["disguised"] } else { Vec::new() };
+        targets.extend(climbs);
+        self.push(kind, targets);
+        if let Some(effect) = self.effects.last_mut() {
+            effect.flags = flags;
+        }
     }
 
     fn name(&mut self, kind: EffectKind, text: &str) {
@@ -91,6 +124,7 @@ impl Drafter<'_> {
             argument: None,
             command: None,
             action: self.action,
+            script: self.script,
             origin: Origin::default(),
             site: reflex_shell::Site::Here,
             folder: Some(self.event.cwd.clone()),
@@ -105,6 +139,12 @@ impl Drafter<'_> {
             parameters: Vec::new(),
         };
         let reading = reflex_shell::read(text, &surroundings);
+        self.draft(text, &reading);
+        reading
+    }
+
+    /// The effects of everything that a text would run.
+    pub(crate) fn draft(&mut self, text: &str, reading: &Reading) {
         for (id, command) in reading.commands.iter().enumerate() {
             self.command(id, command);
         }
@@ -130,7 +170,6 @@ impl Drafter<'_> {
                 Why::Branches | Why::Arithmetic | Why::Input => {}
             }
         }
-        reading
     }
 
     fn setting(&mut self, setting: &Setting) {
@@ -281,16 +320,25 @@ impl Drafter<'_> {
                     }
                     known => known,
                 },
-                Code::Text(value) | Code::Stdin(value) => self.source_of(value, from),
+                Code::Stdin(value) => match command.redirects.iter().find(|file| file.access == Access::Read) {
+                    Some(file) => (EffectKind::RunUnknown, vec![self.path_target(file.target.clone(), ran.folder)]),
+                    None => self.source_of(value, from),
+                },
+                Code::Text(value) => self.source_of(value, from),
                 Code::Part(value) => match self.source_of(value, from) {
                     // What was read of it has been judged; the rest is an argument in nearly every case.
-                    (EffectKind::RunUnknown, _) => continue,
+                    (EffectKind::RunUnknown, targets) if !targets.iter().any(|file| file.path().is_some()) => continue,
+                    (EffectKind::RunUnknown, targets) => (EffectKind::RunFile, targets),
                     known => known,
                 },
             };
             self.push_command(ran, kind, targets);
-            let sources =
-                self.effects.iter().filter(|effect| effect.command.is_some_and(|source| from.contains(&source)));
+            let here = |effect: &&Effect| effect.action == self.action && effect.script == self.script;
+            let sources = self
+                .effects
+                .iter()
+                .filter(here)
+                .filter(|effect| effect.command.is_some_and(|source| from.contains(&source)));
             let span = sources.map(|effect| effect.origin.span).fold(command.origin.span, Span::join);
             if let Some(effect) = self.effects.last_mut() {
                 effect.origin.span = span;
@@ -303,6 +351,7 @@ impl Drafter<'_> {
             self.effects.iter().filter(move |effect| {
                 effect.kind == kind
                     && effect.action == self.action
+                    && effect.script == self.script
                     && effect.command.is_some_and(|id| from.contains(&id))
             })
         };
@@ -310,13 +359,19 @@ impl Drafter<'_> {
         if of_sources(EffectKind::Fetch).next().is_some() {
             return (EffectKind::RunFetched, fetched);
         }
+        // `$(cat f)`: what stands in the file is not known from the text, but the file is.
+        let mut files: Vec<Target> = of_sources(EffectKind::Read).flat_map(|effect| effect.targets.clone()).collect();
+        if files.len() == 1 && is_output_of(value, "cat") {
+            return (EffectKind::RunUnknown, std::mem::take(&mut files));
+        }
         let kind = if decodes(value) { EffectKind::RunDecoded } else { EffectKind::RunUnknown };
         (kind, vec![Target { value: value.clone(), path: TargetPath::None }])
     }
 
     /// A file that was fetched in this text and is run in it.
     fn downloads_that_run(&mut self) {
-        let here = |effect: &&Effect| effect.action == self.action;
+        let (action, script) = (self.action, self.script);
+        let here = |effect: &&Effect| effect.action == action && effect.script == script;
         let fetching: Vec<CommandId> = self
             .effects
             .iter()
@@ -337,8 +392,10 @@ impl Drafter<'_> {
             .flat_map(|effect| effect.targets.iter().filter_map(Target::path))
             .map(str::to_owned)
             .collect();
-        for effect in
-            self.effects.iter_mut().filter(|effect| effect.action == self.action && effect.kind == EffectKind::RunFile)
+        for effect in self
+            .effects
+            .iter_mut()
+            .filter(|effect| effect.action == action && effect.script == script && effect.kind == EffectKind::RunFile)
         {
             if effect.targets.iter().filter_map(Target::path).any(|path| written.iter().any(|file| file == path)) {
                 effect.kind = EffectKind::RunFetched;
@@ -365,28 +422,33 @@ impl Drafter<'_> {
         if kind.sort() == Sort::Name {
             return Target { value, path: TargetPath::None };
         }
-        let folders =
-            Folders { cwd: folder, start: &self.event.cwd, workspace: &self.event.workspace, home: &self.event.home };
-        let path = path::lexical(&value, folders, &|name| self.world.variable(name));
+        let folders = Folders {
+            cwd: folder,
+            start: self.start.as_deref().unwrap_or(folder),
+            workspace: &self.event.workspace,
+            home: &self.event.home,
+        };
+        let path = path::lexical(&value, folders, &|name| self.variable(name));
         Target { value, path }
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        let own = self.variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        own.or_else(|| self.world.variable(name))
     }
 
     /// The folder that a command runs in, with `-C` and its kin.
     fn folder(&self, command: &Command) -> Option<String> {
-        let base = Folders {
-            cwd: &self.event.cwd,
-            start: &self.event.cwd,
-            workspace: &self.event.workspace,
-            home: &self.event.home,
-        };
+        let start = self.start.as_deref()?;
+        let base = Folders { cwd: start, start, workspace: &self.event.workspace, home: &self.event.home };
         let resolve =
-            |value: &Value, cwd: &str| match path::lexical(value, Folders { cwd, ..base }, &|n| self.world.variable(n))
+            |value: &Value, cwd: &str| match path::lexical(value, Folders { cwd, ..base }, &|name| self.variable(name))
             {
                 TargetPath::Known { text, .. } => Some(text),
                 TargetPath::None | TargetPath::Unknown => None,
             };
         let moved = command.folder.as_ref()?;
-        let folder = if moved.pieces.is_empty() { self.event.cwd.clone() } else { resolve(moved, &self.event.cwd)? };
+        let folder = if moved.pieces.is_empty() { start.to_owned() } else { resolve(moved, start)? };
         let changes = command.invocation.as_ref().map(|invocation| invocation.values("directory", &command.words));
         let is_git = command.name == "git" || command.name == "make" || command.name == "tar";
         changes
@@ -405,7 +467,7 @@ fn is_worded(entry: Node<'static>, invocation: &Invocation, words: &[Value]) -> 
     let (wanted, unwanted) = (entry.get("word"), entry.get("unless-word"));
     let says = |patterns: Node<'static>| {
         let mut verbs = invocation.operands.iter().take(MOST_VERBS).filter_map(|index| words.get(*index)?.literal());
-        verbs.any(|verb| patterns.texts().any(|pattern| path::glob(pattern.as_bytes(), verb.as_bytes())))
+        verbs.any(|verb| patterns.texts().any(|pattern| glob::glob(pattern.as_bytes(), verb.as_bytes())))
     };
     (wanted.is_nil() || says(wanted)) && !says(unwanted)
 }
@@ -461,6 +523,10 @@ fn path_in(word: &Value) -> Option<Value> {
     let behind = separator.map(|at| word.without_prefix(at + 1)).filter(leads);
     let relative = || prefix.contains('/') && !prefix.contains([' ', '\n', ':']) && !prefix.starts_with('-');
     behind.or_else(|| relative().then(|| word.clone()))
+}
+
+fn is_output_of(value: &Value, program: &str) -> bool {
+    matches!(value.pieces.as_slice(), [(Piece::Output(reflex_shell::Printed::Program(name)), _)] if name == program)
 }
 
 fn decodes(value: &Value) -> bool {

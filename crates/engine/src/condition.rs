@@ -82,7 +82,7 @@ fn argument(value: Node<'_>, subject: Subject<'_>, read: fn(&str) -> String) -> 
     // A slash is a letter like any other here.
     let plain = |text: &str| read(text).replace('/', "\u{1}");
     let written = plain(&written);
-    Truth::from(value.texts().any(|pattern| crate::path::glob(plain(pattern).as_bytes(), written.as_bytes())))
+    Truth::from(value.texts().any(|pattern| crate::glob::glob(plain(pattern).as_bytes(), written.as_bytes())))
 }
 
 /// The target as it is written, or outside of `target` the operand that says how.

@@ -17,6 +17,9 @@ pub struct Effect {
     pub command: Option<CommandId>,
     /// Which of the event's actions it belongs to.
     pub action: usize,
+    /// The file that says it, if it stands in a file that the action runs or writes: an index into
+    /// [`crate::Analysis::scripts`]. The command is then one of that file's reading.
+    pub script: Option<usize>,
     /// Its place in the action's text.
     pub origin: Origin,
     /// On which system it happens.
@@ -140,6 +143,8 @@ effect_kinds! {
     ChangeOwner = "change-owner" Path;
     /// A file is run as a script or program.
     RunFile = "run-file" Path;
+    /// Tasks that a file of the project names are run; none stands for its first.
+    RunTask = "run-task" Name;
     /// A file's content is sent to a host.
     SendFile = "send-file" Path;
     /// Changes in the work tree that are not committed are lost.

@@ -1,16 +1,19 @@
 //! Facts about targets, asked of the world at most once each and remembered for the call.
 
+use crate::aliases::{self, Aliases};
 use crate::analyze::Analysis;
 use crate::condition::{self, Subject};
 use crate::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::event::Event;
+use crate::glob;
 use crate::path::{self, Folders, Place, is_within, parent};
 use crate::truth::Truth;
 use crate::world::{Known, Names, Real, Untracked, World};
-use reflex_shell::Site;
+use reflex_shell::{Piece, Site};
 use reflex_tables::Node;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// The facts of one call.
 pub struct Facts<'a> {
@@ -21,22 +24,57 @@ pub struct Facts<'a> {
     /// The compiled library.
     pub tables: Node<'static>,
     world: &'a dyn World,
-    real: RefCell<BTreeMap<(String, bool), Real>>,
+    aliases: OnceCell<Aliases>,
+    /// What each target stands for, by its place in memory: targets stay where they are while a call is judged.
+    seen: RefCell<BTreeMap<usize, Rc<Seen>>>,
     regenerable: RefCell<BTreeMap<String, Truth>>,
-    /// Whether a path belongs to a class, by both: many rules ask the same.
-    classes: RefCell<BTreeMap<(String, String), bool>>,
     /// What else the call does, by condition and action: many effects ask the same.
     accompanied: RefCell<BTreeMap<(u32, usize), Truth>>,
     temporary: Vec<String>,
-    /// The links that the call makes.
-    links: Vec<&'a Effect>,
     /// Which questions stand in `asked` already, by their word and target.
     told: RefCell<BTreeSet<(usize, usize)>>,
     /// Questions that were asked, with their answers: what `explain` shows.
-    asked: RefCell<Vec<String>>,
+    asked: RefCell<Asked>,
     /// Names of what would be lost, for reasons.
     lost: RefCell<Names>,
 }
+
+/// The lines of `explain` in their order, each once.
+#[derive(Default)]
+struct Asked {
+    lines: Vec<String>,
+    known: BTreeSet<String>,
+}
+
+/// What a target stands for.
+struct Seen {
+    /// Where it leads.
+    real: Real,
+    /// Where that lies.
+    place: Place,
+    /// Every path that is meant: where it leads, what is written, what it lands on in a folder, what it is a copy of.
+    paths: Vec<String>,
+    /// How many of them are meant for certain; the others may be.
+    sure: usize,
+    /// The pattern of paths that is meant, absolute.
+    pattern: Option<Pattern>,
+    /// The answers about classes so far, by the place of their word in memory.
+    classes: RefCell<BTreeMap<usize, Truth>>,
+}
+
+/// Paths of which only a pattern is known.
+enum Pattern {
+    /// As the shell expands it.
+    Written(String),
+    /// All that lies in a folder which is copied or read as a whole.
+    Tree(String),
+}
+
+/// Classes that only take danger away: every path that may be meant must belong to them, not any.
+const HARMLESS: [&str; 2] = ["caches", "agent-notes"];
+
+/// More files than these that land in one folder are not looked at one by one.
+const MOST_LANDINGS: usize = 64;
 
 /// Branches that everybody protects.
 const PROTECTED: [&str; 8] = ["main", "master", "trunk", "develop", "production", "prod", "release", "stable"];
@@ -49,12 +87,11 @@ impl<'a> Facts<'a> {
             analysis,
             tables,
             world,
-            real: RefCell::default(),
+            aliases: OnceCell::new(),
+            seen: RefCell::default(),
             regenerable: RefCell::default(),
-            classes: RefCell::default(),
             accompanied: RefCell::default(),
             temporary: world.temporary(),
-            links: analysis.effects.iter().filter(|effect| effect.kind == EffectKind::Link).collect(),
             told: RefCell::default(),
             asked: RefCell::default(),
             lost: RefCell::default(),
@@ -63,7 +100,7 @@ impl<'a> Facts<'a> {
 
     /// The questions that were asked so far, with their answers.
     pub fn asked(&self) -> Vec<String> {
-        self.asked.borrow().clone()
+        self.asked.borrow().lines.clone()
     }
 
     /// The names of what would be lost that the last conditions found; forgets them.
@@ -86,27 +123,54 @@ impl<'a> Facts<'a> {
             "guard" => return Truth::from(self.is_guard(effect, target)),
             _ => {}
         }
-        let real = self.real(effect, target).path;
+        let seen = self.seen(effect, target);
         if Place::ALL.iter().any(|(_, name)| *name == class) {
-            return Truth::from(self.place(&real).name() == class);
+            return Truth::from(seen.place.name() == class);
         }
-        if class == "system" && (is_within(&real, &self.event.home) || is_within(&real, &self.event.workspace)) {
+        let key = class.as_ptr() as usize;
+        if let Some(known) = seen.classes.borrow().get(&key) {
+            return *known;
+        }
+        let truth = self.class(&seen, class);
+        seen.classes.borrow_mut().insert(key, truth);
+        truth
+    }
+
+    fn class(&self, seen: &Seen, class: &str) -> Truth {
+        let real = &seen.real.path;
+        if class == "system" && (is_within(real, &self.event.home) || is_within(real, &self.event.workspace)) {
             // The home of root lies among the system's folders, and a project may too.
             return Truth::No;
         }
-        if class == "git-internals" && target.is_pattern() {
-            // `.*` is also `.git`.
-            let folder = path::absolute(".git", parent(text));
-            if path::glob(text.as_bytes(), folder.as_bytes()) && !text.ends_with("/*") {
-                return Truth::Yes;
-            }
+        let belongs = |path: &String| self.in_class(class, path);
+        if HARMLESS.contains(&class) {
+            return Truth::from(seen.paths.iter().take(seen.sure).all(belongs));
         }
-        let inside = contents.then(|| format!("{real}/x"));
-        Truth::from(
-            self.in_class(class, &real)
-                || inside.is_some_and(|inside| self.in_class(class, &inside))
-                || (real != *text && self.in_class(class, text)),
-        )
+        if seen.paths.iter().any(belongs) {
+            return Truth::Yes;
+        }
+        seen.pattern.as_ref().map_or(Truth::No, |pattern| self.may_belong(class, pattern))
+    }
+
+    /// Whether a path that the pattern stands for belongs to the class: by what is there if that can be listed.
+    fn may_belong(&self, class: &str, pattern: &Pattern) -> Truth {
+        let places = self.tables.get("places").get(class);
+        let mut patterns = places.items().flat_map(|place| place.get("paths").texts());
+        let home = &self.event.home;
+        let written = match pattern {
+            Pattern::Written(written) => written,
+            Pattern::Tree(tree) => return Truth::from(patterns.any(|one| holds(tree, one, home))),
+        };
+        if !patterns.any(|one| meets(written, one, home)) {
+            return Truth::No;
+        }
+        if let Some(there) = self.world.expand(written) {
+            return Truth::from(there.iter().any(|path| self.in_class(class, path)));
+        }
+        // `.*` is whatever is hidden. A repository has its own folder there; whether it has others is not known.
+        let last = aliases::name_of(written);
+        let everything = [".*", ".?", ".["].iter().any(|start| last.starts_with(start));
+        if everything && class != "git-internals" { Truth::Unknown } else { Truth::Yes }
     }
 
     /// Whether an effect of the same action fits a condition.
@@ -132,49 +196,120 @@ impl<'a> Facts<'a> {
     }
 
     fn place(&self, path: &str) -> Place {
-        Place::of(path, self.folders(), &self.temporary)
+        if !self.world.folds_case() {
+            return Place::of(path, self.folders(), &self.temporary);
+        }
+        let [cwd, workspace, home] =
+            [&self.event.cwd, &self.event.workspace, &self.event.home].map(|folder| folder.to_lowercase());
+        let folders = Folders { cwd: &cwd, start: &cwd, workspace: &workspace, home: &home };
+        Place::of(&path.to_lowercase(), folders, &self.temporary)
     }
 
     /// Where the target really leads: a removed or moved link is itself the target, everything else goes through it.
     pub fn real(&self, effect: &Effect, target: &Target) -> Real {
+        self.seen(effect, target).real.clone()
+    }
+
+    fn seen(&self, effect: &Effect, target: &Target) -> Rc<Seen> {
+        let key = std::ptr::from_ref(target) as usize;
+        if let Some(seen) = self.seen.borrow().get(&key) {
+            return Rc::clone(seen);
+        }
+        let seen = Rc::new(self.look(effect, target));
+        self.seen.borrow_mut().insert(key, Rc::clone(&seen));
+        seen
+    }
+
+    fn look(&self, effect: &Effect, target: &Target) -> Seen {
+        let real = self.follow(effect, target);
+        let text = target.path().unwrap_or("");
+        let mut paths = vec![real.path.clone()];
+        let sure;
+        let landings = self.landings(effect, target, &real);
+        if let (Some(true), false) = (real.is_folder.or(self.is_folder(target, &real)), landings.is_empty()) {
+            paths = landings;
+            sure = paths.len();
+        } else {
+            paths.extend(landings);
+            sure = 1;
+        }
+        let place = paths.first().map_or(Place::Unknown, |path| self.place(path));
+        if real.path != text {
+            paths.push(text.to_owned());
+        }
+        if matches!(target.path, TargetPath::Known { contents: true, .. }) {
+            paths.push(format!("{}/x", real.path));
+        }
+        if matches!(effect.kind, EffectKind::Read | EffectKind::SendFile | EffectKind::RunFile) {
+            paths.extend(self.aliases().sources(text));
+        }
+        let pattern = self.pattern(effect, target, &real, paths.first().map_or(text, String::as_str));
+        Seen { real, place, paths, sure, pattern, classes: RefCell::default() }
+    }
+
+    fn pattern(&self, effect: &Effect, target: &Target, real: &Real, lands: &str) -> Option<Pattern> {
+        let TargetPath::Known { contents, .. } = target.path else { return None };
+        if target.is_pattern() {
+            let deep = target.value.pieces.iter().any(|(piece, _)| matches!(piece, Piece::Glob(glob) if glob == "**"));
+            let everything = match (contents, deep) {
+                (true, true) => "/**",
+                (true, false) => "/*",
+                (false, _) => "",
+            };
+            // Of everything in a folder a search shows only what it looks for.
+            if contents && effect.flags.contains(&"searched") {
+                return None;
+            }
+            return Some(Pattern::Written(format!("{}{everything}", real.path.trim_end_matches('/'))));
+        }
+        let has = |flag| effect.flags.contains(&flag);
+        if effect.kind == EffectKind::Overwrite && has("place") && (has("recursive") || has("archive")) {
+            return Some(Pattern::Tree(lands.to_owned()));
+        }
+        let taken = matches!(effect.kind, EffectKind::Read | EffectKind::SendFile);
+        if !taken || effect.command.is_none() || has("searched") {
+            return None;
+        }
+        let whole = [Place::Root, Place::Home, Place::Workspace, Place::Temporary].contains(&self.place(&real.path));
+        (!whole).then(|| Pattern::Tree(real.path.clone()))
+    }
+
+    /// What a copy or move into a folder writes there.
+    fn landings(&self, effect: &Effect, target: &Target, real: &Real) -> Vec<String> {
+        let placed = effect.kind == EffectKind::Overwrite && effect.flags.contains(&"place");
+        if !placed || real.is_folder == Some(false) || target.path().is_none() {
+            return Vec::new();
+        }
+        let sources = aliases::sources(effect, self.analysis).filter_map(Target::path);
+        let names = sources.map(aliases::name_of).filter(|name| !name.is_empty());
+        names.take(MOST_LANDINGS).map(|name| path::absolute(name, &real.path)).collect()
+    }
+
+    /// Whether the target is a folder, told without looking.
+    fn is_folder(&self, target: &Target, real: &Real) -> Option<bool> {
+        let follows = matches!(target.path, TargetPath::Known { follows: true, .. });
+        let known = matches!(self.place(&real.path), Place::Root | Place::Home | Place::Workspace);
+        (follows || known).then_some(true)
+    }
+
+    fn aliases(&self) -> &Aliases {
+        self.aliases.get_or_init(|| Aliases::of(self.analysis, self.folders(), &|name| self.world.variable(name)))
+    }
+
+    fn follow(&self, effect: &Effect, target: &Target) -> Real {
         let TargetPath::Known { text, climbing, follows, .. } = &target.path else {
             return Real { path: String::new(), exists: None, is_folder: None };
         };
         let itself = matches!(effect.kind, EffectKind::Delete | EffectKind::Move);
-        let linked = self.linked(climbing.as_ref().unwrap_or(text), *follows || !itself);
-        let written = &linked;
-        let key = (fixed_part(written).to_owned(), *follows || !itself || written.ends_with(".."));
-        if let Some(real) = self.real.borrow().get(&key) {
-            return real.clone();
-        }
-        let mut real = self.world.real(&key.0, key.1);
+        let written = self.aliases().linked(effect, climbing.as_ref().unwrap_or(text), *follows || !itself);
+        let fixed = fixed_part(&written);
+        let mut real = self.world.real(fixed, *follows || !itself || written.ends_with(".."));
         // What does not exist has no links in it.
         real.path = path::absolute(&real.path, "/");
-        if key.0.len() < written.len() {
-            real.path = path::absolute(written.get(key.0.len()..).unwrap_or("").trim_start_matches('/'), &real.path);
+        if fixed.len() < written.len() {
+            real.path = path::absolute(written.get(fixed.len()..).unwrap_or("").trim_start_matches('/'), &real.path);
         }
-        self.real.borrow_mut().insert(key, real.clone());
         real
-    }
-
-    /// The path with the links that the same call makes followed: they are not there yet.
-    fn linked(&self, path: &str, follow: bool) -> String {
-        let mut path = path.to_owned();
-        for effect in &self.links {
-            let (Some(link), Some(leads_to)) = (effect.targets.first().and_then(Target::path), &effect.argument) else {
-                continue;
-            };
-            let inside = if follow { is_within(&path, link) } else { path::is_below(&path, link) };
-            let folders = Folders { cwd: parent(link), ..self.folders() };
-            let TargetPath::Known { text, .. } = path::lexical(leads_to, folders, &|name| self.world.variable(name))
-            else {
-                continue;
-            };
-            if inside {
-                path = path::absolute(path.get(link.len()..).unwrap_or("").trim_start_matches('/'), &text);
-            }
-        }
-        path
     }
 
     fn is_guard(&self, effect: &Effect, target: &Target) -> bool {
@@ -187,18 +322,15 @@ impl<'a> Facts<'a> {
     }
 
     fn in_class(&self, class: &str, path: &str) -> bool {
-        let key = (class.to_owned(), path.to_owned());
-        if let Some(known) = self.classes.borrow().get(&key) {
-            return *known;
-        }
-        let belongs = self.fits_class(class, path);
-        self.classes.borrow_mut().insert(key, belongs);
-        belongs
-    }
-
-    fn fits_class(&self, class: &str, path: &str) -> bool {
+        let folds = self.world.folds_case();
+        let folded = folds.then(|| (path.to_lowercase(), self.event.home.to_lowercase()));
+        let (path, home) =
+            folded.as_ref().map_or((path, self.event.home.as_str()), |(path, home)| (path.as_str(), home.as_str()));
         self.tables.get("places").get(class).items().any(|place| {
-            let fits = |pattern: &str| path::fits(pattern, path, &self.event.home);
+            let fits = |pattern: &str| match folds {
+                true => glob::fits(&pattern.to_lowercase(), path, home),
+                false => glob::fits(pattern, path, home),
+            };
             place.get("paths").texts().any(fits) && !place.get("except").texts().any(fits)
         })
     }
@@ -211,8 +343,9 @@ impl<'a> Facts<'a> {
         if self.told.borrow_mut().insert((name.as_ptr() as usize, place)) {
             let about = target.map_or(String::new(), |target| format!(" {}", target.shown()));
             let line = format!("{name}{about}: {}", truth.name());
-            if !self.asked.borrow().contains(&line) {
-                self.asked.borrow_mut().push(line);
+            let mut asked = self.asked.borrow_mut();
+            if asked.known.insert(line.clone()) {
+                asked.lines.push(line);
             }
         }
         truth
@@ -277,7 +410,7 @@ impl<'a> Facts<'a> {
             let names_folder = &self.event.workspace;
             let fits = |name: &String| {
                 let file = path::absolute(name, names_folder);
-                let above = |folder: &str| path::glob(pattern.as_bytes(), folder.as_bytes());
+                let above = |folder: &str| glob::glob(pattern.as_bytes(), folder.as_bytes());
                 std::iter::successors(Some(file.as_str()), |at| (*at != "/").then(|| parent(at))).any(above)
             };
             let all_named = names.count == names.names.len();
@@ -324,7 +457,7 @@ impl<'a> Facts<'a> {
     fn ask_regenerable(&self, path: &str) -> Truth {
         let fits = |pattern: &str| {
             std::iter::successors(Some(path), |at| (*at != "/" && *at != self.event.workspace).then(|| parent(at)))
-                .find(|at| path::fits(pattern, at, &self.event.home))
+                .find(|at| glob::fits(pattern, at, &self.event.home))
                 .map(str::to_owned)
         };
         for place in self.tables.get("places").get("regenerable").items() {
@@ -381,6 +514,48 @@ fn untracked_kind(effect: &Effect) -> Untracked {
         (true, false) => Untracked::All,
         (false, false) => Untracked::Ordinary,
     }
+}
+
+/// Whether a path may fit both a pattern as the shell expands it and one of the library. A pattern of the library that
+/// may begin anywhere counts only where the shell's one names what is hidden: `*.json` is not meant to be a
+/// `credentials.json`.
+fn meets(written: &str, library: &str, home: &str) -> bool {
+    let anchored = match library.strip_prefix("~/") {
+        Some(rest) => Some(format!("{home}/{rest}")),
+        None => library.starts_with('/').then(|| library.to_owned()),
+    };
+    let searched = written.contains("/**/") || written.ends_with("/**");
+    if let Some(library) = anchored {
+        // A search through everything is meant for what it names, and not for all that it could find.
+        if searched && !is_within(fixed_part(written), fixed_part(&library)) {
+            let named = library.strip_suffix("/**").unwrap_or(&library);
+            return names(written) && glob::may_meet(written, named);
+        }
+        return glob::may_meet(written, &library);
+    }
+    let parts: Vec<&str> = written.split('/').collect();
+    let starred = parts.iter().position(|part| part.contains(['*', '?', '['])).unwrap_or(0);
+    let named = match library.split_once('/') {
+        Some((first, _)) => starred.checked_sub(1).and_then(|at| parts.get(at)).is_some_and(|part| *part == first),
+        None => names(written) && aliases::name_of(written).starts_with('.'),
+    };
+    named && glob::may_meet(written, &format!("/**/{library}"))
+}
+
+/// Whether a folder that is taken as a whole holds a folder of what a pattern of the library means. Everybody's home
+/// holds some of it.
+fn holds(tree: &str, library: &str, home: &str) -> bool {
+    let below = format!("{tree}/**/*");
+    match library.strip_prefix("~/") {
+        Some(rest) => rest.contains('/') && glob::may_meet(&below, &format!("{home}/{rest}")),
+        None => library.split_once('/').is_some_and(|(first, _)| first == aliases::name_of(tree) && !first.is_empty()),
+    }
+}
+
+/// Whether the last part of a pattern begins with a name, or at least with the dot of what is hidden.
+fn names(written: &str) -> bool {
+    let last = aliases::name_of(written);
+    last.starts_with('.') || last.find(['*', '?', '[']).unwrap_or(last.len()) > 1
 }
 
 /// The path up to the last part without a pattern.

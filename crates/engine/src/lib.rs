@@ -1,6 +1,7 @@
 //! The judgement: an event becomes an analysis, the detectors' findings on it, and one verdict. Pure: what the machine
 //! knows is asked of a [`World`].
 
+mod aliases;
 mod analyze;
 mod condition;
 mod effect;
@@ -9,8 +10,11 @@ mod facts;
 mod finding;
 mod fingerprint;
 mod gatekeeper;
+mod glob;
 mod path;
 mod quote;
+mod recipe;
+mod scripts;
 mod secret;
 mod sentinel;
 mod sql;
@@ -26,12 +30,14 @@ pub use facts::Facts;
 pub use finding::{At, Decision, Finding, Rewrite, Severity, Tier};
 pub use fingerprint::Fingerprint;
 pub use gatekeeper::{Policy, Precaution, Verdict, way_on};
-pub use path::{Folders, Place, absolute, fits, is_below, is_within, parent};
+pub use glob::fits;
+pub use path::{Folders, Place, absolute, is_below, is_within, parent};
 pub use reflex_shell as shell;
+pub use scripts::{Script, Usage};
 pub use secret::{redact, redacted};
 pub use sentinel::Weighed;
 pub use truth::Truth;
-pub use world::{Known, Names, Real, Supposed, SupposedGit, Untracked, World};
+pub use world::{Known, MOST_CONTENT, Names, Real, Supposed, SupposedGit, Untracked, World};
 
 use reflex_tables::Node;
 

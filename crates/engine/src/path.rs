@@ -30,7 +30,12 @@ pub(crate) fn lexical(value: &Value, folders: Folders<'_>, variable: &dyn Fn(&st
                 everything &= glob.bytes().all(|byte| byte == b'*');
             }
             Piece::Home(user) if user.is_empty() => text.push_str(folders.home),
-            Piece::Home(user) => text.push_str(&format!("{}/{user}", parent(folders.home))),
+            Piece::Home(user) => match user.as_str() {
+                "+" => text.push_str(folders.cwd),
+                "-" => return cut_short(&text, folders),
+                "root" => text.push_str("/root"),
+                user => text.push_str(&format!("{}/{user}", parent(folders.home))),
+            },
             Piece::Output(Printed::Temporary) => text.push_str("/tmp/tmp.new"),
             Piece::Output(Printed::WorkingDirectory) => text.push_str(folders.start),
             Piece::Output(Printed::GitRoot) => text.push_str(folders.workspace),
@@ -77,10 +82,99 @@ fn known(text: &str, everything: bool, folders: Folders<'_>) -> TargetPath {
     let joined = if path.starts_with('/') { path.to_owned() } else { format!("{}/{path}", folders.cwd) };
     let climbing = climbs.then_some(joined);
     TargetPath::Known {
-        text: absolute(path, folders.cwd),
+        text: through_process(absolute(path, folders.cwd), folders.cwd),
         climbing,
         follows: follows || everything,
         contents: everything,
+    }
+}
+
+/// `/proc/self/root` is the root, `/proc/self/cwd` the folder of the command.
+fn through_process(path: String, cwd: &str) -> String {
+    let Some((process, rest)) = path.strip_prefix("/proc/").and_then(|below| below.split_once('/')) else {
+        return path;
+    };
+    let is_process =
+        matches!(process, "self" | "thread-self" | "*") || process.bytes().all(|byte| byte.is_ascii_digit());
+    let (link, below) = rest.split_once('/').unwrap_or((rest, ""));
+    let leads_to = match link {
+        "root" => "/",
+        "cwd" => cwd,
+        _ => return path,
+    };
+    if is_process { through_process(absolute(below, leads_to), cwd) } else { path }
+}
+
+/// The path that a program which decodes it would open, if it hides its dots or slashes: percent signs, once and
+/// twice, overlong and wide letters, backslashes, dots and slashes as numbers.
+pub(crate) fn decoded(text: &str) -> Option<String> {
+    const SPELLINGS: [(&str, &str); 22] = [
+        ("%uff0e", "."),
+        ("%u2215", "/"),
+        ("%u2216", "/"),
+        ("%uefc8", "/"),
+        ("%uf025", "/"),
+        ("%c0%ae", "."),
+        ("%c0%2e", "."),
+        ("%e0%40%ae", "."),
+        ("%c0ae", "."),
+        ("%e0%80%ae", "."),
+        ("%f0%80%80%ae", "."),
+        ("%c0%af", "/"),
+        ("%c0%2f", "/"),
+        ("%c1%9c", "/"),
+        ("%c0%5c", "/"),
+        ("%c0%9v", "/"),
+        ("%e0%80%af", "/"),
+        ("0x2e", "."),
+        ("0x2f", "/"),
+        ("0x5c", "/"),
+        ("\u{ff0e}", "."),
+        ("\u{2215}", "/"),
+    ];
+    let telling = |text: &str| text.contains(['%', '\\', '\u{ff0e}', '\u{2215}']) || text.contains("0x");
+    if !telling(text) {
+        return None;
+    }
+    let mut plain = text.to_owned();
+    for _ in 0..MOST_DECODINGS {
+        let mut next = plain.to_ascii_lowercase();
+        let has_wide = SPELLINGS.iter().any(|(spelled, _)| next.contains(spelled));
+        if has_wide {
+            for (spelled, meant) in SPELLINGS {
+                next = next.replace(spelled, meant);
+            }
+        } else {
+            next = percent_decoded(&plain);
+        }
+        if next == plain {
+            break;
+        }
+        plain = next;
+    }
+    let ended = plain.split(['\0', '\n', '\r']).next().unwrap_or("").replace('\\', "/");
+    (ended != text).then_some(ended)
+}
+
+/// Twice is common, three times is not; what is left then stays as it is.
+const MOST_DECODINGS: usize = 4;
+
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    loop {
+        match rest {
+            [b'%', high, low, more @ ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+                let digit = |byte: u8| char::from(byte).to_digit(16).unwrap_or(0) as u8;
+                bytes.push(digit(*high) * 16 + digit(*low));
+                rest = more;
+            }
+            [byte, more @ ..] => {
+                bytes.push(*byte);
+                rest = more;
+            }
+            [] => return String::from_utf8_lossy(&bytes).into_owned(),
+        }
     }
 }
 
@@ -200,98 +294,25 @@ pub(crate) fn is_connection(path: &str) -> bool {
     path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/")
 }
 
-/// Whether a path fits a pattern of the library: `*` within a part, `**` over parts, `?` one letter; `~/` is the home,
-/// a pattern that begins with neither `/` nor `~/` may begin at any part.
-pub fn fits(pattern: &str, path: &str, home: &str) -> bool {
-    if let Some(rest) = pattern.strip_prefix("~/") {
-        let Some(below) = path.strip_prefix(home).and_then(|below| below.strip_prefix('/')) else { return false };
-        return glob(rest.as_bytes(), below.as_bytes());
-    }
-    if pattern.starts_with('/') {
-        return glob(pattern.as_bytes(), path.as_bytes());
-    }
-    let starts = std::iter::once(0).chain(path.match_indices('/').map(|(at, _)| at + 1));
-    let pattern = pattern.as_bytes();
-    starts.filter_map(|at| path.as_bytes().get(at..)).any(|rest| first_fits(pattern, rest) && glob(pattern, rest))
-}
-
-/// A cheap look before the walk: most patterns begin with a letter that most paths do not have there.
-fn first_fits(pattern: &[u8], path: &[u8]) -> bool {
-    match (pattern.first(), path.first()) {
-        (Some(b'*' | b'?' | b'['), _) => true,
-        (Some(wanted), Some(there)) => wanted == there,
-        _ => false,
-    }
-}
-
-/// Matches without recursion: at a mismatch the last star takes one letter more.
-pub(crate) fn glob(pattern: &[u8], text: &[u8]) -> bool {
-    let (mut at, mut read) = (0, 0);
-    let mut retry: Option<(usize, usize, bool)> = None;
-    loop {
-        let next = pattern.get(at).copied();
-        if next == Some(b'*') {
-            let deep = pattern.get(at + 1) == Some(&b'*');
-            at += if deep { 2 } else { 1 };
-            // `**/` also stands for no folder at all.
-            if deep && pattern.get(at) == Some(&b'/') && (read == 0 || text.get(read - 1) == Some(&b'/')) {
-                at += 1;
-            }
-            retry = Some((at, read, deep));
-            continue;
-        }
-        match (next, text.get(read).copied()) {
-            (None, None) => return true,
-            (Some(b'?'), Some(letter)) if letter != b'/' => (at, read) = (at + 1, read + 1),
-            (Some(b'['), Some(letter)) if set(pattern, at, letter).is_some() => {
-                (at, read) = (set(pattern, at, letter).unwrap_or(at + 1), read + 1);
-            }
-            (Some(wanted), Some(there)) if wanted == there => (at, read) = (at + 1, read + 1),
-            (_, there) => {
-                let Some((star, from, deep)) = retry else { return false };
-                let taken = text.get(from).copied();
-                if taken.is_none() || (there.is_none() && at > pattern.len()) || (!deep && taken == Some(b'/')) {
-                    return false;
-                }
-                retry = Some((star, from + 1, deep));
-                (at, read) = (star, from + 1);
-            }
-        }
-    }
-}
-
-/// `[a-z_]` at `at`: where it ends, if it holds the letter.
-fn set(pattern: &[u8], at: usize, letter: u8) -> Option<usize> {
-    let end = at + pattern.get(at..)?.iter().position(|byte| *byte == b']')?;
-    let mut inside = pattern.get(at + 1..end)?;
-    loop {
-        match inside {
-            [first, b'-', last, ..] if (*first..=*last).contains(&letter) => return Some(end + 1),
-            [_, b'-', _, rest @ ..] => inside = rest,
-            [one, ..] if *one == letter => return Some(end + 1),
-            [_, rest @ ..] => inside = rest,
-            [] => return None,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn patterns_fit_as_gitignore_would() {
-        let check = |pattern, path, expected| assert_eq!(fits(pattern, path, "/home/me"), expected, "{pattern} {path}");
-        check("~/.ssh/id_*", "/home/me/.ssh/id_rsa", true);
-        check("~/.ssh/id_*", "/home/you/.ssh/id_rsa", false);
-        check("/etc/**", "/etc/a/b", true);
-        check("/etc/*", "/etc/a/b", false);
-        check(".env", "/repo/a/.env", true);
-        check(".env", "/repo/a/x.env", false);
-        check("*.pem", "/repo/a/x.pem", true);
-        check("**/bin/reflex", "/usr/local/bin/reflex", true);
-        check("/dev/sd[a-z]", "/dev/sdb", true);
-        check("node_modules", "/repo/node_modules", true);
+    fn hidden_dots_and_slashes_are_seen() {
+        let check = |text: &str, plain: Option<&str>| assert_eq!(decoded(text).as_deref(), plain, "{text}");
+        check("%2e%2e%2fetc", Some("../etc"));
+        check("%252e%252e/x", Some("../x"));
+        check("..%c0%af..%c0%afx%00.html", Some("../../x"));
+        check("a\\..\\b", Some("a/../b"));
+        check("src/a b.rs", None);
+    }
+
+    #[test]
+    fn a_process_is_no_way_around() {
+        assert_eq!(through_process("/proc/self/root/proc/1/root/etc".into(), "/repo"), "/etc");
+        assert_eq!(through_process("/proc/self/cwd/x".into(), "/repo"), "/repo/x");
+        assert_eq!(through_process("/proc/meminfo/x".into(), "/repo"), "/proc/meminfo/x");
     }
 
     #[test]

@@ -11,6 +11,12 @@ const MAX_QUOTED: usize = 80;
 
 /// The part of the call that an effect comes from.
 pub(crate) fn guilty_part(effect: &Effect, facts: &Facts<'_>) -> String {
+    if let Some(script) = effect.script.and_then(|script| facts.analysis.scripts.get(script)) {
+        let said = facts.analysis.command(effect).map_or_else(|| effect.origin.span.of(&script.text).to_owned(), words);
+        let place = script.place(effect.origin.span.start);
+        let place = place.strip_prefix(&format!("{}/", facts.event.workspace)).unwrap_or(&place);
+        return shortened(&redacted(&format!("{place}: {}", said.split_whitespace().collect::<Vec<_>>().join(" "))));
+    }
     let action = facts.event.actions.get(effect.action);
     let derived = effect.origin.derivation.and_then(|_| facts.analysis.command(effect)).map(words);
     let text = match action {

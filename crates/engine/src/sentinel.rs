@@ -5,6 +5,7 @@ use crate::effect::{Effect, Target};
 use crate::facts::Facts;
 use crate::finding::{At, Decision, Finding, Severity, Tier};
 use crate::quote;
+use crate::scripts::Usage;
 use crate::truth::Truth;
 use reflex_tables::Node;
 
@@ -28,9 +29,11 @@ pub(crate) fn inspect(facts: &Facts<'_>) -> (Vec<Finding>, Vec<Weighed>) {
     let mut weighed: Vec<Weighed> = Vec::new();
     for (index, effect) in facts.analysis.effects.iter().enumerate() {
         for rule in triggers.get(effect.kind.name()).items() {
-            let (truth, fires) = judge(rule, effect, facts);
+            let (truth, holds) = judge(rule, effect, facts);
+            let severity = severity(rule, effect, facts).filter(|_| holds);
+            let fires = severity.is_some();
             weighed.push(Weighed { effect: index, rule: rule.get("id").text(), truth, fires });
-            findings.extend(fires.then(|| finding(rule, effect, facts, truth)));
+            findings.extend(severity.map(|severity| finding(rule, severity, effect, facts, truth)));
         }
     }
     (findings, weighed)
@@ -47,7 +50,21 @@ fn judge(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> (Truth, boo
     (truth, fires)
 }
 
-fn finding(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>, truth: Truth) -> Finding {
+/// What a script says that is only written weighs less: it may never run, and when it does it is judged then.
+fn severity(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> Option<Severity> {
+    let severity = Severity::named(rule.get("severity").text()).unwrap_or(Severity::High);
+    let script = effect.script.and_then(|script| facts.analysis.scripts.get(script));
+    if script.is_none_or(|script| script.usage != Usage::Written) {
+        return Some(severity);
+    }
+    match severity {
+        Severity::Critical => Some(Severity::High),
+        Severity::High => Some(Severity::Low),
+        Severity::Medium | Severity::Low | Severity::Info => None,
+    }
+}
+
+fn finding(rule: Node<'static>, severity: Severity, effect: &Effect, facts: &Facts<'_>, truth: Truth) -> Finding {
     let lost = facts.take_lost();
     let guilty = guilty_targets(rule, effect, facts);
     let words = Words { guilty: &guilty, effect, facts, lost: &lost, known: truth == Truth::Yes };
@@ -56,7 +73,7 @@ fn finding(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>, truth: Truth
         id: id.into(),
         detector: rule.get("detector").text().into(),
         category: rule.get("category").text().into(),
-        severity: Severity::named(rule.get("severity").text()).unwrap_or(Severity::High),
+        severity,
         confidence: rule.get("confidence").number(),
         tier: Tier::named(rule.get("tier").text()).unwrap_or_default(),
         action: None,
@@ -81,12 +98,16 @@ fn guilty_targets<'e>(rule: Node<'static>, effect: &'e Effect, facts: &Facts<'_>
 }
 
 fn at(effect: &Effect, facts: &Facts<'_>) -> At {
-    let reading = facts.analysis.readings.get(effect.action);
+    let reading = facts.analysis.reading(effect);
     let mut derived = Vec::new();
     let mut step = effect.origin.derivation;
     while let Some(derivation) = step.and_then(|id| reading?.derivations.get(id.0 as usize)) {
         derived.insert(0, derivation.clone());
         step = derivation.from.derivation;
+    }
+    if let Some(script) = effect.script.and_then(|script| facts.analysis.scripts.get(script)) {
+        let span = if script.usage == Usage::Task { Default::default() } else { effect.origin.span };
+        return At { within: format!("file:{}", script.path), span, derived };
     }
     let within = if effect.command.is_some() || !effect.origin.span.eq(&Default::default()) {
         "command"

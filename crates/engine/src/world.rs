@@ -37,10 +37,20 @@ pub enum Untracked {
     All,
 }
 
+/// Files larger than this are no scripts that people write; their content is not known.
+pub const MOST_CONTENT: usize = 256 * 1024;
+
 /// The machine as facts. Paths are absolute; answers are bounded, and what lies beyond the bounds is not known.
 pub trait World {
     /// Where a path leads. With `follow` a link at its end is followed too.
     fn real(&self, path: &str, follow: bool) -> Real;
+    /// The paths that fit an absolute pattern of the shell; not known where there are too many to look at.
+    fn expand(&self, pattern: &str) -> Known<Vec<String>>;
+    /// Whether names that differ only in case are the same file.
+    fn folds_case(&self) -> bool;
+    /// What stands in a regular file of text, links followed; nothing for what is no such file or larger than
+    /// [`MOST_CONTENT`] bytes.
+    fn content(&self, path: &str) -> Option<String>;
     /// The value of an environment variable.
     fn variable(&self, name: &str) -> Option<String>;
     /// Folders for temporary files.
@@ -86,6 +96,10 @@ pub struct Supposed {
     pub missing: Vec<String>,
     /// Files of the guard.
     pub guard: Vec<String>,
+    /// Files and what stands in them; relative ones begin at the project's root.
+    pub files: BTreeMap<String, String>,
+    /// Whether names that differ only in case are the same file.
+    pub folds_case: bool,
 }
 
 /// Git facts that are given. Paths are relative to the project's root; what is not listed is tracked and unchanged.
@@ -153,6 +167,20 @@ impl World for Supposed {
         }
         let missing = self.missing.iter().any(|gone| is_within(&real, &self.absolute_link(gone)));
         Real { path: real, exists: Some(!missing), is_folder: None }
+    }
+
+    fn expand(&self, _pattern: &str) -> Known<Vec<String>> {
+        None
+    }
+
+    fn folds_case(&self) -> bool {
+        self.folds_case
+    }
+
+    fn content(&self, path: &str) -> Option<String> {
+        let real = self.real(path, true).path;
+        let file = self.files.iter().find(|(file, _)| self.absolute_link(file) == real);
+        file.map(|(_, text)| text.clone()).filter(|text| text.len() <= MOST_CONTENT)
     }
 
     fn variable(&self, name: &str) -> Option<String> {

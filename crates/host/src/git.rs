@@ -21,6 +21,11 @@ mod references;
 mod staged;
 mod unstaged;
 
+/// The content of a regular file of at most `limit` bytes, links followed; nothing is ever waited for.
+pub(crate) fn regular_file(path: &Path, limit: usize) -> Option<Vec<u8>> {
+    read::file(path, limit as u64).ok().flatten()
+}
+
 use config::Settings;
 use index::Index;
 

@@ -1,7 +1,7 @@
 //! The real machine as facts. Git is never started; what is not answered within bounds is not known.
 
 use crate::git::{Fact, Ignored, Repository};
-use reflex_engine::{Known, Names, Real, Untracked, World, is_within};
+use reflex_engine::{Known, MOST_CONTENT, Names, Real, Untracked, World, fits, is_within};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -70,6 +70,19 @@ impl World for LocalWorld {
         let real = if follow { resolved(written) } else { resolved_above(written) };
         let is_folder = if follow { real.metadata() } else { found }.ok().map(|metadata| metadata.is_dir());
         Real { path: real.to_string_lossy().into_owned(), exists, is_folder }
+    }
+
+    fn expand(&self, pattern: &str) -> Known<Vec<String>> {
+        expanded(pattern)
+    }
+
+    fn folds_case(&self) -> bool {
+        cfg!(any(target_os = "macos", target_os = "windows"))
+    }
+
+    fn content(&self, path: &str) -> Option<String> {
+        let bytes = crate::git::regular_file(Path::new(path), MOST_CONTENT)?;
+        String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
     }
 
     fn variable(&self, name: &str) -> Option<String> {
@@ -175,4 +188,38 @@ fn unversioned(path: &str) -> Names {
         entries.flatten().take(MOST_NAMES).map(|entry| entry.path().to_string_lossy().into_owned()).collect();
     names.sort();
     Names { count: names.len(), names }
+}
+
+/// More folder entries than these are not looked at to expand one pattern.
+const MOST_ENTRIES: usize = 10_000;
+
+/// Part by part, as the shell does it: a star takes no leading dot.
+fn expanded(pattern: &str) -> Known<Vec<String>> {
+    if pattern.contains("**") || pattern.contains('(') {
+        return None;
+    }
+    let mut found = vec![String::new()];
+    let mut looked_at = 0;
+    for part in pattern.split('/').filter(|part| !part.is_empty()) {
+        if !part.contains(['*', '?', '[']) {
+            found.iter_mut().for_each(|path| path.extend(["/", part]));
+            continue;
+        }
+        let mut deeper = Vec::new();
+        for folder in &found {
+            for entry in std::fs::read_dir(if folder.is_empty() { "/" } else { folder }).into_iter().flatten() {
+                looked_at += 1;
+                if looked_at > MOST_ENTRIES {
+                    return None;
+                }
+                let name = entry.ok()?.file_name().to_string_lossy().into_owned();
+                let hidden = name.starts_with('.') && !part.starts_with('.');
+                if !hidden && fits(&format!("/{part}"), &format!("/{name}"), "/") {
+                    deeper.push(format!("{folder}/{name}"));
+                }
+            }
+        }
+        found = deeper;
+    }
+    Some(found)
 }

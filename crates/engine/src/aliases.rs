@@ -1,0 +1,127 @@
+//! Other names that a call itself gives to files before it uses them: links, copies, moves.
+
+use crate::analyze::Analysis;
+use crate::effect::{Effect, EffectKind, Target, TargetPath};
+use crate::path::{self, Folders, is_below, is_within, parent};
+use reflex_shell::CommandId;
+
+/// More names of one file than these are not followed.
+const MOST_NAMES: usize = 8;
+
+/// What the names of a call stand for. Order is not looked at: a name that is given later may be used in a loop.
+#[derive(Default)]
+pub(crate) struct Aliases {
+    links: Vec<Link>,
+    /// A copy, and what it is a copy of.
+    copies: Vec<(String, String)>,
+}
+
+/// A link that the call makes.
+struct Link {
+    path: String,
+    leads_to: String,
+    /// The command that makes it does not go through it.
+    made_by: By,
+}
+
+/// Action, file and command of an effect.
+type By = (usize, Option<usize>, Option<CommandId>);
+
+fn by(effect: &Effect) -> By {
+    (effect.action, effect.script, effect.command)
+}
+
+impl Aliases {
+    pub(crate) fn of(analysis: &Analysis, folders: Folders<'_>, variable: &dyn Fn(&str) -> Option<String>) -> Aliases {
+        let mut aliases = Aliases::default();
+        for effect in &analysis.effects {
+            let is_place = effect.kind == EffectKind::Overwrite && effect.flags.contains(&"place");
+            if effect.kind == EffectKind::Link {
+                aliases.links.extend(link(effect, folders, variable));
+            } else if is_place {
+                aliases.copies.extend(copies(effect, analysis));
+            }
+        }
+        aliases
+    }
+
+    /// The path with links followed; one at its end only with `follow`.
+    pub(crate) fn linked(&self, effect: &Effect, path: &str, follow: bool) -> String {
+        let mut path = path.to_owned();
+        for link in self.links.iter().filter(|link| link.made_by != by(effect)) {
+            let through = if follow { is_within(&path, &link.path) } else { is_below(&path, &link.path) };
+            if through {
+                let below = path.get(link.path.len()..).unwrap_or("").trim_start_matches('/');
+                path = path::absolute(below, &link.leads_to);
+            }
+        }
+        path
+    }
+
+    /// What the file is a copy of, the copies of copies included.
+    pub(crate) fn sources(&self, path: &str) -> Vec<String> {
+        let mut sources: Vec<String> = Vec::new();
+        let mut names = vec![path.to_owned()];
+        while let Some(name) = names.pop() {
+            for (copy, source) in self.copies.iter().filter(|(copy, _)| is_within(&name, copy)) {
+                let below = name.get(copy.len()..).unwrap_or("").trim_start_matches('/');
+                let source = path::absolute(below, source);
+                if sources.len() < MOST_NAMES && !sources.contains(&source) {
+                    sources.push(source.clone());
+                    names.push(source);
+                }
+            }
+        }
+        sources
+    }
+}
+
+/// A symbolic link leads on from its own folder, a hard link from where the command runs.
+fn link(effect: &Effect, folders: Folders<'_>, variable: &dyn Fn(&str) -> Option<String>) -> Option<Link> {
+    let argument = effect.argument.as_ref()?;
+    let target = effect.targets.first();
+    let named = argument.shown();
+    let name = named.trim_end_matches('/').rsplit('/').next().unwrap_or("");
+    let link = match target.and_then(|target| Some((target.path()?, target))) {
+        Some((path, target)) if is_folder(path, target, folders) => path::absolute(name, path),
+        Some((path, _)) => path.to_owned(),
+        None => path::absolute(name, effect.folder.as_deref()?),
+    };
+    let symbolic = effect.flags.contains(&"symbolic");
+    let cwd = if symbolic { parent(&link) } else { effect.folder.as_deref()? };
+    match path::lexical(argument, Folders { cwd, ..folders }, variable) {
+        TargetPath::Known { text, .. } => Some(Link { path: link, leads_to: text, made_by: by(effect) }),
+        TargetPath::None | TargetPath::Unknown => None,
+    }
+}
+
+/// Folders that are known without looking: those that every call has, and what is written with a slash behind it.
+fn is_folder(path: &str, target: &Target, folders: Folders<'_>) -> bool {
+    let follows = matches!(target.path, TargetPath::Known { follows: true, .. });
+    follows || [folders.start, folders.workspace, folders.home].contains(&path) || is_within(folders.workspace, path)
+}
+
+/// `cp a b` makes `b` or `b/a`.
+fn copies(effect: &Effect, analysis: &Analysis) -> Vec<(String, String)> {
+    let Some(place) = effect.targets.first().and_then(Target::path) else { return Vec::new() };
+    let mut copies = Vec::new();
+    for source in sources(effect, analysis).filter_map(Target::path) {
+        copies.push((path::absolute(name_of(source), place), source.to_owned()));
+        copies.push((place.to_owned(), source.to_owned()));
+    }
+    copies
+}
+
+/// What the same command copies or moves.
+pub(crate) fn sources<'a>(effect: &'a Effect, analysis: &'a Analysis) -> impl Iterator<Item = &'a Target> {
+    let is_source = |other: &&Effect| {
+        let copied = other.kind == EffectKind::Read && other.flags.contains(&"copied");
+        (copied || other.kind == EffectKind::Move) && by(other) == by(effect)
+    };
+    analysis.effects.iter().filter(is_source).flat_map(|source| &source.targets)
+}
+
+/// The last part of a path.
+pub(crate) fn name_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or("")
+}

@@ -1,0 +1,268 @@
+//! Patterns of paths: whether one fits a path, and whether two may fit the same path.
+
+/// Whether a path fits a pattern of the library: `*` within a part, `**` over parts, `?` one letter; `~/` is the home,
+/// a pattern that begins with neither `/` nor `~/` may begin at any part.
+pub fn fits(pattern: &str, path: &str, home: &str) -> bool {
+    if let Some(rest) = pattern.strip_prefix("~/") {
+        let Some(below) = path.strip_prefix(home).and_then(|below| below.strip_prefix('/')) else { return false };
+        return glob(rest.as_bytes(), below.as_bytes());
+    }
+    if pattern.starts_with('/') {
+        return glob(pattern.as_bytes(), path.as_bytes());
+    }
+    let pattern = pattern.as_bytes();
+    match find(pattern, b"**") {
+        None => glob(pattern, last_parts(path.as_bytes(), pattern.iter().filter(|byte| **byte == b'/').count() + 1)),
+        // What stands before the first `**` decides where the pattern may begin; the rest of the path is free.
+        Some(deep) => {
+            let fixed = pattern.get(..deep).unwrap_or(&[]);
+            let slashes = fixed.iter().filter(|byte| **byte == b'/').count();
+            let begins = |start: &&[u8]| slashes == 0 || glob(fixed, first_parts(start, slashes));
+            starts(path.as_bytes()).find(begins).is_some_and(|start| glob(pattern, start))
+        }
+    }
+}
+
+fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
+    text.windows(wanted.len()).position(|window| window == wanted)
+}
+
+/// The path from each of its parts on.
+fn starts(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let after = |(at, byte): (usize, &u8)| (*byte == b'/').then(|| path.get(at + 1..).unwrap_or(&[]));
+    std::iter::once(path).chain(path.iter().enumerate().filter_map(after))
+}
+
+fn last_parts(path: &[u8], parts: usize) -> &[u8] {
+    let slash = path.iter().enumerate().rev().filter(|(_, byte)| **byte == b'/').nth(parts - 1);
+    slash.map_or(path, |(at, _)| path.get(at + 1..).unwrap_or(&[]))
+}
+
+/// The first parts with the slash behind them.
+fn first_parts(path: &[u8], parts: usize) -> &[u8] {
+    let slash = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').nth(parts - 1);
+    slash.map_or(path, |(at, _)| path.get(..=at).unwrap_or(path))
+}
+
+/// A place to go on from after a mismatch: behind a star, which then takes one letter more.
+type Retry = Option<(usize, usize)>;
+
+/// Matches without recursion: at a mismatch the last star takes one letter more, and if it must not, the last `**`.
+pub(crate) fn glob(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut at, mut read) = (0, 0);
+    let (mut shallow, mut deep): (Retry, Retry) = (None, None);
+    loop {
+        let next = pattern.get(at).copied();
+        if next == Some(b'*') {
+            if pattern.get(at + 1) == Some(&b'*') {
+                at += 2;
+                // `**/` also stands for no folder at all.
+                let at_part = read == 0 || text.get(read - 1) == Some(&b'/');
+                at += usize::from(pattern.get(at) == Some(&b'/') && at_part);
+                (shallow, deep) = (None, Some((at, read)));
+            } else {
+                at += 1;
+                shallow = Some((at, read));
+            }
+            continue;
+        }
+        match (next, text.get(read).copied()) {
+            (None, None) => return true,
+            (Some(b'?'), Some(letter)) if letter != b'/' => (at, read) = (at + 1, read + 1),
+            (Some(b'['), Some(letter)) if set(pattern, at, letter).is_some() => {
+                (at, read) = (set(pattern, at, letter).unwrap_or(at + 1), read + 1);
+            }
+            (Some(wanted), Some(there)) if wanted == there => (at, read) = (at + 1, read + 1),
+            _ => {
+                let within = shallow.filter(|(_, from)| text.get(*from).is_some_and(|letter| *letter != b'/'));
+                let retry = if within.is_some() { &mut shallow } else { &mut deep };
+                let Some((star, from)) = *retry else { return false };
+                if from >= text.len() {
+                    return false;
+                }
+                (at, read) = (star, from + 1);
+                *retry = Some((star, from + 1));
+                if within.is_none() {
+                    shallow = None;
+                }
+            }
+        }
+    }
+}
+
+/// `[a-z_]` or `[!a-z]` at `at`: where it ends, if it holds the letter.
+fn set(pattern: &[u8], at: usize, letter: u8) -> Option<usize> {
+    let end = set_end(pattern, at)?;
+    holds(pattern.get(at + 1..end)?, letter).then_some(end + 1)
+}
+
+fn set_end(pattern: &[u8], at: usize) -> Option<usize> {
+    Some(at + pattern.get(at..)?.iter().position(|byte| *byte == b']')?)
+}
+
+fn holds(inside: &[u8], letter: u8) -> bool {
+    if let [b'!' | b'^', rest @ ..] = inside {
+        return !holds(rest, letter);
+    }
+    let mut inside = inside;
+    loop {
+        match inside {
+            [first, b'-', last, ..] if (*first..=*last).contains(&letter) => return true,
+            [_, b'-', _, rest @ ..] => inside = rest,
+            [one, ..] if *one == letter => return true,
+            [_, rest @ ..] => inside = rest,
+            [] => return false,
+        }
+    }
+}
+
+/// More parts or letters than these are not compared: then two patterns count as fitting the same path.
+const MOST_COMPARED: usize = 128;
+
+/// Whether some path fits both an absolute pattern of a shell, in which a star takes no leading dot, and an absolute
+/// pattern of the library.
+pub(crate) fn may_meet(shell: &str, library: &str) -> bool {
+    let parts = |pattern| str::split(pattern, '/').filter(|part: &&str| !part.is_empty()).collect::<Vec<_>>();
+    let (shell, library): (Vec<&str>, Vec<&str>) = (parts(shell), parts(library));
+    if shell.len().max(library.len()) > MOST_COMPARED {
+        return true;
+    }
+    // What a search finds may have a leading dot.
+    let dots = shell.contains(&"**");
+    // `behind[j]`: whether what follows in `shell` may meet `library[j..]`.
+    let mut behind: Vec<bool> = (0..=library.len()).map(|j| library.iter().skip(j).all(|part| *part == "**")).collect();
+    for one in shell.iter().rev() {
+        let mut here = vec![false; library.len() + 1];
+        for j in (0..=library.len()).rev() {
+            let at = |row: &[bool], j: usize| row.get(j).copied().unwrap_or(false);
+            let met = match library.get(j) {
+                _ if *one == "**" => at(&behind, j) || at(&here, j + 1),
+                None => false,
+                Some(&"**") => at(&here, j + 1) || at(&behind, j),
+                Some(other) => at(&behind, j + 1) && parts_meet(one, other, dots),
+            };
+            if let Some(slot) = here.get_mut(j) {
+                *slot = met;
+            }
+        }
+        behind = here;
+    }
+    behind.first().copied().unwrap_or(false)
+}
+
+/// One step of a pattern of names.
+#[derive(Clone, Copy, PartialEq)]
+enum Step<'p> {
+    Any,
+    One,
+    Letter(u8),
+    Set(&'p [u8]),
+}
+
+fn parts_meet(shell: &str, library: &str, dots: bool) -> bool {
+    let (shell, library) = (steps(shell.as_bytes()), steps(library.as_bytes()));
+    let hidden = library.first() == Some(&Step::Letter(b'.'));
+    if hidden && !dots && shell.first() != Some(&Step::Letter(b'.')) {
+        return false;
+    }
+    if shell.len().max(library.len()) > MOST_COMPARED {
+        return true;
+    }
+    let mut behind: Vec<bool> =
+        (0..=library.len()).map(|j| library.iter().skip(j).all(|step| *step == Step::Any)).collect();
+    for one in shell.iter().rev() {
+        let mut here = vec![false; library.len() + 1];
+        for j in (0..=library.len()).rev() {
+            let at = |row: &[bool], j: usize| row.get(j).copied().unwrap_or(false);
+            let met = match (*one, library.get(j)) {
+                (Step::Any, _) => at(&behind, j) || (j < library.len() && at(&here, j + 1)),
+                (_, None) => false,
+                (_, Some(Step::Any)) => at(&here, j + 1) || at(&behind, j),
+                (one, Some(other)) => at(&behind, j + 1) && may_be_same(one, *other),
+            };
+            if let Some(slot) = here.get_mut(j) {
+                *slot = met;
+            }
+        }
+        behind = here;
+    }
+    behind.first().copied().unwrap_or(false)
+}
+
+fn may_be_same(one: Step<'_>, other: Step<'_>) -> bool {
+    match (one, other) {
+        (Step::Letter(a), Step::Letter(b)) => a == b,
+        (Step::Letter(letter), Step::Set(set)) | (Step::Set(set), Step::Letter(letter)) => holds(set, letter),
+        (Step::Any | Step::One | Step::Set(_), _) | (_, Step::Any | Step::One) => true,
+    }
+}
+
+fn steps(pattern: &[u8]) -> Vec<Step<'_>> {
+    let mut steps = Vec::with_capacity(pattern.len());
+    let mut at = 0;
+    while let Some(byte) = pattern.get(at).copied() {
+        let group = matches!(byte, b'*' | b'?' | b'+' | b'@' | b'!') && pattern.get(at + 1) == Some(&b'(');
+        let (step, length) = match byte {
+            // `@(a|b)`: whatever it is.
+            _ if group => (Step::Any, pattern.get(at..).and_then(|rest| find(rest, b")")).map_or(2, |end| end + 1)),
+            b'*' => (Step::Any, 1),
+            b'?' => (Step::One, 1),
+            b'[' => match set_end(pattern, at) {
+                Some(end) => (Step::Set(pattern.get(at + 1..end).unwrap_or(&[])), end + 1 - at),
+                None => (Step::Letter(b'['), 1),
+            },
+            letter => (Step::Letter(letter), 1),
+        };
+        steps.push(step);
+        at += length;
+    }
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_fit_as_gitignore_would() {
+        let check = |pattern, path, expected| assert_eq!(fits(pattern, path, "/home/me"), expected, "{pattern} {path}");
+        check("~/.ssh/id_*", "/home/me/.ssh/id_rsa", true);
+        check("~/.ssh/id_*", "/home/you/.ssh/id_rsa", false);
+        check("/etc/**", "/etc/a/b", true);
+        check("/etc/*", "/etc/a/b", false);
+        check(".env", "/repo/a/.env", true);
+        check(".env", "/repo/a/x.env", false);
+        check("*.pem", "/repo/a/x.pem", true);
+        check("**/bin/reflex", "/usr/local/bin/reflex", true);
+        check("**/bin/reflex", "bin/reflex", true);
+        check("/dev/sd[a-z]", "/dev/sdb", true);
+        check("/dev/sd[!a-z]", "/dev/sdb", false);
+        check("node_modules", "/repo/node_modules", true);
+        check(".git/**", "/repo/.git/refs/heads/x", true);
+        check(".git/**", "/repo/.github/x", false);
+        check(".git/refs/**/*.lock", "/repo/.git/refs/heads/main.lock", true);
+        check("tests/**", "/repo/src/tests/a/b", true);
+    }
+
+    #[test]
+    fn a_long_path_is_walked_once() {
+        let path = format!("/{}", ".git/".repeat(200_000));
+        assert!(!fits(".git/**/index.lock", &path, "/home/me") && !fits(".env", &path, "/home/me"));
+    }
+
+    #[test]
+    fn two_patterns_may_meet() {
+        let check = |shell, library, expected| assert_eq!(may_meet(shell, library), expected, "{shell} {library}");
+        check("/home/me/.ssh/*", "/home/me/.ssh/id_*", true);
+        check("/home/me/.ssh/*.pub", "/home/me/.ssh/id_*", true);
+        check("/home/me/.ss?/id_rsa", "/home/me/.ssh/id_*", true);
+        check("/home/me/*", "/home/me/.netrc", false);
+        check("/home/me/.n*", "/home/me/.netrc", true);
+        check("/home/me/**/id_rsa", "/home/me/.ssh/id_*", true);
+        check("/etc/sh[a-c]dow", "/etc/shadow", true);
+        check("/etc/sh[!a]dow", "/etc/shadow", false);
+        check("/etc/@(shadow|x)", "/etc/shadow", true);
+        check("/repo/.e*", "/**/.env", true);
+        check("/repo/.es*", "/**/.env", false);
+    }
+}

@@ -1,0 +1,318 @@
+//! Files that a call runs, and scripts that it writes: their text is read like the call's own, and what it would do
+//! belongs to the call. The second step of the analysis: it asks the world for contents, and only where a file is run.
+
+use crate::analyze::{Analysis, Drafter};
+use crate::effect::{Effect, EffectKind, TargetPath};
+use crate::event::{Action, Event};
+use crate::path::{self, Folders, parent};
+use crate::recipe::TaskFile;
+use crate::world::World;
+use reflex_shell::{Command, Language, Reading, Site, Surroundings, Value};
+use reflex_tables::Node;
+
+/// More scripts than these are not read for one call.
+const MOST_SCRIPTS: usize = 32;
+
+/// A script that runs a script that runs a script …
+const MOST_LEVELS: usize = 4;
+
+/// A file of which the call runs or writes the text.
+#[derive(Debug)]
+pub struct Script {
+    /// The file.
+    pub path: String,
+    /// What was read: the file's text, or the recipes of the tasks that are run.
+    pub text: String,
+    /// What it would run.
+    pub reading: Reading,
+    /// Why it is read.
+    pub usage: Usage,
+    /// How many scripts stand between the call and this one.
+    level: usize,
+}
+
+/// What a call does with a script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Usage {
+    /// The file is run.
+    Run,
+    /// Tasks that the file names are run.
+    Task,
+    /// The file is only written.
+    Written,
+}
+
+impl Script {
+    /// Where a byte of the text stands: `x.sh:3`, or the file of a task.
+    pub fn place(&self, at: u32) -> String {
+        let before = self.text.get(..at as usize).unwrap_or("");
+        match self.usage {
+            Usage::Run | Usage::Written => format!("{}:{}", self.path, before.matches('\n').count() + 1),
+            Usage::Task => self.path.clone(),
+        }
+    }
+}
+
+/// Reads what the call runs and writes, and what that runs in turn.
+pub(crate) fn follow(event: &Event, tables: Node<'static>, world: &dyn World, analysis: &mut Analysis) {
+    let mut follower = Follower { event, tables, world, analysis };
+    for (index, action) in event.actions.iter().enumerate() {
+        follower.written(index, action);
+    }
+    let mut next = 0;
+    while next < follower.analysis.effects.len() {
+        follower.effect(next);
+        next += 1;
+    }
+}
+
+struct Follower<'a> {
+    event: &'a Event,
+    tables: Node<'static>,
+    world: &'a dyn World,
+    analysis: &'a mut Analysis,
+}
+
+/// A text that is about to be read as a script.
+struct Found {
+    path: String,
+    text: String,
+    language: Language,
+    usage: Usage,
+    parameters: Vec<Value>,
+    folder: Option<String>,
+    assignments: Vec<(String, String)>,
+}
+
+impl Follower<'_> {
+    fn effect(&mut self, index: usize) {
+        let Some(effect) = self.analysis.effects.get(index) else { return };
+        let level = self.level(effect) + 1;
+        if self.usage(effect) == Some(Usage::Written) {
+            // What a script runs that is only written is looked at when it is run.
+            return;
+        }
+        if level > MOST_LEVELS || effect.site != Site::Here || self.analysis.scripts.len() >= MOST_SCRIPTS {
+            return;
+        }
+        let found = if matches!(effect.kind, EffectKind::RunFile | EffectKind::RunUnknown) {
+            self.run_file(effect)
+        } else if effect.kind == EffectKind::RunTask {
+            self.task(effect)
+        } else {
+            None
+        };
+        let (action, own) = (effect.action, effect.script);
+        let Some(found) = found else { return };
+        if let Some(effect) =
+            self.analysis.effects.get_mut(index).filter(|effect| effect.kind == EffectKind::RunUnknown)
+        {
+            effect.kind = EffectKind::RunFile;
+        }
+        let again = |script: &Script| script.path == found.path && script.text == found.text && own.is_some();
+        if !self.analysis.scripts.iter().any(again) {
+            self.read(action, level, found);
+        }
+    }
+
+    fn level(&self, effect: &Effect) -> usize {
+        self.script(effect).map_or(0, |script| script.level)
+    }
+
+    fn usage(&self, effect: &Effect) -> Option<Usage> {
+        self.script(effect).map(|script| script.usage)
+    }
+
+    fn script(&self, effect: &Effect) -> Option<&Script> {
+        self.analysis.scripts.get(effect.script?)
+    }
+
+    fn run_file(&self, effect: &Effect) -> Option<Found> {
+        let target = effect.targets.first()?;
+        let TargetPath::Known { text: path, .. } = &target.path else { return None };
+        let text = self.content(effect, path)?;
+        let command = self.analysis.command(effect)?;
+        let language = language_of(command, path, &text)?;
+        let own = command.words.iter().position(|word| *word == target.value).unwrap_or(0);
+        Some(Found {
+            path: path.clone(),
+            text,
+            language,
+            usage: Usage::Run,
+            parameters: command.words.iter().skip(own).cloned().collect(),
+            folder: effect.folder.clone(),
+            assignments: self.known(&command.assignments),
+        })
+    }
+
+    /// Values of variables that are set for one command.
+    fn known(&self, assignments: &[(String, Value)]) -> Vec<(String, String)> {
+        let known = |value: &Value| match path::lexical(value, self.folders(), &|name| self.world.variable(name)) {
+            _ if value.literal().is_some() => value.literal().map(|text| text.into_owned()),
+            TargetPath::Known { text, .. } => Some(text),
+            TargetPath::None | TargetPath::Unknown => None,
+        };
+        assignments.iter().filter_map(|(name, value)| Some((name.clone(), known(value)?))).collect()
+    }
+
+    fn folders(&self) -> Folders<'_> {
+        let Event { cwd, workspace, home, .. } = self.event;
+        Folders { cwd, start: cwd, workspace, home }
+    }
+
+    fn task(&self, effect: &Effect) -> Option<Found> {
+        let kind = TaskFile::named(&effect.flags)?;
+        let folder = effect.folder.as_deref()?;
+        let command = self.analysis.command(effect)?;
+        let invocation = command.invocation.as_ref()?;
+        let given = |key: &str| invocation.values(key, &command.words).first().map(|value| value.shown());
+        let folder = given("prefix").map_or_else(|| folder.to_owned(), |prefix| path::absolute(&prefix, folder));
+        let above = std::iter::successors(Some(folder.as_str()), |at| {
+            (*at != self.event.workspace && *at != "/").then(|| parent(at))
+        });
+        let in_folder = |at: &str| kind.file_names().iter().map(|name| path::absolute(name, at)).collect::<Vec<_>>();
+        let files = match given("file") {
+            Some(file) => vec![path::absolute(&file, &folder)],
+            None if kind == TaskFile::Makefile => in_folder(&folder),
+            None => above.flat_map(in_folder).collect(),
+        };
+        let (path, text) = files.into_iter().find_map(|file| self.content(effect, &file).map(|text| (file, text)))?;
+        let wanted: Vec<String> = effect.targets.iter().map(|target| target.value.shown()).collect();
+        let text = kind.recipe(&text, &wanted);
+        let folder = if kind == TaskFile::Makefile { folder } else { parent(&path).to_owned() };
+        let assignments = self.known(&command.assignments);
+        (!text.is_empty()).then(|| Found {
+            path,
+            text,
+            language: Language::Shell,
+            usage: Usage::Task,
+            parameters: Vec::new(),
+            folder: Some(folder),
+            assignments,
+        })
+    }
+
+    /// A file that is written by the action without being run.
+    fn written(&mut self, index: usize, action: &Action) {
+        let (Action::Write { path, content } | Action::Edit { path, content }) = action else { return };
+        let path = path::absolute(&path.with_slashes(), &self.event.cwd);
+        let (language, text) = if crate::aliases::name_of(&path) == "package.json" {
+            (Language::Shell, TaskFile::Package.recipe(content, &["install".to_owned()]))
+        } else if let Some(language) = language_if_run(&path, content) {
+            (language, content.clone())
+        } else {
+            return;
+        };
+        let folder = Some(self.event.workspace.clone());
+        let found = Found {
+            path,
+            text,
+            language,
+            usage: Usage::Written,
+            parameters: Vec::new(),
+            folder,
+            assignments: Vec::new(),
+        };
+        self.read(index, 1, found);
+    }
+
+    fn read(&mut self, action: usize, level: usize, found: Found) {
+        let world = self.world;
+        let variables = found.assignments;
+        let assigned = |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        let surroundings = Surroundings {
+            programs: self.tables.get("programs"),
+            variable: &|name| assigned(name).or_else(|| world.variable(name)),
+            parameters: found.parameters,
+        };
+        let reading = reflex_shell::read_as(found.language, &found.text, &surroundings);
+        let first = self.analysis.effects.len();
+        let script = Some(self.analysis.scripts.len());
+        let start = found.folder.clone();
+        let (event, tables) = (self.event, self.tables);
+        Drafter {
+            event,
+            world,
+            tables,
+            action,
+            script,
+            start,
+            variables: &variables,
+            effects: &mut self.analysis.effects,
+        }
+        .draft(&found.text, &reading);
+        keep_known(&mut self.analysis.effects, first);
+        let (path, text, usage) = (found.path, found.text, found.usage);
+        self.analysis.scripts.push(Script { path, text, reading, usage, level });
+    }
+
+    /// What the file holds when it is run: what another action of this call wrote to it before, else what the world
+    /// has. What the same text wrote to it, its reader knows; if not, nobody does.
+    fn content(&self, effect: &Effect, path: &str) -> Option<String> {
+        let writes = |other: &&Effect| {
+            matches!(other.kind, EffectKind::Overwrite | EffectKind::Append)
+                && other.script == effect.script
+                && (other.action, other.command) < (effect.action, effect.command)
+                && other.targets.iter().any(|target| target.path() == Some(path))
+        };
+        match self.analysis.effects.iter().rfind(writes).map(|other| self.event.actions.get(other.action)) {
+            Some(Some(Action::Write { content, .. })) => Some(content.clone()),
+            Some(_) => None,
+            None => self.world.content(path),
+        }
+    }
+}
+
+/// What a script does to something that is only known when it runs is not held against it: people pass it the right
+/// thing. In the call itself it is.
+fn keep_known(effects: &mut Vec<Effect>, first: usize) {
+    let mut index = 0;
+    effects.retain_mut(|effect| {
+        index += 1;
+        if index <= first {
+            return true;
+        }
+        let named = !effect.targets.is_empty();
+        effect.targets.retain(|target| target.path != TargetPath::Unknown);
+        let gap = matches!(effect.kind, EffectKind::ExceedLimit | EffectKind::Unreadable);
+        let unknown =
+            effect.kind == EffectKind::RunUnknown && !effect.targets.iter().any(|target| target.path().is_some());
+        !gap && !unknown && (!named || !effect.targets.is_empty())
+    });
+}
+
+/// The language in which a file that runs is read: that of the program which runs it, else what its first line says.
+fn language_of(command: &Command, path: &str, text: &str) -> Option<Language> {
+    let Some(invocation) = &command.invocation else { return language_by_itself(path, text) };
+    let mut entries = invocation.grammars.iter().rev().flat_map(|grammar| grammar.0.get("inner").items());
+    let entry = entries.find(|entry| entry.get("file").is_text() || entry.get("script").is_text())?;
+    let language = entry.get("language").text();
+    if language.is_empty() { Some(Language::Shell) } else { Language::named(language) }
+}
+
+/// Endings of files in other languages than the shell's: without a first line that names one they are not run by it.
+const OTHER_LANGUAGES: [&str; 16] =
+    ["py", "js", "mjs", "cjs", "ts", "rb", "pl", "php", "lua", "r", "jl", "exe", "ps1", "bat", "cmd", "fish"];
+
+const SHELLS: [&str; 7] = ["sh", "bash", "zsh", "ksh", "dash", "ash", "mksh"];
+
+fn language_by_itself(path: &str, text: &str) -> Option<Language> {
+    if let Some(first) = text.strip_prefix("#!").and_then(|rest| rest.lines().next()) {
+        let mut words = first.split_whitespace().map(crate::aliases::name_of);
+        let name = words.find(|word| *word != "env" && !word.starts_with('-') && !word.contains('='))?;
+        let plain = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+        return if SHELLS.contains(&plain) { Some(Language::Shell) } else { Language::named(plain) };
+    }
+    (!OTHER_LANGUAGES.contains(&ending(path).to_ascii_lowercase().as_str())).then_some(Language::Shell)
+}
+
+/// The language of a file that is only written, if it is meant to be run: it says so by its name or its first line.
+fn language_if_run(path: &str, text: &str) -> Option<Language> {
+    let named = SHELLS.contains(&ending(path)) || path.contains("/.husky/") || path.contains("/.git/hooks/");
+    let meant = named || (ending(path).is_empty() && text.starts_with("#!"));
+    language_by_itself(path, text).filter(|_| meant)
+}
+
+fn ending(path: &str) -> &str {
+    crate::aliases::name_of(path).rsplit_once('.').map_or("", |(_, ending)| ending)
+}
