@@ -6,7 +6,7 @@ use crate::condition::{self, Subject};
 use crate::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::event::Event;
 use crate::glob;
-use crate::path::{self, Folders, Place, is_within, parent};
+use crate::path::{self, Folders, Place, is_below, is_within, parent};
 use crate::truth::Truth;
 use crate::world::{Known, Names, Real, Untracked, World};
 use reflex_shell::{Piece, Site};
@@ -520,16 +520,17 @@ fn untracked_kind(effect: &Effect) -> Untracked {
 /// may begin anywhere counts only where the shell's one names what is hidden: `*.json` is not meant to be a
 /// `credentials.json`.
 fn meets(written: &str, library: &str, home: &str) -> bool {
+    let searched = written.contains("/**/") || written.ends_with("/**");
     let anchored = match library.strip_prefix("~/") {
         Some(rest) => Some(format!("{home}/{rest}")),
         None => library.starts_with('/').then(|| library.to_owned()),
     };
-    let searched = written.contains("/**/") || written.ends_with("/**");
     if let Some(library) = anchored {
-        // A search through everything is meant for what it names, and not for all that it could find.
-        if searched && !is_within(fixed_part(written), fixed_part(&library)) {
-            let named = library.strip_suffix("/**").unwrap_or(&library);
-            return names(written) && glob::may_meet(written, named);
+        let (from, of_class) = (fixed_part(written), fixed_part(&library));
+        if !is_within(from, of_class) {
+            // A search through everything is meant for what it names, and not for all that it could find.
+            let named = library.strip_suffix("/**").filter(|_| searched).unwrap_or(&library);
+            return is_within(of_class, from) && (!searched || names(written)) && glob::may_meet(written, named);
         }
         return glob::may_meet(written, &library);
     }
@@ -545,11 +546,11 @@ fn meets(written: &str, library: &str, home: &str) -> bool {
 /// Whether a folder that is taken as a whole holds a folder of what a pattern of the library means. Everybody's home
 /// holds some of it.
 fn holds(tree: &str, library: &str, home: &str) -> bool {
-    let below = format!("{tree}/**/*");
-    match library.strip_prefix("~/") {
-        Some(rest) => rest.contains('/') && glob::may_meet(&below, &format!("{home}/{rest}")),
-        None => library.split_once('/').is_some_and(|(first, _)| first == aliases::name_of(tree) && !first.is_empty()),
-    }
+    let Some(rest) = library.strip_prefix("~/") else {
+        return library.split_once('/').is_some_and(|(first, _)| first == aliases::name_of(tree) && !first.is_empty());
+    };
+    let below = tree.strip_prefix(home).and_then(|below| below.strip_prefix('/'));
+    below.is_some_and(|folder| !folder.is_empty() && is_below(rest, folder))
 }
 
 /// Whether the last part of a pattern begins with a name, or at least with the dot of what is hidden.

@@ -8,11 +8,17 @@ pub fn fits(pattern: &str, path: &str, home: &str) -> bool {
         return glob(rest.as_bytes(), below.as_bytes());
     }
     if pattern.starts_with('/') {
-        return glob(pattern.as_bytes(), path.as_bytes());
+        return may_end(pattern.as_bytes(), path.as_bytes()) && glob(pattern.as_bytes(), path.as_bytes());
     }
     let pattern = pattern.as_bytes();
-    match find(pattern, b"**") {
-        None => glob(pattern, last_parts(path.as_bytes(), pattern.iter().filter(|byte| **byte == b'/').count() + 1)),
+    if !may_end(pattern, path.as_bytes()) {
+        return false;
+    }
+    let slashes = pattern.iter().filter(|byte| **byte == b'/').count();
+    // A pattern without `**` fits the last parts or none.
+    let deep = if pattern.last() == Some(&b'*') || slashes > 0 { find(pattern, b"**") } else { None };
+    match deep {
+        None => glob(pattern, last_parts(path.as_bytes(), slashes + 1)),
         // What stands before the first `**` decides where the pattern may begin; the rest of the path is free.
         Some(deep) => {
             let fixed = pattern.get(..deep).unwrap_or(&[]);
@@ -21,6 +27,12 @@ pub fn fits(pattern: &str, path: &str, home: &str) -> bool {
             starts(path.as_bytes()).find(begins).is_some_and(|start| glob(pattern, start))
         }
     }
+}
+
+/// A cheap look before the walk: most patterns end with a letter that most paths do not have there.
+fn may_end(pattern: &[u8], path: &[u8]) -> bool {
+    let last = pattern.last().copied().unwrap_or(b'*');
+    matches!(last, b'*' | b'?' | b']') || path.last() == Some(&last)
 }
 
 fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
