@@ -259,6 +259,9 @@ impl Drafter<'_> {
         if !reflex_shell::applies(entry, invocation) || !is_worded(entry, invocation, &command.words) {
             return;
         }
+        if entry.get("single").is_true() && !is_single(invocation, &command.words) {
+            return;
+        }
         if entry.get("from").text() == "terminal" && command.stdin != Stdin::Inherited {
             return;
         }
@@ -457,6 +460,13 @@ impl Drafter<'_> {
             .filter(|_| is_git)
             .try_fold(folder, |folder, change| resolve(change, &folder))
     }
+}
+
+/// `single:` wants one operand alone that need not be a path.
+fn is_single(invocation: &Invocation, words: &[Value]) -> bool {
+    let known = |index: &usize| words.get(*index).is_some_and(|word| word.literal().is_some());
+    let one = invocation.operands.len() == 1 && invocation.dashes.is_none();
+    one && invocation.operands.iter().all(known) && Selector("paths").values(invocation, words).is_empty()
 }
 
 /// How many operands may name what a program is to do: `aws ec2 terminate-instances`, `gh api repos delete`.

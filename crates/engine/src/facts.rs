@@ -113,11 +113,12 @@ impl<'a> Facts<'a> {
         if effect.site != Site::Here {
             return elsewhere(target, class);
         }
-        let TargetPath::Known { text, contents, .. } = &target.path else {
+        let TargetPath::Known { text, contents, climbing, .. } = &target.path else {
             return Truth::from(class == "unknown" && target.path == TargetPath::Unknown);
         };
         match class {
             "contents" => return Truth::from(*contents),
+            "climbing" => return Truth::from(climbing.is_some()),
             "pattern" => return Truth::from(target.is_pattern()),
             "device" => return Truth::from(text.starts_with("/dev/")),
             "guard" => return Truth::from(self.is_guard(effect, target)),
@@ -382,6 +383,8 @@ impl<'a> Facts<'a> {
         let whole = effect.flags.contains(&"whole").then(|| self.world.work_tree(&real.path)).flatten();
         let path = whole.as_deref().unwrap_or(fixed_part(&real.path));
         match name {
+            // `git checkout WORD` takes a commit if there is one of that name, else the file.
+            "uncommitted" if effect.flags.contains(&"word") && self.is_commit(&real.path, target) => Truth::No,
             "exists" => truth(real.exists),
             "tracked" => truth(self.world.is_tracked(path)),
             "regenerable" => self.is_regenerable(path),
@@ -394,6 +397,11 @@ impl<'a> Facts<'a> {
             "ignored-data" => self.names(self.lasting(path, self.world.untracked(path, Untracked::Ignored)), target),
             _ => Truth::Unknown,
         }
+    }
+
+    fn is_commit(&self, path: &str, target: &Target) -> bool {
+        let word = target.value.literal().unwrap_or_default();
+        self.world.names_commit(path, &word) != Some(false)
     }
 
     /// A link that is itself removed takes nothing along.

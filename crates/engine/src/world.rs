@@ -73,6 +73,8 @@ pub trait World {
     fn untracked(&self, path: &str, which: Untracked) -> Known<Names>;
     /// The branch that is checked out where the path lies; `None` inside if none is.
     fn branch(&self, path: &str) -> Known<Option<String>>;
+    /// Whether a word names a commit where the path lies: a branch, a tag, HEAD.
+    fn names_commit(&self, path: &str, word: &str) -> Known<bool>;
     /// How many commits would be reachable from nowhere without this local branch.
     fn only_on(&self, path: &str, branch: &str) -> Known<usize>;
     /// How many stashes there are.
@@ -236,6 +238,14 @@ impl World for Supposed {
 
     fn branch(&self, _path: &str) -> Known<Option<String>> {
         self.git.as_ref().map(|git| git.branch.clone())
+    }
+
+    fn names_commit(&self, _path: &str, word: &str) -> Known<bool> {
+        let git = self.git.as_ref()?;
+        let is_branch =
+            word == "HEAD" || git.branch.as_deref() == Some(word) || git.protected.iter().any(|name| name == word);
+        // A file that is listed is meant, other words are branches in nearly every case.
+        Some(is_branch || !git.dirty.iter().any(|name| is_within(name, word)))
     }
 
     fn only_on(&self, _path: &str, _branch: &str) -> Known<usize> {

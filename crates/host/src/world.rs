@@ -146,6 +146,10 @@ impl World for LocalWorld {
         self.ask(path, |repository, _| repository.branch())
     }
 
+    fn names_commit(&self, path: &str, word: &str) -> Known<bool> {
+        self.ask(path, |repository, _| repository.names_commit(word))
+    }
+
     fn only_on(&self, path: &str, branch: &str) -> Known<usize> {
         self.ask(path, |repository, _| repository.only_on(branch))
     }

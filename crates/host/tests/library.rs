@@ -154,7 +154,7 @@ const FACTS: [&str; 9] = [
     "ignored-data",
 ];
 
-const COMPUTED: [&str; 4] = ["contents", "pattern", "device", "guard"];
+const COMPUTED: [&str; 5] = ["contents", "pattern", "climbing", "device", "guard"];
 
 fn check_condition(name: &str, condition: &Value, programs: &[String], problems: &mut Vec<String>) {
     let texts = |value: &Value| match value {

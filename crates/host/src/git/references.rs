@@ -40,6 +40,34 @@ impl Repository {
         Ok(name.map(short))
     }
 
+    /// Whether a single word names a commit: a branch, a tag, a remote branch, HEAD, or the beginning of an id. What is
+    /// written with operators (`a~1`, `a:b`, `@{u}`) is not known.
+    pub fn names_commit(&self, word: &str) -> Fact<bool> {
+        if word == "HEAD" || word == "@" {
+            return Ok(self.head()?.is_some());
+        }
+        if word.is_empty()
+            || word.contains(['~', '^', ':', '@', '{', '*', '?', '[', '\\', ' '])
+            || word.starts_with('-')
+        {
+            return Err(Unknown("more than a name"));
+        }
+        let hexadecimal = word.len() >= 4 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let own = word.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+        if own && loose(&self.git_dir, word.as_bytes())?.is_some() {
+            return Ok(true);
+        }
+        for folder in ["refs/", "refs/tags/", "refs/heads/", "refs/remotes/"] {
+            if self.object(format!("{folder}{word}").as_bytes())?.is_some() {
+                return Ok(true);
+            }
+        }
+        if self.object(format!("refs/remotes/{word}/HEAD").as_bytes())?.is_some() {
+            return Ok(true);
+        }
+        if hexadecimal { Err(Unknown("it may be the beginning of an id")) } else { Ok(false) }
+    }
+
     /// The branch that the remote's HEAD named when it was last asked.
     pub fn default_branch(&self, remote: &str) -> Option<String> {
         self.object_hash().ok()?;
