@@ -7,6 +7,7 @@ use crate::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::event::Event;
 use crate::glob;
 use crate::path::{self, Folders, Place, is_below, is_within, parent};
+use crate::points;
 use crate::truth::Truth;
 use crate::world::{Known, Names, Real, Untracked, World};
 use reflex_shell::{Piece, Site};
@@ -72,6 +73,9 @@ enum Pattern {
 
 /// Classes that only take danger away: every path that may be meant must belong to them, not any.
 const HARMLESS: [&str; 2] = ["caches", "agent-notes"];
+
+/// Commands that run a command that runs a command: more are not looked at for what they set.
+const MOST_WRAPPERS: usize = 16;
 
 /// More files than these that land in one folder are not looked at one by one.
 const MOST_LANDINGS: usize = 64;
@@ -358,12 +362,34 @@ impl<'a> Facts<'a> {
             "stashes" if self.stashes_first() => Truth::Yes,
             "stashes" => truth(self.world.stashes(&folder).map(|count| count > 0)),
             "protected-branch" => self.is_protected(&folder, target),
+            "production" => Truth::from(self.points(effect).iter().any(|name| self.in_class("production-name", name))),
+            "local" => {
+                let names = self.points(effect);
+                let is_local = |name: &String| self.in_class("local-name", name);
+                // A host that is local says where the database is, whatever the database is called.
+                let here = names.first().is_some_and(is_local);
+                Truth::from(here && !names.iter().any(|name| self.in_class("production-name", name)))
+            }
             "unmerged" => self.is_unmerged(&folder, target),
             _ => match target.filter(|target| target.path().is_some()) {
                 Some(target) => self.file_fact(effect, target, name),
                 None => Truth::Unknown,
             },
         }
+    }
+
+    /// What the effect's command points to, so far as that is known.
+    fn points(&self, effect: &Effect) -> Vec<String> {
+        let Some(reading) = self.analysis.reading(effect) else { return Vec::new() };
+        let command = |id: Option<usize>| reading.commands.get(id?);
+        let commands: Vec<_> =
+            std::iter::successors(command(effect.command), |inner| command(inner.parent)).take(MOST_WRAPPERS).collect();
+        let invocations = commands.iter().take(1).filter_map(|command| command.invocation.as_ref());
+        let grammars = invocations.flat_map(|invocation| &invocation.grammars);
+        let entries = grammars.flat_map(|grammar| grammar.effects());
+        let own = entries.filter(|entry| entry.get("do").text() == effect.kind.name());
+        let sources: Vec<&str> = own.flat_map(|entry| entry.get("points").texts()).collect();
+        points::names(self.event, self.world, &commands, &sources)
     }
 
     /// Whether the same call stashes something: it is not there yet.

@@ -12,6 +12,7 @@ mod fingerprint;
 mod gatekeeper;
 mod glob;
 mod path;
+mod points;
 mod quote;
 mod recipe;
 mod scripts;

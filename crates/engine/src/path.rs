@@ -79,6 +79,9 @@ fn known(text: &str, everything: bool, folders: Folders<'_>) -> TargetPath {
     let follows = text.len() > 1 && (text.ends_with('/') || text.ends_with("/."));
     let path = if everything { text.trim_end_matches('*') } else { text };
     let climbs = path.split('/').any(|part| part == "..");
+    if path.len() + folders.cwd.len() > MOST_PATH {
+        return TargetPath::Unknown;
+    }
     let joined = if path.starts_with('/') { path.to_owned() } else { format!("{}/{path}", folders.cwd) };
     let climbing = climbs.then_some(joined);
     TargetPath::Known {
@@ -88,6 +91,9 @@ fn known(text: &str, everything: bool, folders: Folders<'_>) -> TargetPath {
         contents: everything,
     }
 }
+
+/// No system opens a path of more bytes than these, and what walks up its folders stays cheap.
+const MOST_PATH: usize = 16 * 1024;
 
 /// `/proc/self/root` is the root, `/proc/self/cwd` the folder of the command.
 fn through_process(path: String, cwd: &str) -> String {

@@ -142,7 +142,9 @@ fn names_of_program(entry: &Entry) -> Vec<String> {
     aliases.iter().filter_map(Value::as_str).map(str::to_owned).chain([entry.name.clone()]).collect()
 }
 
-const FACTS: [&str; 9] = [
+const FACTS: [&str; 11] = [
+    "production",
+    "local",
     "stashes",
     "protected-branch",
     "unmerged",
