@@ -110,12 +110,15 @@ impl<'a> Node<'a> {
         std::str::from_utf8(text_at(self.bytes, self.payload())).unwrap_or("")
     }
 
-    /// The number of items of a list or entries of a map.
+    /// The number of items of a list or entries of a map, which is never larger than the blob has room for.
     pub fn len(self) -> usize {
-        match self.tag() {
-            LIST | MAP => word(self.bytes, self.payload()).unwrap_or(0) as usize,
-            _ => 0,
-        }
+        let size = match self.tag() {
+            LIST => 4,
+            MAP => 8,
+            _ => return 0,
+        };
+        let room = self.bytes.len().saturating_sub(self.payload() + 4) / size;
+        (word(self.bytes, self.payload()).unwrap_or(0) as usize).min(room)
     }
 
     /// Whether there are no items or entries.
@@ -178,8 +181,11 @@ impl<'a> Node<'a> {
         self.node_at(self.payload() + 8 + 8 * index)
     }
 
+    /// What a list or map holds was written before it: where damage says otherwise it would lead in circles.
     fn node_at(self, offset: usize) -> Node<'a> {
-        word(self.bytes, offset).map_or(Node::NIL, |word| Node { bytes: self.bytes, word })
+        let held = word(self.bytes, offset).map_or(Node::NIL, |word| Node { bytes: self.bytes, word });
+        let is_record = held.tag() >= TEXT;
+        if is_record && held.payload() >= self.payload() { Node::NIL } else { held }
     }
 }
 
@@ -239,6 +245,16 @@ mod tests {
                 touch(root(&damaged[..at]), 6);
             }
         }
+    }
+
+    #[test]
+    fn a_damaged_blob_claims_no_more_than_it_has_room_for_and_leads_in_no_circle() {
+        let mut blob = compile::encode(&json!([1, 2, 3])).unwrap();
+        let list = root(&blob).payload();
+        blob[list..list + 4].fill(0xff);
+        assert_eq!(root(&blob).len(), 3);
+        blob.copy_within(8..12, list + 4);
+        assert!(root(&blob).at(0).is_nil());
     }
 
     fn touch(node: Node<'_>, depth: usize) {
