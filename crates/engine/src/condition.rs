@@ -16,7 +16,8 @@ pub(crate) struct Subject<'a> {
     pub target: Option<&'a Target>,
 }
 
-/// Evaluates a condition. The entries of a map and the items of a list must all hold; nothing always holds.
+/// Evaluates a condition. The entries of a map and the items of a list must all hold; nothing always holds, and what is
+/// neither is not understood.
 pub(crate) fn evaluate(condition: Node<'_>, subject: Subject<'_>, facts: &Facts<'_>) -> Truth {
     if condition.is_map() {
         let mut entries: Vec<_> = condition.entries().collect();
@@ -25,7 +26,10 @@ pub(crate) fn evaluate(condition: Node<'_>, subject: Subject<'_>, facts: &Facts<
         }
         return all(entries.into_iter().map(|(key, value)| operator(key, value, subject, facts)));
     }
-    all(condition.items().map(|item| evaluate(item, subject, facts)))
+    if condition.is_list() || condition.is_nil() {
+        return all(condition.items().map(|item| evaluate(item, subject, facts)));
+    }
+    Truth::Unknown
 }
 
 /// The operators. The library's tests refuse an entry that uses another word.
