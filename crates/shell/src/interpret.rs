@@ -411,13 +411,14 @@ impl Interpreter<'_> {
         self.state.merge(&output.1);
         // Later rounds begin with what earlier ones have set.
         let again = self.reading.commands.len();
-        let marks = (self.reading.gaps.len(), self.reading.multiplying.len());
+        let marks = (self.reading.gaps.len(), self.reading.multiplying.len(), self.at_exit.len());
         let (printed, before) = self.round(condition, body, stdin);
         self.state.merge(&before);
         if self.repeats(first, again) && !self.exhausted {
             self.reading.commands.truncate(again);
             self.reading.gaps.truncate(marks.0);
             self.reading.multiplying.truncate(marks.1);
+            self.at_exit.truncate(marks.2);
         } else {
             output.0.text.push(printed.text);
             output.0.commands.extend(printed.commands);

@@ -56,7 +56,7 @@ impl Interpreter<'_> {
         }
         let words: Vec<Value> = simple.words.iter().flat_map(|word| self.expand(word)).collect();
         let (redirects, input) = self.redirections(&simple.redirects, stdin);
-        let declares = simple.words.len() == words.len() && self.declares(&words);
+        let declares = self.declares(&words);
         if words.is_empty() || declares {
             for (name, values) in &assignments {
                 self.note(ChangeKind::Variable(name.clone(), values.clone()), simple.origin);

@@ -466,7 +466,9 @@ impl Parser<'_> {
     /// What stands in a subscript is evaluated.
     fn subscript(&mut self, start: usize, length: usize) -> Word {
         let inside = self.slice(start + 1, start + length - 1).to_owned();
+        let cursor = std::mem::replace(&mut self.at, start + length);
         let origin = self.origin(start);
+        self.at = cursor;
         let parts = self.derived(&inside, origin, |parser| parser.heredoc_parts());
         Word { parts, origin }
     }
