@@ -1,9 +1,10 @@
 //! A second opinion: scripts made by chance run under real shells, and what they ran must stand in the reading.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
+#[allow(dead_code, reason = "the fuzzer uses the rest")]
 mod grammar;
 
-use grammar::{Dialect, script};
+use grammar::{Chance, Dialect, script};
 use reflex_shell::{Command, Piece, Reading, Surroundings, Value, Why, read};
 use reflex_tables::Node;
 use reflex_tables::compile::{Kind, Sources, encode};
@@ -67,7 +68,8 @@ struct Tally {
 #[track_caller]
 fn compare(shell: &str, dialect: Dialect, count: usize, seed: u64) {
     let Some(world) = World::build(shell) else { return println!("skipped: there is no {shell}") };
-    let scripts: Vec<Vec<String>> = (0..count).map(|index| script(dialect, seed ^ (index as u64) << 7 | 1)).collect();
+    let seed_of = |index: usize| seed ^ (index as u64) << 7 | 1;
+    let scripts: Vec<Vec<String>> = (0..count).map(|index| script(dialect, Chance::seeded(seed_of(index)))).collect();
     let texts: Vec<String> = scripts.iter().map(|lines| text_of(lines)).collect();
     let ran = world.run_all(&texts);
     let mut tally = Tally::default();

