@@ -1,3 +1,5 @@
+//! Damage to the compiled library.
+
 #![no_main]
 
 use std::ptr::{from_mut, slice_from_raw_parts_mut};

@@ -158,6 +158,7 @@ fn a_variable_is_seen_where_its_shell_sees_it() {
     finds("export X=1; sh -c 'rm $X'", "[rm][1]");
     finds("export X=1; unset X; X=2; sh -c 'rm $X'", "[rm][$X]");
     finds("export X=1 {a,b}; rm $X", "[rm][1]");
+    check("X=rm; declare -n r=X; $r a", &["[declare][-n]", "[…][a]", "gap NotEvaluated `X`"]);
     finds("X=1; env X=2 sh -c 'rm $X'", "[rm][2]");
     finds("set -- a; sh -c 'rm $# \"$1\"' _ b", "[rm][1][b]");
     finds("set -- a; sh -c 'rm \"$@\"'", "[rm]");

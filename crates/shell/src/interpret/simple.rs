@@ -116,7 +116,12 @@ impl Interpreter<'_> {
         if word == "export" || has('x') {
             names.iter().for_each(|name| self.state.export(name));
         }
-        assignments.iter().for_each(|(name, values)| self.state.assign(name, values.clone()));
+        for (name, values) in assignments {
+            // `declare -n`: another name for a variable, which is not followed.
+            let origin = values.first().map_or(Origin::default(), Value::origin);
+            let other = || vec![Value::piece(Piece::Unknown(Why::NotEvaluated), origin)];
+            self.state.assign(name, if has('n') { other() } else { values.clone() });
+        }
     }
 
     fn declares(&self, words: &[Value]) -> bool {
