@@ -36,6 +36,9 @@ const MAX_SOURCES: usize = 256;
 /// Functions, derived texts and wrappers may run each other this deep.
 const MAX_DEPTH: u32 = 40;
 
+/// A later member of a pipeline reads what every earlier one lets through; behind this many that is a gap.
+const MAX_MEMBERS: usize = 256;
+
 /// Lists may stand in each other this deep, over all functions and derived texts: each level costs stack.
 const MAX_LEVELS: u32 = 120;
 
@@ -370,6 +373,10 @@ impl Interpreter<'_> {
         let mut stream = stdin.clone();
         let mut sources = Vec::new();
         for (index, member) in members.iter().enumerate() {
+            if sources.len() > MAX_MEMBERS {
+                self.gap(self.place, Why::Limit);
+                sources.clear();
+            }
             let mut output = self.isolated(|this| this.node(member, &stream));
             // A later member reads what all earlier ones let through.
             sources.append(&mut output.commands);

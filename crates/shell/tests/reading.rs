@@ -189,6 +189,7 @@ fn known_input_is_taken_line_by_line() {
     finds("printf 'a b\\0c' | xargs -0 rm", "[rm][a b][c]");
     finds("printf '%s\\n' 'a b' c d | xargs -L 2 rm", "[rm][a][b][c]");
     finds("echo \"'a b' c\" | xargs rm", "[rm][a b][c]");
+    finds("echo x | xargs -a list rm", "[rm][…]");
 }
 
 #[test]
@@ -255,8 +256,10 @@ fn long_texts_are_read_to_the_end() {
 
 #[test]
 fn more_commands_than_are_read_are_a_gap() {
-    let text = format!("{}rm x", "true; ".repeat(20_000));
-    assert!(lines(&text).iter().any(|line| line.starts_with("gap Limit")));
+    let is_cut = |text: &str| lines(text).iter().any(|line| line.starts_with("gap Limit"));
+    assert!(is_cut(&format!("{}rm x", "true; ".repeat(20_000))));
+    assert!(is_cut(&format!("echo a b c d{}", " | xargs -n1 echo a b c d".repeat(6))));
+    assert!(is_cut(&format!("a{} | sh", " | b".repeat(1_000))));
 }
 
 #[test]

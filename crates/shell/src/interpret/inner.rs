@@ -148,17 +148,22 @@ impl Interpreter<'_> {
             let filled = Selector(entry.get("filled-with").text()).values(invocation, &draft.words);
             words = fill_or_append(words, placeholders, entry.get("append-missing").is_true(), &filled);
         }
+        let mut stdin = draft.stdin.clone();
         let lines = if entry.get("append").text() == "stdin" {
             let files = invocation.values("file", &draft.words);
             let input = files.first().map(|file| self.content(file).unwrap_or_default());
-            super::feed::xargs(words, invocation, draft, &input.unwrap_or_else(|| draft.stdin.clone()))
+            let lines = super::feed::xargs(words, invocation, draft, input.as_ref().unwrap_or(&stdin));
+            // What became arguments is no input any more; what stands in a file leaves the input for the program.
+            if input.is_none() && stdin.text.literal().is_some() {
+                stdin.text = Value::default();
+            }
+            lines
         } else {
             vec![words]
         };
-        lines
-            .into_iter()
-            .chain(otherwise)
-            .fold(None, |printed, words| join(printed, Some(self.run_by_program(words, assignments.clone(), draft))))
+        lines.into_iter().chain(otherwise).fold(None, |printed, words| {
+            join(printed, Some(self.run_by_program(words, assignments.clone(), &stdin, draft)))
+        })
     }
 
     /// The wrapper's words without an option that is not known and the word behind it, if that word may be the option's
@@ -183,7 +188,7 @@ impl Interpreter<'_> {
         let mut words: Vec<Value> = draft.words.get(..option.word)?.to_vec();
         words.extend(super::feed::words_of(text));
         words.extend(draft.words.get(behind..).unwrap_or(&[]).iter().cloned());
-        Some(self.run_by_program(words, Vec::new(), draft))
+        Some(self.run_by_program(words, Vec::new(), &draft.stdin, draft))
     }
 
     /// GNU parallel: a shell text for each of the arguments behind `:::`, or of the lines that it reads.
@@ -194,11 +199,17 @@ impl Interpreter<'_> {
     }
 
     /// A program runs programs and no functions; only these two run them in this shell.
-    fn run_by_program(&mut self, words: Vec<Value>, assignments: Vec<(String, Value)>, outer: &Draft) -> Stream {
+    fn run_by_program(
+        &mut self,
+        words: Vec<Value>,
+        assignments: Vec<(String, Value)>,
+        stdin: &Stream,
+        outer: &Draft,
+    ) -> Stream {
         let name = outer.words.first().map(super::simple::program_name).unwrap_or_default();
         let draft = Draft {
             assignments,
-            stdin: outer.stdin.clone(),
+            stdin: stdin.clone(),
             expanded: outer.expanded.clone(),
             ..Draft::of_program(words, outer.origin)
         };

@@ -7,6 +7,9 @@ use std::rc::Rc;
 
 const MAX_NAMES: usize = 1000;
 
+/// A folder of more `cd` arguments than this is not known: each command keeps its own copy.
+const MAX_FOLDER_PIECES: usize = 128;
+
 /// Copies share what they do not change: every subshell and branch takes one.
 #[derive(Clone, Default)]
 pub(crate) struct State {
@@ -206,9 +209,11 @@ impl State {
             return;
         }
         let absolute = is_absolute(&target);
+        let deep = |folder: &Value| folder.pieces.len() > MAX_FOLDER_PIECES;
         let up = matches!(target.literal().as_deref(), Some(".." | "../"));
         self.folder = match std::mem::take(&mut self.folder) {
             Folder::Known(before) if up && parent(&before).is_some() => parent(&before).unwrap_or_default(),
+            Folder::Known(before) if !absolute && deep(&before) => Folder::Unknown,
             Folder::Known(mut before) if !absolute => {
                 before.push_text("/", target.origin());
                 before.push(target);

@@ -413,9 +413,11 @@ impl Parser<'_> {
     }
 
     fn arithmetic_ends_at(&self, inside: usize) -> Option<usize> {
+        // What is longer is read as commands in parentheses; the bound keeps reading linear.
+        const MAX_ARITHMETIC: usize = 2048;
         let mut depth = 0usize;
         let bytes = self.text.as_bytes();
-        for (at, byte) in bytes.iter().enumerate().skip(inside) {
+        for (at, byte) in bytes.iter().enumerate().skip(inside).take(MAX_ARITHMETIC) {
             match byte {
                 b'(' => depth += 1,
                 b')' if depth > 0 => depth -= 1,
