@@ -1,11 +1,11 @@
 //! `corpus unpack` writes the inputs that are kept into `work/TARGET/`, where the fuzzer wants them; `corpus pack` takes
-//! those that are there back, shortest first, as far as they fit.
+//! those that are there back: all, or of all sizes so many as fit.
 
 use reflex_fuzz::{TARGETS, corpus};
 use std::path::Path;
 
-/// Bytes of a target's file: the smallest inputs find most, and every test reads them all.
-const MOST_BYTES: usize = 96 * 1024;
+/// Bytes of a target's file, nearly: every test run reads them all.
+const MOST_BYTES: usize = 64 * 1024;
 
 fn main() -> std::io::Result<()> {
     let wanted = std::env::args().nth(1).unwrap_or_default();
@@ -35,12 +35,8 @@ fn pack(target: &str, folder: &Path) -> std::io::Result<()> {
     }
     inputs.sort_by_key(|bytes| (bytes.len(), bytes.clone()));
     inputs.dedup();
-    let mut text = String::new();
-    for line in inputs.iter().map(|bytes| corpus::line(bytes)) {
-        if text.len() + line.len() < MOST_BYTES {
-            text.push_str(&line);
-            text.push('\n');
-        }
-    }
+    let lines: Vec<String> = inputs.iter().map(|bytes| corpus::line(bytes) + "\n").collect();
+    let size: usize = lines.iter().map(String::len).sum();
+    let text: String = lines.into_iter().step_by(size.div_ceil(MOST_BYTES).max(1)).collect();
     std::fs::write(corpus::file(target), text)
 }
