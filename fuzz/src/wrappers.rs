@@ -115,7 +115,11 @@ fn by_program(chance: &mut Chance<'_>, inner: &Inner) -> Inner {
     let inside = match (&wrapper.slot, inner) {
         (Slot::Program, Inner::Program(text)) => text.clone(),
         (Slot::Program, Inner::Text(text)) => format!("sh -c {}", quoted(chance, text)),
-        (Slot::Text { before, after }, inner) => quoted(chance, &format!("{before}{}{after}", inner.text())),
+        (Slot::Text { before, after }, inner) => {
+            // Behind a word of its own a program takes one line.
+            let text = if before.is_empty() { inner.text().to_owned() } else { one_line(inner.text()) };
+            quoted(chance, &format!("{before}{text}{after}"))
+        }
         (Slot::Line, inner) => inner.text().to_owned(),
     };
     let name = wrapper.name(chance);
@@ -190,6 +194,8 @@ fn wrapper(entry: &Entry, run: &str) -> Option<Wrapper> {
     }
     let mut names = texts(&entry.value["aliases"]);
     names.push(entry.name.clone());
+    // A word of the grammar, which takes no options.
+    names.retain(|name| name != "coproc");
     // The name stands at the front of the last list member before the hole: `echo a | xargs rm x`.
     let start = ["| ", "; "].iter().filter_map(|joint| before.rfind(joint)).max().map_or(0, |at| at + 2);
     let named = before.get(start..)?.split([' ', '\n']).next()?;
@@ -206,10 +212,22 @@ fn slot(entry: &Entry, before: &str, after: &str) -> Option<(String, Slot, Strin
     if before.ends_with('\n') {
         return Some((before.into(), Slot::Line, after.into()));
     }
+    if before.contains('\n') {
+        return None;
+    }
     for quote in ['\'', '"'] {
         if before.matches(quote).count() % 2 == 1 {
             let (before, prefix) = before.rsplit_once(quote)?;
             let (suffix, after) = after.split_once(quote)?;
+            // A text of another language, or words that no shell reads.
+            let inner = entry.value.to_string();
+            if prefix.contains(['"', '\'', '('])
+                || prefix.contains("::")
+                || inner.contains("\"language\"")
+                || inner.contains("\"again\"")
+            {
+                return None;
+            }
             let slot = Slot::Text { before: prefix.into(), after: suffix.into() };
             return Some((before.into(), slot, after.into()));
         }
@@ -238,7 +256,7 @@ fn flags(entry: &Entry) -> Vec<String> {
 
 fn spellings(written: &str) -> Vec<String> {
     let words: Vec<&str> = written.split(' ').collect();
-    let names = || words.iter().filter(|word| word.starts_with('-') && word.len() > 1);
+    let names = || words.iter().filter(|word| word.starts_with('-') && !matches!(**word, "-" | "--"));
     match words.last() {
         Some(last) if last.starts_with(|first: char| first.is_ascii_uppercase()) => names()
             .flat_map(|name| match name.strip_prefix("--") {
@@ -265,9 +283,17 @@ fn quoted(chance: &mut Chance<'_>, text: &str) -> String {
                 .collect();
             format!("\"{escaped}\"")
         }
-        1 => format!("$'{}'", text.replace('\\', "\\\\").replace('\'', "\\'").replace('\n', "\\n")),
+        1 => ansi_c(text),
         _ => format!("'{}'", text.replace('\'', "'\\''")),
     }
+}
+
+fn one_line(text: &str) -> String {
+    if text.contains('\n') { format!("eval {}", ansi_c(text)) } else { text.to_owned() }
+}
+
+fn ansi_c(text: &str) -> String {
+    format!("$'{}'", text.replace('\\', "\\\\").replace('\'', "\\'").replace('\n', "\\n"))
 }
 
 fn base64(bytes: &[u8]) -> String {
