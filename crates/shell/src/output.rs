@@ -156,21 +156,26 @@ fn input_of(
     let is_operand = |word: &&Value| !word.prefix().starts_with('-');
     let own = match name {
         "tr" => 2,
-        "openssl" | "xargs" | "base64" | "dd" | "tee" => usize::MAX,
+        "openssl" | "xargs" | "base64" | "dd" | "tee" | "sponge" => usize::MAX,
         "sed" | "awk" | "gawk" | "mawk" | "grep" | "egrep" | "fgrep" | "jq" => 1,
         _ => 0,
     };
+    let writes = matches!(name, "tee" | "sponge");
     let mut input: Option<Value> = None;
     let mut rest = Vec::new();
     for word in arguments {
-        match interpreter.content(word).filter(|_| is_operand(&word)) {
+        match interpreter.content(word).filter(|_| is_operand(&word) && !writes) {
             Some(content) if !interpreter.charge(&content.text) => return None,
             Some(content) => input.get_or_insert_default().push(content.text),
             None if matches!(word.literal().as_deref(), Some("-" | "/dev/stdin")) => {}
             None => rest.push(word.clone()),
         }
     }
-    if let Some(input) = input {
+    if let Some(mut input) = input {
+        // The word may be a pattern that is called like a file: then the input is what it reads.
+        if stdin.present && interpreter.charge(&stdin.text) {
+            input.push(stdin.text.clone());
+        }
         return Some((input, rest));
     }
     let valued = |word: &Value| word.literal().is_some_and(|text| text.len() == 2 && text.starts_with('-'));

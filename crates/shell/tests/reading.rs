@@ -189,6 +189,8 @@ fn known_input_is_taken_line_by_line() {
     finds("printf 'a b\\0c' | xargs -0 rm", "[rm][a b][c]");
     finds("printf '%s\\n' 'a b' c d | xargs -L 2 rm", "[rm][a][b][c]");
     finds("echo \"'a b' c\" | xargs rm", "[rm][a b][c]");
+    finds("echo ls > log; echo rm x | tee log | sh", "[rm][x]");
+    finds("echo ls > x; echo rm x | grep x | sh", "[rm][x]");
     finds("echo x | xargs -a list rm", "[rm][…]");
 }
 
