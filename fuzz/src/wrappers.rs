@@ -189,7 +189,11 @@ fn wrappers_of(entry: &Entry) -> Vec<Wrapper> {
 
 fn wrapper(entry: &Entry, run: &str) -> Option<Wrapper> {
     let (before, after) = run.split_once("rm x")?;
-    if after.contains("rm x") || !(after.is_empty() || after.starts_with([' ', '\'', '"', '\n'])) {
+    // An alias inside of another of the same name calls itself.
+    if before.contains("alias.")
+        || after.contains("rm x")
+        || !(after.is_empty() || after.starts_with([' ', '\'', '"', '\n']))
+    {
         return None;
     }
     let mut names = texts(&entry.value["aliases"]);
