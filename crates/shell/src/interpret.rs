@@ -1,25 +1,37 @@
 //! Walks the tree with the state that a shell would have, and collects what would run.
 //!
-//! Nothing is run. Branches and loop bodies are all walked; what differs between them is unknown afterwards. Work is
-//! bounded by counted commands and steps, and what lies beyond is a gap.
+//! Nothing is run. Branches and loop bodies are all walked, also those that a known condition leaves out; the state
+//! afterwards is that of the branches that may be taken. Work is bounded by counted commands and steps, and what lies
+//! beyond is a gap.
 
+mod builtins;
+mod calls;
+mod choices;
+mod conditions;
 mod feed;
 mod files;
+mod flow;
+mod folders;
+mod globs;
 mod holes;
 mod inner;
+mod redirections;
 mod settings;
 mod simple;
 mod state;
+mod streams;
 
 pub(crate) use simple::{Draft, program_name};
 pub(crate) use state::State;
+pub(crate) use streams::Stream;
 
 use crate::decode;
 use crate::language::Language;
 use crate::languages;
-use crate::syntax::{Assignment, Join, Node, Parser, Part, Placement, Redirect, RedirectKind, Script, Statement, Word};
+use crate::syntax::{Join, Line, Node, Parser, Placement, Script, Statement};
 use crate::value::{Derivation, DerivationId, Origin, Piece, Span, Value, Why};
-use crate::{Access, CommandId, Gap, Reading, Redirection, Site, Stdin, Surroundings};
+use crate::{CommandId, Gap, Reading, Site, Surroundings};
+use flow::{Frame, FrameKind};
 
 /// More commands than this are a gap; the longest script of 4,000 list members stays below.
 const MAX_COMMANDS: usize = 8192;
@@ -35,9 +47,6 @@ const MAX_SOURCES: usize = 256;
 
 /// Functions, derived texts and wrappers may run each other this deep.
 const MAX_DEPTH: u32 = 40;
-
-/// A later member of a pipeline reads what every earlier one lets through; behind this many that is a gap.
-const MAX_MEMBERS: usize = 256;
 
 /// Lists may stand in each other this deep, over all functions and derived texts: each level costs stack.
 const MAX_LEVELS: u32 = 120;
@@ -55,20 +64,33 @@ pub fn read_as(language: Language, text: &str, surroundings: &Surroundings<'_>) 
         state: State::with_parameters(surroundings.parameters.clone()),
         parent: None,
         site: Site::Here,
+        status: None,
         depth: 0,
         levels: 0,
         steps: 0,
         expanded: 0,
+        rounds: 0,
+        loops: 0,
+        variants: 1,
+        exhausted: false,
         place: Origin::default(),
         forking: 0,
+        texts: 0,
+        lines: Vec::new(),
         calls: Vec::new(),
+        called: Vec::new(),
+        frames: vec![Frame::of(FrameKind::Shell)],
         processes: Vec::new(),
+        sources: 0,
+        named: 0,
+        captures: 0,
+        collecting: 0,
+        spilled: Vec::new(),
         at_exit: Vec::new(),
         locals: Vec::new(),
         holes: Vec::new(),
         files: files::Files::default(),
         settings: Vec::new(),
-        exhausted: false,
     };
     if language == Language::Shell {
         interpreter.text(text, Placement::At { start: 0, derivation: None }, &Stream::default());
@@ -77,7 +99,7 @@ pub fn read_as(language: Language, text: &str, surroundings: &Surroundings<'_>) 
         let origin = Origin { span, derivation: None };
         interpreter.in_language(languages::Script { language, text, origin }, &Stream::default());
     }
-    interpreter.run_at_exit();
+    interpreter.end_shell();
     interpreter.reading
 }
 
@@ -87,18 +109,43 @@ pub(crate) struct Interpreter<'a> {
     pub(crate) state: State,
     parent: Option<CommandId>,
     site: Site,
+    /// Whether the last command succeeded, if that is known.
+    status: Option<bool>,
     depth: u32,
     levels: u32,
     steps: u32,
     expanded: usize,
+    /// Rounds of loops whose condition is known.
+    rounds: u32,
+    /// How many loops we are in.
+    loops: u32,
+    /// In how many ways the current command is walked.
+    variants: usize,
+    exhausted: bool,
     /// The last simple command that was walked.
     place: Origin,
     /// How many pipelines and background lists we are in.
     forking: u32,
-    /// The functions that are being walked, with `forking` at their call.
-    calls: Vec<(String, u32)>,
-    /// What process substitutions print, by their place.
-    processes: Vec<(Origin, Stream)>,
+    /// How many texts have been parsed.
+    texts: u32,
+    /// The lines of the commands that are being walked, the innermost last.
+    lines: Vec<Line>,
+    /// The functions and aliases that are being walked.
+    calls: Vec<calls::Call>,
+    /// Calls that have been walked and have changed nothing.
+    called: Vec<calls::Called>,
+    /// What `break`, `return` and `exit` may leave, the innermost last.
+    frames: Vec<Frame>,
+    processes: Vec<redirections::Process>,
+    /// How many sources have been opened.
+    sources: u32,
+    /// How many descriptors have been chosen by the shell.
+    named: u32,
+    /// How many outputs have been collected, and which is being collected.
+    captures: u32,
+    collecting: u32,
+    /// What was printed past the output that is being collected, with the one that it went to.
+    spilled: Vec<(u32, Stream)>,
     /// Texts that `trap` leaves for the end, with their commands.
     at_exit: Vec<(Value, CommandId)>,
     /// For each function that is being walked, what its local variables hide.
@@ -109,7 +156,6 @@ pub(crate) struct Interpreter<'a> {
     files: files::Files,
     /// What it has written into the configuration of programs: keys in lower case.
     settings: Vec<(String, Value)>,
-    exhausted: bool,
 }
 
 /// A text that is run and follows from another by a step.
@@ -119,31 +165,6 @@ struct Source<'t> {
     step: &'static str,
     text: &'t str,
     from: Origin,
-}
-
-/// What a command prints and who prints it.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Stream {
-    pub(crate) text: Value,
-    pub(crate) commands: Vec<CommandId>,
-    /// Whether there is such a stream at all, or only what the whole text inherits.
-    pub(crate) present: bool,
-}
-
-impl Stream {
-    pub(crate) fn of(text: Value, commands: Vec<CommandId>) -> Stream {
-        Stream { text, commands, present: true }
-    }
-
-    fn stdin(&self) -> Stdin {
-        if !self.present {
-            return Stdin::Inherited;
-        }
-        match self.text.literal() {
-            Some(_) => Stdin::Text(self.text.clone()),
-            None => Stdin::Pipe(self.commands.clone()),
-        }
-    }
 }
 
 impl Interpreter<'_> {
@@ -181,12 +202,29 @@ impl Interpreter<'_> {
         !self.exhausted
     }
 
-    /// Parses and walks a text.
+    /// Parses and walks a text, which reads `stdin`.
     fn text(&mut self, text: &str, placement: Placement, stdin: &Stream) -> Stream {
-        let mut parser = Parser::new(text, placement, self.depth);
-        let script = parser.script();
+        let script = self.parse(text, placement, |parser| parser.script());
+        let before = self.state.open.clone();
+        let same = before.input(0) == *stdin;
+        if !same {
+            self.state.open.set(0, None);
+            self.open_stream(0, stdin.clone());
+        }
+        let output = self.script(&script);
+        if !same {
+            self.state.open.close_again(&before);
+        }
+        output
+    }
+
+    /// A text that becomes known while others are walked; its gaps are kept.
+    pub(crate) fn parse<T>(&mut self, text: &str, placement: Placement, read: impl FnOnce(&mut Parser<'_>) -> T) -> T {
+        self.texts += 1;
+        let mut parser = Parser::new(text, placement, self.depth, self.texts);
+        let parsed = read(&mut parser);
         self.reading.gaps.append(&mut parser.gaps);
-        self.script(&script, stdin)
+        parsed
     }
 
     /// Walks a text that follows from another; an unknown value is the caller's to report.
@@ -258,9 +296,9 @@ impl Interpreter<'_> {
         id
     }
 
-    fn script(&mut self, script: &Script, stdin: &Stream) -> Stream {
+    fn script(&mut self, script: &Script) -> Stream {
         self.levels += 1;
-        let output = if self.levels > MAX_LEVELS { Stream::default() } else { self.statements(script, stdin) };
+        let output = if self.levels > MAX_LEVELS { Stream::default() } else { self.statements(script) };
         if self.levels == MAX_LEVELS + 1 {
             self.gap(self.place, Why::Limit);
         }
@@ -268,22 +306,15 @@ impl Interpreter<'_> {
         output
     }
 
-    fn statements(&mut self, script: &Script, stdin: &Stream) -> Stream {
-        let mut output = Stream::of(Value::default(), Vec::new());
-        let mut skipped: Vec<State> = Vec::new();
-        let mut succeeds = true;
+    fn statements(&mut self, script: &Script) -> Stream {
+        let mut output = Stream::nothing();
+        // Where a list has been left because a member failed or succeeded.
+        let mut left: Vec<State> = Vec::new();
+        self.status = Some(true);
         for statement in &script.statements {
-            if statement.join == Join::Always {
-                self.merge_skipped(&mut skipped);
-                succeeds = true;
+            if statement.join != Join::And {
+                left.drain(..).for_each(|before| self.state.merge_names(&before));
             }
-            if statement.join == Join::Or {
-                self.merge_skipped(&mut skipped);
-            }
-            if statement.join == Join::And && !succeeds {
-                skipped.push(self.state.clone());
-            }
-            succeeds &= always_succeeds(&statement.node);
             self.steps += 1;
             if self.steps > MAX_STEPS {
                 self.exhaust(self.place);
@@ -291,75 +322,108 @@ impl Interpreter<'_> {
             if self.exhausted {
                 break;
             }
-            let printed = self.statement(statement, stdin);
-            output.text.push(printed.text);
-            output.commands.extend(printed.commands);
+            if !self.state.ended {
+                self.joined(statement, &mut left, &mut output);
+            }
         }
-        self.merge_skipped(&mut skipped);
+        left.drain(..).for_each(|before| self.state.merge_names(&before));
         output
     }
 
-    /// What stands behind `&&` may not have run. That a `cd` there fails is not assumed.
-    fn merge_skipped(&mut self, skipped: &mut Vec<State>) {
-        for before in skipped.drain(..) {
-            self.state.merge_names(&before);
+    /// One member of a list. That a `cd` before `&&` fails is not assumed.
+    fn joined(&mut self, statement: &Statement, left: &mut Vec<State>, output: &mut Stream) {
+        match (statement.join, self.status) {
+            (Join::Always, _) | (Join::And, Some(true)) | (Join::Or, Some(false)) => {
+                let printed = self.statement(statement);
+                output.push(printed);
+            }
+            (Join::And, Some(false)) | (Join::Or, Some(true)) => {
+                let printed = self.aside(|this| this.statement(statement));
+                output.commands.extend(printed.commands);
+            }
+            (Join::And, None) => {
+                left.push(self.state.clone());
+                let printed = self.statement(statement);
+                output.push(printed);
+                // It may not have run: then what stands before it failed.
+                self.status = None;
+            }
+            (Join::Or, None) => {
+                let before = self.state.clone();
+                let printed = self.statement(statement);
+                let ended = self.state.ended;
+                self.state.merge(&before);
+                self.status = self.status.filter(|status| *status || ended).or(ended.then_some(true));
+                if printed.text.pieces.is_empty() { output.push(printed) } else { output.or(printed) }
+            }
         }
     }
 
-    fn statement(&mut self, statement: &Statement, stdin: &Stream) -> Stream {
-        if statement.background {
-            self.forking += 1;
-            let output = self.isolated(|this| this.node(&statement.node, stdin));
-            self.forking -= 1;
-            return output;
+    fn statement(&mut self, statement: &Statement) -> Stream {
+        if !statement.background {
+            return self.node(&statement.node);
         }
-        if statement.join != Join::Or {
-            return self.node(&statement.node, stdin);
-        }
-        let before = self.state.clone();
-        let output = self.node(&statement.node, stdin);
-        self.state.merge(&before);
+        self.forking += 1;
+        let output = self.isolated(|this| this.node(&statement.node));
+        self.forking -= 1;
+        self.status = Some(true);
         output
     }
 
-    fn node(&mut self, node: &Node, stdin: &Stream) -> Stream {
+    fn node(&mut self, node: &Node) -> Stream {
+        if !self.state.differs() {
+            return self.only_node(node);
+        }
+        let names = self.differing(node);
+        self.over_ways(&names, &mut |this| this.only_node(node))
+    }
+
+    fn only_node(&mut self, node: &Node) -> Stream {
         match node {
-            Node::Simple(simple) => self.simple(simple, stdin),
-            Node::Pipeline(members) => self.pipeline(members, stdin),
-            Node::Group(script) => self.script(script, stdin),
-            Node::Subshell(script) => self.isolated(|this| this.script(script, stdin)),
-            Node::If { branches, otherwise } => self.if_node(branches, otherwise, stdin),
-            Node::Loop { condition, body } => match feed::lines(condition, stdin) {
-                Some(lines) => self.loop_over_lines(&lines, condition, body, stdin),
-                None => self.loop_node(condition, body, stdin),
-            },
-            Node::For { name, words, body } => self.for_node(name, words.as_deref(), body, stdin),
-            Node::Case { subject, arms } => self.case_node(subject, arms, stdin),
-            Node::Function { name, body } => {
-                self.state.define(name, body.clone());
-                if self.state.is_full() {
-                    self.exhaust(self.place);
-                }
-                Stream::of(Value::default(), Vec::new())
-            }
-            Node::Test(words) => {
-                words.iter().for_each(|word| drop(self.expand_whole(word)));
-                Stream::of(Value::default(), Vec::new())
-            }
-            Node::Redirected(inner, redirects) => {
-                let (files, input) = self.redirections(redirects, stdin);
-                let mut output = self.node(inner, &input);
-                if !files.is_empty() {
-                    let origin = redirects.first().map_or(Origin::default(), |redirect| redirect.target.origin);
-                    self.redirected_group(files, origin, &mut output);
-                }
+            Node::Simple(simple) => self.simple(simple),
+            Node::Pipeline(members) => self.pipeline(members),
+            Node::Not(inner) => {
+                let output = self.node(inner);
+                self.status = self.status.map(|status| !status);
                 output
             }
+            Node::Group(script) => self.script(script),
+            Node::Subshell(script) => self.isolated(|this| this.script(script)),
+            Node::If { branches, otherwise } => self.if_node(branches, otherwise),
+            Node::Loop { condition, until, body } => self.loop_node(condition, *until, body),
+            Node::Count { first, condition, next, body } => self.count_node([first, condition, next], body),
+            Node::For { name, words, body, select } => {
+                if *select {
+                    self.select_node(name, words.as_deref(), body)
+                } else {
+                    self.for_node(name, words.as_deref(), body)
+                }
+            }
+            Node::Case { subject, arms } => self.case_node(subject, arms),
+            Node::Function { name, body } => self.function_node(name, body),
+            Node::Test(test) => {
+                self.status = self.test_node(test);
+                Stream::nothing()
+            }
+            Node::Redirected(inner, redirects) => self.redirected_node(inner, redirects),
             Node::Unknown(origin, why) => {
                 self.gap(*origin, *why);
+                self.status = None;
                 Stream::of(Value::piece(Piece::Unknown(*why), *origin), Vec::new())
             }
         }
+    }
+
+    fn redirected_node(&mut self, inner: &Node, redirects: &[crate::syntax::Redirect]) -> Stream {
+        let before = self.state.open.clone();
+        let first = self.processes.len();
+        let files = self.redirections(redirects);
+        let mut output = self.node(inner);
+        self.state.open.close_again(&before);
+        let origin = redirects.first().map_or(Origin::default(), |redirect| redirect.target.origin);
+        self.list_group(files, origin, &mut output);
+        self.feed_processes(first, &Stream::nothing(), &mut output);
+        output
     }
 
     /// A subshell: what it sets is gone afterwards.
@@ -368,218 +432,62 @@ impl Interpreter<'_> {
         self.with_state(before, walk)
     }
 
-    fn pipeline(&mut self, members: &[Node], stdin: &Stream) -> Stream {
+    /// What is not reached as far as is known: its commands are listed, and nothing else comes of it.
+    fn aside(&mut self, walk: impl FnOnce(&mut Self) -> Stream) -> Stream {
+        let (before, status) = (self.state.clone(), self.status);
+        let output = walk(self);
+        (self.state, self.status) = (before, status);
+        output
+    }
+
+    fn pipeline(&mut self, members: &[crate::syntax::Member]) -> Stream {
         self.forking += 1;
-        let mut stream = stdin.clone();
+        let mut stream: Option<Stream> = None;
         let mut sources = Vec::new();
         for (index, member) in members.iter().enumerate() {
-            if sources.len() > MAX_MEMBERS {
-                self.gap(self.place, Why::Limit);
-                sources.clear();
-            }
-            let mut output = self.isolated(|this| this.node(member, &stream));
+            let last = index + 1 == members.len();
+            let input = stream.take();
+            let walk = |this: &mut Self| {
+                input.into_iter().for_each(|input| this.open_stream(0, input));
+                this.node(&member.node)
+            };
+            let mut output = if last { self.isolated(walk) } else { self.capture(member.errors, walk) };
             // A later member reads what all earlier ones let through.
             sources.append(&mut output.commands);
             if sources.len() > MAX_SOURCES {
                 self.gap(self.place, Why::Limit);
                 sources.truncate(MAX_SOURCES / 2);
             }
-            let last = index + 1 == members.len();
-            stream = Stream::of(output.text, if last { std::mem::take(&mut sources) } else { sources.clone() });
+            stream = Some(Stream::of(output.text, if last { std::mem::take(&mut sources) } else { sources.clone() }));
         }
         self.forking -= 1;
-        stream
+        stream.unwrap_or_default()
     }
 
-    fn if_node(&mut self, branches: &[(Script, Script)], otherwise: &Script, stdin: &Stream) -> Stream {
-        let mut output = Stream::of(Value::default(), Vec::new());
-        let mut ends: Vec<State> = Vec::new();
-        for (condition, body) in branches {
-            self.script(condition, stdin);
-            let before = self.state.clone();
-            let printed = self.script(body, stdin);
-            output.text.push(printed.text);
-            output.commands.extend(printed.commands);
-            ends.push(std::mem::replace(&mut self.state, before));
+    /// Goes one level deeper, if that is within the limit; else the rest is a gap.
+    pub(crate) fn descend(&mut self) -> bool {
+        if self.depth >= MAX_DEPTH {
+            self.gap(self.place, Why::Limit);
+            return false;
         }
-        let printed = self.script(otherwise, stdin);
-        output.text.push(printed.text);
-        output.commands.extend(printed.commands);
-        ends.iter().for_each(|end| self.state.merge(end));
-        output
+        self.depth += 1;
+        true
     }
 
-    fn loop_node(&mut self, condition: &Script, body: &Script, stdin: &Stream) -> Stream {
-        let first = self.reading.commands.len();
-        let mut output = self.round(condition, body, stdin);
-        if self.state.same_names(&output.1) {
-            return output.0;
-        }
-        self.state.merge(&output.1);
-        // Later rounds begin with what earlier ones have set.
-        let again = self.reading.commands.len();
-        let marks = (self.reading.gaps.len(), self.reading.multiplying.len(), self.at_exit.len());
-        let (printed, before) = self.round(condition, body, stdin);
-        self.state.merge(&before);
-        if self.repeats(first, again) && !self.exhausted {
-            self.reading.commands.truncate(again);
-            self.reading.gaps.truncate(marks.0);
-            self.reading.multiplying.truncate(marks.1);
-            self.at_exit.truncate(marks.2);
-        } else {
-            output.0.text.push(printed.text);
-            output.0.commands.extend(printed.commands);
-        }
-        output.0
-    }
-
-    /// One round of a loop: what it prints, and the state before it.
-    fn round(&mut self, condition: &Script, body: &Script, stdin: &Stream) -> (Stream, State) {
-        let before = self.state.clone();
-        self.script(condition, stdin);
-        (self.script(body, stdin), before)
-    }
-
-    /// Whether the commands from `again` on are those from `first` on once more.
-    fn repeats(&self, first: CommandId, again: CommandId) -> bool {
-        let (before, after) = self.reading.commands.split_at(again.min(self.reading.commands.len()));
-        let same = |(one, other): (&crate::Command, &crate::Command)| {
-            one.words == other.words && one.redirects == other.redirects && one.folder == other.folder
-        };
-        before.len() - first == after.len() && before.iter().skip(first).zip(after).all(same)
-    }
-
-    /// `while read` over known lines: a round for each.
-    fn loop_over_lines(&mut self, lines: &[Stream], condition: &Script, body: &Script, stdin: &Stream) -> Stream {
-        let before = self.state.clone();
-        let mut output = Stream::of(Value::default(), Vec::new());
-        for line in lines {
-            self.script(condition, line);
-            let printed = self.script(body, stdin);
-            output.text.push(printed.text);
-            output.commands.extend(printed.commands);
-        }
-        // The last `read` finds nothing.
-        self.script(condition, &Stream::default());
-        self.state.merge(&before);
-        output
-    }
-
-    fn for_node(&mut self, name: &str, words: Option<&[Word]>, body: &Script, stdin: &Stream) -> Stream {
-        let values: Vec<Value> = match words {
-            Some(words) => words.iter().flat_map(|word| self.expand(word)).collect(),
-            None => self.state.parameters.iter().skip(1).cloned().collect(),
-        };
-        let before = self.state.clone();
-        let mut ends: Vec<State> = Vec::new();
-        let mut output = Stream::of(Value::default(), Vec::new());
-        for value in values {
-            if self.exhausted {
-                break;
-            }
-            self.state.assign(name, vec![value]);
-            let printed = self.script(body, stdin);
-            output.text.push(printed.text);
-            output.commands.extend(printed.commands);
-            ends.push(self.state.clone());
-        }
-        // A `break` may have ended it after any round.
-        ends.iter().for_each(|end| self.state.merge(end));
-        self.state.merge(&before);
-        output
-    }
-
-    fn case_node(&mut self, subject: &Word, arms: &[(Vec<Word>, Script)], stdin: &Stream) -> Stream {
-        let _ = self.expand_whole(subject);
-        let before = self.state.clone();
-        let mut output = Stream::of(Value::default(), Vec::new());
-        let mut ends: Vec<State> = Vec::new();
-        for (_, body) in arms {
-            let printed = self.script(body, stdin);
-            output.text.push(printed.text);
-            output.commands.extend(printed.commands);
-            ends.push(std::mem::replace(&mut self.state, before.clone()));
-        }
-        ends.iter().for_each(|end| self.state.merge(end));
-        output
+    pub(crate) fn ascend(&mut self) {
+        self.depth -= 1;
     }
 
     /// What `$(…)` prints.
-    pub(crate) fn substitute(&mut self, script: &Script, origin: Origin) -> Value {
+    pub(crate) fn substitute(&mut self, script: &std::rc::Rc<Script>, origin: Origin) -> Value {
         if self.depth >= MAX_DEPTH {
             self.gap(origin, Why::Limit);
             return Value::piece(Piece::Unknown(Why::Limit), origin);
         }
         self.depth += 1;
-        let output = self.isolated(|this| this.script(script, &Stream::default()));
+        let output = self.captured(|this| this.script(script));
         self.depth -= 1;
         relocate(output.text, origin)
-    }
-
-    /// `<(…)`: a file whose content is what the script prints.
-    pub(crate) fn process(&mut self, script: &Script, origin: Origin) -> Piece {
-        let output = self.isolated(|this| this.script(script, &Stream::default()));
-        self.processes.push((origin, output));
-        Piece::Output(crate::Printed::Temporary)
-    }
-
-    fn redirections(&mut self, redirects: &[Redirect], stdin: &Stream) -> (Vec<Redirection>, Stream) {
-        let mut files = Vec::new();
-        let mut input = stdin.clone();
-        for redirect in redirects {
-            self.redirection(redirect, &mut files, &mut input);
-        }
-        (files, input)
-    }
-
-    fn redirection(&mut self, redirect: &Redirect, files: &mut Vec<Redirection>, input: &mut Stream) {
-        let access = match redirect.kind {
-            RedirectKind::Heredoc => {
-                let body = redirect.heredoc.get().cloned().unwrap_or_default();
-                *input = Stream::of(self.expand_whole(&body), Vec::new());
-                return;
-            }
-            RedirectKind::HereString => {
-                let mut text = self.expand_whole(&redirect.target);
-                text.push_text("\n", redirect.target.origin);
-                *input = Stream::of(text, Vec::new());
-                return;
-            }
-            RedirectKind::Read => Access::Read,
-            RedirectKind::Append => Access::Append,
-            RedirectKind::Write | RedirectKind::WriteBoth | RedirectKind::ReadWrite => Access::Overwrite,
-            RedirectKind::Duplicate => {
-                let text = self.expand_whole(&redirect.target);
-                let numeric =
-                    |text: &str| text == "-" || text.trim_end_matches('-').bytes().all(|b| b.is_ascii_digit());
-                // `>&$fd` names a descriptor, `>& ~/x` a file.
-                let is_path =
-                    text.pieces.iter().any(|(piece, _)| matches!(piece, Piece::Home(_))) || text.prefix().contains('/');
-                if text.literal().map_or(!is_path, |text| numeric(&text)) {
-                    return;
-                }
-                files.push(Redirection { access: Access::Overwrite, descriptor: 1, target: text });
-                return;
-            }
-        };
-        let target = self.expand_whole(&redirect.target);
-        if access == Access::Read && redirect.descriptor.unwrap_or(0) == 0 {
-            let unknown = || Stream::of(Value::piece(Piece::Unknown(Why::Input), target.origin()), Vec::new());
-            *input = self.content(&target).unwrap_or_else(unknown);
-        }
-        let descriptor = redirect.descriptor.unwrap_or(u32::from(access != Access::Read));
-        files.push(Redirection { access, descriptor, target });
-    }
-}
-
-/// Whether what stands behind its `&&` runs in any case.
-fn always_succeeds(node: &Node) -> bool {
-    const SUCCEEDING: [&str; 7] = ["true", ":", "echo", "printf", "export", "set", "local"];
-    let Node::Simple(simple) = node else { return false };
-    match simple.words.first().map(|word| word.parts.as_slice()) {
-        None => simple.redirects.is_empty() && !simple.assignments.iter().any(Assignment::substitutes),
-        Some([Part::Text { text, .. }]) => SUCCEEDING.contains(&text.as_str()),
-        Some(_) => false,
     }
 }
 

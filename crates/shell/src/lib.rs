@@ -3,6 +3,7 @@
 //! Pure and useful alone: [`read`] takes a text and the table of programs, and gives a [`Reading`]. It knows nothing of
 //! danger, touches no disk, clock or environment, and never fails: what it does not understand is a [`Gap`].
 
+mod arithmetic;
 mod awk;
 mod decode;
 mod expand;
@@ -12,6 +13,7 @@ mod invocation;
 mod language;
 mod languages;
 mod output;
+mod patterns;
 mod program;
 mod sed;
 mod syntax;

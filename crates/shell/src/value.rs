@@ -60,7 +60,7 @@ pub enum Why {
     Limit,
     /// Text that could not be parsed.
     Unparsed,
-    /// Typed by a person or read from a file while it runs.
+    /// Typed by a person, read from a file or made from the environment while it runs.
     Input,
 }
 

@@ -90,7 +90,7 @@ fn substitutions_run_what_stands_in_them() {
     check("echo \"x $(a) `b`\"", &["[a]", "[b]", "[echo][x $(a …) $(b …)]"]);
     check("echo ${x:=`a`}", &["[a]", "[echo][$(a …)]"]);
     check("echo $((1 + $(a)))", &["[a]", "[echo][[0-9]*]"]);
-    check("cat <(a) >(b)", &["[a]", "[b]", "[cat][$(mktemp)][$(mktemp)]"]);
+    check("cat <(a) >(b)", &["[a]", "[cat][$(mktemp)][$(mktemp)]", "[b]"]);
     check("[[ -n $(a) ]]", &["[a]"]);
     check("x[$(a)]=1", &["[a]"]);
     check("x=$(a) b", &["[a]", "[b]"]);
@@ -119,7 +119,8 @@ fn variables_are_followed() {
     check("set -- a b; rm \"$@\" $1", &["[rm][a][b][a]"]);
     check("echo ${X:-a} ${X+b}", &["[echo][a]"]);
     check("f() { rm $1; }; f a", &["[rm][a]"]);
-    check("alias q='rm -f'; q a", &["[rm][-f][a]"]);
+    check("alias q='rm -f'; q a", &["[q][a]"]);
+    check("alias q='rm -f'\nq a", &["[rm][-f][a]", "[q][a]"]);
     check("echo {a,b}{1..2} {x} a,b", &["[echo][a1][a2][b1][b2][{x}][a,b]"]);
     check("X=*; rm $X \"$X\"", &["[rm][*][*]"]);
     check("$UNSET a", &["[$UNSET][a]", "gap NotEvaluated `$UNSET`"]);
@@ -127,7 +128,7 @@ fn variables_are_followed() {
 
 #[test]
 fn what_differs_between_branches_is_not_known() {
-    check("if a; then X=1; else X=2; fi; rm $X", &["[a]", "[rm][…]"]);
+    check("if a; then X=1; else X=2; fi; rm $X", &["[a]", "[rm][1]", "[rm][2]"]);
     check("X=1; rm $X; if a; then :; fi; rm $X", &["[rm][1]", "[a]", "[:]", "[rm][1]"]);
     check("while read f; do rm \"$f\"; done < list", &["[rm][…]"]);
     check("find src -name '*.o' | while read f; do rm \"$f\"; done", &["[find][src][-name][*.o]", "[rm][src/**/*.o]"]);
@@ -158,7 +159,7 @@ fn a_variable_is_seen_where_its_shell_sees_it() {
     finds("export X=1; sh -c 'rm $X'", "[rm][1]");
     finds("export X=1; unset X; X=2; sh -c 'rm $X'", "[rm][$X]");
     finds("export X=1 {a,b}; rm $X", "[rm][1]");
-    check("X=rm; declare -n r=X; $r a", &["[declare][-n]", "[…][a]", "gap NotEvaluated `X`"]);
+    check("X=rm; declare -n r=X; $r a", &["[declare][-n]", "[rm][a]"]);
     finds("X=1; env X=2 sh -c 'rm $X'", "[rm][2]");
     finds("set -- a; sh -c 'rm $# \"$1\"' _ b", "[rm][1][b]");
     finds("set -- a; sh -c 'rm \"$@\"'", "[rm]");
@@ -170,10 +171,10 @@ fn a_variable_is_seen_where_its_shell_sees_it() {
 
 #[test]
 fn what_may_not_have_run_leaves_things_open() {
-    check("X=1; a && X=2; rm $X", &["[a]", "[rm][…]"]);
+    check("X=1; a && X=2; rm $X", &["[a]", "[rm][2]", "[rm][1]"]);
     check("X=1 && Y=2; rm $X $Y", &["[rm][1][2]"]);
-    check("X=1; while a; do rm $X; X=2; done", &["[a]", "[rm][1]", "[a]", "[rm][…]"]);
-    check("X=1; for i in 2 1; do X=$i; break; done; rm $X", &["[break]", "[break]", "[rm][…]"]);
+    check("X=1; while a; do rm $X; X=2; done", &["[a]", "[rm][1]", "[a]", "[rm][2]", "[rm][1]"]);
+    check("X=1; for i in 2 1; do X=$i; break; done; rm $X", &["[break]", "[rm][2]"]);
     check("a && set -- b || set -- c; rm $1", &["[a]", "[rm][…]"]);
 }
 
@@ -272,6 +273,170 @@ fn a_function_that_multiplies_itself_is_noticed() {
     assert!(multiplies("b() { b & b & }; b"));
     assert!(!multiplies("f() { g | h; }; f"));
     assert!(!multiplies("f() { f; }; f"));
+}
+
+#[test]
+fn what_branches_leave_open_is_listed_in_every_way() {
+    finds("if c; then x=rm; else x=ls; fi; $x -rf ~", "[rm][-rf][~]");
+    finds("if c; then x=rm; else x=ls; fi; $x -rf ~", "[ls][-rf][~]");
+    finds("if c; then x=rm; fi; $x -rf ~", "[rm][-rf][~]");
+    finds("x=a; while c; do rm $x; x=$y; y=b; done", "[rm][…]");
+    check("if c; then x=1; else x=2; fi; rm $x-$x", &["[c]", "[rm][1-1]", "[rm][2-2]"]);
+    check(
+        "case $a in x) b=rm;; *) b=ls;; esac; echo $b | sh",
+        &["[echo][rm]", "[sh]", "[rm]", "[echo][ls]", "[sh]", "[ls]"],
+    );
+    finds("[ x = y ] && rm() { :; }; rm -rf ~", "[rm][-rf][~]");
+    finds("c && rm() { :; }; rm -rf ~", "[rm][-rf][~]");
+    finds("$(if a; then echo rm; else echo ls; fi) -rf x", "gap NotEvaluated `rm`");
+}
+
+#[test]
+fn known_conditions_decide_about_the_state_and_hide_nothing() {
+    check("if true; then x=1; else x=2; rm y; fi; rm $x", &["[true]", "[rm][y]", "[rm][1]"]);
+    finds("false && rm x", "[rm][x]");
+    finds("set -e; false; rm x", "[rm][x]");
+    finds("true || rm x", "[rm][x]");
+    finds("i=0; while [ $i -lt 3 ]; do i=$((i+1)); rm f$i; done", "[rm][f3]");
+    check("for ((i=0; i<2; i++)); do rm $i; done; ls $i", &["[rm][0]", "[rm][1]", "[ls][2]"]);
+    check("case ab in a@(b|c)) x=1;; *) x=2;; esac; rm $x", &["[rm][1]"]);
+    check("[[ abc == a* ]] && x=1 || x=2; rm $x", &["[rm][1]"]);
+}
+
+#[test]
+fn what_is_never_reached_does_not_run() {
+    check("f() { return; rm x; }; f; rm y", &["[return]", "[rm][y]"]);
+    check("(exit; rm x); rm y; exit; rm z", &["[exit]", "[rm][y]", "[exit]"]);
+    check("while true; do break; rm x; done; rm y", &["[true]", "[break]", "[rm][y]"]);
+    finds("a || exit; rm x", "[rm][x]");
+    finds("a && exit; rm x", "[rm][x]");
+    finds("return; rm x", "[rm][x]");
+    finds("exit a; rm x", "[rm][x]");
+    finds("exec nothing; rm x", "[rm][x]");
+    finds("f() { exit; }; (f); rm x", "[rm][x]");
+    finds("trap 'rm x' EXIT; exit", "[rm][x]");
+    finds("if a; then exit; fi; rm x", "[rm][x]");
+    finds("cd X || exit; rm -rf *", "[rm][-rf][*]");
+}
+
+#[test]
+fn descriptors_lead_to_what_is_read() {
+    finds("exec 3<<<'rm -rf x'; bash <&3", "[rm][-rf][x]");
+    finds("exec {fd}<<<'rm x'; sh <&$fd", "[rm][x]");
+    check("{ read a; read b; } <<< $'x\ny'; rm $a $b", &["[rm][x][y]"]);
+    check("read -u 3 a 3<<< 'x'; rm $a", &["[rm][x]"]);
+    finds("echo 'rm x' > >(sh)", "[rm][x]");
+    finds("echo 'rm x' | tee >(bash) >/dev/null", "[rm][x]");
+    finds("{ echo rm x >&3; } 3>&1 | sh", "[rm][x]");
+    finds("echo rm x 2>/dev/null | sh", "[rm][x]");
+    finds("(echo rm x; date) | sh", "[rm][x]");
+    check("rm $(echo a >&2) b", &["[echo][a]", "[rm][b]"]);
+    let reading = reading("exec 5<>/dev/tcp/h/p; sh <&5");
+    assert!(reading.commands.iter().any(|command| !command.unread.is_empty()));
+}
+
+#[test]
+fn files_that_the_text_writes_are_known() {
+    finds("echo 'rm x' > f; sh f", "[rm][x]");
+    finds("cat <<E > f.sh\nrm $X y\nE\nbash < ./f.sh", "[rm][$X][y]");
+    finds("echo a > f; echo rm x >> f; . ./f", "[rm][x]");
+    finds("echo rm x | tee f; sh f", "[rm][x]");
+    finds("echo rm > f; $(<f) x", "[rm][x]");
+    finds("source <(echo rm x)", "[rm][x]");
+}
+
+#[test]
+fn an_alias_counts_from_the_next_line_and_perhaps_not_at_all() {
+    check("alias rm=echo; rm -rf ~", &["[rm][-rf][~]"]);
+    check("alias rm=echo\nrm -rf ~", &["[echo][-rf][~]", "[rm][-rf][~]"]);
+    check("alias x='rm a'\n\\x b", &["[x][b]"]);
+    finds("alias x='rm a'\nf() { x b; }\nunalias x\nf", "[rm][a][b]");
+    finds("eval \"alias x='rm a'\"\neval 'x b'", "[rm][a][b]");
+}
+
+#[test]
+fn subscripts_run_what_stands_in_them() {
+    for text in [
+        "printf -v 'x[$(rm y)]' a",
+        "test -v 'x[$(rm y)]'",
+        "declare 'x[$(rm y)]=1'",
+        "unset 'x[$(rm y)]'",
+        "read 'x[$(rm y)]'",
+        "[[ -v x[$(rm y)] ]]",
+        "let 'x[$(rm y)]=1'",
+        "(( x[$(rm y)] ))",
+        "echo ${x[$(rm y)]}",
+        "a='x[$(rm y)]'; (( a ))",
+        "a='x[$(rm y)]'; [[ $a -eq 1 ]]",
+        "a='x[$(rm y)]'; echo $((a))",
+        "a='$(rm y)'; echo ${a@P}",
+        "case a in $(rm y)) ;; esac",
+        "echo ${a:?$(rm y)}",
+    ] {
+        finds(text, "[rm][y]");
+    }
+}
+
+#[test]
+fn the_folder_is_followed() {
+    let folders = |text: &str| {
+        let shown = |command: &reflex_shell::Command| command.folder.as_ref().map_or("?".into(), Value::shown);
+        reading(text).commands.iter().map(shown).collect::<Vec<_>>()
+    };
+    assert_eq!(folders("cd a; x; cd ..; x; cd /b/c; x; cd ../d; x"), ["a", "", "/b/c", "/b/c/../d"]);
+    assert_eq!(folders("cd a && cd - && x"), [""]);
+    assert_eq!(folders("pushd b; x; popd; x"), ["b", ""]);
+    assert_eq!(folders("(cd z; x); x; echo | cd w; x"), ["z", "", "", ""]);
+    assert_eq!(folders("CDPATH=/; cd etc; x; cd ./a; x"), ["?", "?"]);
+    assert_eq!(folders("f() { cd a; }; f; x"), ["a"]);
+    assert_eq!(folders("env -C /a x")[1], "/a");
+    assert_eq!(folders("sudo -D /a x")[1], "/a");
+}
+
+#[test]
+fn arithmetic_is_worked_out() {
+    check("n=3; rm $((n+1)) $((n*n)) $((n > 2 ? 1 : 0)) $((0x10)) $((n++)) $n", &["[rm][4][9][1][16][3][4]"]);
+    check("declare -i n=1+2; rm $n", &["[declare][-i]", "[rm][3]"]);
+    check("a=(x y z); rm ${a[-1]} ${a[1+1]}", &["[rm][z][z]"]);
+    check("n=1; rm f$((n/0))", &["[rm][f[0-9]*]"]);
+}
+
+#[test]
+fn patterns_are_matched_against_known_texts() {
+    check("X=abcabc; rm ${X#*b} ${X##*b} ${X%b*} ${X%%b*}", &["[rm][cabc][c][abca][a]"]);
+    check("X=a1b2; rm ${X//[0-9]/-} ${X/#a/Z} ${X/%2/Z} ${X^}", &["[rm][a-b-][Z1b2][a1bZ][A1b2]"]);
+    finds("/???/b??h -c 'rm x'", "[rm][x]");
+    finds("/bin/r? -rf x", "[rm][-rf][x]");
+    check("rm $a{1,2}", &["[rm][$a1][$a2]"]);
+    check("rm @(a|b) !(x)", &["[rm][*][*]"]);
+}
+
+#[test]
+fn functions_may_run_themselves_and_each_other() {
+    check(
+        "f() { rm $1; shift; [ $# -gt 0 ] && f \"$@\"; }; f a b",
+        &["[rm][a]", "[[][1][-gt][0][]]", "[rm][b]", "[[][0][-gt][0][]]", "[rm]", "[[][0][-gt][0][]]"],
+    );
+    let doubling: String = (0..24).map(|level| format!("f{level}() {{ f{}; f{0}; }}; ", level + 1)).collect();
+    finds(&format!("{doubling} f24() {{ rm x; }}; f0; rm y"), "[rm][y]");
+}
+
+#[test]
+fn names_may_stand_for_other_names() {
+    finds("declare -n r=x; r=rm; $x a", "[rm][a]");
+    finds("f() { local -n r=$1; r=rm; }; f y; $y a", "[rm][a]");
+    finds("x=rm; n=x; ${!n} a", "[rm][a]");
+    finds("declare -A m=([k]=rm); ${m[k]} a", "[rm][a]");
+}
+
+#[test]
+fn constructs_of_zsh_are_read() {
+    finds("for x (a b) rm $x", "[rm][b]");
+    finds("repeat 3 rm x", "[rm][x]");
+    finds("noglob rm *", "[rm][*]");
+    finds("nocorrect rm x", "[rm][x]");
+    finds("source =(echo rm x)", "[rm][x]");
+    finds("${(z)cmd} x", "gap NotEvaluated `${(z)cmd}`");
 }
 
 /// A small generator of its own: the same texts on every machine.

@@ -3,31 +3,8 @@
 use super::simple::Draft;
 use super::{Interpreter, Stream};
 use crate::invocation::Invocation;
-use crate::syntax::{Node, Part, Script, is_name};
+use crate::syntax::is_name;
 use crate::value::{Origin, Piece, Value, Why};
-
-/// More lines than this are one round whose line is not known.
-const MAX_LINES: usize = 256;
-
-/// The lines that `while read` takes one by one, if they are known.
-pub(super) fn lines(condition: &Script, stdin: &Stream) -> Option<Vec<Stream>> {
-    let [statement] = condition.statements.as_slice() else { return None };
-    let Node::Simple(simple) = &statement.node else { return None };
-    let mut words = simple.words.iter().map(|word| match word.parts.as_slice() {
-        [Part::Text { text, .. }] => text.as_str(),
-        _ => "",
-    });
-    let reads = words.next() == Some("read") && words.all(|word| word == "-r" || is_name(word));
-    if !reads || !stdin.present || !simple.redirects.is_empty() {
-        return None;
-    }
-    let text = stdin.text.literal()?;
-    let origin = stdin.text.origin();
-    let line = |line: &str| Stream::of(Value::text(line, origin), Vec::new());
-    // What no newline ends is read and yet ends the loop.
-    let ended = text.get(..text.rfind('\n')? + 1)?;
-    (ended.matches('\n').count() <= MAX_LINES).then(|| ended.lines().map(line).collect())
-}
 
 /// The options of `read` and `mapfile`, as far as they change what is read.
 #[derive(Default)]
@@ -35,6 +12,7 @@ struct Reads {
     raw: bool,
     whole: bool,
     other: bool,
+    descriptor: u32,
     array: Option<String>,
     names: Vec<String>,
 }
@@ -63,6 +41,10 @@ impl Reads {
             match letter {
                 "a" => reads.array = Some(value),
                 "d" if value.is_empty() => reads.whole = true,
+                "u" => match value.parse() {
+                    Ok(descriptor) => reads.descriptor = descriptor,
+                    Err(_) => reads.other = true,
+                },
                 "i" | "p" | "t" | "s" => {}
                 _ => reads.other = true,
             }
@@ -74,31 +56,39 @@ impl Reads {
 impl Interpreter<'_> {
     /// `read` takes a line of its input: if that is known, so are its fields; if it is known by kind, so is the line.
     pub(super) fn read_variables(&mut self, words: &[Value], draft: &Draft) {
-        let reads = Reads::of(words);
+        words.iter().for_each(|word| self.run_subscript(word));
+        let mut reads = Reads::of(words);
+        if reads.names.is_empty() && reads.array.is_none() {
+            reads.names.push("REPLY".to_owned());
+        }
         let separators = assigned_separators(draft).unwrap_or_else(|| self.separators());
-        let fields = known_line(&reads, draft).map(|line| (line, draft.stdin.text.origin()));
-        match (fields, &reads.array) {
-            (Some((line, origin)), Some(array)) => {
-                let values = fields_of(&line, &separators, usize::MAX);
+        let stream = self.state.open.input(reads.descriptor);
+        let Some(taken) = known_line(&reads, &stream) else { return self.read_unknown(&reads, &stream, draft) };
+        self.state.open.take(reads.descriptor, Some(taken.bytes));
+        self.status = Some(taken.ended);
+        let origin = stream.text.origin();
+        match &reads.array {
+            Some(array) => {
+                let values = fields_of(&taken.line, &separators, usize::MAX);
                 self.state.assign(array, values.into_iter().map(|text| Value::text(text, origin)).collect());
             }
-            (Some((line, origin)), None) => {
-                let mut values = fields_of(&line, &separators, reads.names.len()).into_iter();
+            None => {
+                let mut values = fields_of(&taken.line, &separators, reads.names.len()).into_iter();
                 for name in &reads.names {
-                    self.state.assign(name, vec![Value::text(values.next().unwrap_or_default(), origin)]);
+                    self.assign(name, vec![Value::text(values.next().unwrap_or_default(), origin)]);
                 }
             }
-            (None, _) => self.read_unknown(&reads, draft),
         }
     }
 
-    fn read_unknown(&mut self, reads: &Reads, draft: &Draft) {
+    fn read_unknown(&mut self, reads: &Reads, stream: &Stream, draft: &Draft) {
         let unknown = Value::piece(Piece::Unknown(Why::Input), draft.origin);
-        let kind = Some(&draft.stdin.text).filter(|text| draft.stdin.present && text.literal().is_none());
+        let kind = Some(&stream.text).filter(|text| stream.present && text.literal().is_none());
         let line = kind.filter(|_| !reads.other).cloned().unwrap_or(unknown);
         for name in reads.names.iter().chain(&reads.array).filter(|name| is_name(name)) {
             self.state.assign(name, vec![line.clone()]);
         }
+        self.state.open.take(reads.descriptor, None);
     }
 
     /// `mapfile`: an array of the lines.
@@ -107,15 +97,22 @@ impl Interpreter<'_> {
         let plain = words.iter().all(|word| word.literal().is_some_and(|text| text == "-t" || is_name(&text)));
         let names: Vec<String> =
             words.iter().filter_map(Value::literal).filter(|name| is_name(name)).map(Into::into).collect();
-        let known = draft.stdin.text.literal().filter(|_| plain && draft.stdin.present);
+        let stream = self.state.open.input(0);
+        let known = stream.text.literal().filter(|_| plain && stream.present);
         let Some(text) = known else {
-            return self.read_unknown(&Reads { names, other: true, ..Reads::default() }, draft);
+            let mut reads = Reads { names, other: true, ..Reads::default() };
+            if reads.names.is_empty() {
+                reads.names.push("MAPFILE".to_owned());
+            }
+            return self.read_unknown(&reads, &stream, draft);
         };
-        let origin = draft.stdin.text.origin();
+        let origin = stream.text.origin();
         let line = |line: &str| Value::text(if trims { line.trim_end_matches('\n') } else { line }, origin);
         let values = text.split_inclusive('\n').map(line).collect();
         let name = names.first().map_or("MAPFILE", String::as_str);
         self.state.assign(name, values);
+        self.state.open.take_all(0);
+        self.status = Some(true);
     }
 }
 
@@ -125,17 +122,26 @@ fn assigned_separators(draft: &Draft) -> Option<String> {
     value.literal().map(|text| text.into_owned())
 }
 
-fn known_line(reads: &Reads, draft: &Draft) -> Option<String> {
-    let text = draft.stdin.text.literal().filter(|_| draft.stdin.present && !reads.other)?;
-    if !reads.raw && text.contains('\\') {
+/// A line that has been taken from a known text.
+struct Taken {
+    line: String,
+    /// With its end.
+    bytes: usize,
+    /// Whether there was an end; without one, `read` fails though it reads.
+    ended: bool,
+}
+
+fn known_line(reads: &Reads, stream: &Stream) -> Option<Taken> {
+    let text = stream.text.literal().filter(|_| stream.present && !reads.other)?;
+    if reads.whole {
+        let line = text.get(..text.find('\0').unwrap_or(text.len()))?;
+        return Some(Taken { line: line.to_owned(), bytes: line.len() + 1, ended: line.len() < text.len() });
+    }
+    let line = text.get(..text.find('\n').unwrap_or(text.len()))?;
+    if !reads.raw && line.contains('\\') {
         return None;
     }
-    if reads.whole {
-        return Some(text.into_owned());
-    }
-    let line = text.strip_suffix('\n').unwrap_or(&text);
-    // Which of several lines it is depends on who has read before.
-    (!line.contains('\n')).then(|| line.to_owned())
+    Some(Taken { line: line.to_owned(), bytes: line.len() + 1, ended: line.len() < text.len() })
 }
 
 /// The fields of a line; the last of `most` takes the rest.

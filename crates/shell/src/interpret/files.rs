@@ -4,7 +4,7 @@ use super::simple::Draft;
 use super::{Interpreter, Stream};
 use crate::invocation::Invocation;
 use crate::program::{Selector, applies, narrow};
-use crate::value::{Piece, Printed, Value};
+use crate::value::{Piece, Printed, Value, Why};
 use crate::{Access, CommandId, Redirection};
 use std::collections::BTreeMap;
 
@@ -17,31 +17,40 @@ const MOST_FILES: usize = 1000;
 #[derive(Default)]
 pub(super) struct Files {
     contents: BTreeMap<String, Vec<Stream>>,
+    /// How often one has been written.
+    pub(super) changes: u32,
 }
 
 impl Interpreter<'_> {
     /// The contents that this text may have given to a file, also to the file of a process substitution.
     pub(super) fn written(&self, path: &Value) -> Vec<Stream> {
-        if let Some((_, stream)) = self.processes.iter().rev().find(|(place, _)| *place == path.origin()) {
-            return vec![stream.clone()];
+        if let Some(stream) = self.process_output(path) {
+            return vec![stream];
         }
         let contents = self.key(path).and_then(|key| self.files.contents.get(&key));
-        contents.cloned().unwrap_or_default()
+        let mut contents = contents.cloned().unwrap_or_default();
+        // A file is empty before it is written.
+        if contents.iter().any(|content| !content.text.pieces.is_empty()) {
+            contents.retain(|content| !content.text.pieces.is_empty());
+        }
+        contents
     }
 
     /// Whether the path is that of a process substitution.
     pub(super) fn is_process(&self, path: &Value) -> bool {
-        self.processes.iter().any(|(place, _)| *place == path.origin())
+        self.process_output(path).is_some()
     }
 
-    /// All of them one after the other, for who reads the file as a whole.
+    /// All of them one after the other, for who reads the file as a whole; with several it is not known which it is.
     pub(crate) fn content(&self, path: &Value) -> Option<Stream> {
-        let mut contents = self.written(path).into_iter();
-        let mut whole = contents.next()?;
-        for other in contents {
+        let mut contents = self.written(path);
+        if contents.len() < 2 {
+            return contents.pop();
+        }
+        let mut whole = Stream::of(Value::piece(Piece::Unknown(Why::Branches), path.origin()), Vec::new());
+        for content in contents {
             whole.text.push_text("\n", path.origin());
-            whole.text.push(other.text);
-            whole.commands.extend(other.commands);
+            whole.push(content);
         }
         Some(whole)
     }
@@ -66,8 +75,10 @@ impl Interpreter<'_> {
         if self.files.contents.len() >= MOST_FILES {
             return self.exhaust(path.origin());
         }
+        self.files.changes += 1;
         let contents = self.files.contents.entry(key).or_default();
-        if contents.len() < MOST_CONTENTS && !contents.iter().any(|known| known.text == text) {
+        let begins = text.pieces.is_empty() && contents.last().is_some_and(|last| !last.text.pieces.is_empty());
+        if contents.len() < MOST_CONTENTS && (begins || !contents.iter().any(|known| known.text == text)) {
             contents.push(Stream::of(text, content.commands));
         }
     }
@@ -76,6 +87,7 @@ impl Interpreter<'_> {
     pub(crate) fn append(&mut self, path: &Value, content: Stream) {
         let text = self.spend(content.text);
         let last = self.key(path).and_then(|key| self.files.contents.get_mut(&key)?.last_mut());
+        self.files.changes += 1;
         match last {
             Some(last) => {
                 last.text.push(text);

@@ -1,5 +1,6 @@
 //! Commands that a command runs: wrappers, shells with a text, `find -exec`, `xargs`.
 
+use super::flow::FrameKind;
 use super::simple::Draft;
 use super::{Interpreter, MAX_DEPTH, Source, Stream};
 use crate::decode;
@@ -38,12 +39,32 @@ impl Interpreter<'_> {
             let (parent, site) = (self.parent.replace(id), self.site);
             self.site = site_of(entry).unwrap_or(site);
             self.depth += 1;
-            let output = self.entry(entry, id, invocation, draft);
+            let output = self.entry_elsewhere(entry, id, invocation, draft);
             self.depth -= 1;
             (self.parent, self.site) = (parent, site);
             printed = join(printed, output);
         }
         printed
+    }
+
+    /// `folder: X` names where the inner command runs, `without: X` the variables that it does not see.
+    fn entry_elsewhere(
+        &mut self,
+        entry: Node<'static>,
+        id: CommandId,
+        invocation: &Invocation,
+        draft: &Draft,
+    ) -> Option<Stream> {
+        let selected = |key: &str| Selector(entry.get(key).text()).values(invocation, &draft.words);
+        let (folders, hidden) = (selected("folder"), selected("without"));
+        if folders.is_empty() && hidden.is_empty() {
+            return self.entry(entry, id, invocation, draft);
+        }
+        self.isolated(|this| {
+            folders.into_iter().for_each(|folder| this.state.folders.change(folder));
+            hidden.iter().filter_map(Value::literal).for_each(|name| this.state.unset(&name));
+            this.entry(entry, id, invocation, draft)
+        })
     }
 
     fn entry(&mut self, entry: Node<'static>, id: CommandId, invocation: &Invocation, draft: &Draft) -> Option<Stream> {
@@ -261,7 +282,7 @@ impl Interpreter<'_> {
     /// What a program reads from a stream and runs.
     fn script_from_stream(&mut self, stream: &Stream, run: Run) -> Option<Stream> {
         let Run { id, language, parameters } = run;
-        if !stream.present {
+        if !stream.present || stream.text.literal().is_some_and(|text| text.is_empty()) {
             return None;
         }
         let Some(text) = self.readable(&stream.text).filter(|text| !decode::is_binary(text)) else {
@@ -274,10 +295,24 @@ impl Interpreter<'_> {
         let source = Source { language, step: "standard input", text: &text, from: stream.text.origin() };
         let name = self.reading.commands.get(id).map_or("", |command| command.name.as_str());
         if matches!(name, "source" | ".") {
-            return Some(self.derived_text(source, &Stream::default()));
+            return Some(self.framed(FrameKind::Function, |this| this.derived_text(source, &Stream::default())));
         }
         let state = self.state.of_child(parameters);
-        Some(self.with_state(state, |this| this.derived_text(source, &Stream::default())))
+        let output = self.with_state(state.clone(), |this| this.derived_text(source, &Stream::default()));
+        let decoded = decode::escapes(&text);
+        if decoded == text || language != Language::Shell || !self.echoes(stream) {
+            return Some(output);
+        }
+        // Some shells' `echo` decodes escapes and some do not: both readings stand.
+        let source = Source { step: "echo", text: &decoded, ..source };
+        let mut other = self.with_state(state, |this| this.derived_text(source, &Stream::default()));
+        other.text = Value::default();
+        join(Some(output), Some(other))
+    }
+
+    fn echoes(&self, stream: &Stream) -> bool {
+        let is_echo = |id: &CommandId| self.reading.commands.get(*id).is_some_and(|command| command.name == "echo");
+        stream.commands.iter().any(is_echo)
     }
 
     /// A file that is run as a script, if this text has written it or it is a process substitution.

@@ -1,15 +1,19 @@
 //! One simple command: what it sets, what it is called, what it runs.
 
+use super::flow::{Frame, FrameKind};
 use super::inner::join;
-use super::{Interpreter, MAX_COMMANDS, MAX_DEPTH, State, Stream};
+use super::state::Kind;
+use super::streams::Stream;
+use super::{Interpreter, MAX_COMMANDS, State};
 use crate::invocation::Invocation;
 use crate::program::Program;
-use crate::syntax::{Assigned, Assignment, Node, Parser, Placement, Simple, is_name};
-use crate::value::{Origin, Piece, Value, Why};
-use crate::{Access, Change, ChangeKind, Command, CommandId, Redirection, Setting, Stdin};
+use crate::syntax::{Assigned, Assignment, Simple};
+use crate::value::{Origin, Piece, Printed, Value, Why};
+use crate::{Change, ChangeKind, Command, CommandId, Redirection, Setting, Stdin};
 use std::ops::Range;
 
 /// A command that is about to be added.
+#[derive(Clone)]
 pub(crate) struct Draft {
     pub(crate) words: Vec<Value>,
     pub(crate) assignments: Vec<(String, Value)>,
@@ -38,57 +42,91 @@ impl Draft {
 }
 
 impl Interpreter<'_> {
-    pub(super) fn simple(&mut self, simple: &Simple, stdin: &Stream) -> Stream {
+    pub(super) fn simple(&mut self, simple: &Simple) -> Stream {
         self.place = simple.origin;
-        if let Some(output) = self.aliased(simple, stdin) {
-            return output;
-        }
+        self.lines.push(simple.line);
+        let aliases = self.alias_texts(simple);
+        let output = if aliases.is_empty() {
+            self.as_written(simple)
+        } else {
+            // Both readings stand.
+            let before = self.state.clone();
+            let mut texts = aliases.iter();
+            self.over_states(vec![before.clone(); aliases.len() + 1], &before, |this| match texts.next() {
+                Some(text) => this.aliased(simple, text),
+                None => this.as_written(simple),
+            })
+        };
+        self.lines.pop();
+        output
+    }
+
+    fn as_written(&mut self, simple: &Simple) -> Stream {
         let before = self.reading.commands.len();
+        let processes = self.processes.len();
+        let open = self.state.open.clone();
         let mut assignments: Vec<(String, Vec<Value>)> = Vec::new();
         for assignment in &simple.assignments {
             let Some((name, values)) = self.assignment(assignment) else { continue };
             self.changed(&name, values.first().cloned(), simple.origin);
             if simple.words.is_empty() {
                 // The next one can already see it.
-                self.state.assign(&name, values.clone());
+                self.assign(&name, values.clone());
             }
             assignments.push((name, values));
         }
         let words: Vec<Value> = simple.words.iter().flat_map(|word| self.expand(word)).collect();
-        let (redirects, input) = self.redirections(&simple.redirects, stdin);
+        let redirects = self.redirections(&simple.redirects);
+        let stdin = self.state.open.input(0);
         let declares = self.declares(&words);
         if words.is_empty() || declares {
             for (name, values) in &assignments {
                 self.note(ChangeKind::Variable(name.clone(), values.clone()), simple.origin);
             }
         }
-        if words.is_empty() {
-            let reads = assignments.is_empty() && !redirects.is_empty();
-            let reads = reads && redirects.iter().all(|file| file.access == Access::Read);
-            let nothing = self.without_words(simple, assignments, redirects);
-            // `$(< file)` prints the file.
-            return if reads { Stream::of(input.text, Vec::new()) } else { nothing };
+        let mut output = if words.is_empty() {
+            self.without_words(simple, &assignments, redirects)
+        } else {
+            if declares {
+                self.declare(&words, &assignments);
+            }
+            let mut of_command = first_values(&assignments);
+            if declares {
+                self.code_variables(None, &std::mem::take(&mut of_command), simple.origin);
+            }
+            self.command(Draft {
+                words: words.clone(),
+                assignments: of_command,
+                redirects,
+                stdin: stdin.clone(),
+                expanded: before..self.reading.commands.len(),
+                origin: simple.origin,
+                by_program: false,
+            })
+        };
+        let written = self.written_to_arguments(processes, &words, stdin, &output);
+        let lasting = words.len() == 1 && words.first().and_then(Value::literal).as_deref() == Some("exec");
+        if !lasting {
+            self.state.open.close_again(&open);
+            self.feed_processes(processes, &written, &mut output);
         }
-        if declares {
-            self.declare(&words, &assignments);
-        }
-        let of_command = assignments.into_iter().filter_map(|(name, values)| Some((name, values.into_iter().next()?)));
-        let mut of_command: Vec<(String, Value)> = of_command.collect();
-        if declares {
-            self.code_variables(None, &std::mem::take(&mut of_command), simple.origin);
-        }
-        self.command(Draft {
-            words,
-            assignments: of_command,
-            redirects,
-            stdin: input,
-            expanded: before..self.reading.commands.len(),
-            origin: simple.origin,
-            by_program: false,
-        })
+        output
     }
 
-    fn note(&mut self, kind: ChangeKind, origin: Origin) {
+    /// What a program writes to the `>(…)` among its arguments.
+    fn written_to_arguments(&self, processes: usize, words: &[Value], stdin: Stream, output: &Stream) -> Stream {
+        if self.processes.len() == processes {
+            return Stream::default();
+        }
+        let name = words.first().map_or(String::new(), program_name);
+        if name == "tee" {
+            return stdin;
+        }
+        let origin = words.first().map_or(Origin::default(), Value::origin);
+        Stream::of(Value::piece(Piece::Output(Printed::Program(name)), origin), output.commands.clone())
+    }
+
+    pub(super) fn note(&mut self, kind: ChangeKind, origin: Origin) {
         let before = self.reading.commands.len();
         self.reading.changes.push(Change { kind, before, origin });
     }
@@ -104,9 +142,14 @@ impl Interpreter<'_> {
     fn declare(&mut self, words: &[Value], assignments: &[(String, Vec<Value>)]) {
         let known: Vec<String> = words.iter().filter_map(Value::literal).map(|word| word.into_owned()).collect();
         let (options, operands): (Vec<_>, Vec<_>) = known.iter().skip(1).partition(|word| word.starts_with('-'));
+        words.iter().skip(1).for_each(|word| self.run_subscript(word));
         let has = |letter: char| options.iter().any(|option| option.contains(letter));
-        let names: Vec<&String> =
-            assignments.iter().map(|(name, _)| name).chain(operands).filter(|name| is_name(name)).collect();
+        let names: Vec<&String> = assignments
+            .iter()
+            .map(|(name, _)| name)
+            .chain(operands)
+            .filter(|name| crate::syntax::is_name(name))
+            .collect();
         let word = known.first().map_or("", String::as_str);
         if let Some(locals) = self.locals.last_mut().filter(|_| !matches!(word, "export" | "readonly") && !has('g')) {
             let saved = self.state.saved(names.iter().copied());
@@ -116,17 +159,72 @@ impl Interpreter<'_> {
         if word == "export" || has('x') {
             names.iter().for_each(|name| self.state.export(name));
         }
+        if has('n') && word != "export" {
+            return self.refer(assignments);
+        }
+        for (letter, kind) in [('i', Kind::Integer), ('A', Kind::Table)] {
+            if has(letter) && word != "export" {
+                names.iter().for_each(|name| self.state.set_kind(name, Some(kind.clone())));
+            }
+        }
+        assignments.iter().for_each(|(name, values)| self.assign(name, values.clone()));
+    }
+
+    /// `declare -n name=other`
+    fn refer(&mut self, assignments: &[(String, Vec<Value>)]) {
         for (name, values) in assignments {
-            // `declare -n`: another name for a variable, which is not followed.
-            let origin = values.first().map_or(Origin::default(), Value::origin);
-            let other = || vec![Value::piece(Piece::Unknown(Why::NotEvaluated), origin)];
-            self.state.assign(name, if has('n') { other() } else { values.clone() });
+            let other =
+                values.first().and_then(Value::literal).filter(|other| crate::syntax::is_name(other) && other != name);
+            match other {
+                Some(other) => {
+                    let kind = Kind::Reference(other.into_owned());
+                    self.state.set_kind(name, Some(kind));
+                }
+                None => {
+                    let origin = values.first().map_or(Origin::default(), Value::origin);
+                    values.iter().for_each(|value| self.run_subscript(value));
+                    self.state.assign(name, vec![Value::piece(Piece::Unknown(Why::NotEvaluated), origin)]);
+                }
+            }
         }
     }
 
     fn declares(&self, words: &[Value]) -> bool {
         let name = words.first().and_then(Value::literal);
         name.is_some_and(|name| matches!(&*name, "export" | "local" | "declare" | "typeset" | "readonly"))
+    }
+
+    /// Sets a variable; one that holds numbers takes what the text comes to.
+    pub(super) fn assign(&mut self, name: &str, values: Vec<Value>) {
+        if values.iter().any(|value| subscript_of(value).is_some()) {
+            return self.assign_elements(name, &values);
+        }
+        if !self.state.is_integer(name) {
+            return self.state.assign(name, values);
+        }
+        let numbers = values.iter().map(|value| self.number_value(value)).collect();
+        self.state.assign(name, numbers);
+    }
+
+    /// `([2]=a b [x]=c)`
+    fn assign_elements(&mut self, name: &str, values: &[Value]) {
+        self.state.assign(name, vec![Value::piece(Piece::Unknown(Why::NotEvaluated), self.place)]);
+        let mut next = 0;
+        for value in values {
+            let (subscript, value) = match subscript_of(value) {
+                Some((subscript, value)) if self.state.is_table(name) => (subscript, value),
+                Some((subscript, value)) => {
+                    let Some(index) = self.evaluate(&Value::text(subscript, value.origin())) else { continue };
+                    next = index.saturating_add(1);
+                    (index.to_string(), value)
+                }
+                None => {
+                    next += 1;
+                    ((next - 1).to_string(), value.clone())
+                }
+            };
+            self.state.assign_named_element(name, &subscript, value);
+        }
     }
 
     fn assignment(&mut self, assignment: &Assignment) -> Option<(String, Vec<Value>)> {
@@ -137,11 +235,19 @@ impl Interpreter<'_> {
         };
         if let Some(subscript) = &assignment.element {
             let subscript = self.expand_whole(subscript);
-            let index = subscript.literal().and_then(|text| text.parse().ok());
+            let index = self.evaluate(&subscript).and_then(|index| usize::try_from(index).ok());
             let value = values.into_iter().next().unwrap_or_default();
             let unknown = Value::piece(Piece::Unknown(Why::NotEvaluated), value.origin());
             let value = if assignment.append { unknown } else { value };
+            if let Some(named) = subscript.literal().filter(|_| self.state.is_table(&assignment.name)) {
+                self.state.assign_named_element(&assignment.name, &named, value);
+                return None;
+            }
             self.state.assign_element(&assignment.name, index, value);
+            return None;
+        }
+        if assignment.append && self.state.is_integer(&assignment.name) {
+            self.state.assign(&assignment.name, vec![Value::piece(Piece::Unknown(Why::Arithmetic), self.place)]);
             return None;
         }
         if assignment.append {
@@ -151,108 +257,119 @@ impl Interpreter<'_> {
         Some((assignment.name.clone(), values))
     }
 
-    /// Assignments alone last; redirections alone still open their files.
+    /// Redirections alone still open their files; `$(< file)` prints one.
     fn without_words(
         &mut self,
         simple: &Simple,
-        assignments: Vec<(String, Vec<Value>)>,
+        assignments: &[(String, Vec<Value>)],
         redirects: Vec<Redirection>,
     ) -> Stream {
-        let first = |(name, values): &(String, Vec<Value>)| Some((name.clone(), values.first()?.clone()));
-        let variables: Vec<(String, Value)> = assignments.iter().filter_map(first).collect();
-        assignments.into_iter().for_each(|(name, values)| self.state.assign(&name, values));
-        self.code_variables(None, &variables, simple.origin);
+        self.code_variables(None, &first_values(assignments), simple.origin);
         if self.state.is_full() {
             self.exhaust(simple.origin);
         }
-        if redirects.is_empty() {
-            return Stream::of(Value::default(), Vec::new());
-        }
-        // `$(<file)` prints the file.
-        let read = redirects.iter().find(|file| file.access == Access::Read && file.descriptor == 0);
-        let read = read.and_then(|file| self.content(&file.target));
-        let mut output = Stream::of(Value::default(), Vec::new());
-        self.redirected_group(redirects, simple.origin, &mut output);
-        read.unwrap_or_else(|| Stream::of(Value::default(), Vec::new()))
+        let certain = simple.redirects.is_empty() && !simple.assignments.iter().any(Assignment::substitutes);
+        self.status = certain.then_some(true);
+        let reads = simple.assignments.is_empty()
+            && matches!(simple.redirects.as_slice(), [only] if only.kind == crate::syntax::RedirectKind::Read);
+        let mut output = if reads { self.state.open.input(0) } else { Stream::nothing() };
+        output.present = true;
+        self.list_group(redirects, simple.origin, &mut output);
+        output
+    }
+
+    /// Files that a program opens by a redirection of its own language, and what goes into them.
+    pub(crate) fn redirected_group(&mut self, redirects: Vec<Redirection>, origin: Origin, output: &mut Stream) {
+        self.redirect_output(&redirects, output);
+        self.list_group(redirects, origin, output);
     }
 
     /// Files opened for a group of commands: a command without words that only redirects.
-    pub(crate) fn redirected_group(&mut self, redirects: Vec<Redirection>, origin: Origin, output: &mut Stream) {
-        let writes = self.redirect_output(&redirects, output);
-        let stdin = Stdin::Pipe(output.commands.clone());
-        let id = self.add(Command {
+    pub(super) fn add_group(
+        &mut self,
+        redirects: Vec<Redirection>,
+        sources: Vec<CommandId>,
+        origin: Origin,
+    ) -> Option<CommandId> {
+        self.add(Command {
             name: String::new(),
             words: Vec::new(),
             invocation: None,
             assignments: Vec::new(),
             redirects,
-            stdin,
+            stdin: Stdin::Pipe(sources),
             unread: Vec::new(),
             folder: self.state.folder(),
             site: self.site,
             parent: self.parent,
             origin,
-        });
-        if writes {
-            *output = Stream::of(Value::default(), id.into_iter().collect());
-        }
-    }
-
-    fn aliased(&mut self, simple: &Simple, stdin: &Stream) -> Option<Stream> {
-        let first = simple.words.first()?;
-        let [crate::syntax::Part::Text { text, quoted: false, .. }] = first.parts.as_slice() else { return None };
-        let alias = self.state.alias(text)?;
-        let calls = self.calls.iter().filter(|(name, _)| name == text).count();
-        if calls > 0 || self.depth >= MAX_DEPTH {
-            return None;
-        }
-        let derivation = self.derive("alias", &alias, first.origin);
-        let placement = Placement::From(Origin { span: first.origin.span, derivation });
-        let mut parser = Parser::new(&alias, placement, self.depth);
-        let mut script = parser.script();
-        self.reading.gaps.append(&mut parser.gaps);
-        if let Some(Node::Simple(last)) = script.statements.last_mut().map(|statement| &mut statement.node) {
-            last.words.extend(simple.words.iter().skip(1).cloned());
-            last.origin.span = simple.origin.span;
-        }
-        self.calls.push((text.clone(), self.forking));
-        self.depth += 1;
-        let output = self.script(&script, stdin);
-        self.depth -= 1;
-        self.calls.pop();
-        Some(output)
+        })
     }
 
     /// Adds a command and walks what it runs.
     pub(crate) fn command(&mut self, draft: Draft) -> Stream {
         let Some(first) = draft.words.first() else { return Stream::default() };
-        let name = program_name(first);
-        if name.is_empty() {
+        let names = self.program_names(first);
+        if names.is_empty() {
             self.gap(first.origin(), Why::NotEvaluated);
+            return self.named_command("", draft);
         }
-        if let Some(body) = self.state.function(&name).filter(|_| !draft.by_program) {
-            return self.call(&name, &body, draft);
+        if let [name] = names.as_slice() {
+            return self.named_command(name, draft);
         }
-        if let Some(output) = self.builtin(&name, &draft) {
+        let before = self.state.clone();
+        let mut each = names.iter();
+        self.over_states(vec![before.clone(); names.len()], &before, |this| {
+            let mut draft = draft.clone();
+            let name = each.next().map_or("", String::as_str);
+            if let Some(first) = draft.words.first_mut() {
+                *first = Value::text(name, first.origin());
+            }
+            this.named_command(name, draft)
+        })
+    }
+
+    /// The programs that a command's first word may mean: several where it is a pattern, none where it is not known.
+    fn program_names(&self, first: &Value) -> Vec<String> {
+        let is_pattern = |(piece, _): &(Piece, Origin)| matches!(piece, Piece::Glob(_));
+        if first.pieces.iter().any(is_pattern) {
+            return super::globs::programs(first, self.surroundings.programs);
+        }
+        Some(program_name(first)).filter(|name| !name.is_empty()).into_iter().collect()
+    }
+
+    fn named_command(&mut self, name: &str, draft: Draft) -> Stream {
+        if !draft.by_program {
+            let bodies = self.state.functions(name);
+            if !bodies.is_empty() {
+                return self.call_one_of(name, &bodies, draft);
+            }
+        }
+        self.program(name, draft)
+    }
+
+    /// A builtin or a program of this name.
+    pub(super) fn program(&mut self, name: &str, draft: Draft) -> Stream {
+        self.status = None;
+        if let Some(output) = self.builtin(name, &draft) {
             self.note(ChangeKind::Builtin(draft.words), draft.origin);
             return output;
         }
-        let program = Program::find(self.surroundings.programs, &name);
+        let program = Program::find(self.surroundings.programs, name);
         let separator = program.and_then(Program::separator);
         let drafts = match separator {
             Some(separator) => separated(draft, separator),
             None => vec![draft],
         };
-        let printed = drafts
-            .into_iter()
-            .fold(None, |printed, draft| join(printed, Some(self.one_command(name.clone(), program, draft))));
+        let printed =
+            drafts.into_iter().fold(None, |printed, draft| join(printed, Some(self.one_command(name, program, draft))));
         printed.unwrap_or_default()
     }
 
-    fn one_command(&mut self, name: String, program: Option<Program>, draft: Draft) -> Stream {
+    fn one_command(&mut self, name: &str, program: Option<Program>, draft: Draft) -> Stream {
         let invocation = program.map(|program| Invocation::read(program, &draft.words));
         let id = self.add(Command {
-            name,
+            name: name.into(),
             words: draft.words.clone(),
             invocation: invocation.clone(),
             assignments: draft.assignments.clone(),
@@ -281,11 +398,11 @@ impl Interpreter<'_> {
         if let Some(invocation) = &invocation {
             self.flow(id, invocation, &draft, &output);
         }
-        let mut written = output.clone();
-        written.commands.extend(draft.stdin.commands.iter().copied());
-        if self.redirect_output(&draft.redirects, &written) {
-            output.text = Value::default();
+        let mut output = self.route(output, &draft.stdin.commands);
+        if self.collects_errors_only() {
+            output.text = Value::piece(Piece::Output(Printed::Program(name.into())), draft.origin);
         }
+        self.after_program(name, &draft);
         output
     }
 
@@ -298,145 +415,33 @@ impl Interpreter<'_> {
         Some(self.reading.commands.len() - 1)
     }
 
-    fn call(&mut self, name: &str, body: &Node, draft: Draft) -> Stream {
-        if let Some((_, forking)) = self.calls.iter().find(|(called, _)| called == name) {
-            if self.forking > *forking {
-                self.reading.multiplying.push(draft.origin);
-            }
-            return Stream::of(Value::default(), Vec::new());
-        }
-        if self.depth >= MAX_DEPTH {
-            self.gap(draft.origin, Why::Limit);
-            return Stream::default();
-        }
-        self.note(ChangeKind::Call(draft.words.clone()), draft.origin);
-        let parameters = std::mem::replace(&mut self.state.parameters, draft.words);
-        let hidden = self.state.assign_for_command(&draft.assignments);
-        self.calls.push((name.into(), self.forking));
-        self.locals.push(Vec::new());
-        self.depth += 1;
-        let mut output = self.node(body, &draft.stdin);
-        self.depth -= 1;
-        self.calls.pop();
-        let locals = self.locals.pop().unwrap_or_default();
-        self.state.restore(locals);
-        self.state.reveal(hidden);
-        self.state.parameters = parameters;
-        if !draft.redirects.is_empty() {
-            self.redirected_group(draft.redirects, draft.origin, &mut output);
-        }
-        output
-    }
-
-    /// Builtins that change the shell's state and nothing else: they are followed and not listed.
-    fn builtin(&mut self, name: &str, draft: &Draft) -> Option<Stream> {
-        let words = draft.words.get(1..).unwrap_or(&[]);
-        let operands = || words.iter().filter(|word| !word.prefix().starts_with('-') || word.prefix() == "-");
-        match name {
-            "cd" | "pushd" | "chdir" => match operands().next() {
-                Some(target) if target.literal().as_deref() == Some("-") => self.state.forget_folder(),
-                // Where `..` leads then depends on links.
-                Some(_) if words.iter().any(|word| word.literal().as_deref() == Some("-P")) => {
-                    self.state.forget_folder()
-                }
-                Some(target) => self.state.change_folder(target.clone()),
-                None => self.state.change_folder(Value::piece(Piece::Home(String::new()), draft.origin)),
-            },
-            "popd" => self.state.forget_folder(),
-            "unset" => {
-                let has = |option: &str| words.iter().any(|word| word.prefix() == option);
-                for name in operands().filter_map(Value::literal) {
-                    if !has("-f") {
-                        self.changed(&name, None, draft.origin);
-                        self.state.unset(&name);
-                    }
-                    if !has("-v") {
-                        self.state.unset_function(&name);
-                    }
-                }
-            }
-            "set" => {
-                let known: Vec<_> = words.iter().filter_map(Value::literal).collect();
-                for pair in
-                    known.windows(2).filter(|pair| matches!(pair.first().map(|sign| &**sign), Some("+o" | "-o")))
-                {
-                    let name: String = pair.iter().map(|word| &**word).collect();
-                    self.changed(&name.replacen('o', "", 1), Some(Value::default()), draft.origin);
-                }
-                self.set_parameters(words)
-            }
-            "shift" => {
-                let count = words.first().and_then(Value::literal).and_then(|count| count.parse().ok()).unwrap_or(1);
-                // More than there are shift nothing.
-                if count < self.state.parameters.len() {
-                    self.state.parameters.drain(1..1 + count);
-                }
-            }
-            "read" => self.read_variables(words, draft),
-            "readarray" | "mapfile" => self.read_lines(words, draft),
-            "alias" => operands().for_each(|word| self.define_alias(word)),
-            "printf" if words.first().and_then(Value::literal).as_deref() == Some("-v") => {
-                let format = draft.words.iter().take(1).chain(words.get(2..).unwrap_or(&[]));
-                let printed = crate::output::of(self, &format.cloned().collect::<Vec<_>>(), None, &draft.stdin);
-                let name = words.get(1).and_then(Value::literal).unwrap_or_default().into_owned();
-                self.state.assign(&name, vec![printed]);
-            }
-            _ => return None,
-        }
-        if !draft.redirects.is_empty() {
-            let mut output = Stream::default();
-            self.redirected_group(draft.redirects.clone(), draft.origin, &mut output);
-        }
-        Some(Stream::of(Value::default(), Vec::new()))
-    }
-
-    /// `set [OPTIONS] [--] WORD…`: the words become the parameters.
-    fn set_parameters(&mut self, words: &[Value]) {
-        let mut at = 0;
-        while let Some(text) = words.get(at).map(|word| word.prefix()).filter(|text| text.starts_with(['-', '+'])) {
-            at += 1;
-            if text == "--" {
-                return self.replace_parameters(words.get(at..).unwrap_or(&[]));
-            }
-            // `-euo pipefail`
-            at += usize::from(text.ends_with('o'));
-        }
-        if at < words.len() {
-            self.replace_parameters(words.get(at..).unwrap_or(&[]));
-        }
-    }
-
-    fn replace_parameters(&mut self, words: &[Value]) {
-        self.state.parameters.truncate(1);
-        if self.state.parameters.is_empty() {
-            self.state.parameters.push(Value::default());
-        }
-        self.state.parameters.extend(words.iter().cloned());
-    }
-
-    fn define_alias(&mut self, word: &Value) {
-        let Some(text) = word.literal() else { return };
-        if let Some((name, body)) = text.split_once('=') {
-            self.state.set_alias(name, body.into());
-        }
-    }
-
     /// Another shell, which ends with what it has left for its end.
     pub(super) fn with_state<T>(&mut self, state: State, walk: impl FnOnce(&mut Self) -> T) -> T {
-        let before = std::mem::replace(&mut self.state, state);
+        let mut before = std::mem::replace(&mut self.state, state);
         let waiting = std::mem::take(&mut self.at_exit);
         let locals = self.locals.len();
         if locals > 0 {
             // What is local there is gone with that shell.
             self.locals.push(Vec::new());
         }
+        self.frames.push(Frame::of(FrameKind::Shell));
         let result = walk(self);
-        self.run_at_exit();
+        self.end_shell();
         self.at_exit = waiting;
         self.locals.truncate(locals);
+        before.open.taken_by(&self.state.open);
         self.state = before;
         result
     }
+}
+
+/// `[2]=a`: the subscript and the value.
+fn subscript_of(element: &Value) -> Option<(String, Value)> {
+    let (first, rest) = element.pieces.split_first()?;
+    let Piece::Glob(subscript) = &first.0 else { return None };
+    let subscript = subscript.strip_prefix('[')?.strip_suffix(']')?;
+    let rest = Value { pieces: rest.to_vec() };
+    rest.prefix().starts_with('=').then(|| (subscript.to_owned(), rest.without_prefix(1)))
 }
 
 /// Several commands that one call of a program gives, as calls of their own.
@@ -452,6 +457,11 @@ fn separated(draft: Draft, separator: &str) -> Vec<Draft> {
         Draft { stdin: draft.stdin.clone(), ..Draft::of_program(words, draft.origin) }
     });
     calls.collect()
+}
+
+/// Each variable with its first value.
+fn first_values(assignments: &[(String, Vec<Value>)]) -> Vec<(String, Value)> {
+    assignments.iter().filter_map(|(name, values)| Some((name.clone(), values.first()?.clone()))).collect()
 }
 
 /// The file name of a program's path; empty if it is not known.

@@ -1,31 +1,76 @@
-//! What a shell remembers between commands: variables, functions, aliases, parameters, its folder.
+//! What a shell remembers between commands: variables, functions, aliases, parameters, its folder, what is open.
+//!
+//! Where branches meet, what differs between them stays open: a variable keeps all that it may be, a function may be
+//! defined or not, and only a folder is unknown.
 
-use crate::syntax::Node;
-use crate::value::{Origin, Piece, Printed, Value, Why};
+use super::folders::Folders;
+use super::streams::Descriptors;
+use crate::syntax::{Line, Node};
+use crate::value::{Origin, Piece, Value, Why};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 const MAX_NAMES: usize = 1000;
 
-/// A folder of more `cd` arguments than this is not known: each command keeps its own copy.
-const MAX_FOLDER_PIECES: usize = 128;
+/// A variable that may be more than this is not known.
+const MAX_WAYS: usize = 8;
+
+/// The name under which positional parameters may differ.
+pub(super) const PARAMETERS: &str = "@";
+
+/// What a variable may be: its values, or `None` where the text has not set it.
+pub(crate) type Way = Option<Vec<Value>>;
 
 /// Copies share what they do not change: every subshell and branch takes one.
 #[derive(Clone, Default)]
 pub(crate) struct State {
     /// An array has several values.
     variables: Rc<BTreeMap<String, Vec<Value>>>,
-    functions: Rc<BTreeMap<String, Rc<Node>>>,
-    aliases: Rc<BTreeMap<String, String>>,
+    /// What variables may be that differ between branches. INVARIANT: among `variables` they are unknown.
+    ways: Rc<BTreeMap<String, Vec<Way>>>,
+    /// The bodies that a function may have; `None` where it may not be defined.
+    functions: Rc<BTreeMap<String, Vec<Option<Rc<Node>>>>>,
+    aliases: Rc<BTreeMap<String, Vec<Alias>>>,
     /// Names of variables and functions that a shell started from this one knows.
     exported: Rc<BTreeSet<String>>,
+    /// What `declare -n` and `declare -i` say about names.
+    kinds: Rc<BTreeMap<String, Kind>>,
     pub(crate) parameters: Vec<Value>,
-    /// Where the shell stands, as joined `cd` arguments; empty for where it began.
-    folder: Folder,
+    pub(crate) folders: Folders,
+    pub(crate) open: Descriptors,
+    /// `shopt -s extglob`: `@(a|b)` is a pattern everywhere.
+    pub(crate) extended: bool,
+    /// Nothing behind this place is reached: `exit`, `return`, `break`.
+    pub(crate) ended: bool,
 }
 
-/// Variables with the values that they shall have again; `None` for what was not set.
-pub(crate) type Saved = Vec<(String, Option<Vec<Value>>)>;
+/// A name for a text that is read where the name stands as a command.
+#[derive(Clone, PartialEq)]
+pub(crate) struct Alias {
+    pub(crate) text: Rc<str>,
+    /// The lines that were run when it was defined: it counts from the next ones on.
+    pub(crate) lines: Rc<[Line]>,
+}
+
+/// How assignments to a name are taken.
+#[derive(Clone, PartialEq)]
+pub(crate) enum Kind {
+    /// Another name for this variable.
+    Reference(String),
+    /// What is assigned is worked out as arithmetic.
+    Integer,
+    /// Its elements have names.
+    Table,
+}
+
+/// Variables with the values that they shall have again.
+pub(crate) type Saved = Vec<(String, Vec<Way>)>;
+
+/// The parameters that a shell or function has again when what replaced them ends.
+pub(crate) struct SavedParameters {
+    parameters: Vec<Value>,
+    ways: Option<Vec<Way>>,
+}
 
 /// What assignments for one command hide.
 pub(crate) struct Hidden {
@@ -36,51 +81,185 @@ pub(crate) struct Hidden {
 /// Shells find these in their environment and pass them on.
 const IN_ENVIRONMENT: [&str; 8] = ["HOME", "PATH", "PWD", "OLDPWD", "TMPDIR", "USER", "SHELL", "LOGNAME"];
 
-#[derive(Clone, PartialEq, Default)]
-enum Folder {
-    #[default]
-    Start,
-    Known(Value),
-    Unknown,
-}
-
 impl State {
     pub(crate) fn with_parameters(parameters: Vec<Value>) -> State {
         State { parameters, ..State::default() }
     }
 
     pub(crate) fn variable(&self, name: &str) -> Option<&[Value]> {
-        self.variables.get(name).map(Vec::as_slice)
+        self.variables.get(self.named(name)).map(Vec::as_slice)
+    }
+
+    /// All that a name may be, if branches differ in it.
+    pub(crate) fn ways(&self, name: &str) -> Option<&Vec<Way>> {
+        self.ways.get(self.named(name))
+    }
+
+    /// Whether branches differ in any variable.
+    pub(crate) fn differs(&self) -> bool {
+        !self.ways.is_empty()
+    }
+
+    /// One of the ways is the one.
+    pub(crate) fn choose(&mut self, name: &str, way: Way) {
+        let name = self.named(name).to_owned();
+        if name == PARAMETERS {
+            Rc::make_mut(&mut self.ways).remove(PARAMETERS);
+            self.parameters = way.unwrap_or_default();
+            return;
+        }
+        self.set_ways(&name, vec![way]);
+    }
+
+    pub(crate) fn replace_parameters(&mut self, parameters: Vec<Value>) -> SavedParameters {
+        let ways =
+            if self.ways.contains_key(PARAMETERS) { Rc::make_mut(&mut self.ways).remove(PARAMETERS) } else { None };
+        SavedParameters { parameters: std::mem::replace(&mut self.parameters, parameters), ways }
+    }
+
+    pub(crate) fn restore_parameters(&mut self, saved: SavedParameters) {
+        self.replace_parameters(saved.parameters);
+        if let Some(ways) = saved.ways {
+            Rc::make_mut(&mut self.ways).insert(PARAMETERS.into(), ways);
+        }
+    }
+
+    fn set_ways(&mut self, name: &str, mut ways: Vec<Way>) {
+        if self.ways.contains_key(name) {
+            Rc::make_mut(&mut self.ways).remove(name);
+        }
+        let variables = Rc::make_mut(&mut self.variables);
+        if !name.contains('[') {
+            forget_elements(variables, name);
+        }
+        if ways.len() == 1 {
+            match ways.pop().flatten() {
+                Some(values) => drop(variables.insert(name.into(), values)),
+                None => drop(variables.remove(name)),
+            }
+            return;
+        }
+        let origin = ways.iter().flatten().flatten().next().map_or(Origin::default(), Value::origin);
+        variables.insert(name.into(), vec![Value::piece(Piece::Unknown(Why::Branches), origin)]);
+        let is_open = |way: &Way| way.iter().flatten().any(is_between_branches);
+        if ways.len() <= MAX_WAYS && !ways.iter().any(is_open) {
+            Rc::make_mut(&mut self.ways).insert(name.into(), ways);
+        }
+    }
+
+    fn ways_of(&self, name: &str) -> Vec<Way> {
+        self.ways.get(name).cloned().unwrap_or_else(|| vec![self.variables.get(name).cloned()])
     }
 
     pub(crate) fn assign(&mut self, name: &str, values: Vec<Value>) {
-        Rc::make_mut(&mut self.variables).insert(name.into(), values);
+        let name = self.named(name).to_owned();
+        self.set_ways(&name, vec![Some(values)]);
     }
 
-    pub(crate) fn append(&mut self, name: &str, values: Vec<Value>, array: bool) {
-        let variable = Rc::make_mut(&mut self.variables).entry(name.into()).or_default();
-        match (variable.first_mut(), array) {
-            (Some(first), false) => values.into_iter().for_each(|value| first.push(value)),
-            _ => variable.extend(values),
+    /// The variable that a name stands for.
+    fn named<'n>(&'n self, name: &'n str) -> &'n str {
+        let mut name = name;
+        // A reference may refer to a reference, but not for ever.
+        for _ in 0..8 {
+            match self.kinds.get(name) {
+                Some(Kind::Reference(other)) => name = other,
+                Some(Kind::Integer | Kind::Table) | None => break,
+            }
         }
+        name
+    }
+
+    pub(crate) fn set_kind(&mut self, name: &str, kind: Option<Kind>) {
+        match kind {
+            Some(kind) => drop(Rc::make_mut(&mut self.kinds).insert(name.into(), kind)),
+            None if self.kinds.contains_key(name) => drop(Rc::make_mut(&mut self.kinds).remove(name)),
+            None => {}
+        }
+    }
+
+    /// The name that this one refers to, if it is a reference.
+    pub(crate) fn reference(&self, name: &str) -> Option<&str> {
+        match self.kinds.get(name)? {
+            Kind::Reference(other) => Some(other),
+            Kind::Integer | Kind::Table => None,
+        }
+    }
+
+    pub(crate) fn is_integer(&self, name: &str) -> bool {
+        self.kinds.get(self.named(name)) == Some(&Kind::Integer)
+    }
+
+    pub(crate) fn is_table(&self, name: &str) -> bool {
+        self.kinds.get(self.named(name)) == Some(&Kind::Table)
+    }
+
+    /// `name+=value`, and for a list `name+=(…)`.
+    pub(crate) fn append(&mut self, name: &str, values: Vec<Value>, array: bool) {
+        let name = self.named(name).to_owned();
+        let grown = |way: Way| {
+            let mut variable = way.unwrap_or_default();
+            match (variable.first_mut(), array) {
+                (Some(first), false) => values.iter().for_each(|value| first.push(value.clone())),
+                _ => variable.extend(values.iter().cloned()),
+            }
+            Some(variable)
+        };
+        let ways = self.ways_of(&name).into_iter().map(grown).collect();
+        self.set_ways(&name, ways);
+    }
+
+    /// An element that is followed by its name: of the list as a whole only that is known.
+    pub(crate) fn assign_named_element(&mut self, name: &str, subscript: &str, value: Value) {
+        let name = self.named(name).to_owned();
+        let element = format!("{name}[{subscript}]");
+        let variables = Rc::make_mut(&mut self.variables);
+        variables.insert(name, vec![Value::piece(Piece::Unknown(Why::NotEvaluated), value.origin())]);
+        variables.insert(element, vec![value]);
     }
 
     /// `name[index]=value`; what would leave a hole in the array is not followed.
     pub(crate) fn assign_element(&mut self, name: &str, index: Option<usize>, value: Value) {
-        let variable = Rc::make_mut(&mut self.variables).entry(name.into()).or_default();
-        let next = variable.len();
+        let name = self.named(name).to_owned();
+        let mut values = self.variables.get(&name).cloned().unwrap_or_default();
+        let next = values.len();
         // The name of an element counts as the next index: only the list as a whole is followed then.
         match index.unwrap_or(next) {
-            index if index == next => variable.push(value),
+            index if index == next => values.push(value),
             index if index < next => {
-                variable.iter_mut().skip(index).take(1).for_each(|element| *element = value.clone())
+                values.iter_mut().skip(index).take(1).for_each(|element| *element = value.clone());
             }
-            _ => *variable = vec![Value::piece(Piece::Unknown(Why::NotEvaluated), value.origin())],
+            _ => values = vec![Value::piece(Piece::Unknown(Why::NotEvaluated), value.origin())],
         }
+        self.set_ways(&name, vec![Some(values)]);
+    }
+
+    /// `shift`: more than there are shift nothing. Whether it did, if that is known.
+    pub(crate) fn shift(&mut self, count: usize) -> Option<bool> {
+        let shifted = |parameters: &mut Vec<Value>| {
+            let fits = count < parameters.len();
+            if fits {
+                parameters.drain(1..1 + count);
+            }
+            fits
+        };
+        let counted = self.counts_parameters();
+        let fits = shifted(&mut self.parameters);
+        let Some(ways) = self.ways.get(PARAMETERS).cloned() else { return counted.then_some(fits) };
+        let mut after: Vec<Way> = Vec::new();
+        for mut way in ways {
+            way.iter_mut().for_each(|parameters| _ = shifted(parameters));
+            if !after.contains(&way) {
+                after.push(way);
+            }
+        }
+        Rc::make_mut(&mut self.ways).insert(PARAMETERS.into(), after);
+        None
     }
 
     pub(crate) fn export(&mut self, name: &str) {
-        Rc::make_mut(&mut self.exported).insert(name.into());
+        if !self.exported.contains(name) {
+            Rc::make_mut(&mut self.exported).insert(name.into());
+        }
     }
 
     /// Whether it is known how many parameters there are: what is not known may stand for several.
@@ -93,14 +272,16 @@ impl State {
         let passed = |name: &String| self.exported.contains(name) || IN_ENVIRONMENT.contains(&name.as_str());
         let mut child = State { parameters, ..self.clone() };
         child.aliases = Rc::default();
+        child.kinds = Rc::default();
         Rc::make_mut(&mut child.variables).retain(|name, _| passed(name));
+        Rc::make_mut(&mut child.ways).retain(|name, _| passed(name));
         Rc::make_mut(&mut child.functions).retain(|name, _| passed(name));
         child
     }
 
     /// The values that these variables have now.
     pub(crate) fn saved<'n>(&self, names: impl Iterator<Item = &'n String>) -> Saved {
-        names.map(|name| (name.clone(), self.variables.get(name).cloned())).collect()
+        names.map(|name| (name.clone(), self.ways_of(name))).collect()
     }
 
     /// `NAME=value program`: the program sees the value, and nothing that follows it.
@@ -120,21 +301,43 @@ impl State {
     }
 
     pub(crate) fn restore(&mut self, saved: Saved) {
-        let variables = Rc::make_mut(&mut self.variables);
         // What was saved first is the oldest.
-        for (name, values) in saved.into_iter().rev() {
-            match values {
-                Some(values) => drop(variables.insert(name, values)),
-                None => drop(variables.remove(&name)),
-            }
+        for (name, ways) in saved.into_iter().rev() {
+            self.set_ways(&name, ways);
         }
     }
 
-    /// Whether variables and folder are as they were.
+    /// Whether variables, functions, parameters and folder are as they were.
     pub(crate) fn same_names(&self, other: &State) -> bool {
         let same = Rc::ptr_eq(&self.variables, &other.variables) || self.variables == other.variables;
-        let functions = Rc::ptr_eq(&self.functions, &other.functions);
-        same && functions && self.folder == other.folder && self.parameters == other.parameters
+        let ways = Rc::ptr_eq(&self.ways, &other.ways) || self.ways == other.ways;
+        same && ways
+            && self.same_functions(other)
+            && self.folders == other.folders
+            && self.parameters == other.parameters
+    }
+
+    fn same_functions(&self, other: &State) -> bool {
+        if Rc::ptr_eq(&self.functions, &other.functions) {
+            return true;
+        }
+        self.functions.len() == other.functions.len()
+            && self.functions.iter().all(|(name, bodies)| {
+                other.functions.get(name).is_some_and(|others| {
+                    bodies.len() == others.len() && bodies.iter().all(|body| contains(others, body))
+                })
+            })
+    }
+
+    /// Whether nothing at all has changed, told in constant time: a yes is certain, a no is not.
+    pub(crate) fn is_untouched(&self, before: &State) -> bool {
+        Rc::ptr_eq(&self.variables, &before.variables)
+            && Rc::ptr_eq(&self.ways, &before.ways)
+            && Rc::ptr_eq(&self.functions, &before.functions)
+            && Rc::ptr_eq(&self.aliases, &before.aliases)
+            && self.open == before.open
+            && self.folders == before.folders
+            && self.ended == before.ended
     }
 
     /// Whether more names are set than are followed: every subshell and branch compares them all.
@@ -156,103 +359,134 @@ impl State {
     }
 
     pub(crate) fn unset_function(&mut self, name: &str) {
-        Rc::make_mut(&mut self.functions).remove(name);
+        if self.functions.contains_key(name) {
+            Rc::make_mut(&mut self.functions).remove(name);
+        }
     }
 
     pub(crate) fn define(&mut self, name: &str, body: Rc<Node>) {
-        Rc::make_mut(&mut self.functions).insert(name.into(), body);
+        Rc::make_mut(&mut self.functions).insert(name.into(), vec![Some(body)]);
     }
 
-    pub(crate) fn function(&self, name: &str) -> Option<Rc<Node>> {
-        self.functions.get(name).cloned()
+    /// The bodies that a function may have: none if it is not one, and a `None` among them if it may not be.
+    pub(crate) fn functions(&self, name: &str) -> Vec<Option<Rc<Node>>> {
+        self.functions.get(name).cloned().unwrap_or_default()
     }
 
-    pub(crate) fn set_alias(&mut self, name: &str, text: String) {
-        Rc::make_mut(&mut self.aliases).insert(name.into(), text);
+    /// An alias that is defined anew or taken away still stands in what was read before: it is kept.
+    pub(crate) fn add_alias(&mut self, name: &str, alias: Alias) {
+        let known = Rc::make_mut(&mut self.aliases).entry(name.into()).or_default();
+        if !known.contains(&alias) && known.len() < MAX_WAYS {
+            known.push(alias);
+        }
     }
 
-    pub(crate) fn alias(&self, name: &str) -> Option<String> {
-        self.aliases.get(name).cloned()
+    pub(crate) fn aliases(&self, name: &str) -> &[Alias] {
+        self.aliases.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// The folder that commands run in: `None` if it is not known, empty where the text began.
     pub(crate) fn folder(&self) -> Option<Value> {
-        match &self.folder {
-            Folder::Start => Some(Value::default()),
-            Folder::Known(value) => Some(value.clone()),
-            Folder::Unknown => None,
-        }
+        self.folders.here()
     }
 
     pub(crate) fn folder_value(&self, origin: Origin) -> Value {
-        match &self.folder {
-            Folder::Start => Value::piece(Piece::Output(Printed::WorkingDirectory), origin),
-            Folder::Known(value) if is_absolute(value) => value.clone(),
-            Folder::Known(value) => {
-                let mut whole = Value::piece(Piece::Output(Printed::WorkingDirectory), origin);
-                whole.push_text("/", origin);
-                whole.push(value.clone());
-                whole
-            }
-            Folder::Unknown => Value::piece(Piece::Unknown(Why::Branches), origin),
-        }
+        self.folders.value(origin)
     }
 
-    pub(crate) fn forget_folder(&mut self) {
-        self.folder = Folder::Unknown;
-    }
-
-    /// `cd`: an absolute target replaces the folder, a relative one is joined to it.
-    pub(crate) fn change_folder(&mut self, target: Value) {
-        if target.is_unknown() {
-            self.folder = Folder::Unknown;
-            return;
-        }
-        let absolute = is_absolute(&target);
-        let deep = |folder: &Value| folder.pieces.len() > MAX_FOLDER_PIECES;
-        let up = matches!(target.literal().as_deref(), Some(".." | "../"));
-        self.folder = match std::mem::take(&mut self.folder) {
-            Folder::Known(before) if up && parent(&before).is_some() => parent(&before).unwrap_or_default(),
-            Folder::Known(before) if !absolute && deep(&before) => Folder::Unknown,
-            Folder::Known(mut before) if !absolute => {
-                before.push_text("/", target.origin());
-                before.push(target);
-                Folder::Known(before)
-            }
-            Folder::Unknown if !absolute => Folder::Unknown,
-            Folder::Start | Folder::Known(_) | Folder::Unknown => Folder::Known(target),
-        };
-    }
-
-    /// What differs from the other state is unknown from here on.
+    /// What differs from the other state is open from here on.
     pub(crate) fn merge(&mut self, other: &State) {
-        if self.folder != other.folder {
-            self.folder = Folder::Unknown;
+        if self.meets(other) {
+            self.folders.merge(&other.folders);
+            self.merge_names_of(other);
         }
-        self.merge_names(other);
     }
 
     /// The same for all but the folder.
     pub(crate) fn merge_names(&mut self, other: &State) {
-        if self.parameters != other.parameters {
+        if self.meets(other) {
+            self.merge_names_of(other);
+        }
+    }
+
+    /// Whether both states go on; if only one does, that is the state.
+    fn meets(&mut self, other: &State) -> bool {
+        if self.ended && !other.ended {
+            *self = other.clone();
+        }
+        !self.ended && !other.ended
+    }
+
+    fn merge_names_of(&mut self, other: &State) {
+        if self.parameters != other.parameters || self.ways.get(PARAMETERS) != other.ways.get(PARAMETERS) {
             self.merge_parameters(other);
         }
         if !Rc::ptr_eq(&self.exported, &other.exported) {
             Rc::make_mut(&mut self.exported).extend(other.exported.iter().cloned());
         }
-        if !Rc::ptr_eq(&self.variables, &other.variables) {
+        if !Rc::ptr_eq(&self.variables, &other.variables) || !Rc::ptr_eq(&self.ways, &other.ways) {
             self.merge_variables(other);
         }
         if !Rc::ptr_eq(&self.functions, &other.functions) {
-            let functions = Rc::make_mut(&mut self.functions);
-            other.functions.iter().for_each(|(name, body)| {
-                functions.entry(name.clone()).or_insert_with(|| body.clone());
+            self.merge_functions(other);
+        }
+        if !Rc::ptr_eq(&self.aliases, &other.aliases) {
+            self.merge_aliases(other);
+        }
+        if !Rc::ptr_eq(&self.kinds, &other.kinds) {
+            Rc::make_mut(&mut self.kinds).extend(other.kinds.iter().map(|(name, kind)| (name.clone(), kind.clone())));
+        }
+        self.open.merge(&other.open);
+        self.extended &= other.extended;
+    }
+
+    fn merge_functions(&mut self, other: &State) {
+        let names: BTreeSet<String> = self.functions.keys().chain(other.functions.keys()).cloned().collect();
+        let functions = Rc::make_mut(&mut self.functions);
+        for name in names {
+            let undefined = vec![None];
+            let others = other.functions.get(&name).unwrap_or(&undefined);
+            let bodies = functions.entry(name).or_insert_with(|| vec![None]);
+            for body in others {
+                if !contains(bodies, body) {
+                    bodies.push(body.clone());
+                }
+            }
+        }
+    }
+
+    fn merge_aliases(&mut self, other: &State) {
+        let aliases = Rc::make_mut(&mut self.aliases);
+        for (name, others) in other.aliases.iter() {
+            let known = aliases.entry(name.clone()).or_default();
+            others.iter().for_each(|alias| {
+                if !known.contains(alias) {
+                    known.push(alias.clone())
+                }
             });
         }
     }
 
-    /// Parameters of different number are one that stands for any.
     fn merge_parameters(&mut self, other: &State) {
+        let ways_of =
+            |state: &State| state.ways.get(PARAMETERS).cloned().unwrap_or_else(|| vec![Some(state.parameters.clone())]);
+        let (mut ways, others) = (ways_of(self), ways_of(other));
+        others.into_iter().for_each(|way| {
+            if !ways.contains(&way) {
+                ways.push(way)
+            }
+        });
+        self.blur_parameters(other);
+        let is_open = ways.iter().flatten().flatten().any(is_between_branches);
+        if ways.len() > MAX_WAYS || is_open {
+            Rc::make_mut(&mut self.ways).remove(PARAMETERS);
+        } else {
+            Rc::make_mut(&mut self.ways).insert(PARAMETERS.into(), ways);
+        }
+    }
+
+    /// Parameters of different number are one that stands for any.
+    fn blur_parameters(&mut self, other: &State) {
         let unknown = |value: &Value| Value::piece(Piece::Unknown(Why::Branches), value.origin());
         if self.parameters.len() != other.parameters.len() {
             let first = self.parameters.first().or(other.parameters.first()).cloned().unwrap_or_default();
@@ -267,46 +501,61 @@ impl State {
     }
 
     fn merge_variables(&mut self, other: &State) {
-        let mut differing = Vec::new();
-        for (name, values) in self.variables.iter() {
-            if other.variables.get(name) != Some(values) {
-                differing.push((name.clone(), values.first().map_or(Origin::default(), Value::origin)));
-            }
+        let names = self.variables.keys().chain(other.variables.keys());
+        let differs = |name: &&String| {
+            self.variables.get(*name) != other.variables.get(*name) || self.ways.get(*name) != other.ways.get(*name)
+        };
+        let differing: BTreeSet<String> = names.filter(differs).cloned().collect();
+        for name in differing {
+            let mut ways = self.ways_of(&name);
+            other.ways_of(&name).into_iter().for_each(|way| {
+                if !ways.contains(&way) {
+                    ways.push(way)
+                }
+            });
+            self.set_ways(&name, ways);
         }
-        for (name, values) in other.variables.iter() {
-            if !self.variables.contains_key(name) {
-                differing.push((name.clone(), values.first().map_or(Origin::default(), Value::origin)));
-            }
+    }
+
+    /// What has changed since then is not known at all: a loop may go on changing it.
+    pub(crate) fn widen(&mut self, before: &State) {
+        let names = self.variables.keys().chain(before.variables.keys());
+        let differs = |name: &&String| {
+            self.variables.get(*name) != before.variables.get(*name) || self.ways.get(*name) != before.ways.get(*name)
+        };
+        let differing: BTreeSet<String> = names.filter(differs).cloned().collect();
+        for name in differing {
+            let origin =
+                self.variables.get(&name).and_then(|values| values.first()).map_or_else(Origin::default, Value::origin);
+            self.assign(&name, vec![Value::piece(Piece::Unknown(Why::Branches), origin)]);
         }
-        let variables = Rc::make_mut(&mut self.variables);
-        for (name, origin) in differing {
-            variables.insert(name, vec![Value::piece(Piece::Unknown(Why::Branches), origin)]);
+        if self.parameters != before.parameters || self.ways.get(PARAMETERS) != before.ways.get(PARAMETERS) {
+            let ended = State { parameters: Vec::new(), ..State::default() };
+            self.blur_parameters(&ended);
+            Rc::make_mut(&mut self.ways).remove(PARAMETERS);
         }
     }
 }
 
-fn is_absolute(path: &Value) -> bool {
-    match path.pieces.first() {
-        Some((Piece::Text(text), _)) => text.starts_with('/'),
-        Some((Piece::Home(_) | Piece::Variable(_) | Piece::Output(_), _)) => true,
-        Some((Piece::Glob(_) | Piece::Unknown(_), _)) | None => false,
+/// A list that is set anew has none of its elements any more that were followed by their names.
+fn forget_elements(variables: &mut BTreeMap<String, Vec<Value>>, name: &str) {
+    let start = format!("{name}[");
+    while let Some(element) = variables.range(start.clone()..).next().map(|(key, _)| key.clone()) {
+        if !element.starts_with(&start) {
+            break;
+        }
+        variables.remove(&element);
     }
 }
 
-/// The folder above, if it can be told from the value alone.
-fn parent(folder: &Value) -> Option<Folder> {
-    let mut pieces = folder.pieces.clone();
-    while let Some((piece, origin)) = pieces.pop() {
-        let Piece::Text(text) = piece else { continue };
-        let trimmed = text.trim_end_matches('/');
-        if trimmed.ends_with("..") {
-            return None;
-        }
-        if let Some(slash) = trimmed.rfind('/') {
-            pieces.push((Piece::Text(trimmed.get(..slash.max(1))?.into()), origin));
-            return Some(Folder::Known(Value { pieces }));
-        }
-    }
-    let relative = matches!(folder.pieces.first(), Some((Piece::Text(_) | Piece::Glob(_), _)));
-    relative.then_some(Folder::Start)
+fn contains(bodies: &[Option<Rc<Node>>], body: &Option<Rc<Node>>) -> bool {
+    bodies.iter().any(|known| match (known, body) {
+        (Some(known), Some(body)) => Rc::ptr_eq(known, body),
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
+    })
+}
+
+fn is_between_branches(value: &Value) -> bool {
+    value.pieces.iter().any(|(piece, _)| *piece == Piece::Unknown(Why::Branches))
 }

@@ -606,7 +606,7 @@ impl Walker<'_, '_> {
         };
         let before = self.interpreter.state.clone();
         if let Some(folder) = arguments.named("cwd").or(arguments.named("chdir")).filter(|folder| !folder.is_false()) {
-            self.interpreter.state.change_folder(folder.text(self.origin).value);
+            self.interpreter.state.folders.change(folder.text(self.origin).value);
         }
         let lowest = text.from.iter().min().copied().unwrap_or(first);
         let printed = self.interpreter.command(Draft {

@@ -86,7 +86,7 @@ impl Walker<'_, '_> {
             Function::Print => self.print(all, ""),
             Function::PrintLine => self.print(all, "\n"),
             Function::ChangeFolder => {
-                self.interpreter.state.change_folder(first.text(origin).value);
+                self.interpreter.state.folders.change(first.text(origin).value);
                 Datum::Truth(false)
             }
             Function::Nothing => {

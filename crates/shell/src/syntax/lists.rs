@@ -1,8 +1,9 @@
 //! Lists, pipelines, simple and compound commands.
 
-use super::{Assigned, Assignment, Join, Node, Parser, Redirect, RedirectKind, Script, Simple, Statement, Word};
+use super::{
+    Arm, ArmEnd, Assigned, Assignment, Join, Member, Node, Parser, Part, Script, Simple, Statement, Test, Word,
+};
 use crate::value::Why;
-use std::cell::OnceCell;
 use std::rc::Rc;
 
 /// What ends a list.
@@ -53,8 +54,12 @@ impl Parser<'_> {
             Stop::Paren => self.peek() == Some(b')'),
             Stop::Brace => self.peek() == Some(b'}'),
             Stop::Words(words) => words.contains(&self.keyword()),
-            Stop::CaseArm => self.starts_with(";;") || self.starts_with(";&") || self.keyword() == "esac",
+            Stop::CaseArm => self.ends_arm() || self.keyword() == "esac",
         }
+    }
+
+    fn ends_arm(&self) -> bool {
+        [";;", ";&", ";|"].iter().any(|end| self.starts_with(end))
     }
 
     /// What follows a command: whether it runs in the background, and how the next is joined.
@@ -66,7 +71,7 @@ impl Parser<'_> {
         if self.eat("||") {
             return (false, Join::Or);
         }
-        if self.starts_with(";;") || self.starts_with(";&") {
+        if self.ends_arm() {
             return (false, Join::Always);
         }
         if self.eat("&") {
@@ -79,40 +84,49 @@ impl Parser<'_> {
     }
 
     fn pipeline(&mut self) -> Option<Node> {
-        self.skip_prefixes();
+        let negated = self.skip_prefixes();
         let first = self.command()?;
-        let mut members = vec![first];
+        let mut members = vec![Member { node: first, errors: false }];
         loop {
             self.skip_blanks(false);
             if self.starts_with("||") || !self.eat("|") {
                 break;
             }
-            self.eat("&");
+            let errors = self.eat("&");
+            members.iter_mut().next_back().into_iter().for_each(|member| member.errors = errors);
             self.skip_blanks(true);
             self.skip_prefixes();
             match self.command() {
-                Some(node) => members.push(node),
+                Some(node) => members.push(Member { node, errors: false }),
                 None => break,
             }
         }
-        if members.len() > 1 { Some(Node::Pipeline(members)) } else { members.pop() }
+        let node = if members.len() > 1 { Node::Pipeline(members) } else { members.pop()?.node };
+        Some(if negated { Node::Not(Box::new(node)) } else { node })
     }
 
-    /// `!`, `time [-p]` and `coproc [NAME]` change nothing of what runs.
-    fn skip_prefixes(&mut self) {
+    /// `time [-p]` and `coproc [NAME]` change nothing of what runs, nor do the words of zsh that keep it from changing
+    /// what follows; whether `!` turns the result around.
+    fn skip_prefixes(&mut self) -> bool {
+        let mut negated = false;
         loop {
             let word = self.keyword();
             match word {
-                "!" => self.at += 1,
+                "!" => {
+                    self.at += 1;
+                    negated = !negated;
+                }
                 "time" => {
                     self.at += 4;
                     self.skip_blanks(false);
-                    if matches!(self.keyword(), "-p" | "--") {
+                    while matches!(self.keyword(), "-p" | "--") {
                         self.at += 2;
+                        self.skip_blanks(false);
                     }
                 }
                 "coproc" => self.skip_coproc(),
-                _ => return,
+                "noglob" | "nocorrect" => self.at += word.len(),
+                _ => return negated,
             }
             self.skip_blanks(false);
         }
@@ -180,8 +194,11 @@ impl Parser<'_> {
         }
         let read: fn(&mut Self, usize) -> Node = match keyword {
             "if" => |parser, _| parser.if_command(),
-            "while" | "until" => |parser, _| parser.loop_command(),
-            "for" | "select" => |parser, _| parser.for_command(),
+            "while" => |parser, _| parser.loop_command(false),
+            "until" => |parser, _| parser.loop_command(true),
+            "for" | "foreach" => |parser, _| parser.for_command(false),
+            "select" => |parser, _| parser.for_command(true),
+            "repeat" if self.repeats() => |parser, _| parser.repeat_command(),
             "case" => |parser, _| parser.case_command(),
             "function" => |parser, start| parser.function_keyword(start),
             "[[" => |parser, start| parser.test_command(start),
@@ -244,10 +261,43 @@ impl Parser<'_> {
         }
     }
 
-    fn loop_command(&mut self) -> Node {
+    fn loop_command(&mut self, until: bool) -> Node {
         let condition = self.list(Stop::Words(&["do", "done"]));
         let body = self.do_body();
-        Node::Loop { condition, body }
+        Node::Loop { condition, until, body }
+    }
+
+    /// `repeat 3 command`, as zsh has it: elsewhere it is a program like others.
+    fn repeats(&self) -> bool {
+        let behind = self.rest().get("repeat".len()..).unwrap_or("").trim_start_matches([' ', '\t']);
+        let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
+        let after = behind.get(digits..).unwrap_or("").trim_start_matches([' ', '\t']);
+        digits > 0 && !after.is_empty() && !after.starts_with(['\n', ';', '&', '|', ')'])
+    }
+
+    fn repeat_command(&mut self) -> Node {
+        self.skip_blanks(false);
+        let start = self.at;
+        self.at += self.keyword().len();
+        // How often it runs is not counted.
+        let origin = self.origin(start);
+        let often = Part::Unknown { origin, why: Why::NotEvaluated };
+        let condition = Word { parts: vec![often], origin };
+        let body = self.short_body();
+        Node::Count { first: Word::default(), condition, next: Word::default(), body }
+    }
+
+    /// `do … done`, `{ … }`, or in zsh one command.
+    fn short_body(&mut self) -> Script {
+        self.skip_blanks(true);
+        self.eat(";");
+        self.skip_blanks(true);
+        if self.peek() == Some(b'{') || self.keyword() == "do" {
+            return self.do_body();
+        }
+        let node = self.pipeline();
+        let statement = |node| Statement { node, join: Join::Always, background: false };
+        Script { statements: node.map(statement).into_iter().collect() }
     }
 
     fn do_body(&mut self) -> Script {
@@ -263,25 +313,53 @@ impl Parser<'_> {
         body
     }
 
-    fn for_command(&mut self) -> Node {
+    fn for_command(&mut self, select: bool) -> Node {
         self.skip_blanks(false);
-        if self.starts_with("((") {
-            let start = self.at;
-            self.at += 2;
-            let condition = self.arithmetic_command(start);
-            self.skip_blanks(false);
-            self.eat(";");
-            let body = self.do_body();
-            let condition = Statement { node: condition, join: Join::Always, background: false };
-            return Node::Loop { condition: Script { statements: vec![condition] }, body };
+        if self.starts_with("((") && !select {
+            return self.count_command();
         }
         let name = self.keyword().to_owned();
         self.at += name.len();
+        self.skip_blanks(false);
+        if self.eat("(") {
+            // As zsh has it: `for x (a b) command`.
+            let words = self.words_of_line();
+            self.eat(")");
+            let body = self.short_body();
+            return Node::For { name, words: Some(words), body, select };
+        }
         let words = self.eat_keyword("in").then(|| self.words_of_line());
         self.skip_blanks(false);
         self.eat(";");
         let body = self.do_body();
-        Node::For { name, words, body }
+        Node::For { name, words, body, select }
+    }
+
+    /// `for ((first; condition; next))`
+    fn count_command(&mut self) -> Node {
+        self.at += 2;
+        let mut expressions = [Word::default(), Word::default(), Word::default()];
+        let origin = self.origin(self.at);
+        let mut at = 0;
+        for part in self.arithmetic_parts() {
+            let Part::Text { text, quoted, origin } = &part else {
+                expressions.iter_mut().skip(at).take(1).for_each(|word| word.parts.push(part.clone()));
+                continue;
+            };
+            for (index, piece) in text.split(';').enumerate() {
+                at += usize::from(index > 0);
+                let part = Part::Text { text: piece.into(), quoted: *quoted, origin: *origin };
+                if !piece.trim().is_empty() {
+                    expressions.iter_mut().skip(at).take(1).for_each(|word| word.parts.push(part.clone()));
+                }
+            }
+        }
+        expressions.iter_mut().for_each(|word| word.origin = origin);
+        self.skip_blanks(false);
+        self.eat(";");
+        let body = self.short_body();
+        let [first, condition, next] = expressions;
+        Node::Count { first, condition, next, body }
     }
 
     fn words_of_line(&mut self) -> Vec<Word> {
@@ -316,7 +394,7 @@ impl Parser<'_> {
         Node::Case { subject, arms }
     }
 
-    fn case_arm(&mut self) -> (Vec<Word>, Script) {
+    fn case_arm(&mut self) -> Arm {
         self.eat("(");
         let mut patterns = Vec::new();
         loop {
@@ -333,34 +411,50 @@ impl Parser<'_> {
         self.skip_blanks(true);
         self.eat(")");
         let body = self.list(Stop::CaseArm);
-        let _ = self.eat(";;&") || self.eat(";;") || self.eat(";&");
-        (patterns, body)
+        let end = if self.eat(";;&") || self.eat(";|") {
+            ArmEnd::TestsOn
+        } else if self.eat(";&") {
+            ArmEnd::FallsThrough
+        } else {
+            self.eat(";;");
+            ArmEnd::Ends
+        };
+        Arm { patterns, body, end }
     }
 
     fn test_command(&mut self, start: usize) -> Node {
         let mut words = Vec::new();
+        let mut joined = false;
         loop {
             self.skip_blanks(true);
             if self.keyword() == "]]" {
                 self.at += 2;
                 break;
             }
-            match self.word() {
+            match self.test_word(&words) {
                 Some(word) => words.push(word),
-                None if self.peek().is_some_and(|byte| b"&|<>();!".contains(&byte)) => self.at += 1,
+                None if self.peek().is_some_and(|byte| b"&|<>();!".contains(&byte)) => {
+                    joined = true;
+                    self.at += 1;
+                }
                 None => {
                     self.gap(start, Why::Unparsed);
                     break;
                 }
             }
         }
-        Node::Test(words)
+        Node::Test(Test::Words { words, joined })
+    }
+
+    /// Behind `=~`, parentheses and bars belong to the word.
+    fn test_word(&mut self, words: &[Word]) -> Option<Word> {
+        let behind = |word: &Word| matches!(word.parts.as_slice(), [Part::Text { text, .. }] if text == "=~");
+        if words.last().is_some_and(behind) { self.expression_word() } else { self.word() }
     }
 
     fn arithmetic_command(&mut self, start: usize) -> Node {
         let parts = self.arithmetic_parts();
-        let origin = self.origin(start);
-        Node::Test(vec![Word { parts: vec![super::Part::Arithmetic { parts, origin }], origin }])
+        Node::Test(Test::Arithmetic(Word { parts, origin: self.origin(start) }))
     }
 
     /// `name ()` with a body behind it.
@@ -391,7 +485,7 @@ impl Parser<'_> {
 
     fn simple(&mut self) -> Option<Node> {
         let start = self.at;
-        let mut simple = Simple::default();
+        let mut simple = Simple { line: self.line, ..Simple::default() };
         loop {
             self.skip_blanks(false);
             if let Some(redirect) = self.redirect() {
@@ -449,7 +543,7 @@ impl Parser<'_> {
     }
 
     /// The length of `[…]` that stands `ahead` of the cursor, brackets and substitutions inside counted.
-    fn subscript_length(&self, ahead: usize) -> Option<usize> {
+    pub(super) fn subscript_length(&self, ahead: usize) -> Option<usize> {
         let mut depth = 0usize;
         for (offset, byte) in self.rest().bytes().skip(ahead).take(MAX_SUBSCRIPT).enumerate() {
             match byte {
@@ -464,7 +558,7 @@ impl Parser<'_> {
     }
 
     /// What stands in a subscript is evaluated.
-    fn subscript(&mut self, start: usize, length: usize) -> Word {
+    pub(super) fn subscript(&mut self, start: usize, length: usize) -> Word {
         let inside = self.slice(start + 1, start + length - 1).to_owned();
         let cursor = std::mem::replace(&mut self.at, start + length);
         let origin = self.origin(start);
@@ -488,51 +582,7 @@ impl Parser<'_> {
         self.eat(")");
         Assigned::Array(items)
     }
-
-    /// A redirection, with the descriptor before it if there is one.
-    fn redirect(&mut self) -> Option<Redirect> {
-        let rest = self.rest();
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let before = digits.max(named_descriptor(rest));
-        let operator = rest.get(before..)?;
-        let (text, kind) = REDIRECTS.iter().find(|(text, _)| operator.starts_with(text))?;
-        let process =
-            matches!(kind, RedirectKind::Read | RedirectKind::Write) && operator.as_bytes().get(1) == Some(&b'(');
-        if process {
-            return None;
-        }
-        let descriptor = rest.get(..digits).and_then(|digits| digits.parse().ok());
-        let strip_tabs = *text == "<<-";
-        self.at += before + text.len();
-        self.skip_blanks(false);
-        let start = self.at;
-        let target = self.word().unwrap_or_else(|| {
-            self.gap(start, Why::Unparsed);
-            Word::default()
-        });
-        let redirect = Redirect { descriptor, kind: *kind, target, heredoc: Rc::new(OnceCell::new()) };
-        if *kind == RedirectKind::Heredoc {
-            self.add_heredoc(&redirect, strip_tabs);
-        }
-        Some(redirect)
-    }
 }
-
-/// The longest spelling first.
-const REDIRECTS: [(&str, RedirectKind); 12] = [
-    ("<<<", RedirectKind::HereString),
-    ("<<-", RedirectKind::Heredoc),
-    ("<<", RedirectKind::Heredoc),
-    ("<>", RedirectKind::ReadWrite),
-    ("<&", RedirectKind::Duplicate),
-    ("<", RedirectKind::Read),
-    (">>", RedirectKind::Append),
-    (">|", RedirectKind::Write),
-    (">&", RedirectKind::Duplicate),
-    (">", RedirectKind::Write),
-    ("&>>", RedirectKind::WriteBoth),
-    ("&>", RedirectKind::WriteBoth),
-];
 
 /// A longer subscript is no assignment to us; the bound keeps reading linear.
 const MAX_SUBSCRIPT: usize = 256;
@@ -541,18 +591,12 @@ const DECLARING: [&str; 5] = ["export", "local", "declare", "typeset", "readonly
 
 const RESERVED: [&str; 6] = ["if", "while", "until", "for", "case", "select"];
 
-fn name_length(text: &str) -> usize {
+pub(super) fn name_length(text: &str) -> usize {
     let first = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
     if !first {
         return 0;
     }
     text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count()
-}
-
-/// The length of `{name}` before a redirection.
-fn named_descriptor(text: &str) -> usize {
-    let name = text.strip_prefix('{').map_or(0, name_length);
-    if name > 0 && text.as_bytes().get(name + 1) == Some(&b'}') { name + 2 } else { 0 }
 }
 
 /// Whether the text is a name that a variable can have.

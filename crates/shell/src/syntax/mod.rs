@@ -1,11 +1,15 @@
 //! The grammar of sh and bash as a tree. Parsing never fails: what is not understood is an `Unknown` node and a gap.
 
 mod lists;
+mod mentions;
 mod outline;
+mod parameters;
 mod parser;
+mod redirects;
 mod words;
 
 pub use lists::is_name;
+pub(crate) use mentions::mentioned;
 pub use outline::outline;
 pub(crate) use parser::{Parser, Placement};
 
@@ -34,37 +38,94 @@ pub(crate) enum Join {
     Or,
 }
 
+/// A line of one of the texts that are read: shells take a whole line before they run any of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Line {
+    /// Which text, in the order in which they are parsed.
+    pub(crate) text: u32,
+    pub(crate) number: u32,
+}
+
+/// One command of a pipeline.
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub(crate) node: Node,
+    /// `|&`: the next one reads its errors too.
+    pub(crate) errors: bool,
+}
+
 #[derive(Debug)]
 pub(crate) enum Node {
     Simple(Simple),
-    Pipeline(Vec<Node>),
+    Pipeline(Vec<Member>),
+    /// `!`
+    Not(Box<Node>),
     Group(Script),
     Subshell(Script),
     If {
         branches: Vec<(Script, Script)>,
         otherwise: Script,
     },
+    /// `while` and `until`
     Loop {
         condition: Script,
+        until: bool,
         body: Script,
     },
+    /// `for ((first; condition; next))`
+    Count {
+        first: Word,
+        condition: Word,
+        next: Word,
+        body: Script,
+    },
+    /// `for` and `select`; without words, over the parameters.
     For {
         name: String,
         words: Option<Vec<Word>>,
         body: Script,
+        select: bool,
     },
     Case {
         subject: Word,
-        arms: Vec<(Vec<Word>, Script)>,
+        arms: Vec<Arm>,
     },
     Function {
         name: String,
         body: Rc<Node>,
     },
-    /// `[[ … ]]`, `(( … ))`: nothing runs but the substitutions in its words.
-    Test(Vec<Word>),
+    Test(Test),
     Redirected(Box<Node>, Vec<Redirect>),
     Unknown(Origin, Why),
+}
+
+/// `[[ … ]]`, `(( … ))`: nothing runs but the substitutions in its words.
+#[derive(Debug)]
+pub(crate) enum Test {
+    Words {
+        words: Vec<Word>,
+        /// Whether `&&`, `||` or parentheses stand between the words.
+        joined: bool,
+    },
+    Arithmetic(Word),
+}
+
+/// One part of a `case`.
+#[derive(Debug)]
+pub(crate) struct Arm {
+    pub(crate) patterns: Vec<Word>,
+    pub(crate) body: Script,
+    pub(crate) end: ArmEnd,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ArmEnd {
+    /// `;;`
+    Ends,
+    /// `;&`: the next body runs too.
+    FallsThrough,
+    /// `;;&`: the next patterns are tried too.
+    TestsOn,
 }
 
 #[derive(Debug, Default)]
@@ -73,6 +134,7 @@ pub(crate) struct Simple {
     pub(crate) words: Vec<Word>,
     pub(crate) redirects: Vec<Redirect>,
     pub(crate) origin: Origin,
+    pub(crate) line: Line,
 }
 
 #[derive(Debug)]
@@ -101,9 +163,16 @@ pub(crate) enum Assigned {
     Array(Vec<Word>),
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Descriptor {
+    Number(u32),
+    /// `{name}`: the shell chooses a number and tells it to this variable.
+    Named(String),
+}
+
+#[derive(Debug, Clone)]
 pub(crate) struct Redirect {
-    pub(crate) descriptor: Option<u32>,
+    pub(crate) descriptor: Option<Descriptor>,
     pub(crate) kind: RedirectKind,
     pub(crate) target: Word,
     /// Filled when the body has been read, which is after the line's end.
@@ -116,9 +185,14 @@ pub(crate) enum RedirectKind {
     Write,
     Append,
     ReadWrite,
-    Duplicate,
+    /// `<&` and `>&`
+    Duplicate {
+        reads: bool,
+    },
     /// `&>`, `&>>`: output and errors.
-    WriteBoth,
+    WriteBoth {
+        appends: bool,
+    },
     Heredoc,
     HereString,
 }
@@ -158,8 +232,10 @@ pub(crate) enum Part {
         parts: Vec<Part>,
         origin: Origin,
     },
+    /// `<(…)`, and `>(…)` if it is written to.
     Process {
         script: Rc<Script>,
+        writes: bool,
         origin: Origin,
     },
     /// An unquoted `{`, `,` or `}`.
@@ -176,7 +252,22 @@ pub(crate) enum Part {
 #[derive(Debug)]
 pub(crate) struct Parameter {
     pub(crate) name: String,
+    pub(crate) element: Element,
     pub(crate) operator: Operator,
+    /// Written without braces: what braces put behind it belongs to the name.
+    pub(crate) bare: bool,
+}
+
+/// Which element of an array is meant.
+#[derive(Debug)]
+pub(crate) enum Element {
+    /// No subscript: the first, or the variable is none.
+    None,
+    /// `[@]`
+    Each,
+    /// `[*]`
+    Joined,
+    At(Word),
 }
 
 #[derive(Debug)]
@@ -208,13 +299,31 @@ pub(crate) enum Operator {
         pattern: Word,
     },
     Replace {
-        all: bool,
+        which: Which,
         pattern: Word,
         with: Word,
     },
     Slice(Word),
-    Upper,
-    Lower,
-    /// `@Q`, `@E`, … and what is not known, with the rest of it: substitutions in it run all the same.
+    Case {
+        upper: bool,
+        /// Only the first letter.
+        first: bool,
+    },
+    /// `@P`: the value is expanded once more.
+    Prompt,
+    /// `@Q`: the value in quotes.
+    Quoted,
+    /// `@E`, `@A`, … and what is not known; what stands in it is expanded.
     Other(Word),
+}
+
+/// Which matches are replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Which {
+    First,
+    All,
+    /// Only at the front.
+    Front,
+    /// Only at the back.
+    Back,
 }

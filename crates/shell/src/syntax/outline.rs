@@ -1,7 +1,8 @@
 //! The tree of a text as a person reads it: one line, every list in parentheses.
 
 use super::{
-    Assigned, Assignment, Join, Node, Operator, Parser, Part, Placement, Redirect, RedirectKind, Script, Word,
+    Arm, ArmEnd, Assigned, Assignment, Descriptor, Element, Join, Member, Node, Operator, Parameter, Parser, Part,
+    Placement, Redirect, RedirectKind, Script, Test, Which, Word,
 };
 
 /// The tree that is read from a text. Words stand as they are understood: quoted text in single quotes, and behind `?`
@@ -9,7 +10,7 @@ use super::{
 ///
 /// For people and tests; nothing is decided by it.
 pub fn outline(text: &str) -> String {
-    let mut parser = Parser::new(text, Placement::At { start: 0, derivation: None }, 0);
+    let mut parser = Parser::new(text, Placement::At { start: 0, derivation: None }, 0, 0);
     let mut outline = Outline::default();
     outline.script(&parser.script());
     outline.text
@@ -67,7 +68,8 @@ impl Outline {
                 this.words(&simple.words);
                 simple.redirects.iter().for_each(|redirect| this.redirect(redirect));
             }),
-            Node::Pipeline(members) => self.list("pipe", |this| this.nodes(members)),
+            Node::Pipeline(members) => self.list("pipe", |this| this.members(members)),
+            Node::Not(inner) => self.list("not ", |this| this.node(inner)),
             Node::Group(script) => self.list("group", |this| this.spaced(script)),
             Node::Subshell(script) => self.list("subshell", |this| this.spaced(script)),
             Node::If { branches, otherwise } => self.list("if", |this| {
@@ -79,11 +81,15 @@ impl Outline {
                     this.listed("else", otherwise);
                 }
             }),
-            Node::Loop { condition, body } => self.list("loop", |this| {
-                this.listed("while", condition);
+            Node::Loop { condition, until, body } => self.list("loop", |this| {
+                this.listed(if *until { "until" } else { "while" }, condition);
                 this.listed("do", body);
             }),
-            Node::For { name, words, body } => self.list(&format!("for {name}"), |this| {
+            Node::Count { first, condition, next, body } => self.list("count", |this| {
+                [first, condition, next].into_iter().for_each(|word| this.words(std::slice::from_ref(word)));
+                this.listed("do", body);
+            }),
+            Node::For { name, words, body, select } => self.list(&format!("{} {name}", looping(*select)), |this| {
                 if let Some(words) = words {
                     this.say(" ");
                     this.list("in", |this| this.words(words));
@@ -92,7 +98,8 @@ impl Outline {
             }),
             Node::Case { subject, arms } => self.list("case", |this| this.case(subject, arms)),
             Node::Function { name, body } => self.list(&format!("function {name} "), |this| this.node(body)),
-            Node::Test(words) => self.list("test", |this| this.words(words)),
+            Node::Test(Test::Words { words, .. }) => self.list("test", |this| this.words(words)),
+            Node::Test(Test::Arithmetic(word)) => self.list("test", |this| this.words(std::slice::from_ref(word))),
             Node::Redirected(inner, redirects) => self.list("redirect ", |this| {
                 this.node(inner);
                 redirects.iter().for_each(|redirect| this.redirect(redirect));
@@ -101,20 +108,26 @@ impl Outline {
         }
     }
 
-    fn nodes(&mut self, nodes: &[Node]) {
-        for node in nodes {
+    fn members(&mut self, members: &[Member]) {
+        for member in members {
             self.say(" ");
-            self.node(node);
+            self.node(&member.node);
+            self.say(if member.errors { " &" } else { "" });
         }
     }
 
-    fn case(&mut self, subject: &Word, arms: &[(Vec<Word>, Script)]) {
+    fn case(&mut self, subject: &Word, arms: &[Arm]) {
         self.words(std::slice::from_ref(subject));
-        for (patterns, body) in arms {
+        for arm in arms {
             self.say(" ");
             self.list("of", |this| {
-                this.words(patterns);
-                this.listed("do", body);
+                this.words(&arm.patterns);
+                this.listed("do", &arm.body);
+                this.say(match arm.end {
+                    ArmEnd::Ends => "",
+                    ArmEnd::FallsThrough => " and-next",
+                    ArmEnd::TestsOn => " test-next",
+                });
             });
         }
     }
@@ -135,16 +148,20 @@ impl Outline {
 
     fn redirect(&mut self, redirect: &Redirect) {
         self.say(" ");
-        if let Some(descriptor) = redirect.descriptor {
-            self.say(&descriptor.to_string());
+        match &redirect.descriptor {
+            Some(Descriptor::Number(number)) => self.say(&number.to_string()),
+            Some(Descriptor::Named(name)) => self.say(&format!("{{{name}}}")),
+            None => {}
         }
         self.say(match redirect.kind {
             RedirectKind::Read => "<",
             RedirectKind::Write => ">",
             RedirectKind::Append => ">>",
             RedirectKind::ReadWrite => "<>",
-            RedirectKind::Duplicate => ">&",
-            RedirectKind::WriteBoth => "&>",
+            RedirectKind::Duplicate { reads: true } => "<&",
+            RedirectKind::Duplicate { reads: false } => ">&",
+            RedirectKind::WriteBoth { appends: true } => "&>>",
+            RedirectKind::WriteBoth { appends: false } => "&>",
             RedirectKind::Heredoc => "<<",
             RedirectKind::HereString => "<<<",
         });
@@ -175,8 +192,7 @@ impl Outline {
             Part::Tilde { user, .. } => self.say(&format!("~{user}")),
             Part::Parameter { parameter, quoted, .. } => {
                 self.say(if *quoted { "\"${" } else { "${" });
-                self.say(&parameter.name);
-                self.operator(&parameter.operator);
+                self.parameter(parameter);
                 self.say(if *quoted { "}\"" } else { "}" });
             }
             Part::Output { script, quoted, .. } => {
@@ -189,8 +205,8 @@ impl Outline {
                 parts.iter().for_each(|part| self.part(part));
                 self.say("))");
             }
-            Part::Process { script, .. } => {
-                self.say("<(");
+            Part::Process { script, writes, .. } => {
+                self.say(if *writes { ">(" } else { "<(" });
                 self.script(script);
                 self.say(")");
             }
@@ -199,14 +215,31 @@ impl Outline {
         }
     }
 
+    fn parameter(&mut self, parameter: &Parameter) {
+        self.say(&parameter.name);
+        match &parameter.element {
+            Element::None => {}
+            Element::Each => self.say("[@]"),
+            Element::Joined => self.say("[*]"),
+            Element::At(word) => {
+                self.say("[");
+                self.word(word);
+                self.say("]");
+            }
+        }
+        self.operator(&parameter.operator);
+    }
+
     fn operator(&mut self, operator: &Operator) {
         let of = |sign: &'static str, of_empty: bool| if of_empty { [":", sign] } else { ["", sign] };
         let (signs, word) = match operator {
             Operator::Plain => return,
             Operator::Length => return self.say(" length"),
             Operator::Indirect => return self.say(" indirect"),
-            Operator::Upper => return self.say("^"),
-            Operator::Lower => return self.say(","),
+            Operator::Case { upper: true, .. } => return self.say("^"),
+            Operator::Case { upper: false, .. } => return self.say(","),
+            Operator::Prompt => return self.say("@P"),
+            Operator::Quoted => return self.say("@Q"),
             Operator::Default { of_empty, word } => (of("-", *of_empty), word),
             Operator::Assign { of_empty, word } => (of("=", *of_empty), word),
             Operator::Alternative { of_empty, word } => (of("+", *of_empty), word),
@@ -214,8 +247,13 @@ impl Outline {
                 let sign = if *front { "#" } else { "%" };
                 ([sign, if *longest { sign } else { "" }], pattern)
             }
-            Operator::Replace { all, pattern, with } => {
-                self.say(if *all { "//" } else { "/" });
+            Operator::Replace { which, pattern, with } => {
+                self.say(match which {
+                    Which::First => "/",
+                    Which::All => "//",
+                    Which::Front => "/#",
+                    Which::Back => "/%",
+                });
                 self.word(pattern);
                 (["/", ""], with)
             }
@@ -226,6 +264,10 @@ impl Outline {
         signs.iter().for_each(|sign| self.say(sign));
         self.word(word);
     }
+}
+
+fn looping(select: bool) -> &'static str {
+    if select { "select" } else { "for" }
 }
 
 fn in_one_line(text: &str) -> String {

@@ -23,6 +23,8 @@ pub(crate) struct Parser<'t> {
     pub(super) at: usize,
     pub(super) depth: u32,
     placement: Placement,
+    /// The line where the cursor stands.
+    pub(super) line: super::Line,
     pub(super) heredocs: Vec<PendingHeredoc>,
     pub(crate) gaps: Vec<Gap>,
 }
@@ -36,8 +38,10 @@ pub(super) struct PendingHeredoc {
 }
 
 impl<'t> Parser<'t> {
-    pub(crate) fn new(text: &'t str, placement: Placement, depth: u32) -> Parser<'t> {
-        Parser { text, at: 0, depth, placement, heredocs: Vec::new(), gaps: Vec::new() }
+    /// The `number` tells this text from others.
+    pub(crate) fn new(text: &'t str, placement: Placement, depth: u32, number: u32) -> Parser<'t> {
+        let line = super::Line { text: number, number: 0 };
+        Parser { text, at: 0, depth, placement, line, heredocs: Vec::new(), gaps: Vec::new() }
     }
 
     /// The whole text as a script. What cannot be parsed is skipped with a gap, one byte at least, until the end.
@@ -132,7 +136,8 @@ impl<'t> Parser<'t> {
 
     /// A derived text parsed one level deeper, its gaps kept.
     pub(super) fn derived<T>(&mut self, text: &str, origin: Origin, inner: impl FnOnce(&mut Parser<'_>) -> T) -> T {
-        let mut parser = Parser::new(text, Placement::From(origin), self.depth + 1);
+        let mut parser = Parser::new(text, Placement::From(origin), self.depth + 1, 0);
+        parser.line = self.line;
         let result = inner(&mut parser);
         self.gaps.append(&mut parser.gaps);
         result
@@ -197,6 +202,7 @@ impl<'t> Parser<'t> {
     /// Steps over a newline and the heredoc bodies that follow it.
     pub(super) fn newline(&mut self) {
         self.at += 1;
+        self.line.number += 1;
         self.read_heredocs();
     }
 
@@ -239,7 +245,8 @@ impl<'t> Parser<'t> {
             return Word { parts: vec![Part::Text { text: body.into(), quoted: true, origin }], origin };
         }
         let placement = if stripped.is_some() { Placement::From(origin) } else { self.placement_at(start) };
-        let mut parser = Parser::new(body, placement, self.depth + 1);
+        let mut parser = Parser::new(body, placement, self.depth + 1, 0);
+        parser.line = self.line;
         let parts = parser.heredoc_parts();
         self.gaps.append(&mut parser.gaps);
         Word { parts, origin }

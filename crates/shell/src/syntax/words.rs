@@ -1,19 +1,21 @@
 //! Words: quotes, escapes, parameters, substitutions, patterns.
 
 use super::lists::Stop;
-use super::{Operator, Parameter, Parser, Part, Word};
+use super::{Element, Operator, Parameter, Parser, Part, Word};
 use crate::value::Why;
 use std::rc::Rc;
 
 /// What a word's characters mean where it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Context {
+pub(super) enum Context {
     /// A word of a command: blanks and operators end it.
     Plain,
     /// The value of an assignment: a tilde behind `:` counts too, braces do not.
     Assignment,
     /// Between `${name-` and `}`.
     Operand { slash_ends: bool },
+    /// The same, where it is a pattern.
+    Pattern { slash_ends: bool },
     /// The same inside double quotes.
     QuotedOperand { slash_ends: bool },
     /// Between double quotes.
@@ -32,9 +34,9 @@ impl Context {
     fn ends_at(self, byte: u8) -> bool {
         match self {
             Context::Plain | Context::Assignment => matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')'),
-            Context::Operand { slash_ends } | Context::QuotedOperand { slash_ends } => {
-                byte == b'}' || (slash_ends && byte == b'/')
-            }
+            Context::Operand { slash_ends }
+            | Context::Pattern { slash_ends }
+            | Context::QuotedOperand { slash_ends } => byte == b'}' || (slash_ends && byte == b'/'),
             Context::Double => byte == b'"',
             Context::Heredoc | Context::Arithmetic => false,
         }
@@ -49,6 +51,34 @@ impl Parser<'_> {
         (self.at > start).then(|| Word { parts, origin: self.origin(start) })
     }
 
+    /// A word behind `=~`, which only a blank outside of parentheses ends.
+    pub(super) fn expression_word(&mut self) -> Option<Word> {
+        let start = self.at;
+        let mut parts = Vec::new();
+        let mut open = 0usize;
+        while let Some(byte) = self.peek() {
+            match byte {
+                b' ' | b'\t' | b'\n' if open == 0 => break,
+                b'(' => open += 1,
+                b')' => open = open.saturating_sub(1),
+                _ => {}
+            }
+            match byte {
+                b'(' | b')' | b'|' | b'<' | b'>' | b'&' | b';' | b' ' | b'\t' | b'\n' | b'\r' => {
+                    self.plain(1, Context::Plain, &mut parts);
+                }
+                _ => {
+                    let before = self.at;
+                    parts.extend(self.parts(Context::Plain));
+                    if self.at == before {
+                        self.bump();
+                    }
+                }
+            }
+        }
+        (self.at > start).then(|| Word { parts, origin: self.origin(start) })
+    }
+
     /// The value of an assignment, which may be empty.
     pub(super) fn assigned_word(&mut self) -> Word {
         let start = self.at;
@@ -56,11 +86,12 @@ impl Parser<'_> {
         Word { parts, origin: self.origin(start) }
     }
 
-    pub(super) fn heredoc_parts(&mut self) -> Vec<Part> {
+    /// A text as it stands in a heredoc: expanded, and nothing else.
+    pub(crate) fn heredoc_parts(&mut self) -> Vec<Part> {
         self.parts(Context::Heredoc)
     }
 
-    fn parts(&mut self, context: Context) -> Vec<Part> {
+    pub(super) fn parts(&mut self, context: Context) -> Vec<Part> {
         let mut parts: Vec<Part> = Vec::new();
         let mut braces = 0u32;
         while let Some(byte) = self.peek() {
@@ -79,6 +110,15 @@ impl Parser<'_> {
                         break;
                     }
                     self.process_substitution(&mut parts);
+                }
+                // As zsh has it: `=(…)` is a file too.
+                b'=' if context == Context::Plain && parts.is_empty() && self.peek_at(1) == Some(b'(') => {
+                    self.process_substitution(&mut parts);
+                }
+                b'(' if matches!(context, Context::Pattern { .. }) => {
+                    if !self.extended_glob(&mut parts) {
+                        self.plain(1, context, &mut parts);
+                    }
                 }
                 b'(' if unquoted => {
                     if !self.extended_glob(&mut parts) {
@@ -151,7 +191,11 @@ impl Parser<'_> {
         let keeps_backslash = match context {
             Context::Double | Context::QuotedOperand { .. } => !matches!(next, b'$' | b'`' | b'"' | b'\\' | b'}'),
             Context::Heredoc => !matches!(next, b'$' | b'`' | b'\\'),
-            Context::Plain | Context::Assignment | Context::Operand { .. } | Context::Arithmetic => false,
+            Context::Plain
+            | Context::Assignment
+            | Context::Operand { .. }
+            | Context::Pattern { .. }
+            | Context::Arithmetic => false,
         };
         let from = if keeps_backslash { start } else { self.at };
         self.bump();
@@ -244,9 +288,12 @@ impl Parser<'_> {
             }
             Some(b'[') if !quoted || context == Context::Double => {
                 self.at += 1;
-                let length = self.bracket_length().max(1);
+                let length = self.subscript_length(0).unwrap_or(1);
+                let inside = self.slice(self.at + 1, (self.at + length).saturating_sub(1)).to_owned();
                 self.at += length;
-                parts.push(Part::Arithmetic { parts: Vec::new(), origin: self.origin(start) });
+                let origin = self.origin(start);
+                let parts_inside = self.derived(&inside, origin, |parser| parser.heredoc_parts());
+                parts.push(Part::Arithmetic { parts: parts_inside, origin });
             }
             Some(b'{') => {
                 self.at += 2;
@@ -258,19 +305,21 @@ impl Parser<'_> {
                     self.rest().bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
                 self.at += length;
                 let name = self.slice(start + 1, self.at).to_owned();
-                parts.push(self.parameter_part(Parameter { name, operator: Operator::Plain }, quoted, start));
+                parts.push(self.plain_parameter(name, quoted, start));
             }
             Some(byte) if byte.is_ascii_digit() || b"@*#?$!-".contains(&byte) => {
                 self.at += 2;
                 let name = char::from(byte).to_string();
-                parts.push(self.parameter_part(Parameter { name, operator: Operator::Plain }, quoted, start));
+                parts.push(self.plain_parameter(name, quoted, start));
             }
             _ => self.plain(1, context, parts),
         }
     }
 
-    fn parameter_part(&self, parameter: Parameter, quoted: bool, start: usize) -> Part {
-        Part::Parameter { parameter: Rc::new(parameter), quoted, origin: self.origin(start) }
+    /// `$name`
+    fn plain_parameter(&self, name: String, quoted: bool, start: usize) -> Part {
+        let parameter = Parameter { name, element: Element::None, operator: Operator::Plain, bare: true };
+        self.parameter_part(parameter, quoted, start)
     }
 
     fn substitution(&mut self, start: usize, quoted: bool, parts: &mut Vec<Part>) {
@@ -290,121 +339,14 @@ impl Parser<'_> {
 
     fn process_substitution(&mut self, parts: &mut Vec<Part>) {
         let start = self.at;
+        let writes = self.peek() == Some(b'>');
         self.at += 2;
         let mut inner = Vec::new();
         self.substitution(start, true, &mut inner);
         parts.extend(inner.into_iter().map(|part| {
             let Part::Output { script, origin, .. } = &part else { return part };
-            Part::Process { script: script.clone(), origin: *origin }
+            Part::Process { script: script.clone(), writes, origin: *origin }
         }));
-    }
-
-    fn braced_parameter(&mut self, start: usize, quoted: bool, parts: &mut Vec<Part>) {
-        let read = self.nested(b'}', |parser| {
-            let (name, operator) = parser.parameter_and_operator(quoted);
-            if !parser.eat("}") {
-                parser.gap(start, Why::Unparsed);
-                parser.skip_to_close(b'}');
-            }
-            (name, operator)
-        });
-        match read {
-            Some((name, operator)) => parts.push(self.parameter_part(Parameter { name, operator }, quoted, start)),
-            None => parts.push(Part::Unknown { origin: self.origin(start), why: Why::Limit }),
-        }
-    }
-
-    fn parameter_and_operator(&mut self, quoted: bool) -> (String, Operator) {
-        let prefix = match self.peek() {
-            Some(b'#') if !matches!(self.peek_at(1), Some(b'}') | None) => Some(Operator::Length),
-            Some(b'!') if !matches!(self.peek_at(1), Some(b'}') | None) => Some(Operator::Indirect),
-            _ => None,
-        };
-        self.at += usize::from(prefix.is_some());
-        let start = self.at;
-        // `${$(…)}`, `${${…}}`: zsh expands what it finds there.
-        let inner = self.peek() == Some(b'$') && matches!(self.peek_at(1), Some(b'(' | b'{'));
-        let special = !inner && self.peek().is_some_and(|byte| b"@*#?$!-".contains(&byte));
-        let length = self.rest().bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
-        self.at += if special { 1 } else { length };
-        let name = self.slice(start, self.at).to_owned();
-        let subscript = self.peek() == Some(b'[');
-        if subscript {
-            self.at += self.bracket_length().max(1);
-        }
-        let element = self.slice(start + name.len(), self.at);
-        let listed = matches!(element, "" | "[@]" | "[*]");
-        let readable = listed || element.bytes().all(|byte| byte.is_ascii_digit() || b"[]".contains(&byte));
-        let name = format!("{name}{element}");
-        if let Some(prefix) = prefix {
-            // `${!a[@]}` lists subscripts.
-            let understood = self.peek() == Some(b'}') && (element.is_empty() || matches!(prefix, Operator::Length));
-            return (name, if understood { prefix } else { self.unread_operator() });
-        }
-        if subscript && !readable {
-            return (name, self.unread_operator());
-        }
-        (name, self.operator(quoted))
-    }
-
-    fn unread_operator(&mut self) -> Operator {
-        Operator::Other(self.operand(false, false))
-    }
-
-    fn operator(&mut self, quoted: bool) -> Operator {
-        const WITH_OPERAND: [&str; 6] = [":-", "-", ":=", "=", ":+", "+"];
-        if self.peek() == Some(b'}') {
-            return Operator::Plain;
-        }
-        if let Some(text) = WITH_OPERAND.iter().find(|text| self.starts_with(text)) {
-            self.at += text.len();
-            let word = self.operand(quoted, false);
-            let of_empty = text.starts_with(':');
-            return match text.trim_start_matches(':') {
-                "-" => Operator::Default { of_empty, word },
-                "=" => Operator::Assign { of_empty, word },
-                _ => Operator::Alternative { of_empty, word },
-            };
-        }
-        if self.eat(":?") || self.eat("?") {
-            return Operator::Required(self.operand(quoted, false));
-        }
-        self.pattern_operator(quoted)
-    }
-
-    fn pattern_operator(&mut self, quoted: bool) -> Operator {
-        for (text, front, longest) in [("##", true, true), ("#", true, false), ("%%", false, true), ("%", false, false)]
-        {
-            if self.eat(text) {
-                return Operator::Cut { front, longest, pattern: self.operand(false, false) };
-            }
-        }
-        if self.eat("/") {
-            let all = self.eat("/");
-            if self.starts_with("#") || self.starts_with("%") {
-                return self.unread_operator();
-            }
-            let pattern = self.operand(false, true);
-            let with = if self.eat("/") { self.operand(quoted, false) } else { Word::default() };
-            return Operator::Replace { all, pattern, with };
-        }
-        if self.eat(":") {
-            return Operator::Slice(self.operand(quoted, false));
-        }
-        if self.eat("^^") && self.peek() == Some(b'}') {
-            return Operator::Upper;
-        }
-        if self.eat(",,") && self.peek() == Some(b'}') {
-            return Operator::Lower;
-        }
-        self.unread_operator()
-    }
-
-    fn operand(&mut self, quoted: bool, slash_ends: bool) -> Word {
-        let start = self.at;
-        let context = if quoted { Context::QuotedOperand { slash_ends } } else { Context::Operand { slash_ends } };
-        let parts = self.parts(context);
-        Word { parts, origin: self.origin(start) }
     }
 
     /// `((` behind the cursor: where its `))` begins, if it is arithmetic at all.
@@ -444,30 +386,36 @@ impl Parser<'_> {
     }
 
     fn arithmetic_parts_until(&mut self, end: usize) -> Vec<Part> {
-        let parts = self.substitutions_until(end);
-        self.eat("))");
-        parts
-    }
-
-    /// What is substituted between here and `end`; all else is stepped over.
-    fn substitutions_until(&mut self, end: usize) -> Vec<Part> {
         let mut parts = Vec::new();
         while self.at < end {
             let before = self.at;
             match self.peek() {
                 Some(b'$') => self.dollar(Context::Arithmetic, &mut parts),
                 Some(b'`') => self.backquoted(Context::Arithmetic, &mut parts),
-                _ => self.bump(),
+                // Quotes mean nothing there.
+                Some(b'"') => self.at += 1,
+                Some(b'\\') if self.peek_at(1) == Some(b'\n') => self.at += 2,
+                _ => {
+                    let rest = self.slice(self.at, end).as_bytes();
+                    let special = |byte: &u8| matches!(byte, b'$' | b'`' | b'"' | b'\\');
+                    let length = 1 + rest
+                        .get(1..)
+                        .unwrap_or(&[])
+                        .iter()
+                        .position(special)
+                        .unwrap_or(rest.len().saturating_sub(1));
+                    self.plain(length, Context::Arithmetic, &mut parts);
+                }
             }
             debug_assert!(self.at > before);
         }
         self.at = self.at.max(end);
-        parts.retain(|part| !matches!(part, Part::Text { .. }));
+        self.eat("))");
         parts
     }
 
     /// The length of `[…]` at the cursor if it is a pattern, else 1.
-    fn bracket_length(&self) -> usize {
+    pub(super) fn bracket_length(&self) -> usize {
         // Longer sets are no patterns to us; the bound keeps reading linear.
         const MAX_SET: usize = 128;
         let rest = self.rest().as_bytes();
@@ -479,6 +427,13 @@ impl Parser<'_> {
         while let Some(byte) = rest.get(at).filter(|_| at < MAX_SET) {
             match byte {
                 b']' if at > first => return at + 1,
+                // `[[:alpha:]]`: the class ends with its own bracket.
+                b'[' if rest.get(at + 1) == Some(&b':') => {
+                    let class = rest.get(at + 2..).unwrap_or(&[]).iter().take(MAX_SET);
+                    let letters = class.take_while(|byte| byte.is_ascii_alphabetic()).count();
+                    let end = at + 2 + letters;
+                    at = if rest.get(end..end + 2) == Some(b":]") { end + 2 } else { at + 1 };
+                }
                 b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')' | b'`' => return 1,
                 _ => at += 1,
             }
@@ -486,25 +441,21 @@ impl Parser<'_> {
         1
     }
 
-    /// `?(a|b)`, `*(…)`, `+(…)`, `@(…)`, `!(…)`: the character before the parenthesis makes it a pattern.
+    /// `?(a|b)`, `*(…)`, `+(…)`, `@(…)`, `!(…)`: the character before the parenthesis makes it a pattern. Behind another
+    /// pattern, `(…)` are zsh's qualifiers.
     fn extended_glob(&mut self, parts: &mut Vec<Part>) -> bool {
-        let before = self.at.checked_sub(1).and_then(|at| self.text.as_bytes().get(at));
-        if parts.is_empty() || !before.is_some_and(|byte| b"?*+@!".contains(byte)) {
-            return false;
-        }
-        let start = self.at;
+        let before = self.at.checked_sub(1).and_then(|at| self.text.as_bytes().get(at)).copied();
+        let mark = before.filter(|byte| !parts.is_empty() && b"?*+@!".contains(byte));
+        let Some(mark) = mark else { return false };
+        let start = self.at - 1;
         self.at += 1;
-        let inside = self.at;
         if !self.skip_to_close(b')') {
             self.gap(start, Why::Unparsed);
         }
-        let (end, origin) = (self.at, self.origin(start));
-        parts.push(Part::Glob { text: "*".into(), origin });
-        if self.slice(inside, end).contains(['$', '`']) {
-            // What a pattern is made of runs too.
-            self.at = inside;
-            parts.extend(self.substitutions_until(end));
-        }
+        drop_last(parts);
+        let text = self.slice(start, self.at).to_owned();
+        debug_assert!(text.as_bytes().first() == Some(&mark));
+        parts.push(Part::Glob { text, origin: self.origin(start) });
         true
     }
 
@@ -576,6 +527,20 @@ impl Parser<'_> {
             }
         }
         String::from_utf8_lossy(&text).into_owned()
+    }
+}
+
+/// Takes back the character that turned out to begin a pattern.
+fn drop_last(parts: &mut Vec<Part>) {
+    let empty = match parts.last_mut() {
+        Some(Part::Text { text, .. } | Part::Glob { text, .. }) => {
+            text.pop();
+            text.is_empty()
+        }
+        _ => false,
+    };
+    if empty {
+        parts.pop();
     }
 }
 

@@ -1,5 +1,7 @@
 //! Shell scripts by chance: every construct that the reader follows, over programs that only note that they ran.
 
+mod flows;
+
 /// Which shell the script is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
@@ -8,8 +10,8 @@ pub(crate) enum Dialect {
 }
 
 /// What a script may call besides the stubs `p0` … `p9`.
-pub(crate) const REAL_PROGRAMS: [&str; 12] =
-    ["base64", "rev", "tr", "xxd", "cat", "env", "nice", "nohup", "timeout", "xargs", "sh", "bash"];
+pub(crate) const REAL_PROGRAMS: [&str; 13] =
+    ["base64", "rev", "tr", "xxd", "cat", "env", "nice", "nohup", "timeout", "xargs", "sh", "bash", "tee"];
 
 /// The lines of a script; each is a statement that can be left out.
 pub(crate) fn script(dialect: Dialect, chance: Chance<'_>) -> Vec<String> {
@@ -293,7 +295,8 @@ impl Writer<'_> {
     }
 
     fn any_statement(&mut self) -> String {
-        match self.chance.next(50) {
+        match self.chance.next(65) {
+            50.. => self.flow(),
             0..=10 => self.simple(),
             11..=14 => self.list(),
             15..=21 => self.compound(),

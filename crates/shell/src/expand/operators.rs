@@ -1,0 +1,127 @@
+//! What the operators of `${…}` do to a known text.
+
+use super::number;
+use super::parameters::is_list;
+use crate::patterns::Pattern;
+use crate::syntax::Which;
+use crate::value::{Origin, Value};
+
+/// In a longer text, patterns are not looked for.
+const MAX_LETTERS: usize = 8192;
+
+/// A place that may be counted from the end; before the first there is nothing.
+pub(super) fn from_end(place: i64, length: usize) -> usize {
+    match usize::try_from(place) {
+        Ok(place) => place,
+        Err(_) => length.checked_sub(place.unsigned_abs() as usize).unwrap_or(usize::MAX),
+    }
+}
+
+/// `${#name}`: letters of a text, elements of a list.
+pub(super) fn length(name: &str, set: Option<Vec<Value>>, origin: Origin) -> Value {
+    let counted = match set.as_deref() {
+        Some(values) if is_list(name) => values.iter().all(|value| value.literal().is_some()).then_some(values.len()),
+        Some(values) if matches!(name, "@" | "*") => {
+            values.iter().all(|value| value.literal().is_some()).then_some(values.len())
+        }
+        Some([]) => Some(0),
+        // Shells differ in what they count of other letters.
+        Some([value]) => value.literal().filter(|text| text.is_ascii()).map(|text| text.len()),
+        Some(_) | None => None,
+    };
+    counted.map_or_else(|| Value::piece(number(), origin), |count| Value::text(count.to_string(), origin))
+}
+
+/// `^`, `^^`, `,`, `,,`
+pub(super) fn change_case(value: &Value, upper: bool, first: bool) -> Option<Value> {
+    let text = value.literal()?;
+    let change = |text: &str| if upper { text.to_uppercase() } else { text.to_lowercase() };
+    let changed = match text.chars().next().filter(|_| first) {
+        Some(letter) => {
+            let (front, back) = text.split_at(letter.len_utf8());
+            change(front) + back
+        }
+        None => change(&text),
+    };
+    Some(Value::text(changed, value.origin()))
+}
+
+/// `@Q`, for texts that need no escapes.
+pub(super) fn quoted(value: &Value) -> Option<Value> {
+    let text = value.literal().filter(|text| !text.contains(|letter: char| letter == '\'' || letter.is_control()))?;
+    Some(Value::text(format!("'{text}'"), value.origin()))
+}
+
+/// `${name/pattern/with}` and its kin.
+pub(super) fn replace(value: &Value, pattern: &Pattern, with: &Value, which: Which) -> Option<Value> {
+    let (text, with) = (value.literal()?, with.literal()?);
+    let replaced = match (which, pattern.text()) {
+        (_, Some(fixed)) if fixed.is_empty() => match which {
+            Which::Front => format!("{with}{text}"),
+            Which::Back => format!("{text}{with}"),
+            Which::First | Which::All => text.into_owned(),
+        },
+        (Which::All, Some(fixed)) => text.replace(&fixed, &with),
+        (Which::First, Some(fixed)) => text.replacen(&fixed, &with, 1),
+        _ if with.contains('&') => return None,
+        _ => replaced(&text.chars().collect::<Vec<char>>(), pattern, &with, which)?,
+    };
+    // Newer shells put what was found in the place of `&`.
+    (!with.contains('&')).then(|| Value::text(replaced, value.origin()))
+}
+
+fn replaced(letters: &[char], pattern: &Pattern, with: &str, which: Which) -> Option<String> {
+    if letters.len() > MAX_LETTERS / 16 {
+        return None;
+    }
+    let mut text = String::new();
+    let mut at = 0;
+    if which == Which::Back {
+        let start = pattern.back(letters, true);
+        text.extend(letters.get(..start.unwrap_or(letters.len()))?);
+        text.push_str(if start.is_some() { with } else { "" });
+        return (!pattern.is_exhausted()).then_some(text);
+    }
+    while at < letters.len() {
+        if pattern.is_exhausted() {
+            return None;
+        }
+        let rest = letters.get(at..)?;
+        match pattern.front(rest, true).filter(|length| *length > 0) {
+            Some(length) => {
+                text.push_str(with);
+                at += length;
+                if which != Which::All {
+                    break;
+                }
+            }
+            None if which == Which::Front => break,
+            None => {
+                text.extend(rest.first());
+                at += 1;
+            }
+        }
+    }
+    text.extend(letters.get(at..)?);
+    (!pattern.is_exhausted()).then_some(text)
+}
+
+/// `${name%pattern}` and its kin.
+pub(super) fn cut(value: &Value, pattern: &Pattern, front: bool, longest: bool) -> Option<Value> {
+    let text = value.literal()?;
+    if let Some(fixed) = pattern.text() {
+        let kept = if front { text.strip_prefix(fixed.as_str()) } else { text.strip_suffix(fixed.as_str()) };
+        return Some(Value::text(kept.unwrap_or(&text), value.origin()));
+    }
+    let letters: Vec<char> = text.chars().collect();
+    if letters.len() > MAX_LETTERS {
+        return None;
+    }
+    let kept = if front {
+        letters.get(pattern.front(&letters, longest).unwrap_or(0)..)
+    } else {
+        letters.get(..pattern.back(&letters, longest).unwrap_or(letters.len()))
+    };
+    let kept = kept?.iter().collect::<String>();
+    (!pattern.is_exhausted()).then(|| Value::text(kept, value.origin()))
+}

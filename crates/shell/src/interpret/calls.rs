@@ -1,0 +1,198 @@
+//! Functions and aliases: what stands behind a name where it is used.
+
+use super::flow::FrameKind;
+use super::simple::Draft;
+use super::state::{Alias, State};
+use super::{Interpreter, MAX_DEPTH, Stream};
+use crate::syntax::{Line, Node, Part, Placement, Simple};
+use crate::value::{Origin, Value, Why};
+use crate::{ChangeKind, CommandId, Site};
+use std::rc::Rc;
+
+/// A function may start itself this often, each time with other parameters or another state.
+const MAX_RECURSION: usize = 8;
+
+/// Calls that are remembered.
+const MAX_CALLED: usize = 64;
+
+/// A function or alias that is being walked.
+pub(super) struct Call {
+    name: String,
+    /// How many pipelines and background lists we were in.
+    forking: u32,
+    parameters: Vec<Value>,
+    state: State,
+}
+
+/// A call that has been walked and has changed nothing: the same call runs the same commands.
+pub(super) struct Called {
+    body: Rc<Node>,
+    parameters: Vec<Value>,
+    state: State,
+    parent: Option<CommandId>,
+    site: Site,
+    output: Stream,
+    status: Option<bool>,
+}
+
+impl Interpreter<'_> {
+    /// A name that may be one of several functions, or a program if it may be none.
+    pub(super) fn call_one_of(&mut self, name: &str, bodies: &[Option<Rc<Node>>], draft: Draft) -> Stream {
+        if let [Some(body)] = bodies {
+            return self.call(name, body, draft);
+        }
+        let before = self.state.clone();
+        let mut ways = bodies.iter();
+        self.over_states(vec![before.clone(); bodies.len()], &before, |this| match ways.next() {
+            Some(Some(body)) => this.call(name, body, draft.clone()),
+            Some(None) | None => this.program(name, draft.clone()),
+        })
+    }
+
+    fn call(&mut self, name: &str, body: &Rc<Node>, draft: Draft) -> Stream {
+        let active = self.calls.iter().filter(|call| call.name == name);
+        let (mut count, mut same, mut forks) = (0, false, false);
+        for call in active {
+            count += 1;
+            forks |= self.forking > call.forking;
+            same |= call.parameters == draft.words && call.state.same_names(&self.state);
+        }
+        if forks {
+            self.reading.multiplying.push(draft.origin);
+        }
+        if forks || same {
+            return Stream::nothing();
+        }
+        if count >= MAX_RECURSION || self.depth >= MAX_DEPTH {
+            self.gap(draft.origin, Why::Limit);
+            return Stream::default();
+        }
+        let remembered = draft.assignments.is_empty() && draft.redirects.is_empty();
+        if let Some(called) =
+            self.called.iter().rev().filter(|_| remembered).find(|called| self.is_same(called, body, &draft))
+        {
+            self.status = called.status;
+            return called.output.clone();
+        }
+        let before = self.state.clone();
+        let written = (self.files.changes, self.settings.len());
+        let words = draft.words.clone();
+        let output = self.walk_function(name, body, draft);
+        if remembered && written == (self.files.changes, self.settings.len()) && self.state.is_untouched(&before) {
+            if self.called.len() >= MAX_CALLED {
+                self.called.remove(0);
+            }
+            self.called.push(Called {
+                body: body.clone(),
+                parameters: words,
+                state: before,
+                parent: self.parent,
+                site: self.site,
+                output: output.clone(),
+                status: self.status,
+            });
+        }
+        output
+    }
+
+    fn is_same(&self, called: &Called, body: &Rc<Node>, draft: &Draft) -> bool {
+        Rc::ptr_eq(&called.body, body)
+            && called.parameters == draft.words
+            && called.parent == self.parent
+            && called.site == self.site
+            && called.state.is_untouched(&self.state)
+    }
+
+    fn walk_function(&mut self, name: &str, body: &Node, draft: Draft) -> Stream {
+        self.note(ChangeKind::Call(draft.words.clone()), draft.origin);
+        let state = self.state.clone();
+        self.calls.push(Call { name: name.into(), forking: self.forking, parameters: draft.words.clone(), state });
+        let parameters = self.state.replace_parameters(draft.words);
+        let hidden = self.state.assign_for_command(&draft.assignments);
+        self.locals.push(Vec::new());
+        self.depth += 1;
+        let mut output = self.framed(FrameKind::Function, |this| this.node(body));
+        self.depth -= 1;
+        self.calls.pop();
+        let locals = self.locals.pop().unwrap_or_default();
+        self.state.restore(locals);
+        self.state.reveal(hidden);
+        self.state.restore_parameters(parameters);
+        self.list_group(draft.redirects, draft.origin, &mut output);
+        output
+    }
+
+    /// The texts that the first word may stand for as an alias: none if it is certain that it is not one.
+    ///
+    /// An alias counts from the line after the one that defines it; whether aliases count at all differs between shells.
+    pub(super) fn alias_texts(&self, simple: &Simple) -> Vec<Rc<str>> {
+        let Some([Part::Text { text, quoted: false, .. }]) = simple.words.first().map(|word| word.parts.as_slice())
+        else {
+            return Vec::new();
+        };
+        if self.depth >= MAX_DEPTH || self.calls.iter().any(|call| call.name == *text) {
+            return Vec::new();
+        }
+        let counts = |alias: &&Alias| counts_on(alias, simple.line);
+        self.state.aliases(text).iter().filter(counts).map(|alias| alias.text.clone()).collect()
+    }
+
+    /// The command with the alias in the place of its first word.
+    pub(super) fn aliased(&mut self, simple: &Simple, alias: &str) -> Stream {
+        let origin = simple.words.first().map_or(simple.origin, |word| word.origin);
+        let name = match simple.words.first().map(|word| word.parts.as_slice()) {
+            Some([Part::Text { text, .. }]) => text.clone(),
+            _ => String::new(),
+        };
+        let derivation = self.derive("alias", alias, origin);
+        let placement = Placement::From(Origin { span: origin.span, derivation });
+        let mut script = self.parse(alias, placement, |parser| parser.script());
+        if let Some(last) = script.statements.last_mut().and_then(|statement| last_simple(&mut statement.node)) {
+            last.words.extend(simple.words.iter().skip(1).cloned());
+            last.redirects.extend(simple.redirects.iter().cloned());
+            last.origin.span = simple.origin.span;
+            last.line = simple.line;
+        }
+        let state = State::default();
+        self.calls.push(Call { name, forking: self.forking, parameters: Vec::new(), state });
+        self.depth += 1;
+        let output = self.script(&script);
+        self.depth -= 1;
+        self.calls.pop();
+        output
+    }
+
+    /// `alias name=text …`
+    pub(super) fn define_alias(&mut self, word: &Value) {
+        let Some(text) = word.literal() else { return };
+        if let Some((name, body)) = text.split_once('=') {
+            let alias = Alias { text: body.into(), lines: self.lines.as_slice().into() };
+            self.state.add_alias(name, alias);
+        }
+    }
+}
+
+/// The simple command at the end of a node: what stands behind an alias joins it.
+fn last_simple(node: &mut Node) -> Option<&mut Simple> {
+    match node {
+        Node::Simple(simple) => Some(simple),
+        Node::Pipeline(members) => members.last_mut().and_then(|member| last_simple(&mut member.node)),
+        Node::Not(inner) => last_simple(inner),
+        Node::Group(_)
+        | Node::Subshell(_)
+        | Node::If { .. }
+        | Node::Loop { .. }
+        | Node::Count { .. }
+        | Node::For { .. }
+        | Node::Case { .. }
+        | Node::Function { .. }
+        | Node::Test(_)
+        | Node::Redirected(..)
+        | Node::Unknown(..) => None,
+    }
+}
+
+/// A shell reads a whole line before it runs any of it; a text that was read later knows the alias from its first line.
+fn counts_on(alias: &Alias, line: Line) -> bool {
+    alias.lines.iter().filter(|known| known.text == line.text).all(|known| known.number < line.number)
+}

@@ -1,0 +1,183 @@
+//! What flows: the text that a command prints, the descriptors that are open, and what has been read from them.
+
+use crate::value::{Piece, Value, Why};
+use crate::{CommandId, Stdin};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// What a command prints and who prints it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Stream {
+    pub(crate) text: Value,
+    pub(crate) commands: Vec<CommandId>,
+    /// Whether there is such a stream at all, or only what the whole text inherits.
+    pub(crate) present: bool,
+}
+
+impl Stream {
+    pub(crate) fn of(text: Value, commands: Vec<CommandId>) -> Stream {
+        Stream { text, commands, present: true }
+    }
+
+    pub(super) fn nothing() -> Stream {
+        Stream::of(Value::default(), Vec::new())
+    }
+
+    pub(super) fn stdin(&self) -> Stdin {
+        if !self.present {
+            return Stdin::Inherited;
+        }
+        match self.text.literal() {
+            Some(_) => Stdin::Text(self.text.clone()),
+            None => Stdin::Pipe(self.commands.clone()),
+        }
+    }
+
+    /// What follows is printed too.
+    pub(super) fn push(&mut self, next: Stream) {
+        self.text.push(next.text);
+        self.commands.extend(next.commands);
+    }
+
+    /// Only one of both is printed.
+    pub(super) fn or(&mut self, other: Stream) {
+        if self.text.shown() != other.text.shown() || self.text.is_unknown() {
+            let origin = if self.text.pieces.is_empty() { other.text.origin() } else { self.text.origin() };
+            self.text = Value::piece(Piece::Unknown(Why::Branches), origin);
+        }
+        self.commands.extend(other.commands);
+    }
+}
+
+/// The open descriptors of a shell, and how much of what it reads from them has been taken.
+#[derive(Clone, Default)]
+pub(crate) struct Descriptors {
+    open: Rc<BTreeMap<u32, Open>>,
+    /// By source, in bytes; `None` where that is not known.
+    taken: Rc<BTreeMap<u32, Option<usize>>>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Open {
+    Source(Rc<Source>),
+    Sink(Sink),
+    /// It may be one or another.
+    Unknown,
+}
+
+/// Something that is read from: descriptors that are copies share it.
+#[derive(Debug, PartialEq)]
+pub(super) struct Source {
+    /// Each time that something is opened it is another source.
+    id: u32,
+    stream: Stream,
+    /// The file that was opened, if it is one.
+    pub(super) file: Option<Value>,
+}
+
+/// Where what is written goes.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Sink {
+    /// To whoever collects the output of this number: a pipe, a substitution.
+    Capture(u32),
+    /// Into a file of this name.
+    File(Value),
+    /// To a process substitution of this number.
+    Process(usize),
+    /// Where nobody reads it here: the terminal, nowhere.
+    Elsewhere,
+}
+
+impl PartialEq for Descriptors {
+    fn eq(&self, other: &Descriptors) -> bool {
+        let open = Rc::ptr_eq(&self.open, &other.open) || self.open == other.open;
+        open && (Rc::ptr_eq(&self.taken, &other.taken) || self.taken == other.taken)
+    }
+}
+
+impl Descriptors {
+    pub(super) fn get(&self, descriptor: u32) -> Option<&Open> {
+        self.open.get(&descriptor)
+    }
+
+    pub(super) fn set(&mut self, descriptor: u32, open: Option<Open>) {
+        match open {
+            Some(open) => drop(Rc::make_mut(&mut self.open).insert(descriptor, open)),
+            None if self.open.contains_key(&descriptor) => drop(Rc::make_mut(&mut self.open).remove(&descriptor)),
+            None => {}
+        }
+    }
+
+    /// Opens a stream for reading; `None` stands for what the whole text inherits.
+    pub(super) fn read_from(&mut self, descriptor: u32, id: u32, stream: Stream, file: Option<Value>) {
+        let open = stream.present.then(|| Open::Source(Rc::new(Source { id, stream, file })));
+        self.set(descriptor, open);
+    }
+
+    /// What can still be read from a descriptor.
+    pub(super) fn input(&self, descriptor: u32) -> Stream {
+        let unknown = |stream: &Stream| {
+            Stream::of(Value::piece(Piece::Unknown(Why::Input), stream.text.origin()), stream.commands.clone())
+        };
+        let source = match self.open.get(&descriptor) {
+            Some(Open::Source(source)) => source,
+            Some(Open::Unknown) => return unknown(&Stream::default()),
+            Some(Open::Sink(_)) | None => return Stream::default(),
+        };
+        match self.taken.get(&source.id) {
+            None => source.stream.clone(),
+            Some(Some(taken)) if source.stream.text.literal().is_some() => {
+                Stream { text: source.stream.text.without_prefix(*taken), ..source.stream.clone() }
+            }
+            Some(_) => unknown(&source.stream),
+        }
+    }
+
+    /// So many bytes more have been read; `None` if it is not known how many.
+    pub(super) fn take(&mut self, descriptor: u32, bytes: Option<usize>) {
+        let Some(Open::Source(source)) = self.open.get(&descriptor) else { return };
+        if source.stream.text.literal().is_none() {
+            // Whatever is read of it, the rest is of the same kind.
+            return;
+        }
+        let before = self.taken.get(&source.id).copied().unwrap_or(Some(0));
+        let now = before.zip(bytes).map(|(before, bytes)| before.saturating_add(bytes));
+        Rc::make_mut(&mut self.taken).insert(source.id, now);
+    }
+
+    /// Everything has been read.
+    pub(super) fn take_all(&mut self, descriptor: u32) {
+        self.take(descriptor, Some(usize::MAX));
+    }
+
+    /// What a command opened for itself is closed again; what it has read stays read.
+    pub(super) fn close_again(&mut self, before: &Descriptors) {
+        self.open = before.open.clone();
+    }
+
+    /// A subshell reads from the same sources.
+    pub(super) fn taken_by(&mut self, other: &Descriptors) {
+        self.taken = other.taken.clone();
+    }
+
+    pub(super) fn merge(&mut self, other: &Descriptors) {
+        if !Rc::ptr_eq(&self.open, &other.open) && self.open != other.open {
+            let keys: Vec<u32> = self.open.keys().chain(other.open.keys()).copied().collect();
+            let open = Rc::make_mut(&mut self.open);
+            for key in keys {
+                if open.get(&key) != other.open.get(&key) {
+                    open.insert(key, Open::Unknown);
+                }
+            }
+        }
+        if !Rc::ptr_eq(&self.taken, &other.taken) && self.taken != other.taken {
+            let keys: Vec<u32> = self.taken.keys().chain(other.taken.keys()).copied().collect();
+            let taken = Rc::make_mut(&mut self.taken);
+            for key in keys {
+                if taken.get(&key) != other.taken.get(&key) {
+                    taken.insert(key, None);
+                }
+            }
+        }
+    }
+}

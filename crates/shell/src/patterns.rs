@@ -1,0 +1,321 @@
+//! Patterns of the shell: `*`, `?`, `[a-z]`, `@(a|b)`, matched against a known text.
+
+use crate::value::{Piece, Value};
+use std::cell::Cell;
+
+/// Patterns in a pattern may stand this deep in each other.
+const MAX_DEPTH: u32 = 8;
+
+/// So many steps a pattern may take in all; beyond, its answers are not known.
+const MAX_STEPS: u32 = 100_000;
+
+/// A pattern that is known as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pattern {
+    tokens: Vec<Token>,
+    /// Whether `*` and `?` stop at a slash.
+    of_path: bool,
+    steps: Cell<u32>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Token {
+    Letter(char),
+    One,
+    Many,
+    Set {
+        letters: Vec<(char, char)>,
+        negated: bool,
+    },
+    /// `@(…)` and its kin: the mark, and what stands between its bars.
+    Choice {
+        mark: char,
+        options: Vec<Vec<Token>>,
+    },
+}
+
+impl Pattern {
+    /// A pattern for names; `None` if a piece is not known.
+    pub(crate) fn of(value: &Value) -> Option<Pattern> {
+        let mut tokens = Vec::new();
+        for (piece, _) in &value.pieces {
+            match piece {
+                Piece::Text(text) => tokens.extend(text.chars().map(Token::Letter)),
+                Piece::Glob(text) => tokens.extend(parse(text)?),
+                Piece::Home(_) | Piece::Variable(_) | Piece::Output(_) | Piece::Unknown(_) => return None,
+            }
+        }
+        Some(Pattern { tokens, of_path: false, steps: Cell::new(0) })
+    }
+
+    /// The same, where `*` and `?` stand for no slash.
+    pub(crate) fn of_path(value: &Value) -> Option<Pattern> {
+        Pattern::of(value).map(|pattern| Pattern { of_path: true, ..pattern })
+    }
+
+    /// Whether the whole text fits; `None` if that takes too long.
+    pub(crate) fn matches(&self, text: &str) -> Option<bool> {
+        let letters: Vec<char> = text.chars().collect();
+        let fits = self.fits(&letters);
+        (!self.is_exhausted()).then_some(fits)
+    }
+
+    /// Whether its answers are not known any more.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.steps.get() > MAX_STEPS
+    }
+
+    fn fits(&self, letters: &[char]) -> bool {
+        let mut matcher = Matcher { of_path: self.of_path, steps: self.steps.get() };
+        let fits = matcher.fits(&self.tokens, letters);
+        self.steps.set(matcher.steps);
+        fits
+    }
+
+    /// Whether it is `*`.
+    pub(crate) fn fits_all(&self) -> bool {
+        !self.tokens.is_empty() && self.tokens.iter().all(|token| *token == Token::Many)
+    }
+
+    /// Whether `@(a|b)` or its kin is in it.
+    pub(crate) fn is_extended(&self) -> bool {
+        self.tokens.iter().any(|token| matches!(token, Token::Choice { .. }))
+    }
+
+    /// The text, if the pattern is one.
+    pub(crate) fn text(&self) -> Option<String> {
+        let letter = |token: &Token| match token {
+            Token::Letter(letter) => Some(*letter),
+            Token::One | Token::Many | Token::Set { .. } | Token::Choice { .. } => None,
+        };
+        self.tokens.iter().map(letter).collect()
+    }
+
+    /// The length of the longest or shortest part at the front of `letters` that fits, in letters.
+    pub(crate) fn front(&self, letters: &[char], longest: bool) -> Option<usize> {
+        let fits = |length: &usize| self.is_exhausted() || letters.get(..*length).is_some_and(|part| self.fits(part));
+        if longest { (0..=letters.len()).rev().find(fits) } else { (0..=letters.len()).find(fits) }
+    }
+
+    /// Where the longest or shortest part at the back that fits begins.
+    pub(crate) fn back(&self, letters: &[char], longest: bool) -> Option<usize> {
+        let fits = |start: &usize| self.is_exhausted() || letters.get(*start..).is_some_and(|part| self.fits(part));
+        if longest { (0..=letters.len()).find(fits) } else { (0..=letters.len()).rev().find(fits) }
+    }
+}
+
+struct Matcher {
+    of_path: bool,
+    steps: u32,
+}
+
+impl Matcher {
+    fn fits(&mut self, tokens: &[Token], letters: &[char]) -> bool {
+        let (mut token, mut letter) = (0, 0);
+        // Where the last `*` stands, and up to where it reaches.
+        let mut star: Option<(usize, usize)> = None;
+        loop {
+            self.steps += 1;
+            if self.steps > MAX_STEPS {
+                return false;
+            }
+            let rest = letters.get(letter..).unwrap_or(&[]);
+            match tokens.get(token) {
+                Some(Token::Choice { mark, options })
+                    if self.choice(*mark, options, tokens.get(token + 1..).unwrap_or(&[]), rest) =>
+                {
+                    return true;
+                }
+                Some(Token::Many) => {
+                    star = Some((token, letter));
+                    token += 1;
+                    continue;
+                }
+                Some(one) if rest.first().is_some_and(|next| self.is_one(one, *next)) => {
+                    token += 1;
+                    letter += 1;
+                    continue;
+                }
+                None if rest.is_empty() => return true,
+                Some(_) | None => {}
+            }
+            let Some((at, reach)) = star else { return false };
+            match letters.get(reach) {
+                Some('/') if self.of_path => return false,
+                Some(_) => {
+                    star = Some((at, reach + 1));
+                    token = at + 1;
+                    letter = reach + 1;
+                }
+                None => return false,
+            }
+        }
+    }
+
+    fn is_one(&self, token: &Token, letter: char) -> bool {
+        match token {
+            Token::Letter(known) => *known == letter,
+            Token::One => !(self.of_path && letter == '/'),
+            Token::Set { letters, negated } => {
+                letters.iter().any(|(from, to)| (*from..=*to).contains(&letter)) != *negated
+            }
+            Token::Many | Token::Choice { .. } => false,
+        }
+    }
+
+    fn choice(&mut self, mark: char, options: &[Vec<Token>], rest: &[Token], letters: &[char]) -> bool {
+        if matches!(mark, '?' | '*') && self.fits(rest, letters) {
+            return true;
+        }
+        for length in 0..=letters.len() {
+            let (front, back) = letters.split_at(length);
+            let fits = options.iter().any(|option| self.fits(option, front));
+            let taken = if mark == '!' { !fits } else { fits };
+            let repeats = matches!(mark, '*' | '+') && length > 0;
+            if taken && (self.fits(rest, back) || (repeats && self.choice('*', options, rest, back))) {
+                return true;
+            }
+            if self.steps > MAX_STEPS {
+                return false;
+            }
+        }
+        false
+    }
+}
+
+/// One pattern as it was written; `None` where it is not understood.
+fn parse(text: &str) -> Option<Vec<Token>> {
+    let letters: Vec<char> = text.chars().collect();
+    let mut at = 0;
+    tokens(&letters, &mut at, 0)
+}
+
+fn tokens(letters: &[char], at: &mut usize, depth: u32) -> Option<Vec<Token>> {
+    let mut found = Vec::new();
+    while let Some(letter) = letters.get(*at).copied() {
+        if depth > 0 && matches!(letter, '|' | ')') {
+            break;
+        }
+        let choice = matches!(letter, '@' | '?' | '*' | '+' | '!') && letters.get(*at + 1) == Some(&'(');
+        *at += 1;
+        found.push(match letter {
+            _ if choice => choice_token(letter, letters, at, depth)?,
+            '*' => Token::Many,
+            '?' => Token::One,
+            '[' => set(letters, at)?,
+            '\\' => {
+                *at += 1;
+                Token::Letter(letters.get(*at - 1).copied()?)
+            }
+            letter => Token::Letter(letter),
+        });
+    }
+    Some(found)
+}
+
+fn choice_token(mark: char, letters: &[char], at: &mut usize, depth: u32) -> Option<Token> {
+    if depth >= MAX_DEPTH {
+        return None;
+    }
+    let mut options = Vec::new();
+    loop {
+        *at += 1;
+        options.push(tokens(letters, at, depth + 1)?);
+        match letters.get(*at) {
+            Some('|') => {}
+            Some(_) => break,
+            None => return None,
+        }
+    }
+    *at += 1;
+    Some(Token::Choice { mark, options })
+}
+
+/// The inside of `[…]`, behind its first bracket; named classes are those of the C locale.
+fn set(letters: &[char], at: &mut usize) -> Option<Token> {
+    let negated = matches!(letters.get(*at), Some('!' | '^'));
+    *at += usize::from(negated);
+    let mut found: Vec<(char, char)> = Vec::new();
+    let first = *at;
+    loop {
+        let letter = letters.get(*at).copied()?;
+        if letter == ']' && *at > first {
+            *at += 1;
+            return Some(Token::Set { letters: found, negated });
+        }
+        if letter == '[' && letters.get(*at + 1) == Some(&':') {
+            let end = letters.iter().skip(*at + 2).position(|letter| *letter == ':')? + *at + 2;
+            let name: String = letters.get(*at + 2..end)?.iter().collect();
+            found.extend(class(&name)?);
+            *at = end + 2;
+            continue;
+        }
+        let from = if letter == '\\' {
+            *at += 1;
+            letters.get(*at).copied()?
+        } else {
+            letter
+        };
+        *at += 1;
+        match (letters.get(*at), letters.get(*at + 1)) {
+            (Some('-'), Some(to)) if *to != ']' => {
+                found.push((from, *to));
+                *at += 2;
+            }
+            _ => found.push((from, from)),
+        }
+    }
+}
+
+/// The letters of a named class.
+pub(crate) fn class(name: &str) -> Option<Vec<(char, char)>> {
+    Some(match name {
+        "alpha" => vec![('A', 'Z'), ('a', 'z')],
+        "digit" => vec![('0', '9')],
+        "alnum" => vec![('0', '9'), ('A', 'Z'), ('a', 'z')],
+        "upper" => vec![('A', 'Z')],
+        "lower" => vec![('a', 'z')],
+        "space" => vec![(' ', ' '), ('\t', '\r')],
+        "blank" => vec![(' ', ' '), ('\t', '\t')],
+        "xdigit" => vec![('0', '9'), ('A', 'F'), ('a', 'f')],
+        "punct" => vec![('!', '/'), (':', '@'), ('[', '`'), ('{', '~')],
+        "print" => vec![(' ', '~')],
+        "graph" => vec![('!', '~')],
+        "cntrl" => vec![('\0', '\u{1f}'), ('\u{7f}', '\u{7f}')],
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::Origin;
+
+    #[track_caller]
+    fn check(pattern: &str, text: &str, fits: bool) {
+        let value = Value::piece(Piece::Glob(pattern.into()), Origin::default());
+        assert_eq!(Pattern::of(&value).and_then(|pattern| pattern.matches(text)), Some(fits), "{pattern} {text}");
+    }
+
+    #[test]
+    fn patterns_are_those_of_bash() {
+        check("a*c", "abbc", true);
+        check("a*c", "abbd", false);
+        check("[a-c]?", "bx", true);
+        check("[!a-c]", "b", false);
+        check("[[:digit:]x]", "7", true);
+        check("@(rm|ls)", "ls", true);
+        check("+(ab)", "ababab", true);
+        check("!(rm)", "rm", false);
+        check("!(rm)", "rmx", true);
+        check("*(a|b)c", "abbac", true);
+        check("?(a)b", "b", true);
+    }
+
+    #[test]
+    fn matching_ends_on_every_pattern() {
+        check(&"*a".repeat(50), &"a".repeat(60), true);
+        let value = Value::piece(Piece::Glob(format!("{}b", "*(a|aa)".repeat(20))), Origin::default());
+        assert_eq!(Pattern::of(&value).and_then(|pattern| pattern.matches(&"a".repeat(60))), None);
+    }
+}
