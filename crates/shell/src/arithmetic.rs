@@ -43,7 +43,8 @@ impl Interpreter<'_> {
             return None;
         }
         self.run_substitutions(text, origin);
-        let letters: Vec<char> = text.chars().collect();
+        // Quotes in a subscript are taken away before it is evaluated.
+        let letters: Vec<char> = text.chars().filter(|letter| *letter != '"').collect();
         let mut expression = Expression { letters: &letters, at: 0, depth, idle: 0, origin };
         let result = expression.comma(self)?;
         expression.blanks();
@@ -296,8 +297,7 @@ impl Expression<'_> {
         let text: String = self.letters.get(self.at..)?.iter().take_while(is_part).collect();
         self.at += text.len();
         if let Some((base, digits)) = text.split_once('#') {
-            let base = base.parse().ok().filter(|base| (2..=36).contains(base))?;
-            return i64::from_str_radix(digits, base).ok();
+            return in_base(base.parse().ok().filter(|base| (2..=64).contains(base))?, digits);
         }
         if let Some(digits) = text.strip_prefix("0x").or(text.strip_prefix("0X")) {
             return i64::from_str_radix(digits, 16).ok();
@@ -373,4 +373,20 @@ fn apply(operator: &str, left: i64, right: i64) -> Option<i64> {
         "%" => left.checked_rem(right)?,
         _ => return None,
     })
+}
+
+/// Digits, small letters, large letters, `@` and `_` count from 0 to 63; up to base 36 both cases are the same.
+fn in_base(base: i64, digits: &str) -> Option<i64> {
+    let worth = |letter: char| match letter {
+        '0'..='9' => Some(i64::from(u32::from(letter) - u32::from('0'))),
+        'a'..='z' => Some(i64::from(u32::from(letter) - u32::from('a')) + 10),
+        'A'..='Z' if base <= 36 => Some(i64::from(u32::from(letter) - u32::from('A')) + 10),
+        'A'..='Z' => Some(i64::from(u32::from(letter) - u32::from('A')) + 36),
+        '@' => Some(62),
+        '_' => Some(63),
+        _ => None,
+    };
+    digits
+        .chars()
+        .try_fold(0_i64, |sum, letter| sum.checked_mul(base)?.checked_add(worth(letter).filter(|value| *value < base)?))
 }

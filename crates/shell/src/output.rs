@@ -116,7 +116,18 @@ fn printf(arguments: &[Value], origin: Origin) -> Option<Value> {
             let derivation = arguments.iter().find_map(|word| word.origin().derivation);
             Some(Value::text(decode::printf(&format, &known)?, Origin { span: place, derivation }))
         }
-        // `printf '%s\n' "$x"` prints its arguments.
+        // `printf %s "$x"` prints its arguments, one behind the other.
+        (Some(format), None) if matches!(&*format, "%s" | "%s\\n" | "%s ") => {
+            let behind = decode::escapes(format.get(2..).unwrap_or(""));
+            let mut value = Value::default();
+            for word in rest {
+                value.push(word.clone());
+                if !behind.is_empty() {
+                    value.push_text(&behind, word.origin());
+                }
+            }
+            Some(value)
+        }
         (Some(format), None) if format.starts_with("%s") => Some(echo(rest, origin)),
         _ => None,
     }

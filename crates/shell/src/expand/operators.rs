@@ -3,7 +3,7 @@
 use super::number;
 use super::parameters::is_list;
 use crate::patterns::Pattern;
-use crate::syntax::Which;
+use crate::syntax::{Letters, Which};
 use crate::value::{Origin, Value};
 
 /// In a longer text, patterns are not looked for.
@@ -33,9 +33,17 @@ pub(super) fn length(name: &str, set: Option<Vec<Value>>, origin: Origin) -> Val
 }
 
 /// `^`, `^^`, `,`, `,,`
-pub(super) fn change_case(value: &Value, upper: bool, first: bool) -> Option<Value> {
+pub(super) fn change_case(value: &Value, to: Letters, first: bool) -> Option<Value> {
     let text = value.literal()?;
-    let change = |text: &str| if upper { text.to_uppercase() } else { text.to_lowercase() };
+    let turn = |letter: char| match letter.is_uppercase() {
+        true => letter.to_lowercase().to_string(),
+        false => letter.to_uppercase().to_string(),
+    };
+    let change = |text: &str| match to {
+        Letters::Upper => text.to_uppercase(),
+        Letters::Lower => text.to_lowercase(),
+        Letters::Turned => text.chars().map(turn).collect(),
+    };
     let changed = match text.chars().next().filter(|_| first) {
         Some(letter) => {
             let (front, back) = text.split_at(letter.len_utf8());

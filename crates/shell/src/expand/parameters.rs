@@ -166,7 +166,7 @@ impl Interpreter<'_> {
                 self.map(set, origin, |value| replace(value, pattern.as_ref()?, &with, *which))
             }
             Operator::Quoted => self.map(set, origin, quoted),
-            Operator::Case { upper, first } => self.map(set, origin, |value| change_case(value, *upper, *first)),
+            Operator::Case { to, first } => self.map(set, origin, |value| change_case(value, *to, *first)),
             Operator::Prompt => match set {
                 Some(values) => values.iter().map(|value| self.expand_again(value)).collect(),
                 None => unknown(Why::Input),

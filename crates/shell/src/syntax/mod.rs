@@ -258,6 +258,15 @@ pub(crate) struct Parameter {
     pub(crate) bare: bool,
 }
 
+/// What letters become.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Letters {
+    Upper,
+    Lower,
+    /// `~`: small ones large and large ones small.
+    Turned,
+}
+
 /// Which element of an array is meant.
 #[derive(Debug)]
 pub(crate) enum Element {
@@ -305,7 +314,7 @@ pub(crate) enum Operator {
     },
     Slice(Word),
     Case {
-        upper: bool,
+        to: Letters,
         /// Only the first letter.
         first: bool,
     },

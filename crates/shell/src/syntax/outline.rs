@@ -1,8 +1,8 @@
 //! The tree of a text as a person reads it: one line, every list in parentheses.
 
 use super::{
-    Arm, ArmEnd, Assigned, Assignment, Descriptor, Element, Join, Member, Node, Operator, Parameter, Parser, Part,
-    Placement, Redirect, RedirectKind, Script, Test, Which, Word,
+    Arm, ArmEnd, Assigned, Assignment, Descriptor, Element, Join, Letters, Member, Node, Operator, Parameter, Parser,
+    Part, Placement, Redirect, RedirectKind, Script, Test, Which, Word,
 };
 
 /// The tree that is read from a text. Words stand as they are understood: quoted text in single quotes, and behind `?`
@@ -236,8 +236,9 @@ impl Outline {
             Operator::Plain => return,
             Operator::Length => return self.say(" length"),
             Operator::Indirect => return self.say(" indirect"),
-            Operator::Case { upper: true, .. } => return self.say("^"),
-            Operator::Case { upper: false, .. } => return self.say(","),
+            Operator::Case { to: Letters::Upper, .. } => return self.say("^"),
+            Operator::Case { to: Letters::Lower, .. } => return self.say(","),
+            Operator::Case { to: Letters::Turned, .. } => return self.say("~"),
             Operator::Prompt => return self.say("@P"),
             Operator::Quoted => return self.say("@Q"),
             Operator::Default { of_empty, word } => (of("-", *of_empty), word),

@@ -1,7 +1,7 @@
 //! `${…}`: a name, which element of it, and what is done with its value.
 
 use super::words::Context;
-use super::{Element, Operator, Parameter, Parser, Part, Which, Word};
+use super::{Element, Letters, Operator, Parameter, Parser, Part, Which, Word};
 use crate::value::Why;
 use std::rc::Rc;
 
@@ -130,12 +130,13 @@ impl Parser<'_> {
         if self.eat(":") {
             return Operator::Slice(self.operand(quoted, false));
         }
-        for (text, upper, first) in
-            [("^^}", true, false), (",,}", false, false), ("^}", true, true), (",}", false, true)]
-        {
-            if self.starts_with(text) {
-                self.at += text.len() - 1;
-                return Operator::Case { upper, first };
+        for (sign, to) in [("^", Letters::Upper), (",", Letters::Lower), ("~", Letters::Turned)] {
+            for first in [false, true] {
+                let text = if first { format!("{sign}}}") } else { format!("{sign}{sign}}}") };
+                if self.starts_with(&text) {
+                    self.at += text.len() - 1;
+                    return Operator::Case { to, first };
+                }
             }
         }
         for (text, operator) in [("@P}", Operator::Prompt), ("@Q}", Operator::Quoted)] {
