@@ -109,6 +109,11 @@ impl Program {
         self.inner().any(|entry| ["argv", "script", "file"].iter().any(|key| of_operands(entry, key)))
     }
 
+    /// Whether its name is no word of other programs.
+    pub(crate) fn is_distinct(self) -> bool {
+        self.0.get("distinct").is_true()
+    }
+
     /// What it does: one entry per effect.
     pub fn effects(self) -> impl Iterator<Item = Node<'static>> {
         self.0.get("effects").items()

@@ -219,6 +219,28 @@ impl Interpreter<'_> {
         texts.into_iter().fold(None, |printed, text| join(printed, self.script_value(text, run.clone(), draft)))
     }
 
+    /// A program that is not known may run what stands behind it, from the first word that can only be a program.
+    pub(super) fn behind_unknown(&mut self, id: CommandId, draft: &Draft) -> Option<Stream> {
+        /// Its own words stand before that: options, a name, a number.
+        const MOST_OWN: usize = 8;
+        let is_program = |word: &Value| {
+            let known = word.literal().map(|_| super::simple::program_name(word)).filter(|name| !name.is_empty());
+            known.and_then(|name| Program::find(self.surroundings.programs, &name)).is_some_and(Program::is_distinct)
+        };
+        let own = draft.words.iter().skip(1).take(MOST_OWN).position(is_program)? + 1;
+        if self.depth >= MAX_DEPTH {
+            self.gap(draft.origin, Why::Limit);
+            return None;
+        }
+        let words = draft.words.get(own..).unwrap_or(&[]).to_vec();
+        let parent = self.parent.replace(id);
+        self.depth += 1;
+        self.run_by_program(words, Vec::new(), &draft.stdin, draft);
+        self.depth -= 1;
+        self.parent = parent;
+        None
+    }
+
     /// A program runs programs and no functions; only these two run them in this shell.
     fn run_by_program(
         &mut self,

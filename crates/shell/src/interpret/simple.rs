@@ -386,7 +386,7 @@ impl Interpreter<'_> {
         self.code_variables(Some(id), &draft.assignments, draft.origin);
         let inner = match &invocation {
             Some(invocation) => self.inner(id, invocation, &draft),
-            None => None,
+            None => self.behind_unknown(id, &draft),
         };
         let inner = join(inner, self.run_by_path(id, &draft));
         self.state.reveal(hidden);

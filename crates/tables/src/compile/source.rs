@@ -120,10 +120,12 @@ impl Sources {
         }
         let settings = std::mem::take(&mut program.settings);
         let separator = program.separator.take();
+        let distinct = program.distinct;
         let mut lowered = program.lower().map_err(|problem| format!("{name}: {problem}"))?;
         if let Value::Object(node) = &mut lowered {
             put(node, "settings", json!(settings));
             put(node, "separator", separator.map_or(Value::Null, Value::from));
+            put(node, "distinct", if distinct { Value::Bool(true) } else { Value::Null });
         }
         once(&mut self.programs, name, lowered)
     }
@@ -202,6 +204,9 @@ struct Program {
     aliases: Vec<String>,
     #[serde(default)]
     style: Style,
+    /// Its name is no word of other programs: behind one that is not known, it is what that one runs.
+    #[serde(default)]
+    distinct: bool,
     /// How many operands are its own before the program that it runs: `chroot FOLDER PROGRAM`.
     #[serde(default)]
     leading: u32,
