@@ -159,7 +159,7 @@ fn judged(event: &Event) -> Judgement {
 
 fn more_is_never_looser(event: &Event, judgement: &Judgement) {
     let mut more = event.clone();
-    more.actions.push(Action::Shell { command: "git push --force; rm -rf ~/x".into() });
+    more.actions.push(Action::Shell { command: "git push --force; rm -rf ~/x".into(), language: Default::default() });
     let world = Supposed { workspace: event.workspace.clone(), ..Supposed::default() };
     let Some(policy) = Policy::named(library::tables(), "balanced") else { return };
     let verdict = judge_event(&more, policy, library::tables(), &world).verdict;
@@ -187,7 +187,7 @@ pub fn tables(blob: &'static [u8]) {
             cwd: "/repo".into(),
             workspace: "/repo".into(),
             home: "/home/me".into(),
-            actions: vec![Action::Shell { command: text.into() }],
+            actions: vec![Action::Shell { command: text.into(), language: Default::default() }],
             ..Event::default()
         };
         let world = Supposed { workspace: "/repo".into(), ..Supposed::default() };

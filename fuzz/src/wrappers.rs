@@ -334,7 +334,7 @@ pub(crate) fn found(text: &str) -> Found {
         cwd: "/repo".into(),
         workspace: "/repo".into(),
         home: "/home/me".into(),
-        actions: vec![Action::Shell { command: text.into() }],
+        actions: vec![Action::Shell { command: text.into(), language: Default::default() }],
         ..Event::default()
     };
     let analysis = reflex_engine::analyze(&event, library::tables(), &Supposed::default());

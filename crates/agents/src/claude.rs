@@ -2,6 +2,7 @@
 
 use crate::json::{BadEvent, object, optional, required};
 use crate::{Abilities, Agent, Ask, Delivery, Reply};
+use reflex_engine::shell::Language;
 use reflex_engine::{Action, AgentPath, Decision, Event, Moment, Outcome, Verdict};
 use serde_json::{Map, Value, json};
 
@@ -151,7 +152,8 @@ pub(crate) fn action(tool: &str, input: &Map<String, Value>) -> Result<Action, B
     let or_empty =
         |field: &str| optional(input, field).map_err(|problem| inside(&problem)).map(|t| t.unwrap_or("").to_owned());
     Ok(match tool {
-        "Bash" | "Monitor" => Action::Shell { command: text("command")? },
+        "Bash" | "Monitor" => Action::Shell { command: text("command")?, language: Language::Shell },
+        "PowerShell" => Action::Shell { command: text("command")?, language: Language::PowerShell },
         "Read" => Action::Read { path: AgentPath::new(text("file_path")?) },
         "Write" => Action::Write { path: AgentPath::new(text("file_path")?), content: text("content")? },
         "Edit" => Action::Edit { path: AgentPath::new(text("file_path")?), content: text("new_string")? },

@@ -2,6 +2,7 @@
 
 use crate::json::{BadEvent, object, optional, required, texts};
 use crate::{Abilities, Agent, Ask, Delivery, Reply, claude};
+use reflex_engine::shell::Language;
 use reflex_engine::{
     Action, AgentPath, Decision, Event, Finding, Moment, Outcome, Rewrite, Supposed, SupposedGit, Verdict,
 };
@@ -152,6 +153,16 @@ fn outcome(object: &Map<String, Value>) -> Result<Outcome, BadEvent> {
     Ok(Outcome { output, exit_code, failed: exit_code.is_some_and(|code| code != 0) })
 }
 
+/// The field `shell` says in which shell the command runs, by its name or path; those of Unix are one.
+fn language(object: &Map<String, Value>) -> Result<Language, BadEvent> {
+    let shell = optional(object, "shell")?.unwrap_or("").to_lowercase();
+    let name = shell.rsplit(['/', '\\']).next().unwrap_or("");
+    Ok(match name.strip_suffix(".exe").unwrap_or(name) {
+        "pwsh" | "pwsh-preview" => Language::PowerShell,
+        name => Language::named(name).filter(|language| language.is_windows()).unwrap_or_default(),
+    })
+}
+
 fn actions(kind: Kind, object: &Map<String, Value>) -> Result<Vec<Action>, BadEvent> {
     let after = kind.moment() == Moment::AfterTool;
     match kind {
@@ -162,7 +173,7 @@ fn actions(kind: Kind, object: &Map<String, Value>) -> Result<Vec<Action>, BadEv
             Ok(vec![Action::Prompt { text: text.into() }])
         }
         Kind::Command(_) => match optional(object, "command")? {
-            Some(command) => Ok(vec![Action::Shell { command: command.into() }]),
+            Some(command) => Ok(vec![Action::Shell { command: command.into(), language: language(object)? }]),
             None if after => Ok(Vec::new()),
             None => Err(BadEvent::of("command", "is missing")),
         },
@@ -206,7 +217,7 @@ fn file_action(kind: Kind, file: String, content: String) -> Action {
 /// A call of any tool: by the subject that it carries, else by the tool's own arguments.
 fn tool(object: &Map<String, Value>, after: bool) -> Result<Vec<Action>, BadEvent> {
     if let Some(command) = optional(object, "command")? {
-        return Ok(vec![Action::Shell { command: command.into() }]);
+        return Ok(vec![Action::Shell { command: command.into(), language: language(object)? }]);
     }
     let content = optional(object, "content")?;
     let files = files(object)?;

@@ -8,8 +8,8 @@ use crate::path::{self, Folders};
 use crate::scripts::{self, Script};
 use crate::world::World;
 use reflex_shell::{
-    Access, Code, Command, CommandId, Invocation, Origin, Piece, Program, Reading, Selector, Setting, Span, Stdin,
-    Surroundings, Value, Why,
+    Access, Code, Command, CommandId, Invocation, Language, Origin, Piece, Program, Reading, Selector, Setting, Span,
+    Stdin, Surroundings, Value, Why,
 };
 use reflex_tables::Node;
 
@@ -80,7 +80,7 @@ pub(crate) struct Drafter<'a> {
 impl Drafter<'_> {
     fn action(&mut self, action: &Action) -> Reading {
         match action {
-            Action::Shell { command } => return self.shell(command),
+            Action::Shell { command, language } => return self.shell(command, *language),
             Action::Read { path } | Action::Search { path } => self.file(EffectKind::Read, path),
             Action::Write { path, .. } => self.file(EffectKind::Overwrite, path),
             Action::Edit { path, .. } => self.file(EffectKind::Edit, path),
@@ -131,14 +131,14 @@ impl Drafter<'_> {
         });
     }
 
-    fn shell(&mut self, text: &str) -> Reading {
+    fn shell(&mut self, text: &str, language: Language) -> Reading {
         let world = self.world;
         let surroundings = Surroundings {
             programs: self.tables.get("programs"),
             variable: &|name| world.variable(name),
             parameters: Vec::new(),
         };
-        let reading = reflex_shell::read(text, &surroundings);
+        let reading = reflex_shell::read_as(language, text, &surroundings);
         self.draft(text, &reading);
         reading
     }
@@ -203,7 +203,7 @@ impl Drafter<'_> {
                 Access::Overwrite => EffectKind::Overwrite,
                 Access::Append => EffectKind::Append,
             };
-            let target = self.path_target(redirect.target.clone(), folder.as_deref());
+            let target = self.path_of(ran, redirect.target.clone());
             if target.path().is_some_and(path::is_connection) {
                 self.connection(ran, target);
                 continue;
@@ -244,17 +244,17 @@ impl Drafter<'_> {
 
     /// `./tool`, `bin/x`: the file is what runs.
     fn run_by_path(&mut self, ran: Ran<'_>) {
-        let Ran { command, folder, .. } = ran;
+        let command = ran.command;
         let Some(first) = command.words.first() else { return };
-        if command.invocation.is_none() && first.prefix().contains('/') {
-            let target = self.path_target(first.clone(), folder);
+        if command.invocation.is_none() && (first.prefix().contains('/') || is_file_of_windows(command)) {
+            let target = self.path_of(ran, first.clone());
             self.push_command(ran, EffectKind::RunFile, vec![target]);
         }
     }
 
     /// One entry of a program's `effects`.
     fn entry(&mut self, ran: Ran<'_>, invocation: &Invocation, entry: Node<'static>) {
-        let Ran { command, folder, .. } = ran;
+        let command = ran.command;
         let Some(kind) = EffectKind::named(entry.get("do").text()) else { return };
         if !reflex_shell::applies(entry, invocation) || !is_worded(entry, invocation, &command.words) {
             return;
@@ -279,7 +279,7 @@ impl Drafter<'_> {
             return;
         }
         let named = !values.is_empty();
-        let targets = self.touched(values.into_iter().map(|value| self.target_in(kind, value, folder)).collect());
+        let targets = self.touched(values.into_iter().map(|value| self.target_in(kind, value, ran)).collect());
         if targets.is_empty() && named {
             return;
         }
@@ -318,9 +318,7 @@ impl Drafter<'_> {
                     (EffectKind::RunUnknown, targets) if from.iter().any(|id| is_decoder(commands.get(*id))) => {
                         (EffectKind::RunDecoded, targets)
                     }
-                    (EffectKind::RunUnknown, _) => {
-                        (EffectKind::RunFile, vec![self.path_target(path.clone(), folder.as_deref())])
-                    }
+                    (EffectKind::RunUnknown, _) => (EffectKind::RunFile, vec![self.path_of(ran, path.clone())]),
                     known => known,
                 },
                 Code::Stdin(value) => match command.redirects.iter().find(|file| file.access == Access::Read) {
@@ -406,11 +404,20 @@ impl Drafter<'_> {
         }
     }
 
-    fn target_in(&self, kind: EffectKind, value: Value, folder: Option<&str>) -> Target {
+    fn target_in(&self, kind: EffectKind, value: Value, ran: Ran<'_>) -> Target {
         match kind.sort() {
             Sort::Name => Target { value, path: TargetPath::None },
-            Sort::Path => self.path_target(value, folder),
+            Sort::Path => self.path_of(ran, value),
         }
+    }
+
+    /// What a command names as a path, divided as its language does.
+    fn path_of(&self, ran: Ran<'_>, value: Value) -> Target {
+        if !ran.command.language.is_windows() {
+            return self.path_target(value, ran.folder);
+        }
+        let target = self.path_target(with_slashes(&value), ran.folder);
+        Target { value, ..target }
     }
 
     fn path_target(&self, value: Value, folder: Option<&str>) -> Target {
@@ -547,10 +554,34 @@ fn decodes(value: &Value) -> bool {
 
 fn is_absolute(value: &Value) -> bool {
     match value.pieces.first() {
-        Some((Piece::Text(text), _)) => text.starts_with('/'),
+        Some((Piece::Text(text), _)) => path::is_absolute(text),
         Some((Piece::Home(_) | Piece::Output(_) | Piece::Variable(_), _)) => true,
         Some((Piece::Glob(_) | Piece::Unknown(_), _)) | None => false,
     }
+}
+
+/// `.\tool`, and in cmd also `tool.exe`, which is looked for where it runs.
+fn is_file_of_windows(command: &Command) -> bool {
+    let name = command.words.first().map(|word| word.prefix().to_lowercase()).unwrap_or_default();
+    let looked_for = [".exe", ".bat", ".cmd", ".com", ".vbs"].iter().any(|end| name.ends_with(end));
+    command.language.is_windows() && (name.contains('\\') || (command.language == Language::Cmd && looked_for))
+}
+
+/// The value with slashes between the parts of its path.
+fn with_slashes(value: &Value) -> Value {
+    let slashed = |piece: &Piece| match piece {
+        Piece::Text(text) => Piece::Text(text.replace('\\', "/")),
+        Piece::Glob(_) | Piece::Home(_) | Piece::Variable(_) | Piece::Output(_) | Piece::Unknown(_) => piece.clone(),
+    };
+    let mut slashed = Value { pieces: value.pieces.iter().map(|(piece, origin)| (slashed(piece), *origin)).collect() };
+    // A tilde is the home in PowerShell, also in quotes.
+    let tilde = slashed.prefix().strip_prefix('~').is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    if tilde {
+        let origin = slashed.origin();
+        slashed = slashed.without_prefix(1);
+        slashed.pieces.insert(0, (Piece::Home(String::new()), origin));
+    }
+    slashed
 }
 
 /// Tools take paths as they are; only a tilde at the front is understood by some of them.

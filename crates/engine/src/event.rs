@@ -1,5 +1,7 @@
 //! What an agent is about to do, or has done, in words that belong to no agent.
 
+use reflex_shell::Language;
+
 /// A call of one agent at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Event {
@@ -67,6 +69,8 @@ pub enum Action {
     Shell {
         /// The text.
         command: String,
+        /// In what it is written.
+        language: Language,
     },
     /// Reads a file or folder.
     Read {

@@ -56,7 +56,7 @@ fn shape_of(command: &Command) -> String {
 /// The action's kind and its texts.
 fn action_texts(action: &Action) -> impl Iterator<Item = &str> {
     let texts = match action {
-        Action::Shell { command } => ["shell", command, "", ""],
+        Action::Shell { command, language } => ["shell", command, language.name(), ""],
         Action::Read { path } => ["read", &path.text, "", ""],
         Action::Search { path } => ["search", &path.text, "", ""],
         Action::Write { path, content } => ["write", &path.text, content, ""],

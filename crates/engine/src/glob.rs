@@ -1,13 +1,22 @@
 //! Patterns of paths: whether one fits a path, and whether two may fit the same path.
 
+use crate::path::drive_length;
+
 /// Whether a path fits a pattern of the library: `*` within a part, `**` over parts, `?` one letter; `~/` is the home,
 /// a pattern that begins with neither `/` nor `~/` may begin at any part.
 pub fn fits(pattern: &str, path: &str, home: &str) -> bool {
+    let has_case = |text: &str| text.bytes().any(|byte| byte.is_ascii_uppercase());
+    if drive_length(path).is_some() && (has_case(path) || has_case(pattern)) {
+        // Letters have no case on a drive.
+        let lower = path.to_lowercase();
+        let home = if drive_length(home).is_some() { home.to_lowercase() } else { home_on_drive(&lower).to_owned() };
+        return fits(&pattern.to_lowercase(), &lower, &home);
+    }
     if let Some(rest) = pattern.strip_prefix("~/") {
         let Some(below) = path.strip_prefix(home).and_then(|below| below.strip_prefix('/')) else { return false };
         return glob(rest.as_bytes(), below.as_bytes());
     }
-    if pattern.starts_with('/') {
+    if pattern.starts_with('/') || drive_length(pattern).is_some() {
         return may_end(pattern.as_bytes(), path.as_bytes()) && glob(pattern.as_bytes(), path.as_bytes());
     }
     let pattern = pattern.as_bytes();
@@ -27,6 +36,14 @@ pub fn fits(pattern: &str, path: &str, home: &str) -> bool {
             starts(path.as_bytes()).find(begins).is_some_and(|start| glob(pattern, start))
         }
     }
+}
+
+/// `c:/users/NAME` of a path below it.
+fn home_on_drive(path: &str) -> &str {
+    let slashes = path.match_indices('/').map(|(at, _)| at);
+    let end = slashes.clone().nth(2).unwrap_or(path.len());
+    let is_home = path.get(2..).is_some_and(|path| path.starts_with("/users/"));
+    if is_home { path.get(..end).unwrap_or(path) } else { "" }
 }
 
 /// A cheap look before the walk: most patterns end with a letter that most paths do not have there.

@@ -32,7 +32,7 @@ pub use finding::{At, Decision, Finding, Rewrite, Severity, Tier};
 pub use fingerprint::Fingerprint;
 pub use gatekeeper::{Policy, Precaution, Verdict, way_on};
 pub use glob::fits;
-pub use path::{Folders, Place, absolute, is_below, is_within, parent};
+pub use path::{Folders, Place, absolute, is_absolute, is_below, is_within, parent};
 pub use reflex_shell as shell;
 pub use scripts::{Script, Usage};
 pub use secret::{redact, redacted};

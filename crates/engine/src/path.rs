@@ -82,7 +82,7 @@ fn known(text: &str, everything: bool, folders: Folders<'_>) -> TargetPath {
     if path.len() + folders.cwd.len() > MOST_PATH {
         return TargetPath::Unknown;
     }
-    let joined = if path.starts_with('/') { path.to_owned() } else { format!("{}/{path}", folders.cwd) };
+    let joined = if is_absolute(path) { path.to_owned() } else { format!("{}/{path}", folders.cwd) };
     let climbing = climbs.then_some(joined);
     TargetPath::Known {
         text: through_process(absolute(path, folders.cwd), folders.cwd),
@@ -186,18 +186,74 @@ fn percent_decoded(text: &str) -> String {
 
 /// Joined to `cwd` if it is relative, with `.`, `..` and doubled slashes taken out.
 pub fn absolute(text: &str, cwd: &str) -> String {
-    let drive = matches!(text.as_bytes(), [letter, b':', b'/', ..] if letter.is_ascii_alphabetic());
+    let named = windows_path(text);
+    let text = named.as_deref().unwrap_or(text);
     let mut parts: Vec<&str> = Vec::new();
-    let base = if text.starts_with('/') || drive { "" } else { cwd };
+    let base = if is_absolute(text) { "" } else { cwd };
+    let drive = drive_length(text).or(drive_length(base)).is_some();
     for part in base.split('/').chain(text.split('/')) {
         match part {
             "" | "." => {}
+            ".." if drive && parts.len() < 2 => {}
             ".." => drop(parts.pop()),
             part => parts.push(part),
         }
     }
     let joined = parts.join("/");
-    if drive { joined } else { format!("/{joined}") }
+    match (drive, parts.len()) {
+        (true, 1) => format!("{joined}/"),
+        (true, _) => joined,
+        (false, _) => format!("/{joined}"),
+    }
+}
+
+/// Whether a path begins at a root or on a drive.
+pub fn is_absolute(text: &str) -> bool {
+    text.starts_with('/') || drive_length(text).is_some()
+}
+
+/// The roots of the registry, as PowerShell's drives and as `reg` writes them.
+const REGISTRY: [(&str, &str); 5] = [
+    ("HKLM", "HKEY_LOCAL_MACHINE"),
+    ("HKCU", "HKEY_CURRENT_USER"),
+    ("HKCR", "HKEY_CLASSES_ROOT"),
+    ("HKU", "HKEY_USERS"),
+    ("HKCC", "HKEY_CURRENT_CONFIG"),
+];
+
+/// The bytes of `C:` or `HKLM:`, where a path begins with one.
+pub(crate) fn drive_length(text: &str) -> Option<usize> {
+    let first = text.split('/').next()?;
+    let name = first.strip_suffix(':')?;
+    let drive = name.len() == 1 && name.starts_with(|letter: char| letter.is_ascii_alphabetic());
+    (drive || REGISTRY.iter().any(|(root, _)| root.eq_ignore_ascii_case(name))).then_some(first.len())
+}
+
+/// `//?/C:/x` names what `C:/x` does, `HKEY_LOCAL_MACHINE/x` what `HKLM:/x` does; `C:x` is taken from the drive's root.
+fn windows_path(text: &str) -> Option<String> {
+    let plain = ["//?/UNC/", "//?/", "//./"].into_iter().find_map(|start| text.strip_prefix(start));
+    if let Some(plain) = plain.filter(|plain| drive_length(plain).is_some()) {
+        return Some(plain.to_owned());
+    }
+    let behind = text.split_once("::").filter(|(provider, _)| {
+        let provider = provider.to_ascii_lowercase();
+        provider.ends_with("registry") || provider.ends_with("filesystem")
+    });
+    let text = behind.map_or(text, |(_, behind)| behind);
+    let (first, rest) = text.split_once('/').unwrap_or((text, ""));
+    let root = REGISTRY.iter().find(|(short, long)| {
+        long.eq_ignore_ascii_case(first.trim_end_matches(':')) || (*short == first && !rest.is_empty())
+    });
+    if let Some((short, _)) = root {
+        return Some(format!("{short}:/{rest}"));
+    }
+    match text.as_bytes() {
+        [letter, b':', next, ..] if letter.is_ascii_alphabetic() && *next != b'/' => {
+            Some(format!("{}/{}", text.get(..2)?, text.get(2..)?))
+        }
+        [letter, b':'] if letter.is_ascii_alphabetic() => Some(format!("{text}/")),
+        _ => behind.map(|(_, behind)| behind.to_owned()),
+    }
 }
 
 /// Whether `path` is `folder` or lies below it.
@@ -261,6 +317,9 @@ impl Place {
     /// Where an absolute path lies.
     pub fn of(path: &str, folders: Folders<'_>, temporary: &[String]) -> Place {
         let Folders { workspace, home, .. } = folders;
+        if drive_length(path).is_some() {
+            return Place::on_drive(path, folders);
+        }
         if path == "/" || is_below(home, path) || path == "/home" || path == "/Users" {
             return Place::Root;
         }
@@ -283,6 +342,30 @@ impl Place {
             return Place::OtherHome;
         }
         Place::Outside
+    }
+}
+
+impl Place {
+    /// The same on a drive, where letters have no case. Homes lie in `Users`.
+    fn on_drive(path: &str, folders: Folders<'_>) -> Place {
+        let lower = |path: &str| path.to_lowercase().trim_end_matches('/').to_owned();
+        let (path, workspace, home) = (lower(path), lower(folders.workspace), lower(folders.home));
+        if path.len() == 2 || path.get(2..) == Some("/users") || is_below(&home, &path) {
+            return Place::Root;
+        }
+        let temporary = ["/windows/temp", "/temp", "/tmp"]
+            .iter()
+            .any(|folder| path.get(2..).is_some_and(|path| is_within(path, folder)));
+        match () {
+            () if path == home => Place::Home,
+            () if is_within(&workspace, &path) => Place::Workspace,
+            () if is_below(&path, &workspace) => Place::Inside,
+            () if temporary || path.contains("/appdata/local/temp/") => Place::Temporary,
+            () if path.get(2..).is_some_and(|path| is_below(path, "/users")) && !is_within(&path, &home) => {
+                Place::OtherHome
+            }
+            () => Place::Outside,
+        }
     }
 }
 

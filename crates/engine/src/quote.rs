@@ -20,7 +20,7 @@ pub(crate) fn guilty_part(effect: &Effect, facts: &Facts<'_>) -> String {
     let action = facts.event.actions.get(effect.action);
     let derived = effect.origin.derivation.and_then(|_| facts.analysis.command(effect)).map(words);
     let text = match action {
-        Some(Action::Shell { command }) => derived.as_deref().unwrap_or(effect.origin.span.of(command)),
+        Some(Action::Shell { command, .. }) => derived.as_deref().unwrap_or(effect.origin.span.of(command)),
         Some(Action::Read { path } | Action::Search { path } | Action::Delete { path }) => &path.text,
         Some(Action::Write { path, .. } | Action::Edit { path, .. }) => &path.text,
         Some(Action::Fetch { url }) => url,

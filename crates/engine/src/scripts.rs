@@ -291,8 +291,8 @@ fn language_of(command: &Command, path: &str, text: &str) -> Option<Language> {
 }
 
 /// Endings of files in other languages than the shell's: without a first line that names one they are not run by it.
-const OTHER_LANGUAGES: [&str; 16] =
-    ["py", "js", "mjs", "cjs", "ts", "rb", "pl", "php", "lua", "r", "jl", "exe", "ps1", "bat", "cmd", "fish"];
+const OTHER_LANGUAGES: [&str; 13] =
+    ["py", "js", "mjs", "cjs", "ts", "rb", "pl", "php", "lua", "r", "jl", "exe", "fish"];
 
 const SHELLS: [&str; 7] = ["sh", "bash", "zsh", "ksh", "dash", "ash", "mksh"];
 
@@ -303,7 +303,11 @@ fn language_by_itself(path: &str, text: &str) -> Option<Language> {
         let plain = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
         return if SHELLS.contains(&plain) { Some(Language::Shell) } else { Language::named(plain) };
     }
-    (!OTHER_LANGUAGES.contains(&ending(path).to_ascii_lowercase().as_str())).then_some(Language::Shell)
+    match ending(path).to_ascii_lowercase().as_str() {
+        "ps1" | "psm1" => Some(Language::PowerShell),
+        "bat" | "cmd" => Some(Language::Cmd),
+        ending => (!OTHER_LANGUAGES.contains(&ending)).then_some(Language::Shell),
+    }
 }
 
 /// The language of a file that is only written, if it is meant to be run: it says so by its name or its first line.

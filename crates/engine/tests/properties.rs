@@ -33,7 +33,7 @@ fn judged_by(tables: Node<'static>, command: &str, world: &Supposed) -> Judgemen
         cwd: "/repo".into(),
         workspace: "/repo".into(),
         home: "/home/me".into(),
-        actions: vec![Action::Shell { command: command.into() }],
+        actions: vec![Action::Shell { command: command.into(), language: Default::default() }],
         ..Event::default()
     };
     judge(&event, Policy::named(tables, "balanced").unwrap(), tables, world)

@@ -10,7 +10,9 @@ use crate::store::life::Alarm;
 use crate::store::session::{History, Whose};
 use crate::world::LocalWorld;
 use reflex_agents::{Agent, BadEvent, Delivery, Reply, deliver};
-use reflex_engine::{Decision, Event, Fingerprint, Judgement, Moment, Policy, Verdict, World, analyze, judge};
+use reflex_engine::{
+    AgentPath, Decision, Event, Fingerprint, Judgement, Moment, Policy, Verdict, World, analyze, judge,
+};
 use std::io;
 use std::path::Path;
 use std::time::Instant;
@@ -164,7 +166,10 @@ impl Host {
 
     /// The event with what its payload leaves open: working directory, project, home.
     pub fn placed(&self, mut event: Event) -> Event {
-        if !event.cwd.starts_with('/') {
+        for folder in [&mut event.cwd, &mut event.workspace, &mut event.home] {
+            *folder = AgentPath::new(folder.as_str()).with_slashes();
+        }
+        if !reflex_engine::is_absolute(&event.cwd) {
             let here = std::env::current_dir().unwrap_or_else(|_| "/".into());
             event.cwd = shown(&here.join(&event.cwd));
         }

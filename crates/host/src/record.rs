@@ -213,7 +213,7 @@ fn head(scribe: &Scribe<'_>, kind: &str, heard: Heard<'_>) -> Map<String, Value>
 /// The kind of an action, the name of its text and the text.
 fn subject(action: &Action) -> (&'static str, &'static str, &str) {
     match action {
-        Action::Shell { command } => ("shell", "command", command),
+        Action::Shell { command, .. } => ("shell", "command", command),
         Action::Read { path } => ("read", "path", &path.text),
         Action::Write { path, .. } => ("write", "path", &path.text),
         Action::Edit { path, .. } => ("edit", "path", &path.text),

@@ -69,6 +69,20 @@ pub(crate) fn base64(text: &str) -> Option<String> {
     digits(text, 6, digit)
 }
 
+/// The bytes that base64 stands for.
+pub(crate) fn base64_bytes(text: &str) -> Option<Vec<u8>> {
+    base64(text).map(|decoded| bytes_of(&decoded))
+}
+
+/// UTF-16, little-endian, as PowerShell encodes its commands.
+pub(crate) fn utf16(bytes: &[u8]) -> Option<String> {
+    let units: Vec<u16> = bytes
+        .chunks_exact(2)
+        .map(|pair| pair.iter().rev().fold(0, |unit, byte| unit << 8 | u16::from(*byte)))
+        .collect();
+    String::from_utf16(&units).ok().filter(|_| bytes.len().is_multiple_of(2))
+}
+
 /// Base32 as RFC 4648 has it, blanks and padding ignored.
 pub(crate) fn base32(text: &str) -> Option<String> {
     let digit = |byte: u8| match byte.to_ascii_uppercase() {

@@ -44,6 +44,8 @@ const MAX_EXPANDED: usize = 4 * 1024 * 1024;
 
 /// A member of a pipe remembers so many commands before it; each of them has a list of its own.
 const MAX_SOURCES: usize = 256;
+/// Bytes that are read in all, those of a block again for each level above it and for each round of its loop.
+const MAX_READ: usize = 64 * 1024 * 1024;
 
 /// Functions, derived texts and wrappers may run each other this deep.
 const MAX_DEPTH: u32 = 40;
@@ -60,6 +62,7 @@ pub fn read(text: &str, surroundings: &Surroundings<'_>) -> Reading {
 pub fn read_as(language: Language, text: &str, surroundings: &Surroundings<'_>) -> Reading {
     let mut interpreter = Interpreter {
         surroundings,
+        language,
         reading: Reading::default(),
         state: State::with_parameters(surroundings.parameters.clone()),
         parent: None,
@@ -73,6 +76,7 @@ pub fn read_as(language: Language, text: &str, surroundings: &Surroundings<'_>) 
         loops: 0,
         variants: 1,
         exhausted: false,
+        read: 0,
         place: Origin::default(),
         forking: 0,
         texts: 0,
@@ -107,6 +111,8 @@ pub(crate) struct Interpreter<'a> {
     pub(crate) surroundings: &'a Surroundings<'a>,
     pub(crate) reading: Reading,
     pub(crate) state: State,
+    /// In what the text that is being walked is written.
+    pub(crate) language: Language,
     parent: Option<CommandId>,
     site: Site,
     /// Whether the last command succeeded, if that is known.
@@ -122,6 +128,8 @@ pub(crate) struct Interpreter<'a> {
     /// In how many ways the current command is walked.
     variants: usize,
     exhausted: bool,
+    /// Bytes of blocks that were read by themselves.
+    read: usize,
     /// The last simple command that was walked.
     place: Origin,
     /// How many pipelines and background lists we are in.
@@ -173,11 +181,52 @@ impl Interpreter<'_> {
     }
 
     /// Nothing more is walked: the rest is a gap.
-    fn exhaust(&mut self, origin: Origin) {
+    pub(crate) fn exhaust(&mut self, origin: Origin) {
         if !self.exhausted {
             self.gap(origin, Why::Limit);
         }
         self.exhausted = true;
+    }
+
+    /// Counts a statement; whether it is walked.
+    pub(crate) fn steps(&mut self, origin: Origin) -> bool {
+        self.place = origin;
+        self.steps += 1;
+        if self.steps > MAX_STEPS {
+            self.exhaust(origin);
+        }
+        !self.exhausted
+    }
+
+    /// Counts a level and the bytes that are read on it; whether they are. What enters also leaves.
+    pub(crate) fn enters(&mut self, bytes: usize, origin: Origin) -> bool {
+        self.read = self.read.saturating_add(bytes);
+        if self.read > MAX_READ {
+            self.exhaust(origin);
+        }
+        if self.depth >= MAX_DEPTH {
+            self.gap(origin, Why::Limit);
+        }
+        let enters = self.depth < MAX_DEPTH && !self.exhausted;
+        self.depth += u32::from(enters);
+        enters
+    }
+
+    pub(crate) fn leaves(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    /// From here on a command runs what is walked, where its grammar says so on another system.
+    pub(crate) fn enters_command(&mut self, id: Option<CommandId>) -> (Option<CommandId>, Site) {
+        let outer = (self.parent, self.site);
+        self.parent = id.or(self.parent);
+        let invocation = id.and_then(|id| self.reading.commands.get(id)?.invocation.as_ref());
+        self.site = invocation.and_then(inner::site_of_blocks).unwrap_or(self.site);
+        outer
+    }
+
+    pub(crate) fn leaves_command(&mut self, outer: (Option<CommandId>, Site)) {
+        (self.parent, self.site) = outer;
     }
 
     /// The value, as long as what has been expanded stays within its bound.
@@ -272,7 +321,8 @@ impl Interpreter<'_> {
     /// Walks a text by the reader of its language.
     fn in_language(&mut self, script: languages::Script<'_>, stdin: &Stream) -> Stream {
         let languages::Script { language, text, origin } = script;
-        match language {
+        let outer = std::mem::replace(&mut self.language, language);
+        let stream = match language {
             Language::Shell => self.text(text, Placement::From(origin), stdin),
             Language::Makefile => self.texts(&decode::makefile(text), origin),
             Language::Crontab => self.texts(&decode::crontab(text), origin),
@@ -284,8 +334,12 @@ impl Interpreter<'_> {
             | Language::Ruby
             | Language::Php
             | Language::Lua
-            | Language::AppleScript => languages::read(self, script, stdin),
-        }
+            | Language::AppleScript
+            | Language::PowerShell
+            | Language::Cmd => languages::read(self, script, stdin),
+        };
+        self.language = outer;
+        stream
     }
 
     pub(crate) fn derive(&mut self, step: &'static str, text: &str, from: Origin) -> Option<DerivationId> {

@@ -94,6 +94,9 @@ struct Reader<'w> {
 
 impl Reader<'_> {
     fn read(&mut self) {
+        if self.style().is_windows() {
+            return self.read_windows();
+        }
         while let Some(word) = self.words.get(self.at) {
             let text = word.prefix().into_owned();
             if text == "--" && self.style() != Style::SingleDash {
@@ -113,6 +116,104 @@ impl Reader<'_> {
                 self.at += 1;
             }
         }
+    }
+
+    /// Options as Windows writes them: names without case, behind a dash or a slash.
+    fn read_windows(&mut self) {
+        while let Some(word) = self.words.get(self.at) {
+            let text = word.prefix().to_lowercase();
+            let is_option = match self.style() {
+                Style::Slash | Style::SlashFirst => self.slashed(&text),
+                Style::PowerShell | Style::PowerShellFirst => self.parameter(&text),
+                Style::Mixed | Style::OptionsFirst | Style::SingleDash => false,
+            };
+            if is_option {
+                continue;
+            }
+            if self.descend(&text) {
+                self.at += 1;
+            } else if matches!(self.style(), Style::PowerShellFirst | Style::SlashFirst) {
+                return self.operands();
+            } else {
+                self.invocation.operands.push(self.at);
+                self.at += 1;
+            }
+        }
+    }
+
+    /// `-Name value`, `-Name:value`, `-Name`; names may be cut short. Whether the word was one.
+    fn parameter(&mut self, text: &str) -> bool {
+        let name = text.split(':').next().unwrap_or(text);
+        let known = self.find(name);
+        let dashed = name.strip_prefix('-').is_some_and(|name| name.starts_with(|letter: char| letter.is_alphabetic()));
+        if known.is_none() && !dashed {
+            return false;
+        }
+        let begun = || self.invocation.grammars.iter().rev().find_map(|grammar| grammar.begun_option(name));
+        let Some((key, follows)) = known.or_else(begun) else {
+            // Not known, and most such are switches.
+            self.at += 1;
+            return true;
+        };
+        if text.len() == name.len() {
+            self.found(key, follows);
+            return true;
+        }
+        let value = self.words.get(self.at).map(|word| word.without_prefix(name.len() + 1));
+        let off = value
+            .as_ref()
+            .and_then(Value::literal)
+            .is_some_and(|value| value.eq_ignore_ascii_case("false") || value == "$false");
+        if !(off && follows == Follows::Nothing) {
+            self.push(key, value);
+        }
+        self.at += 1;
+        true
+    }
+
+    /// `/s`, `/s/q`, `/t:5`, `/v NAME`, also behind a dash where the grammar has it. Whether the word was one.
+    fn slashed(&mut self, text: &str) -> bool {
+        if text.starts_with('-') {
+            return self.slash_option(text, 0);
+        }
+        let Some(inside) = text.strip_prefix('/').filter(|inside| !inside.is_empty()) else { return false };
+        let names = inside.trim_start_matches('/').split('/').map(|part| part.split(':').next().unwrap_or(part));
+        let known = |name: &str| self.find(&format!("/{name}")).is_some();
+        if names.clone().count() == 1 || !names.clone().all(known) {
+            let skipped = text.len() - inside.trim_start_matches('/').len() - 1;
+            let found = self.slash_option(text.get(skipped..).unwrap_or(text), skipped);
+            // Not known: a switch, if it can be no path.
+            let is_switch = !found && !inside.contains(['/', '\\']) && !inside.is_empty();
+            self.at += usize::from(is_switch);
+            return found || is_switch;
+        }
+        for name in names {
+            if let Some((key, _)) = self.find(&format!("/{name}")) {
+                self.push(key, None);
+            }
+        }
+        self.at += 1;
+        true
+    }
+
+    fn slash_option(&mut self, text: &str, skipped: usize) -> bool {
+        if let Some((key, follows)) = self.find(text) {
+            self.found(key, follows);
+            return true;
+        }
+        let colon = text.find(':').filter(|colon| self.find(text.get(..*colon).unwrap_or("")).is_some());
+        // `cmd /cdir`: what takes all that follows takes what is glued to it, too.
+        let glued = || self.find(text.get(..2)?).filter(|(_, follows)| *follows == Follows::Rest).map(|_| 2);
+        let Some(end) = colon.or_else(glued) else { return false };
+        let Some((key, follows)) = self.find(text.get(..end).unwrap_or("")) else { return false };
+        let behind = skipped + end + usize::from(colon.is_some());
+        let value = self.words.get(self.at).map(|word| word.without_prefix(behind));
+        let word = self.at;
+        self.at += 1;
+        let words = if follows == Follows::Rest { self.at..self.words.len() } else { 0..0 };
+        self.at = self.at.max(words.end);
+        self.invocation.options.push(Argument { key, word, value, words });
+        true
     }
 
     fn style(&self) -> Style {

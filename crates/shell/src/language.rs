@@ -6,6 +6,10 @@ pub enum Language {
     /// The shells of Unix: sh, bash, zsh and their kin.
     #[default]
     Shell,
+    /// PowerShell, on any system.
+    PowerShell,
+    /// cmd.exe: command lines and batch files.
+    Cmd,
     /// Python.
     Python,
     /// awk.
@@ -32,8 +36,10 @@ pub enum Language {
 
 impl Language {
     /// Every language, with the word that the library uses for it.
-    pub const ALL: [(Language, &'static str); 12] = [
+    pub const ALL: [(Language, &'static str); 14] = [
         (Language::Shell, "shell"),
+        (Language::PowerShell, "powershell"),
+        (Language::Cmd, "cmd"),
         (Language::Python, "python"),
         (Language::Awk, "awk"),
         (Language::Sed, "sed"),
@@ -57,10 +63,17 @@ impl Language {
         Language::ALL.into_iter().find(|(language, _)| *language == self).map_or("shell", |(_, name)| name)
     }
 
+    /// Whether names have no case in it, and backslashes divide paths.
+    pub fn is_windows(self) -> bool {
+        matches!(self, Language::PowerShell | Language::Cmd)
+    }
+
     /// What a text of it is called as a step of derivation.
     pub(crate) fn step(self) -> &'static str {
         match self {
             Language::Shell => "shell text",
+            Language::PowerShell => "powershell text",
+            Language::Cmd => "cmd text",
             Language::Python => "python text",
             Language::Awk => "awk text",
             Language::Sed => "sed text",

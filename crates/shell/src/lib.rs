@@ -125,6 +125,8 @@ pub struct Command {
     pub site: Site,
     /// The command that runs it, if it is wrapped or substituted.
     pub parent: Option<CommandId>,
+    /// In what its words are written: it says how paths are divided.
+    pub language: Language,
     /// The whole command in the text.
     pub origin: Origin,
 }

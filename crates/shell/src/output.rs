@@ -16,7 +16,7 @@ pub(crate) fn of(
 ) -> Value {
     let Some(first) = words.first() else { return Value::default() };
     let origin = first.origin();
-    let name = crate::interpret::program_name(first);
+    let name = crate::interpret::program_name(first, interpreter.language.is_windows());
     let arguments = words.get(1..).unwrap_or(&[]);
     if let Some(printed) = printed_text(&name, arguments, origin) {
         return printed;

@@ -14,6 +14,17 @@ pub(crate) enum Style {
     Mixed,
     OptionsFirst,
     SingleDash,
+    PowerShell,
+    PowerShellFirst,
+    Slash,
+    SlashFirst,
+}
+
+impl Style {
+    /// Whether it is a program of Windows: names of it and of its options have no case.
+    pub(crate) fn is_windows(self) -> bool {
+        matches!(self, Style::PowerShell | Style::PowerShellFirst | Style::Slash | Style::SlashFirst)
+    }
 }
 
 /// What follows an option's name.
@@ -37,6 +48,10 @@ impl Program {
         match self.0.get("style").text() {
             "options-first" => Style::OptionsFirst,
             "single-dash" => Style::SingleDash,
+            "powershell" => Style::PowerShell,
+            "powershell-first" => Style::PowerShellFirst,
+            "slash" => Style::Slash,
+            "slash-first" => Style::SlashFirst,
             _ => Style::Mixed,
         }
     }
@@ -117,6 +132,17 @@ impl Program {
     /// What it does: one entry per effect.
     pub fn effects(self) -> impl Iterator<Item = Node<'static>> {
         self.0.get("effects").items()
+    }
+
+    /// The parameter that takes what comes through PowerShell's pipe; empty if none does.
+    pub(crate) fn piped(self) -> &'static str {
+        self.0.get("piped").text()
+    }
+
+    /// The first option whose name begins so: an ambiguous one runs nothing.
+    pub(crate) fn begun_option(self, start: &str) -> Option<(&'static str, Follows)> {
+        let mut found = self.0.get("options").entries().filter(|(name, _)| name.starts_with(start));
+        found.next().map(|(_, node)| (node.get("key").text(), follows(node)))
     }
 
     /// What kind of text it prints.
@@ -228,13 +254,21 @@ fn quoted(value: &Value) -> Option<Value> {
 
 /// Which words of an invocation are meant: `operands`, `operands[1..]`, `operands[..-1]`, `operands[0]`, `last`,
 /// `last-word`, `dashed` (operands behind `--`, all if it is not there), `paths`, `roots`, `found`, `found-behind` (below the operands behind the first, by its pattern),
-/// `option:KEY`, `folder`.
+/// `option:KEY`, `folder`; several of them with blanks between.
 #[derive(Debug, Clone, Copy)]
 pub struct Selector<'t>(pub &'t str);
 
 impl Selector<'_> {
-    /// The values that the selector means.
+    /// The values that the selector means; several selectors, with blanks between them, mean one after the other.
     pub fn values(self, invocation: &Invocation, words: &[Value]) -> Vec<Value> {
+        let values = self.0.split(' ').flat_map(|one| Selector(one).selected(invocation, words));
+        if invocation.grammar().is_some_and(|grammar| grammar.style() == Style::PowerShell) {
+            return values.flat_map(|value| value.listed()).collect();
+        }
+        values.collect()
+    }
+
+    fn selected(self, invocation: &Invocation, words: &[Value]) -> Vec<Value> {
         let operands = || invocation.operands.iter().filter_map(|index| words.get(*index)).cloned();
         match self.0 {
             "operands" => operands().collect(),

@@ -7,6 +7,7 @@ use crate::{hook, status};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use reflex_agents::{Agent, recognise, universal};
+use reflex_engine::shell::Language;
 use reflex_engine::{Action, Decision, Event, Judgement, Verdict};
 use reflex_host::{Host, Mode};
 use serde_json::Value;
@@ -59,7 +60,7 @@ pub(super) fn question(matches: &ArgMatches) -> Result<Question, String> {
         client: agent.name.into(),
         cwd: cwd.to_string_lossy().into_owned(),
         tool: "Bash".into(),
-        actions: vec![Action::Shell { command }],
+        actions: vec![Action::Shell { command, language: Language::default() }],
         ..Event::default()
     });
     Ok(Question { host, agent, event })
@@ -81,7 +82,7 @@ fn input() -> Result<Vec<u8>, String> {
 /// The call in the fewest words.
 pub(super) fn subject(event: &Event) -> String {
     let of = |action: &Action| match action {
-        Action::Shell { command } => command.clone(),
+        Action::Shell { command, .. } => command.clone(),
         Action::Read { path } | Action::Search { path } | Action::Delete { path } => path.text.clone(),
         Action::Write { path, .. } | Action::Edit { path, .. } => path.text.clone(),
         Action::Fetch { url } => url.clone(),

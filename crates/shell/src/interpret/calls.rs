@@ -36,6 +36,20 @@ pub(super) struct Called {
 }
 
 impl Interpreter<'_> {
+    /// Whether a function is walked: not while it is being walked already.
+    pub(crate) fn calls_function(&mut self, name: &str) -> bool {
+        let calls = !self.calls.iter().any(|call| call.name == name);
+        if calls {
+            let (parameters, state) = (Vec::new(), self.state.clone());
+            self.calls.push(Call { name: name.into(), forking: self.forking, parameters, state });
+        }
+        calls
+    }
+
+    pub(crate) fn returns(&mut self) {
+        self.calls.pop();
+    }
+
     /// A name that may be one of several functions, or a program if it may be none.
     pub(super) fn call_one_of(&mut self, name: &str, bodies: &[Option<Rc<Node>>], draft: Draft) -> Stream {
         if let [Some(body)] = bodies {

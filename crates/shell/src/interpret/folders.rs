@@ -150,10 +150,15 @@ impl Folder {
 
 fn is_absolute(path: &Value) -> bool {
     match path.pieces.first() {
-        Some((Piece::Text(text), _)) => text.starts_with('/'),
+        Some((Piece::Text(text), _)) => text.starts_with('/') || begins_with_drive(text),
         Some((Piece::Home(_) | Piece::Variable(_) | Piece::Output(_), _)) => true,
         Some((Piece::Glob(_) | Piece::Unknown(_), _)) | None => false,
     }
+}
+
+/// `C:/`, `C:`
+fn begins_with_drive(text: &str) -> bool {
+    matches!(text.as_bytes(), [letter, b':'] | [letter, b':', b'/', ..] if letter.is_ascii_alphabetic())
 }
 
 /// The folder above, if it can be told from the value alone.

@@ -1,6 +1,7 @@
 //! Patterns in the place of a program: which known programs they may mean.
 
 use crate::patterns::Pattern;
+use crate::program::Program;
 use crate::value::Value;
 use reflex_tables::Node;
 
@@ -26,7 +27,9 @@ pub(super) fn programs(word: &Value, programs: Node<'static>) -> Vec<String> {
     if !in_folders {
         return Vec::new();
     }
-    let names = programs.entries().map(|(name, _)| name).filter(|name| pattern.matches(name) == Some(true));
+    // Names of Windows have no case and lie in no such folder.
+    let unix = programs.entries().filter(|(_, node)| !Program(*node).style().is_windows());
+    let names = unix.map(|(name, _)| name).filter(|name| pattern.matches(name) == Some(true));
     let names: Vec<String> = names.take(MAX_PROGRAMS + 1).map(str::to_owned).collect();
     if names.len() > MAX_PROGRAMS || pattern.is_exhausted() { Vec::new() } else { names }
 }

@@ -10,7 +10,7 @@ const MOST_HOLES: usize = 0xfffd;
 
 impl Interpreter<'_> {
     /// A text as far as it can be read again; `None` if nothing of it is known.
-    pub(super) fn readable(&mut self, text: &Value) -> Option<String> {
+    pub(crate) fn readable(&mut self, text: &Value) -> Option<String> {
         let is_known = |piece: &Piece| matches!(piece, Piece::Text(text) if !text.trim().is_empty());
         if !text.pieces.iter().any(|(piece, _)| is_known(piece)) {
             return None;

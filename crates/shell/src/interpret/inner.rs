@@ -18,6 +18,8 @@ pub(super) struct Run {
     pub(super) id: CommandId,
     pub(super) language: Language,
     pub(super) parameters: Vec<Value>,
+    /// Whether what the text sets stays set behind it.
+    pub(super) lasting: bool,
 }
 
 impl Interpreter<'_> {
@@ -86,7 +88,7 @@ impl Interpreter<'_> {
             return None;
         }
         let language = Language::named(entry.get("language").text()).unwrap_or_default();
-        let run = |parameters| Run { id, language, parameters };
+        let run = |parameters| Run { id, language, parameters, lasting: false };
         if entry.get("script").is_text() {
             return self.scripts(entry, run, invocation, draft);
         }
@@ -114,13 +116,21 @@ impl Interpreter<'_> {
     ) -> Option<Stream> {
         let selector = entry.get("script").text();
         let parameters = Selector(entry.get("parameters").text()).values(invocation, &draft.words);
-        let run = run(parameters);
+        let run = Run { lasting: entry.get("lasting").is_true(), ..run(parameters) };
         let mut texts = match selector {
             "stdin" => Some(draft.stdin.text.clone()).filter(|_| draft.stdin.present).into_iter().collect(),
             selector => Selector(selector).values(invocation, &draft.words),
         };
         const APART: [&str; 4] = ["starting", "behind", "each-line", "each"];
-        if run.language != Language::Shell {
+        if entry.get("decode").text() == "base64-utf16" {
+            texts = texts.iter().map(|text| self.decoded(text)).collect();
+        }
+        if run.language.is_windows() {
+            texts = joined(texts, " ").into_iter().collect();
+            if draft.stdin.present && matches!(texts.as_slice(), [text] if text.prefix() == "-") {
+                return self.script_from_stream(&draft.stdin, run);
+            }
+        } else if run.language != Language::Shell {
             // A comment in one of several texts ends with it.
             texts = joined(texts, "\n").into_iter().collect();
         } else if selector.starts_with("operands") && APART.iter().all(|key| entry.get(key).is_nil()) {
@@ -133,6 +143,19 @@ impl Interpreter<'_> {
         let printed =
             texts.into_iter().fold(None, |printed, text| join(printed, self.script_value(text, run.clone(), draft)));
         printed.filter(|_| !filters)
+    }
+
+    /// `-EncodedCommand`: what cannot be decoded is not known.
+    fn decoded(&mut self, text: &Value) -> Value {
+        let from = text.origin();
+        let bytes = text.literal().and_then(|text| crate::decode::base64_bytes(&text));
+        match bytes.and_then(|bytes| crate::decode::utf16(&bytes)) {
+            Some(decoded) => {
+                let derivation = self.derive("base64", &decoded, from);
+                Value::text(decoded, crate::Origin { span: from.span, derivation })
+            }
+            None => Value::piece(crate::Piece::Unknown(Why::NotEvaluated), from),
+        }
     }
 
     /// A program and its arguments.
@@ -163,6 +186,9 @@ impl Interpreter<'_> {
         if words.is_empty() {
             return None;
         }
+        if entry.get("split").is_true() {
+            words = words.iter().flat_map(|word| word.split(&[' ', '\t'])).collect();
+        }
         let otherwise = self.without_doubtful_option(&words, invocation, draft);
         let placeholders = entry.get("placeholder");
         if !placeholders.is_nil() {
@@ -192,7 +218,8 @@ impl Interpreter<'_> {
     fn without_doubtful_option(&self, words: &[Value], invocation: &Invocation, draft: &Draft) -> Option<Vec<Value>> {
         let first = invocation.operands.first()?;
         let option = first.checked_sub(1).filter(|before| invocation.unknown.contains(before))?;
-        let program = words.first().map(super::simple::program_name).unwrap_or_default();
+        let program =
+            words.first().map(|word| super::simple::program_name(word, self.language.is_windows())).unwrap_or_default();
         if Program::find(self.surroundings.programs, &program).is_some() {
             return None;
         }
@@ -215,7 +242,7 @@ impl Interpreter<'_> {
     /// GNU parallel: a shell text for each of the arguments behind `:::`, or of the lines that it reads.
     fn parallel(&mut self, words: Vec<Value>, id: CommandId, invocation: &Invocation, draft: &Draft) -> Option<Stream> {
         let texts = super::feed::parallel(words, invocation, draft);
-        let run = Run { id, language: Language::Shell, parameters: Vec::new() };
+        let run = Run { id, language: Language::Shell, parameters: Vec::new(), lasting: false };
         texts.into_iter().fold(None, |printed, text| join(printed, self.script_value(text, run.clone(), draft)))
     }
 
@@ -249,7 +276,11 @@ impl Interpreter<'_> {
         stdin: &Stream,
         outer: &Draft,
     ) -> Stream {
-        let name = outer.words.first().map(super::simple::program_name).unwrap_or_default();
+        let name = outer
+            .words
+            .first()
+            .map(|word| super::simple::program_name(word, self.language.is_windows()))
+            .unwrap_or_default();
         let draft = Draft {
             assignments,
             stdin: stdin.clone(),
@@ -264,7 +295,8 @@ impl Interpreter<'_> {
 
     /// A text that is given to a shell or another interpreter.
     pub(super) fn script_value(&mut self, text: Value, run: Run, draft: &Draft) -> Option<Stream> {
-        let Run { id, language, parameters } = run;
+        let Run { id, language, parameters, lasting } = run;
+        let text = if language == Language::Cmd { crate::languages::windows::with_marks(text) } else { text };
         let Some(literal) = self.readable(&text).filter(|text| !decode::is_binary(text)) else {
             self.code(id, Code::Text(text), draft.expanded.clone().collect());
             return None;
@@ -273,7 +305,6 @@ impl Interpreter<'_> {
         if text.is_unknown() {
             self.code(id, Code::Part(text), draft.expanded.clone().collect());
         }
-        let lasting = self.reading.commands.get(id).is_some_and(|command| command.name == "eval");
         let stdin = draft.stdin.clone();
         if lasting {
             return Some(self.derived_text(Source { language, step: "eval", text: &literal, from: origin }, &stdin));
@@ -303,7 +334,7 @@ impl Interpreter<'_> {
 
     /// What a program reads from a stream and runs.
     fn script_from_stream(&mut self, stream: &Stream, run: Run) -> Option<Stream> {
-        let Run { id, language, parameters } = run;
+        let Run { id, language, parameters, .. } = run;
         if !stream.present || stream.text.literal().is_some_and(|text| text.is_empty()) {
             return None;
         }
@@ -376,7 +407,7 @@ impl Interpreter<'_> {
                 self.code(id, Code::File(path.clone()), content.commands.clone());
                 return printed;
             };
-            let run = Run { id, language, parameters: draft.words.clone() };
+            let run = Run { id, language, parameters: draft.words.clone(), lasting: false };
             join(printed, self.content_of(path, content, run))
         })
     }
@@ -386,6 +417,12 @@ impl Interpreter<'_> {
             command.unread.push((code, from));
         }
     }
+}
+
+/// On which system a command runs the script blocks that it is given.
+pub(super) fn site_of_blocks(invocation: &Invocation) -> Option<Site> {
+    let mut entries = invocation.grammars.iter().rev().flat_map(|grammar| grammar.inner());
+    entries.find(|entry| entry.get("blocks").is_true() && crate::program::applies(*entry, invocation)).and_then(site_of)
 }
 
 fn site_of(entry: Node<'static>) -> Option<Site> {

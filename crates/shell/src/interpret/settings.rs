@@ -77,7 +77,7 @@ impl Interpreter<'_> {
             "file" if !starts("/dev/null") => return self.code(id, Code::File(value.clone()), Vec::new()),
             _ => return,
         };
-        self.script_value(text, Run { id, language: Language::Shell, parameters: Vec::new() }, draft);
+        self.script_value(text, Run { id, language: Language::Shell, parameters: Vec::new(), lasting: false }, draft);
     }
 
     /// `-c KEY=VALUE`, `--config-env KEY=VARIABLE`, `GIT_CONFIG_COUNT` and its pairs.
@@ -117,7 +117,11 @@ impl Interpreter<'_> {
                 text.push_text(" ", argument.origin());
                 text.push(argument.clone());
             }
-            return self.script_value(text, Run { id, language: Language::Shell, parameters: Vec::new() }, draft);
+            return self.script_value(
+                text,
+                Run { id, language: Language::Shell, parameters: Vec::new(), lasting: false },
+                draft,
+            );
         }
         let program = draft.words.first().cloned();
         let words = program.into_iter().chain(super::feed::words_of(&value)).chain(arguments.iter().cloned()).collect();

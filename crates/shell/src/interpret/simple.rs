@@ -6,7 +6,8 @@ use super::state::Kind;
 use super::streams::Stream;
 use super::{Interpreter, MAX_COMMANDS, State};
 use crate::invocation::Invocation;
-use crate::program::Program;
+use crate::language::Language;
+use crate::program::{Program, Style};
 use crate::syntax::{Assigned, Assignment, Simple};
 use crate::value::{Origin, Piece, Printed, Value, Why};
 use crate::{Change, ChangeKind, Command, CommandId, Redirection, Setting, Stdin};
@@ -118,7 +119,7 @@ impl Interpreter<'_> {
         if self.processes.len() == processes {
             return Stream::default();
         }
-        let name = words.first().map_or(String::new(), program_name);
+        let name = words.first().map_or(String::new(), |word| program_name(word, self.language.is_windows()));
         if name == "tee" {
             return stdin;
         }
@@ -302,6 +303,7 @@ impl Interpreter<'_> {
             folder: self.state.folder(),
             site: self.site,
             parent: self.parent,
+            language: self.language,
             origin,
         })
     }
@@ -335,11 +337,11 @@ impl Interpreter<'_> {
         if first.pieces.iter().any(is_pattern) {
             return super::globs::programs(first, self.surroundings.programs);
         }
-        Some(program_name(first)).filter(|name| !name.is_empty()).into_iter().collect()
+        Some(program_name(first, self.language.is_windows())).filter(|name| !name.is_empty()).into_iter().collect()
     }
 
     fn named_command(&mut self, name: &str, draft: Draft) -> Stream {
-        if !draft.by_program {
+        if !draft.by_program && !self.language.is_windows() {
             let bodies = self.state.functions(name);
             if !bodies.is_empty() {
                 return self.call_one_of(name, &bodies, draft);
@@ -351,11 +353,13 @@ impl Interpreter<'_> {
     /// A builtin or a program of this name.
     pub(super) fn program(&mut self, name: &str, draft: Draft) -> Stream {
         self.status = None;
-        if let Some(output) = self.builtin(name, &draft) {
+        if !self.language.is_windows()
+            && let Some(output) = self.builtin(name, &draft)
+        {
             self.note(ChangeKind::Builtin(draft.words), draft.origin);
             return output;
         }
-        let program = Program::find(self.surroundings.programs, name);
+        let program = self.program_of_text(name);
         let separator = program.and_then(Program::separator);
         let drafts = match separator {
             Some(separator) => separated(draft, separator),
@@ -379,6 +383,7 @@ impl Interpreter<'_> {
             folder: self.state.folder(),
             site: self.site,
             parent: self.parent,
+            language: self.language_of(program),
             origin: draft.origin,
         });
         let Some(id) = id else { return Stream::default() };
@@ -404,6 +409,34 @@ impl Interpreter<'_> {
         }
         self.after_program(name, &draft);
         output
+    }
+
+    /// The program that a word names in the language that is being walked.
+    pub(crate) fn program_of(&self, word: &Value) -> Option<Program> {
+        self.program_of_text(&program_name(word, self.language.is_windows()))
+    }
+
+    /// Names have no case on Windows, and `.exe` need not be written; an alias belongs to its language.
+    pub(crate) fn program_of_text(&self, name: &str) -> Option<Program> {
+        let find = |name: &str| Program::find(self.surroundings.programs, name);
+        let lower = name.to_lowercase();
+        let plain = [".exe", ".com", ".cmd", ".bat"].into_iter().find_map(|end| lower.strip_suffix(end));
+        let plain_name = plain.unwrap_or(&lower);
+        if self.language.is_windows() {
+            let own = find(&format!("{}:{plain_name}", self.language.name()));
+            return own.or_else(|| find(plain_name)).or_else(|| find(name));
+        }
+        let of_windows = |program: &Program| plain.is_some() || program.style().is_windows();
+        find(name).or_else(|| find(plain_name).filter(of_windows))
+    }
+
+    /// In what a program's words are written: a program of Windows takes them as Windows writes them.
+    fn language_of(&self, program: Option<Program>) -> Language {
+        match program.map(Program::style) {
+            Some(Style::PowerShell | Style::PowerShellFirst) => Language::PowerShell,
+            Some(Style::Slash | Style::SlashFirst) => Language::Cmd,
+            Some(Style::Mixed | Style::OptionsFirst | Style::SingleDash) | None => self.language,
+        }
     }
 
     pub(super) fn add(&mut self, command: Command) -> Option<CommandId> {
@@ -465,13 +498,18 @@ fn first_values(assignments: &[(String, Vec<Value>)]) -> Vec<(String, Value)> {
 }
 
 /// The file name of a program's path; empty if it is not known.
-pub(crate) fn program_name(word: &Value) -> String {
+pub(crate) fn program_name(word: &Value, windows: bool) -> String {
+    let after_folder = |text: &str| {
+        let drive = windows || matches!(text.as_bytes(), [_, b':', b'\\', ..]);
+        let separator = |letter: char| letter == '/' || (drive && letter == '\\');
+        text.rsplit_once(separator).map(|(_, name)| name.to_owned())
+    };
     let Some(text) = word.literal() else {
         return match word.pieces.last() {
             // `$HOME/bin/tool`, `~/x/tool`: the folder may be unknown, the name is not.
-            Some((Piece::Text(text), _)) => text.rsplit_once('/').map_or(String::new(), |(_, name)| name.into()),
+            Some((Piece::Text(text), _)) => after_folder(text).unwrap_or_default(),
             _ => String::new(),
         };
     };
-    text.rsplit('/').next().unwrap_or("").to_owned()
+    after_folder(&text).unwrap_or_else(|| text.into_owned())
 }

@@ -156,6 +156,12 @@ impl State {
         self.set_ways(&name, vec![Some(values)]);
     }
 
+    /// The variable that has exactly these values, if there are any.
+    pub(crate) fn name_of(&self, values: &[Value]) -> Option<String> {
+        let found = self.variables.iter().find(|(_, known)| !values.is_empty() && known.as_slice() == values);
+        found.map(|(name, _)| name.clone())
+    }
+
     /// The variable that a name stands for.
     fn named<'n>(&'n self, name: &'n str) -> &'n str {
         let mut name = name;

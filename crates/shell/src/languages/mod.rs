@@ -7,6 +7,7 @@
 mod applescript;
 mod bindings;
 mod calls;
+mod cmd;
 mod datum;
 mod dialect;
 mod expression;
@@ -17,11 +18,13 @@ mod lua;
 mod methods;
 mod perl;
 mod php;
+mod powershell;
 mod python;
 mod ruby;
 mod statements;
 mod vocabulary;
 mod walker;
+pub(crate) mod windows;
 
 use crate::interpret::{Interpreter, Stream};
 use crate::language::Language;
@@ -40,6 +43,12 @@ pub(crate) struct Script<'t> {
 /// Walks a text; what it prints and who prints it.
 pub(crate) fn read(interpreter: &mut Interpreter<'_>, script: Script<'_>, stdin: &Stream) -> Stream {
     let Script { language, text, origin } = script;
+    if language == Language::PowerShell {
+        return powershell::read(interpreter, script, stdin);
+    }
+    if language == Language::Cmd {
+        return cmd::read(interpreter, script, stdin);
+    }
     let Some(vocabulary) = vocabulary(language) else { return Stream::default() };
     let first = interpreter.reading.commands.len();
     let mut walker = Walker::new(interpreter, vocabulary, origin, stdin);
@@ -60,7 +69,13 @@ pub(crate) fn read(interpreter: &mut Interpreter<'_>, script: Script<'_>, stdin:
 
 fn vocabulary(language: Language) -> Option<&'static Vocabulary> {
     match language {
-        Language::Shell | Language::Awk | Language::Sed | Language::Makefile | Language::Crontab => None,
+        Language::Shell
+        | Language::PowerShell
+        | Language::Cmd
+        | Language::Awk
+        | Language::Sed
+        | Language::Makefile
+        | Language::Crontab => None,
         Language::Python => Some(&python::VOCABULARY),
         Language::JavaScript => Some(&javascript::VOCABULARY),
         Language::Perl => Some(&perl::VOCABULARY),

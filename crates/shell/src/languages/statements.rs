@@ -230,6 +230,8 @@ impl Walker<'_, '_> {
             Language::JavaScript
             | Language::Php
             | Language::Shell
+            | Language::PowerShell
+            | Language::Cmd
             | Language::AppleScript
             | Language::Awk
             | Language::Sed

@@ -110,10 +110,11 @@ impl Sources {
     }
 
     fn add_program(&mut self, mut program: Program) -> Result<(), String> {
-        let name = program.name.clone();
         for alias in std::mem::take(&mut program.aliases) {
-            self.aliases.push((alias, name.clone()));
+            let alias = if program.style.is_windows() { alias.to_lowercase() } else { alias };
+            self.aliases.push((alias, program.key()));
         }
+        let name = program.key();
         // No program's name begins with a dollar sign: variables stand beside the programs that run them.
         for (variable, how) in std::mem::take(&mut program.variables) {
             once(&mut self.programs, format!("${variable}"), json!({"how": how, "program": name}))?;
@@ -235,6 +236,9 @@ struct Program {
     /// Keys of its configuration whose values it runs, in lower case, `*` for any part: `script`, `file`, `alias`.
     #[serde(default)]
     settings: BTreeMap<String, String>,
+    /// The parameter that takes what comes through PowerShell's pipe.
+    #[serde(default)]
+    piped: Option<String>,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
     examples: Vec<Value>,
 }
@@ -263,6 +267,9 @@ struct Subcommand {
     texts: bool,
     #[serde(default)]
     prints: Option<String>,
+    /// The parameter that takes what comes through PowerShell's pipe.
+    #[serde(default)]
+    piped: Option<String>,
 }
 
 /// How a program reads its arguments.
@@ -276,9 +283,43 @@ enum Style {
     OptionsFirst,
     /// Words with one dash are whole names (`find -name`).
     SingleDash,
+    /// `-Name value`, `-Name:value`; names have no case and may be cut short, commas make lists.
+    #[serde(rename = "powershell")]
+    PowerShell,
+    /// The same, but options end at the first operand.
+    #[serde(rename = "powershell-first")]
+    PowerShellFirst,
+    /// `/s /q`, `/t:5`; names have no case.
+    Slash,
+    /// The same, but options end at the first operand.
+    SlashFirst,
 }
 
+impl Style {
+    fn is_windows(self) -> bool {
+        matches!(self, Style::PowerShell | Style::PowerShellFirst | Style::Slash | Style::SlashFirst)
+    }
+}
+
+/// Parameters that every cmdlet has. With `-WhatIf` it does nothing.
+const OF_EVERY_CMDLET: [(&str, &str); 4] = [
+    ("what-if", "-WhatIf -wi"),
+    ("confirm", "-Confirm -cf"),
+    ("verbosely", "-Verbose -vb -Debug -db"),
+    (
+        "common",
+        "-ErrorAction -ea -WarningAction -wa -InformationAction -infa -ProgressAction -proga -ErrorVariable -ev \
+         -WarningVariable -wv -InformationVariable -iv -OutVariable -ov -OutBuffer -ob -PipelineVariable -pv VALUE",
+    ),
+];
+
 impl Program {
+    /// The name that it is found by.
+    fn key(&self) -> String {
+        let caseless = self.style.is_windows() || self.name.starts_with("powershell:");
+        if caseless { self.name.to_lowercase() } else { self.name.clone() }
+    }
+
     fn lower(self) -> Result<Value, String> {
         Subcommand {
             style: self.style,
@@ -290,22 +331,36 @@ impl Program {
             flows: self.flows,
             texts: self.texts,
             prints: self.prints,
+            piped: self.piped,
         }
         .lower()
     }
 }
 
 impl Subcommand {
-    fn lower(self) -> Result<Value, String> {
+    fn lower(mut self) -> Result<Value, String> {
         let mut node = Map::new();
         let style = match self.style {
             Style::Mixed => None,
             Style::OptionsFirst => Some("options-first"),
             Style::SingleDash => Some("single-dash"),
+            Style::PowerShell => Some("powershell"),
+            Style::PowerShellFirst => Some("powershell-first"),
+            Style::Slash => Some("slash"),
+            Style::SlashFirst => Some("slash-first"),
         };
+        if self.style.is_windows() {
+            self.options.values_mut().for_each(|spelling| *spelling = names_without_case(spelling));
+        }
+        if matches!(self.style, Style::PowerShell) {
+            let common = OF_EVERY_CMDLET.map(|(key, spelling)| (key.to_owned(), names_without_case(spelling)));
+            self.options.extend(common);
+            self.effects.iter_mut().for_each(unless_only_told);
+        }
         put(&mut node, "style", style.map_or(Value::Null, Value::from));
         put(&mut node, "leading", Some(self.leading).filter(|count| *count > 0).map_or(Value::Null, Value::from));
         put(&mut node, "options", options(&self.options)?);
+        put(&mut node, "piped", self.piped.map_or(Value::Null, Value::from));
         let mut commands = Map::new();
         for (names, subcommand) in self.commands {
             let lowered = subcommand.lower().map_err(|problem| format!("{names}: {problem}"))?;
@@ -320,6 +375,23 @@ impl Subcommand {
         put(&mut node, "texts", if self.texts { Value::Bool(true) } else { Value::Null });
         put(&mut node, "prints", self.prints.map_or(Value::Null, Value::from));
         Ok(Value::Object(node))
+    }
+}
+
+/// Names in lower case; the last word, which says what follows, as it is.
+fn names_without_case(spelling: &str) -> String {
+    let words = spelling.split_whitespace().map(|word| match word.as_bytes().first() {
+        Some(b'-' | b'/') => word.to_lowercase(),
+        _ => word.to_owned(),
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// With `-WhatIf` a cmdlet only tells what it would do.
+fn unless_only_told(effect: &mut Value) {
+    let Value::Object(effect) = effect else { return };
+    if let Value::Array(unless) = effect.entry("unless").or_insert_with(|| json!([])) {
+        unless.push("what-if".into());
     }
 }
 

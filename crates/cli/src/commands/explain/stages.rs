@@ -101,7 +101,7 @@ impl<'a> Work<'a> {
     }
 
     fn action(&mut self, view: View<'a>) {
-        let Action::Shell { command } = view.action else {
+        let Action::Shell { command, .. } = view.action else {
             self.other_action(view);
             return;
         };
@@ -145,7 +145,7 @@ impl<'a> Work<'a> {
 
     fn other_action(&mut self, view: View<'_>) {
         let (does, subject, content) = match view.action {
-            Action::Shell { command } => ("runs", command, None),
+            Action::Shell { command, .. } => ("runs", command, None),
             Action::Read { path } => ("reads", &path.text, None),
             Action::Write { path, content } => ("writes", &path.text, Some(content)),
             Action::Edit { path, content } => ("edits", &path.text, Some(content)),

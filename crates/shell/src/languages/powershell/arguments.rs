@@ -1,0 +1,219 @@
+//! The words of a command: parameters, lists, splats, redirections.
+
+use super::{Items, Reader, scan, strings};
+use crate::languages::windows;
+use crate::value::Value;
+use crate::{Access, Redirection};
+
+/// What follows a command's name.
+#[derive(Default)]
+pub(super) struct Arguments {
+    /// A list of several values is one word.
+    pub(super) words: Vec<Value>,
+    pub(super) redirects: Vec<Redirection>,
+}
+
+impl<'a> Reader<'_, '_, 'a> {
+    /// Words and redirections to the end of the command.
+    pub(super) fn arguments(&mut self) -> Arguments {
+        let mut arguments = Arguments::default();
+        loop {
+            self.skip(false);
+            let start = self.at;
+            match self.letter() {
+                None | Some('\n' | '\r' | ';' | '|' | ')' | '}') => return arguments,
+                Some('&') => return arguments,
+                Some('<') => self.bump(),
+                Some('-') if self.rest().starts_with("--%") => self.verbatim(&mut arguments.words),
+                Some(_) if self.redirection(&mut arguments.redirects) => {}
+                Some('@') if self.letter_after(1).is_some_and(strings::begins_name) => {
+                    self.bump();
+                    let name = self.take(|letter| strings::begins_name(letter) || letter == ':').to_owned();
+                    arguments.words.extend(self.variable(&name, start));
+                }
+                Some(_) => {
+                    let word = self.argument();
+                    arguments.words.push(word);
+                }
+            }
+            if self.at == start {
+                self.bump();
+            }
+        }
+    }
+
+    /// One word: elements with commas between them.
+    fn argument(&mut self) -> Value {
+        let start = self.at;
+        let parameter = self.letter() == Some('-');
+        let mut values = self.element_of_list();
+        if parameter && values.last().is_some_and(|value| value.prefix().ends_with(':')) {
+            self.skip(false);
+            let mut joined = values.pop().unwrap_or_default();
+            joined.push(windows::list(self.element_of_list()));
+            values.push(joined);
+        }
+        loop {
+            let before = self.at;
+            self.skip(false);
+            if self.letter() != Some(',') {
+                self.at = before;
+                break;
+            }
+            self.bump();
+            self.skip(true);
+            values.extend(self.element_of_list());
+        }
+        if values.is_empty() {
+            return Value::text("", self.origin_from(start));
+        }
+        windows::list(values)
+    }
+
+    fn element_of_list(&mut self) -> Vec<Value> {
+        let start = self.at;
+        let values = match self.letter() {
+            Some('(') => {
+                let part = self.bracket();
+                let values = self.inside(part).values;
+                return self.members(values, None, start);
+            }
+            Some('@') if self.letter_after(1).is_some_and(|letter| "({'\"".contains(letter)) => {
+                let values = self.at_sign();
+                return self.members(values, None, start);
+            }
+            Some('{') => return self.block().into_iter().collect(),
+            Some('$')
+                if self
+                    .letter_after(1)
+                    .is_some_and(|letter| strings::begins_name(letter) || "({$?^".contains(letter)) =>
+            {
+                let values = self.dollar(false);
+                self.members(values, None, start)
+            }
+            Some('"') => {
+                let value = self.double_quoted();
+                self.members(vec![value], None, start)
+            }
+            Some('\'') => {
+                let value = self.single_quoted();
+                self.members(vec![value], None, start)
+            }
+            _ => Vec::new(),
+        };
+        if !self.is_in_word() {
+            return values;
+        }
+        let mut word = windows::list(values);
+        self.word(&mut word);
+        vec![self.finish(word, start)]
+    }
+
+    fn is_in_word(&self) -> bool {
+        self.letter().is_some_and(|letter| !letter.is_whitespace() && !";|&(){},<>".contains(letter))
+    }
+
+    /// A word without quotes around it; quotes inside of it are taken off.
+    pub(super) fn word(&mut self, value: &mut Value) {
+        while self.is_in_word() {
+            match self.letter() {
+                Some('"') => value.push(self.double_quoted()),
+                Some('\'') => value.push(self.single_quoted()),
+                Some('$') => self.expansion(value),
+                Some('`') => {
+                    self.bump();
+                    if let Some(letter) = self.rest().chars().next() {
+                        self.string_letter(value, letter);
+                    }
+                }
+                Some(letter) => self.string_letter(value, letter),
+                None => return,
+            }
+        }
+    }
+
+    /// `--%`: what follows is passed on as it stands.
+    fn verbatim(&mut self, words: &mut Vec<Value>) {
+        self.at += 3;
+        let start = self.at;
+        let end =
+            self.text.get(start..).and_then(|rest| rest.find(['\n', '|'])).map_or(self.text.len(), |end| start + end);
+        self.at = end;
+        let origin = self.origin_from(start);
+        let raw = self.text.get(start..end).unwrap_or("");
+        words.extend(raw.split_whitespace().map(|word| Value::text(word.trim_matches('"'), origin)));
+    }
+
+    /// `>`, `>>`, `2>`, `*>`, `2>&1`; whether there was one.
+    pub(super) fn redirection(&mut self, redirects: &mut Vec<Redirection>) -> bool {
+        let before = self.at;
+        let number = self.letter().and_then(|letter| letter.to_digit(10));
+        if number.is_some() || self.letter() == Some('*') {
+            self.bump();
+        }
+        if self.letter() != Some('>') {
+            self.at = before;
+            return false;
+        }
+        self.bump();
+        let access = if self.eat(">") { Access::Append } else { Access::Overwrite };
+        if self.letter() == Some('&') {
+            self.bump();
+            self.bump();
+            return true;
+        }
+        self.skip(false);
+        for target in self.element_of_list() {
+            if !target.literal().is_some_and(|name| name.is_empty() || name.eq_ignore_ascii_case("nul")) {
+                redirects.push(Redirection { access, descriptor: number.unwrap_or(1), target });
+            }
+        }
+        true
+    }
+
+    /// Files that an expression's value is written to.
+    pub(super) fn redirect_expression(&mut self, items: &mut Items, start: usize) {
+        let mut redirects = Vec::new();
+        loop {
+            let before = self.at;
+            self.skip(false);
+            if self.at >= self.text.len() || !self.redirection(&mut redirects) {
+                self.at = before;
+                break;
+            }
+        }
+        if redirects.is_empty() {
+            return;
+        }
+        let origin = self.origin_from(start);
+        let mut output = std::mem::take(items).stream();
+        self.on.redirected_group(redirects, origin, &mut output);
+        items.commands = output.commands;
+    }
+
+    /// Whether `.` or `&` calls what follows it.
+    pub(super) fn calls(&self) -> bool {
+        let second = self.rest().chars().nth(1).map(scan::plain);
+        match self.letter() {
+            Some('&') => second != Some('&'),
+            Some('.') => second.is_none_or(|letter| letter.is_whitespace() || "$\"'({".contains(letter)),
+            _ => false,
+        }
+    }
+
+    /// The name behind `.` or `&`, or the word that begins a command.
+    pub(super) fn command_name(&mut self) -> Vec<Value> {
+        if self.calls() {
+            self.bump();
+            self.skip(false);
+        }
+        let start = self.at;
+        // `%{ … }` and `?{ … }` need no blank before the block.
+        if matches!(self.letter(), Some('%' | '?')) && !self.letter_after(1).is_some_and(strings::begins_name) {
+            let sign = if self.letter() == Some('%') { "%" } else { "?" };
+            self.bump();
+            return vec![Value::text(sign, self.origin_from(start))];
+        }
+        self.element_of_list()
+    }
+}

@@ -1,0 +1,385 @@
+//! Expressions: what a value is made of, as far as that follows from the text.
+
+use super::strings::{self, begins_name};
+use super::{Items, Reader, operators, scan};
+use crate::value::{Piece, Value, Why};
+
+/// What stands before an operand.
+enum Prefix {
+    Nothing,
+    Negative,
+    Join,
+    Split,
+    Cast(String),
+}
+
+impl<'a> Reader<'_, '_, 'a> {
+    /// Whether what comes is an expression and no command.
+    pub(super) fn begins_expression(&self) -> bool {
+        let rest = self.rest();
+        let second = self.letter_after(1);
+        match self.letter() {
+            Some('$' | '"' | '\'' | '(' | '{' | ',') => true,
+            Some('!') => second.is_some_and(|letter| letter.is_whitespace() || "$([!'\"".contains(letter)),
+            Some('@') => second.is_some_and(|letter| "({'\"".contains(letter)),
+            Some('[') => second.is_some_and(begins_name),
+            Some('+' | '-') => {
+                let word: String =
+                    rest.chars().skip(1).take_while(|letter| letter.is_ascii_alphabetic()).collect::<String>();
+                let unary = ["join", "split", "csplit", "isplit", "not", "bnot"];
+                second.is_some_and(|letter| letter.is_ascii_digit() || "$('\"+-".contains(letter))
+                    || unary.contains(&word.to_ascii_lowercase().as_str())
+            }
+            Some('.') => second.is_some_and(|letter| letter.is_ascii_digit()),
+            Some(letter) if letter.is_ascii_digit() => {
+                let dots = rest.find("..").unwrap_or(rest.len());
+                let word = rest.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '.');
+                let word = rest.get(..word.unwrap_or(rest.len()).min(dots)).unwrap_or("");
+                let behind = rest.get(word.len()..).and_then(|rest| rest.chars().next());
+                operators::number(word).is_some()
+                    && behind.is_none_or(|letter| letter.is_whitespace() || ";|)},+-*/%.".contains(letter))
+            }
+            _ => false,
+        }
+    }
+
+    /// An expression with all its operators.
+    pub(super) fn expression(&mut self) -> Vec<Value> {
+        let start = self.at;
+        let values = self.level(0);
+        self.skip(false);
+        // `a ? b : c` and `a ?? b`
+        if self.eat("??") {
+            self.skip(true);
+            let other = self.expression_once();
+            return if values.iter().any(|value| value.literal().is_some()) { values } else { other };
+        }
+        if self.letter() == Some('?') && self.letter_after(1).is_some_and(char::is_whitespace) {
+            self.bump();
+            self.skip(true);
+            let one = self.expression_once();
+            self.skip(true);
+            if self.letter() == Some(':') {
+                self.bump();
+                self.skip(true);
+            }
+            let other = self.expression_once();
+            return if one == other { one } else { vec![self.unknown(start, Why::Branches)] };
+        }
+        values
+    }
+
+    /// One side of a choice, which may hold choices itself.
+    fn expression_once(&mut self) -> Vec<Value> {
+        let origin = self.origin;
+        if !self.on.enters(0, origin) {
+            return Vec::new();
+        }
+        let values = self.expression();
+        self.on.leaves();
+        values
+    }
+
+    /// An expression that ends at a comma.
+    pub(super) fn expression_above_commas(&mut self) -> Vec<Value> {
+        self.level(operators::ABOVE_COMMA)
+    }
+
+    /// Operators that bind at least as close as `least`.
+    fn level(&mut self, least: u8) -> Vec<Value> {
+        let start = self.at;
+        let mut left = self.operand();
+        loop {
+            let before = self.at;
+            self.skip(false);
+            let Some(operator) = operators::at(self.rest()).filter(|operator| operator.level >= least) else {
+                self.at = before;
+                return left;
+            };
+            self.at += operator.length;
+            self.skip(true);
+            let right = self.level(operator.level + 1);
+            let origin = self.origin_from(start);
+            left = self.operate(&operator, left, right, origin);
+        }
+    }
+
+    /// An operand with what stands before it.
+    fn operand(&mut self) -> Vec<Value> {
+        let start = self.at;
+        let mut prefixes = Vec::new();
+        while let Some(prefix) = self.prefix() {
+            prefixes.push(prefix);
+            self.skip(true);
+        }
+        let mut values = self.primary_with_members();
+        for prefix in prefixes.into_iter().rev() {
+            let origin = self.origin_from(start);
+            values = match prefix {
+                Prefix::Nothing => values,
+                Prefix::Negative => values.iter().map(|value| operators::negative(value, origin)).collect(),
+                Prefix::Join => vec![self.joined(&values, "", origin)],
+                Prefix::Split => values.iter().flat_map(|value| value.split(&[' ', '\t', '\n'])).collect(),
+                Prefix::Cast(name) => self.cast(&name, values, origin),
+            };
+        }
+        values
+    }
+
+    fn prefix(&mut self) -> Option<Prefix> {
+        let rest = self.rest();
+        match self.letter()? {
+            '!' | ',' => {
+                self.bump();
+                Some(Prefix::Nothing)
+            }
+            '+' => {
+                self.take(|letter| letter == '+');
+                Some(Prefix::Nothing)
+            }
+            '-' => {
+                let dash = self.rest().chars().next().map_or(1, char::len_utf8);
+                let word: String =
+                    rest.chars().skip(1).take_while(|letter| letter.is_ascii_alphabetic()).collect::<String>();
+                let prefix = match word.to_ascii_lowercase().as_str() {
+                    "join" => Prefix::Join,
+                    "split" | "csplit" | "isplit" => Prefix::Split,
+                    "not" | "bnot" => Prefix::Nothing,
+                    "" => Prefix::Negative,
+                    _ => return None,
+                };
+                self.at += dash + word.len();
+                Some(prefix)
+            }
+            '[' => self.cast_prefix(),
+            _ => None,
+        }
+    }
+
+    /// `[type]` before a value; not before `::`, and not where a type alone is meant.
+    fn cast_prefix(&mut self) -> Option<Prefix> {
+        let before = self.at;
+        let (name, _) = self.bracket();
+        let behind = self.rest().trim_start_matches([' ', '\t']);
+        let next = behind.chars().next().map(scan::plain);
+        let casts = next.is_some_and(|letter| begins_name(letter) || "$('\"@[{+-!".contains(letter));
+        let operator = operators::at(behind).is_some_and(|_| next == Some('-'));
+        if casts && !behind.starts_with("::") && !operator {
+            return Some(Prefix::Cast(name.to_owned()));
+        }
+        self.at = before;
+        None
+    }
+
+    pub(super) fn primary_with_members(&mut self) -> Vec<Value> {
+        let start = self.at;
+        let (values, type_name) = self.primary();
+        self.members(values, type_name, start)
+    }
+
+    /// One value, and the name of a type if it is one.
+    fn primary(&mut self) -> (Vec<Value>, Option<String>) {
+        let start = self.at;
+        let values = match self.letter() {
+            Some('$') => self.dollar(false),
+            Some('"') => vec![self.double_quoted()],
+            Some('\'') => vec![self.single_quoted()],
+            Some('(') => {
+                let part = self.bracket();
+                self.inside(part).values
+            }
+            Some('{') => self.block().into_iter().collect(),
+            Some('@') => self.at_sign(),
+            Some('[') => {
+                let (name, _) = self.bracket();
+                return (vec![Value::text(format!("[{name}]"), self.origin_from(start))], Some(name.to_owned()));
+            }
+            Some(_) => self.bare(),
+            None => Vec::new(),
+        };
+        (values, None)
+    }
+
+    /// A number or a word without quotes.
+    fn bare(&mut self) -> Vec<Value> {
+        let start = self.at;
+        let word = self.take(|letter| begins_name(letter) || letter == '.');
+        // `1..3`: the dots are an operator.
+        if let Some((number, _)) = word.split_once("..").filter(|(number, _)| operators::number(number).is_some()) {
+            self.at = start + number.len();
+            return vec![Value::text(number, self.origin_from(start))];
+        }
+        if word.is_empty() {
+            return Vec::new();
+        }
+        let origin = self.origin_from(start);
+        match operators::number(word) {
+            Some(number) => vec![Value::text(number.to_string(), origin)],
+            None => vec![self.on.with_holes(word, origin)],
+        }
+    }
+
+    /// `@( … )`, `@{ … }`, a here-string.
+    pub(super) fn at_sign(&mut self) -> Vec<Value> {
+        if scan::begins_here_string(self.text, self.at) {
+            return vec![self.here_string()];
+        }
+        self.bump();
+        match self.letter() {
+            Some('(') => {
+                let part = self.bracket();
+                self.inside(part).values
+            }
+            Some('{') => {
+                let (text, start) = self.bracket();
+                self.deeper(text, start, |reader| reader.table()).unwrap_or_default()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The entries of `@{a = 1; b = 2}`, each as the parameter that it is when the table is given to a command.
+    fn table(&mut self) -> Vec<Value> {
+        let mut entries = Vec::new();
+        loop {
+            self.skip(true);
+            let start = self.at;
+            if self.at >= self.text.len() {
+                return entries;
+            }
+            let key = self.operand();
+            self.skip(true);
+            if self.letter() == Some('=') {
+                self.bump();
+                self.skip(true);
+                let values: Items = self.chain();
+                let key = key.first().and_then(|key| key.literal()).unwrap_or_default().into_owned();
+                let mut entry = Value::text(format!("-{key}:"), self.origin_from(start));
+                entry.push(crate::languages::windows::list(values.values));
+                entries.push(entry);
+            }
+            if self.at == start {
+                self.bump();
+            }
+        }
+    }
+
+    /// `.name`, `.name( … )`, `::name`, `[ … ]` behind a value.
+    pub(super) fn members(
+        &mut self,
+        mut values: Vec<Value>,
+        mut type_name: Option<String>,
+        start: usize,
+    ) -> Vec<Value> {
+        loop {
+            let before = self.at;
+            let is_static = self.rest().starts_with("::");
+            match self.letter() {
+                Some(':') if is_static => self.at += 2,
+                Some('.')
+                    if self.letter_after(1).is_some_and(|letter| begins_name(letter) || "$'\"(".contains(letter)) =>
+                {
+                    self.bump();
+                }
+                Some('?') if self.rest().starts_with("?.") => self.at += 2,
+                Some('[') => {
+                    values = self.indexed(values, start);
+                    type_name = None;
+                    continue;
+                }
+                Some('+') if self.rest().starts_with("++") => {
+                    self.at += 2;
+                    values = self.counted(start, before);
+                    continue;
+                }
+                Some('-') if self.rest().starts_with("--") => {
+                    self.at += 2;
+                    values = self.counted(start, before);
+                    continue;
+                }
+                _ => return values,
+            }
+            let Some(name) = self.member_name() else {
+                self.at = before;
+                return values;
+            };
+            let arguments = if self.letter() == Some('(') { Some(self.call_arguments()) } else { None };
+            let type_name = type_name.take().filter(|_| is_static);
+            values = self.member(super::methods::Member { name, type_name, values, arguments }, start);
+        }
+    }
+
+    /// `$i++`: from here on it is another number.
+    fn counted(&mut self, start: usize, end: usize) -> Vec<Value> {
+        let name = self.text.get(start..end).unwrap_or("").trim_start_matches('$').to_owned();
+        let unknown = vec![self.unknown(start, Why::Arithmetic)];
+        if !name.is_empty() && name.chars().all(|letter| begins_name(letter) || letter == ':') {
+            self.assign_name(&name, unknown.clone());
+        }
+        unknown
+    }
+
+    fn member_name(&mut self) -> Option<String> {
+        let values = match self.letter()? {
+            '$' => self.dollar(false),
+            '"' => vec![self.double_quoted()],
+            '\'' => vec![self.single_quoted()],
+            '(' => {
+                let part = self.bracket();
+                self.inside(part).values
+            }
+            _ => return Some(self.take(begins_name).to_owned()).filter(|name| !name.is_empty()),
+        };
+        Some(values.first().and_then(Value::literal).unwrap_or_default().into_owned())
+    }
+
+    /// The arguments of a method, each with its values.
+    fn call_arguments(&mut self) -> Vec<Vec<Value>> {
+        let (text, start) = self.bracket();
+        let read = |reader: &mut Reader<'_, '_, 'a>| {
+            let mut arguments = Vec::new();
+            loop {
+                reader.skip(true);
+                let before = reader.at;
+                if reader.at >= reader.text.len() {
+                    return arguments;
+                }
+                arguments.push(reader.expression_above_commas());
+                reader.skip(true);
+                if reader.letter() == Some(',') || reader.at == before {
+                    reader.bump();
+                }
+            }
+        };
+        self.deeper(text, start, read).unwrap_or_default()
+    }
+
+    /// `[0]`, `[1..3]`, `[4,2]`, `[-1]`, `['key']`.
+    fn indexed(&mut self, values: Vec<Value>, start: usize) -> Vec<Value> {
+        let part = self.bracket();
+        let indexes = self.inside(part).values;
+        let origin = self.origin_from(start);
+        let letters = match values.as_slice() {
+            [one] => operators::letters(one),
+            _ => None,
+        };
+        let elements = letters.unwrap_or(values);
+        let known: Option<Vec<Value>> =
+            indexes.iter().map(|index| operators::element(&elements, index)).collect::<Option<_>>();
+        match known {
+            Some(found) if !indexes.is_empty() => found,
+            _ => vec![Value::piece(Piece::Unknown(Why::NotEvaluated), origin)],
+        }
+    }
+
+    /// The value of `text[..]` without what is only its type.
+    pub(super) fn type_of(name: &str) -> String {
+        let name = name.trim().to_lowercase();
+        name.strip_prefix("system.").map_or(name.clone(), str::to_owned)
+    }
+
+    /// Whether a value is a script block that stands in the text.
+    pub(super) fn block_of(values: &[Value]) -> Option<Value> {
+        values.iter().find(|value| strings::is_block(value)).cloned()
+    }
+}

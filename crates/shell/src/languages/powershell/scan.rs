@@ -1,0 +1,150 @@
+//! Where brackets and strings of PowerShell end, told without reading what stands in them.
+
+/// A letter as PowerShell takes it: typographic quotes and dashes count as the plain ones.
+pub(super) fn plain(letter: char) -> char {
+    match letter {
+        '\u{2018}'..='\u{201b}' => '\'',
+        '\u{201c}'..='\u{201e}' => '"',
+        '\u{2013}'..='\u{2015}' => '-',
+        '\u{a0}' | '\u{85}' => ' ',
+        letter => letter,
+    }
+}
+
+/// Where the bracket that opens at `open` is closed; `None` if it is not.
+///
+/// One pass with a stack of its own: a string in double quotes may hold `$( … )`, which may hold strings.
+pub(super) fn closing(text: &str, open: usize) -> Option<usize> {
+    let mut stack: Vec<char> = Vec::new();
+    let mut at = open;
+    let mut begins_token = true;
+    while let Some(letter) = next(text, at) {
+        let step = letter.len_utf8();
+        if stack.last() == Some(&'"') {
+            at = in_string(text, at, &mut stack);
+            continue;
+        }
+        let token = begins_token;
+        begins_token = letter.is_whitespace() || "({[;|&,=".contains(letter);
+        at = match plain(letter) {
+            '`' => past(text, at + step),
+            '\'' => past_quote(text, at + step, '\''),
+            '@' if begins_here_string(text, at) => past_here_string(text, at),
+            '#' if token => past_line(text, at),
+            '<' if text.get(at..).is_some_and(|rest| rest.starts_with("<#")) => past_comment(text, at),
+            '"' => {
+                stack.push('"');
+                at + step
+            }
+            bracket @ ('(' | '{' | '[') => {
+                stack.push(bracket);
+                at + step
+            }
+            bracket @ (')' | '}' | ']') => {
+                if stack.last().copied() == Some(partner(bracket)) {
+                    stack.pop();
+                }
+                if stack.is_empty() {
+                    return Some(at);
+                }
+                at + step
+            }
+            _ => at + step,
+        };
+    }
+    None
+}
+
+fn partner(bracket: char) -> char {
+    match bracket {
+        ')' => '(',
+        '}' => '{',
+        _ => '[',
+    }
+}
+
+/// One step inside of double quotes.
+fn in_string(text: &str, at: usize, stack: &mut Vec<char>) -> usize {
+    let Some(letter) = next(text, at) else { return text.len() };
+    let behind = at + letter.len_utf8();
+    match plain(letter) {
+        '`' => past(text, behind),
+        '"' if next(text, behind).map(plain) == Some('"') => past(text, behind),
+        '"' => {
+            stack.pop();
+            behind
+        }
+        '$' if next(text, behind) == Some('(') => {
+            stack.push('(');
+            behind + 1
+        }
+        _ => behind,
+    }
+}
+
+/// Behind the letter at `at`.
+fn past(text: &str, at: usize) -> usize {
+    at + next(text, at).map_or(0, char::len_utf8)
+}
+
+/// Behind the quote that closes a string; a doubled one stands for itself.
+pub(super) fn past_quote(text: &str, mut at: usize, quote: char) -> usize {
+    while let Some(letter) = next(text, at) {
+        at += letter.len_utf8();
+        if plain(letter) != quote {
+            continue;
+        }
+        match next(text, at) {
+            Some(again) if plain(again) == quote => at += again.len_utf8(),
+            _ => return at,
+        }
+    }
+    at
+}
+
+/// `@'` or `@"` with nothing behind it on its line.
+pub(super) fn begins_here_string(text: &str, at: usize) -> bool {
+    let Some(quote) = next(text, at + 1) else { return false };
+    let rest = text.get(at + 1 + quote.len_utf8()..).unwrap_or("");
+    let line = rest.split('\n').next().unwrap_or("");
+    matches!(plain(quote), '\'' | '"') && line.trim().is_empty() && line.len() < rest.len()
+}
+
+/// The body of the here-string at `at`: its first byte, one past its last, and where the text goes on.
+pub(super) fn here_string(text: &str, at: usize) -> (usize, usize, usize) {
+    let quote = next(text, at + 1).map_or('"', plain);
+    let begin = text.get(at..).and_then(|rest| rest.find('\n')).map_or(text.len(), |line| at + line + 1);
+    let mut line = begin;
+    while line < text.len() {
+        let rest = text.get(line..).unwrap_or("");
+        let mut letters = rest.trim_start_matches([' ', '\t']).chars();
+        let length = rest.find('\n').map_or(rest.len(), |end| end + 1);
+        if letters.next().map(plain) == Some(quote) && letters.next() == Some('@') {
+            let mark = line + rest.find('@').map_or(0, |end| end + 1);
+            let before = text.get(..line).unwrap_or("");
+            let before = before.strip_suffix('\n').unwrap_or(before);
+            let end = before.strip_suffix('\r').unwrap_or(before).len();
+            return (begin, end.max(begin), mark);
+        }
+        line += length;
+    }
+    (begin, text.len(), text.len())
+}
+
+fn past_here_string(text: &str, at: usize) -> usize {
+    here_string(text, at).2
+}
+
+/// To the end of the line.
+pub(super) fn past_line(text: &str, at: usize) -> usize {
+    text.get(at..).and_then(|rest| rest.find('\n')).map_or(text.len(), |end| at + end)
+}
+
+/// Behind `#>`.
+pub(super) fn past_comment(text: &str, at: usize) -> usize {
+    text.get(at..).and_then(|rest| rest.find("#>")).map_or(text.len(), |end| at + end + 2)
+}
+
+fn next(text: &str, at: usize) -> Option<char> {
+    text.get(at..)?.chars().next()
+}

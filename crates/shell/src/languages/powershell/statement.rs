@@ -1,0 +1,623 @@
+//! Statements: what is walked in which order, and what stays known behind branches and loops.
+
+use super::strings::{is_block, without_scope};
+use super::{Items, Reader, scan, strings};
+use crate::interpret::State;
+use crate::value::{Origin, Value, Why};
+
+/// More rounds than this are one whose value is not known.
+const MOST_ROUNDS: usize = 64;
+
+impl<'a> Reader<'_, '_, 'a> {
+    /// All statements to the end of the text.
+    pub(super) fn statements(&mut self) -> Items {
+        let mut items = Items::default();
+        loop {
+            self.skip(true);
+            let start = self.at;
+            let origin = self.origin_of(start, self.text.len());
+            if self.at >= self.text.len() || !self.on.steps(origin) {
+                return items;
+            }
+            items.extend(self.statement());
+            if self.at == start {
+                self.bump();
+                self.gap(start, Why::Unparsed);
+            }
+        }
+    }
+
+    fn statement(&mut self) -> Items {
+        if self.letter() == Some(':') && self.letter_after(1).is_some_and(strings::begins_name) {
+            // The label of a loop.
+            self.bump();
+            self.take(strings::begins_name);
+            self.skip(true);
+        }
+        let start = self.at;
+        let keyword = self.keyword();
+        let items = match keyword.as_str() {
+            "if" => self.if_statement(),
+            "switch" => self.switch(),
+            "for" | "while" => self.counted_loop(),
+            "foreach" => self.foreach(),
+            "do" => self.do_loop(),
+            "try" => self.try_statement(),
+            "function" | "filter" | "workflow" | "configuration" => self.function(),
+            "class" | "enum" | "interface" => self.class(),
+            "param" => self.parameters(),
+            "begin" | "process" | "end" | "dynamicparam" | "clean" | "finally" | "else" | "data" | "parallel"
+            | "sequence" | "inlinescript" | "trap" | "catch" => self.plain_block(),
+            "using" => {
+                self.at = scan::past_line(self.text, self.at);
+                Some(Items::default())
+            }
+            "return" | "throw" | "exit" | "break" | "continue" => {
+                self.skip(false);
+                Some(if self.ends() { Items::default() } else { self.chain() })
+            }
+            _ => None,
+        };
+        items.unwrap_or_else(|| {
+            self.at = start;
+            self.chain()
+        })
+    }
+
+    /// The word that may begin a statement, in lower case.
+    fn keyword(&mut self) -> String {
+        let word = self.take(|letter| letter.is_ascii_alphabetic()).to_ascii_lowercase();
+        let apart =
+            !self.letter().is_some_and(|letter| strings::begins_name(letter) || "-.\\/:`'\"=$%*?!~".contains(letter));
+        if apart { word } else { String::new() }
+    }
+
+    fn ends(&self) -> bool {
+        self.letter().is_none_or(|letter| "\n\r;)}".contains(letter))
+    }
+
+    /// `( … )`, walked.
+    fn condition(&mut self) -> Option<Items> {
+        self.skip(true);
+        if self.letter() != Some('(') {
+            return None;
+        }
+        let part = self.bracket();
+        Some(self.inside(part))
+    }
+
+    /// `{ … }`, not walked.
+    pub(super) fn block(&mut self) -> Option<Value> {
+        self.skip(true);
+        if self.letter() != Some('{') {
+            return None;
+        }
+        let start = self.at;
+        self.bracket();
+        let text = self.text.get(start..self.at).unwrap_or("");
+        let text = if text.ends_with('}') { text.to_owned() } else { format!("{text}}}") };
+        Some(Value::text(text, self.origin_from(start)))
+    }
+
+    fn run_block(&mut self) -> Option<Items> {
+        let block = self.block()?;
+        Some(self.walk(&block, &[]))
+    }
+
+    /// The word that follows, if it is this one.
+    fn follows(&mut self, word: &str) -> bool {
+        let before = self.at;
+        self.skip(true);
+        let found = self.keyword() == word;
+        if !found {
+            self.at = before;
+        }
+        found
+    }
+
+    fn if_statement(&mut self) -> Option<Items> {
+        self.condition()?;
+        let mut items = Items::default();
+        let mut ends = Vec::new();
+        loop {
+            items.extend(self.branch(&mut ends)?);
+            if self.follows("elseif") {
+                self.condition()?;
+            } else {
+                break;
+            }
+        }
+        if self.follows("else") {
+            items.extend(self.run_block()?);
+        }
+        self.merge(&ends);
+        Some(items)
+    }
+
+    /// A block that may run or not; the state is as if it had not.
+    fn branch(&mut self, ends: &mut Vec<State>) -> Option<Items> {
+        let before = self.on.state.clone();
+        let items = self.run_block();
+        ends.push(std::mem::replace(&mut self.on.state, before));
+        items
+    }
+
+    fn merge(&mut self, ends: &[State]) {
+        ends.iter().for_each(|end| self.on.state.merge(end));
+    }
+
+    fn switch(&mut self) -> Option<Items> {
+        self.skip(false);
+        while self.letter() == Some('-') {
+            self.bump();
+            self.take(|letter| letter.is_alphabetic());
+            self.skip(false);
+        }
+        let subject = match self.letter() {
+            Some('(') => self.condition()?,
+            _ => Items::of(self.primary_with_members()),
+        };
+        self.skip(true);
+        if self.letter() != Some('{') {
+            return None;
+        }
+        let part = self.bracket();
+        self.set("_", subject.values);
+        self.deeper(part.0, part.1, |reader| reader.cases())
+    }
+
+    /// Patterns, each with its block.
+    fn cases(&mut self) -> Items {
+        let mut items = Items::default();
+        let mut ends = Vec::new();
+        loop {
+            self.skip(true);
+            let start = self.at;
+            if self.at >= self.text.len() {
+                break;
+            }
+            if self.letter() == Some('{') {
+                items.extend(self.run_block().unwrap_or_default());
+            } else {
+                self.expression();
+            }
+            self.skip(true);
+            items.extend(self.branch(&mut ends).unwrap_or_default());
+            if self.at == start {
+                self.bump();
+            }
+        }
+        self.merge(&ends);
+        items
+    }
+
+    /// `for (a; b; c) { … }` and `while (b) { … }`: what stands in the parentheses is walked before each round.
+    fn counted_loop(&mut self) -> Option<Items> {
+        self.skip(true);
+        if self.letter() != Some('(') {
+            return None;
+        }
+        let part = self.bracket();
+        let body = self.block()?;
+        Some(self.rounds(|reader| {
+            reader.inside(part);
+            reader.walk(&body, &[])
+        }))
+    }
+
+    fn do_loop(&mut self) -> Option<Items> {
+        let body = self.block()?;
+        let items = self.rounds(|reader| reader.walk(&body, &[]));
+        if self.follows("while") || self.follows("until") {
+            self.condition();
+        }
+        Some(items)
+    }
+
+    /// Two rounds: the second begins with whatever the first may have left.
+    fn rounds(&mut self, mut round: impl FnMut(&mut Self) -> Items) -> Items {
+        let before = self.on.state.clone();
+        let mut items = round(self);
+        if !self.on.state.same_names(&before) {
+            self.on.state.merge(&before);
+            let again = self.on.state.clone();
+            items.extend(round(self));
+            self.on.state.merge(&again);
+        }
+        items
+    }
+
+    fn foreach(&mut self) -> Option<Items> {
+        self.skip(false);
+        while self.letter() == Some('-') {
+            self.bump();
+            self.take(|letter| letter.is_alphabetic());
+            self.skip(false);
+        }
+        if self.letter() != Some('(') {
+            return None;
+        }
+        let (text, start) = self.bracket();
+        let body = self.block()?;
+        let (name, values) = self.deeper(text, start, |reader| {
+            reader.skip(true);
+            reader.bump();
+            let name = reader.take(|letter| strings::begins_name(letter) || letter == ':').to_owned();
+            reader.skip(true);
+            reader.keyword();
+            (name, reader.statements().values)
+        })?;
+        Some(self.each(&name, values, &body))
+    }
+
+    /// A round for each value.
+    pub(super) fn each(&mut self, name: &str, values: Vec<Value>, body: &Value) -> Items {
+        let many = values.len() > MOST_ROUNDS;
+        let origin = body.origin();
+        let mut rounds = values;
+        if many || rounds.is_empty() {
+            rounds = vec![Value::piece(crate::Piece::Unknown(Why::Branches), origin)];
+        }
+        let before = self.on.state.clone();
+        let mut ends = vec![before];
+        let mut items = Items::default();
+        for value in rounds {
+            self.set(without_scope(name), vec![value]);
+            items.extend(self.walk(body, &[]));
+            ends.push(self.on.state.clone());
+        }
+        self.merge(&ends);
+        items
+    }
+
+    fn try_statement(&mut self) -> Option<Items> {
+        let before = self.on.state.clone();
+        let mut items = self.run_block()?;
+        let mut ends = vec![before];
+        while self.follows("catch") {
+            self.skip_types();
+            items.extend(self.branch(&mut ends).unwrap_or_default());
+        }
+        self.merge(&ends);
+        if self.follows("finally") {
+            items.extend(self.run_block().unwrap_or_default());
+        }
+        Some(items)
+    }
+
+    fn skip_types(&mut self) {
+        self.skip(true);
+        while self.letter() == Some('[') {
+            self.bracket();
+            self.skip(true);
+            if self.letter() == Some(',') {
+                self.bump();
+                self.skip(true);
+            }
+        }
+    }
+
+    /// A keyword with its block: it stands, whatever the keyword is.
+    fn plain_block(&mut self) -> Option<Items> {
+        self.skip(false);
+        if self.letter() == Some('[') {
+            self.skip_types();
+        } else if self.letter() != Some('{') && self.letter() != Some('\n') && self.letter() != Some('\r') {
+            // `data NAME { … }`
+            self.take(|letter| strings::begins_name(letter) || "-, ".contains(letter));
+        }
+        let mut ends = Vec::new();
+        let items = self.branch(&mut ends);
+        self.merge(&ends);
+        items
+    }
+
+    /// Remembered until it is called.
+    fn function(&mut self) -> Option<Items> {
+        self.skip(false);
+        let name = self.take(|letter| !letter.is_whitespace() && !"({".contains(letter)).to_lowercase();
+        if name.is_empty() {
+            return None;
+        }
+        self.skip(true);
+        let mut values = Vec::new();
+        if self.letter() == Some('(') {
+            let (text, start) = self.bracket();
+            values.push(Value::text(text, self.origin_of(start, start + text.len())));
+        }
+        values.insert(0, self.block()?);
+        self.on.state.assign(&format!("function:{}", without_scope(&name)), values);
+        if self.on.state.is_full() {
+            let origin = self.origin;
+            self.on.exhaust(origin);
+        }
+        Some(Items::default())
+    }
+
+    /// Every method of a class stands: who calls it is not followed.
+    fn class(&mut self) -> Option<Items> {
+        self.skip(false);
+        self.take(|letter| letter != '{' && letter != '\n' && letter != ';');
+        self.skip(true);
+        if self.letter() != Some('{') {
+            return None;
+        }
+        let (text, start) = self.bracket();
+        self.deeper(text, start, |reader| {
+            let mut items = Items::default();
+            while let Some(letter) = reader.letter() {
+                match letter {
+                    '{' => items.extend(reader.run_block().unwrap_or_default()),
+                    '(' | '[' => drop(reader.bracket()),
+                    '\'' => drop(reader.single_quoted()),
+                    '"' => drop(reader.double_quoted()),
+                    '=' => {
+                        reader.bump();
+                        reader.skip(true);
+                        items.extend(reader.chain());
+                    }
+                    _ => {
+                        reader.bump();
+                        reader.skip(true);
+                    }
+                }
+            }
+            items
+        })
+    }
+
+    /// `param($a, [switch]$b = 1)`: each takes what the block is given.
+    fn parameters(&mut self) -> Option<Items> {
+        self.skip(true);
+        if self.letter() != Some('(') {
+            return None;
+        }
+        let (text, start) = self.bracket();
+        let given = std::mem::take(&mut self.arguments);
+        self.deeper(text, start, |reader| reader.bind(&given));
+        Some(Items::default())
+    }
+
+    /// Names of parameters with their defaults, and the arguments that they take.
+    pub(super) fn bind(&mut self, given: &[Value]) {
+        let mut given = Given::of(given);
+        while self.at < self.text.len() {
+            self.skip(true);
+            match self.letter() {
+                Some('[') => drop(self.bracket()),
+                Some('$') => {
+                    let start = self.at;
+                    self.bump();
+                    let name = self.take(|letter| strings::begins_name(letter) || letter == ':').to_lowercase();
+                    let origin = self.origin_from(start);
+                    self.skip(true);
+                    let default = if self.letter() == Some('=') {
+                        self.bump();
+                        self.skip(true);
+                        Some(self.expression_above_commas())
+                    } else {
+                        None
+                    };
+                    let values = given.take(&name).or(default);
+                    let unknown = || vec![Value::piece(crate::Piece::Unknown(Why::Input), origin)];
+                    self.set(without_scope(&name), values.unwrap_or_else(unknown));
+                }
+                Some(_) => self.bump(),
+                None => {}
+            }
+        }
+        let left = std::mem::take(&mut given.positional);
+        self.set("args", left);
+    }
+
+    /// Pipelines joined by `&&` and `||`.
+    pub(super) fn chain(&mut self) -> Items {
+        let mut items = self.pipeline();
+        loop {
+            self.skip(false);
+            if self.eat("&&") || self.eat("||") {
+                self.skip(true);
+                items.extend(self.pipeline());
+            } else if self.letter() == Some('&') {
+                // In the background.
+                self.bump();
+            } else {
+                return items;
+            }
+        }
+    }
+
+    fn pipeline(&mut self) -> Items {
+        let first = self.on.reading.commands.len();
+        let mut items = self.element(None, first);
+        loop {
+            self.skip(false);
+            if !self.next_is_pipe() {
+                return items;
+            }
+            self.bump();
+            self.skip(true);
+            let before = items.commands.clone();
+            items = self.element(Some(items), first);
+            items.commands.splice(0..0, before);
+        }
+    }
+
+    /// A pipe here or at the beginning of the next line.
+    fn next_is_pipe(&mut self) -> bool {
+        let before = self.at;
+        let mut at = self.at;
+        for letter in self.rest().chars().take_while(|letter| letter.is_whitespace()) {
+            at += letter.len_utf8();
+        }
+        self.at = at;
+        let found = self.letter() == Some('|') && self.letter_after(1) != Some('|');
+        if !found {
+            self.at = before;
+        }
+        found
+    }
+
+    /// One member of a pipeline: an expression, an assignment or a command.
+    fn element(&mut self, input: Option<Items>, first: usize) -> Items {
+        if !self.begins_expression() {
+            return self.command(input, first);
+        }
+        let start = self.at;
+        let values = self.expression();
+        let end = self.at;
+        self.skip(false);
+        if let Some(operator) = self.assignment_operator() {
+            let target = self.text.get(start..end).unwrap_or("");
+            self.skip(true);
+            // A block that is kept does not run yet.
+            let block = self.letter() == Some('{');
+            let value = if block { Items::of(self.expression()) } else { self.statement() };
+            let origin = self.origin_of(start, end);
+            self.assign(target, operator, value.values.clone(), origin);
+            return Items { values: Vec::new(), commands: value.commands };
+        }
+        self.at = end;
+        let mut items = Items::of(values);
+        if let Some(input) = input {
+            items.commands = input.commands;
+        }
+        self.redirect_expression(&mut items, start);
+        // A script block that stands alone is only a value, but it is one that something may run.
+        if let [block] = items.values.as_slice()
+            && is_block(block)
+            && self.text.get(start..end).is_some_and(|text| text.starts_with('{'))
+        {
+            let block = block.clone();
+            items.extend(self.walk(&block, &[]));
+        }
+        items
+    }
+
+    fn assignment_operator(&mut self) -> Option<&'static str> {
+        if self.rest().starts_with("==") {
+            return None;
+        }
+        ["=", "+=", "-=", "*=", "/=", "%=", "??="].into_iter().find(|operator| self.eat(operator))
+    }
+
+    /// Every variable of the target takes the value; several take one each.
+    fn assign(&mut self, target: &str, operator: &str, values: Vec<Value>, origin: Origin) {
+        let targets = Targets::of(target);
+        let known = targets.names.len() == values.len();
+        for (index, name) in targets.names.iter().enumerate() {
+            let own = match values.get(index) {
+                Some(value) if targets.names.len() > 1 && known => vec![value.clone()],
+                _ => values.clone(),
+            };
+            match (&targets.key, operator) {
+                (Some(key), _) => self.assign_member(name, key, own),
+                (None, "=") => self.assign_name(name, own),
+                (None, "+=") => {
+                    let before = self.variable(name, self.at);
+                    let sum = self.sum(before, own, origin);
+                    self.assign_name(name, sum);
+                }
+                (None, _) => {
+                    self.assign_name(name, vec![Value::piece(crate::Piece::Unknown(Why::Arithmetic), origin)]);
+                }
+            }
+        }
+        if self.on.state.is_full() {
+            self.on.exhaust(origin);
+        }
+    }
+
+    pub(super) fn assign_name(&mut self, name: &str, values: Vec<Value>) {
+        let name = without_scope(name);
+        let lower = name.to_lowercase();
+        if let Some(variable) = lower.strip_prefix("env:").and_then(|_| name.get(4..)) {
+            let value = values.into_iter().next().unwrap_or_default();
+            self.on.state.assign(variable, vec![value]);
+            self.on.state.export(variable);
+        } else if lower.starts_with("function:") || lower.starts_with("alias:") {
+            self.on.state.assign(&lower, values);
+        } else {
+            self.set(&lower, values);
+        }
+    }
+
+    /// `$p.Path = …`, `$p['Path'] = …`: an entry of a table that may be given to a command.
+    fn assign_member(&mut self, name: &str, key: &str, values: Vec<Value>) {
+        let mut table = self.get(without_scope(name)).unwrap_or_default();
+        let mut entry = Value::text(format!("-{key}:"), values.first().map_or(self.origin, Value::origin));
+        entry.push(crate::languages::windows::list(values));
+        table.push(entry);
+        self.set(without_scope(name), table);
+    }
+}
+
+/// What stands on the left of an assignment.
+struct Targets {
+    names: Vec<String>,
+    /// A member or a key, if one is assigned.
+    key: Option<String>,
+}
+
+impl Targets {
+    fn of(target: &str) -> Targets {
+        let mut names = Vec::new();
+        let mut rest = target;
+        let mut behind = "";
+        while let Some(dollar) = rest.find('$') {
+            let after = rest.get(dollar + 1..).unwrap_or("");
+            let (name, left) = match after.strip_prefix('{').and_then(|inside| inside.split_once('}')) {
+                Some(braced) => braced,
+                None => {
+                    let fits = |letter: char| strings::begins_name(letter) || letter == ':';
+                    let end = after.find(|letter| !fits(letter)).unwrap_or(after.len());
+                    after.split_at(end)
+                }
+            };
+            if names.is_empty() {
+                behind = left;
+            }
+            if behind.is_empty() || names.is_empty() || !behind.starts_with(['.', '[']) {
+                names.push(name.to_owned());
+            }
+            rest = left;
+        }
+        let key = behind.strip_prefix(['.', '[']).map(|key| key.trim_matches(['\'', '"', ']', ' ']).to_owned());
+        Targets { names, key }
+    }
+}
+
+/// The arguments of a call, as parameters take them.
+struct Given {
+    named: Vec<(String, Vec<Value>)>,
+    positional: Vec<Value>,
+}
+
+impl Given {
+    fn of(arguments: &[Value]) -> Given {
+        let mut given = Given { named: Vec::new(), positional: Vec::new() };
+        let mut words = arguments.iter().peekable();
+        while let Some(word) = words.next() {
+            let text = word.prefix().into_owned();
+            let name = text.strip_prefix('-').filter(|name| name.starts_with(char::is_alphabetic));
+            let Some(name) = name else {
+                given.positional.push(word.clone());
+                continue;
+            };
+            let (name, joined) = name.split_once(':').map_or((name, None), |(name, _)| (name, Some(name.len() + 2)));
+            let values = match joined {
+                Some(length) => vec![word.without_prefix(length)],
+                None => words.next_if(|next| !next.prefix().starts_with('-')).cloned().into_iter().collect(),
+            };
+            given.named.push((name.to_lowercase(), values));
+        }
+        given
+    }
+
+    fn take(&mut self, name: &str) -> Option<Vec<Value>> {
+        if let Some((_, values)) = self.named.iter().find(|(given, _)| name.starts_with(given.as_str())) {
+            return Some(values.iter().flat_map(Value::listed).collect());
+        }
+        (!self.positional.is_empty()).then(|| self.positional.remove(0).listed())
+    }
+}

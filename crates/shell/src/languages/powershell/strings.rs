@@ -1,0 +1,257 @@
+//! Strings and variables: what stands in quotes, behind a dollar sign, behind a backtick.
+
+use super::{Reader, scan};
+use crate::languages::windows;
+use crate::value::{Piece, Printed, Value, Why};
+
+/// The text between the braces of a script block.
+pub(super) fn inside_braces(text: &str) -> Option<&str> {
+    let inside = text.strip_prefix('{')?.strip_suffix('}')?;
+    (scan::closing(text, 0) == Some(text.len() - 1)).then_some(inside)
+}
+
+/// Whether a value is a script block.
+pub(super) fn is_block(value: &Value) -> bool {
+    value.literal().is_some_and(|text| text.starts_with('{') && text.ends_with('}'))
+}
+
+/// What a backtick and the letter behind it stand for.
+pub(super) fn escaped(letter: char) -> char {
+    match letter {
+        'n' => '\n',
+        't' => '\t',
+        'r' => '\r',
+        '0' => '\0',
+        'a' => '\u{7}',
+        'b' => '\u{8}',
+        'e' => '\u{1b}',
+        'f' => '\u{c}',
+        'v' => '\u{b}',
+        letter => letter,
+    }
+}
+
+impl<'a> Reader<'_, '_, 'a> {
+    /// A string in single quotes.
+    pub(super) fn single_quoted(&mut self) -> Value {
+        let start = self.at;
+        self.bump();
+        let inside = self.at;
+        self.at = scan::past_quote(self.text, inside, '\'');
+        let raw = self.text.get(inside..self.at).unwrap_or("");
+        let closed = raw.chars().last().is_some_and(|letter| scan::plain(letter) == '\'');
+        if !closed {
+            self.gap(start, Why::Unparsed);
+        }
+        let raw =
+            if closed { raw.trim_end_matches(['\'', '\u{2018}', '\u{2019}', '\u{201a}', '\u{201b}']) } else { raw };
+        let doubled = self.text.get(inside + raw.len()..self.at).unwrap_or("").chars().count().saturating_sub(1) / 2;
+        let text = format!("{}{}", raw.replace("''", "'"), "'".repeat(doubled));
+        let origin = self.origin_from(start);
+        self.on.with_holes(&text, origin)
+    }
+
+    /// A string in double quotes.
+    pub(super) fn double_quoted(&mut self) -> Value {
+        let start = self.at;
+        self.bump();
+        let mut value = Value::default();
+        loop {
+            match self.letter() {
+                None => {
+                    self.gap(start, Why::Unparsed);
+                    break;
+                }
+                Some('"') if self.letter_after(1) == Some('"') => {
+                    self.bump();
+                    self.string_letter(&mut value, '"');
+                }
+                Some('"') => {
+                    self.bump();
+                    break;
+                }
+                Some(_) => self.string_part(&mut value),
+            }
+        }
+        self.finish(value, start)
+    }
+
+    /// A string over several lines.
+    pub(super) fn here_string(&mut self) -> Value {
+        let start = self.at;
+        let expands = self.letter_after(1) == Some('"');
+        let (begin, end, behind) = scan::here_string(self.text, self.at);
+        let body = self.text.get(begin..end).unwrap_or("");
+        let value = if expands {
+            let mut reader = self.part(body, begin);
+            let mut value = Value::default();
+            while reader.letter().is_some() {
+                reader.string_part(&mut value);
+            }
+            value
+        } else {
+            let origin = self.origin_of(begin, end);
+            self.on.with_holes(body, origin)
+        };
+        self.at = behind;
+        self.finish(value, start)
+    }
+
+    /// An empty value still has a place.
+    pub(super) fn finish(&self, value: Value, start: usize) -> Value {
+        let origin = self.origin_from(start);
+        if value.pieces.is_empty() {
+            return Value::text("", origin);
+        }
+        let mut filled = Value::default();
+        for (piece, origin) in value.pieces {
+            match piece.as_text() {
+                Some(text) => filled.push(self.on.with_holes(text, origin)),
+                None => filled.pieces.push((piece, origin)),
+            }
+        }
+        filled
+    }
+
+    pub(super) fn string_letter(&mut self, value: &mut Value, letter: char) {
+        let start = self.at;
+        self.bump();
+        let origin = self.origin_from(start);
+        value.push_text(letter.encode_utf8(&mut [0; 4]), origin);
+    }
+
+    /// One letter or expansion inside of double quotes.
+    fn string_part(&mut self, value: &mut Value) {
+        match self.letter() {
+            Some('`') => self.escape(value),
+            Some('$') => self.expansion(value),
+            _ => {
+                let start = self.at;
+                let plain = self.take(|letter| !matches!(scan::plain(letter), '`' | '$' | '"'));
+                if plain.is_empty() {
+                    let letter = self.letter().unwrap_or('"');
+                    return self.string_letter(value, letter);
+                }
+                let origin = self.origin_from(start);
+                value.push_text(plain, origin);
+            }
+        }
+    }
+
+    fn escape(&mut self, value: &mut Value) {
+        let start = self.at;
+        self.bump();
+        if self.rest().starts_with("u{") {
+            self.at += 2;
+            let code = self.take(|letter| letter != '}' && letter != '\n');
+            self.bump();
+            let letter = u32::from_str_radix(code, 16).ok().and_then(char::from_u32).unwrap_or('?');
+            let origin = self.origin_from(start);
+            return value.push_text(letter.encode_utf8(&mut [0; 4]), origin);
+        }
+        if let Some(letter) = self.rest().chars().next() {
+            self.string_letter(value, escaped(letter));
+        }
+    }
+
+    /// `$x`, `${x}`, `$(…)` inside of a text; a dollar sign before anything else stands for itself.
+    pub(super) fn expansion(&mut self, value: &mut Value) {
+        let start = self.at;
+        let named = self.letter_after(1).is_some_and(|letter| begins_name(letter) || letter == '{' || letter == '(');
+        if !named {
+            return self.string_letter(value, '$');
+        }
+        let values = self.dollar(true);
+        let origin = self.origin_from(start);
+        for (index, part) in values.into_iter().enumerate() {
+            if index > 0 {
+                value.push_text(" ", origin);
+            }
+            value.push(part);
+        }
+    }
+
+    /// What a dollar sign begins; in a text a name ends before a colon that no name follows.
+    pub(super) fn dollar(&mut self, in_text: bool) -> Vec<Value> {
+        let start = self.at;
+        self.bump();
+        match self.letter() {
+            Some('(') => {
+                let part = self.bracket();
+                self.inside(part).values
+            }
+            Some('{') => {
+                let (name, _) = self.bracket();
+                let name = name.replace('`', "");
+                self.variable(&name, start)
+            }
+            Some('$' | '?' | '^') => {
+                self.bump();
+                vec![self.unknown(start, Why::NotEvaluated)]
+            }
+            _ => {
+                let mut end = self.at + self.take_name().len();
+                let rest = self.text.get(end..).unwrap_or("");
+                let scoped = rest.strip_prefix(':').filter(|rest| rest.starts_with(begins_name));
+                if scoped.is_some() && !rest.starts_with("::") {
+                    self.at = end + 1;
+                    self.take_name();
+                    end = self.at;
+                }
+                self.at = end;
+                let name = self.text.get(start + 1..end).unwrap_or("").to_owned();
+                if name.is_empty() && !in_text {
+                    return vec![self.finish(Value::text("$", self.origin_from(start)), start)];
+                }
+                self.variable(&name, start)
+            }
+        }
+    }
+
+    fn take_name(&mut self) -> &str {
+        let start = self.at;
+        self.take(|letter| letter.is_alphanumeric() || letter == '_');
+        self.text.get(start..self.at).unwrap_or("")
+    }
+
+    /// The values of a variable.
+    pub(super) fn variable(&mut self, name: &str, start: usize) -> Vec<Value> {
+        let origin = self.origin_from(start);
+        let name = without_scope(name);
+        let lower = name.to_lowercase();
+        if let Some(name) = lower.strip_prefix("env:").and_then(|_| name.get(4..)) {
+            return vec![windows::environment(&self.on.state, name, origin)];
+        }
+        if let Some(values) = self.get(&lower) {
+            return values;
+        }
+        let text = |text: &str| vec![Value::text(text, origin)];
+        match lower.as_str() {
+            "null" => Vec::new(),
+            "true" => text("True"),
+            "false" => text("False"),
+            "home" => vec![Value::piece(Piece::Home(String::new()), origin)],
+            "pwd" => vec![self.on.state.folder_value(origin)],
+            "shellid" => text("Microsoft.PowerShell"),
+            "pshome" => text("C:\\Windows\\System32\\WindowsPowerShell\\v1.0"),
+            "verbosepreference" | "debugpreference" => text("SilentlyContinue"),
+            "ofs" => text(" "),
+            "psscriptroot" => vec![Value::piece(Piece::Output(Printed::WorkingDirectory), origin)],
+            "args" | "input" => Vec::new(),
+            _ => vec![Value::piece(Piece::Unknown(Why::Input), origin)],
+        }
+    }
+}
+
+pub(super) fn begins_name(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
+}
+
+/// `$global:x` is `$x`.
+pub(super) fn without_scope(name: &str) -> &str {
+    const SCOPES: [&str; 7] = ["global", "script", "local", "private", "using", "variable", "workflow"];
+    match name.split_once(':') {
+        Some((scope, rest)) if SCOPES.contains(&scope.to_lowercase().as_str()) => rest,
+        _ => name,
+    }
+}
