@@ -251,7 +251,10 @@ impl Interpreter<'_> {
         /// Its own words stand before that: options, a name, a number.
         const MOST_OWN: usize = 8;
         let is_program = |word: &Value| {
-            let known = word.literal().map(|_| super::simple::program_name(word)).filter(|name| !name.is_empty());
+            let known = word
+                .literal()
+                .map(|_| super::simple::program_name(word, self.language.is_windows()))
+                .filter(|name| !name.is_empty());
             known.and_then(|name| Program::find(self.surroundings.programs, &name)).is_some_and(Program::is_distinct)
         };
         let own = draft.words.iter().skip(1).take(MOST_OWN).position(is_program)? + 1;
