@@ -1,6 +1,8 @@
 //! From an event to its analysis: commands, effects, gaps. No machine facts are asked here but names of variables; what
 //! stands in files that are run is read afterwards, by [`crate::scripts`].
 
+mod mention;
+
 use crate::effect::{Effect, EffectKind, Sort, Target, TargetPath};
 use crate::event::{Action, AgentPath, Event};
 use crate::glob;
@@ -86,12 +88,8 @@ impl Drafter<'_> {
             Action::Edit { path, .. } => self.file(EffectKind::Edit, path),
             Action::Delete { path } => self.file(EffectKind::Delete, path),
             Action::Fetch { url } => self.name(EffectKind::Fetch, url),
-            Action::McpCall { .. }
-            | Action::Prompt { .. }
-            | Action::SpawnAgent { .. }
-            | Action::Skill { .. }
-            | Action::Input { .. }
-            | Action::Other { .. } => {}
+            Action::McpCall { arguments, .. } | Action::Other { arguments } => self.mention_in_arguments(arguments),
+            Action::Prompt { .. } | Action::SpawnAgent { .. } | Action::Skill { .. } | Action::Input { .. } => {}
         }
         Reading::default()
     }
@@ -145,12 +143,15 @@ impl Drafter<'_> {
 
     /// The effects of everything that a text would run.
     pub(crate) fn draft(&mut self, text: &str, reading: &Reading) {
+        let before = self.effects.len();
         for (id, command) in reading.commands.iter().enumerate() {
             self.command(id, command);
         }
         for (id, command) in reading.commands.iter().enumerate() {
             self.unread(id, command, &reading.commands);
         }
+        self.found_processes(before, &reading.commands);
+        self.mentions(&reading.commands);
         self.downloads_that_run();
         for setting in &reading.settings {
             self.setting(setting);
@@ -404,6 +405,22 @@ impl Drafter<'_> {
         }
     }
 
+    /// `kill $(pgrep x)`, `pgrep x | xargs kill`: what is looked for is what is ended.
+    fn found_processes(&mut self, before: usize, commands: &[Command]) {
+        let looked_for = |effect: &Effect| -> Vec<Target> {
+            let Some(command) = effect.command.and_then(|id| commands.get(id)) else { return Vec::new() };
+            let fed = command.parent.and_then(|id| commands.get(id)).into_iter().chain([command]);
+            let mut sources: Vec<CommandId> = fed.flat_map(|command| command.stdin.sources()).copied().collect();
+            sources.extend(effect.targets.iter().flat_map(|target| with_printing(&target.value, &[], commands)));
+            let named = sources.iter().filter_map(|id| commands.get(*id)).flat_map(operands);
+            named.map(|value| Target { value, path: TargetPath::None }).collect()
+        };
+        for effect in self.effects.iter_mut().skip(before).filter(|effect| effect.kind == EffectKind::Kill) {
+            let found = looked_for(effect);
+            effect.targets.extend(found);
+        }
+    }
+
     fn target_in(&self, kind: EffectKind, value: Value, ran: Ran<'_>) -> Target {
         match kind.sort() {
             Sort::Name => Target { value, path: TargetPath::None },
@@ -501,6 +518,14 @@ fn with_printing(value: &Value, from: &[CommandId], commands: &[Command]) -> Vec
         }
     }
     sources
+}
+
+/// What a command is about: its operands, or all its words but options if its program is not known.
+fn operands(command: &Command) -> Vec<Value> {
+    match &command.invocation {
+        Some(invocation) => invocation.operands.iter().filter_map(|at| command.words.get(*at)).cloned().collect(),
+        None => command.words.iter().skip(1).filter(|word| !word.prefix().starts_with('-')).cloned().collect(),
+    }
 }
 
 fn is_decoder(command: Option<&Command>) -> bool {

@@ -261,6 +261,8 @@ effect_kinds! {
     LookUp = "look-up" Name;
     /// A program may do more than its user.
     GrantRights = "grant-rights" Path;
+    /// Something of the guard is named, and no entry says what is done with it.
+    Mention = "mention" Path;
     /// The guard is changed or switched off.
     ChangeGuard = "change-guard" Name;
 }

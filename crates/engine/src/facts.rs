@@ -210,7 +210,7 @@ impl<'a> Facts<'a> {
         Place::of(&path.to_lowercase(), folders, &self.temporary)
     }
 
-    /// Where the target really leads: a removed or moved link is itself the target, everything else goes through it.
+    /// Where the target really leads: a removed, moved or made link is itself the target, everything else goes through it.
     pub fn real(&self, effect: &Effect, target: &Target) -> Real {
         self.seen(effect, target).real.clone()
     }
@@ -305,7 +305,7 @@ impl<'a> Facts<'a> {
         let TargetPath::Known { text, climbing, follows, .. } = &target.path else {
             return Real { path: String::new(), exists: None, is_folder: None };
         };
-        let itself = matches!(effect.kind, EffectKind::Delete | EffectKind::Move);
+        let itself = matches!(effect.kind, EffectKind::Delete | EffectKind::Move | EffectKind::Link);
         let written = self.aliases().linked(effect, climbing.as_ref().unwrap_or(text), *follows || !itself);
         let fixed = fixed_part(&written);
         let mut real = self.world.real(fixed, *follows || !itself || written.ends_with(".."));
@@ -320,8 +320,12 @@ impl<'a> Facts<'a> {
     fn is_guard(&self, effect: &Effect, target: &Target) -> bool {
         let real = self.real(effect, target).path;
         let own = self.world.guard();
+        let whole = matches!(
+            effect.kind,
+            EffectKind::Delete | EffectKind::Move | EffectKind::ChangePermissions | EffectKind::ChangeOwner
+        );
         // Whoever deletes a home or the root takes the guard along, but that is not the news about it.
-        let takes_along = effect.kind == EffectKind::Delete && self.place(&real) == Place::Outside;
+        let takes_along = whole && matches!(self.place(&real), Place::Outside | Place::Temporary);
         let covers = |file: &String| is_within(&real, file) || (takes_along && is_within(file, &real));
         own.iter().any(covers) || self.in_class("guard", &real)
     }

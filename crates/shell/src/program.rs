@@ -129,6 +129,11 @@ impl Program {
         self.0.get("distinct").is_true()
     }
 
+    /// Whether it runs code of whatever language.
+    pub fn runs_code(self) -> bool {
+        self.inner().next().is_some()
+    }
+
     /// What it does: one entry per effect.
     pub fn effects(self) -> impl Iterator<Item = Node<'static>> {
         self.0.get("effects").items()
