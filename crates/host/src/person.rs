@@ -43,15 +43,29 @@ pub fn at_terminal() -> Result<Person, String> {
     if !rustix::termios::isatty(&terminal) || !rustix::termios::isatty(&input) {
         return Err("standard input is no terminal, so no person can be asked".into());
     }
-    if let Some(variable) = VARIABLES.iter().find(|name| std::env::var_os(name).is_some()) {
-        return Err(format!("an agent started this (`{variable}` is set)"));
-    }
-    if let Some(agent) = ancestors().iter().find_map(|process| agent_named(&process.words, &process.program)) {
-        return Err(format!("an agent started this ({agent} is among the processes above it)"));
-    }
+    no_agent_above()?;
     let place = rustix::termios::ttyname(&input, Vec::new()).ok();
     let place = place.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     Ok(Person { name: format!("uid {} at {place}", getuid().as_raw()) })
+}
+
+/// Whether no agent runs us, as far as can be seen.
+///
+/// # Errors
+/// By what an agent is seen.
+pub fn no_agent_above() -> Result<(), String> {
+    if let Some(variable) = VARIABLES.iter().find(|name| std::env::var_os(name).is_some()) {
+        return Err(format!("an agent started this (`{variable}` is set)"));
+    }
+    let above = ancestors();
+    if let Some(agent) = above.iter().find_map(|process| agent_named(&process.words, &process.program)) {
+        return Err(format!("an agent started this ({agent} is among the processes above it)"));
+    }
+    // Who takes the mark off itself keeps it in the processes that it left.
+    if let Some(variable) = above.iter().find_map(|process| process.mark) {
+        return Err(format!("an agent started this (`{variable}` is set in a process above it)"));
+    }
+    Ok(())
 }
 
 /// A process above this one.
@@ -60,6 +74,8 @@ struct Process {
     words: Vec<String>,
     /// The path of its program.
     program: String,
+    /// The variable of an agent with which it was started.
+    mark: Option<&'static str>,
 }
 
 /// The processes above this one, nearest first.
@@ -73,10 +89,18 @@ fn ancestors() -> Vec<Process> {
         let words = words.map(|word| String::from_utf8_lossy(word).into_owned()).collect();
         let program = fs::read_link(Path::new(&folder).join("exe")).ok();
         let program = program.map(|path| path.to_string_lossy().into_owned());
-        found.push(Process { words, program: program.unwrap_or_default() });
+        let environment = fs::read(Path::new(&folder).join("environ")).unwrap_or_default();
+        found.push(Process { words, program: program.unwrap_or_default(), mark: mark_in(&environment) });
         next = parent_of(&folder);
     }
     found
+}
+
+/// The first variable of an agent in a block of `NAME=value`, each ended by a zero byte.
+fn mark_in(environment: &[u8]) -> Option<&'static str> {
+    let names = environment.split(|byte| *byte == 0).filter_map(|entry| entry.split(|byte| *byte == b'=').next());
+    let names: Vec<&[u8]> = names.collect();
+    VARIABLES.into_iter().find(|variable| names.contains(&variable.as_bytes()))
 }
 
 fn folder_of(process: Pid) -> Option<String> {

@@ -249,7 +249,7 @@ fn answerable(store: &Store, matches: &ArgMatches, what: &str) -> Option<(Pendin
 }
 
 /// The person at the terminal; an attempt of anybody else is recorded.
-fn person(store: &Store, what: &str, id: &str) -> Option<Person> {
+pub(super) fn person(store: &Store, what: &str, id: &str) -> Option<Person> {
     match at_terminal() {
         Ok(person) => Some(person),
         Err(why) => {

@@ -4,6 +4,7 @@ use super::{complain, print};
 use crate::paint::Paint;
 use crate::status;
 use clap::ArgMatches;
+use reflex_host::person::no_agent_above;
 use reflex_host::{Change, Wiring};
 use std::io::{IsTerminal, Write};
 
@@ -12,6 +13,10 @@ pub(super) fn init(matches: &ArgMatches) -> u8 {
 }
 
 pub(super) fn uninstall(matches: &ArgMatches) -> u8 {
+    if let Err(why) = no_agent_above() {
+        complain(&format!("only a person takes the guard out: {why}"));
+        return status::FOUND;
+    }
     change(matches, |wiring| wiring.remove())
 }
 
