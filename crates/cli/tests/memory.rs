@@ -411,10 +411,13 @@ fn the_log_is_searched_exported_and_reported_from() {
 #[test]
 fn a_record_may_leave_out_every_text() {
     let machine = Machine::new();
-    machine.reflex(["audit", "texts", "--keep", "no"]).run();
+    assert_eq!(machine.reflex(["audit", "texts", "--keep", "no"]).run().code, 1, "who is no person may not");
+    let Some((code, said)) = at_terminal(&machine, "audit texts --keep no", "") else { return };
+    assert_eq!(code, 0, "{said}");
     machine.bash(&machine.project(), "echo private; rm -rf ~");
     assert!(!std::fs::read_to_string(log(&machine)).unwrap().contains("private"));
-    assert_eq!(verified(&machine)["records"], 1);
+    let kinds: Vec<Value> = records(&machine).iter().map(|record| record["kind"].clone()).collect();
+    assert_eq!(kinds, ["attempt", "texts", "call"]);
 }
 
 /// A line of the first form, which had no chain, is not touched and does not disturb.

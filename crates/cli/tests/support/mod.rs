@@ -57,7 +57,7 @@ impl Machine {
         let mut command = Command::new(program);
         command.args(arguments).env_clear().env("HOME", self.home()).current_dir(self.root());
         command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
-        Call { command, input: Vec::new() }
+        Call { command, input: Vec::new(), patience: PATIENCE }
     }
 
     /// The hook as Claude Code calls it before a tool.
@@ -84,6 +84,7 @@ pub(crate) fn bash(folder: &Path, command: &str) -> Vec<u8> {
 pub(crate) struct Call {
     command: Command,
     input: Vec<u8>,
+    patience: Duration,
 }
 
 impl Call {
@@ -94,6 +95,12 @@ impl Call {
 
     pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Call {
         self.command.env(name, value);
+        self
+    }
+
+    /// Waited for so many seconds at most.
+    pub(crate) fn patience(mut self, seconds: u64) -> Call {
+        self.patience = Duration::from_secs(seconds);
         self
     }
 
@@ -127,7 +134,7 @@ impl Call {
         drop((self.command, reader));
         let stdin = child.stdin.take();
         let input = self.input;
-        let running = Running { id: child.id(), stdin: None, ended: ended(child) };
+        let running = Running { id: child.id(), stdin: None, ended: ended(child), patience: self.patience };
         thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(&input)));
         running.finish()
     }
@@ -137,7 +144,7 @@ impl Call {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = self.command.spawn().unwrap();
         let stdin = child.stdin.take();
-        (Running { id: child.id(), stdin, ended: ended(child) }, self.input)
+        (Running { id: child.id(), stdin, ended: ended(child), patience: self.patience }, self.input)
     }
 
     /// Starts, and returns once the program has begun to read: more than a pipe holds has gone into it.
@@ -173,6 +180,7 @@ pub(crate) struct Running {
     id: u32,
     stdin: Option<ChildStdin>,
     ended: Receiver<Output>,
+    patience: Duration,
 }
 
 impl Running {
@@ -184,9 +192,9 @@ impl Running {
     /// What it said once it has ended; its input stays as it is until then.
     #[track_caller]
     pub(crate) fn finish(self) -> Said {
-        let Ok(output) = self.ended.recv_timeout(PATIENCE) else {
+        let Ok(output) = self.ended.recv_timeout(self.patience) else {
             self.signal("KILL");
-            panic!("it did not end within {PATIENCE:?}");
+            panic!("it did not end within {:?}", self.patience);
         };
         Said {
             stdout: String::from_utf8(output.stdout).unwrap(),

@@ -1,0 +1,27 @@
+//! An agent that wants to be rid of its guard: `redteam/attacks.py` lists what it tries, `redteam/play.py` plays it.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on shall stop")]
+
+mod support;
+
+use std::path::Path;
+use support::Machine;
+
+#[test]
+fn no_attack_takes_the_guard_away() {
+    let machine = Machine::new();
+    let there = machine.program("sh", ["-c", "command -v python3 bash git"]).run().stdout.lines().count() == 3;
+    if !there {
+        return println!("skipped: there is no python3, bash or git");
+    }
+    if ["/tmp/", "/var/tmp/"].iter().any(|folder| machine.root().starts_with(folder)) {
+        return println!("skipped: the build folder is a temporary one, in which files are judged more mildly");
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/redteam/play.py");
+    let root = machine.root();
+    let arguments = [script.as_os_str(), env!("CARGO_BIN_EXE_reflex").as_ref(), root.as_os_str()];
+    let said = machine.program("python3", arguments).patience(120).run();
+    let ends = said.stdout.lines().filter(|line| line.starts_with("PROBLEM") || line.starts_with("LIMIT"));
+    let told: Vec<&str> = ends.collect();
+    assert_eq!(said.code, 0, "{}\n{}", told.join("\n"), said.stderr);
+    println!("{}", told.join("\n"));
+}
