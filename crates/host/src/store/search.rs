@@ -45,12 +45,14 @@ impl Log {
     /// A file cannot be read.
     pub fn search(&self, search: &Search, most: usize) -> io::Result<Vec<Map<String, Value>>> {
         let mut found: Vec<String> = Vec::new();
-        for part in self.parts()?.iter().rev() {
+        // Of the first form there is one file, older than all others; it is only read.
+        let first_form = Some(self.folder().join("calls.jsonl")).filter(|file| file.is_file());
+        for part in first_form.into_iter().chain(self.parts()?).rev() {
             let wanted = most.saturating_sub(found.len());
             if wanted == 0 {
                 break;
             }
-            let mut lines = newest_lines(part, search, wanted)?;
+            let mut lines = newest_lines(&part, search, wanted)?;
             lines.append(&mut found);
             found = lines;
         }
