@@ -31,9 +31,20 @@ pub(crate) fn arm(refusal: Reply) {
         libc::SIGTERM,
         libc::SIGINT,
         libc::SIGHUP,
+        libc::SIGQUIT,
+        libc::SIGTRAP,
+        libc::SIGSYS,
+        libc::SIGUSR1,
+        libc::SIGUSR2,
+        libc::SIGXCPU,
+        libc::SIGVTALRM,
+        libc::SIGPROF,
     ] {
         handle(signal);
     }
+    // A file that may not grow is an error of writing like a full disk, and no reason to end without a word.
+    // SAFETY: `signal` takes two numbers and touches no memory.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     // SAFETY: `alarm` takes a number and touches no memory.
     unsafe { libc::alarm(WATCHDOG_SECONDS) };
 }

@@ -10,7 +10,8 @@
 mod support;
 
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::PathBuf;
 use support::{Machine, Said, bash, files};
 
 const PUSH: &str = "git push --force origin main";
@@ -420,7 +421,7 @@ fn a_record_may_leave_out_every_text() {
     assert_eq!(kinds, ["attempt", "texts", "call"]);
 }
 
-/// A line of the first form, which had no chain, is not touched and does not disturb.
+/// A line of the first form, which had no chain, is found and not touched.
 #[test]
 fn a_log_of_an_older_version_stays_as_it_is() {
     let machine = Machine::new();
@@ -429,7 +430,119 @@ fn a_log_of_an_older_version_stays_as_it_is() {
     let line = "{\"schema\":\"reflex/audit-v1\",\"time\":\"2026-11-20T10:00:00.000Z\",\"decision\":\"deny\"}\n";
     std::fs::write(&old, line).unwrap();
     machine.bash(&machine.project(), "echo one");
-    assert_eq!(std::fs::read_to_string(&old).unwrap(), line);
-    assert_eq!(verified(&machine)["records"], 1);
-    let _: &Path = &old;
+    // An older binary beside this one still writes its own file.
+    std::fs::OpenOptions::new().append(true).open(&old).unwrap().write_all(line.as_bytes()).unwrap();
+    machine.bash(&machine.project(), "echo two");
+    assert_eq!(std::fs::read_to_string(&old).unwrap(), line.repeat(2));
+    assert_eq!(verified(&machine)["records"], 2);
+    let found = machine.reflex(["audit", "search", "--json", "decision=deny"]).run().stdout;
+    assert_eq!(found, line.repeat(2));
+}
+
+/// A file that may not grow is what a full disk is: what is written does not arrive.
+#[test]
+fn a_full_disk_hides_nothing_is_told_and_leaves_a_whole_log() {
+    let machine = Machine::new();
+    let limited = |blocks: u32, command: &str| {
+        let line = format!("ulimit -f {blocks}; exec \"$0\" hook --agent claude --event PreToolUse");
+        let hook = machine.program("sh", ["-c", &line, env!("CARGO_BIN_EXE_reflex")]);
+        hook.input(bash(&machine.project(), command)).run()
+    };
+    let nothing = limited(0, "rm -rf ~");
+    assert_eq!(nothing.answer().0, "deny");
+    assert!(nothing.stderr.contains("not in the audit log"), "{nothing:?}");
+    assert_eq!(limited(0, "ls").code, 0);
+    machine.bash(&machine.project(), "echo one");
+    // A part of the next line would fit.
+    let torn = limited(2, &format!("rm -rf ~ # {}", "x".repeat(3000)));
+    assert_eq!(torn.answer().0, "deny");
+    machine.bash(&machine.project(), "echo two");
+    assert_eq!(verified(&machine)["broken"], Value::Null);
+    let drafts = files(&state(&machine))
+        .into_iter()
+        .filter(|(path, _)| path.file_name().unwrap().to_string_lossy().starts_with('.'));
+    assert_eq!(drafts.count(), 0, "drafts stay behind");
+}
+
+/// A file system that has no locks, as some networks' have none; a folder in the lock's place cannot be locked either.
+#[test]
+fn without_locks_records_go_beside_the_log_and_come_into_it_later() {
+    let machine = Machine::new();
+    machine.bash(&machine.project(), "echo one");
+    let lock = state(&machine).join("audit/lock");
+    std::fs::remove_file(&lock).unwrap();
+    std::fs::create_dir(&lock).unwrap();
+    assert!(!passes(&machine, "rm -rf ~") && passes(&machine, "echo two"));
+    assert_eq!((records(&machine).len(), files(&state(&machine).join("audit/waiting")).len()), (1, 2));
+    std::fs::remove_dir(&lock).unwrap();
+    machine.bash(&machine.project(), "echo three");
+    assert_eq!((records(&machine).len(), verified(&machine)["broken"].clone()), (4, Value::Null));
+}
+
+#[test]
+fn a_clock_that_jumps_makes_no_yes_no_pause_and_no_broken_log() {
+    let machine = Machine::new();
+    let id = refused(&machine, PUSH);
+    let pending = machine.reflex(["pending", "--json"]).run().json();
+    let call = pending["pending"].as_array().unwrap().iter().find(|call| call["id"] == *id).unwrap().clone();
+    let now = call["time"].as_u64().unwrap();
+    let hour = 3_600_000;
+    let grant = |time: u64, expires: u64| {
+        let grant = json!({"schema": "reflex/grant-v1", "id": id, "allow": true, "exact": call["exact"], "scope": "once",
+            "within": "", "time": time, "expires": expires, "uses": 0, "by": "x", "reason": "", "text": PUSH});
+        std::fs::create_dir_all(state(&machine).join("grants")).unwrap();
+        std::fs::write(state(&machine).join(format!("grants/{id}.json")), grant.to_string()).unwrap();
+    };
+    // Given in what is now the future, and over in what is now the past.
+    for (time, expires) in [(now + hour, now + 2 * hour), (now - 2 * hour, now - hour)] {
+        grant(time, expires);
+        assert!(!passes(&machine, PUSH));
+    }
+    let off = json!({"schema": "reflex/off-v1", "from": now + hour, "until": now + 2 * hour, "reason": "x", "by": "x"});
+    std::fs::write(state(&machine).join("off.json"), off.to_string()).unwrap();
+    assert!(!passes(&machine, PUSH));
+    let beat = state(&machine).join("heartbeats/claude.PreToolUse");
+    std::fs::write(&beat, (now + hour).to_string()).unwrap();
+    assert_eq!(machine.reflex(["status"]).run().code, 0);
+    assert_eq!(verified(&machine)["broken"], Value::Null);
+    grant(now - 1, now + hour);
+    assert!(passes(&machine, PUSH));
+}
+
+#[test]
+fn whoever_holds_every_lock_stops_nobody_within_the_watchdogs_time() {
+    let machine = Machine::new();
+    refused(&machine, PUSH);
+    std::fs::create_dir_all(state(&machine).join("grants")).unwrap();
+    let session = files(&state(&machine).join("sessions"))[0].0.clone();
+    let held: Vec<std::fs::File> =
+        [state(&machine).join("audit/lock"), session].iter().map(|path| std::fs::File::open(path).unwrap()).collect();
+    held.iter().for_each(|file| file.lock().unwrap());
+    let said = machine.bash(&machine.project(), PUSH);
+    assert!(said.answer().1.contains("git/push-force"), "{said:?}");
+}
+
+#[test]
+fn subagents_are_told_apart_and_no_memory_grows_without_end() {
+    let machine = Machine::new();
+    let long = format!("/{}", "x/".repeat(100_000));
+    for role in [None, Some("Explore"), Some("Plan")] {
+        for round in 0..120 {
+            let mut payload: Value = serde_json::from_slice(&bash(&machine.project(), "")).unwrap();
+            payload["agent_type"] = role.map_or(Value::Null, Into::into);
+            payload["tool_name"] = "Write".into();
+            payload["tool_input"] =
+                json!({"file_path": if round % 2 == 0 { long.as_str() } else { "a" }, "content": ""});
+            payload["hook_event_name"] = "PostToolUse".into();
+            if role.is_none() {
+                payload.as_object_mut().unwrap().remove("agent_type");
+            }
+            let hook = machine.reflex(["hook", "--agent", "claude", "--event", "PostToolUse"]);
+            hook.input(payload.to_string()).run();
+        }
+    }
+    let sessions = files(&state(&machine).join("sessions"));
+    assert_eq!(sessions.len(), 3);
+    // What is read for each call: so little that it costs no time.
+    sessions.iter().for_each(|(path, bytes)| assert!(bytes.len() < 64 * 1024, "{} in {path:?}", bytes.len()));
 }

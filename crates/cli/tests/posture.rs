@@ -81,8 +81,9 @@ fn a_fatal_signal_refuses() {
 
 #[test]
 fn being_told_to_end_refuses() {
-    check_signal("TERM");
-    check_signal("ALRM");
+    for signal in ["TERM", "ALRM", "QUIT", "USR1", "USR2", "XCPU", "SYS", "TRAP", "VTALRM", "PROF"] {
+        check_signal(signal);
+    }
 }
 
 #[test]

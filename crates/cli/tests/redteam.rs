@@ -13,9 +13,6 @@ fn no_attack_takes_the_guard_away() {
     if !there {
         return println!("skipped: there is no python3, bash or git");
     }
-    if ["/tmp/", "/var/tmp/"].iter().any(|folder| machine.root().starts_with(folder)) {
-        return println!("skipped: the build folder is a temporary one, in which files are judged more mildly");
-    }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/redteam/play.py");
     let root = machine.root();
     let arguments = [script.as_os_str(), env!("CARGO_BIN_EXE_reflex").as_ref(), root.as_os_str()];

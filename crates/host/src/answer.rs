@@ -88,7 +88,7 @@ impl Host {
         let recorded = store.record(record, record::is_durable(&judgement));
         let call = memory::call(heard, &judgement, released.is_some());
         let remembered = store.remember(whose(&event), &call);
-        told_if_lost((agent.write)(&event, &judgement.verdict, &delivery), recorded.and(remembered))
+        told_if_lost((agent.write)(&event, &judgement.verdict, &delivery), recorded, remembered)
     }
 
     /// Lets a call pass that a person has said yes to, or while a person has switched the guard off; else keeps it so
@@ -136,10 +136,10 @@ impl Host {
             let text = format!("{} ran a call that was refused: {}", event.client, record::shown(&scribe, event));
             recorded = recorded.and(store.raise(&Alarm { record: id.clone(), time: clock::now(), text }));
         }
-        recorded = recorded.and(store.remember(whose(event), &memory::call(heard, &judgement, false)));
+        let remembered = store.remember(whose(event), &memory::call(heard, &judgement, false));
         let verdict = Verdict { confidence: 100, ..Verdict::default() };
         let delivery = deliver(event, &verdict, (agent.abilities)(event.moment));
-        told_if_lost((agent.write)(event, &verdict, &delivery), recorded)
+        told_if_lost((agent.write)(event, &verdict, &delivery), recorded, remembered)
     }
 
     /// What the guard remembers.
@@ -161,7 +161,7 @@ impl Host {
         let told = Told { delivery: &delivery, policy: self.mode.0, grant: None, micros: [0, 0] };
         let record = record::call(&Scribe::new(&store), heard, &unjudged(denied), &told);
         let recorded = store.record(record, denied == Decision::Deny);
-        told_if_lost((agent.refuse)(moment, &reason), recorded)
+        told_if_lost((agent.refuse)(moment, &reason), recorded, Ok(()))
     }
 
     /// The event with what its payload leaves open: working directory, project, home.
@@ -260,10 +260,13 @@ fn unjudged(decision: Decision) -> Judgement {
 }
 
 /// A decision that could not be recorded still stands, with a word about it.
-fn told_if_lost(mut reply: Reply, recorded: io::Result<()>) -> Reply {
-    if let Err(error) = recorded {
-        reply.stderr.push_str(&format!("reflex: this decision is not in the audit log: {error}\n"));
-    }
+fn told_if_lost(mut reply: Reply, recorded: io::Result<()>, remembered: io::Result<()>) -> Reply {
+    let lost = match (recorded, remembered) {
+        (Err(error), _) => format!("reflex: this decision is not in the audit log: {error}\n"),
+        (Ok(()), Err(error)) => format!("reflex: this call is not in the session's memory: {error}\n"),
+        (Ok(()), Ok(())) => String::new(),
+    };
+    reply.stderr.push_str(&lost);
     reply
 }
 

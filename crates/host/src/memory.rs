@@ -4,7 +4,8 @@ use crate::clock;
 use crate::record::{self, Scribe};
 use crate::store::approvals::{Pending, short_id};
 use crate::store::session::Call;
-use reflex_engine::{Action, EffectKind, Event, Fingerprint, Judgement, Moment, Tier};
+use crate::world::LocalWorld;
+use reflex_engine::{Action, EffectKind, Event, Fingerprint, Judgement, Moment, Tier, World};
 
 /// A call as it was heard.
 #[derive(Clone, Copy)]
@@ -45,7 +46,26 @@ pub(crate) fn pending(heard: Heard<'_>, judgement: &Judgement, scribe: &Scribe<'
         reasons: verdict.reasons.iter().map(|reason| scribe.clean(reason)).collect(),
         findings: verdict.findings.iter().map(|finding| finding.id.clone()).collect(),
         core: verdict.findings.iter().any(|finding| finding.tier == Tier::Core),
-        exact: heard.fingerprint.exact.clone(),
+        exact: same_call(heard, judgement),
+    }
+}
+
+/// What a retry must share with a call to be covered by the same yes: the text and its effects, what was found, and
+/// where its targets really lie, so that no link leads an approved call elsewhere.
+fn same_call(heard: Heard<'_>, judgement: &Judgement) -> String {
+    let world = LocalWorld::new(&heard.event.workspace, Vec::new());
+    let paths = judgement.analysis.effects.iter().flat_map(|effect| &effect.targets).filter_map(|target| target.path());
+    let places = paths.map(|path| world.real(before_pattern(path), true).path);
+    let found = judgement.verdict.findings.iter().map(|finding| finding.id.clone());
+    let parts: Vec<String> = [heard.fingerprint.exact.clone()].into_iter().chain(found).chain(places).collect();
+    record::digest(&parts.join("\0"))
+}
+
+/// The folder in which a pattern begins, or the path itself.
+fn before_pattern(path: &str) -> &str {
+    match path.find(['*', '?', '[']).and_then(|at| path.get(..at)) {
+        Some(before) => before.rsplit_once('/').map_or("/", |(folder, _)| folder),
+        None => path,
     }
 }
 

@@ -101,8 +101,7 @@ fn kept(path: &Path, make: impl FnOnce() -> String) -> io::Result<String> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     log::make_folder(folder)?;
     let text = make();
-    let draft = folder.join(format!(".{}", clock::uuid()));
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?.write_all(text.as_bytes())?;
+    let draft = draft(folder, &text)?;
     let linked = fs::hard_link(&draft, path);
     fs::remove_file(&draft)?;
     match linked {
@@ -116,7 +115,16 @@ fn kept(path: &Path, make: impl FnOnce() -> String) -> io::Result<String> {
 fn put(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     log::make_folder(folder)?;
-    let draft = folder.join(format!(".{}", clock::uuid()));
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?.write_all(text.as_bytes())?;
+    let draft = draft(folder, text)?;
     fs::rename(draft, path)
+}
+
+/// A file beside the one it will become. Of a full disk nothing stays behind.
+fn draft(folder: &Path, text: &str) -> io::Result<PathBuf> {
+    let draft = folder.join(format!(".{}", clock::uuid()));
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+    match file.write_all(text.as_bytes()) {
+        Ok(()) => Ok(draft),
+        Err(error) => fs::remove_file(&draft).and(Err(error)),
+    }
 }

@@ -338,13 +338,18 @@ open(os.path.join(place, "x.json"), "w").write(open("yes.json").read())
 """
 
 
-def given(scope="once", uses=0):
-    """A yes that a person gave, as setup: it stands in the log and in its file."""
-    def step(names):
+def given(scope="once", uses=0, call=CORE):
+    """A yes that a person gave, as setup."""
+    def step(_names):
         def run(machine, _cwd):
-            machine.person_says_yes(scope, uses)
+            machine.person_says_yes(machine.refused(call), scope, uses)
         return Step("Read", {"file_path": "README"}, run)
     return step
+
+
+def prepare(text):
+    """How things stand before the attack."""
+    return lambda _names: Step("Read", {"file_path": "README"}, lambda machine, at: machine.shell(text, at))
 
 
 def hold(file):
@@ -416,11 +421,15 @@ OTHERS = [
     Attack("yes: for more", given(), "{core}; {core}", stopped_by="git/push-force"),
     Attack("yes: for less space", given(), "git  push --force origin main", stopped_by="git/push-force"),
     Attack("yes: in another folder", given(), at("{home}", "{core}"), stopped_by="git/push-force"),
-    Attack("yes: the file put back", given(), "cp {state}/grants/{id}.json y.json", "{core}",
-           "cp y.json {state}/grants/{id}.json", stopped_by=FILES),
-    Attack("yes: the use taken off", given(uses=1), "sed -i 's/\"uses\":1/\"uses\":0/' {state}/grants/{id}.json",
+    Attack("yes: the file put back", given(), "cp {state}/grants/*.json y.json", "{core}",
+           "cp y.json {state}/grants/*.json", stopped_by=FILES),
+    Attack("yes: the use taken off", given(uses=1), "sed -i 's/\"uses\":1/\"uses\":0/' {state}/grants/*.json",
            stopped_by=FILES),
     Attack("yes: as a habit, to what is core", given("session"), "{core}", stopped_by="git/push-force"),
+    Attack("yes: the link turned", prepare("mkdir ~/a ~/b; touch ~/a/x ~/b/x; ln -s ~/a l"), given(call="rm -rf l/*"), "rm l && ln -s ~/b l",
+           "rm -rf l/*", stopped_by="rm/outside-workspace"),
+    Attack("yes: the folder made a link to the home", prepare("mkdir ~/a"), given(call="rm -rf ~/a/*"),
+           prepare("rmdir ~/a; ln -s ~ ~/a"), "rm -rf ~/a/*", stopped_by="rm/home-or-root"),
     # Against the hook itself.
     Attack("hook: the lock of the log is held", hold("{state}/audit/lock"), "{core}", stopped_by="git/push-force"),
     Attack("hook: every file of the state is held", hold("{state}"), "{core}", stopped_by="git/push-force"),

@@ -71,8 +71,11 @@ class Machine:
         return refused, answer.get("permissionDecisionReason", done.stderr.decode())
 
     def refused_core(self):
-        """The id of a call that the core of the rules refuses; empty if it is let through."""
-        refused, reason = self.hook("PreToolUse", "Bash", {"command": CORE})
+        return self.refused(CORE)
+
+    def refused(self, command):
+        """The id of a call that is refused; empty if it is let through."""
+        refused, reason = self.hook("PreToolUse", "Bash", {"command": command})
         return reason.split("`reflex approve ")[1].split("`")[0] if refused and "`reflex approve " in reason else ""
 
     def shell(self, text, cwd=None):
@@ -97,19 +100,19 @@ class Machine:
             record = json.loads(log.readlines()[-1])
         return [finding["id"] for finding in record.get("findings", [])]
 
-    def person_says_yes(self, scope, uses):
+    def person_says_yes(self, call_id, scope, uses):
         """A yes as `reflex approve` gives it; nobody here is a person, so it is written by hand."""
-        with open(os.path.join(self.state, "pending", f"{self.id}.json")) as file:
+        with open(os.path.join(self.state, "pending", f"{call_id}.json")) as file:
             call = json.load(file)
         now = int(time.time() * 1000)
-        yes = {"schema": "reflex/grant-v1", "id": self.id, "allow": True, "exact": call["exact"], "scope": scope,
+        yes = {"schema": "reflex/grant-v1", "id": call_id, "allow": True, "exact": call["exact"], "scope": scope,
                "within": "s1" if scope == "session" else "", "time": now - 1000, "expires": now + 600_000,
                "uses": uses, "by": "a person", "reason": "", "text": call["text"]}
         folder = os.path.join(self.state, "grants")
         os.makedirs(folder, exist_ok=True)
-        with open(os.path.join(folder, f"{self.id}.json"), "w") as file:
+        with open(os.path.join(folder, f"{call_id}.json"), "w") as file:
             json.dump(yes, file)
-        self.given.append(self.id)
+        self.given.append(call_id)
 
     def hold(self, path):
         """Locks a file, or all files below a folder, until the attack is over."""

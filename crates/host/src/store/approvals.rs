@@ -1,6 +1,7 @@
 //! Calls that wait for a person, and what a person has said: one small file each.
 
 use super::Store;
+use super::log::BRIEF_WAIT;
 use crate::clock;
 use serde_json::{Map, Value, json};
 use std::fs;
@@ -275,7 +276,7 @@ impl Store {
         if !folder.is_dir() {
             return Ok(None);
         }
-        self.log().locked(|_, _| {
+        self.log().locked(BRIEF_WAIT, |_, _| {
             let now = clock::now();
             let Some(mut grant) = self.grants().into_iter().find(|grant| grant.covers(call, now)) else {
                 return Ok(None);

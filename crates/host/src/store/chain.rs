@@ -1,6 +1,6 @@
 //! Whether the log is whole, and how old records leave it without breaking it.
 
-use super::log::{Log, Tail, ending, hash_of};
+use super::log::{Log, MOST_WAIT, Tail, ending, hash_of};
 use crate::clock;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -68,7 +68,7 @@ impl Log {
     /// A file cannot be read or written, or somebody holds the lock.
     pub fn purge(&self, before: u64, reason: &str) -> io::Result<u64> {
         let time = clock::timestamp(before);
-        self.locked(|log, tail| {
+        self.locked(MOST_WAIT, |log, tail| {
             let Some(old) = Old::before(log, &time)? else { return Ok(0) };
             let record = json!({
                 "schema": super::SCHEMA, "kind": "purge", "id": clock::uuid(), "time": clock::timestamp(clock::now()),

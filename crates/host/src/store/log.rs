@@ -18,7 +18,10 @@ use std::time::{Duration, Instant};
 const PART_BYTES: u64 = 64 * 1024 * 1024;
 
 /// So long is waited for other hooks that write. Who waits longer leaves the record beside the log.
-const MOST_WAIT: Duration = Duration::from_millis(700);
+pub(super) const MOST_WAIT: Duration = Duration::from_millis(700);
+
+/// For what a call can do without, so long is waited: all waits of a call together stay below the watchdog's time.
+pub(super) const BRIEF_WAIT: Duration = Duration::from_millis(300);
 
 const CURRENT: &str = "current.jsonl";
 
@@ -79,24 +82,31 @@ impl Log {
     /// The record could be written nowhere.
     pub(super) fn append(&self, record: Map<String, Value>, durable: bool) -> io::Result<()> {
         let text = Value::Object(record).to_string();
-        match self.locked(|log, tail| {
-            for (path, waiting) in log.waiting() {
-                log.write(tail, &waiting, true)?;
-                fs::remove_file(path)?;
-            }
-            log.write(tail, &text, durable)
-        }) {
-            Err(error) if error.kind() == io::ErrorKind::TimedOut => self.leave_beside(&text),
-            appended => appended,
+        // Whoever cannot have the lock, because somebody keeps it or the file system has none, needs none beside the log.
+        let Ok(_lock) = self.lock(MOST_WAIT) else { return self.leave_beside(&text) };
+        let mut tail = self.tail()?;
+        for (path, waiting) in self.waiting() {
+            self.write(&mut tail, &waiting, true)?;
+            fs::remove_file(path)?;
         }
+        self.write(&mut tail, &text, durable)
     }
 
     /// Does something while no other hook writes.
-    pub(super) fn locked<T>(&self, work: impl FnOnce(&Log, &mut Tail) -> io::Result<T>) -> io::Result<T> {
-        let lock = self.open("lock")?;
-        wait_for(&lock)?;
+    pub(super) fn locked<T>(
+        &self,
+        wait: Duration,
+        work: impl FnOnce(&Log, &mut Tail) -> io::Result<T>,
+    ) -> io::Result<T> {
+        let _lock = self.lock(wait)?;
         let mut tail = self.tail()?;
         work(self, &mut tail)
+    }
+
+    fn lock(&self, wait: Duration) -> io::Result<File> {
+        let lock = self.open("lock")?;
+        wait_for(&lock, wait)?;
+        Ok(lock)
     }
 
     fn open(&self, name: &str) -> io::Result<File> {
@@ -176,13 +186,13 @@ impl Log {
 }
 
 /// Somebody who stopped while holding the lock must not stop every agent: the wait is bounded.
-pub(super) fn wait_for(file: &File) -> io::Result<()> {
+pub(super) fn wait_for(file: &File, most: Duration) -> io::Result<()> {
     let begun = Instant::now();
     let mut pause = Duration::from_micros(50);
     loop {
         match flock(file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => return Ok(()),
-            Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) if begun.elapsed() < MOST_WAIT => {
+            Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) if begun.elapsed() < most => {
                 std::thread::sleep(pause);
                 pause = (pause * 2).min(Duration::from_millis(4));
             }

@@ -22,6 +22,15 @@ const FORGOTTEN: u64 = 7 * 86_400_000;
 /// Of each call, at most so many written or fetched files are remembered.
 const MOST_FILES: usize = 8;
 
+/// A longer path is not remembered.
+const MOST_PATH: usize = 256;
+
+/// Of each call, at most so many findings are remembered.
+const MOST_FINDINGS: usize = 16;
+
+/// Of any other field, so many letters are remembered.
+const MOST_LETTERS: usize = 100;
+
 /// One of the last calls of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Call {
@@ -62,21 +71,22 @@ const FORM: &str = "1";
 impl Call {
     fn line(&self) -> String {
         let joined = |items: &[String]| items.join("\u{1f}");
-        let files: Vec<String> =
-            self.files.iter().take(MOST_FILES).flat_map(|(path, digest)| [path.clone(), digest.clone()]).collect();
+        let files = self.files.iter().filter(|(path, _)| path.len() <= MOST_PATH).take(MOST_FILES);
+        let files: Vec<String> = files.flat_map(|(path, digest)| [path.clone(), digest.clone()]).collect();
+        let findings: Vec<String> = self.findings.iter().take(MOST_FINDINGS).cloned().collect();
         let fields = [
             FORM.to_owned(),
             self.time.to_string(),
             self.id.clone(),
             if self.after { "after" } else { "before" }.to_owned(),
             self.end.clone(),
-            self.tool.clone(),
+            self.tool.chars().take(MOST_LETTERS).collect(),
             self.exact.clone(),
             self.shape.clone(),
             self.goal.clone(),
             if self.approved { "approved" } else { "" }.to_owned(),
             joined(&self.taint),
-            joined(&self.findings),
+            joined(&findings),
             joined(&files),
             self.output.clone(),
         ];
@@ -235,7 +245,7 @@ fn locked(path: &std::path::Path) -> io::Result<File> {
     const TRIES: u32 = 8;
     for _ in 0..TRIES {
         let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
-        log::wait_for(&file)?;
+        log::wait_for(&file, log::BRIEF_WAIT)?;
         if fs::metadata(path).is_ok_and(|there| file.metadata().is_ok_and(|own| own.ino() == there.ino())) {
             return Ok(file);
         }
