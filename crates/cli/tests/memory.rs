@@ -523,6 +523,27 @@ fn whoever_holds_every_lock_stops_nobody_within_the_watchdogs_time() {
 }
 
 #[test]
+fn the_preview_shows_all_that_is_covered_and_obeys_no_letter_of_it() {
+    let machine = Machine::new();
+    let preview = |id: &str| at_terminal(&machine, &format!("approve {id}"), "n\n").map(|(_, said)| said);
+    let derived = "echo cm0gLXJmIH4= | base64 -d | sh; rm -rf \"$HOME/a  b\"";
+    let lying = format!("{derived} # \u{1b}[2K\u{202e}\u{200b}\r\n  parts  ls");
+    let Some(said) = preview(&refused(&machine, &lying)) else { return };
+    for part in ["rm -rf ~\r\n", "'~/a  b'", "\\u{1b}[2K\\u{202e}\\u{200b}\\u{d}\r\n", "  |   parts  ls"] {
+        assert!(said.contains(part), "no {part:?} in {said:?}");
+    }
+    assert!(!said.contains('\u{202e}') && !said.contains("\u{1b}[2K"), "{said:?}");
+    let write = json!({
+        "session_id": "s1", "cwd": machine.project(), "hook_event_name": "PreToolUse", "tool_name": "Write",
+        "tool_input": {"file_path": machine.home().join(".bashrc"), "content": "first\nsecond"},
+    });
+    let reason = machine.hook().input(write.to_string()).run().answer().1;
+    let id = reason.split_once("`reflex approve ").unwrap().1.split('`').next().unwrap().to_owned();
+    let said = preview(&id).unwrap();
+    assert!(said.contains("| first\r\n  | second"), "{said:?}");
+}
+
+#[test]
 fn subagents_are_told_apart_and_no_memory_grows_without_end() {
     let machine = Machine::new();
     let long = format!("/{}", "x/".repeat(100_000));

@@ -24,7 +24,7 @@ pub(crate) fn pending(heard: Heard<'_>, judgement: &Judgement, scribe: &Scribe<'
     let verdict = &judgement.verdict;
     let commands = judgement.analysis.readings.iter().flat_map(|reading| &reading.commands);
     let words = |command: &reflex_engine::shell::Command| {
-        scribe.clean(&command.words.iter().map(|word| word.shown()).collect::<Vec<_>>().join(" "))
+        scribe.clean(&command.words.iter().map(|word| as_one_word(word.shown())).collect::<Vec<_>>().join(" "))
     };
     let effects = judgement.analysis.effects.iter().map(|effect| {
         let targets: Vec<String> = effect.targets.iter().map(|target| target.shown()).collect();
@@ -40,7 +40,7 @@ pub(crate) fn pending(heard: Heard<'_>, judgement: &Judgement, scribe: &Scribe<'
         task: event.task.clone().unwrap_or_default(),
         workspace: event.workspace.clone(),
         cwd: event.cwd.clone(),
-        text: record::shown(scribe, event),
+        text: whole_text(scribe, event),
         parts: commands.map(words).collect(),
         effects: effects.collect(),
         reasons: verdict.reasons.iter().map(|reason| scribe.clean(reason)).collect(),
@@ -48,6 +48,31 @@ pub(crate) fn pending(heard: Heard<'_>, judgement: &Judgement, scribe: &Scribe<'
         core: verdict.findings.iter().any(|finding| finding.tier == Tier::Core),
         exact: same_call(heard, judgement),
     }
+}
+
+/// In quotes if it would look like several words.
+fn as_one_word(word: String) -> String {
+    let plain = !word.is_empty() && !word.contains(|letter: char| letter.is_whitespace() || "'\"\\".contains(letter));
+    if plain { word } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+/// The call with what it would write: a yes covers that too.
+fn whole_text(scribe: &Scribe<'_>, event: &Event) -> String {
+    let contents = event.actions.iter().filter_map(|action| match action {
+        Action::Write { content, .. } | Action::Edit { content, .. } => Some(scribe.clean(content)),
+        Action::Shell { .. }
+        | Action::Read { .. }
+        | Action::Delete { .. }
+        | Action::Search { .. }
+        | Action::Fetch { .. }
+        | Action::McpCall { .. }
+        | Action::Prompt { .. }
+        | Action::SpawnAgent { .. }
+        | Action::Skill { .. }
+        | Action::Input { .. }
+        | Action::Other { .. } => None,
+    });
+    [record::shown(scribe, event)].into_iter().chain(contents).collect::<Vec<_>>().join("\n")
 }
 
 /// What a retry must share with a call to be covered by the same yes: the text and its effects, what was found, and

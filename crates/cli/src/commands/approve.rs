@@ -35,7 +35,14 @@ pub(super) fn pending(matches: &ArgMatches) -> u8 {
     }
     for call in all {
         let first = call.text.lines().next().unwrap_or("");
-        print(&format!("{}  {:>8}  {:5}  {}: {}", call.id, ago(call.time), call.decision, call.client, visible(first)));
+        print(&format!(
+            "{}  {:>8}  {:5}  {}: {}",
+            call.id,
+            ago(call.time),
+            call.decision,
+            visible(&call.client),
+            visible(first)
+        ));
     }
     status::OK
 }
@@ -122,9 +129,11 @@ fn preview_and_give(store: &Store, call: &Pending, grant: &Grant) -> Result<bool
 /// What is covered, part by part.
 pub(super) fn show(call: &Pending) {
     let paint = Paint::of_stdout();
-    print(&format!("{} by {} {}, in {}", paint.bold(&call.id), call.client, ago(call.time), visible(&call.cwd)));
-    for line in call.text.lines() {
-        print(&format!("  {}", visible(line)));
+    let (id, client) = (paint.bold(&visible(&call.id)), visible(&call.client));
+    print(&format!("{id} by {client} {}, in {}", ago(call.time), visible(&call.cwd)));
+    // The bar stands in front of every line of the call: none of them can pass for a line of ours.
+    for line in call.text.split('\n') {
+        print(&format!("  | {}", visible(line)));
     }
     let lists = [("parts", &call.parts), ("would", &call.effects), ("why", &call.reasons)];
     for (title, items) in lists {
@@ -273,11 +282,28 @@ fn confirmed(question: &str) -> bool {
     matches!(answer.trim(), "y" | "Y" | "yes")
 }
 
+/// Letters that turn the direction, break the line, join with others or are not seen at all.
+const UNSEEN: [std::ops::RangeInclusive<char>; 14] = [
+    '\u{ad}'..='\u{ad}',
+    '\u{34f}'..='\u{34f}',
+    '\u{61c}'..='\u{61c}',
+    '\u{115f}'..='\u{1160}',
+    '\u{17b4}'..='\u{17b5}',
+    '\u{180b}'..='\u{180f}',
+    '\u{200b}'..='\u{200f}',
+    '\u{2028}'..='\u{202e}',
+    '\u{2060}'..='\u{206f}',
+    '\u{3164}'..='\u{3164}',
+    '\u{fe00}'..='\u{fe0f}',
+    '\u{feff}'..='\u{feff}',
+    '\u{ffa0}'..='\u{ffa0}',
+    '\u{e0000}'..='\u{e0fff}',
+];
+
 /// Text of an agent as a person may see it: what steers the terminal is shown, not obeyed.
 pub(super) fn visible(text: &str) -> String {
     let shown = |letter: char| {
-        let hidden = letter.is_control()
-            || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+        let hidden = letter.is_control() || UNSEEN.iter().any(|unseen| unseen.contains(&letter));
         if hidden { letter.escape_unicode().to_string() } else { letter.to_string() }
     };
     text.chars().map(shown).collect()

@@ -108,7 +108,8 @@ fn in_words(record: &Map<String, Value>) -> String {
     let found = if ids.is_empty() { String::new() } else { format!("  [{}]", ids.join(", ")) };
     let text = actions.unwrap_or_default().join("; ");
     let text = super::approve::visible(text.lines().next().unwrap_or(""));
-    format!("{}  {:8}  {about}  {text}{found}", field("time"), field("agent"))
+    let [time, agent, about, found] = [field("time"), field("agent"), &about, &found].map(super::approve::visible);
+    format!("{time}  {agent:8}  {about}  {text}{found}")
 }
 
 fn action(action: &Value) -> String {

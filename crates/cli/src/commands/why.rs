@@ -55,8 +55,8 @@ fn tell(record: &Map<String, Value>) {
         "ask" => "put before a person",
         _ => "let pass",
     };
-    let agent = field(record, "agent");
-    print(&format!("{}  {agent} wanted to use {}; it was {decided}", field(record, "time"), field(record, "tool")));
+    let (agent, tool) = (visible(field(record, "agent")), visible(field(record, "tool")));
+    print(&format!("{}  {agent} wanted to use {tool}; it was {decided}", visible(field(record, "time"))));
     for action in record.get("actions").and_then(Value::as_array).into_iter().flatten() {
         let text = action.as_object().and_then(|object| object.iter().nth(1)).and_then(|(_, text)| text.as_str());
         text.unwrap_or("(its text is not kept)").lines().for_each(|line| print(&format!("         {}", visible(line))));
