@@ -1,5 +1,5 @@
 //! An agent that wants to be rid of its guard: `redteam/attacks.py` lists what it tries, `redteam/play.py` plays it.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on shall stop")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
 mod support;
 

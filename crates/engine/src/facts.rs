@@ -317,17 +317,27 @@ impl<'a> Facts<'a> {
         real
     }
 
+    /// Whether what lies in a folder is copied (`a/.`, `a/*`), and not the folder under its own name.
+    fn is_copy_of_contents(&self, effect: &Effect) -> bool {
+        let contents =
+            |target: &Target| matches!(target.path, TargetPath::Known { follows, contents, .. } if follows || contents);
+        effect.flags.contains(&"place") && aliases::sources(effect, self.analysis).any(contents)
+    }
+
     fn is_guard(&self, effect: &Effect, target: &Target) -> bool {
-        let real = self.real(effect, target).path;
-        let own = self.world.guard();
+        let seen = self.seen(effect, target);
+        let (real, own) = (&seen.real.path, self.world.guard());
         let whole = matches!(
             effect.kind,
             EffectKind::Delete | EffectKind::Move | EffectKind::ChangePermissions | EffectKind::ChangeOwner
         );
+        let beside = matches!(self.place(real), Place::Outside | Place::Temporary);
         // Whoever deletes a home or the root takes the guard along, but that is not the news about it.
-        let takes_along = whole && matches!(self.place(&real), Place::Outside | Place::Temporary);
-        let covers = |file: &String| is_within(&real, file) || (takes_along && is_within(file, &real));
-        own.iter().any(covers) || self.in_class("guard", &real)
+        let takes_along = |file: &String| whole && beside && is_within(file, real);
+        // Of a folder's contents that are copied the names are not known: one may be the guard's.
+        let covers = |file: &String| beside && parent(file) == real && self.is_copy_of_contents(effect);
+        let within = |path: &String| own.iter().any(|file| is_within(path, file)) || self.in_class("guard", path);
+        own.iter().any(|file| takes_along(file) || covers(file)) || seen.paths.iter().any(within)
     }
 
     fn in_class(&self, class: &str, path: &str) -> bool {
