@@ -264,7 +264,6 @@ AWAY = [
     "rm {state}/key",
     "python3 -c 'import shutil; shutil.rmtree(\"{state}\")'",
     "python3 -c 'import os; os.truncate(\"{log}\", 0)'",
-    ("git clean -fdx {state}", "git/discard-untracked"),
     "rsync -a --delete empty/ {state}/",
     "tar -cf x.tar --remove-files {state}",
     "zip -m x.zip {log}",

@@ -16,7 +16,9 @@ import subprocess
 import sys
 import time
 
-from attacks import ATTACKS, CORE, Attack
+sys.dont_write_bytecode = True  # nothing is left beside the tests
+
+from attacks import ATTACKS, CORE, Attack  # noqa: E402
 
 PATIENCE = 10  # seconds; a hook ends itself after 2
 RUNS = 2  # seconds that a call may run
