@@ -22,7 +22,7 @@ const COMMANDS: [(&str, &str); 17] = [
     ("quotes", "r\"\"m -r''f \\~/x $'\\x2fetc'"),
     ("decoded twice", "echo Y20wZ0xYSm1JSDQ9 | base64 -d | base64 -d | sh"),
     ("eval in eval", "eval \"eval 'rm -rf ~'\""),
-    ("an alias and a function", "alias z='git push'; f() { rm -rf \"$1\"; }; z -f; f /"),
+    ("an alias and a function", "shopt -s expand_aliases\nalias z='git push'; f() { rm -rf \"$1\"; }\nz -f; f /"),
     ("wrappers, folders and other hosts", "cd src && sudo -u root bash -c 'cd /etc && rm -rf x'; ssh h 'rm -rf /data'"),
     ("a substitution", "$(echo rm) -rf $(printf /)"),
     ("a heredoc to a file and one to a shell", "cat > x.sh <<E\nrm -rf ~\nE\nbash <<'E'\nls\nrm -rf ~\nE"),
