@@ -14,6 +14,7 @@ use reflex_shell::{
     Stdin, Surroundings, Value, Why,
 };
 use reflex_tables::Node;
+use std::collections::BTreeSet;
 
 /// What an event would do, worked out once and shared by all detectors.
 #[derive(Debug, Default)]
@@ -222,15 +223,20 @@ impl Drafter<'_> {
     /// operands of one that is. Which paths matter, the rules say by class.
     fn touch(&mut self, ran: Ran<'_>) {
         let Ran { id, command, folder } = ran;
-        let known = self.effects.iter().rev().take_while(|effect| effect.command == Some(id));
-        let known: Vec<String> = known.flat_map(|effect| &effect.targets).map(|target| target.value.shown()).collect();
         let words: Vec<&Value> = match &command.invocation {
             Some(invocation) if invocation.grammars.iter().any(|grammar| takes_over(*grammar)) => return,
             Some(invocation) => invocation.operands.iter().filter_map(|index| command.words.get(*index)).collect(),
             None => command.words.iter().skip(1).collect(),
         };
-        let paths = words.into_iter().filter_map(path_in).filter(|value| !known.contains(&value.shown()));
-        let targets = self.touched(paths.map(|value| self.path_target(value, folder)).collect());
+        let mut paths: Vec<Value> = words.into_iter().filter_map(path_in).collect();
+        if paths.is_empty() {
+            return;
+        }
+        let known = self.effects.iter().rev().take_while(|effect| effect.command == Some(id));
+        let known: BTreeSet<String> =
+            known.flat_map(|effect| &effect.targets).map(|target| target.value.shown()).collect();
+        paths.retain(|path| !known.contains(&path.shown()));
+        let targets = self.touched(paths.into_iter().map(|value| self.path_target(value, folder)).collect());
         if !targets.is_empty() {
             self.push_command(ran, EffectKind::Touch, targets);
         }

@@ -6,9 +6,14 @@ use crate::syntax::{Part, Placement, Word};
 use crate::value::{Origin, Piece, Value, Why};
 use braces::{MAX_BRACE_WORDS, MAX_BRACES, braces, grown};
 
+use std::borrow::Cow;
+
 mod braces;
 mod operators;
 mod parameters;
+
+/// What parts words where the text does not set `IFS`.
+const BLANKS: &str = " \t\n";
 
 /// A piece of a word before it is split.
 pub(super) enum Raw {
@@ -33,6 +38,27 @@ impl Interpreter<'_> {
         alternatives.into_iter().flat_map(|parts| self.expand_parts(&grown(parts))).collect()
     }
 
+    /// The values of all words of a command.
+    pub(crate) fn expand_all(&mut self, words: &[Word]) -> Vec<Value> {
+        let mut values = Vec::with_capacity(words.len());
+        for word in words {
+            match self.plain(word) {
+                Some(value) => values.push(value),
+                None => values.extend(self.expand(word)),
+            }
+        }
+        values
+    }
+
+    /// A word that is nothing but text stands as it is.
+    fn plain(&self, word: &Word) -> Option<Value> {
+        match word.parts.as_slice() {
+            [Part::Text { text, .. }] if text.is_empty() => Some(Value::default()),
+            [Part::Text { text, origin, .. }] if self.holes.is_empty() => Some(Value::text(text.as_str(), *origin)),
+            _ => None,
+        }
+    }
+
     fn expand_parts(&mut self, parts: &[Part]) -> Vec<Value> {
         let raw = self.raw(parts);
         match self.known_separators() {
@@ -47,7 +73,7 @@ impl Interpreter<'_> {
         for raw in self.raw(&word.parts) {
             match raw {
                 Raw::Piece { piece: Piece::Text(text), origin, .. } => value.push_text(&text, origin),
-                Raw::Piece { piece, origin, .. } => value.pieces.push((piece, origin)),
+                Raw::Piece { piece, origin, .. } => value.push_piece(piece, origin),
                 Raw::Break => value.push_text(" ", word.origin),
             }
         }
@@ -55,14 +81,14 @@ impl Interpreter<'_> {
     }
 
     pub(crate) fn separators(&self) -> String {
-        self.known_separators().unwrap_or_else(|| " \t\n".into())
+        self.known_separators().map_or_else(|| BLANKS.into(), Cow::into_owned)
     }
 
     /// `None` if `IFS` is not known: then nor are the words that splitting makes.
-    fn known_separators(&self) -> Option<String> {
+    fn known_separators(&self) -> Option<Cow<'_, str>> {
         match self.state.variable("IFS") {
-            Some([value]) => value.literal().map(|text| text.into_owned()),
-            _ => Some(" \t\n".into()),
+            Some([value]) => value.literal(),
+            _ => Some(Cow::Borrowed(BLANKS)),
         }
     }
 
@@ -198,7 +224,7 @@ fn split(raw: Vec<Raw>, separators: &str) -> Vec<Value> {
             Raw::Piece { piece: Piece::Text(text), origin, splits: true } => fields.add(&text, origin, separators),
             Raw::Piece { piece: Piece::Text(text), .. } if text.is_empty() => _ = fields.begin(),
             Raw::Piece { piece: Piece::Text(text), origin, .. } => fields.begin().push_text(&text, origin),
-            Raw::Piece { piece, origin, .. } => fields.begin().pieces.push((piece, origin)),
+            Raw::Piece { piece, origin, .. } => fields.begin().push_piece(piece, origin),
         }
     }
     fields.end();
@@ -262,7 +288,7 @@ fn push_patterns(field: &str, origin: Origin, word: &mut Value) {
             word.push_text(bare, origin);
         }
         if bare.len() < text.len() {
-            word.pieces.push((Piece::Glob(text.get(bare.len()..).unwrap_or("*").into()), origin));
+            word.push_piece(Piece::Glob(text.get(bare.len()..).unwrap_or("*").into()), origin);
         }
     }
 }

@@ -159,7 +159,7 @@ pub(crate) struct Interpreter<'a> {
     /// For each function that is being walked, what its local variables hide.
     locals: Vec<state::Saved>,
     /// What stands at the marks in derived texts.
-    holes: Vec<(Piece, Origin)>,
+    pub(crate) holes: Vec<(Piece, Origin)>,
     /// What the text has written into files.
     files: files::Files,
     /// What it has written into the configuration of programs: keys in lower case.

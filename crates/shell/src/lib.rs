@@ -27,6 +27,7 @@ pub use syntax::{is_name, outline};
 pub use value::{Derivation, DerivationId, Origin, Piece, Printed, Span, Value, Why};
 
 use reflex_tables::Node;
+use std::sync::Arc;
 
 /// What is known about where the text would run.
 pub struct Surroundings<'a> {
@@ -72,9 +73,9 @@ pub enum ChangeKind {
     /// `X=1`, `export X=1`: the variable and what it is now.
     Variable(String, Vec<Value>),
     /// A builtin that is followed and is no command of the reading: `cd`, `set`, `alias`. All its words.
-    Builtin(Vec<Value>),
+    Builtin(Words),
     /// The call of a function of the text. All its words.
-    Call(Vec<Value>),
+    Call(Words),
 }
 
 /// A variable or a switch of the shell that the text sets or takes away.
@@ -99,6 +100,9 @@ pub struct Gap {
     pub why: Why,
 }
 
+/// The words of a command: all that look at them share them, for there may be very many.
+pub type Words = Arc<Vec<Value>>;
+
 /// Index into [`Reading::commands`].
 pub type CommandId = usize;
 
@@ -108,7 +112,7 @@ pub struct Command {
     /// The program's file name without its folder; empty if it is not known.
     pub name: String,
     /// All words, the program's own first.
-    pub words: Vec<Value>,
+    pub words: Words,
     /// Which word is what, if the program is known.
     pub invocation: Option<Invocation>,
     /// Variables set for this command alone.

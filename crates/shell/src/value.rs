@@ -203,8 +203,16 @@ impl Value {
                 last.push_str(text);
                 before.span = before.span.join(origin.span);
             }
-            _ => self.pieces.push((Piece::Text(text.into()), origin)),
+            _ => self.push_piece(Piece::Text(text.into()), origin),
         }
+    }
+
+    /// Appends a piece. Most values have one only, and texts of a megabyte have very many values.
+    pub(crate) fn push_piece(&mut self, piece: Piece, origin: Origin) {
+        if self.pieces.is_empty() {
+            self.pieces.reserve_exact(1);
+        }
+        self.pieces.push((piece, origin));
     }
 
     /// The value as a person would write it: `~/x*`, `$NAME`, `$(mktemp)`.

@@ -6,6 +6,7 @@ use super::streams::Stream;
 use crate::program::Program;
 use crate::syntax::is_name;
 use crate::value::{Origin, Piece, Value, Why};
+use std::sync::Arc;
 
 /// What succeeds whatever its arguments are.
 const SUCCEEDING: [&str; 7] = ["true", ":", "echo", "printf", "export", "set", "local"];
@@ -160,7 +161,7 @@ impl Interpreter<'_> {
         let Some(count) = count else {
             let unknown = |value: &Value| Value::piece(Piece::Unknown(Why::NotEvaluated), value.origin());
             let parameters = self.state.parameters.iter().map(unknown).collect();
-            self.state.replace_parameters(parameters);
+            self.state.replace_parameters(Arc::new(parameters));
             return;
         };
         self.status = self.state.shift(count);
@@ -198,7 +199,7 @@ impl Interpreter<'_> {
     fn set_words(&mut self, words: &[Value]) {
         let own = self.state.parameters.first().cloned().unwrap_or_default();
         let parameters = std::iter::once(own).chain(words.iter().cloned()).collect();
-        self.state.replace_parameters(parameters);
+        self.state.replace_parameters(Arc::new(parameters));
     }
 
     /// `getopts OPTIONS NAME`: which option it is, is not followed.

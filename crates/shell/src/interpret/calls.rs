@@ -6,7 +6,7 @@ use super::state::{Alias, State};
 use super::{Interpreter, MAX_DEPTH, Stream};
 use crate::syntax::{Line, Node, Part, Placement, Simple};
 use crate::value::{Origin, Value, Why};
-use crate::{ChangeKind, CommandId, Site};
+use crate::{ChangeKind, CommandId, Site, Words};
 use std::rc::Rc;
 
 /// A function may start itself this often, each time with other parameters or another state.
@@ -20,14 +20,14 @@ pub(super) struct Call {
     name: String,
     /// How many pipelines and background lists we were in.
     forking: u32,
-    parameters: Vec<Value>,
+    parameters: Words,
     state: State,
 }
 
 /// A call that has been walked and has changed nothing: the same call runs the same commands.
 pub(super) struct Called {
     body: Rc<Node>,
-    parameters: Vec<Value>,
+    parameters: Words,
     state: State,
     parent: Option<CommandId>,
     site: Site,
@@ -41,7 +41,7 @@ impl Interpreter<'_> {
         let calls = !self.calls.iter().any(|call| call.name == name);
         if calls {
             let (parameters, state) = (Vec::new(), self.state.clone());
-            self.calls.push(Call { name: name.into(), forking: self.forking, parameters, state });
+            self.calls.push(Call { name: name.into(), forking: self.forking, parameters: parameters.into(), state });
         }
         calls
     }
@@ -168,7 +168,7 @@ impl Interpreter<'_> {
             last.line = simple.line;
         }
         let state = State::default();
-        self.calls.push(Call { name, forking: self.forking, parameters: Vec::new(), state });
+        self.calls.push(Call { name, forking: self.forking, parameters: Words::default(), state });
         self.depth += 1;
         let output = self.script(&script);
         self.depth -= 1;

@@ -26,7 +26,7 @@ impl Interpreter<'_> {
     /// Walks once for each combination of what the names may be.
     pub(super) fn over_ways(&mut self, names: &[String], walk: &mut dyn FnMut(&mut Self) -> Stream) -> Stream {
         let Some((name, rest)) = names.split_first() else { return walk(self) };
-        let ways = self.state.ways(name).cloned().unwrap_or_default();
+        let ways = self.state.ways(name).unwrap_or_default().to_vec();
         if ways.is_empty() || self.variants * ways.len() > MAX_VARIANTS {
             return self.over_ways(rest, walk);
         }

@@ -410,7 +410,7 @@ impl Interpreter<'_> {
                 self.code(id, Code::File(path.clone()), content.commands.clone());
                 return printed;
             };
-            let run = Run { id, language, parameters: draft.words.clone(), lasting: false };
+            let run = Run { id, language, parameters: draft.words.to_vec(), lasting: false };
             join(printed, self.content_of(path, content, run))
         })
     }

@@ -10,13 +10,14 @@ use crate::language::Language;
 use crate::program::{Program, Style};
 use crate::syntax::{Assigned, Assignment, Simple};
 use crate::value::{Origin, Piece, Printed, Value, Why};
-use crate::{Change, ChangeKind, Command, CommandId, Redirection, Setting, Stdin};
+use crate::{Change, ChangeKind, Command, CommandId, Redirection, Setting, Stdin, Words};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A command that is about to be added.
 #[derive(Clone)]
 pub(crate) struct Draft {
-    pub(crate) words: Vec<Value>,
+    pub(crate) words: Words,
     pub(crate) assignments: Vec<(String, Value)>,
     pub(crate) redirects: Vec<Redirection>,
     pub(crate) stdin: Stream,
@@ -31,7 +32,7 @@ impl Draft {
     /// What another program runs, with nothing to read.
     pub(super) fn of_program(words: Vec<Value>, origin: Origin) -> Draft {
         Draft {
-            words,
+            words: Arc::new(words),
             assignments: Vec::new(),
             redirects: Vec::new(),
             stdin: Stream::default(),
@@ -76,7 +77,7 @@ impl Interpreter<'_> {
             }
             assignments.push((name, values));
         }
-        let words: Vec<Value> = simple.words.iter().flat_map(|word| self.expand(word)).collect();
+        let words = Arc::new(self.expand_all(&simple.words));
         let redirects = self.redirections(&simple.redirects);
         let stdin = self.state.open.input(0);
         let declares = self.declares(&words);
@@ -294,7 +295,7 @@ impl Interpreter<'_> {
     ) -> Option<CommandId> {
         self.add(Command {
             name: String::new(),
-            words: Vec::new(),
+            words: Words::default(),
             invocation: None,
             assignments: Vec::new(),
             redirects,
@@ -324,7 +325,7 @@ impl Interpreter<'_> {
         self.over_states(vec![before.clone(); names.len()], &before, |this| {
             let mut draft = draft.clone();
             let name = each.next().map_or("", String::as_str);
-            if let Some(first) = draft.words.first_mut() {
+            if let Some(first) = Arc::make_mut(&mut draft.words).first_mut() {
                 *first = Value::text(name, first.origin());
             }
             this.named_command(name, draft)

@@ -5,10 +5,13 @@
 
 use super::folders::Folders;
 use super::streams::Descriptors;
+use crate::Words;
 use crate::syntax::{Line, Node};
 use crate::value::{Origin, Piece, Value, Why};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 use std::rc::Rc;
+use std::sync::Arc;
 
 const MAX_NAMES: usize = 1000;
 
@@ -19,15 +22,15 @@ const MAX_WAYS: usize = 8;
 pub(super) const PARAMETERS: &str = "@";
 
 /// What a variable may be: its values, or `None` where the text has not set it.
-pub(crate) type Way = Option<Vec<Value>>;
+pub(crate) type Way = Option<Words>;
 
 /// Copies share what they do not change: every subshell and branch takes one.
 #[derive(Clone, Default)]
 pub(crate) struct State {
     /// An array has several values.
-    variables: Rc<BTreeMap<String, Vec<Value>>>,
+    variables: Rc<BTreeMap<Rc<str>, Words>>,
     /// What variables may be that differ between branches. INVARIANT: among `variables` they are unknown.
-    ways: Rc<BTreeMap<String, Vec<Way>>>,
+    ways: Rc<BTreeMap<Rc<str>, Rc<Vec<Way>>>>,
     /// The bodies that a function may have; `None` where it may not be defined.
     functions: Rc<BTreeMap<String, Vec<Option<Rc<Node>>>>>,
     aliases: Rc<BTreeMap<String, Vec<Alias>>>,
@@ -35,7 +38,7 @@ pub(crate) struct State {
     exported: Rc<BTreeSet<String>>,
     /// What `declare -n` and `declare -i` say about names.
     kinds: Rc<BTreeMap<String, Kind>>,
-    pub(crate) parameters: Vec<Value>,
+    pub(crate) parameters: Words,
     pub(crate) folders: Folders,
     pub(crate) open: Descriptors,
     /// `shopt -s extglob`: `@(a|b)` is a pattern everywhere.
@@ -68,8 +71,8 @@ pub(crate) type Saved = Vec<(String, Vec<Way>)>;
 
 /// The parameters that a shell or function has again when what replaced them ends.
 pub(crate) struct SavedParameters {
-    parameters: Vec<Value>,
-    ways: Option<Vec<Way>>,
+    parameters: Words,
+    ways: Option<Rc<Vec<Way>>>,
 }
 
 /// What assignments for one command hide.
@@ -83,16 +86,16 @@ const IN_ENVIRONMENT: [&str; 8] = ["HOME", "PATH", "PWD", "OLDPWD", "TMPDIR", "U
 
 impl State {
     pub(crate) fn with_parameters(parameters: Vec<Value>) -> State {
-        State { parameters, ..State::default() }
+        State { parameters: Arc::new(parameters), ..State::default() }
     }
 
     pub(crate) fn variable(&self, name: &str) -> Option<&[Value]> {
-        self.variables.get(self.named(name)).map(Vec::as_slice)
+        self.variables.get(self.named(name)).map(|values| values.as_slice())
     }
 
     /// All that a name may be, if branches differ in it.
-    pub(crate) fn ways(&self, name: &str) -> Option<&Vec<Way>> {
-        self.ways.get(self.named(name))
+    pub(crate) fn ways(&self, name: &str) -> Option<&[Way]> {
+        self.ways.get(self.named(name)).map(|ways| ways.as_slice())
     }
 
     /// Whether branches differ in any variable.
@@ -111,7 +114,7 @@ impl State {
         self.set_ways(&name, vec![way]);
     }
 
-    pub(crate) fn replace_parameters(&mut self, parameters: Vec<Value>) -> SavedParameters {
+    pub(crate) fn replace_parameters(&mut self, parameters: Words) -> SavedParameters {
         let ways =
             if self.ways.contains_key(PARAMETERS) { Rc::make_mut(&mut self.ways).remove(PARAMETERS) } else { None };
         SavedParameters { parameters: std::mem::replace(&mut self.parameters, parameters), ways }
@@ -139,27 +142,27 @@ impl State {
             }
             return;
         }
-        let origin = ways.iter().flatten().flatten().next().map_or(Origin::default(), Value::origin);
-        variables.insert(name.into(), vec![Value::piece(Piece::Unknown(Why::Branches), origin)]);
-        let is_open = |way: &Way| way.iter().flatten().any(is_between_branches);
+        let origin = ways.iter().flatten().find_map(|values| values.first()).map_or(Origin::default(), Value::origin);
+        variables.insert(name.into(), Arc::new(vec![Value::piece(Piece::Unknown(Why::Branches), origin)]));
+        let is_open = |way: &Way| way.iter().flat_map(|values| values.iter()).any(is_between_branches);
         if ways.len() <= MAX_WAYS && !ways.iter().any(is_open) {
-            Rc::make_mut(&mut self.ways).insert(name.into(), ways);
+            Rc::make_mut(&mut self.ways).insert(name.into(), Rc::new(ways));
         }
     }
 
     fn ways_of(&self, name: &str) -> Vec<Way> {
-        self.ways.get(name).cloned().unwrap_or_else(|| vec![self.variables.get(name).cloned()])
+        self.ways.get(name).map_or_else(|| vec![self.variables.get(name).cloned()], |ways| ways.to_vec())
     }
 
     pub(crate) fn assign(&mut self, name: &str, values: Vec<Value>) {
         let name = self.named(name).to_owned();
-        self.set_ways(&name, vec![Some(values)]);
+        self.set_ways(&name, vec![Some(Arc::new(values))]);
     }
 
     /// The variable that has exactly these values, if there are any.
     pub(crate) fn name_of(&self, values: &[Value]) -> Option<String> {
         let found = self.variables.iter().find(|(_, known)| !values.is_empty() && known.as_slice() == values);
-        found.map(|(name, _)| name.clone())
+        found.map(|(name, _)| name.to_string())
     }
 
     /// The variable that a name stands for.
@@ -204,9 +207,10 @@ impl State {
         let name = self.named(name).to_owned();
         let grown = |way: Way| {
             let mut variable = way.unwrap_or_default();
-            match (variable.first_mut(), array) {
+            let list = Arc::make_mut(&mut variable);
+            match (list.first_mut(), array) {
                 (Some(first), false) => values.iter().for_each(|value| first.push(value.clone())),
-                _ => variable.extend(values.iter().cloned()),
+                _ => list.extend(values.iter().cloned()),
             }
             Some(variable)
         };
@@ -219,14 +223,15 @@ impl State {
         let name = self.named(name).to_owned();
         let element = format!("{name}[{subscript}]");
         let variables = Rc::make_mut(&mut self.variables);
-        variables.insert(name, vec![Value::piece(Piece::Unknown(Why::NotEvaluated), value.origin())]);
-        variables.insert(element, vec![value]);
+        let list = vec![Value::piece(Piece::Unknown(Why::NotEvaluated), value.origin())];
+        variables.insert(name.into(), Arc::new(list));
+        variables.insert(element.into(), Arc::new(vec![value]));
     }
 
     /// `name[index]=value`; what would leave a hole in the array is not followed.
     pub(crate) fn assign_element(&mut self, name: &str, index: Option<usize>, value: Value) {
         let name = self.named(name).to_owned();
-        let mut values = self.variables.get(&name).cloned().unwrap_or_default();
+        let mut values = self.variables.get(name.as_str()).map(|values| values.to_vec()).unwrap_or_default();
         let next = values.len();
         // The name of an element counts as the next index: only the list as a whole is followed then.
         match index.unwrap_or(next) {
@@ -236,7 +241,7 @@ impl State {
             }
             _ => values = vec![Value::piece(Piece::Unknown(Why::NotEvaluated), value.origin())],
         }
-        self.set_ways(&name, vec![Some(values)]);
+        self.set_ways(&name, vec![Some(Arc::new(values))]);
     }
 
     /// `shift`: more than there are shift nothing. Whether it did, if that is known.
@@ -249,16 +254,16 @@ impl State {
             fits
         };
         let counted = self.counts_parameters();
-        let fits = shifted(&mut self.parameters);
+        let fits = shifted(Arc::make_mut(&mut self.parameters));
         let Some(ways) = self.ways.get(PARAMETERS).cloned() else { return counted.then_some(fits) };
         let mut after: Vec<Way> = Vec::new();
-        for mut way in ways {
-            way.iter_mut().for_each(|parameters| _ = shifted(parameters));
+        for mut way in ways.iter().cloned() {
+            way.iter_mut().for_each(|parameters| _ = shifted(Arc::make_mut(parameters)));
             if !after.contains(&way) {
                 after.push(way);
             }
         }
-        Rc::make_mut(&mut self.ways).insert(PARAMETERS.into(), after);
+        Rc::make_mut(&mut self.ways).insert(PARAMETERS.into(), Rc::new(after));
         None
     }
 
@@ -275,8 +280,8 @@ impl State {
 
     /// What a shell that is started from this one begins with.
     pub(crate) fn of_child(&self, parameters: Vec<Value>) -> State {
-        let passed = |name: &String| self.exported.contains(name) || IN_ENVIRONMENT.contains(&name.as_str());
-        let mut child = State { parameters, ..self.clone() };
+        let passed = |name: &str| self.exported.contains(name) || IN_ENVIRONMENT.contains(&name);
+        let mut child = State { parameters: Arc::new(parameters), ..self.clone() };
         child.aliases = Rc::default();
         child.kinds = Rc::default();
         Rc::make_mut(&mut child.variables).retain(|name, _| passed(name));
@@ -474,8 +479,10 @@ impl State {
     }
 
     fn merge_parameters(&mut self, other: &State) {
-        let ways_of =
-            |state: &State| state.ways.get(PARAMETERS).cloned().unwrap_or_else(|| vec![Some(state.parameters.clone())]);
+        let ways_of = |state: &State| match state.ways.get(PARAMETERS) {
+            Some(ways) => ways.to_vec(),
+            None => vec![Some(state.parameters.clone())],
+        };
         let (mut ways, others) = (ways_of(self), ways_of(other));
         others.into_iter().for_each(|way| {
             if !ways.contains(&way) {
@@ -483,11 +490,11 @@ impl State {
             }
         });
         self.blur_parameters(other);
-        let is_open = ways.iter().flatten().flatten().any(is_between_branches);
+        let is_open = ways.iter().flatten().flat_map(|values| values.iter()).any(is_between_branches);
         if ways.len() > MAX_WAYS || is_open {
             Rc::make_mut(&mut self.ways).remove(PARAMETERS);
         } else {
-            Rc::make_mut(&mut self.ways).insert(PARAMETERS.into(), ways);
+            Rc::make_mut(&mut self.ways).insert(PARAMETERS.into(), Rc::new(ways));
         }
     }
 
@@ -496,10 +503,10 @@ impl State {
         let unknown = |value: &Value| Value::piece(Piece::Unknown(Why::Branches), value.origin());
         if self.parameters.len() != other.parameters.len() {
             let first = self.parameters.first().or(other.parameters.first()).cloned().unwrap_or_default();
-            self.parameters = vec![unknown(&first); 10];
+            self.parameters = Arc::new(vec![unknown(&first); 10]);
             return;
         }
-        for (value, other) in self.parameters.iter_mut().zip(&other.parameters) {
+        for (value, other) in Arc::make_mut(&mut self.parameters).iter_mut().zip(other.parameters.iter()) {
             if value != other {
                 *value = unknown(value);
             }
@@ -508,10 +515,10 @@ impl State {
 
     fn merge_variables(&mut self, other: &State) {
         let names = self.variables.keys().chain(other.variables.keys());
-        let differs = |name: &&String| {
+        let differs = |name: &&Rc<str>| {
             self.variables.get(*name) != other.variables.get(*name) || self.ways.get(*name) != other.ways.get(*name)
         };
-        let differing: BTreeSet<String> = names.filter(differs).cloned().collect();
+        let differing: BTreeSet<Rc<str>> = names.filter(differs).cloned().collect();
         for name in differing {
             let mut ways = self.ways_of(&name);
             other.ways_of(&name).into_iter().for_each(|way| {
@@ -526,17 +533,17 @@ impl State {
     /// What has changed since then is not known at all: a loop may go on changing it.
     pub(crate) fn widen(&mut self, before: &State) {
         let names = self.variables.keys().chain(before.variables.keys());
-        let differs = |name: &&String| {
+        let differs = |name: &&Rc<str>| {
             self.variables.get(*name) != before.variables.get(*name) || self.ways.get(*name) != before.ways.get(*name)
         };
-        let differing: BTreeSet<String> = names.filter(differs).cloned().collect();
+        let differing: BTreeSet<Rc<str>> = names.filter(differs).cloned().collect();
         for name in differing {
             let origin =
                 self.variables.get(&name).and_then(|values| values.first()).map_or_else(Origin::default, Value::origin);
             self.assign(&name, vec![Value::piece(Piece::Unknown(Why::Branches), origin)]);
         }
         if self.parameters != before.parameters || self.ways.get(PARAMETERS) != before.ways.get(PARAMETERS) {
-            let ended = State { parameters: Vec::new(), ..State::default() };
+            let ended = State { parameters: Words::default(), ..State::default() };
             self.blur_parameters(&ended);
             Rc::make_mut(&mut self.ways).remove(PARAMETERS);
         }
@@ -544,10 +551,14 @@ impl State {
 }
 
 /// A list that is set anew has none of its elements any more that were followed by their names.
-fn forget_elements(variables: &mut BTreeMap<String, Vec<Value>>, name: &str) {
+fn forget_elements(variables: &mut BTreeMap<Rc<str>, Words>, name: &str) {
     let start = format!("{name}[");
-    while let Some(element) = variables.range(start.clone()..).next().map(|(key, _)| key.clone()) {
-        if !element.starts_with(&start) {
+    while let Some(element) = variables
+        .range::<str, _>((Bound::Included(start.as_str()), Bound::Unbounded))
+        .next()
+        .map(|(key, _)| key.clone())
+    {
+        if !element.starts_with(start.as_str()) {
             break;
         }
         variables.remove(&element);

@@ -10,6 +10,7 @@ use crate::language::Language;
 use crate::program::{Program, Selector};
 use crate::value::{Piece, Value, Why};
 use crate::{Code, CommandId};
+use std::sync::Arc;
 
 /// The arguments of a call.
 #[derive(Debug, Clone, Default)]
@@ -610,7 +611,7 @@ impl Walker<'_, '_> {
         }
         let lowest = text.from.iter().min().copied().unwrap_or(first);
         let printed = self.interpreter.command(Draft {
-            words: words.clone(),
+            words: Arc::new(words.clone()),
             assignments: Vec::new(),
             redirects: Vec::new(),
             stdin: stdin.unwrap_or_else(|| self.stdin.clone()),
@@ -741,7 +742,7 @@ impl Walker<'_, '_> {
             let stdin = Stream::default();
             let (assignments, redirects, expanded, origin) = (Vec::new(), Vec::new(), 0..0, self.origin);
             self.interpreter.command(Draft {
-                words,
+                words: Arc::new(words),
                 assignments,
                 redirects,
                 stdin,

@@ -658,9 +658,10 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         let all = all.into_iter().map(|word| word.value);
         let windows_style = self.on.program_of_text(&text).is_some_and(|program| program.style().is_windows());
-        let words = all.map(|value| if windows_style { windows::with_patterns(&value) } else { value }).collect();
+        let words =
+            all.map(|value| if windows_style { windows::with_patterns(&value) } else { value }).collect::<Vec<_>>();
         self.on.command(Draft {
-            words,
+            words: words.into(),
             assignments: Vec::new(),
             redirects,
             stdin: stdin.clone(),

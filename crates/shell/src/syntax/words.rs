@@ -157,8 +157,7 @@ impl Parser<'_> {
         while !self.text.is_char_boundary(self.at) {
             self.at += 1;
         }
-        let text = self.slice(start, self.at).to_owned();
-        self.push_text(&text, context.is_quoted(), start, parts);
+        self.push_text(self.slice(start, self.at), context.is_quoted(), start, parts);
     }
 
     fn push_text(&self, new: &str, new_quoted: bool, start: usize, parts: &mut Vec<Part>) {
@@ -168,7 +167,13 @@ impl Parser<'_> {
                 text.push_str(new);
                 origin.span = origin.span.join(new_origin.span);
             }
-            _ => parts.push(Part::Text { text: new.into(), quoted: new_quoted, origin: new_origin }),
+            _ => {
+                if parts.is_empty() {
+                    // Nearly all words have one part, and a long text very many words.
+                    parts.reserve_exact(1);
+                }
+                parts.push(Part::Text { text: new.into(), quoted: new_quoted, origin: new_origin });
+            }
         }
     }
 
@@ -199,8 +204,7 @@ impl Parser<'_> {
         };
         let from = if keeps_backslash { start } else { self.at };
         self.bump();
-        let text = self.slice(from, self.at).to_owned();
-        self.push_text(&text, true, start, parts);
+        self.push_text(self.slice(from, self.at), true, start, parts);
     }
 
     fn single_quoted(&mut self, parts: &mut Vec<Part>) {
@@ -213,8 +217,7 @@ impl Parser<'_> {
         if length.is_none() {
             self.gap(start, Why::Unparsed);
         }
-        let text = self.slice(inside, end).to_owned();
-        self.push_text(&text, true, start, parts);
+        self.push_text(self.slice(inside, end), true, start, parts);
     }
 
     fn double_quoted(&mut self, context: Context, parts: &mut Vec<Part>) {

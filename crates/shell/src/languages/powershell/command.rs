@@ -161,7 +161,7 @@ impl<'a> Reader<'_, '_, 'a> {
             words.extend(piped(program, input, origin));
         }
         let blocks: Vec<Value> = words.iter().flat_map(Value::listed).filter(is_block).collect();
-        let given = match bound {
+        let given: Vec<Value> = match bound {
             Some(_) => {
                 let rest = words.iter().skip(1).map(windows::with_patterns);
                 words.iter().take(1).cloned().chain(rest).collect()
@@ -174,7 +174,7 @@ impl<'a> Reader<'_, '_, 'a> {
         };
         let expanded = first..self.on.reading.commands.len();
         let output = self.on.command(Draft {
-            words: given,
+            words: given.into(),
             assignments: Vec::new(),
             redirects: arguments.redirects,
             stdin,
