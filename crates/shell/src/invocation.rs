@@ -232,10 +232,10 @@ impl Reader<'_> {
 
     /// The first operand of a program that has subcommands names one.
     fn descend(&mut self, text: &str) -> bool {
-        let Some(grammar) = self.invocation.grammar().filter(|grammar| grammar.has_subcommands()) else { return false };
         if !self.invocation.operands.is_empty() {
             return false;
         }
+        let Some(grammar) = self.invocation.grammar().filter(|grammar| grammar.has_subcommands()) else { return false };
         let Some((name, subcommand)) = grammar.subcommand(text) else { return false };
         self.invocation.path.push(name);
         self.invocation.grammars.push(subcommand);

@@ -193,7 +193,11 @@ impl Value {
 
     /// Appends another value.
     pub fn push(&mut self, other: Value) {
-        self.pieces.extend(other.pieces);
+        if self.pieces.is_empty() {
+            self.pieces = other.pieces;
+        } else {
+            self.pieces.extend(other.pieces);
+        }
     }
 
     /// Appends a known text, joined with a text before it of the same origin.

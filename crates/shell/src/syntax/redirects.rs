@@ -9,6 +9,9 @@ use std::rc::Rc;
 impl Parser<'_> {
     /// A redirection, with the descriptor before it if there is one.
     pub(super) fn redirect(&mut self) -> Option<Redirect> {
+        if !self.peek()?.is_ascii_digit() && !matches!(self.peek()?, b'<' | b'>' | b'&' | b'{') {
+            return None;
+        }
         let rest = self.rest();
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let before = digits.max(named_descriptor(rest));
