@@ -349,8 +349,10 @@ fn a_forced_push_is_asked_about_on_a_branch_of_ones_own_and_denied_on_the_shared
 fn with_a_lease_a_forced_push_is_only_warned_about() {
     let project = Project::new();
     project.check_in("", "git push --force-with-lease origin feature", "warn", &["`git/push-with-lease`", "feature"]);
-    project.check_in("", "git push --force-with-lease", "warn", &["`git/push-with-lease`"]);
+    // The same warning is told once in a session.
+    project.silent("git push --force-with-lease origin feature");
     project.asks("git push --force-with-lease origin main", &["`git/push-with-lease-protected`"]);
+    Project::new().check_in("", "git push --force-with-lease", "warn", &["`git/push-with-lease`"]);
 }
 
 #[test]

@@ -13,6 +13,7 @@ use reflex_agents::{Agent, BadEvent, Delivery, Reply, deliver};
 use reflex_engine::{
     AgentPath, Decision, Event, Fingerprint, Judgement, Moment, Policy, Verdict, World, analyze, judge,
 };
+use std::cell::LazyCell;
 use std::io;
 use std::path::Path;
 use std::time::Instant;
@@ -68,11 +69,11 @@ impl Host {
         if event.moment == Moment::AfterTool {
             return self.after(agent, &event, &store);
         }
-        let history = store.history(whose(&event));
+        let history = LazyCell::new(|| store.history(whose(&event)));
         let read = micros(begun);
         let mut judgement = self.judge(&event);
         judgement.verdict.advise_once(|id| history.told(id));
-        remind_of_alarms(&store, &history, &mut judgement.verdict);
+        remind_of_alarms(&store, || &history, &mut judgement.verdict);
         let scribe = Scribe::new(&store);
         let (id, fingerprint) = (clock::uuid(), judgement.fingerprint(&event));
         let heard = Heard { id: &id, event: &event, fingerprint: &fingerprint };
@@ -126,7 +127,7 @@ impl Host {
         let judgement = Judgement { analysis, ..unjudged(Decision::Pass) };
         let fingerprint = judgement.fingerprint(event);
         let history = store.history(whose(event));
-        let before = history.before(&fingerprint.exact).cloned();
+        let before = history.before(&fingerprint.exact);
         let (scribe, id) = (Scribe::new(store), clock::uuid());
         let ran_anyway = before.as_ref().is_some_and(|before| before.end == "deny" && !before.approved);
         let heard = Heard { id: &id, event, fingerprint: &fingerprint };
@@ -234,12 +235,9 @@ fn yes(grant: &Grant) -> String {
 }
 
 /// An alarm that no person has seen is told once in every session.
-fn remind_of_alarms(store: &Store, history: &History, verdict: &mut Verdict) {
+fn remind_of_alarms<'h>(store: &Store, history: impl FnOnce() -> &'h History, verdict: &mut Verdict) {
     const ID: &str = "guard/ran-anyway";
-    if !history.calls.is_empty() && history.told(ID) {
-        return;
-    }
-    let Some(alarm) = store.alarms().pop() else { return };
+    let Some(alarm) = store.alarms().pop().filter(|_| !history().told(ID)) else { return };
     verdict.advised.push(ID.into());
     verdict.advice.push(format!(
         "Warning: Reflex refused a call and it ran all the same. {}. A person sees it with `reflex status`.",

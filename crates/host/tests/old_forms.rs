@@ -137,7 +137,7 @@ fn sessions_of_the_first_form_are_read_and_lines_of_a_later_one_passed_over() {
     let named = std::fs::read_dir(&calls).unwrap().map(|entry| entry.unwrap().path());
     let named = named.max_by_key(|path| std::fs::metadata(path).unwrap().modified().unwrap()).unwrap();
     kept.also("session-1", &format!("sessions/{}", named.file_name().unwrap().to_string_lossy()));
-    let read = kept.store().history(whose).calls;
+    let read: Vec<_> = kept.store().history(whose).calls().collect();
     let call = Call {
         time: 1_795_219_200_000,
         id: "0190-r".into(),

@@ -4,7 +4,6 @@ use super::{Store, log};
 use crate::clock;
 use rustix::fs::{FlockOperation, flock};
 use sha2::{Digest, Sha256};
-use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -15,6 +14,9 @@ pub const WINDOW: usize = 50;
 
 /// Lines in the file before it is cut back to the window.
 const MOST_LINES: usize = 2 * WINDOW;
+
+/// A smaller file is not looked into for what could be cut.
+const MOST_BYTES: u64 = 16 * 1024;
 
 /// A session nobody has heard of for so long is forgotten.
 const FORGOTTEN: u64 = 7 * 86_400_000;
@@ -131,27 +133,28 @@ fn pairs(text: &str) -> Vec<(String, String)> {
     parts.chunks(2).filter_map(pair).collect()
 }
 
-/// What a session remembers, oldest first.
+/// What a session remembers. Few calls ask for it, so that its lines are only read when they do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct History {
-    /// At most [`WINDOW`] calls.
-    pub calls: VecDeque<Call>,
+    text: String,
 }
 
 impl History {
-    /// Whether the agent was told of this finding before in this session.
-    pub fn told(&self, finding: &str) -> bool {
-        self.calls.iter().any(|call| !call.after && call.findings.iter().any(|id| id == finding))
+    /// At most [`WINDOW`] calls, oldest first.
+    pub fn calls(&self) -> impl DoubleEndedIterator<Item = Call> {
+        let lines: Vec<&str> = newest(&self.text).collect();
+        lines.into_iter().filter_map(Call::of)
     }
 
-    /// How often the same goal was refused before.
-    pub fn denials(&self, goal: &str) -> usize {
-        self.calls.iter().filter(|call| !call.after && call.end == "deny" && call.goal == goal).count()
+    /// Whether the agent was told of this finding before in this session.
+    pub fn told(&self, finding: &str) -> bool {
+        self.text.contains(finding)
+            && self.calls().any(|call| !call.after && call.findings.iter().any(|id| id == finding))
     }
 
     /// The last call before its tool with this exact fingerprint.
-    pub fn before(&self, exact: &str) -> Option<&Call> {
-        self.calls.iter().rev().find(|call| !call.after && call.exact == exact)
+    pub fn before(&self, exact: &str) -> Option<Call> {
+        self.calls().rev().find(|call| !call.after && call.exact == exact)
     }
 }
 
@@ -187,10 +190,7 @@ impl Store {
     pub fn history(&self, whose: Whose<'_>) -> History {
         let mut text = String::new();
         let read = File::open(self.sessions().join(whose.file())).and_then(|mut file| file.read_to_string(&mut text));
-        if read.is_err() {
-            return History::default();
-        }
-        History { calls: newest(&text).filter_map(Call::of).collect() }
+        if read.is_ok() { History { text } } else { History::default() }
     }
 
     /// Remembers one more call.
@@ -208,8 +208,7 @@ impl Store {
             file => file?,
         };
         file.write_all(call.line().as_bytes())?;
-        // A line is at least so long; below that there is nothing to cut.
-        if file.metadata()?.len() < (MOST_LINES * 100) as u64 {
+        if file.metadata()?.len() < MOST_BYTES {
             return Ok(());
         }
         let text = fs::read_to_string(&path)?;
