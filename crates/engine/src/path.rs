@@ -223,6 +223,10 @@ const REGISTRY: [(&str, &str); 5] = [
 
 /// The bytes of `C:` or `HKLM:`, where a path begins with one.
 pub(crate) fn drive_length(text: &str) -> Option<usize> {
+    // Nearly all paths begin with a slash, and every rule asks about them.
+    if !text.starts_with(|letter: char| letter.is_ascii_alphabetic()) {
+        return None;
+    }
     let first = text.split('/').next()?;
     let name = first.strip_suffix(':')?;
     let drive = name.len() == 1 && name.starts_with(|letter: char| letter.is_ascii_alphabetic());
