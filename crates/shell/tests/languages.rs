@@ -7,26 +7,11 @@
     reason = "a test that cannot go on shall stop"
 )]
 
-use reflex_shell::{Language, Reading, Surroundings, read, read_as};
-use reflex_tables::Node;
-use reflex_tables::compile::{Kind, Sources, encode};
-use std::path::Path;
-use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+mod support;
 
-fn programs() -> Node<'static> {
-    static TABLES: OnceLock<Vec<u8>> = OnceLock::new();
-    let bytes = TABLES.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../library/programs");
-        let mut sources = Sources::default();
-        for file in std::fs::read_dir(folder).unwrap() {
-            let path = file.unwrap().path();
-            sources.add(Kind::Programs, &path.display().to_string(), &std::fs::read_to_string(&path).unwrap()).unwrap();
-        }
-        encode(&sources.tree().unwrap()).unwrap()
-    });
-    reflex_tables::root(bytes).get("programs")
-}
+use reflex_shell::{Language, Reading, Surroundings, read, read_as};
+use std::process::{Command, Stdio};
+use support::programs;
 
 fn surroundings() -> Surroundings<'static> {
     Surroundings { programs: programs(), variable: &|_| None, parameters: Vec::new() }

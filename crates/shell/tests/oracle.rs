@@ -3,11 +3,10 @@
 
 #[allow(dead_code, reason = "the fuzzer uses the rest")]
 mod grammar;
+mod support;
 
 use grammar::{Chance, Dialect, script};
 use reflex_shell::{Command, Piece, Reading, Surroundings, Value, Why, read};
-use reflex_tables::Node;
-use reflex_tables::compile::{Kind, Sources, encode};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;
@@ -15,9 +14,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::sync::Mutex;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
+use support::programs;
 
 const SCRIPTS: usize = 2_000;
 
@@ -396,20 +396,6 @@ fn records(log: &[u8]) -> Vec<Argv> {
 
 fn find_program(name: &str) -> Option<PathBuf> {
     ["/bin", "/usr/bin", "/usr/local/bin"].iter().map(|folder| Path::new(folder).join(name)).find(|path| path.exists())
-}
-
-fn programs() -> Node<'static> {
-    static TABLES: OnceLock<Vec<u8>> = OnceLock::new();
-    let bytes = TABLES.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../library/programs");
-        let mut sources = Sources::default();
-        for name in ["shells.yaml", "wrappers.yaml", "files.yaml"] {
-            let path = folder.join(name);
-            sources.add(Kind::Programs, &path.display().to_string(), &fs::read_to_string(&path).unwrap()).unwrap();
-        }
-        encode(&sources.tree().unwrap()).unwrap()
-    });
-    reflex_tables::root(bytes).get("programs")
 }
 
 fn reading(text: &str) -> Reading {

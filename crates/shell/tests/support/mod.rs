@@ -1,4 +1,5 @@
 //! The reader with the library's grammars.
+#![allow(dead_code, reason = "each test file uses its part of this")]
 
 use reflex_shell::{Reading, Surroundings, read};
 use reflex_tables::Node;
@@ -6,7 +7,8 @@ use reflex_tables::compile::{Kind, Sources, encode};
 use std::path::Path;
 use std::sync::OnceLock;
 
-fn programs() -> Node<'static> {
+/// The grammars of `library/programs`, compiled once.
+pub(crate) fn programs() -> Node<'static> {
     static TABLES: OnceLock<Vec<u8>> = OnceLock::new();
     let bytes = TABLES.get_or_init(|| {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../library/programs");
