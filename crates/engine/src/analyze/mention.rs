@@ -23,10 +23,17 @@ const QUOTES: [char; 18] =
 impl Drafter<'_> {
     /// The effects of naming the guard: `whole` for words that are a path, `code` for texts with one in them.
     pub(super) fn mentions(&mut self, commands: &[Command]) {
-        // A program that another command runs is looked at by itself.
+        // A program that another command runs is looked at by itself. That an unknown one runs a path is a guess: it
+        // may as well change it.
+        let is_known = |id: usize| commands.get(id).is_none_or(|command| command.invocation.is_some());
+        let is_path = |word: &Value| word.literal().is_none_or(|text| text.contains('/'));
+        let is_run =
+            |command: &&Command| command.parent.is_none_or(is_known) || !command.words.first().is_some_and(is_path);
         let programs: OnceCell<HashSet<&Value>> = OnceCell::new();
-        let programs =
-            || programs.get_or_init(|| commands.iter().filter_map(|command| command.words.first()).collect());
+        let programs = || {
+            programs
+                .get_or_init(|| commands.iter().filter(is_run).filter_map(|command| command.words.first()).collect())
+        };
         for (id, command) in commands.iter().enumerate().filter(|(_, command)| command.site == Site::Here) {
             let Some(words) = self.naming_words(command) else { continue };
             let folder = self.folder(command);
