@@ -7,6 +7,7 @@ mod docs;
 mod linear;
 mod project;
 mod release;
+mod score;
 mod steps;
 
 use std::process::ExitCode;
@@ -23,6 +24,8 @@ usage: cargo xtask COMMAND
   clients [NAME…]   build the release and play the client cases, or those named, with the real client
   bench [--check]   measure the release and write docs/reference/speed.md;
                     with --check compare the instructions with that page and write nothing
+  score [--check]   judge the development corpora and write docs/reference/quality.md;
+                    with --check hold every case against that page and write nothing
   linear            count the release's instructions at four sizes of many constructs, write docs/reference/limits.md
 ";
 
@@ -37,6 +40,8 @@ fn main() -> ExitCode {
         ["check"] => project().and_then(|project| check(&project)),
         ["test"] => project().and_then(|project| test(&project)),
         ["bench"] => project().and_then(|project| bench::write(&project)),
+        ["score"] => project().and_then(|project| score::write(&project)),
+        ["score", "--check"] => project().and_then(|project| score::check(&project)),
         ["linear"] => project().and_then(|project| linear::write(&project)),
         ["bench", "--check"] => project().and_then(|project| bench::check(&project)),
         ["clients", names @ ..] if names.iter().all(|name| !name.starts_with('-')) => {
