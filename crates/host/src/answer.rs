@@ -8,7 +8,7 @@ use crate::store::Store;
 use crate::store::approvals::Grant;
 use crate::store::life::Alarm;
 use crate::store::session::{History, Whose};
-use crate::world::LocalWorld;
+use crate::world::{LocalWorld, canonical};
 use reflex_agents::{Agent, BadEvent, Delivery, Reply, deliver};
 use reflex_engine::{
     AgentPath, Decision, Event, Fingerprint, Judgement, Moment, Policy, Verdict, World, analyze, judge,
@@ -184,8 +184,7 @@ impl Host {
             event.workspace = project_root(&event.workspace, &event.home);
         }
         // Links are followed once, here: what is compared with these folders has its links followed too.
-        let real =
-            |folder: &str| Path::new(folder).canonicalize().map_or_else(|_| folder.to_owned(), |path| shown(&path));
+        let real = |folder: &str| canonical(Path::new(folder)).map_or_else(|_| folder.to_owned(), |path| shown(&path));
         let cwd = real(&event.cwd);
         event.workspace = if event.workspace == event.cwd { cwd.clone() } else { real(&event.workspace) };
         event.home = real(&event.home);
@@ -209,9 +208,7 @@ impl Host {
     }
 
     pub(crate) fn guard(&self) -> Vec<String> {
-        let binary = std::env::current_exe().ok();
-        let own = [&self.folders.config, &self.folders.state, &self.folders.cache];
-        binary.iter().chain(own).map(|path| shown(path)).collect()
+        [&self.folders.config, &self.folders.state, &self.folders.cache].map(|path| shown(path)).into()
     }
 
     /// Where the guard keeps its files.

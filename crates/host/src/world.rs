@@ -2,9 +2,10 @@
 
 use crate::git::{Fact, Ignored, Repository};
 use reflex_engine::{Known, MOST_CONTENT, Names, Real, Untracked, World, fits, is_within};
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 /// More names than these are only counted.
@@ -17,13 +18,20 @@ const TEMPORARY: [&str; 6] = ["/tmp", "/var/tmp", "/private/tmp", "/private/var/
 pub struct LocalWorld {
     workspace: String,
     guard: Vec<String>,
+    binary: OnceCell<Option<String>>,
     repositories: RefCell<BTreeMap<PathBuf, Option<Rc<Repository>>>>,
 }
 
 impl LocalWorld {
-    /// Facts for a project; `guard` are the guard's own files.
+    /// Facts for a project; `guard` are the guard's own folders, to which its binary comes.
     pub fn new(workspace: &str, guard: Vec<String>) -> LocalWorld {
-        LocalWorld { workspace: workspace.into(), guard, repositories: RefCell::default() }
+        LocalWorld { workspace: workspace.into(), guard, binary: OnceCell::new(), repositories: RefCell::default() }
+    }
+
+    /// The file of this process. Looked up when a path may be one of the guard's, which is seldom.
+    fn binary(&self) -> Option<&String> {
+        let shown = || Some(std::env::current_exe().ok()?.to_string_lossy().into_owned());
+        self.binary.get_or_init(shown).as_ref()
     }
 
     fn repository(&self, path: &str) -> Option<Rc<Repository>> {
@@ -94,7 +102,7 @@ impl World for LocalWorld {
     }
 
     fn guard(&self) -> Vec<String> {
-        self.guard.clone()
+        self.binary().into_iter().chain(&self.guard).cloned().collect()
     }
 
     fn work_tree(&self, path: &str) -> Option<String> {
@@ -163,6 +171,19 @@ impl World for LocalWorld {
     }
 }
 
+/// The path with its links followed, as [`Path::canonicalize`] gives it. Most folders have no link above them, and then
+/// a look at each is enough: the C library's way takes memory from the system, which costs as much as the looks.
+pub(crate) fn canonical(path: &Path) -> io::Result<PathBuf> {
+    let is_plain = path.is_absolute() && path.components().all(|part| !matches!(part, Component::ParentDir));
+    let is_no_link = |above: &Path| matches!(rustix::fs::readlink(above, Vec::new()), Err(rustix::io::Errno::INVAL));
+    let mut above: Vec<&Path> = path.ancestors().filter(|above| above.parent().is_some()).collect();
+    above.reverse();
+    if is_plain && above.into_iter().all(is_no_link) {
+        return Ok(path.components().collect());
+    }
+    path.canonicalize()
+}
+
 /// Links followed as far as the path exists; the rest is joined as it is written.
 fn resolved(path: &Path) -> PathBuf {
     for above in path.ancestors() {
@@ -226,4 +247,27 @@ fn expanded(pattern: &str) -> Known<Vec<String>> {
         found = deeper;
     }
     Some(found)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_canonical_path_is_what_the_system_says() {
+        let root = std::env::temp_dir().join(format!("reflex-canonical-{}", std::process::id()));
+        let real = root.join("a/b");
+        std::fs::create_dir_all(&real).unwrap();
+        std::os::unix::fs::symlink(&real, root.join("link")).unwrap();
+        std::os::unix::fs::symlink("loop", root.join("loop")).unwrap();
+        for name in ["a/b", "a/./b/", "a/../a", "link", "link/..", "loop", "nowhere/x", ""] {
+            let path = root.join(name);
+            assert_eq!(canonical(&path).ok(), path.canonicalize().ok(), "{name}");
+        }
+        for path in ["/", "/proc/self", "."] {
+            assert_eq!(canonical(Path::new(path)).ok(), Path::new(path).canonicalize().ok(), "{path}");
+        }
+        std::fs::remove_dir_all(&root).unwrap();
+    }
 }
