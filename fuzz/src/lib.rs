@@ -115,14 +115,14 @@ pub fn judge(bytes: &[u8]) {
     let bytes = &bytes[..bytes.len().min(MOST_BYTES)];
     for agent in AGENTS {
         for told in [None, Some("PreToolUse"), Some("pre-command")] {
-            if let Ok(event) = (agent.read)(bytes, told) {
+            if let Ok(event) = agent.event(bytes, told) {
                 let judgement = judged(&event);
-                let delivery = deliver(&event, &judgement.verdict, (agent.abilities)(event.moment));
+                let delivery = deliver(&event, &judgement.verdict, agent.abilities(&event));
                 let _ = (agent.write)(&event, &judgement.verdict, &delivery);
                 more_is_never_looser(&event, &judgement);
             }
         }
-        let _ = (agent.refuse)(Default::default(), &String::from_utf8_lossy(bytes));
+        let _ = (agent.refuse)("", Default::default(), &String::from_utf8_lossy(bytes));
     }
     of_every_kind(bytes);
 }

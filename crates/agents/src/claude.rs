@@ -1,22 +1,118 @@
 //! Claude Code: its hook payloads and answers, as the client 2.1.329 was seen to send and honour them.
 
-use crate::json::{BadEvent, object, optional, required};
-use crate::{Abilities, Agent, Ask, Delivery, Reply};
+use crate::json::{BadEvent, optional, required};
+use crate::settings::{HookFile, Settings, SettingsFile};
+use crate::tools::{self, Tool, arguments};
+use crate::{Abilities, Agent, Ask, Delivery, Limit, Line, Payload, Reply};
 use reflex_engine::shell::Language;
-use reflex_engine::{Action, AgentPath, Decision, Event, Moment, Outcome, Verdict};
+use reflex_engine::{Action, Decision, Event, Moment, Outcome, Verdict};
 use serde_json::{Map, Value, json};
 
 /// The adapter.
 pub const AGENT: Agent = Agent {
     name: "claude",
     aliases: &["claude-code"],
+    title: "Claude Code",
     project_variable: Some("CLAUDE_PROJECT_DIR"),
+    is_caller: |payload| payload.has("hook_event_name"),
+    runs_hooks_of: &[],
     read,
     moment,
-    abilities,
+    says: &SAYS,
     write,
     refuse,
+    settings: Some(&Settings {
+        files: &[SettingsFile {
+            variable: Some("CLAUDE_CONFIG_DIR"),
+            folder: ".claude",
+            name: "settings.json",
+            install: |text, binary| SETTINGS.install(text, binary),
+            remove: |text| SETTINGS.remove(text),
+        }],
+        folders: &[".claude"],
+        programs: &["claude"],
+        afterwards: "",
+    }),
+    limits: &LIMITS,
 };
+
+/// What the client lets a hook say.
+const SAYS: [Line; 7] = [
+    Line {
+        before: "2.1.9",
+        ..Line::of(
+            Moment::BeforeTool,
+            Abilities { advise: false, ..Abilities::DENY_ASK_ADVISE },
+            "case pre-context with 2.1.329; the changelog has it since 2.1.9",
+        )
+    },
+    Line::of(
+        Moment::BeforeTool,
+        Abilities::DENY_ASK_ADVISE,
+        "cases pre-deny-json, pre-ask-default, pre-context with 2.1.329",
+    ),
+    // A person is being asked already.
+    Line::of(
+        Moment::PermissionRequest,
+        Abilities { ask: Ask::Native, ..Abilities::DENY },
+        "case permreq-deny with 2.1.329",
+    ),
+    Line::of(Moment::Prompt, Abilities::DENY_ADVISE, "cases prompt-block-json, prompt-context with 2.1.329"),
+    Line::of(Moment::AfterTool, Abilities::ADVISE, "case post-context with 2.1.329"),
+    Line::of(Moment::SessionStart, Abilities::ADVISE, "case session-context with 2.1.329"),
+    Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
+];
+
+const LIMITS: [Limit; 3] = [
+    Limit {
+        what: "`--bare`, `--safe-mode` and `--setting-sources project` skip a user's hooks without a word",
+        instead: "put the same entry into the managed settings",
+    },
+    Limit {
+        what: "files mentioned with `@` in a prompt are read without a tool call",
+        instead: "deny rules of the client",
+    },
+    Limit { what: "what a tool does after it has started", instead: "the client's sandbox" },
+];
+
+/// Seconds that the client waits for the hook: a person may have to answer in that time.
+const TIMEOUT: u32 = 300;
+
+/// The client's `settings.json`.
+pub(crate) const SETTINGS: HookFile = HookFile {
+    events: &["PreToolUse"],
+    handler: |binary, event| {
+        json!({
+            "type": "command", "command": binary, "args": ["hook", "--agent", "claude", "--event", event],
+            "timeout": TIMEOUT, "onFailure": "block",
+        })
+    },
+    grouped: true,
+    beside: &[],
+    comments: true,
+    own: false,
+};
+
+/// Its tools, those of older clients included.
+const TOOLS: [(&str, Tool); 17] = [
+    ("Bash", Tool::Shell { command: &["command"], language: Language::Shell }),
+    ("Monitor", Tool::Shell { command: &["command"], language: Language::Shell }),
+    ("PowerShell", Tool::Shell { command: &["command"], language: Language::PowerShell }),
+    ("Read", Tool::Read { path: &["file_path"] }),
+    ("Write", Tool::Write { path: &["file_path"], content: &["content"] }),
+    ("Edit", Tool::Edit { path: &["file_path"], content: &["new_string"] }),
+    ("MultiEdit", Tool::Edit { path: &["file_path"], content: &["new_string"] }),
+    ("NotebookEdit", Tool::Edit { path: &["notebook_path"], content: &["new_source"] }),
+    ("NotebookRead", Tool::Read { path: &["notebook_path"] }),
+    ("LS", Tool::Search { path: &["path"] }),
+    ("Glob", Tool::Search { path: &["path"] }),
+    ("Grep", Tool::Search { path: &["path"] }),
+    ("WebFetch", Tool::Fetch { url: &["url"] }),
+    ("Agent", Tool::Spawn { prompt: &["prompt"] }),
+    ("Task", Tool::Spawn { prompt: &["prompt"] }),
+    ("Skill", Tool::Skill { name: &["skill"] }),
+    ("SlashCommand", Tool::Skill { name: &["command"] }),
+];
 
 /// Its words for events.
 pub const EVENTS: [(&str, Moment); 33] = [
@@ -64,28 +160,22 @@ fn moment(event: &str) -> Moment {
     known_moment(event).unwrap_or(Moment::BeforeTool)
 }
 
-fn abilities(moment: Moment) -> Abilities {
-    match moment {
-        Moment::BeforeTool => Abilities { deny: true, ask: Ask::Native, advise: true, rewrite: false },
-        // A person is being asked already.
-        Moment::PermissionRequest => Abilities { deny: true, ask: Ask::Native, advise: false, rewrite: false },
-        Moment::Prompt => Abilities { deny: true, ask: Ask::Never, advise: true, rewrite: false },
-        Moment::AfterTool => Abilities { deny: false, ask: Ask::Never, advise: true, rewrite: false },
-        Moment::SessionStart => Abilities { deny: false, ask: Ask::Never, advise: true, rewrite: false },
-        Moment::SessionEnd | Moment::Stop | Moment::Subagent | Moment::Other => {
-            Abilities { deny: false, ask: Ask::Never, advise: false, rewrite: false }
-        }
-    }
-}
-
-fn read(bytes: &[u8], told: Option<&str>) -> Result<Event, BadEvent> {
-    let payload = object(bytes)?;
-    let named = optional(&payload, "hook_event_name")?.or(told);
+fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
+    let Payload { fields, told, .. } = *payload;
+    let named = optional(fields, "hook_event_name")?.or(told);
     let named = named.ok_or_else(|| BadEvent::of("hook_event_name", "is missing"))?;
-    let has_call = payload.contains_key("tool_name") || payload.contains_key("tool_input");
+    let has_call = payload.has("tool_name") || payload.has("tool_input");
     let known = known_moment(named).or_else(|| told.and_then(known_moment));
     let moment = known.unwrap_or(if has_call { Moment::BeforeTool } else { Moment::Other });
-    event(&payload, moment).map_err(|problem| BadEvent { moment: Some(moment), ..problem })
+    let event = event(fields, moment).map_err(|problem| BadEvent { moment: Some(moment), ..problem })?;
+    Ok(Event { word: named.into(), version: version(payload), ..event })
+}
+
+/// `AI_AGENT=claude-code_2-1-329_harness`, as the client sets it for what it starts.
+fn version(payload: &Payload<'_>) -> Option<String> {
+    let agent = (payload.variable)("AI_AGENT")?;
+    let version = agent.strip_prefix("claude-code_")?.split('_').next()?;
+    Some(version.replace('-', "."))
 }
 
 fn event(payload: &Map<String, Value>, moment: Moment) -> Result<Event, BadEvent> {
@@ -119,14 +209,6 @@ fn fill(payload: &Map<String, Value>, event: &mut Event) -> Result<(), BadEvent>
     Ok(())
 }
 
-fn arguments<'a>(payload: &'a Map<String, Value>, field: &str) -> Result<&'a Map<String, Value>, BadEvent> {
-    match payload.get(field) {
-        Some(Value::Object(arguments)) => Ok(arguments),
-        Some(_) => Err(BadEvent::of(field, "is not an object")),
-        None => Err(BadEvent::of(field, "is missing")),
-    }
-}
-
 fn after(payload: &Map<String, Value>, event: &mut Event) -> Result<(), BadEvent> {
     if let Some(Value::Array(calls)) = payload.get("tool_calls") {
         for call in calls.iter().filter_map(Value::as_object) {
@@ -148,41 +230,8 @@ fn after(payload: &Map<String, Value>, event: &mut Event) -> Result<(), BadEvent
 
 /// The call in words that belong to no agent.
 pub(crate) fn action(tool: &str, input: &Map<String, Value>) -> Result<Action, BadEvent> {
-    let text = |field: &str| required(input, field).map_err(|problem| inside(&problem)).map(str::to_owned);
-    let or_empty =
-        |field: &str| optional(input, field).map_err(|problem| inside(&problem)).map(|t| t.unwrap_or("").to_owned());
-    Ok(match tool {
-        "Bash" | "Monitor" => Action::Shell { command: text("command")?, language: Language::Shell },
-        "PowerShell" => Action::Shell { command: text("command")?, language: Language::PowerShell },
-        "Read" => Action::Read { path: AgentPath::new(text("file_path")?) },
-        "Write" => Action::Write { path: AgentPath::new(text("file_path")?), content: text("content")? },
-        "Edit" => Action::Edit { path: AgentPath::new(text("file_path")?), content: text("new_string")? },
-        "MultiEdit" => Action::Edit { path: AgentPath::new(text("file_path")?), content: edits(input) },
-        "NotebookEdit" => {
-            Action::Edit { path: AgentPath::new(text("notebook_path")?), content: or_empty("new_source")? }
-        }
-        "Glob" | "Grep" => Action::Search { path: AgentPath::new(or_empty("path")?) },
-        "WebFetch" => Action::Fetch { url: text("url")? },
-        "Agent" | "Task" => Action::SpawnAgent { prompt: or_empty("prompt")? },
-        "Skill" => Action::Skill { name: or_empty("skill")? },
-        _ => match tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) {
-            Some((server, tool)) => Action::McpCall {
-                server: server.into(),
-                tool: tool.into(),
-                arguments: Value::Object(input.clone()).to_string(),
-            },
-            None => Action::Other { arguments: Value::Object(input.clone()).to_string() },
-        },
-    })
-}
-
-fn inside(problem: &BadEvent) -> BadEvent {
-    BadEvent::of(&format!("tool_input.{}", problem.field), problem.problem.clone())
-}
-
-fn edits(input: &Map<String, Value>) -> String {
-    let Some(Value::Array(edits)) = input.get("edits") else { return String::new() };
-    edits.iter().filter_map(|edit| edit.get("new_string")?.as_str()).collect::<Vec<_>>().join("\n")
+    let known = tools::known(&TOOLS, tool, input)?.and_then(|actions| actions.into_iter().next());
+    Ok(known.or_else(|| tools::mcp_named(tool, input)).unwrap_or_else(|| tools::other(input)))
 }
 
 /// Native JSON on standard output; for a refusal also the reason on standard error and exit status 2, so that it holds
@@ -190,7 +239,7 @@ fn edits(input: &Map<String, Value>) -> String {
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
     let Delivery::Say { decision, reason } = delivery;
     match (event.moment, decision) {
-        (moment, Decision::Deny) => refuse(moment, reason),
+        (moment, Decision::Deny) => refuse(&event.word, moment, reason),
         (Moment::BeforeTool, Decision::Ask) => before_tool("ask", reason, 0),
         (Moment::BeforeTool, Decision::Pass) if !reason.is_empty() => print(&json!({
             "systemMessage": reason,
@@ -216,7 +265,7 @@ fn print(output: &Value) -> Reply {
     Reply { stdout: format!("{output}\n"), ..Reply::default() }
 }
 
-fn refuse(moment: Moment, reason: &str) -> Reply {
+fn refuse(_word: &str, moment: Moment, reason: &str) -> Reply {
     match moment {
         Moment::BeforeTool => before_tool("deny", reason, 2),
         Moment::PermissionRequest => print(&json!({

@@ -1,28 +1,7 @@
 //! What is done with a verdict now, given what the agent lets a hook say. What cannot be said is said more strictly.
 
+use crate::{Abilities, Ask};
 use reflex_engine::{Decision, Verdict, way_on};
-
-/// What an agent lets a hook say at a moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Abilities {
-    /// Whether a refusal is honoured.
-    pub deny: bool,
-    /// How a question reaches a person.
-    pub ask: Ask,
-    /// Whether words can be given to the agent without a decision.
-    pub advise: bool,
-    /// Whether the call can be replaced.
-    pub rewrite: bool,
-}
-
-/// How a question reaches a person.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ask {
-    /// The agent has a prompt of its own.
-    Native,
-    /// It cannot; a question becomes a refusal with instructions.
-    Never,
-}
 
 /// What is said to the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,39 +1,66 @@
 //! One adapter per coding agent: bytes to event, verdict to bytes. No adapter decides anything.
+//!
+//! An agent is one file with an [`Agent`] and its line in [`AGENTS`].
 
+pub mod abilities;
 pub mod claude;
 mod delivery;
 mod json;
+mod payload;
 mod reply;
 pub mod settings;
+mod tools;
 pub mod universal;
 
-pub use delivery::{Abilities, Ask, Delivery, deliver};
+pub use abilities::{Abilities, Ask, Line};
+pub use delivery::{Delivery, deliver};
 pub use json::{BadEvent, object};
+pub use payload::{Payload, caller};
 pub use reply::Reply;
+pub use settings::{Settings, SettingsError, SettingsFile};
 
 use reflex_engine::{Event, Moment, Verdict};
 
-/// A coding agent: how its events are read and how it is answered.
+/// A coding agent: how its events are read, how it is answered, how the guard is put before its tools.
 pub struct Agent {
     /// The name that `--agent` takes.
     pub name: &'static str,
     /// Other names for it.
     pub aliases: &'static [&'static str],
+    /// Its name as people know it.
+    pub title: &'static str,
     /// The environment variable in which it tells a hook the project's folder.
     pub project_variable: Option<&'static str>,
-    /// Reads one payload. `event` is the agent's word for the moment where the command line gives it.
-    pub read: fn(bytes: &[u8], event: Option<&str>) -> Result<Event, BadEvent>,
-    /// The moment that one of its words for events stands for.
-    pub moment: fn(event: &str) -> Moment,
-    /// What a hook can say at a moment.
-    pub abilities: fn(moment: Moment) -> Abilities,
+    /// Whether a payload is this agent's, told from what only this agent sends or sets.
+    pub is_caller: fn(payload: &Payload<'_>) -> bool,
+    /// The agents whose hooks this one runs too, in its own words.
+    pub runs_hooks_of: &'static [&'static str],
+    /// Reads one payload.
+    pub read: fn(payload: &Payload<'_>) -> Result<Event, BadEvent>,
+    /// The moment that one of its words for events stands for; what is not known may come before a tool.
+    pub moment: fn(word: &str) -> Moment,
+    /// What it lets a hook say; the first line that fits holds.
+    pub says: &'static [Line],
     /// The answer to an event.
     pub write: fn(event: &Event, verdict: &Verdict, delivery: &Delivery) -> Reply,
-    /// The answer when no judgement can be had, with the reason.
-    pub refuse: fn(moment: Moment, reason: &str) -> Reply,
+    /// The answer when no judgement can be had, with the reason. `word` is its word for the event, empty if unknown.
+    pub refuse: fn(word: &str, moment: Moment, reason: &str) -> Reply,
+    /// Where the hook stands; `None` where there is nothing to wire.
+    pub settings: Option<&'static Settings>,
+    /// What never reaches a hook of this agent.
+    pub limits: &'static [Limit],
 }
 
-/// Every agent.
+/// Something an agent does without asking its hooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    /// What is not seen, in a few words.
+    pub what: &'static str,
+    /// What helps against it.
+    pub instead: &'static str,
+}
+
+/// Every agent; who is told from fewer marks stands later.
 pub static AGENTS: &[Agent] = &[claude::AGENT, universal::AGENT];
 
 /// The agent of this name.
@@ -41,8 +68,17 @@ pub fn find(name: &str) -> Option<&'static Agent> {
     AGENTS.iter().find(|agent| agent.name == name || agent.aliases.contains(&name))
 }
 
-/// The agent that a payload comes from, told from its shape; the universal event if it is no other's.
-pub fn recognise(bytes: &[u8]) -> &'static Agent {
-    let has = |word: &[u8]| bytes.windows(word.len()).take(4096).any(|window| window == word);
-    if has(b"\"hook_event_name\"") { &claude::AGENT } else { &universal::AGENT }
+impl Agent {
+    /// What a hook can say at this event.
+    pub fn abilities(&self, event: &Event) -> Abilities {
+        abilities::of(self.says, event)
+    }
+
+    /// Reads bytes that come without an environment: recorded payloads, `check`, tests.
+    ///
+    /// # Errors
+    /// Bytes that are no event of this agent.
+    pub fn event(&self, bytes: &[u8], told: Option<&str>) -> Result<Event, BadEvent> {
+        (self.read)(&Payload { fields: &object(bytes)?, told, variable: &|_| None })
+    }
 }

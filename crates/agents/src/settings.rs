@@ -1,8 +1,35 @@
 //! The agents' settings files: the text with and without the guard's hook. Everything else in the text stays as it is.
 
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
-use jsonc_parser::{ParseOptions, json};
+use jsonc_parser::{ParseOptions, errors::ParseError};
+use serde_json::{Map, Value};
 use std::fmt;
+
+/// Where the guard's hook stands for one agent.
+pub struct Settings {
+    /// Its files, each with a hook of its own.
+    pub files: &'static [SettingsFile],
+    /// Folders below the home folder that show that the agent is used here.
+    pub folders: &'static [&'static str],
+    /// Its programs, which show the same on the `PATH`.
+    pub programs: &'static [&'static str],
+    /// What a person has to know once the hook stands there; empty if nothing.
+    pub afterwards: &'static str,
+}
+
+/// One file of an agent in which the guard's hook stands.
+pub struct SettingsFile {
+    /// The environment variable that names another folder.
+    pub variable: Option<&'static str>,
+    /// The folder without it, below the home folder.
+    pub folder: &'static str,
+    /// The file in that folder.
+    pub name: &'static str,
+    /// The text with the hook of this binary; text that has it already comes back unchanged.
+    pub install: fn(text: &str, binary: &str) -> Result<String, SettingsError>,
+    /// The text without any hook of ours; `None` if the file was ours alone and can go.
+    pub remove: fn(text: &str) -> Result<Option<String>, SettingsError>,
+}
 
 /// Why a settings text cannot be changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,6 +38,8 @@ pub enum SettingsError {
     NotJson(String),
     /// A part has another type than the agent documents.
     Shape(&'static str),
+    /// It is somebody else's text, with why it cannot become ours.
+    Foreign(&'static str),
 }
 
 impl fmt::Display for SettingsError {
@@ -18,152 +47,282 @@ impl fmt::Display for SettingsError {
         match self {
             SettingsError::NotJson(problem) => write!(f, "it is not JSON: {problem}"),
             SettingsError::Shape(part) => write!(f, "`{part}` has not the type that the agent expects"),
+            SettingsError::Foreign(problem) => write!(f, "{problem}"),
         }
     }
 }
 
-/// Where Claude Code keeps a user's settings, below the home folder.
-pub const CLAUDE_USER_SETTINGS: &str = ".claude/settings.json";
+/// A file of the form `{"hooks": {EVENT: [ENTRY]}}`, which many agents share.
+pub(crate) struct HookFile {
+    /// The events before which the guard stands, in the agent's words.
+    pub(crate) events: &'static [&'static str],
+    /// The guard's handler for an event: a JSON object.
+    pub(crate) handler: fn(binary: &str, event: &str) -> Value,
+    /// Whether an entry is a group, `{"matcher": "*", "hooks": [HANDLER]}`, and not the handler itself.
+    pub(crate) grouped: bool,
+    /// Keys beside `hooks` that have to be there, with their numbers.
+    pub(crate) beside: &'static [(&'static str, u32)],
+    /// Whether the agent reads comments and trailing commas.
+    pub(crate) comments: bool,
+    /// Whether the file is made by the guard, so that it can go with the last hook.
+    pub(crate) own: bool,
+}
 
-/// Seconds that Claude Code waits for the hook: a person may have to answer in that time.
-const CLAUDE_TIMEOUT: &str = "300";
-
-const CLAUDE_ARGUMENTS: [&str; 5] = ["hook", "--agent", "claude", "--event", "PreToolUse"];
-
-/// Claude Code's settings with the guard's hook before every tool. Text that has it already comes back unchanged.
-///
-/// # Errors
-/// Text that is not JSON, or whose `hooks` are not what the agent documents.
-pub fn install_claude(text: &str, binary: &str) -> Result<String, SettingsError> {
-    let root = parse(text)?;
-    let settings = match root.value() {
-        None => root.object_value_or_set(),
-        Some(value) => value.as_object().ok_or(SettingsError::Shape("settings"))?,
-    };
-    let whole = |group: &Group| group.guard.iter().all(|handler| is_whole(group, handler, binary));
-    let (groups, handlers) = guarded(&settings)?;
-    if handlers == 1 && groups.iter().all(whole) {
-        return Ok(text.to_owned());
+impl HookFile {
+    /// The text with the guard's handlers. Text that has them already comes back unchanged.
+    ///
+    /// # Errors
+    /// Text that the agent cannot read, or whose `hooks` are not what it documents.
+    pub(crate) fn install(&self, text: &str, binary: &str) -> Result<String, SettingsError> {
+        let root = self.parse(text)?;
+        let settings = match root.value() {
+            None => root.object_value_or_set(),
+            Some(value) => value.as_object().ok_or(SettingsError::Shape("settings"))?,
+        };
+        if self.is_whole(&settings, binary)? {
+            return Ok(text.to_owned());
+        }
+        self.take_out(&settings)?;
+        for (name, number) in self.beside {
+            if settings.get(name).is_none() {
+                settings.insert(0, name, CstInputValue::Number(number.to_string()));
+            }
+        }
+        let hooks = settings.object_value_or_create("hooks").ok_or(SettingsError::Shape("hooks"))?;
+        for event in self.events {
+            let entries = hooks.array_value_or_create(event).ok_or(SettingsError::Shape("hooks.*"))?;
+            entries.append(input(&self.entry(binary, event)));
+            entries.ensure_multiline();
+        }
+        Ok(root.to_string())
     }
-    remove_handlers(&settings)?;
-    let hooks = settings.object_value_or_create("hooks").ok_or(SettingsError::Shape("hooks"))?;
-    let groups = hooks.array_value_or_create("PreToolUse").ok_or(SettingsError::Shape("hooks.PreToolUse"))?;
-    groups.append(claude_group(binary));
-    groups.ensure_multiline();
-    Ok(root.to_string())
+
+    /// The text without the guard's handlers, and without what is empty once they are gone.
+    ///
+    /// # Errors
+    /// As [`HookFile::install`].
+    pub(crate) fn remove(&self, text: &str) -> Result<Option<String>, SettingsError> {
+        let root = self.parse(text)?;
+        let Some(settings) = root.object_value() else { return Ok(Some(text.to_owned())) };
+        self.take_out(&settings)?;
+        let beside = |name: String| self.beside.iter().any(|(known, _)| *known == name);
+        let nothing_left = names(&settings).into_iter().all(beside);
+        Ok(if self.own && nothing_left { None } else { Some(root.to_string()) })
+    }
+
+    fn parse(&self, text: &str) -> Result<CstRootNode, SettingsError> {
+        let options = if self.comments { ParseOptions::default() } else { strict() };
+        let failed = |error: ParseError| SettingsError::NotJson(error.to_string());
+        CstRootNode::parse(text, &options).map_err(failed)
+    }
+
+    fn entry(&self, binary: &str, event: &str) -> Value {
+        let handler = (self.handler)(binary, event);
+        if self.grouped { serde_json::json!({"matcher": "*", "hooks": [handler]}) } else { handler }
+    }
+
+    /// Whether exactly the guard's handlers stand there, or such as a person arranged otherwise and that guard as much.
+    fn is_whole(&self, settings: &CstObject, binary: &str) -> Result<bool, SettingsError> {
+        let found = self.guarded(settings)?;
+        let is_for = |entry: &Entry, event: &str| {
+            entry.event == event
+                && (!self.grouped || sees_every_tool(&entry.object))
+                && matches!(entry.guard.as_slice(), [handler] if guards_as_much(handler, &(self.handler)(binary, event)))
+        };
+        let stands = |event: &&str| found.iter().filter(|entry| is_for(entry, event)).count() == 1;
+        Ok(found.len() == self.events.len() && self.events.iter().all(|event| stands(event)))
+    }
+
+    /// The entries in which the guard stands.
+    fn guarded(&self, settings: &CstObject) -> Result<Vec<Entry>, SettingsError> {
+        let Some(hooks) = settings.get("hooks") else { return Ok(Vec::new()) };
+        let hooks = hooks.object_value().ok_or(SettingsError::Shape("hooks"))?;
+        let mut entries = Vec::new();
+        for property in hooks.properties() {
+            let list = property.array_value().ok_or(SettingsError::Shape("hooks.*"))?;
+            let event = property.name().and_then(|name| name.decoded_value().ok()).unwrap_or_default();
+            for object in list.elements().iter().filter_map(CstNode::as_object) {
+                let handlers = object.array_value("hooks").map(|list| list.elements());
+                let handlers = handlers.map_or_else(|| vec![object.clone()], |list| objects(&list));
+                let guard = handlers.into_iter().filter(is_guard).collect();
+                entries.push(Entry { event: event.clone(), list: list.clone(), object, guard });
+            }
+        }
+        entries.retain(|entry| !entry.guard.is_empty());
+        Ok(entries)
+    }
+
+    fn take_out(&self, settings: &CstObject) -> Result<(), SettingsError> {
+        for entry in self.guarded(settings)? {
+            let handlers = entry.object.array_value("hooks").map_or(1, |list| list.elements().len());
+            if entry.guard.len() == handlers {
+                entry.object.remove();
+            } else {
+                entry.guard.into_iter().for_each(CstObject::remove);
+            }
+            remove_if_empty(settings, &entry.list);
+        }
+        Ok(())
+    }
 }
 
-/// Claude Code's settings without the guard's hook, and without what is empty once it is gone.
-///
-/// # Errors
-/// As [`install_claude`].
-pub fn remove_claude(text: &str) -> Result<String, SettingsError> {
-    let root = parse(text)?;
-    let Some(settings) = root.object_value() else { return Ok(text.to_owned()) };
-    remove_handlers(&settings)?;
-    Ok(root.to_string())
-}
-
-fn parse(text: &str) -> Result<CstRootNode, SettingsError> {
-    CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| SettingsError::NotJson(error.to_string()))
-}
-
-fn claude_group(binary: &str) -> CstInputValue {
-    let timeout = CstInputValue::Number(CLAUDE_TIMEOUT.into());
-    let arguments = CstInputValue::Array(CLAUDE_ARGUMENTS.map(|word| CstInputValue::String(word.into())).to_vec());
-    json!({
-        "matcher": "*",
-        "hooks": [{
-            "type": "command",
-            "command": binary,
-            "args": arguments,
-            "timeout": timeout,
-            "onFailure": "block"
-        }]
-    })
-}
-
-/// One group of an event's hooks, with the handlers in it that are the guard's.
-struct Group {
+/// One entry of an event's list, with the handlers in it that are the guard's.
+struct Entry {
     event: String,
     list: CstArray,
     object: CstObject,
     guard: Vec<CstObject>,
 }
 
-/// The groups in which the guard stands, and how many handlers it has in them.
-fn guarded(settings: &CstObject) -> Result<(Vec<Group>, usize), SettingsError> {
-    let Some(hooks) = settings.get("hooks") else { return Ok((Vec::new(), 0)) };
-    let hooks = hooks.object_value().ok_or(SettingsError::Shape("hooks"))?;
-    let mut groups = Vec::new();
-    for property in hooks.properties() {
-        let list = property.array_value().ok_or(SettingsError::Shape("hooks.*"))?;
-        let event = property.name().and_then(|name| name.decoded_value().ok()).unwrap_or_default();
-        for object in list.elements().iter().filter_map(CstNode::as_object) {
-            let handlers = object.array_value("hooks").map(|list| list.elements()).unwrap_or_default();
-            let guard = handlers.iter().filter_map(CstNode::as_object).filter(is_guard).collect();
-            groups.push(Group { event: event.clone(), list: list.clone(), object, guard });
+/// JSON and nothing beyond it.
+fn strict() -> ParseOptions {
+    ParseOptions {
+        allow_comments: false,
+        allow_loose_object_property_names: false,
+        allow_trailing_commas: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    }
+}
+
+fn objects(list: &[CstNode]) -> Vec<CstObject> {
+    list.iter().filter_map(CstNode::as_object).collect()
+}
+
+fn names(object: &CstObject) -> Vec<String> {
+    object.properties().into_iter().filter_map(|property| property.name()?.decoded_value().ok()).collect()
+}
+
+fn sees_every_tool(group: &CstObject) -> bool {
+    group.get("matcher").is_none()
+        || text_of(group, "matcher").is_some_and(|matcher| matches!(matcher.as_str(), "" | "*"))
+}
+
+/// Whether a handler is the wanted one, but for how long it may take and what is shown meanwhile.
+fn guards_as_much(handler: &CstObject, wanted: &Value) -> bool {
+    let Some(found) = value_of_object(handler) else { return false };
+    let Value::Object(wanted) = wanted else { return false };
+    let free = |name: &str| matches!(name, "timeout" | "timeoutSec" | "statusMessage" | "name" | "description");
+    wanted.iter().filter(|(name, _)| !free(name)).all(|(name, value)| found.get(name) == Some(value))
+        && found.keys().all(|name| free(name) || wanted.contains_key(name))
+}
+
+/// Whether a handler runs the guard: its own binary with its hook arguments, in exec form or in a shell line.
+fn is_guard(handler: &CstObject) -> bool {
+    let Some(handler) = value_of_object(handler) else { return false };
+    let text = |name: &str| handler.get(name).and_then(Value::as_str).unwrap_or("");
+    let arguments = handler.get("args").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    if !arguments.is_empty() {
+        let program = [text("command"), text("exec")].into_iter().any(is_ours);
+        return program && arguments.first().and_then(Value::as_str) == Some("hook");
+    }
+    ["command", "bash", "powershell", "commandWindows"].iter().any(|name| runs_guard(text(name)))
+}
+
+/// Whether a shell line runs the guard, at its beginning or behind a wrapper of a few known ones.
+pub(crate) fn runs_guard(line: &str) -> bool {
+    let words = words(line);
+    let is_hook = |pair: &[String]| matches!(pair, [program, word] if is_ours(program) && word == "hook");
+    let Some(at) = words.windows(2).position(is_hook) else { return false };
+    let wraps = |word: &String| {
+        matches!(word.as_str(), "timeout" | "exec" | "command" | "env" | "nice" | "&")
+            || word.starts_with('-')
+            || word.starts_with(|first: char| first.is_ascii_digit())
+            || word.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains('/'))
+    };
+    words.iter().take(at).all(wraps)
+}
+
+fn is_ours(program: &str) -> bool {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or("");
+    matches!(name, "reflex" | "rfx" | "reflex.exe" | "rfx.exe")
+}
+
+/// The words of a shell line as far as quotes divide them.
+fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote, mut begun) = (Vec::new(), String::new(), None, false);
+    for letter in line.chars() {
+        match (quote, letter) {
+            (Some(open), letter) if letter == open => quote = None,
+            (None, '\'' | '"') => (quote, begun) = (Some(letter), true),
+            (None, letter) if letter.is_whitespace() => {
+                if begun {
+                    words.push(std::mem::take(&mut word));
+                }
+                begun = false;
+            }
+            (_, letter) => {
+                word.push(letter);
+                begun = true;
+            }
         }
     }
-    groups.retain(|group| !group.guard.is_empty());
-    let handlers = groups.iter().map(|group| group.guard.len()).sum();
-    Ok((groups, handlers))
+    words.extend(begun.then_some(word));
+    words
 }
 
-/// The guard's own binary with its hook arguments, in exec form or as one shell line.
-fn is_guard(handler: &CstObject) -> bool {
-    let command = text_of(handler, "command").unwrap_or_default();
-    let arguments = handler.array_value("args").map(|list| list.elements()).unwrap_or_default();
-    let first = arguments.first().and_then(CstNode::as_string_lit).and_then(|text| text.decoded_value().ok());
-    let mut words = command.split_whitespace();
-    let program = if arguments.is_empty() { words.next().unwrap_or("") } else { command.as_str() };
-    let name = program.trim_matches(['"', '\'']).rsplit(['/', '\\']).next().unwrap_or("");
-    let runs_hook = first.as_deref() == Some("hook") || words.next() == Some("hook");
-    matches!(name, "reflex" | "rfx" | "reflex.exe") && runs_hook
-}
-
-/// Whether this handler sees every tool call and holds back what it does not answer.
-fn is_whole(group: &Group, handler: &CstObject, binary: &str) -> bool {
-    let text = |name: &str| text_of(handler, name).unwrap_or_default();
-    let every_tool = group.object.get("matcher").is_none()
-        || text_of(&group.object, "matcher").is_some_and(|matcher| matches!(matcher.as_str(), "" | "*"));
-    let arguments = handler.array_value("args").map(|list| list.elements()).unwrap_or_default();
-    let arguments: Vec<String> = arguments
-        .iter()
-        .filter_map(|argument| argument.as_string_lit().and_then(|text| text.decoded_value().ok()))
-        .collect();
-    let harmless =
-        |name: String| matches!(name.as_str(), "type" | "command" | "args" | "timeout" | "onFailure" | "statusMessage");
-    let names = handler.properties().into_iter().filter_map(|property| property.name()?.decoded_value().ok());
-    let ours = text("command") == binary && arguments == CLAUDE_ARGUMENTS && text("onFailure") == "block";
-    group.event == "PreToolUse" && every_tool && ours && names.into_iter().all(harmless)
+#[allow(dead_code, reason = "for the adapters that follow")]
+/// A word that a POSIX shell reads as this text.
+pub(crate) fn quoted(text: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@%".contains(letter);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
 }
 
 fn text_of(object: &CstObject, name: &str) -> Option<String> {
     object.get(name)?.value()?.as_string_lit()?.decoded_value().ok()
 }
 
-fn remove_handlers(settings: &CstObject) -> Result<(), SettingsError> {
-    for group in guarded(settings)?.0 {
-        let handlers = group.object.array_value("hooks").map_or(0, |list| list.elements().len());
-        if group.guard.len() == handlers {
-            group.object.remove();
-        } else {
-            group.guard.into_iter().for_each(CstObject::remove);
-        }
-        remove_if_empty(settings, &group.list);
+/// What a part of a text stands for, without its comments.
+fn value_of(node: &CstNode) -> Option<Value> {
+    if let Some(object) = node.as_object() {
+        return value_of_object(&object).map(Value::Object);
     }
-    Ok(())
+    if let Some(list) = node.as_array() {
+        return list.elements().iter().map(value_of).collect::<Option<Vec<Value>>>().map(Value::Array);
+    }
+    if let Some(text) = node.as_string_lit() {
+        return text.decoded_value().ok().map(Value::String);
+    }
+    serde_json::from_str(&node.to_string()).ok()
 }
 
-/// An event without groups, and `hooks` without events, are taken out too.
+fn value_of_object(object: &CstObject) -> Option<Map<String, Value>> {
+    let value = |property: &jsonc_parser::cst::CstObjectProp| {
+        Some((property.name()?.decoded_value().ok()?, value_of(&property.value()?)?))
+    };
+    object.properties().iter().map(value).collect()
+}
+
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(truth) => CstInputValue::Bool(*truth),
+        Value::Number(number) => CstInputValue::Number(number.to_string()),
+        Value::String(text) => CstInputValue::String(text.clone()),
+        Value::Array(items) => CstInputValue::Array(items.iter().map(input).collect()),
+        Value::Object(object) => {
+            CstInputValue::Object(object.iter().map(|(name, value)| (name.clone(), input(value))).collect())
+        }
+    }
+}
+
+/// An event without entries, and `hooks` without events, are taken out too.
 fn remove_if_empty(settings: &CstObject, list: &CstArray) {
     if !list.elements().is_empty() {
         return;
     }
     let Some(hooks) = settings.object_value("hooks") else { return };
     for event in hooks.properties() {
-        if event.array_value().is_some_and(|groups| groups.elements().is_empty()) {
+        if event.array_value().is_some_and(|entries| entries.elements().is_empty()) {
             event.remove();
         }
     }
@@ -178,36 +337,67 @@ fn remove_if_empty(settings: &CstObject, list: &CstArray) {
 mod tests {
     use super::*;
 
+    fn install(text: &str, binary: &str) -> Result<String, SettingsError> {
+        crate::claude::SETTINGS.install(text, binary)
+    }
+
+    fn remove(text: &str) -> Result<String, SettingsError> {
+        crate::claude::SETTINGS.remove(text).map(Option::unwrap_or_default)
+    }
+
     const FOREIGN: &str = "{\n  // mine\n  \"model\": \"x\",\n  \"hooks\": {\"PreToolUse\": [ {\"matcher\":\"Bash\", \"hooks\":[{\"type\":\"command\",\"command\":\"other hook\"}]} ]}\n}\n";
 
     #[test]
     fn installing_twice_changes_nothing_the_second_time() {
         for text in ["", "{}", FOREIGN] {
-            let once = install_claude(text, "/x/reflex").unwrap();
-            assert_eq!(install_claude(&once, "/x/reflex").unwrap(), once);
+            let once = install(text, "/x/reflex").unwrap();
+            assert_eq!(install(&once, "/x/reflex").unwrap(), once);
             assert!(once.contains("\"/x/reflex\"") && once.contains("\"onFailure\": \"block\""), "{once}");
         }
     }
 
     #[test]
     fn foreign_hooks_comments_and_order_stay() {
-        let installed = install_claude(FOREIGN, "/x/reflex").unwrap();
+        let installed = install(FOREIGN, "/x/reflex").unwrap();
         assert!(installed.contains("// mine") && installed.contains("\"command\":\"other hook\""), "{installed}");
-        let removed = remove_claude(&installed).unwrap();
+        let removed = remove(&installed).unwrap();
         assert!(removed.contains("other hook") && !removed.contains("reflex"), "{removed}");
     }
 
     #[test]
     fn another_binary_replaces_the_one_that_stands_there() {
-        let first = install_claude("{}", "/old/reflex").unwrap();
-        let second = install_claude(&first, "/new/reflex").unwrap();
+        let first = install("{}", "/old/reflex").unwrap();
+        let second = install(&first, "/new/reflex").unwrap();
         assert!(!second.contains("/old/reflex") && second.contains("/new/reflex"), "{second}");
     }
 
     #[test]
     fn a_text_of_another_shape_is_refused() {
-        assert!(matches!(install_claude("{", "r"), Err(SettingsError::NotJson(_))));
-        assert_eq!(install_claude("[]", "r"), Err(SettingsError::Shape("settings")));
-        assert_eq!(install_claude("{\"hooks\":[]}", "r"), Err(SettingsError::Shape("hooks")));
+        assert!(matches!(install("{", "r"), Err(SettingsError::NotJson(_))));
+        assert_eq!(install("[]", "r"), Err(SettingsError::Shape("settings")));
+        assert_eq!(install("{\"hooks\":[]}", "r"), Err(SettingsError::Shape("hooks")));
+    }
+
+    #[test]
+    fn a_shell_line_runs_the_guard_or_does_not() {
+        for (line, ours) in [
+            ("/x/reflex hook --agent codex", true),
+            ("'/home me/reflex' hook", true),
+            ("timeout 8 reflex hook --agent copilot", true),
+            ("X=1 exec \"/a b/rfx\" hook || { exit 2; }", true),
+            ("echo reflex hook", false),
+            ("/opt/reflexology hook", false),
+            ("reflex status", false),
+            ("cat reflex; true", false),
+        ] {
+            assert_eq!(runs_guard(line), ours, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_quoted_is_one_word() {
+        for text in ["/x/reflex", "/home me/reflex", "a'b", "$(x)", ""] {
+            assert_eq!(words(&format!("{} hook", quoted(text).replace("'\\''", "'\"'\"'"))), [text, "hook"], "{text}");
+        }
     }
 }

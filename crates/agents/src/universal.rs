@@ -1,7 +1,7 @@
 //! The universal event and verdict: what scripts, scorers and `eval` speak.
 
-use crate::json::{BadEvent, object, optional, required, texts};
-use crate::{Abilities, Agent, Ask, Delivery, Reply, claude};
+use crate::json::{BadEvent, optional, required, texts};
+use crate::{Abilities, Agent, Delivery, Line, Payload, Reply, claude};
 use reflex_engine::shell::Language;
 use reflex_engine::{
     Action, AgentPath, Decision, Event, Finding, Moment, Outcome, Rewrite, Supposed, SupposedGit, Verdict,
@@ -12,13 +12,34 @@ use serde_json::{Map, Value, json};
 pub const AGENT: Agent = Agent {
     name: "universal",
     aliases: &["json"],
+    title: "the universal event",
     project_variable: None,
-    read: read_bytes,
+    is_caller: |payload| payload.has("event"),
+    runs_hooks_of: &[],
+    read: read_payload,
     moment,
-    abilities,
+    says: &SAYS,
     write,
     refuse,
+    settings: None,
+    limits: &[],
 };
+
+const ALL: Abilities = Abilities { rewrite: true, ..Abilities::DENY_ASK_ADVISE };
+
+const WHY: &str = "our own event: who sends it reads the whole verdict";
+
+const SAYS: [Line; 9] = [
+    Line::of(Moment::BeforeTool, ALL, WHY),
+    Line::of(Moment::AfterTool, ALL, WHY),
+    Line::of(Moment::PermissionRequest, ALL, WHY),
+    Line::of(Moment::Prompt, ALL, WHY),
+    Line::of(Moment::SessionStart, ALL, WHY),
+    Line::of(Moment::SessionEnd, ALL, WHY),
+    Line::of(Moment::Stop, ALL, WHY),
+    Line::of(Moment::Subagent, ALL, WHY),
+    Line::of(Moment::Other, ALL, WHY),
+];
 
 /// Every word for an event, aliases included, with what it stands for.
 const EVENTS: [(&str, Kind); 37] = [
@@ -93,16 +114,15 @@ fn moment(event: &str) -> Moment {
     kind(event).map_or(Moment::BeforeTool, Kind::moment)
 }
 
-fn abilities(_moment: Moment) -> Abilities {
-    Abilities { deny: true, ask: Ask::Native, advise: true, rewrite: true }
-}
-
-fn read_bytes(bytes: &[u8], told: Option<&str>) -> Result<Event, BadEvent> {
-    let mut object = object(bytes)?;
-    if let (false, Some(told)) = (object.contains_key("event"), told) {
-        object.insert("event".into(), told.into());
+fn read_payload(payload: &Payload<'_>) -> Result<Event, BadEvent> {
+    match payload.told {
+        Some(told) if !payload.has("event") => {
+            let mut fields = payload.fields.clone();
+            fields.insert("event".into(), told.into());
+            read(&fields)
+        }
+        Some(_) | None => read(payload.fields),
     }
-    read(&object)
 }
 
 /// Reads one universal event.
@@ -117,6 +137,8 @@ pub fn read(object: &Map<String, Value>) -> Result<Event, BadEvent> {
     let mut event = Event {
         session: optional(object, "session")?.unwrap_or("").into(),
         client: client(optional(object, "engine")?).into(),
+        version: None,
+        word: name.into(),
         role: optional(object, "agent")?.map(str::to_owned),
         task: optional(object, "taskId")?.map(str::to_owned),
         mode: optional(object, "mode")?.map(str::to_owned),
@@ -365,7 +387,7 @@ fn write(_event: &Event, judged: &Verdict, _delivery: &Delivery) -> Reply {
     Reply { stdout: format!("{}\n", Value::Object(verdict(judged))), ..Reply::default() }
 }
 
-fn refuse(_moment: Moment, reason: &str) -> Reply {
+fn refuse(_word: &str, _moment: Moment, reason: &str) -> Reply {
     let mut object = refused(reason);
     object.insert("error".into(), reason.into());
     Reply { stdout: format!("{}\n", Value::Object(object)), stderr: format!("{reason}\n"), code: 2 }

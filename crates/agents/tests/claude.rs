@@ -8,7 +8,7 @@
     reason = "a test that cannot go on shall stop"
 )]
 
-use reflex_agents::{Abilities, Ask, Reply, claude, deliver};
+use reflex_agents::{Abilities, Reply, claude, deliver};
 use reflex_engine::{Decision, Event, Moment, Verdict};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -28,8 +28,25 @@ fn fixtures() -> Vec<(String, Vec<u8>)> {
 
 /// Everything that an event holds, in lines that a person can compare.
 fn shown(event: &Event) -> String {
-    let Event { session, client, role, task, mode, cwd, workspace, home, moment, tool, actions, outcome } = event;
-    let mut text = format!("  {moment:?}, tool {tool:?}, client {client}, session {session}, cwd {cwd}\n");
+    let Event {
+        session,
+        client,
+        version,
+        word,
+        role,
+        task,
+        mode,
+        cwd,
+        workspace,
+        home,
+        moment,
+        tool,
+        actions,
+        outcome,
+    } = event;
+    let mut text = format!(
+        "  {moment:?}, tool {tool:?}, client {client} {version:?}, word {word}, session {session}, cwd {cwd}\n"
+    );
     writeln!(text, "  mode {mode:?}, role {role:?}, task {task:?}, workspace {workspace:?}, home {home:?}").unwrap();
     actions.iter().for_each(|action| writeln!(text, "  action {action:?}").unwrap());
     outcome.iter().for_each(|outcome| writeln!(text, "  outcome {outcome:?}").unwrap());
@@ -40,7 +57,7 @@ fn shown(event: &Event) -> String {
 fn every_recorded_payload_is_read_as_the_snapshot_says() {
     let mut found = String::new();
     for (name, bytes) in fixtures() {
-        let event = (claude::AGENT.read)(&bytes, None).unwrap_or_else(|problem| panic!("{name}: {problem}"));
+        let event = claude::AGENT.event(&bytes, None).unwrap_or_else(|problem| panic!("{name}: {problem}"));
         write!(found, "{name}\n{}", shown(&event)).unwrap();
     }
     let file = tests().join("claude.snap");
@@ -54,15 +71,15 @@ fn every_recorded_payload_is_read_as_the_snapshot_says() {
 #[test]
 fn the_event_on_the_command_line_changes_nothing_about_a_payload_that_names_its_own() {
     for (name, bytes) in fixtures() {
-        let told = (claude::AGENT.read)(&bytes, Some("PreToolUse"));
-        assert_eq!(told, (claude::AGENT.read)(&bytes, None), "{name}");
+        let told = claude::AGENT.event(&bytes, Some("PreToolUse"));
+        assert_eq!(told, claude::AGENT.event(&bytes, None), "{name}");
     }
 }
 
 #[test]
 fn a_payload_without_an_event_takes_the_one_on_the_command_line() {
     let bytes = br#"{"tool_name":"Bash","tool_input":{"command":"ls"}}"#;
-    let moment = |told| (claude::AGENT.read)(bytes, told).map(|event| event.moment);
+    let moment = |told| claude::AGENT.event(bytes, told).map(|event| event.moment);
     assert_eq!(moment(Some("PreToolUse")), Ok(Moment::BeforeTool));
     assert_eq!(moment(Some("PostToolUse")), Ok(Moment::AfterTool));
     assert_eq!(moment(None).unwrap_err().field, "hook_event_name");
@@ -83,7 +100,7 @@ fn every_recorded_event_has_a_moment_and_no_word_stands_twice() {
 /// The problem that a payload has, and the moment that is known nevertheless.
 #[track_caller]
 fn check_problem(payload: &str, problem: &str, moment: Option<Moment>) {
-    let found = (claude::AGENT.read)(payload.as_bytes(), None).unwrap_err();
+    let found = claude::AGENT.event(payload.as_bytes(), None).unwrap_err();
     assert_eq!((found.to_string().as_str(), found.moment), (problem, moment), "{payload}");
 }
 
@@ -137,13 +154,13 @@ fn an_unknown_event_that_carries_any_part_of_a_call_comes_before_a_tool() {
     let before = Some(Moment::BeforeTool);
     check_problem(r#"{"hook_event_name":"PreShell","tool_name":"Bash"}"#, "`tool_input` is missing", before);
     check_problem(r#"{"hook_event_name":"PreShell","tool_input":{"command":"ls"}}"#, "`tool_name` is missing", before);
-    let bare = (claude::AGENT.read)(br#"{"hook_event_name":"MoonPhase"}"#, None).unwrap();
+    let bare = claude::AGENT.event(br#"{"hook_event_name":"MoonPhase"}"#, None).unwrap();
     assert_eq!(bare.moment, Moment::Other);
 }
 
 #[test]
 fn an_unknown_event_is_the_one_on_the_command_line() {
-    let moment = |told| (claude::AGENT.read)(br#"{"hook_event_name":"MoonPhase"}"#, Some(told));
+    let moment = |told| claude::AGENT.event(br#"{"hook_event_name":"MoonPhase"}"#, Some(told));
     assert_eq!(moment("PreToolUse").unwrap_err().moment, Some(Moment::BeforeTool));
     assert_eq!(moment("Stop").unwrap().moment, Moment::Stop);
     assert_eq!(moment("SunPhase").unwrap().moment, Moment::Other);
@@ -155,8 +172,8 @@ fn check_answer(event: &str, verdict: &Verdict, expected: (&str, &str, u8)) {
     let payload = format!(
         r#"{{"hook_event_name":"{event}","tool_name":"Bash","tool_input":{{"command":"ls"}},"tool_response":{{}},"prompt":"go"}}"#
     );
-    let event = (claude::AGENT.read)(payload.as_bytes(), None).unwrap();
-    let delivery = deliver(&event, verdict, (claude::AGENT.abilities)(event.moment));
+    let event = claude::AGENT.event(payload.as_bytes(), None).unwrap();
+    let delivery = deliver(&event, verdict, claude::AGENT.abilities(&event));
     let (stdout, stderr, code) = expected;
     let expected = Reply { stdout: stdout.into(), stderr: stderr.into(), code };
     assert_eq!((claude::AGENT.write)(&event, verdict, &delivery), expected, "{}", payload);
@@ -274,8 +291,8 @@ fn a_refused_prompt_is_not_sent() {
 
 #[test]
 fn a_prompt_that_would_be_asked_about_is_refused_with_the_way_on() {
-    let event = (claude::AGENT.read)(br#"{"hook_event_name":"UserPromptSubmit","prompt":"go"}"#, None).unwrap();
-    let delivery = deliver(&event, &ask(), (claude::AGENT.abilities)(event.moment));
+    let event = claude::AGENT.event(br#"{"hook_event_name":"UserPromptSubmit","prompt":"go"}"#, None).unwrap();
+    let delivery = deliver(&event, &ask(), claude::AGENT.abilities(&event));
     let reply = (claude::AGENT.write)(&event, &ask(), &delivery);
     assert!(
         reply.stdout.starts_with("{\"decision\":\"block\",\"reason\":\"Needs approval: a; Needs approval: b. "),
@@ -294,11 +311,11 @@ fn after_a_tool_and_around_a_session_nothing_is_said() {
 
 #[test]
 fn a_refusal_without_a_judgement_has_the_same_bytes_as_one_with_a_judgement() {
-    let refused = (claude::AGENT.refuse)(Moment::BeforeTool, "why");
+    let refused = (claude::AGENT.refuse)("", Moment::BeforeTool, "why");
     let stdout = "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"why\"}}\n";
     assert_eq!(refused, Reply { stdout: stdout.into(), stderr: "why\n".into(), code: 2 });
     for event in TOO_LATE {
-        assert_eq!((claude::AGENT.refuse)((claude::AGENT.moment)(event), "why"), Reply::default(), "{event}");
+        assert_eq!((claude::AGENT.refuse)(event, (claude::AGENT.moment)(event), "why"), Reply::default(), "{event}");
     }
 }
 
@@ -309,8 +326,8 @@ fn a_word_that_is_not_known_is_refused_as_before_a_tool() {
 
 #[test]
 fn only_before_a_tool_a_hook_can_refuse_ask_and_advise() {
-    let all = Abilities { deny: true, ask: Ask::Native, advise: true, rewrite: false };
-    for (event, moment) in claude::EVENTS {
-        assert_eq!((claude::AGENT.abilities)(moment) == all, moment == Moment::BeforeTool, "{event}");
+    for (word, moment) in claude::EVENTS {
+        let can = claude::AGENT.abilities(&Event { moment, ..Event::default() });
+        assert_eq!(can == Abilities::DENY_ASK_ADVISE, moment == Moment::BeforeTool, "{word}");
     }
 }

@@ -1,9 +1,10 @@
 //! `reflex hook`: one payload on standard input, the agent's own answer out.
 
 use crate::{lifeline, status};
-use reflex_agents::{Agent, BadEvent, Reply, find, recognise, universal};
+use reflex_agents::{Agent, BadEvent, Payload, Reply, caller, find, object};
 use reflex_engine::Moment;
 use reflex_host::{Host, Mode};
+use serde_json::{Map, Value};
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
@@ -27,20 +28,39 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
             return ExitCode::from(status::BLOCK);
         }
     };
-    let agent = arguments.agent.unwrap_or(&universal::AGENT);
-    let moment = arguments.event.map_or(Moment::BeforeTool, agent.moment);
-    lifeline::arm((agent.refuse)(moment, FAILED));
+    let agent = arguments.caller(&Map::new());
+    lifeline::arm(arguments.failed(agent));
     fault::maybe();
     let host = Host::new(Mode::default());
-    let reply = match read() {
-        Ok(bytes) => {
-            let agent = arguments.agent.unwrap_or_else(|| recognise(&bytes));
-            host.answer(agent, &bytes, arguments.event)
+    let reply = match read().and_then(|bytes| object(&bytes)) {
+        Ok(fields) => {
+            let caller = arguments.caller(&fields);
+            if caller.name != agent.name {
+                lifeline::change(arguments.failed(caller));
+            }
+            host.answer(caller, &arguments.payload(&fields))
         }
         Err(problem) => host.unreadable(agent, arguments.event, &problem),
     };
     lifeline::disarm();
     say(&reply)
+}
+
+impl Arguments<'_> {
+    fn payload<'a>(&'a self, fields: &'a Map<String, Value>) -> Payload<'a> {
+        Payload { fields, told: self.event, variable: &|name| std::env::var(name).ok() }
+    }
+
+    /// Who really calls, as far as these fields and the environment tell.
+    fn caller(&self, fields: &Map<String, Value>) -> &'static Agent {
+        caller(self.agent, &self.payload(fields))
+    }
+
+    /// The refusal for when Reflex itself fails.
+    fn failed(&self, agent: &Agent) -> Reply {
+        let moment = self.event.map_or(Moment::BeforeTool, agent.moment);
+        (agent.refuse)(self.event.unwrap_or(""), moment, FAILED)
+    }
 }
 
 fn arguments(words: &[String]) -> Result<Arguments<'_>, String> {

@@ -16,9 +16,15 @@ const ALTERNATE_STACK: usize = 64 * 1024;
 
 static REFUSAL: AtomicPtr<Reply> = AtomicPtr::new(ptr::null_mut());
 
+/// From here on every failure ends in this reply, and not in the one before. That one is never freed: a signal may be
+/// reading it.
+pub(crate) fn change(refusal: Reply) {
+    REFUSAL.store(Box::into_raw(Box::new(refusal)), Ordering::SeqCst);
+}
+
 /// From here on every failure ends in this reply.
 pub(crate) fn arm(refusal: Reply) {
-    REFUSAL.store(Box::into_raw(Box::new(refusal)), Ordering::SeqCst);
+    change(refusal);
     std::panic::set_hook(Box::new(|_| give_up()));
     use_alternate_stack();
     for signal in [

@@ -57,7 +57,7 @@ fn machine_with(text: &[u8]) -> Machine {
 
 #[track_caller]
 fn done(machine: &Machine, command: &str) -> Said {
-    let said = machine.reflex([command, "--yes"]).run();
+    let said = machine.reflex([command, "--yes", "--agent", "claude"]).run();
     assert_eq!((said.code, said.stderr.as_str()), (0, ""), "{said:?}");
     said
 }

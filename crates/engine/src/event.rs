@@ -9,6 +9,10 @@ pub struct Event {
     pub session: String,
     /// The coding agent: `claude`, `codex`, …
     pub client: String,
+    /// The coding agent's version, if it tells it.
+    pub version: Option<String>,
+    /// The agent's own word for the event; empty if it has none.
+    pub word: String,
     /// The role of the (sub)agent, if it has one.
     pub role: Option<String>,
     /// The task that a person declared.

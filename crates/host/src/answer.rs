@@ -9,7 +9,7 @@ use crate::store::approvals::Grant;
 use crate::store::life::Alarm;
 use crate::store::session::{History, Whose};
 use crate::world::{LocalWorld, canonical};
-use reflex_agents::{Agent, BadEvent, Delivery, Reply, deliver};
+use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, deliver};
 use reflex_engine::{
     AgentPath, Decision, Event, Fingerprint, Judgement, Moment, Policy, Verdict, World, analyze, judge,
 };
@@ -57,15 +57,15 @@ impl Host {
         Host { folders: Folders::of_environment(), mode }
     }
 
-    /// Answers one payload of an agent. `told` is the agent's word for the moment, as the command line gives it.
-    pub fn answer(&self, agent: &Agent, bytes: &[u8], told: Option<&str>) -> Reply {
+    /// Answers one payload of an agent.
+    pub fn answer(&self, agent: &Agent, payload: &Payload<'_>) -> Reply {
         let begun = Instant::now();
-        let event = match (agent.read)(bytes, told) {
+        let event = match (agent.read)(payload) {
             Ok(event) => self.placed(event),
-            Err(problem) => return self.unreadable(agent, told, &problem),
+            Err(problem) => return self.unreadable(agent, payload.told, &problem),
         };
         let store = self.store();
-        store.beat(&event.client, told.unwrap_or("hook"));
+        store.beat(&event.client, payload.told.unwrap_or("hook"));
         if event.moment == Moment::AfterTool {
             return self.after(agent, &event, &store);
         }
@@ -78,7 +78,7 @@ impl Host {
         let (id, fingerprint) = (clock::uuid(), judgement.fingerprint(&event));
         let heard = Heard { id: &id, event: &event, fingerprint: &fingerprint };
         let released = self.release(heard, &mut judgement, &scribe);
-        let delivery = deliver(&event, &judgement.verdict, (agent.abilities)(event.moment));
+        let delivery = deliver(&event, &judgement.verdict, agent.abilities(&event));
         let told = Told {
             delivery: &delivery,
             policy: self.mode.0,
@@ -139,7 +139,7 @@ impl Host {
         }
         let remembered = store.remember(whose(event), &memory::call(heard, &judgement, false));
         let verdict = Verdict { confidence: 100, ..Verdict::default() };
-        let delivery = deliver(event, &verdict, (agent.abilities)(event.moment));
+        let delivery = deliver(event, &verdict, agent.abilities(event));
         told_if_lost((agent.write)(event, &verdict, &delivery), recorded, remembered)
     }
 
@@ -151,7 +151,7 @@ impl Host {
     /// The one place that knows what is said when an event cannot be read: before a tool runs, it does not. `told` is
     /// the moment that the command line names.
     pub fn unreadable(&self, agent: &Agent, told: Option<&str>, problem: &BadEvent) -> Reply {
-        let moment = told.map(agent.moment).or(problem.moment).unwrap_or_default();
+        let (word, moment) = (told.unwrap_or(""), told.map(agent.moment).or(problem.moment).unwrap_or_default());
         let reason = format!("Blocked: Reflex cannot read this event ({problem}), so it does not run.");
         let event = Event { client: agent.name.into(), moment, ..Event::default() };
         let denied = if moment.is_before_execution() { Decision::Deny } else { Decision::Pass };
@@ -162,7 +162,7 @@ impl Host {
         let told = Told { delivery: &delivery, policy: self.mode.0, grant: None, micros: [0, 0] };
         let record = record::call(&Scribe::new(&store), heard, &unjudged(denied), &told);
         let recorded = store.record(record, denied == Decision::Deny);
-        told_if_lost((agent.refuse)(moment, &reason), recorded, Ok(()))
+        told_if_lost((agent.refuse)(word, moment, &reason), recorded, Ok(()))
     }
 
     /// The event with what its payload leaves open: working directory, project, home.

@@ -1,16 +1,20 @@
 //! The agents' settings files on this machine: planned changes, and writing them whole.
 
 use crate::folders::Folders;
-use reflex_agents::settings::{CLAUDE_USER_SETTINGS, install_claude, remove_claude};
+use reflex_agents::{AGENTS, Agent, Settings, SettingsFile};
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// One agent's settings file.
+/// One settings file of an agent.
 pub struct Wiring {
-    agent: &'static str,
+    agent: &'static Agent,
+    settings: &'static Settings,
+    form: &'static SettingsFile,
+    /// Which of the agent's files it is, from 0.
+    number: usize,
     file: PathBuf,
     folders: Folders,
 }
@@ -28,17 +32,42 @@ impl Wiring {
     /// The settings of every agent whose hook is known.
     pub fn all() -> Vec<Wiring> {
         let folders = Folders::of_environment();
-        vec![Wiring { agent: "claude", file: folders.home.join(CLAUDE_USER_SETTINGS), folders }]
+        let known = AGENTS.iter().filter_map(|agent| Some((agent, agent.settings?)));
+        let files = known.flat_map(|(agent, settings)| {
+            settings.files.iter().enumerate().map(move |(number, form)| (agent, settings, form, number))
+        });
+        let wiring = |(agent, settings, form, number): (_, _, &'static SettingsFile, _)| Wiring {
+            agent,
+            settings,
+            form,
+            number,
+            file: file_of(form, &folders),
+            folders: folders.clone(),
+        };
+        files.map(wiring).collect()
     }
 
     /// The agent's name.
     pub fn agent(&self) -> &'static str {
-        self.agent
+        self.agent.name
     }
 
     /// Whether this is the agent of that name or alias.
     pub fn is_for(&self, name: &str) -> bool {
-        reflex_agents::find(name).is_some_and(|agent| agent.name == self.agent)
+        reflex_agents::find(name).is_some_and(|agent| agent.name == self.agent.name)
+    }
+
+    /// Whether the agent shows itself on this machine: its folder in the home, or its program on the `PATH`.
+    pub fn is_installed(&self) -> bool {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let has = |folder: PathBuf| self.settings.programs.iter().any(|program| folder.join(program).is_file());
+        self.settings.folders.iter().any(|folder| self.folders.home.join(folder).is_dir())
+            || std::env::split_paths(&path).any(has)
+    }
+
+    /// What a person has to know once the hook stands there; empty if nothing.
+    pub fn afterwards(&self) -> &'static str {
+        self.settings.afterwards
     }
 
     /// The settings file.
@@ -53,7 +82,7 @@ impl Wiring {
     pub fn install(&self) -> Result<Change, String> {
         let before = self.read()?;
         let binary = std::env::current_exe().map_err(|error| format!("the path of reflex cannot be found: {error}"))?;
-        let after = install_claude(before.as_deref().unwrap_or(""), &binary.to_string_lossy());
+        let after = (self.form.install)(before.as_deref().unwrap_or(""), &binary.to_string_lossy());
         Ok(Change { after: Some(after.map_err(|problem| self.refused(&problem.to_string()))?), before })
     }
 
@@ -67,8 +96,8 @@ impl Wiring {
         if let Some(original) = self.original(text) {
             return Ok(Change { before, after: original });
         }
-        let after = remove_claude(text).map_err(|problem| self.refused(&problem.to_string()))?;
-        Ok(Change { after: Some(after), before })
+        let after = (self.form.remove)(text).map_err(|problem| self.refused(&problem.to_string()))?;
+        Ok(Change { after, before })
     }
 
     /// Writes the change and remembers what stood there before.
@@ -110,14 +139,18 @@ impl Wiring {
     }
 
     fn memory(&self) -> PathBuf {
-        self.folders.state.join("wiring").join(format!("{}.json", self.agent))
+        let number = if self.number == 0 { String::new() } else { format!("-{}", self.number + 1) };
+        self.folders.state.join("wiring").join(format!("{}{number}.json", self.agent.name))
     }
 
     /// What stood there first is kept when the hook is put in again; a hook of ours is never among what comes back.
     fn remember(&self, change: &Change) -> io::Result<()> {
         let original = match change.before.as_deref().and_then(|text| self.original(text)) {
             Some(original) => original,
-            None => change.before.as_deref().map(|text| remove_claude(text).unwrap_or_else(|_| text.to_owned())),
+            None => change
+                .before
+                .as_deref()
+                .and_then(|text| (self.form.remove)(text).unwrap_or_else(|_| Some(text.to_owned()))),
         };
         let memory =
             json!({"schema": "reflex/wiring-v1", "file": self.file, "before": original, "after": change.after});
@@ -136,6 +169,11 @@ impl Wiring {
         }
         Some(memory.get("before")?.as_str().map(str::to_owned))
     }
+}
+
+fn file_of(form: &SettingsFile, folders: &Folders) -> PathBuf {
+    let named = form.variable.and_then(std::env::var_os).map(PathBuf::from).filter(|folder| folder.is_absolute());
+    named.unwrap_or_else(|| folders.home.join(form.folder)).join(form.name)
 }
 
 fn mode_of(path: &Path) -> u32 {

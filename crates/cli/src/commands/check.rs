@@ -6,7 +6,7 @@ use crate::paint::Paint;
 use crate::{hook, status};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
-use reflex_agents::{Agent, recognise, universal};
+use reflex_agents::{Agent, Payload, caller, object, universal};
 use reflex_engine::shell::Language;
 use reflex_engine::{Action, Decision, Event, Judgement, Verdict};
 use reflex_host::{Host, Mode};
@@ -69,8 +69,11 @@ pub(super) fn question(matches: &ArgMatches) -> Result<Question, String> {
 /// The call whose payload stands on standard input, as the hook would be given it.
 fn payload(host: Host, agent: Option<&'static Agent>) -> Result<Question, String> {
     let bytes = input()?;
-    let agent = agent.unwrap_or_else(|| recognise(&bytes));
-    let event = (agent.read)(&bytes, None).map_err(|problem| problem.to_string())?;
+    let fields = object(&bytes).map_err(|problem| problem.to_string())?;
+    // Not the environment of this terminal: the payload stems from elsewhere.
+    let payload = Payload { fields: &fields, told: None, variable: &|_| None };
+    let agent = caller(agent, &payload);
+    let event = (agent.read)(&payload).map_err(|problem| problem.to_string())?;
     let event = host.placed(event);
     Ok(Question { host, agent, event })
 }

@@ -45,12 +45,12 @@ fn play(line: &str) -> Result<Played, String> {
     let text = |key: &str| call.get(key).and_then(Value::as_str).unwrap_or("");
     let agent = find(text("agent")).ok_or_else(|| format!("unknown agent `{}`", text("agent")))?;
     let payload = call.get("payload").map(Value::to_string).unwrap_or_default();
-    let mut event = (agent.read)(payload.as_bytes(), None).map_err(|problem| problem.to_string())?;
+    let mut event = agent.event(payload.as_bytes(), None).map_err(|problem| problem.to_string())?;
     event.home = "/home/me".into();
     event.workspace = "/home/me/shop".into();
     let world = universal::supposed(&call, &event).map_err(|problem| problem.to_string())?;
     let verdict = Host::new(Mode::default()).judge_in(&event, &world).verdict;
-    let delivery = deliver(&event, &verdict, (agent.abilities)(event.moment));
+    let delivery = deliver(&event, &verdict, agent.abilities(&event));
     let reply = (agent.write)(&event, &verdict, &delivery);
     let reason = match delivery {
         Delivery::Say { reason, .. } => reason,

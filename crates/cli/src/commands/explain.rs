@@ -77,7 +77,7 @@ fn painted(paint: Paint, line: &Line) -> String {
 }
 
 fn reply(agent: &Agent, question: &Question, judgement: &Judgement) -> Reply {
-    let delivery = deliver(&question.event, &judgement.verdict, (agent.abilities)(question.event.moment));
+    let delivery = deliver(&question.event, &judgement.verdict, agent.abilities(&question.event));
     (agent.write)(&question.event, &judgement.verdict, &delivery)
 }
 

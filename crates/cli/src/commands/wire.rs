@@ -22,8 +22,7 @@ pub(super) fn uninstall(matches: &ArgMatches) -> u8 {
 
 fn change(matches: &ArgMatches, plan: impl Fn(&Wiring) -> Result<Change, String>) -> u8 {
     let asked = matches.get_one::<String>("agent").map(String::as_str);
-    let wirings: Vec<Wiring> =
-        Wiring::all().into_iter().filter(|wiring| asked.is_none_or(|name| wiring.is_for(name))).collect();
+    let wirings = chosen(asked);
     if wirings.is_empty() {
         complain(&format!("no settings are known for the agent `{}`", asked.unwrap_or("")));
         return status::USAGE;
@@ -37,6 +36,18 @@ fn change(matches: &ArgMatches, plan: impl Fn(&Wiring) -> Result<Change, String>
         }
     }
     result
+}
+
+/// The settings of the agent that is asked for; else of all that are used here; else of the first that is known.
+fn chosen(asked: Option<&str>) -> Vec<Wiring> {
+    let all = Wiring::all();
+    if let Some(name) = asked {
+        return all.into_iter().filter(|wiring| wiring.is_for(name)).collect();
+    }
+    let is_used = |wiring: &Wiring| wiring.is_installed() || wiring.file().exists();
+    let used = all.iter().any(is_used);
+    let first = all.first().map(Wiring::agent);
+    all.into_iter().filter(|wiring| if used { is_used(wiring) } else { Some(wiring.agent()) == first }).collect()
 }
 
 fn apply(matches: &ArgMatches, wiring: &Wiring, change: &Change) -> Result<(), String> {
@@ -56,6 +67,9 @@ fn apply(matches: &ArgMatches, wiring: &Wiring, change: &Change) -> Result<(), S
     wiring.write(change)?;
     let done = if change.after.is_some() { "written" } else { "removed" };
     print(&format!("{}: {file} is {done}", wiring.agent()));
+    if change.after.is_some() && !wiring.afterwards().is_empty() {
+        print(&format!("{}: {}", wiring.agent(), wiring.afterwards()));
+    }
     Ok(())
 }
 

@@ -1,0 +1,137 @@
+//! The tools of agents in words that belong to no agent: a table names a tool, what it does, and in which of its
+//! arguments that stands.
+
+use crate::json::{BadEvent, optional, required, texts};
+use reflex_engine::shell::Language;
+use reflex_engine::{Action, AgentPath};
+use serde_json::{Map, Value};
+
+/// The names that an argument has had; the first that is there counts.
+pub(crate) type Field = &'static [&'static str];
+
+/// What a tool does, and in which of its arguments that stands.
+#[allow(dead_code, reason = "for the adapters that follow")]
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Tool {
+    /// Runs a command.
+    Shell { command: Field, language: Language },
+    /// Reads a file, or several.
+    Read { path: Field },
+    /// Replaces a file.
+    Write { path: Field, content: Field },
+    /// Changes a part of a file. The content may also stand in the entries of a list `edits`.
+    Edit { path: Field, content: Field },
+    /// Deletes a file.
+    Delete { path: Field },
+    /// Searches below a folder; without one, below the working directory.
+    Search { path: Field },
+    /// Fetches a URL.
+    Fetch { url: Field },
+    /// Starts another agent.
+    Spawn { prompt: Field },
+    /// Uses a skill.
+    Skill { name: Field },
+    /// Types into a running program.
+    Input { text: Field },
+}
+
+/// What the tool of this name does with its arguments; `None` if the table does not have it.
+///
+/// # Errors
+/// An argument that is missing or of the wrong type, named as `tool_input.FIELD`.
+pub(crate) fn known(
+    table: &[(&str, Tool)],
+    name: &str,
+    input: &Map<String, Value>,
+) -> Result<Option<Vec<Action>>, BadEvent> {
+    let Some((_, tool)) = table.iter().find(|(known, _)| *known == name) else { return Ok(None) };
+    actions(*tool, input).map(Some).map_err(|problem| inside(&problem))
+}
+
+fn actions(tool: Tool, input: &Map<String, Value>) -> Result<Vec<Action>, BadEvent> {
+    let one = |action: Action| Ok(vec![action]);
+    match tool {
+        Tool::Shell { command, language } => one(Action::Shell { command: needed(input, command)?, language }),
+        Tool::Read { path } => paths(input, path, |path| Action::Read { path }),
+        Tool::Delete { path } => paths(input, path, |path| Action::Delete { path }),
+        Tool::Write { path, content } => {
+            one(Action::Write { path: AgentPath::new(needed(input, path)?), content: needed(input, content)? })
+        }
+        Tool::Edit { path, content } => {
+            one(Action::Edit { path: AgentPath::new(needed(input, path)?), content: edited(input, content)? })
+        }
+        Tool::Search { path } => one(Action::Search { path: AgentPath::new(or_empty(input, path)?) }),
+        Tool::Fetch { url } => one(Action::Fetch { url: needed(input, url)? }),
+        Tool::Spawn { prompt } => one(Action::SpawnAgent { prompt: or_empty(input, prompt)? }),
+        Tool::Skill { name } => one(Action::Skill { name: or_empty(input, name)? }),
+        Tool::Input { text } => one(Action::Input { text: or_empty(input, text)? }),
+    }
+}
+
+/// A call of an MCP server's tool.
+pub(crate) fn mcp(server: &str, tool: &str, input: &Map<String, Value>) -> Action {
+    Action::McpCall { server: server.into(), tool: tool.into(), arguments: Value::Object(input.clone()).to_string() }
+}
+
+/// `mcp__SERVER__TOOL`, as many agents write it.
+pub(crate) fn mcp_named(name: &str, input: &Map<String, Value>) -> Option<Action> {
+    let (server, tool) = name.strip_prefix("mcp__")?.split_once("__")?;
+    Some(mcp(server, tool, input))
+}
+
+/// A tool that nothing is known of.
+pub(crate) fn other(input: &Map<String, Value>) -> Action {
+    Action::Other { arguments: Value::Object(input.clone()).to_string() }
+}
+
+/// The arguments of a call, which have to be an object.
+pub(crate) fn arguments<'a>(fields: &'a Map<String, Value>, field: &str) -> Result<&'a Map<String, Value>, BadEvent> {
+    match fields.get(field) {
+        Some(Value::Object(arguments)) => Ok(arguments),
+        Some(_) => Err(BadEvent::of(field, "is not an object")),
+        None => Err(BadEvent::of(field, "is missing")),
+    }
+}
+
+/// A problem with an argument, under the name that most agents give to the arguments.
+pub(crate) fn inside(problem: &BadEvent) -> BadEvent {
+    BadEvent::of(&format!("tool_input.{}", problem.field), problem.problem.clone())
+}
+
+fn paths(
+    input: &Map<String, Value>,
+    field: Field,
+    action: impl Fn(AgentPath) -> Action,
+) -> Result<Vec<Action>, BadEvent> {
+    let Some(name) = there(input, field) else { return Err(missing(field)) };
+    Ok(texts(input, name)?.into_iter().map(|path| action(AgentPath::new(path))).collect())
+}
+
+fn edited(input: &Map<String, Value>, field: Field) -> Result<String, BadEvent> {
+    if there(input, field).is_some() {
+        return needed(input, field);
+    }
+    let Some(Value::Array(edits)) = input.get("edits") else { return Ok(String::new()) };
+    let new = |edit: &Value| field.iter().find_map(|name| edit.get(name)?.as_str().map(str::to_owned));
+    Ok(edits.iter().filter_map(new).collect::<Vec<_>>().join("\n"))
+}
+
+fn there(input: &Map<String, Value>, field: Field) -> Option<&'static str> {
+    field.iter().find(|name| input.get(**name).is_some_and(|value| !value.is_null())).copied()
+}
+
+fn missing(field: Field) -> BadEvent {
+    BadEvent::of(field.first().unwrap_or(&""), "is missing")
+}
+
+fn needed(input: &Map<String, Value>, field: Field) -> Result<String, BadEvent> {
+    let name = there(input, field).ok_or_else(|| missing(field))?;
+    required(input, name).map(str::to_owned)
+}
+
+fn or_empty(input: &Map<String, Value>, field: Field) -> Result<String, BadEvent> {
+    match there(input, field) {
+        Some(name) => Ok(optional(input, name)?.unwrap_or("").to_owned()),
+        None => Ok(String::new()),
+    }
+}
