@@ -11,6 +11,7 @@ mod finding;
 mod fingerprint;
 mod gatekeeper;
 mod glob;
+pub mod loopbreaker;
 mod path;
 mod points;
 mod quote;

@@ -1,0 +1,460 @@
+//! Whether a session goes round in circles: the same calls again, edits that undo each other, one error behind ever
+//! different commands, outputs that say less and less, a refused goal in other words.
+//!
+//! What a call's outcome was is not always known. Progress is whatever makes a repetition sensible: a new change to a file
+//! between two equal calls, or another result. Thresholds come from seed 003 and the decisions on it.
+
+mod signature;
+
+use crate::finding::Severity;
+use std::collections::BTreeMap;
+
+pub use signature::{error_signature, letters};
+
+/// A run of one to three calls flags when it is there more often.
+const MOST_RUNS: usize = 3;
+
+/// From here on a person is asked; what went round so often will not stop by itself.
+const ASK_FROM: usize = 8;
+
+/// From here on the call is refused, so that the turn ends.
+const STOP_FROM: usize = 16;
+
+/// Who waits between two looks may look this many times as often.
+const PATIENCE: usize = 4;
+
+/// So many failures with one signature are a spiral, if their commands differ.
+const SPIRAL: usize = 3;
+
+/// Two commands of a spiral differ in at least so much of their letters, in percent.
+const APART_PERCENT: usize = 30;
+
+/// Of a command so many letters are compared.
+const COMPARED: usize = 200;
+
+/// So many looks in a row, at no more than [`FEW_PLACES`] places, get nowhere.
+const MANY_LOOKS: usize = 12;
+
+/// See [`MANY_LOOKS`].
+const FEW_PLACES: usize = 4;
+
+/// Outputs whose letters are counted together.
+const OUTPUTS: usize = 20;
+
+/// Fewer letters than this say nothing about their distribution.
+const LEAST_LETTERS: u64 = 4096;
+
+/// Millibits for each byte: English prose has more than four bits, a wall of the same word less than this.
+const COLLAPSED: f64 = 3.5;
+
+/// A call of the session, as far as it is remembered.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Step {
+    /// See [`crate::Fingerprint`].
+    pub exact: String,
+    /// See [`crate::Fingerprint`]; empty if the call has no effect.
+    pub goal: String,
+    /// Its command or path, secrets redacted, shortened.
+    pub text: String,
+    /// What it was for.
+    pub deed: Deed,
+    /// It waits before it looks.
+    pub waits: bool,
+    /// It was refused, and no person said yes.
+    pub refused: bool,
+    /// Files that it changed, each with a digest of what came in.
+    pub changes: Vec<(String, String)>,
+    /// How it ended; `None` if that is not known.
+    pub end: Option<End>,
+}
+
+/// What a call is for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Deed {
+    /// Looks at something and changes nothing.
+    Look,
+    /// Changes files or the system.
+    Change,
+    /// Runs something that may do either.
+    #[default]
+    Run,
+    /// A tool of which nothing is known: it may have a state of its own, such as the place in a file.
+    Opaque,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct End {
+    /// Whether it failed.
+    pub failed: bool,
+    /// A digest of what it printed.
+    pub output: String,
+    /// See [`error_signature`]; empty without an error.
+    pub error: String,
+    /// How often each byte stood in its output, by byte; see [`letters`].
+    pub letters: Vec<(u8, u32)>,
+}
+
+/// A circle that was noticed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Circle {
+    /// `loop/repeat`, …
+    pub id: &'static str,
+    /// How bad.
+    pub severity: Severity,
+    /// In percent.
+    pub confidence: u32,
+    /// What goes round, in a sentence.
+    pub message: String,
+    /// A way out.
+    pub remedy: &'static str,
+}
+
+/// Every kind of circle: its id and what it notices.
+pub const CIRCLES: [(&str, &str); 7] = [
+    ("loop/repeat", "one to three calls more than three times, and nothing changed between them"),
+    ("loop/tight", "the same call three times in a row, or a pair twice, with the same result"),
+    ("loop/flip", "edits of a file that undo each other"),
+    ("loop/reread", "a dozen looks in a row at a few places"),
+    ("loop/spiral", "the same error three times behind different commands"),
+    ("loop/refused", "what was refused, in other words"),
+    ("loop/collapse", "twenty outputs that hold less and less"),
+];
+
+/// The circles that a call would close, before it runs. `past` is oldest first.
+pub fn before(now: &Step, past: &[Step]) -> Vec<Circle> {
+    let all: Vec<&Step> = past.iter().chain([now]).collect();
+    let found = [repeated(&all).or_else(|| tight(&all)), flipped(&all), reread(&all), refused(now, past)];
+    found.into_iter().flatten().collect()
+}
+
+/// The circles that the end of the last of these calls shows. Oldest first.
+pub fn after(past: &[Step]) -> Vec<Circle> {
+    [spiral(past), collapsed(past)].into_iter().flatten().collect()
+}
+
+/// Runs of one to three calls at the end, counted backwards until something made progress.
+fn repeated(all: &[&Step]) -> Option<Circle> {
+    let counts = (1..=3).map(|length| runs(all, length));
+    let count = counts.max().unwrap_or(0);
+    let now = all.last()?;
+    let most = if all.iter().rev().take(4).any(|step| step.waits) { MOST_RUNS * PATIENCE } else { MOST_RUNS };
+    if count <= most {
+        return None;
+    }
+    let severity = match count {
+        _ if count >= STOP_FROM.max(most) => Severity::Critical,
+        _ if count >= ASK_FROM.max(most) => Severity::High,
+        _ => Severity::Medium,
+    };
+    Some(Circle {
+        id: "loop/repeat",
+        severity,
+        confidence: 85,
+        message: format!("This was done {count} times and nothing changed between: {}.", now.text),
+        remedy: "read the last output to its end, change something, or tell the person what is in the way",
+    })
+}
+
+/// How often the last `length` calls stand in the list, without overlaps, back to the last progress.
+fn runs(all: &[&Step], length: usize) -> usize {
+    let Some(wanted) = all.len().checked_sub(length).and_then(|start| all.get(start..)) else { return 0 };
+    if wanted.iter().all(|step| step.deed == Deed::Opaque && step.end.is_none()) {
+        return 0;
+    }
+    let is_run = |start: usize| {
+        let run = all.get(start..start + length).unwrap_or(&[]);
+        run.iter().zip(wanted).all(|(one, other)| one.exact == other.exact)
+    };
+    let (mut count, mut begin) = (1, all.len() - length);
+    let mut start = begin;
+    while start > 0 {
+        start -= 1;
+        if start + length <= begin && is_run(start) {
+            if is_progress(all, start, begin, length) {
+                break;
+            }
+            (count, begin) = (count + 1, start);
+        }
+    }
+    count
+}
+
+/// Whether the second of two equal runs makes sense: something new was changed since the first, or results differ.
+fn is_progress(all: &[&Step], first: usize, second: usize, length: usize) -> bool {
+    let between = all.get(first + length..second).unwrap_or(&[]);
+    let known = |step: &Step| all.iter().take(first + length).any(|before| before.exact == step.exact);
+    let changed = between.iter().any(|step| step.deed == Deed::Change && !step.refused && !known(step));
+    let differ = (0..length).any(|at| match (all.get(first + at), all.get(second + at)) {
+        (Some(one), Some(other)) => {
+            one.end.as_ref().zip(other.end.as_ref()).is_some_and(|(one, other)| one.output != other.output)
+        }
+        _ => false,
+    });
+    changed || differ
+}
+
+/// The same call three times, or a pair twice, in a row, and the same result as often as it is known: only with one.
+fn tight(all: &[&Step]) -> Option<Circle> {
+    let now = all.last()?;
+    let same = |one: usize, other: usize| -> bool {
+        let at = |back: usize| all.len().checked_sub(back).and_then(|index| all.get(index));
+        at(one).zip(at(other)).is_some_and(|(one, other)| one.exact == other.exact && equal_ends(one, other))
+    };
+    let ended = |back: usize| {
+        all.len().checked_sub(back).and_then(|index| all.get(index)).is_some_and(|step| step.end.is_some())
+    };
+    let three = same(1, 2) && same(2, 3) && ended(2) && ended(3);
+    let pair = same(1, 3) && same(2, 4) && !same(1, 2) && ended(2) && ended(3) && ended(4);
+    if now.waits || !(three || pair) || all.iter().rev().take(4).any(|step| step.waits) {
+        return None;
+    }
+    Some(Circle {
+        id: "loop/tight",
+        severity: Severity::Medium,
+        confidence: 70,
+        message: format!("This ran just before with the same result: {}.", now.text),
+        remedy: "what has not changed will not end otherwise: look at the cause first",
+    })
+}
+
+/// Equal, as far as both are known.
+fn equal_ends(one: &Step, other: &Step) -> bool {
+    match (&one.end, &other.end) {
+        (Some(one), Some(other)) => one.output == other.output && one.failed == other.failed,
+        _ => true,
+    }
+}
+
+/// A file gets what it had, loses it and gets it again.
+fn flipped(all: &[&Step]) -> Option<Circle> {
+    let now = all.last()?;
+    let flips = |(path, new): &(String, String)| -> usize {
+        let mut changes: Vec<&String> = all
+            .iter()
+            .filter(|step| !step.refused)
+            .flat_map(|step| &step.changes)
+            .filter(|(other, digest)| other == path && !digest.is_empty())
+            .map(|(_, digest)| digest)
+            .collect();
+        changes.dedup();
+        let Some(other) = changes.len().checked_sub(2).and_then(|at| changes.get(at)).copied() else { return 0 };
+        changes.iter().rev().enumerate().take_while(|(at, one)| **one == if at % 2 == 0 { new } else { other }).count()
+    };
+    let (path, count) = now.changes.iter().map(|change| (&change.0, flips(change))).max_by_key(|(_, count)| *count)?;
+    if count < 3 {
+        return None;
+    }
+    Some(Circle {
+        id: "loop/flip",
+        severity: if count >= ASK_FROM { Severity::High } else { Severity::Medium },
+        confidence: 75,
+        message: format!("The last {count} changes of {path} undo each other."),
+        remedy: "decide on one of the two, and find out with a test why the other does not do",
+    })
+}
+
+fn reread(all: &[&Step]) -> Option<Circle> {
+    let looks: Vec<&&Step> = all.iter().rev().take_while(|step| step.deed == Deed::Look).collect();
+    let mut places: Vec<&str> = looks.iter().take(MANY_LOOKS).map(|step| step.exact.as_str()).collect();
+    places.sort_unstable();
+    places.dedup();
+    let grew = looks.iter().take(MANY_LOOKS).any(|step| step.waits);
+    if looks.len() < MANY_LOOKS || places.len() > FEW_PLACES || grew {
+        return None;
+    }
+    Some(Circle {
+        id: "loop/reread",
+        severity: Severity::Medium,
+        confidence: 70,
+        message: format!("The last {MANY_LOOKS} calls looked at the same {} places again and again.", places.len()),
+        remedy: "note what these say, then act on it or ask the person",
+    })
+}
+
+/// What a session was refused stays refused however it is spelled; the count tells the person that it was tried.
+fn refused(now: &Step, past: &[Step]) -> Option<Circle> {
+    if now.goal.is_empty() {
+        return None;
+    }
+    let same: Vec<&Step> = past.iter().filter(|step| step.refused && step.goal == now.goal).collect();
+    if same.is_empty() || same.iter().all(|step| step.exact == now.exact) {
+        return None;
+    }
+    Some(Circle {
+        id: "loop/refused",
+        severity: Severity::High,
+        confidence: 90,
+        message: format!("The same was refused in this session before, in other words ({} times).", same.len()),
+        remedy: "do not look for another way to the same end: tell the person what you need it for",
+    })
+}
+
+/// One error behind commands that have little in common.
+fn spiral(past: &[Step]) -> Option<Circle> {
+    let last = past.last()?;
+    let error = &last.end.as_ref().filter(|end| end.failed && !end.error.is_empty())?.error;
+    let failed: Vec<&Step> = past
+        .iter()
+        .rev()
+        .filter(|step| step.deed != Deed::Look)
+        .filter(|step| step.end.as_ref().is_some_and(|end| end.failed))
+        .take_while(|step| step.end.as_ref().is_some_and(|end| end.error == *error))
+        .collect();
+    let mut kinds: Vec<&Step> = Vec::new();
+    for step in &failed {
+        if kinds.last().is_none_or(|before| are_apart(&before.text, &step.text)) {
+            kinds.push(step);
+        }
+    }
+    if kinds.len() < SPIRAL {
+        return None;
+    }
+    Some(Circle {
+        id: "loop/spiral",
+        severity: Severity::Medium,
+        confidence: 75,
+        message: format!("{} different commands ended with the same error.", kinds.len()),
+        remedy: "stop varying the command: state the error, its cause and one way to check that cause",
+    })
+}
+
+fn are_apart(one: &str, other: &str) -> bool {
+    let cut = |text: &str| text.chars().take(COMPARED).collect::<Vec<char>>();
+    let (one, other) = (cut(one), cut(other));
+    let longest = one.len().max(other.len());
+    distance(&one, &other) * 100 >= longest * APART_PERCENT && longest > 0
+}
+
+/// V. Levenshtein's distance, row by row.
+fn distance(one: &[char], other: &[char]) -> usize {
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (line, letter) in one.iter().enumerate() {
+        let mut next = vec![line + 1];
+        for ((above, diagonal), against) in row.iter().skip(1).zip(&row).zip(other) {
+            let left = next.last().copied().unwrap_or(0);
+            next.push((above + 1).min(left + 1).min(diagonal + usize::from(letter != against)));
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+/// The letters of the last outputs carry little. The weakest of the signs: it never does more than warn.
+fn collapsed(past: &[Step]) -> Option<Circle> {
+    let outputs = past.iter().rev().filter_map(|step| step.end.as_ref()).filter(|end| !end.letters.is_empty());
+    let outputs: Vec<&End> = outputs.take(OUTPUTS).collect();
+    let mut counts: BTreeMap<u8, u64> = BTreeMap::new();
+    for (byte, count) in outputs.iter().flat_map(|end| &end.letters) {
+        *counts.entry(*byte).or_default() += u64::from(*count);
+    }
+    let all: u64 = counts.values().sum();
+    if outputs.len() < OUTPUTS || all < LEAST_LETTERS {
+        return None;
+    }
+    let share = |count: &u64| *count as f64 / all as f64;
+    let bits: f64 = counts.values().map(share).map(|share| -share * share.log2()).sum();
+    (bits < COLLAPSED).then(|| Circle {
+        id: "loop/collapse",
+        severity: Severity::Medium,
+        confidence: 40,
+        message: format!("The last {OUTPUTS} outputs hold {bits:.1} bits in each byte: they say hardly anything new."),
+        remedy: "look at what is printed: it may be the same lines over and over",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(text: &str, deed: Deed) -> Step {
+        Step { exact: text.into(), text: text.into(), deed, ..Step::default() }
+    }
+
+    fn ended(text: &str, output: &str, failed: bool) -> Step {
+        let error = if failed { error_signature(output) } else { String::new() };
+        let end = End { failed, output: output.into(), error, letters: letters(output) };
+        Step { end: Some(end), ..step(text, Deed::Run) }
+    }
+
+    fn ids(steps: &[Step]) -> Vec<&'static str> {
+        let Some((now, past)) = steps.split_last() else { return Vec::new() };
+        before(now, past).iter().map(|circle| circle.id).collect()
+    }
+
+    #[test]
+    fn a_call_more_than_three_times_is_a_loop_until_something_changes() {
+        let mut steps = vec![step("make", Deed::Run); 3];
+        assert_eq!(ids(&steps), [""; 0]);
+        steps.push(step("make", Deed::Run));
+        assert_eq!(ids(&steps), ["loop/repeat"]);
+        steps.insert(3, step("edit a", Deed::Change));
+        assert_eq!(ids(&steps), [""; 0]);
+        // The same edit again is no news.
+        steps.insert(0, step("edit a", Deed::Change));
+        assert_eq!(ids(&steps), ["loop/repeat"]);
+    }
+
+    #[test]
+    fn a_group_of_three_is_counted_too() {
+        let group = ["a", "b", "c"].map(|text| step(text, Deed::Run));
+        let rounds = |count: usize| group.iter().cloned().cycle().take(3 * count).collect::<Vec<_>>();
+        assert_eq!(ids(&rounds(3)), [""; 0]);
+        assert_eq!(ids(&rounds(4)), ["loop/repeat"]);
+    }
+
+    #[test]
+    fn what_goes_on_is_asked_about_and_then_refused() {
+        let severity = |count: usize| {
+            let steps = vec![step("make", Deed::Run); count];
+            steps.split_last().and_then(|(now, past)| before(now, past).first().map(|circle| circle.severity))
+        };
+        assert_eq!(severity(4), Some(Severity::Medium));
+        assert_eq!(severity(8), Some(Severity::High));
+        assert_eq!(severity(16), Some(Severity::Critical));
+    }
+
+    #[test]
+    fn other_results_are_progress_and_equal_ones_are_not() {
+        let equal =
+            [ended("npm test", "1 failed", true), ended("npm test", "1 failed", true), step("npm test", Deed::Run)];
+        assert_eq!(ids(&equal), ["loop/tight"]);
+        let growing = ["1", "2", "3", "4", "5"].map(|output| ended("tail log", output, false));
+        assert_eq!(ids(&growing), [""; 0]);
+        let waiting = vec![Step { waits: true, ..step("sleep 5; check", Deed::Run) }; 10];
+        assert_eq!(ids(&waiting), [""; 0]);
+    }
+
+    #[test]
+    fn edits_that_undo_each_other_are_noticed() {
+        let edit = |new: &str| Step { changes: vec![("a".into(), new.into())], ..step(new, Deed::Change) };
+        assert_eq!(ids(&[edit("x"), edit("y")]), [""; 0]);
+        assert_eq!(ids(&[edit("x"), edit("y"), edit("x")]), ["loop/flip"]);
+        assert_eq!(ids(&[edit("x"), edit("y"), edit("z")]), [""; 0]);
+    }
+
+    #[test]
+    fn one_error_behind_different_commands_is_a_spiral() {
+        let commands = ["npm run build", "npx tsc --noEmit -p .", "yarn workspace web compile --force"];
+        let steps = commands.map(|command| ended(command, "error TS2304: cannot find name 'a' in src/x.ts", true));
+        assert_eq!(after(&steps).iter().map(|circle| circle.id).collect::<Vec<_>>(), ["loop/spiral"]);
+        let mended = [&steps[..2], &[ended("npm run lint", "error: other things are wrong", true)]].concat();
+        assert_eq!(after(&mended), []);
+    }
+
+    #[test]
+    fn a_wall_of_one_word_collapses_and_prose_does_not() {
+        let wall = vec![ended("x", &"aaaaab ".repeat(100), false); 20];
+        assert_eq!(after(&wall).iter().map(|circle| circle.id).collect::<Vec<_>>(), ["loop/collapse"]);
+        let prose =
+            "The quick brown fox jumps over the lazy dog, 1234567890 times; why? Nobody knows (yet).\n".repeat(5);
+        assert_eq!(after(&vec![ended("x", &prose, false); 20]), []);
+    }
+
+    #[test]
+    fn a_refused_goal_is_counted_in_other_words_only() {
+        let goal = |exact: &str, refused| Step { goal: "g".into(), refused, ..step(exact, Deed::Change) };
+        assert_eq!(ids(&[goal("rm -rf x", true), goal("rm -rf x", false)]), [""; 0]);
+        assert_eq!(ids(&[goal("rm -rf x", true), goal("find x -delete", false)]), ["loop/refused"]);
+    }
+}

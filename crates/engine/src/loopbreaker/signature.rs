@@ -1,0 +1,135 @@
+//! What is kept of an output: which error it tells, and how often each byte stands in it. Never its text.
+
+use sha2::{Digest, Sha256};
+
+/// Of an output so many bytes are looked at.
+const LOOKED_AT: usize = 64 * 1024;
+
+/// Words that tell an error, in small letters.
+const TELLING: [&str; 14] = [
+    "error",
+    "fail",
+    "fatal",
+    "exception",
+    "cannot",
+    "can't",
+    "could not",
+    "not found",
+    "no such",
+    "denied",
+    "panic",
+    "undefined",
+    "unexpected",
+    "refused",
+];
+
+/// What identifies the error that a failed call printed: its first telling line without numbers, times, paths and
+/// addresses, as the first 16 digits of a SHA-256. Empty if no line tells one.
+pub fn error_signature(output: &str) -> String {
+    let head = output.get(..floor(output, LOOKED_AT)).unwrap_or_default();
+    let Some(line) = telling_line(head) else { return String::new() };
+    let digest = Sha256::digest(normalized(line).as_bytes());
+    let digits = digest.iter().take(8).flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
+}
+
+/// A traceback begins with a headline that all have in common and ends with what went wrong.
+fn telling_line(text: &str) -> Option<&str> {
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let tells = |line: &&str| {
+        let line = line.to_lowercase();
+        TELLING.iter().any(|word| line.contains(word))
+    };
+    if lines().any(|line| line.starts_with("Traceback (")) {
+        return lines().rfind(tells).or_else(|| lines().next_back());
+    }
+    lines().find(tells).or_else(|| lines().next())
+}
+
+/// Small letters; every word with a digit becomes `#`, every path `/`.
+fn normalized(line: &str) -> String {
+    let bare = |word: &str| word.trim_matches(|letter: char| !letter.is_alphanumeric()).to_lowercase();
+    let class = |word: &str| match bare(word) {
+        _ if word.contains(['/', '\\']) => "/".to_owned(),
+        bare if bare.contains(|letter: char| letter.is_ascii_digit()) => without_numbers(&bare),
+        bare => bare,
+    };
+    let words: Vec<String> = line.split_whitespace().map(class).filter(|word| !word.is_empty()).collect();
+    words.join(" ")
+}
+
+/// `line12` and `line7` are one; so are a time and another. A code such as `ts2304` names an error, and stays.
+fn without_numbers(word: &str) -> String {
+    let letters = word.chars().take_while(|letter| letter.is_alphabetic()).count();
+    let is_code = (1..=4).contains(&letters) && word.chars().skip(letters).all(|letter| letter.is_ascii_digit());
+    if is_code && word.chars().count() > letters + 2 {
+        return word.to_owned();
+    }
+    let mut plain = String::new();
+    for letter in word.chars() {
+        match letter {
+            '0'..='9' if plain.ends_with('#') => {}
+            '0'..='9' => plain.push('#'),
+            letter => plain.push(letter),
+        }
+    }
+    plain
+}
+
+/// How often each byte stands in the output, by byte; nothing for a short one, which says nothing.
+pub fn letters(output: &str) -> Vec<(u8, u32)> {
+    const SHORT: usize = 64;
+    if output.len() < SHORT {
+        return Vec::new();
+    }
+    let mut counts = [0u32; 256];
+    for byte in output.bytes().take(LOOKED_AT) {
+        if let Some(count) = counts.get_mut(usize::from(byte)) {
+            *count += 1;
+        }
+    }
+    (0..=u8::MAX).zip(counts).filter(|(_, count)| *count > 0).collect()
+}
+
+fn floor(text: &str, most: usize) -> usize {
+    (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_the_same_at_another_place_and_time() {
+        let same = [
+            ("error: cannot find `foo` in src/a.rs:12:3", "error: cannot find `foo` in src/b.rs:99:1"),
+            (
+                "12:00:01 ERROR connection refused to 127.0.0.1:5432",
+                "12:09:59 ERROR connection refused to 127.0.0.1:5433",
+            ),
+            ("building…\nfatal: not a git repository", "fatal: not a git repository\nhint: init"),
+            (
+                "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'x'",
+                "Traceback (most recent call last):\n  File \"b/c.py\", line 77, in f\nKeyError: 'x'",
+            ),
+        ];
+        for (one, other) in same {
+            assert_eq!(error_signature(one), error_signature(other), "{one}");
+        }
+        let different = [
+            ("error TS2304: cannot find name", "error TS2551: cannot find name"),
+            ("KeyError: 'x'", "KeyError: 'y'"),
+            ("error: cannot find `foo`", "error: cannot find `bar`"),
+        ];
+        for (one, other) in different {
+            assert_ne!(error_signature(one), error_signature(other), "{one}");
+        }
+        assert_eq!(error_signature(""), "");
+    }
+
+    #[test]
+    fn letters_are_counted() {
+        assert_eq!(letters("aab"), []);
+        assert_eq!(letters(&"ab".repeat(40)), [(b'a', 40), (b'b', 40)]);
+    }
+}
