@@ -130,7 +130,7 @@ impl HookFile {
                 && matches!(entry.guard.as_slice(), [handler] if guards_as_much(handler, &(self.handler)(binary, event)))
         };
         let stands = |event: &&str| found.iter().filter(|entry| is_for(entry, event)).count() == 1;
-        Ok(found.len() == self.events.len() && self.events.iter().all(|event| stands(event)))
+        Ok(found.len() == self.events.len() && self.events.iter().all(stands))
     }
 
     /// The entries in which the guard stands.

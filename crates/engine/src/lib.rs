@@ -11,6 +11,7 @@ mod finding;
 mod fingerprint;
 mod gatekeeper;
 mod glob;
+pub mod injection;
 pub mod loopbreaker;
 mod path;
 mod points;
@@ -64,6 +65,33 @@ pub fn judge(event: &Event, policy: Policy, tables: Node<'static>, world: &dyn W
     let verdict = gatekeeper::decide(policy, &facts, findings);
     let asked = facts.asked();
     Judgement { analysis, verdict, asked, weighed }
+}
+
+/// Judges what comes to an agent and runs nothing: a prompt, what a tool gave back. It is never stopped; the agent and
+/// the person are told that it gives orders.
+pub fn overhear(event: &Event, policy: Policy, tables: Node<'static>, world: &dyn World) -> Judgement {
+    let analysis = Analysis::default();
+    let facts = Facts::new(event, &analysis, tables, world);
+    let prompts = event.actions.iter().filter_map(|action| match action {
+        Action::Prompt { text } => Some(("prompt", text.as_str())),
+        Action::Shell { .. }
+        | Action::Read { .. }
+        | Action::Write { .. }
+        | Action::Edit { .. }
+        | Action::Delete { .. }
+        | Action::Search { .. }
+        | Action::Fetch { .. }
+        | Action::McpCall { .. }
+        | Action::SpawnAgent { .. }
+        | Action::Skill { .. }
+        | Action::Input { .. }
+        | Action::Other { .. } => None,
+    });
+    let output = event.outcome.iter().map(|outcome| ("output", outcome.output.as_str()));
+    let heard = prompts.chain(output);
+    let findings = heard.filter_map(|(place, text)| injection::finding(text, place, tables)).collect();
+    let verdict = gatekeeper::decide(policy, &facts, findings);
+    Judgement { analysis, verdict, asked: Vec::new(), weighed: Vec::new() }
 }
 
 impl Judgement {

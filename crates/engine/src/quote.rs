@@ -56,7 +56,8 @@ fn words(command: &Command) -> String {
     command.words.iter().map(|word| word.shown()).collect::<Vec<_>>().join(" ")
 }
 
-fn shortened(text: &str) -> String {
+/// At most as much as a reason quotes.
+pub(crate) fn shortened(text: &str) -> String {
     if text.chars().count() <= MAX_QUOTED {
         return text.into();
     }

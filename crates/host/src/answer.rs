@@ -11,7 +11,7 @@ use crate::store::session::{History, Whose};
 use crate::world::{LocalWorld, canonical};
 use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, deliver};
 use reflex_engine::{
-    AgentPath, Decision, Event, Fingerprint, Judgement, Moment, Policy, Verdict, World, analyze, judge,
+    AgentPath, Decision, Event, Fingerprint, Judgement, Moment, Policy, Verdict, World, analyze, judge, overhear,
 };
 use std::cell::LazyCell;
 use std::io;
@@ -203,6 +203,9 @@ impl Host {
         let tables = reflex_library::tables();
         match self.mode.policy() {
             Some(policy) if event.moment.is_before_execution() => judge(event, policy, tables, world),
+            Some(policy) if matches!(event.moment, Moment::AfterTool | Moment::Prompt) => {
+                overhear(event, policy, tables, world)
+            }
             _ => unjudged(Decision::Pass),
         }
     }

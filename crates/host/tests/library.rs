@@ -116,6 +116,34 @@ fn every_rule_is_needed() {
 }
 
 #[test]
+fn every_cue_is_heard_in_its_examples_and_not_in_the_others() {
+    let mut problems = Vec::new();
+    for entry in entries(Kind::Cues) {
+        let heard = |text: &str| {
+            let injection = reflex_engine::injection::scan(text, reflex_library::tables());
+            let own = injection.signs.iter().any(|sign| sign.name == entry.name);
+            (own, injection.score)
+        };
+        for example in entry.value["fires"].as_array().unwrap() {
+            let text = example.as_str().unwrap_or_else(|| example["text"].as_str().unwrap());
+            let least = example["score"].as_u64().unwrap_or(u64::from(reflex_engine::injection::TOLD_FROM));
+            let plain = heard(text);
+            let hidden = heard(&format!("<!-- {text} -->"));
+            if !(plain.0 && u64::from(plain.1) >= least || hidden.0 && u64::from(hidden.1) >= least) {
+                problems.push(format!("{} is not heard in `{text}`: {plain:?}", entry.name));
+            }
+        }
+        for text in entry.value["quiet"].as_array().unwrap() {
+            let text = text.as_str().unwrap();
+            if heard(text).0 || heard(text).1 >= reflex_engine::injection::TOLD_FROM {
+                problems.push(format!("{} is heard in `{text}`: {:?}", entry.name, heard(text)));
+            }
+        }
+    }
+    report(problems);
+}
+
+#[test]
 fn every_word_of_a_rule_is_known() {
     let mut problems = Vec::new();
     let programs: Vec<String> = entries(Kind::Programs).iter().flat_map(names_of_program).collect();

@@ -1,5 +1,8 @@
 //! The YAML that people write, and its lowering to the tree that is compiled.
 
+mod cues;
+
+use cues::Cue;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -16,12 +19,19 @@ pub enum Kind {
     Places,
     /// What a severity is worth.
     Policies,
+    /// How texts try to give a model orders.
+    Cues,
 }
 
 impl Kind {
     /// Every kind with the name of its folder.
-    pub const ALL: [(Kind, &'static str); 4] =
-        [(Kind::Programs, "programs"), (Kind::Rules, "rules"), (Kind::Places, "places"), (Kind::Policies, "policies")];
+    pub const ALL: [(Kind, &'static str); 5] = [
+        (Kind::Programs, "programs"),
+        (Kind::Rules, "rules"),
+        (Kind::Places, "places"),
+        (Kind::Policies, "policies"),
+        (Kind::Cues, "cues"),
+    ];
 }
 
 /// A file that could not be taken, with its place and what to mend.
@@ -61,6 +71,7 @@ pub struct Sources {
     rules: BTreeMap<String, Value>,
     places: BTreeMap<String, Vec<Value>>,
     policies: BTreeMap<String, Value>,
+    cues: Vec<Cue>,
     entries: Vec<Entry>,
 }
 
@@ -100,6 +111,12 @@ impl Sources {
                 for policy in read::<Vec<Policy>>(text)? {
                     names.push(policy.name.clone());
                     once(&mut self.policies, policy.name.clone(), policy.lower())?;
+                }
+            }
+            Kind::Cues => {
+                for cue in read::<Vec<Cue>>(text)? {
+                    names.push(cue.name.clone());
+                    self.add_cue(cue)?;
                 }
             }
         }
@@ -144,6 +161,21 @@ impl Sources {
         Ok(())
     }
 
+    fn add_cue(&mut self, cue: Cue) -> Result<(), String> {
+        let first = cue.words.first().map(String::as_str).unwrap_or_default();
+        match () {
+            () if self.cues.iter().any(|known| known.name == cue.name) => {
+                Err(format!("`{}` is defined twice", cue.name))
+            }
+            () if cue.words.is_empty() == cue.text.is_empty() => Err(format!("{}: either `words` or `text`", cue.name)),
+            () if first.contains('*') => Err(format!("{}: a first word is written out", cue.name)),
+            () => {
+                self.cues.push(cue);
+                Ok(())
+            }
+        }
+    }
+
     /// Every entry taken so far, with its examples.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
@@ -165,6 +197,7 @@ impl Sources {
             "rules": all(self.rules),
             "places": self.places,
             "policies": all(self.policies),
+            "cues": cues::lower(&self.cues),
         }))
     }
 }
