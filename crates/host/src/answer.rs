@@ -124,23 +124,23 @@ impl Host {
     fn after(&self, agent: &Agent, event: &Event, store: &Store) -> Reply {
         let world = LocalWorld::new(&event.workspace, self.guard());
         let analysis = analyze(event, reflex_library::tables(), &world);
-        let judgement = Judgement { analysis, ..unjudged(Decision::Pass) };
+        // What it did is done; what it brought is told of.
+        let judgement = Judgement { analysis, ..self.judge(event) };
         let fingerprint = judgement.fingerprint(event);
         let history = store.history(whose(event));
         let before = history.before(&fingerprint.exact);
         let (scribe, id) = (Scribe::new(store), clock::uuid());
         let ran_anyway = before.as_ref().is_some_and(|before| before.end == "deny" && !before.approved);
         let heard = Heard { id: &id, event, fingerprint: &fingerprint };
-        let record = record::outcome(&scribe, heard, before.as_ref());
+        let record = record::outcome(&scribe, heard, before.as_ref(), &judgement.verdict);
         let mut recorded = store.record(record, ran_anyway);
         if ran_anyway {
             let text = format!("{} ran a call that was refused: {}", event.client, record::shown(&scribe, event));
             recorded = recorded.and(store.raise(&Alarm { record: id.clone(), time: clock::now(), text }));
         }
         let remembered = store.remember(whose(event), &memory::call(heard, &judgement, false));
-        let verdict = Verdict { confidence: 100, ..Verdict::default() };
-        let delivery = deliver(event, &verdict, agent.abilities(event));
-        told_if_lost((agent.write)(event, &verdict, &delivery), recorded, remembered)
+        let delivery = deliver(event, &judgement.verdict, agent.abilities(event));
+        told_if_lost((agent.write)(event, &judgement.verdict, &delivery), recorded, remembered)
     }
 
     /// What the guard remembers.

@@ -129,7 +129,8 @@ fn taint(event: &Event, judgement: &Judgement) -> Vec<String> {
     let web = event.actions.iter().any(|action| matches!(action, Action::Fetch { .. }));
     let mcp = event.actions.iter().any(|action| matches!(action, Action::McpCall { .. }));
     let download = judgement.analysis.effects.iter().any(|effect| effect.kind == EffectKind::Fetch && !web);
-    let named = [(web, "web"), (mcp, "mcp"), (download, "download")];
+    let orders = judgement.verdict.findings.iter().any(|finding| finding.category == "injection");
+    let named = [(web, "web"), (mcp, "mcp"), (download, "download"), (orders, "injection")];
     named.iter().filter(|(is, _)| *is).map(|(_, name)| (*name).to_owned()).collect()
 }
 

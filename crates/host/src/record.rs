@@ -5,7 +5,7 @@ use crate::memory::Heard;
 use crate::store::session::Call;
 use crate::store::{SCHEMA, Store};
 use reflex_agents::Delivery;
-use reflex_engine::{Action, Decision, Effect, Event, Finding, Judgement, Moment, Severity, redact};
+use reflex_engine::{Action, Decision, Effect, Event, Finding, Judgement, Moment, Severity, Verdict, redact};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::cell::OnceCell;
@@ -143,7 +143,12 @@ pub(crate) fn call(
 }
 
 /// The record of what became of a call.
-pub(crate) fn outcome(scribe: &Scribe<'_>, heard: Heard<'_>, before: Option<&Call>) -> Map<String, Value> {
+pub(crate) fn outcome(
+    scribe: &Scribe<'_>,
+    heard: Heard<'_>,
+    before: Option<&Call>,
+    verdict: &Verdict,
+) -> Map<String, Value> {
     let Heard { event, fingerprint, .. } = heard;
     let mut record = head(scribe, "outcome", heard);
     let mut put = |key: &str, value: Value| drop(record.insert(key.into(), value));
@@ -159,6 +164,9 @@ pub(crate) fn outcome(scribe: &Scribe<'_>, heard: Heard<'_>, before: Option<&Cal
             "sha256": digest(&outcome.output),
         });
         put("outcome", text);
+    }
+    if !verdict.findings.is_empty() {
+        put("findings", verdict.findings.iter().map(|finding| scribe.finding(finding)).collect());
     }
     record
 }
