@@ -54,7 +54,7 @@ fn shape_of(command: &Command) -> String {
 }
 
 /// The action's kind and its texts.
-fn action_texts(action: &Action) -> impl Iterator<Item = &str> {
+pub(crate) fn action_texts(action: &Action) -> impl Iterator<Item = &str> {
     let texts = match action {
         Action::Shell { command, language } => ["shell", command, language.name(), ""],
         Action::Read { path } => ["read", &path.text, "", ""],
@@ -73,7 +73,8 @@ fn action_texts(action: &Action) -> impl Iterator<Item = &str> {
     texts.into_iter()
 }
 
-fn digest<'a>(parts: impl Iterator<Item = &'a str>) -> String {
+/// The first 16 bytes of the SHA-256 of these parts, in hexadecimal.
+pub(crate) fn digest<'a>(parts: impl Iterator<Item = &'a str>) -> String {
     let mut hash = Sha256::new();
     for part in parts {
         // The length first: parts cannot run into each other.

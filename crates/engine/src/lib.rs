@@ -42,6 +42,7 @@ pub use sentinel::Weighed;
 pub use truth::Truth;
 pub use world::{Known, MOST_CONTENT, Names, Real, Supposed, SupposedGit, Untracked, World};
 
+use loopbreaker::Step;
 use reflex_tables::Node;
 
 /// Everything that was worked out about one call.
@@ -55,23 +56,47 @@ pub struct Judgement {
     pub asked: Vec<String>,
     /// The rules that were looked at, by effect.
     pub weighed: Vec<Weighed>,
+    /// What makes the call the same as another.
+    pub fingerprint: Fingerprint,
+    /// The call as a step of its session.
+    pub step: Step,
 }
 
 /// Judges one event: analysis, detectors, gatekeeper.
 pub fn judge(event: &Event, policy: Policy, tables: Node<'static>, world: &dyn World) -> Judgement {
     let analysis = analyze(event, tables, world);
     let facts = Facts::new(event, &analysis, tables, world);
-    let (findings, weighed) = sentinel::inspect(&facts);
+    let (mut findings, weighed) = sentinel::inspect(&facts);
+    let fingerprint = fingerprint::of(event, &analysis);
+    let goals = loopbreaker::step::goals(&analysis, &weighed);
+    let step = Step { goals, ..loopbreaker::step::of(event, &analysis, &fingerprint) };
+    findings.extend(loopbreaker::before(&step, &world.past(&step)).iter().map(|circle| circle.finding(&step)));
     let verdict = gatekeeper::decide(policy, &facts, findings);
     let asked = facts.asked();
-    Judgement { analysis, verdict, asked, weighed }
+    Judgement { analysis, verdict, asked, weighed, fingerprint, step }
 }
 
-/// Judges what comes to an agent and runs nothing: a prompt, what a tool gave back. It is never stopped; the agent and
-/// the person are told that it gives orders.
+/// Judges what comes to an agent: a prompt, what a tool gave back. What is done is done, so it is never stopped; the agent
+/// and the person are told that it gives orders, or that the session goes round in circles.
 pub fn overhear(event: &Event, policy: Policy, tables: Node<'static>, world: &dyn World) -> Judgement {
-    let analysis = Analysis::default();
+    let analysis = analyze(event, tables, world);
     let facts = Facts::new(event, &analysis, tables, world);
+    let fingerprint = fingerprint::of(event, &analysis);
+    let mut findings: Vec<Finding> =
+        heard(event).filter_map(|(place, text)| injection::finding(text, place, tables)).collect();
+    let mut step = loopbreaker::step::of(event, &analysis, &fingerprint);
+    step.end = event.outcome.as_ref().map(loopbreaker::step::end_of);
+    if step.end.is_some() {
+        let mut past = world.past(&step);
+        loopbreaker::finish(&mut past, step.clone());
+        findings.extend(loopbreaker::after(&past).iter().map(|circle| circle.finding(&step)));
+    }
+    let verdict = gatekeeper::decide(policy, &facts, findings);
+    Judgement { analysis, verdict, asked: Vec::new(), weighed: Vec::new(), fingerprint, step }
+}
+
+/// The texts that an event brings, each with the place it stands in.
+fn heard(event: &Event) -> impl Iterator<Item = (&'static str, &str)> {
     let prompts = event.actions.iter().filter_map(|action| match action {
         Action::Prompt { text } => Some(("prompt", text.as_str())),
         Action::Shell { .. }
@@ -87,16 +112,5 @@ pub fn overhear(event: &Event, policy: Policy, tables: Node<'static>, world: &dy
         | Action::Input { .. }
         | Action::Other { .. } => None,
     });
-    let output = event.outcome.iter().map(|outcome| ("output", outcome.output.as_str()));
-    let heard = prompts.chain(output);
-    let findings = heard.filter_map(|(place, text)| injection::finding(text, place, tables)).collect();
-    let verdict = gatekeeper::decide(policy, &facts, findings);
-    Judgement { analysis, verdict, asked: Vec::new(), weighed: Vec::new() }
-}
-
-impl Judgement {
-    /// What makes this call the same as another.
-    pub fn fingerprint(&self, event: &Event) -> Fingerprint {
-        fingerprint::of(event, &self.analysis)
-    }
+    prompts.chain(event.outcome.iter().map(|outcome| ("output", outcome.output.as_str())))
 }

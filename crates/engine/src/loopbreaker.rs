@@ -5,8 +5,9 @@
 //! between two equal calls, or another result. Thresholds come from seed 003 and the decisions on it.
 
 mod signature;
+pub(crate) mod step;
 
-use crate::finding::Severity;
+use crate::finding::{At, Decision, Finding, Severity, Tier};
 use std::collections::BTreeMap;
 
 pub use signature::{error_signature, letters};
@@ -52,8 +53,8 @@ const COLLAPSED: f64 = 3.5;
 pub struct Step {
     /// See [`crate::Fingerprint`].
     pub exact: String,
-    /// See [`crate::Fingerprint`]; empty if the call has no effect.
-    pub goal: String,
+    /// A digest of each effect that was found fault with, however it is spelled.
+    pub goals: Vec<String>,
     /// Its command or path, secrets redacted, shortened.
     pub text: String,
     /// What it was for.
@@ -121,11 +122,43 @@ pub const CIRCLES: [(&str, &str); 7] = [
     ("loop/collapse", "twenty outputs that hold less and less"),
 ];
 
+impl Circle {
+    /// The circle as a finding on the call that closes it.
+    pub fn finding(&self, now: &Step) -> Finding {
+        Finding {
+            id: self.id.into(),
+            detector: "loopbreaker".into(),
+            category: "loop".into(),
+            severity: self.severity,
+            confidence: self.confidence,
+            tier: Tier::Recommended,
+            action: None,
+            message: self.message.clone(),
+            remedy: self.remedy.into(),
+            command: crate::quote::shortened(&now.text),
+            rewrite: None,
+            otherwise: Decision::Deny,
+            judgeable: false,
+            at: At { within: "session".into(), span: Default::default(), derived: Vec::new() },
+            evidence: Vec::new(),
+        }
+    }
+}
+
 /// The circles that a call would close, before it runs. `past` is oldest first.
 pub fn before(now: &Step, past: &[Step]) -> Vec<Circle> {
     let all: Vec<&Step> = past.iter().chain([now]).collect();
     let found = [repeated(&all).or_else(|| tight(&all)), flipped(&all), reread(&all), refused(now, past)];
     found.into_iter().flatten().collect()
+}
+
+/// Notes the end of a call: of the one that waits for it, if it was heard of before it ran.
+pub fn finish(past: &mut Vec<Step>, ended: Step) {
+    let waiting = past.iter().rposition(|step| step.exact == ended.exact && step.end.is_none());
+    if let Some(at) = waiting {
+        past.remove(at);
+    }
+    past.push(ended);
 }
 
 /// The circles that the end of the last of these calls shows. Oldest first.
@@ -137,7 +170,6 @@ pub fn after(past: &[Step]) -> Vec<Circle> {
 fn repeated(all: &[&Step]) -> Option<Circle> {
     let counts = (1..=3).map(|length| runs(all, length));
     let count = counts.max().unwrap_or(0);
-    let now = all.last()?;
     let most = if all.iter().rev().take(4).any(|step| step.waits) { MOST_RUNS * PATIENCE } else { MOST_RUNS };
     if count <= most {
         return None;
@@ -151,7 +183,7 @@ fn repeated(all: &[&Step]) -> Option<Circle> {
         id: "loop/repeat",
         severity,
         confidence: 85,
-        message: format!("This was done {count} times and nothing changed between: {}.", now.text),
+        message: format!("This was done {count} times and nothing changed in between."),
         remedy: "read the last output to its end, change something, or tell the person what is in the way",
     })
 }
@@ -196,7 +228,6 @@ fn is_progress(all: &[&Step], first: usize, second: usize, length: usize) -> boo
 
 /// The same call three times, or a pair twice, in a row, and the same result as often as it is known: only with one.
 fn tight(all: &[&Step]) -> Option<Circle> {
-    let now = all.last()?;
     let same = |one: usize, other: usize| -> bool {
         let at = |back: usize| all.len().checked_sub(back).and_then(|index| all.get(index));
         at(one).zip(at(other)).is_some_and(|(one, other)| one.exact == other.exact && equal_ends(one, other))
@@ -206,14 +237,14 @@ fn tight(all: &[&Step]) -> Option<Circle> {
     };
     let three = same(1, 2) && same(2, 3) && ended(2) && ended(3);
     let pair = same(1, 3) && same(2, 4) && !same(1, 2) && ended(2) && ended(3) && ended(4);
-    if now.waits || !(three || pair) || all.iter().rev().take(4).any(|step| step.waits) {
+    if !(three || pair) || all.iter().rev().take(4).any(|step| step.waits) {
         return None;
     }
     Some(Circle {
         id: "loop/tight",
         severity: Severity::Medium,
         confidence: 70,
-        message: format!("This ran just before with the same result: {}.", now.text),
+        message: "This ran just before, with the same result.".into(),
         remedy: "what has not changed will not end otherwise: look at the cause first",
     })
 }
@@ -274,10 +305,8 @@ fn reread(all: &[&Step]) -> Option<Circle> {
 
 /// What a session was refused stays refused however it is spelled; the count tells the person that it was tried.
 fn refused(now: &Step, past: &[Step]) -> Option<Circle> {
-    if now.goal.is_empty() {
-        return None;
-    }
-    let same: Vec<&Step> = past.iter().filter(|step| step.refused && step.goal == now.goal).collect();
+    let is_same = |step: &&Step| step.refused && step.goals.iter().any(|goal| now.goals.contains(goal));
+    let same: Vec<&Step> = past.iter().filter(is_same).collect();
     if same.is_empty() || same.iter().all(|step| step.exact == now.exact) {
         return None;
     }
@@ -453,7 +482,7 @@ mod tests {
 
     #[test]
     fn a_refused_goal_is_counted_in_other_words_only() {
-        let goal = |exact: &str, refused| Step { goal: "g".into(), refused, ..step(exact, Deed::Change) };
+        let goal = |exact: &str, refused| Step { goals: vec!["g".into()], refused, ..step(exact, Deed::Change) };
         assert_eq!(ids(&[goal("rm -rf x", true), goal("rm -rf x", false)]), [""; 0]);
         assert_eq!(ids(&[goal("rm -rf x", true), goal("find x -delete", false)]), ["loop/refused"]);
     }

@@ -1,5 +1,6 @@
 //! What the machine knows: asked only when a condition needs it. A question may stay unanswered.
 
+use crate::loopbreaker::Step;
 use crate::path::{is_within, parent};
 use std::collections::BTreeMap;
 
@@ -55,6 +56,9 @@ pub trait World {
     fn variable(&self, name: &str) -> Option<String>;
     /// Folders for temporary files.
     fn temporary(&self) -> Vec<String>;
+    /// The calls of the session before this one, oldest first, if one of them has to do with this one; else none.
+    fn past(&self, now: &Step) -> Vec<Step>;
+
     /// Files of the guard itself: its binary, configuration and state.
     fn guard(&self) -> Vec<String>;
     /// The root of the git work tree in which the path lies.
@@ -102,6 +106,8 @@ pub struct Supposed {
     pub files: BTreeMap<String, String>,
     /// Whether names that differ only in case are the same file.
     pub folds_case: bool,
+    /// The calls of the session before.
+    pub past: Vec<Step>,
 }
 
 /// Git facts that are given. Paths are relative to the project's root; what is not listed is tracked and unchanged.
@@ -191,6 +197,10 @@ impl World for Supposed {
 
     fn temporary(&self) -> Vec<String> {
         ["/tmp", "/private/tmp", "/var/tmp", "/var/folders"].map(String::from).to_vec()
+    }
+
+    fn past(&self, _now: &Step) -> Vec<Step> {
+        self.past.clone()
     }
 
     fn guard(&self) -> Vec<String> {

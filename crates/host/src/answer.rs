@@ -11,7 +11,7 @@ use crate::store::session::{History, Whose};
 use crate::world::{LocalWorld, canonical};
 use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, deliver};
 use reflex_engine::{
-    AgentPath, Decision, Event, Fingerprint, Judgement, Moment, Policy, Verdict, World, analyze, judge, overhear,
+    AgentPath, Decision, Event, Fingerprint, Judgement, Moment, Policy, Verdict, World, judge, overhear,
 };
 use std::cell::LazyCell;
 use std::io;
@@ -71,11 +71,12 @@ impl Host {
         }
         let history = LazyCell::new(|| store.history(whose(&event)));
         let read = micros(begun);
-        let mut judgement = self.judge(&event);
+        let world = LocalWorld::new(&event.workspace, self.guard()).in_session(&store, whose(&event));
+        let mut judgement = self.judge_in(&event, &world);
         judgement.verdict.advise_once(|id| history.told(id));
         remind_of_alarms(&store, || &history, &mut judgement.verdict);
         let scribe = Scribe::new(&store);
-        let (id, fingerprint) = (clock::uuid(), judgement.fingerprint(&event));
+        let (id, fingerprint) = (clock::uuid(), judgement.fingerprint.clone());
         let heard = Heard { id: &id, event: &event, fingerprint: &fingerprint };
         let released = self.release(heard, &mut judgement, &scribe);
         let delivery = deliver(&event, &judgement.verdict, agent.abilities(&event));
@@ -122,16 +123,15 @@ impl Host {
 
     /// What became of a call: matched with what was said about it before.
     fn after(&self, agent: &Agent, event: &Event, store: &Store) -> Reply {
-        let world = LocalWorld::new(&event.workspace, self.guard());
-        let analysis = analyze(event, reflex_library::tables(), &world);
+        let world = LocalWorld::new(&event.workspace, self.guard()).in_session(store, whose(event));
         // What it did is done; what it brought is told of.
-        let judgement = Judgement { analysis, ..self.judge(event) };
-        let fingerprint = judgement.fingerprint(event);
+        let judgement = self.judge_in(event, &world);
+        let fingerprint = &judgement.fingerprint;
         let history = store.history(whose(event));
         let before = history.before(&fingerprint.exact);
         let (scribe, id) = (Scribe::new(store), clock::uuid());
         let ran_anyway = before.as_ref().is_some_and(|before| before.end == "deny" && !before.approved);
-        let heard = Heard { id: &id, event, fingerprint: &fingerprint };
+        let heard = Heard { id: &id, event, fingerprint };
         let record = record::outcome(&scribe, heard, before.as_ref(), &judgement.verdict);
         let mut recorded = store.record(record, ran_anyway);
         if ran_anyway {
@@ -254,7 +254,14 @@ pub fn rule_place(id: &str) -> Option<String> {
 /// A decision that no judgement stands behind.
 fn unjudged(decision: Decision) -> Judgement {
     let verdict = Verdict { decision, confidence: 100, ..Verdict::default() };
-    Judgement { analysis: Default::default(), verdict, asked: Vec::new(), weighed: Vec::new() }
+    Judgement {
+        analysis: Default::default(),
+        verdict,
+        asked: Vec::new(),
+        weighed: Vec::new(),
+        fingerprint: Default::default(),
+        step: Default::default(),
+    }
 }
 
 /// A decision that could not be recorded still stands, with a word about it.

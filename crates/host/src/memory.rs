@@ -121,6 +121,7 @@ pub(crate) fn call(heard: Heard<'_>, judgement: &Judgement, approved: bool) -> C
         findings: found,
         files: if after { files(event, judgement) } else { Vec::new() },
         output: event.outcome.as_ref().map(|outcome| record::digest(&outcome.output)).unwrap_or_default(),
+        step: judgement.step.clone(),
     }
 }
 

@@ -1,6 +1,9 @@
 //! The real machine as facts. Git is never started; what is not answered within bounds is not known.
 
 use crate::git::{Fact, Ignored, Repository};
+use crate::store::Store;
+use crate::store::session::Whose;
+use reflex_engine::loopbreaker::Step;
 use reflex_engine::{Known, MOST_CONTENT, Names, Real, Untracked, World, fits, is_within};
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -15,17 +18,30 @@ const MOST_NAMES: usize = 1000;
 const TEMPORARY: [&str; 6] = ["/tmp", "/var/tmp", "/private/tmp", "/private/var/folders", "/var/folders", "/dev/shm"];
 
 /// The machine that this process runs on.
-pub struct LocalWorld {
+pub struct LocalWorld<'s> {
     workspace: String,
     guard: Vec<String>,
     binary: OnceCell<Option<String>>,
+    /// The session's memory, read only by calls that ask for it.
+    session: Option<(&'s Store, Whose<'s>)>,
     repositories: RefCell<BTreeMap<PathBuf, Option<Rc<Repository>>>>,
 }
 
-impl LocalWorld {
-    /// Facts for a project; `guard` are the guard's own folders, to which its binary comes.
-    pub fn new(workspace: &str, guard: Vec<String>) -> LocalWorld {
-        LocalWorld { workspace: workspace.into(), guard, binary: OnceCell::new(), repositories: RefCell::default() }
+impl<'s> LocalWorld<'s> {
+    /// Facts for a project; `guard` are the guard's own folders, to which its binary comes. No session is remembered.
+    pub fn new(workspace: &str, guard: Vec<String>) -> LocalWorld<'s> {
+        LocalWorld {
+            workspace: workspace.into(),
+            guard,
+            binary: OnceCell::new(),
+            session: None,
+            repositories: RefCell::default(),
+        }
+    }
+
+    /// The same with what the calls of a session left behind.
+    pub fn in_session(self, store: &'s Store, whose: Whose<'s>) -> LocalWorld<'s> {
+        LocalWorld { session: Some((store, whose)), ..self }
     }
 
     /// The file of this process. Looked up when a path may be one of the guard's, which is seldom.
@@ -66,7 +82,7 @@ impl LocalWorld {
     }
 }
 
-impl World for LocalWorld {
+impl World for LocalWorld<'_> {
     fn real(&self, path: &str, follow: bool) -> Real {
         let written = Path::new(path);
         let found = written.symlink_metadata();
@@ -99,6 +115,10 @@ impl World for LocalWorld {
 
     fn temporary(&self) -> Vec<String> {
         TEMPORARY.map(String::from).to_vec()
+    }
+
+    fn past(&self, now: &Step) -> Vec<Step> {
+        self.session.map(|(store, whose)| store.history(whose).concerning(now)).unwrap_or_default()
     }
 
     fn guard(&self) -> Vec<String> {

@@ -128,6 +128,34 @@ fn alarms_of_the_first_form_are_read() {
 }
 
 #[test]
+fn what_a_session_keeps_is_read_back() {
+    use reflex_engine::loopbreaker::{Deed, End, Step};
+    let whose = Whose { client: "claude", session: "s2", role: None };
+    let kept = Kept::of("session-1", "sessions/2d0bd5b1b2a3f6c6d0d7b1f0a0e5c9aa");
+    let end = End { failed: true, output: "o".into(), error: "f00d".into(), letters: vec![(b'a', 31), (b'\n', 2)] };
+    let step = Step {
+        exact: "e".into(),
+        goals: vec!["g".into(), "h".into()],
+        text: "make check".into(),
+        deed: Deed::Change,
+        waits: true,
+        refused: false,
+        changes: vec![("/repo/a".into(), "0011".into())],
+        end: Some(end),
+    };
+    let call = Call {
+        after: true,
+        end: "failed".into(),
+        exact: "e".into(),
+        output: "o".into(),
+        step: step.clone(),
+        ..Call::default()
+    };
+    kept.store().remember(whose, &call).unwrap();
+    assert_eq!(kept.store().history(whose).calls().map(|call| call.step).collect::<Vec<_>>(), [step]);
+}
+
+#[test]
 fn sessions_of_the_first_form_are_read_and_lines_of_a_later_one_passed_over() {
     let whose = Whose { client: "claude", session: "s1", role: None };
     let kept = Kept::of("session-1", "sessions/2d0bd5b1b2a3f6c6d0d7b1f0a0e5c9aa");
@@ -152,6 +180,7 @@ fn sessions_of_the_first_form_are_read_and_lines_of_a_later_one_passed_over() {
         findings: texts(&["git/push-force"]),
         files: vec![("/repo/a".into(), "0011223344556677".into()), ("/repo/b".into(), String::new())],
         output: "8899aabbccddeeff".into(),
+        ..Call::default()
     };
     assert_eq!(read, [call]);
 }

@@ -4,7 +4,9 @@ use super::{complain, text};
 use crate::status;
 use clap::ArgMatches;
 use reflex_agents::{BadEvent, universal};
-use reflex_engine::{Event, Supposed, Verdict};
+use reflex_engine::loopbreaker::{Step, finish};
+use reflex_engine::{Decision, Event, Judgement, Moment, Supposed, Verdict};
+use reflex_host::store::session::WINDOW;
 use reflex_host::{Host, Mode};
 use serde_json::{Map, Value};
 use std::io::{self, BufRead, Write};
@@ -63,9 +65,17 @@ impl Judge {
         if object.get("event").and_then(Value::as_str) == Some("sequence") {
             return self.sequence(object);
         }
+        self.step(object, &mut Session::default())
+    }
+
+    /// One event of a session; what it leaves behind is there for the next.
+    fn step(&self, object: &Map<String, Value>, session: &mut Session) -> Result<Verdict, BadEvent> {
         let event = self.completed(universal::read(object)?);
-        let world = universal::supposed(object, &event)?;
-        Ok(self.host.judge_in(&event, &world as &Supposed).verdict)
+        let mut world = universal::supposed(object, &event)?;
+        session.enter(&mut world);
+        let judgement = self.host.judge_in(&event, &world);
+        session.keep(&event, &judgement);
+        Ok(judgement.verdict)
     }
 
     /// Defaults of an event that is judged without a machine.
@@ -77,19 +87,49 @@ impl Judge {
         event
     }
 
-    /// The strictest verdict of the steps; its findings name the step.
+    /// The strictest verdict of the steps, with the findings of all; they name the step.
     fn sequence(&self, object: &Map<String, Value>) -> Result<Verdict, BadEvent> {
         let Some(Value::Array(steps)) = object.get("steps") else { return Err(problem("steps", "is not a list")) };
         let mut strictest = Verdict { confidence: 100, ..Verdict::default() };
+        let (mut session, mut others) = (Session::default(), Vec::new());
         for (index, step) in steps.iter().enumerate() {
-            let mut verdict = self.verdict(&step_event(object, step)?)?;
+            let mut verdict = self.step(&step_event(object, step)?, &mut session)?;
             verdict.findings.iter_mut().for_each(|finding| finding.at.within = format!("step:{index}"));
             let rank = |verdict: &Verdict| (verdict.decision, !verdict.advice.is_empty());
-            if rank(&verdict) > rank(&strictest) {
-                strictest = verdict;
-            }
+            let heard = if rank(&verdict) > rank(&strictest) {
+                std::mem::replace(&mut strictest, verdict).findings
+            } else {
+                verdict.findings
+            };
+            others.extend(heard);
         }
+        strictest.findings.extend(others);
         Ok(strictest)
+    }
+}
+
+/// What the steps of a sequence have left behind so far.
+#[derive(Default)]
+struct Session {
+    past: Vec<Step>,
+}
+
+impl Session {
+    /// The world as the steps before have left it.
+    fn enter(&self, world: &mut Supposed) {
+        world.past.clone_from(&self.past);
+    }
+
+    fn keep(&mut self, event: &Event, judgement: &Judgement) {
+        let refused = judgement.verdict.decision == Decision::Deny;
+        let step = Step { refused, ..judgement.step.clone() };
+        if event.moment == Moment::AfterTool {
+            finish(&mut self.past, step);
+        } else {
+            self.past.push(step);
+        }
+        let most = self.past.len().saturating_sub(WINDOW);
+        self.past.drain(..most);
     }
 }
 

@@ -76,9 +76,11 @@ fn without_numbers(word: &str) -> String {
     plain
 }
 
-/// How often each byte stands in the output, by byte; nothing for a short one, which says nothing.
+/// How often each byte stands in the output, by byte; nothing for a short one, which says nothing. The rarest are
+/// counted together, as byte 0.
 pub fn letters(output: &str) -> Vec<(u8, u32)> {
     const SHORT: usize = 64;
+    const MOST: usize = 47;
     if output.len() < SHORT {
         return Vec::new();
     }
@@ -88,7 +90,13 @@ pub fn letters(output: &str) -> Vec<(u8, u32)> {
             *count += 1;
         }
     }
-    (0..=u8::MAX).zip(counts).filter(|(_, count)| *count > 0).collect()
+    let mut letters: Vec<(u8, u32)> = (0..=u8::MAX).zip(counts).filter(|(_, count)| *count > 0).collect();
+    letters.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let rest: u32 = letters.iter().skip(MOST).map(|(_, count)| count).sum();
+    letters.truncate(MOST);
+    letters.extend((rest > 0).then_some((0, rest)));
+    letters.sort_unstable();
+    letters
 }
 
 fn floor(text: &str, most: usize) -> usize {

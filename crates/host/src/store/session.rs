@@ -2,6 +2,7 @@
 
 use super::{Store, log};
 use crate::clock;
+use reflex_engine::loopbreaker::{Deed, End, Step, finish};
 use rustix::fs::{FlockOperation, flock};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, OpenOptions};
@@ -62,19 +63,27 @@ pub struct Call {
     pub files: Vec<(String, String)>,
     /// The first 16 digits of the SHA-256 of what it printed.
     pub output: String,
+    /// What the detector of loops keeps of it.
+    pub step: Step,
 }
 
 const DIVIDER: char = '\t';
 const INNER: char = '\u{1f}';
 
 /// The first field of every line: the form of the rest.
-const FORM: &str = "1";
+const FORM: &str = "2";
+
+/// A line without the fields of a step: what stood here first.
+const FORM_WITHOUT_STEP: &str = "1";
 
 impl Call {
     fn line(&self) -> String {
         let joined = |items: &[String]| items.join("\u{1f}");
         let files = self.files.iter().filter(|(path, _)| path.len() <= MOST_PATH).take(MOST_FILES);
         let files: Vec<String> = files.flat_map(|(path, digest)| [path.clone(), digest.clone()]).collect();
+        let changes = self.step.changes.iter().filter(|(path, _)| path.len() <= MOST_PATH).take(MOST_FILES);
+        let changes: Vec<String> = changes.flat_map(|(path, digest)| [path.clone(), digest.clone()]).collect();
+        let end = self.step.end.as_ref();
         let findings: Vec<String> = self.findings.iter().take(MOST_FINDINGS).cloned().collect();
         let fields = [
             FORM.to_owned(),
@@ -91,6 +100,13 @@ impl Call {
             joined(&findings),
             joined(&files),
             self.output.clone(),
+            deed_word(self.step.deed).to_owned(),
+            if self.step.waits { "waits" } else { "" }.to_owned(),
+            self.step.text.clone(),
+            joined(&changes),
+            joined(&self.step.goals),
+            end.map(|end| end.error.clone()).unwrap_or_default(),
+            end.map(|end| counted(&end.letters)).unwrap_or_default(),
         ];
         let clean = |field: &String| field.replace(['\t', '\n', '\r'], " ");
         let mut line = fields.iter().map(clean).collect::<Vec<_>>().join("\t");
@@ -101,12 +117,13 @@ impl Call {
     fn of(line: &str) -> Option<Call> {
         let mut fields = line.split(DIVIDER);
         let mut next = || fields.next().map(str::to_owned);
-        if next()? != FORM {
+        let form = next()?;
+        if form != FORM && form != FORM_WITHOUT_STEP {
             return None;
         }
         let list =
             |text: String| -> Vec<String> { text.split(INNER).filter(|t| !t.is_empty()).map(Into::into).collect() };
-        Some(Call {
+        let mut call = Call {
             time: next()?.parse().ok()?,
             id: next()?,
             after: next()? == "after",
@@ -120,8 +137,51 @@ impl Call {
             findings: list(next()?),
             files: pairs(&next()?),
             output: next()?,
-        })
+            step: Step::default(),
+        };
+        if form == FORM {
+            call.step = Step {
+                exact: call.exact.clone(),
+                deed: deed_of(&next()?),
+                waits: next()? == "waits",
+                text: next()?,
+                changes: pairs(&next()?),
+                goals: list(next()?),
+                refused: call.end == "deny" && !call.approved,
+                end: None,
+            };
+            let (error, letters) = (next()?, next()?);
+            let end =
+                End { failed: call.end == "failed", output: call.output.clone(), error, letters: letters_of(&letters) };
+            call.step.end = call.after.then_some(end);
+        }
+        Some(call)
     }
+}
+
+/// Each deed with its word.
+const DEEDS: [(Deed, &str); 4] =
+    [(Deed::Look, "look"), (Deed::Change, "change"), (Deed::Run, "run"), (Deed::Opaque, "opaque")];
+
+fn deed_word(deed: Deed) -> &'static str {
+    DEEDS.iter().find(|(known, _)| *known == deed).map_or("opaque", |(_, word)| word)
+}
+
+fn deed_of(word: &str) -> Deed {
+    DEEDS.iter().find(|(_, known)| *known == word).map_or(Deed::Opaque, |(deed, _)| *deed)
+}
+
+/// `61:1f 62:3`, in hexadecimal.
+fn counted(letters: &[(u8, u32)]) -> String {
+    letters.iter().map(|(byte, count)| format!("{byte:x}:{count:x}")).collect::<Vec<_>>().join(" ")
+}
+
+fn letters_of(text: &str) -> Vec<(u8, u32)> {
+    let one = |pair: &str| {
+        let (byte, count) = pair.split_once(':')?;
+        Some((u8::from_str_radix(byte, 16).ok()?, u32::from_str_radix(count, 16).ok()?))
+    };
+    text.split(' ').filter_map(one).collect()
 }
 
 fn pairs(text: &str) -> Vec<(String, String)> {
@@ -144,6 +204,32 @@ impl History {
     pub fn calls(&self) -> impl DoubleEndedIterator<Item = Call> {
         let lines: Vec<&str> = newest(&self.text).collect();
         lines.into_iter().filter_map(Call::of)
+    }
+
+    /// The calls as steps, each with its end, if one of them may close a circle with this one; else none. Most calls
+    /// have nothing in common with those before, and then no line is read.
+    pub fn concerning(&self, now: &Step) -> Vec<Step> {
+        let seen = |text: &str| !text.is_empty() && self.text.contains(text);
+        let ended = now.end.as_ref();
+        let again = ended.is_none()
+            && (seen(&now.exact)
+                || now.goals.iter().any(|goal| seen(goal))
+                || now.changes.iter().any(|(path, _)| seen(path)));
+        let fails = ended.is_some_and(|end| seen(&end.error));
+        let speaks = ended.is_some_and(|end| !end.letters.is_empty());
+        if again || fails || speaks { self.steps() } else { Vec::new() }
+    }
+
+    fn steps(&self) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for call in self.calls() {
+            if call.after {
+                finish(&mut steps, call.step);
+            } else {
+                steps.push(call.step);
+            }
+        }
+        steps
     }
 
     /// Whether the agent was told of this finding before in this session.

@@ -1,0 +1,113 @@
+//! A call as a step of its session.
+
+use super::{Deed, End, Step, error_signature, letters};
+use crate::analyze::Analysis;
+use crate::effect::{Effect, EffectKind};
+use crate::event::{Action, Event, Outcome};
+use crate::fingerprint::{self, Fingerprint};
+use crate::sentinel::Weighed;
+
+/// Of a command or path so many letters are kept.
+const MOST_LETTERS: usize = 200;
+
+/// Programs that wait before they look again.
+const WAITING: [&str; 6] = ["sleep", "wait", "watch", "timeout", "Start-Sleep", "inotifywait"];
+
+/// The step that a call is. What it writes is known by a digest, its words without secrets.
+pub(crate) fn of(event: &Event, analysis: &Analysis, fingerprint: &Fingerprint) -> Step {
+    let commands = || analysis.readings.iter().flat_map(|reading| &reading.commands);
+    Step {
+        exact: fingerprint.exact.clone(),
+        goals: Vec::new(),
+        text: text(event),
+        deed: deed(event, analysis),
+        waits: commands().any(|command| WAITING.contains(&command.name.as_str())),
+        refused: false,
+        changes: event.actions.iter().filter_map(change).collect(),
+        end: None,
+    }
+}
+
+/// Digests of the effects that a rule fired on: what is done to what, in whatever words.
+pub(crate) fn goals(analysis: &Analysis, weighed: &[Weighed]) -> Vec<String> {
+    /// More are not compared.
+    const MOST: usize = 8;
+    let guilty =
+        weighed.iter().filter(|weighed| weighed.fires).filter_map(|weighed| analysis.effects.get(weighed.effect));
+    let digest = |effect: &Effect| {
+        let targets = effect.targets.iter().map(|target| target.path().map_or_else(|| target.shown(), str::to_owned));
+        let parts: Vec<String> = [effect.kind.name().to_owned()].into_iter().chain(targets).collect();
+        let digest = fingerprint::digest(parts.iter().map(String::as_str));
+        digest.get(..16).unwrap_or_default().to_owned()
+    };
+    let mut goals: Vec<String> = guilty.map(digest).collect();
+    goals.sort();
+    goals.dedup();
+    goals.truncate(MOST);
+    goals
+}
+
+/// How a call ended, without its words.
+pub(crate) fn end_of(outcome: &Outcome) -> End {
+    let output = outcome.output.trim();
+    End {
+        failed: outcome.failed,
+        output: fingerprint::digest([output].into_iter()),
+        error: if outcome.failed { error_signature(output) } else { String::new() },
+        letters: letters(output),
+    }
+}
+
+fn text(event: &Event) -> String {
+    let words: Vec<&str> = event.actions.iter().flat_map(|action| fingerprint::action_texts(action).take(2)).collect();
+    let text = words.join(" ");
+    let end = text.char_indices().nth(MOST_LETTERS).map_or(text.len(), |(at, _)| at);
+    crate::secret::redacted(text.get(..end).unwrap_or_default()).replace(['\n', '\t', '\r'], " ")
+}
+
+fn change(action: &Action) -> Option<(String, String)> {
+    match action {
+        Action::Write { path, content } | Action::Edit { path, content } => {
+            Some((path.text.clone(), fingerprint::digest([content.as_str()].into_iter())))
+        }
+        Action::Delete { path } => Some((path.text.clone(), "-".into())),
+        Action::Shell { .. }
+        | Action::Read { .. }
+        | Action::Search { .. }
+        | Action::Fetch { .. }
+        | Action::McpCall { .. }
+        | Action::Prompt { .. }
+        | Action::SpawnAgent { .. }
+        | Action::Skill { .. }
+        | Action::Input { .. }
+        | Action::Other { .. } => None,
+    }
+}
+
+fn deed(event: &Event, analysis: &Analysis) -> Deed {
+    let one = |action: &Action| match action {
+        Action::Read { .. } | Action::Search { .. } | Action::Fetch { .. } => Deed::Look,
+        Action::Write { .. } | Action::Edit { .. } | Action::Delete { .. } => Deed::Change,
+        Action::Shell { .. } => shell(analysis),
+        Action::McpCall { .. }
+        | Action::Prompt { .. }
+        | Action::SpawnAgent { .. }
+        | Action::Skill { .. }
+        | Action::Input { .. }
+        | Action::Other { .. } => Deed::Opaque,
+    };
+    let deeds: Vec<Deed> = event.actions.iter().map(one).collect();
+    let order = [Deed::Change, Deed::Opaque, Deed::Run];
+    order.into_iter().find(|deed| deeds.contains(deed)).unwrap_or(if deeds.is_empty() {
+        Deed::Opaque
+    } else {
+        Deed::Look
+    })
+}
+
+/// A command changes something if an effect says so; that it only looks is known of few, so it is taken to run.
+fn shell(analysis: &Analysis) -> Deed {
+    let is_silent =
+        |kind| matches!(kind, EffectKind::Read | EffectKind::Touch | EffectKind::Mention | EffectKind::RunUnknown);
+    if analysis.effects.iter().any(|effect| !is_silent(effect.kind)) { Deed::Change } else { Deed::Run }
+}
