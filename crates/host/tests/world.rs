@@ -24,7 +24,7 @@ impl Ground {
         self.root.join(name).to_str().unwrap().to_owned()
     }
 
-    fn world(&self) -> LocalWorld {
+    fn world(&self) -> LocalWorld<'_> {
         LocalWorld::new(self.root.to_str().unwrap(), Vec::new())
     }
 }
