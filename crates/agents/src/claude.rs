@@ -183,6 +183,7 @@ fn event(payload: &Map<String, Value>, moment: Moment) -> Result<Event, BadEvent
         session: optional(payload, "session_id")?.unwrap_or("").into(),
         client: AGENT.name.into(),
         role: optional(payload, "agent_type")?.map(str::to_owned),
+        subagent: optional(payload, "agent_id")?.map(str::to_owned),
         mode: optional(payload, "permission_mode")?.map(str::to_owned),
         cwd: optional(payload, "cwd")?.unwrap_or("").into(),
         moment,

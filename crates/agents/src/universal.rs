@@ -140,6 +140,7 @@ pub fn read(object: &Map<String, Value>) -> Result<Event, BadEvent> {
         version: None,
         word: name.into(),
         role: optional(object, "agent")?.map(str::to_owned),
+        subagent: optional(object, "agentId")?.map(str::to_owned),
         task: optional(object, "taskId")?.map(str::to_owned),
         mode: optional(object, "mode")?.map(str::to_owned),
         cwd: cwd.or(workspace).unwrap_or("").into(),

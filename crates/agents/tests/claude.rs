@@ -34,6 +34,7 @@ fn shown(event: &Event) -> String {
         version,
         word,
         role,
+        subagent,
         task,
         mode,
         cwd,
@@ -47,7 +48,8 @@ fn shown(event: &Event) -> String {
     let mut text = format!(
         "  {moment:?}, tool {tool:?}, client {client} {version:?}, word {word}, session {session}, cwd {cwd}\n"
     );
-    writeln!(text, "  mode {mode:?}, role {role:?}, task {task:?}, workspace {workspace:?}, home {home:?}").unwrap();
+    writeln!(text, "  mode {mode:?}, role {role:?}, subagent {subagent:?}, task {task:?}").unwrap();
+    writeln!(text, "  workspace {workspace:?}, home {home:?}").unwrap();
     actions.iter().for_each(|action| writeln!(text, "  action {action:?}").unwrap());
     outcome.iter().for_each(|outcome| writeln!(text, "  outcome {outcome:?}").unwrap());
     text

@@ -5,6 +5,7 @@ mod commands;
 mod hook;
 mod lifeline;
 mod paint;
+mod visible;
 
 use std::process::ExitCode;
 

@@ -12,6 +12,10 @@ mod support;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 use support::{Machine, Said, bash, files};
 
 const PUSH: &str = "git push --force origin main";
@@ -146,7 +150,7 @@ fn a_pause_lets_everything_run_and_ends() {
     assert!(passes(&machine, PUSH));
     assert!(machine.reflex(["status"]).run().stdout.contains("OFF"));
     let ended = (0..100).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(100));
+        std::thread::sleep(Duration::from_millis(100));
         !passes(&machine, PUSH)
     });
     assert!(ended, "the pause does not end");
@@ -258,7 +262,7 @@ fn who_holds_the_lock_stops_nobody_and_no_record_is_lost() {
     let lock = state(&machine).join("audit/lock");
     let holder = machine.program("flock", [lock.as_os_str(), "sleep".as_ref(), "20".as_ref()]).start_waiting();
     let held = (0..100).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(20));
         machine.program("flock", ["-n".as_ref(), lock.as_os_str(), "true".as_ref()]).run().code == 1
     });
     assert!(held, "the lock is not held");
@@ -270,7 +274,7 @@ fn who_holds_the_lock_stops_nobody_and_no_record_is_lost() {
     machine.program("pkill", ["-f".as_ref(), lock.as_os_str()]).run();
     let folded = (0..100).any(|_| {
         machine.bash(&machine.project(), "echo three");
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        std::thread::sleep(Duration::from_millis(50));
         records(&machine).len() >= 4
     });
     assert!(folded, "what waited did not come into the log");
@@ -280,34 +284,51 @@ fn who_holds_the_lock_stops_nobody_and_no_record_is_lost() {
 #[test]
 fn hooks_at_the_same_time_and_killed_ones_leave_a_whole_chain() {
     let machine = Machine::new();
-    let (project, killed) = (machine.project(), 50);
-    let answered = std::sync::atomic::AtomicUsize::new(0);
+    let killed = std::env::var("REFLEX_TEST_KILLS").map_or(50, |count| count.parse::<u64>().unwrap());
+    let project = machine.project();
+    let answered = AtomicU64::new(0);
+    let heard = Mutex::new(Vec::new());
+    let (left, lasted) = (AtomicU64::new(killed), AtomicU64::new(10_000));
     std::thread::scope(|scope| {
         for thread in 0..8 {
-            let (machine, project, answered) = (&machine, &project, &answered);
+            let (machine, project, answered, left, lasted) = (&machine, &project, &answered, &left, &lasted);
             scope.spawn(move || {
-                for round in 0..25 {
+                for round in 0.. {
+                    if round >= 25 && left.load(Relaxed) == 0 {
+                        break;
+                    }
                     let command = if round % 5 == 0 { "rm -rf ~".to_owned() } else { format!("echo {thread} {round}") };
+                    let begun = std::time::Instant::now();
                     machine.bash(project, &command);
-                    answered.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    lasted.store(begun.elapsed().as_micros() as u64, Relaxed);
+                    answered.fetch_add(1, Relaxed);
                 }
             });
         }
         scope.spawn(|| {
             for round in 0..killed {
-                let running = machine.hook().input(bash(&project, &format!("echo killed {round}"))).start_with_input();
-                std::thread::sleep(std::time::Duration::from_micros(200 * (round % 25)));
-                running.signal("KILL");
-                drop(running);
+                let hook = machine.hook().input(bash(&project, &format!("rm -rf ~/killed-{round}-")));
+                // Any moment of a call's life, as long as calls live just now; some end before.
+                let share = round * 37 % 101;
+                let said = hook.killed_after(Duration::from_micros(lasted.load(Relaxed) * share / 70));
+                if !said.is_empty() {
+                    heard.lock().unwrap().push(format!("/killed-{round}-"));
+                }
+                left.fetch_sub(1, Relaxed);
             }
         });
     });
     let found = verified(&machine);
     assert_eq!(found["broken"], Value::Null, "{found}");
     let all = records(&machine);
-    let of_answered = all.iter().filter(|record| !record.to_string().contains("echo killed")).count();
-    assert_eq!(of_answered, answered.into_inner());
-    assert!(all.len() <= of_answered + killed as usize);
+    let texts: Vec<String> = all.iter().map(Value::to_string).filter(|text| text.contains("/killed-")).collect();
+    let (answered, heard) = (answered.into_inner(), heard.into_inner().unwrap());
+    assert_eq!(all.len() - texts.len(), answered as usize);
+    let missing: Vec<_> = heard.iter().filter(|call| !texts.iter().any(|text| text.contains(*call))).collect();
+    assert!(missing.is_empty(), "answered and not in the log: {missing:?}");
+    let between = texts.len() - heard.len();
+    println!("{killed} killed: {between} between record and answer, {} after it; {answered} others", heard.len());
+    assert!(texts.len() < killed as usize, "no kill came before its record");
 }
 
 #[test]
@@ -529,7 +550,7 @@ fn the_preview_shows_all_that_is_covered_and_obeys_no_letter_of_it() {
     let derived = "echo cm0gLXJmIH4= | base64 -d | sh; rm -rf \"$HOME/a  b\"";
     let lying = format!("{derived} # \u{1b}[2K\u{202e}\u{200b}\r\n  parts  ls");
     let Some(said) = preview(&refused(&machine, &lying)) else { return };
-    for part in ["rm -rf ~\r\n", "'~/a  b'", "\\u{1b}[2K\\u{202e}\\u{200b}\\u{d}\r\n", "  |   parts  ls"] {
+    for part in ["rm -rf ~\r\n", "'~/a  b'", "␛[2K<U+202E><U+200B>␍\r\n", "  |   parts  ls"] {
         assert!(said.contains(part), "no {part:?} in {said:?}");
     }
     assert!(!said.contains('\u{202e}') && !said.contains("\u{1b}[2K"), "{said:?}");
@@ -544,26 +565,42 @@ fn the_preview_shows_all_that_is_covered_and_obeys_no_letter_of_it() {
 }
 
 #[test]
+fn a_yes_is_only_taken_for_what_was_shown() {
+    let machine = Machine::new();
+    let lines = |count: usize| (0..count).map(|line| format!("echo line {line}\n")).collect::<String>();
+    let id = refused(&machine, &format!("{}rm -rf ~", lines(400)));
+    let Some((code, said)) = at_terminal(&machine, &format!("approve {id}"), "y\n") else { return };
+    assert!(said.contains("… 341 more") && said.contains(&format!("reflex approve {id} --full")), "{said}");
+    assert!(code == 1 && !said.contains("Let it run?"), "{said}");
+    let (code, said) = at_terminal(&machine, &format!("approve {id} --full"), "y\n").unwrap();
+    assert!(code == 0 && said.contains("| echo line 399") && said.contains("| rm -rf ~"), "{said}");
+    let id = refused(&machine, &format!("rm -rf ~ # {}", "x ".repeat(150_000)));
+    let (code, said) = at_terminal(&machine, &format!("approve {id} --full"), "y\n").unwrap();
+    assert!(code == 64 && said.contains("longer than what is kept"), "{code}");
+}
+
+#[test]
 fn subagents_are_told_apart_and_no_memory_grows_without_end() {
     let machine = Machine::new();
     let long = format!("/{}", "x/".repeat(100_000));
-    for role in [None, Some("Explore"), Some("Plan")] {
+    for (role, one) in
+        [(None, None), (Some("Explore"), Some("a1")), (Some("Explore"), Some("a2")), (Some("Plan"), None)]
+    {
         for round in 0..120 {
             let mut payload: Value = serde_json::from_slice(&bash(&machine.project(), "")).unwrap();
-            payload["agent_type"] = role.map_or(Value::Null, Into::into);
+            let names = [("agent_type", role), ("agent_id", one)];
+            let fields = names.into_iter().filter_map(|(key, name)| Some((key.to_owned(), Value::from(name?))));
+            payload.as_object_mut().unwrap().extend(fields);
             payload["tool_name"] = "Write".into();
             payload["tool_input"] =
                 json!({"file_path": if round % 2 == 0 { long.as_str() } else { "a" }, "content": ""});
             payload["hook_event_name"] = "PostToolUse".into();
-            if role.is_none() {
-                payload.as_object_mut().unwrap().remove("agent_type");
-            }
             let hook = machine.reflex(["hook", "--agent", "claude", "--event", "PostToolUse"]);
             hook.input(payload.to_string()).run();
         }
     }
     let sessions = files(&state(&machine).join("sessions"));
-    assert_eq!(sessions.len(), 3);
+    assert_eq!(sessions.len(), 4);
     // What is read for each call: so little that it costs no time.
     sessions.iter().for_each(|(path, bytes)| assert!(bytes.len() < 64 * 1024, "{} in {path:?}", bytes.len()));
 }

@@ -15,6 +15,8 @@ pub struct Event {
     pub word: String,
     /// The role of the (sub)agent, if it has one.
     pub role: Option<String>,
+    /// The agent's own name for this one subagent, where several of one role work beside each other.
+    pub subagent: Option<String>,
     /// The task that a person declared.
     pub task: Option<String>,
     /// The agent's permission mode, in its own word.

@@ -222,7 +222,12 @@ impl Host {
 
 /// Whose memory a call belongs to.
 fn whose(event: &Event) -> Whose<'_> {
-    Whose { client: &event.client, session: &event.session, role: event.role.as_deref() }
+    Whose {
+        client: &event.client,
+        session: &event.session,
+        role: event.role.as_deref(),
+        subagent: event.subagent.as_deref(),
+    }
 }
 
 fn micros(since: Instant) -> u64 {

@@ -18,18 +18,44 @@ pub(crate) struct Heard<'a> {
     pub(crate) fingerprint: &'a Fingerprint,
 }
 
+/// Of a refused call, so many bytes are kept for a person to see. Of one that is longer not all can be seen, and what
+/// was not seen nobody can say yes to.
+const MOST_SEEN: usize = 256 * 1024;
+
+/// What of a call is kept for a person, without secrets.
+struct Seen<'a> {
+    scribe: &'a Scribe<'a>,
+    left: usize,
+    whole: bool,
+}
+
+impl Seen<'_> {
+    fn text(&mut self, text: &str) -> String {
+        let fits = text.len() <= self.left;
+        let end = (0..=self.left.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        self.left -= end;
+        self.whole &= fits;
+        let shown = self.scribe.redacted(text.get(..end).unwrap_or(""));
+        if fits { shown } else { format!("{shown}… ({} bytes)", text.len()) }
+    }
+}
+
 /// A refused call as a person will be asked about it.
 pub(crate) fn pending(heard: Heard<'_>, judgement: &Judgement, scribe: &Scribe<'_>) -> Pending {
     let event = heard.event;
     let verdict = &judgement.verdict;
     let commands = judgement.analysis.readings.iter().flat_map(|reading| &reading.commands);
+    let mut seen = Seen { scribe, left: MOST_SEEN, whole: true };
+    let text = whole_text(&mut seen, event);
     let words = |command: &reflex_engine::shell::Command| {
-        scribe.clean(&command.words.iter().map(|word| as_one_word(word.shown())).collect::<Vec<_>>().join(" "))
+        seen.text(&command.words.iter().map(|word| as_one_word(word.shown())).collect::<Vec<_>>().join(" "))
     };
+    let parts = commands.map(words).collect();
     let effects = judgement.analysis.effects.iter().map(|effect| {
         let targets: Vec<String> = effect.targets.iter().map(|target| target.shown()).collect();
-        scribe.clean(format!("{} {}", effect.kind.name(), targets.join(" ")).trim_end())
+        seen.text(format!("{} {}", effect.kind.name(), targets.join(" ")).trim_end())
     });
+    let effects = effects.collect();
     Pending {
         id: short_id(),
         record: heard.id.into(),
@@ -40,9 +66,10 @@ pub(crate) fn pending(heard: Heard<'_>, judgement: &Judgement, scribe: &Scribe<'
         task: event.task.clone().unwrap_or_default(),
         workspace: event.workspace.clone(),
         cwd: event.cwd.clone(),
-        text: whole_text(scribe, event),
-        parts: commands.map(words).collect(),
-        effects: effects.collect(),
+        text,
+        parts,
+        effects,
+        whole: seen.whole,
         reasons: verdict.reasons.iter().map(|reason| scribe.clean(reason)).collect(),
         findings: verdict.findings.iter().map(|finding| finding.id.clone()).collect(),
         core: verdict.findings.iter().any(|finding| finding.tier == Tier::Core),
@@ -57,9 +84,15 @@ fn as_one_word(word: String) -> String {
 }
 
 /// The call with what it would write: a yes covers that too.
-fn whole_text(scribe: &Scribe<'_>, event: &Event) -> String {
+fn whole_text(seen: &mut Seen<'_>, event: &Event) -> String {
+    let one = |action: &Action| {
+        let (kind, _, text) = record::subject(action);
+        let text = seen.text(text);
+        if matches!(action, Action::Shell { .. }) { text } else { format!("{kind} {text}") }
+    };
+    let calls: Vec<String> = event.actions.iter().map(one).collect();
     let contents = event.actions.iter().filter_map(|action| match action {
-        Action::Write { content, .. } | Action::Edit { content, .. } => Some(scribe.clean(content)),
+        Action::Write { content, .. } | Action::Edit { content, .. } => Some(seen.text(content)),
         Action::Shell { .. }
         | Action::Read { .. }
         | Action::Delete { .. }
@@ -72,7 +105,8 @@ fn whole_text(scribe: &Scribe<'_>, event: &Event) -> String {
         | Action::Input { .. }
         | Action::Other { .. } => None,
     });
-    [record::shown(scribe, event)].into_iter().chain(contents).collect::<Vec<_>>().join("\n")
+    let contents: Vec<String> = contents.collect();
+    [calls, contents].concat().join("\n")
 }
 
 /// What a retry must share with a call to be covered by the same yes: the text and its effects, what was found, and

@@ -31,8 +31,12 @@ impl<'a> Scribe<'a> {
 
     /// The text without secrets; equal secrets get equal tags on this machine.
     pub(crate) fn clean(&self, text: &str) -> String {
-        let shortened = shortened(text);
-        redact(&shortened, &|secret| {
+        self.redacted(&shortened(text))
+    }
+
+    /// The same for a text of any length: nothing of it is left out.
+    pub(crate) fn redacted(&self, text: &str) -> String {
+        redact(text, &|secret| {
             let mut digest = Sha256::new();
             digest.update(self.key.get_or_init(|| self.store.key()));
             digest.update(secret.as_bytes());
@@ -203,7 +207,9 @@ fn head(scribe: &Scribe<'_>, kind: &str, heard: Heard<'_>) -> Map<String, Value>
     put("reflex", env!("CARGO_PKG_VERSION").into());
     put("agent", event.client.as_str().into());
     put("session", event.session.as_str().into());
-    for (key, value) in [("role", &event.role), ("task", &event.task), ("mode", &event.mode)] {
+    for (key, value) in
+        [("role", &event.role), ("subagent", &event.subagent), ("task", &event.task), ("mode", &event.mode)]
+    {
         if let Some(value) = value {
             put(key, value.as_str().into());
         }
@@ -219,7 +225,7 @@ fn head(scribe: &Scribe<'_>, kind: &str, heard: Heard<'_>) -> Map<String, Value>
 }
 
 /// The kind of an action, the name of its text and the text.
-fn subject(action: &Action) -> (&'static str, &'static str, &str) {
+pub(crate) fn subject(action: &Action) -> (&'static str, &'static str, &str) {
     match action {
         Action::Shell { command, .. } => ("shell", "command", command),
         Action::Read { path } => ("read", "path", &path.text),

@@ -3,6 +3,7 @@
 use super::{ago, complain, print, text};
 use crate::paint::Paint;
 use crate::status;
+use crate::visible::visible;
 use clap::ArgMatches;
 use reflex_host::person::{Person, at_terminal};
 use reflex_host::store::Store;
@@ -51,7 +52,8 @@ pub(super) fn pending(matches: &ArgMatches) -> u8 {
 pub(super) fn approve(matches: &ArgMatches) -> u8 {
     let store = store();
     let Some((call, person)) = answerable(&store, matches, "approve") else { return status::FOUND };
-    match granted(&call, matches, &person).and_then(|grant| preview_and_give(&store, &call, &grant)) {
+    let view = if matches.get_flag("full") { View::Full } else { View::Short };
+    match granted(&call, matches, &person).and_then(|grant| preview_and_give(&store, &call, &grant, view)) {
         Ok(true) => status::OK,
         Ok(false) => {
             print("nothing is approved");
@@ -106,8 +108,15 @@ fn granted(call: &Pending, matches: &ArgMatches, person: &Person) -> Result<Gran
     })
 }
 
-fn preview_and_give(store: &Store, call: &Pending, grant: &Grant) -> Result<bool, String> {
-    show(call);
+fn preview_and_give(store: &Store, call: &Pending, grant: &Grant, view: View) -> Result<bool, String> {
+    if !show(call, view) {
+        let id = visible(&call.id);
+        print(&format!("A yes covers all of it and is only taken when all was shown: reflex approve {id} --full"));
+        return Ok(false);
+    }
+    if !call.whole {
+        return Err("this call is longer than what is kept of it: run it yourself if you want it".into());
+    }
     let holds = match grant.scope {
         Scope::Once => "the next time, once".to_owned(),
         Scope::Session | Scope::Task | Scope::Repository => {
@@ -126,21 +135,56 @@ fn preview_and_give(store: &Store, call: &Pending, grant: &Grant) -> Result<bool
     Ok(true)
 }
 
-/// What is covered, part by part.
-pub(super) fn show(call: &Pending) {
+/// How much of a call is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum View {
+    /// What fits on a few pages.
+    Short,
+    /// All of it.
+    Full,
+}
+
+/// So much of a text or list is shown without `--full`: what nobody reads hides the rest.
+const MOST_LINES: usize = 60;
+
+/// So many bytes of a line are shown without `--full`.
+const MOST_BYTES: usize = 4096;
+
+/// What is covered, part by part; whether that is all that is kept of it.
+fn show(call: &Pending, view: View) -> bool {
     let paint = Paint::of_stdout();
     let (id, client) = (paint.bold(&visible(&call.id)), visible(&call.client));
     print(&format!("{id} by {client} {}, in {}", ago(call.time), visible(&call.cwd)));
     // The bar stands in front of every line of the call: none of them can pass for a line of ours.
-    for line in call.text.split('\n') {
-        print(&format!("  | {}", visible(line)));
-    }
+    let lines: Vec<&str> = call.text.split('\n').collect();
+    let mut all = show_some(&lines, view, |_| "  | ");
     let lists = [("parts", &call.parts), ("would", &call.effects), ("why", &call.reasons)];
     for (title, items) in lists {
-        for (index, item) in items.iter().enumerate() {
-            print(&format!("{:>7}  {}", if index == 0 { title } else { "" }, visible(item)));
-        }
+        let title = format!("{title:>7}  ");
+        let items: Vec<&str> = items.iter().map(String::as_str).collect();
+        all &= show_some(&items, view, |index| if index == 0 { &title } else { "         " });
     }
+    all
+}
+
+/// The lines, each with what stands before it; whether none was cut or left out.
+fn show_some<'t>(lines: &[&str], view: View, before: impl Fn(usize) -> &'t str) -> bool {
+    let (most, bytes) = match view {
+        View::Short => (MOST_LINES, MOST_BYTES),
+        View::Full => (usize::MAX, usize::MAX),
+    };
+    let mut all = true;
+    for (index, line) in lines.iter().enumerate().take(most) {
+        let end = (0..=bytes.min(line.len())).rev().find(|at| line.is_char_boundary(*at)).unwrap_or(0);
+        let shown = visible(line.get(..end).unwrap_or(""));
+        let cut = if end < line.len() { format!("… {} more bytes", line.len() - end) } else { String::new() };
+        all &= cut.is_empty();
+        print(&format!("{}{shown}{cut}", before(index)));
+    }
+    if lines.len() > most {
+        print(&format!("{}… {} more", before(most), lines.len() - most));
+    }
+    all && lines.len() <= most
 }
 
 /// `reflex deny ID`: it stays refused, and is off the list.
@@ -280,31 +324,4 @@ fn confirmed(question: &str) -> bool {
     let mut answer = String::new();
     let _ = std::io::BufRead::read_line(&mut std::io::BufReader::new(terminal), &mut answer);
     matches!(answer.trim(), "y" | "Y" | "yes")
-}
-
-/// Letters that turn the direction, break the line, join with others or are not seen at all.
-const UNSEEN: [std::ops::RangeInclusive<char>; 14] = [
-    '\u{ad}'..='\u{ad}',
-    '\u{34f}'..='\u{34f}',
-    '\u{61c}'..='\u{61c}',
-    '\u{115f}'..='\u{1160}',
-    '\u{17b4}'..='\u{17b5}',
-    '\u{180b}'..='\u{180f}',
-    '\u{200b}'..='\u{200f}',
-    '\u{2028}'..='\u{202e}',
-    '\u{2060}'..='\u{206f}',
-    '\u{3164}'..='\u{3164}',
-    '\u{fe00}'..='\u{fe0f}',
-    '\u{feff}'..='\u{feff}',
-    '\u{ffa0}'..='\u{ffa0}',
-    '\u{e0000}'..='\u{e0fff}',
-];
-
-/// Text of an agent as a person may see it: what steers the terminal is shown, not obeyed.
-pub(super) fn visible(text: &str) -> String {
-    let shown = |letter: char| {
-        let hidden = letter.is_control() || UNSEEN.iter().any(|unseen| unseen.contains(&letter));
-        if hidden { letter.escape_unicode().to_string() } else { letter.to_string() }
-    };
-    text.chars().map(shown).collect()
 }

@@ -107,8 +107,8 @@ fn in_words(record: &Map<String, Value>) -> String {
     };
     let found = if ids.is_empty() { String::new() } else { format!("  [{}]", ids.join(", ")) };
     let text = actions.unwrap_or_default().join("; ");
-    let text = super::approve::visible(text.lines().next().unwrap_or(""));
-    let [time, agent, about, found] = [field("time"), field("agent"), &about, &found].map(super::approve::visible);
+    let text = crate::visible::visible(text.lines().next().unwrap_or(""));
+    let [time, agent, about, found] = [field("time"), field("agent"), &about, &found].map(crate::visible::visible);
     format!("{time}  {agent:8}  {about}  {text}{found}")
 }
 

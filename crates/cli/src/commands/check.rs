@@ -1,8 +1,8 @@
 //! `reflex check`: what would happen to a command, here and now.
 
-use super::explain::visible;
 use super::{complain, print, text};
 use crate::paint::Paint;
+use crate::visible::visible;
 use crate::{hook, status};
 use clap::ArgMatches;
 use clap::parser::ValueSource;

@@ -102,6 +102,7 @@ fn memory() -> Vec<Command> {
             .arg(id())
             .arg(option("scope", "SCOPE", "once, session, task or repository").default_value("once"))
             .arg(option("for", "DURATION", "How long the yes holds, such as 10m or 2h (15m)"))
+            .arg(flag("full", "Show all of a long call; without, a yes to it is not taken"))
             .arg(reason()),
         Command::new("deny").about("Keep a call refused and take it off the list").arg(id()).arg(reason()),
         Command::new("grants").about("List what was approved").arg(json()).arg(option(

@@ -69,7 +69,7 @@ fn show(store: &Store) {
         print(&format!("{}: {} in {}, {last}", wiring.agent(), wired(&wiring), wiring.file().display()));
     }
     for alarm in store.alarms() {
-        print(&format!("ALARM {}: {}", timestamp(alarm.time), super::approve::visible(&alarm.text)));
+        print(&format!("ALARM {}: {}", timestamp(alarm.time), crate::visible::visible(&alarm.text)));
     }
     print(&format!(
         "{} calls wait or were refused (`reflex pending`); the log is in {}",

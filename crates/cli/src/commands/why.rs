@@ -1,8 +1,8 @@
 //! `reflex why` and `reflex report-fp`: the story of one decision, and a case that plays it again.
 
-use super::approve::visible;
 use super::{complain, print, text};
 use crate::status;
+use crate::visible::visible;
 use clap::ArgMatches;
 use reflex_host::store::Search;
 use reflex_host::{Host, Mode};

@@ -156,6 +156,16 @@ impl Call {
         running
     }
 
+    /// Runs with the input and nothing after it, and is killed so long after that. Gives what it had said by then.
+    pub(crate) fn killed_after(mut self, time: Duration) -> String {
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = self.command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(&self.input).unwrap();
+        thread::sleep(time);
+        child.kill().unwrap();
+        String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+    }
+
     /// Starts, gives it the input, and keeps that open for as long as it runs.
     pub(crate) fn start_with_input(self) -> Running {
         let (mut running, input) = self.start();

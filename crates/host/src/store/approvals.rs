@@ -34,6 +34,8 @@ pub struct Pending {
     pub cwd: String,
     /// What would run, without secrets.
     pub text: String,
+    /// Whether `text`, `parts` and `effects` are all of it, or were too long to keep.
+    pub whole: bool,
     /// The parts of a compound, as they would run.
     pub parts: Vec<String>,
     /// What it would do.
@@ -121,7 +123,7 @@ impl Pending {
         json!({
             "schema": "reflex/pending-v1", "id": self.id, "record": self.record, "time": self.time,
             "decision": self.decision, "agent": self.client, "session": self.session, "task": self.task,
-            "workspace": self.workspace, "cwd": self.cwd, "text": self.text, "parts": self.parts,
+            "workspace": self.workspace, "cwd": self.cwd, "text": self.text, "whole": self.whole, "parts": self.parts,
             "effects": self.effects, "reasons": self.reasons, "findings": self.findings, "core": self.core,
             "exact": self.exact,
         })
@@ -139,6 +141,8 @@ impl Pending {
             workspace: text(map, "workspace"),
             cwd: text(map, "cwd"),
             text: text(map, "text"),
+            // A file of an older version holds at most 4096 bytes of each text.
+            whole: map.get("whole").and_then(Value::as_bool).unwrap_or_else(|| text(map, "text").len() < 4096),
             parts: list(map, "parts"),
             effects: list(map, "effects"),
             reasons: list(map, "reasons"),

@@ -253,12 +253,16 @@ pub struct Whose<'a> {
     pub session: &'a str,
     /// The subagent's role, if it is one.
     pub role: Option<&'a str>,
+    /// The client's own name for this one subagent: two of one role share no memory.
+    pub subagent: Option<&'a str>,
 }
 
 impl Whose<'_> {
     fn file(self) -> String {
         let mut digest = Sha256::new();
-        for part in [self.client, self.session, self.role.unwrap_or("")] {
+        // A call without a name for its subagent has the file that it always had.
+        let parts = [self.client, self.session, self.role.unwrap_or("")];
+        for part in parts.into_iter().chain(self.subagent) {
             digest.update(part.as_bytes());
             digest.update([0]);
         }

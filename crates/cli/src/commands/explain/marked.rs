@@ -1,9 +1,8 @@
 //! Texts of a call as a terminal can show them: nothing hidden, nothing that steers it, the guilty part underlined.
 
+use crate::visible::cell;
 use reflex_engine::shell::Span;
-use std::borrow::Cow;
 use std::collections::BTreeSet;
-use unicode_width::UnicodeWidthChar;
 
 /// A line of a text, or the marks below one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,18 +73,6 @@ pub(crate) fn short(text: &str, columns: usize) -> String {
         }
         shown.push_str(&cell);
         column += width;
-    }
-    shown
-}
-
-/// The whole text, nothing of it hidden and nothing of it a command to the terminal.
-pub(crate) fn visible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            ' '..='~' => shown.push(character),
-            other => shown.push_str(&cell(other, 0).0),
-        }
     }
     shown
 }
@@ -176,39 +163,6 @@ fn columns(text: &str) -> usize {
     text.chars().fold(0, |column, character| column + cell(character, column).1)
 }
 
-/// A character as it is shown, and how many columns that takes.
-fn cell(character: char, column: usize) -> (Cow<'static, str>, usize) {
-    const TAB: usize = 4;
-    match character {
-        '\t' => {
-            let width = TAB - column % TAB;
-            (" ".repeat(width).into(), width)
-        }
-        '\0'..='\u{1f}' => (pictured(character as u32), 1),
-        '\u{7f}' => ("␡".into(), 1),
-        hidden if is_hidden(hidden) => {
-            let name = format!("<U+{:04X}>", hidden as u32);
-            let width = name.len();
-            (name.into(), width)
-        }
-        plain => (plain.to_string().into(), plain.width().unwrap_or(1)),
-    }
-}
-
-/// Unicode has a picture for each control character of ASCII.
-fn pictured(code: u32) -> Cow<'static, str> {
-    char::from_u32(0x2400 + code).unwrap_or('␀').to_string().into()
-}
-
-/// What cannot be seen or changes the order in which the rest is seen.
-fn is_hidden(character: char) -> bool {
-    matches!(character,
-        '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}'
-        | '\u{e0000}'..='\u{e0fff}')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -244,8 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_words_holds_no_command_to_the_terminal() {
-        assert_eq!(visible("a\n\u{1b}]0;x\u{7}\u{9b}1m"), "a␊␛]0;x␇<U+009B>1m");
+    fn words_are_shortened_by_the_columns_they_take() {
         assert_eq!(short("日本語", 5), "日本…");
         assert_eq!(short("abc", 5), "abc");
     }

@@ -1,7 +1,8 @@
 //! The ten stages as views of one analysis.
 
-use super::marked::{Line, marked, short, visible};
+use super::marked::{Line, marked, short};
 use crate::commands::check::word;
+use crate::visible::visible;
 use reflex_engine::shell::{
     Access, Change, ChangeKind, Command, CommandId, Derivation, DerivationId, Origin, Reading, Site, Span, Stdin,
     Value, Why,

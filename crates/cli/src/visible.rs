@@ -1,0 +1,60 @@
+//! Texts of others as a terminal may show them: nothing hidden, and nothing of it a command to the terminal.
+
+use std::borrow::Cow;
+use unicode_width::UnicodeWidthChar;
+
+/// The whole text in one line.
+pub(crate) fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            ' '..='~' => shown.push(character),
+            other => shown.push_str(&cell(other, 0).0),
+        }
+    }
+    shown
+}
+
+/// A character as it is shown, and how many columns that takes.
+pub(crate) fn cell(character: char, column: usize) -> (Cow<'static, str>, usize) {
+    const TAB: usize = 4;
+    match character {
+        '\t' => {
+            let width = TAB - column % TAB;
+            (" ".repeat(width).into(), width)
+        }
+        '\0'..='\u{1f}' => (pictured(character as u32), 1),
+        '\u{7f}' => ("␡".into(), 1),
+        hidden if is_hidden(hidden) => {
+            let name = format!("<U+{:04X}>", hidden as u32);
+            let width = name.len();
+            (name.into(), width)
+        }
+        plain => (plain.to_string().into(), plain.width().unwrap_or(1)),
+    }
+}
+
+/// Unicode has a picture for each control character of ASCII.
+fn pictured(code: u32) -> Cow<'static, str> {
+    char::from_u32(0x2400 + code).unwrap_or('␀').to_string().into()
+}
+
+/// What cannot be seen, joins with others, breaks the line or changes the order in which the rest is seen.
+fn is_hidden(character: char) -> bool {
+    matches!(character,
+        '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_words_holds_no_command_to_the_terminal() {
+        assert_eq!(visible("a\n\u{1b}]0;x\u{7}\u{9b}1m"), "a␊␛]0;x␇<U+009B>1m");
+        assert_eq!(visible("a\u{fe0f}b\u{fffa}\u{1d173}"), "a<U+FE0F>b<U+FFFA><U+1D173>");
+    }
+}
