@@ -431,6 +431,23 @@ fn the_log_is_searched_exported_and_reported_from() {
 }
 
 #[test]
+fn a_record_says_how_long_each_part_took() {
+    let machine = Machine::new();
+    let id = refused(&machine, "rm -rf ~; git push --force");
+    let record = records(&machine).pop().unwrap();
+    let micros = record["micros"].as_object().unwrap();
+    for part in ["read", "analyze", "facts", "sentinel", "gatekeeper", "whole"] {
+        assert!(micros.contains_key(part), "no {part} in {record}");
+    }
+    let sum: u64 = micros.iter().filter(|(part, _)| *part != "whole").filter_map(|(_, time)| time.as_u64()).sum();
+    assert!(sum > 0 && sum <= micros["whole"].as_u64().unwrap(), "{record}");
+    let slow = machine.reflex(["audit", "search", "--json", "slow=true"]).run().stdout;
+    assert_eq!(slow.contains("rm -rf"), record["slow"] == true, "{slow}");
+    let said = machine.reflex(["why", &id]).run().stdout;
+    assert!(said.contains("took     read ") && said.contains(" µs, whole "), "{said}");
+}
+
+#[test]
 fn a_record_may_leave_out_every_text() {
     let machine = Machine::new();
     assert_eq!(machine.reflex(["audit", "texts", "--keep", "no"]).run().code, 1, "who is no person may not");

@@ -12,6 +12,7 @@ mod fingerprint;
 mod gatekeeper;
 mod glob;
 pub mod injection;
+mod latency;
 pub mod loopbreaker;
 mod path;
 mod points;
@@ -34,6 +35,7 @@ pub use finding::{At, Decision, Finding, Rewrite, Severity, Tier};
 pub use fingerprint::Fingerprint;
 pub use gatekeeper::{Policy, Precaution, Verdict, way_on};
 pub use glob::fits;
+pub use latency::{Latency, Tick};
 pub use path::{Folders, Place, absolute, is_absolute, is_below, is_within, parent};
 pub use reflex_shell as shell;
 pub use scripts::{Script, Usage};
@@ -60,30 +62,39 @@ pub struct Judgement {
     pub fingerprint: Fingerprint,
     /// The call as a step of its session.
     pub step: Step,
+    /// How long it took.
+    pub latency: Latency,
 }
 
 /// Judges one event: analysis, detectors, gatekeeper.
 pub fn judge(event: &Event, policy: Policy, tables: Node<'static>, world: &dyn World) -> Judgement {
+    let mut watch = latency::Stopwatch::new(world);
     let analysis = analyze(event, tables, world);
+    watch.stop("analyze");
     let facts = Facts::new(event, &analysis, tables, world);
-    let (mut findings, weighed) = sentinel::inspect(&facts);
+    let (mut findings, weighed) = sentinel::inspect(&facts, &mut watch);
     let fingerprint = fingerprint::of(event, &analysis);
     let goals = loopbreaker::step::goals(&analysis, &weighed);
     let step = Step { goals, ..loopbreaker::step::of(event, &analysis, &fingerprint) };
     findings.extend(loopbreaker::before(&step, &world.past(&step)).iter().map(|circle| circle.finding(&step)));
+    watch.stop("loopbreaker");
     let verdict = gatekeeper::decide(policy, &facts, findings);
     let asked = facts.asked();
-    Judgement { analysis, verdict, asked, weighed, fingerprint, step }
+    watch.stop("gatekeeper");
+    Judgement { analysis, verdict, asked, weighed, fingerprint, step, latency: watch.latency() }
 }
 
 /// Judges what comes to an agent: a prompt, what a tool gave back. What is done is done, so it is never stopped; the agent
 /// and the person are told that it gives orders, or that the session goes round in circles.
 pub fn overhear(event: &Event, policy: Policy, tables: Node<'static>, world: &dyn World) -> Judgement {
+    let mut watch = latency::Stopwatch::new(world);
     let analysis = analyze(event, tables, world);
+    watch.stop("analyze");
     let facts = Facts::new(event, &analysis, tables, world);
     let fingerprint = fingerprint::of(event, &analysis);
     let mut findings: Vec<Finding> =
         heard(event).filter_map(|(place, text)| injection::finding(text, place, tables)).collect();
+    watch.stop("tripwire");
     let mut step = loopbreaker::step::of(event, &analysis, &fingerprint);
     step.end = event.outcome.as_ref().map(loopbreaker::step::end_of);
     if step.end.is_some() {
@@ -91,8 +102,11 @@ pub fn overhear(event: &Event, policy: Policy, tables: Node<'static>, world: &dy
         loopbreaker::finish(&mut past, step.clone());
         findings.extend(loopbreaker::after(&past).iter().map(|circle| circle.finding(&step)));
     }
+    watch.stop("loopbreaker");
     let verdict = gatekeeper::decide(policy, &facts, findings);
-    Judgement { analysis, verdict, asked: Vec::new(), weighed: Vec::new(), fingerprint, step }
+    watch.stop("gatekeeper");
+    let latency = watch.latency();
+    Judgement { analysis, verdict, asked: Vec::new(), weighed: Vec::new(), fingerprint, step, latency }
 }
 
 /// The texts that an event brings, each with the place it stands in.

@@ -4,6 +4,7 @@ use crate::condition::{Subject, evaluate};
 use crate::effect::{Effect, Target};
 use crate::facts::Facts;
 use crate::finding::{At, Decision, Finding, Severity, Tier};
+use crate::latency::Stopwatch;
 use crate::quote;
 use crate::scripts::Usage;
 use crate::truth::Truth;
@@ -22,13 +23,20 @@ pub struct Weighed {
     pub fires: bool,
 }
 
-/// The findings of every entry whose trigger is one of the call's effects, and all that were looked at.
-pub(crate) fn inspect(facts: &Facts<'_>) -> (Vec<Finding>, Vec<Weighed>) {
+/// The findings of every entry whose trigger is one of the call's effects, and all that were looked at. The time is
+/// that of the detector as which a rule reports.
+pub(crate) fn inspect(facts: &Facts<'_>, watch: &mut Stopwatch<'_>) -> (Vec<Finding>, Vec<Weighed>) {
+    let mut detector = "sentinel";
     let triggers = facts.tables.get("triggers");
     let mut findings: Vec<Finding> = Vec::new();
     let mut weighed: Vec<Weighed> = Vec::new();
     for (index, effect) in facts.analysis.effects.iter().enumerate() {
         for rule in triggers.get(effect.kind.name()).items() {
+            let reports_as = rule.get("detector").text();
+            if reports_as != detector {
+                watch.stop(detector);
+                detector = reports_as;
+            }
             let (truth, holds) = judge(rule, effect, facts);
             let severity = severity(rule, effect, facts).filter(|_| holds);
             let fires = severity.is_some();
@@ -36,6 +44,7 @@ pub(crate) fn inspect(facts: &Facts<'_>) -> (Vec<Finding>, Vec<Weighed>) {
             findings.extend(severity.map(|severity| finding(rule, severity, effect, facts, truth)));
         }
     }
+    watch.stop(detector);
     (findings, weighed)
 }
 

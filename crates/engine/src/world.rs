@@ -1,5 +1,6 @@
 //! What the machine knows: asked only when a condition needs it. A question may stay unanswered.
 
+use crate::latency::Tick;
 use crate::loopbreaker::Step;
 use crate::path::{is_within, parent};
 use std::collections::BTreeMap;
@@ -85,6 +86,8 @@ pub trait World {
     fn stashes(&self, path: &str) -> Known<usize>;
     /// Branches that this repository protects besides those everybody protects.
     fn protected(&self, path: &str) -> Vec<String>;
+    /// A clock to measure by; it stands still where nothing is measured.
+    fn clock(&self) -> Tick;
 }
 
 /// A world that is only supposed: what `eval` and the tests judge in. What is not given is not known.
@@ -268,5 +271,9 @@ impl World for Supposed {
 
     fn protected(&self, _path: &str) -> Vec<String> {
         self.git.as_ref().map(|git| git.protected.clone()).unwrap_or_default()
+    }
+
+    fn clock(&self) -> Tick {
+        Tick::default()
     }
 }

@@ -3,7 +3,7 @@
 use crate::clock;
 use crate::folders::Folders;
 use crate::memory::{self, Heard};
-use crate::record::{self, Scribe, Told};
+use crate::record::{self, Scribe, Spent, Told};
 use crate::store::Store;
 use crate::store::approvals::Grant;
 use crate::store::life::Alarm;
@@ -70,7 +70,7 @@ impl Host {
             return self.after(agent, &event, &store);
         }
         let history = LazyCell::new(|| store.history(whose(&event)));
-        let read = micros(begun);
+        let read = nanos(begun);
         let world = LocalWorld::new(&event.workspace, self.guard()).in_session(&store, whose(&event));
         let mut judgement = self.judge_in(&event, &world);
         judgement.verdict.advise_once(|id| history.told(id));
@@ -80,12 +80,8 @@ impl Host {
         let heard = Heard { id: &id, event: &event, fingerprint: &fingerprint };
         let released = self.release(heard, &mut judgement, &scribe);
         let delivery = deliver(&event, &judgement.verdict, agent.abilities(&event));
-        let told = Told {
-            delivery: &delivery,
-            policy: self.mode.0,
-            grant: released.as_deref(),
-            micros: [read, micros(begun) - read],
-        };
+        let latency = Spent { read, judged: &judgement.latency, whole: nanos(begun) };
+        let told = Told { delivery: &delivery, policy: self.mode.0, grant: released.as_deref(), latency };
         let record = record::call(&scribe, heard, &judgement, &told);
         let recorded = store.record(record, record::is_durable(&judgement));
         let call = memory::call(heard, &judgement, released.is_some());
@@ -159,8 +155,10 @@ impl Host {
         let delivery = Delivery::Say { decision: denied, reason: reason.clone() };
         let id = clock::uuid();
         let heard = Heard { id: &id, event: &event, fingerprint: &Fingerprint::default() };
-        let told = Told { delivery: &delivery, policy: self.mode.0, grant: None, micros: [0, 0] };
-        let record = record::call(&Scribe::new(&store), heard, &unjudged(denied), &told);
+        let judgement = unjudged(denied);
+        let told =
+            Told { delivery: &delivery, policy: self.mode.0, grant: None, latency: Spent::none(&judgement.latency) };
+        let record = record::call(&Scribe::new(&store), heard, &judgement, &told);
         let recorded = store.record(record, denied == Decision::Deny);
         told_if_lost((agent.refuse)(word, moment, &reason), recorded, Ok(()))
     }
@@ -230,8 +228,8 @@ fn whose(event: &Event) -> Whose<'_> {
     }
 }
 
-fn micros(since: Instant) -> u64 {
-    u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX)
+fn nanos(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
 fn yes(grant: &Grant) -> String {
@@ -266,6 +264,7 @@ fn unjudged(decision: Decision) -> Judgement {
         weighed: Vec::new(),
         fingerprint: Default::default(),
         step: Default::default(),
+        latency: Default::default(),
     }
 }
 

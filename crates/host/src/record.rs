@@ -5,7 +5,7 @@ use crate::memory::Heard;
 use crate::store::session::Call;
 use crate::store::{SCHEMA, Store};
 use reflex_agents::Delivery;
-use reflex_engine::{Action, Decision, Effect, Event, Finding, Judgement, Moment, Severity, Verdict, redact};
+use reflex_engine::{Action, Decision, Effect, Event, Finding, Judgement, Latency, Moment, Severity, Verdict, redact};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::cell::OnceCell;
@@ -95,8 +95,34 @@ pub(crate) struct Told<'a> {
     pub(crate) policy: &'a str,
     /// The id of the person's yes that was used.
     pub(crate) grant: Option<&'a str>,
-    /// Microseconds that reading and judging took.
-    pub(crate) micros: [u64; 2],
+    /// How long it took.
+    pub(crate) latency: Spent<'a>,
+}
+
+/// How long a call took until its record was made, in nanoseconds.
+pub(crate) struct Spent<'a> {
+    /// Until the event was read.
+    pub(crate) read: u64,
+    /// The parts of its judgement.
+    pub(crate) judged: &'a Latency,
+    /// All of it, with what the session and a person's yes were asked.
+    pub(crate) whole: u64,
+}
+
+/// A call that took longer than this is marked in the log.
+const SLOW: u64 = 50_000;
+
+impl Spent<'_> {
+    /// For what was not judged.
+    pub(crate) fn none(judged: &Latency) -> Spent<'_> {
+        Spent { read: 0, judged, whole: 0 }
+    }
+
+    /// By part, in microseconds.
+    fn json(&self) -> Map<String, Value> {
+        let parts = [("read", self.read)].into_iter().chain(self.judged.stages()).chain([("whole", self.whole)]);
+        parts.map(|(part, nanos)| (part.to_owned(), (nanos / 1000).into())).collect()
+    }
 }
 
 /// The record of a call before it runs.
@@ -142,7 +168,10 @@ pub(crate) fn call(
     if let Some(grant) = told.grant {
         put("grant", grant.into());
     }
-    put("micros", json!({"read": told.micros[0], "judge": told.micros[1]}));
+    put("micros", told.latency.json().into());
+    if told.latency.whole / 1000 > SLOW {
+        put("slow", true.into());
+    }
     record
 }
 

@@ -4,12 +4,13 @@ use crate::git::{Fact, Ignored, Repository};
 use crate::store::Store;
 use crate::store::session::Whose;
 use reflex_engine::loopbreaker::Step;
-use reflex_engine::{Known, MOST_CONTENT, Names, Real, Untracked, World, fits, is_within};
-use std::cell::{OnceCell, RefCell};
+use reflex_engine::{Known, MOST_CONTENT, Names, Real, Tick, Untracked, World, fits, is_within};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
+use std::time::Instant;
 
 /// More names than these are only counted.
 const MOST_NAMES: usize = 1000;
@@ -25,6 +26,8 @@ pub struct LocalWorld<'s> {
     /// The session's memory, read only by calls that ask for it.
     session: Option<(&'s Store, Whose<'s>)>,
     repositories: RefCell<BTreeMap<PathBuf, Option<Rc<Repository>>>>,
+    begun: Instant,
+    answering: Cell<u64>,
 }
 
 impl<'s> LocalWorld<'s> {
@@ -36,12 +39,27 @@ impl<'s> LocalWorld<'s> {
             binary: OnceCell::new(),
             session: None,
             repositories: RefCell::default(),
+            begun: Instant::now(),
+            answering: Cell::new(0),
         }
     }
 
     /// The same with what the calls of a session left behind.
     pub fn in_session(self, store: &'s Store, whose: Whose<'s>) -> LocalWorld<'s> {
         LocalWorld { session: Some((store, whose)), ..self }
+    }
+
+    fn nanos(&self) -> u64 {
+        u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// The answer to one question; how long it took is remembered.
+    fn timed<T>(&self, answer: impl FnOnce(&LocalWorld<'s>) -> T) -> T {
+        let (before, answered) = (self.nanos(), self.answering.get());
+        let answer = answer(self);
+        // A question that asks others is counted whole, and they with it.
+        self.answering.set(answered + self.nanos().saturating_sub(before));
+        answer
     }
 
     /// The file of this process. Looked up when a path may be one of the guard's, which is seldom.
@@ -57,9 +75,12 @@ impl<'s> LocalWorld<'s> {
         repositories.entry(folder.to_owned()).or_insert_with(|| Repository::discover(folder).map(Rc::new)).clone()
     }
 
+    fn is_managed(&self, path: &str) -> bool {
+        self.timed(|world| world.repository(path).is_some())
+    }
+
     fn ask<T>(&self, path: &str, question: impl FnOnce(&Repository, &[PathBuf]) -> Fact<T>) -> Known<T> {
-        let repository = self.repository(path)?;
-        question(&repository, &[PathBuf::from(path)]).ok()
+        self.timed(|world| question(&*world.repository(path)?, &[PathBuf::from(path)]).ok())
     }
 
     fn names(
@@ -67,8 +88,11 @@ impl<'s> LocalWorld<'s> {
         path: &str,
         question: impl FnOnce(&Repository, &[PathBuf]) -> Fact<crate::git::Names>,
     ) -> Known<Names> {
-        let repository = self.repository(path)?;
-        let found = question(&repository, &[PathBuf::from(path)]).ok()?;
+        let (repository, found) = self.timed(|world| {
+            let repository = world.repository(path)?;
+            let found = question(&repository, &[PathBuf::from(path)]).ok()?;
+            Some((repository, found))
+        })?;
         if !found.complete && found.count == 0 {
             return None;
         }
@@ -84,20 +108,11 @@ impl<'s> LocalWorld<'s> {
 
 impl World for LocalWorld<'_> {
     fn real(&self, path: &str, follow: bool) -> Real {
-        let written = Path::new(path);
-        let found = written.symlink_metadata();
-        let exists = match &found {
-            Ok(_) => Some(true),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(false),
-            Err(_) => None,
-        };
-        let real = if follow { resolved(written) } else { resolved_above(written) };
-        let is_folder = if follow { real.metadata() } else { found }.ok().map(|metadata| metadata.is_dir());
-        Real { path: real.to_string_lossy().into_owned(), exists, is_folder }
+        self.timed(|_| real(Path::new(path), follow))
     }
 
     fn expand(&self, pattern: &str) -> Known<Vec<String>> {
-        expanded(pattern)
+        self.timed(|_| expanded(pattern))
     }
 
     fn folds_case(&self) -> bool {
@@ -105,7 +120,7 @@ impl World for LocalWorld<'_> {
     }
 
     fn content(&self, path: &str) -> Option<String> {
-        let bytes = crate::git::regular_file(Path::new(path), MOST_CONTENT)?;
+        let bytes = self.timed(|_| crate::git::regular_file(Path::new(path), MOST_CONTENT))?;
         String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
     }
 
@@ -126,18 +141,18 @@ impl World for LocalWorld<'_> {
     }
 
     fn work_tree(&self, path: &str) -> Option<String> {
-        Some(self.repository(path)?.work_tree()?.to_string_lossy().into_owned())
+        self.timed(|world| Some(world.repository(path)?.work_tree()?.to_string_lossy().into_owned()))
     }
 
     fn has_one_of(&self, folder: &str, names: &[&str]) -> Known<bool> {
-        Some(names.iter().any(|name| Path::new(folder).join(name).symlink_metadata().is_ok()))
+        self.timed(|_| Some(names.iter().any(|name| Path::new(folder).join(name).symlink_metadata().is_ok())))
     }
 
     fn is_tracked(&self, path: &str) -> Known<bool> {
-        match self.repository(path) {
+        self.timed(|world| match world.repository(path) {
             Some(repository) => repository.is_tracked(Path::new(path)).ok(),
             None => Some(false),
-        }
+        })
     }
 
     fn is_ignored(&self, path: &str) -> Known<bool> {
@@ -145,21 +160,21 @@ impl World for LocalWorld<'_> {
     }
 
     fn uncommitted(&self, path: &str) -> Known<Names> {
-        if self.repository(path).is_none() {
+        if !self.is_managed(path) {
             return Some(Names::default());
         }
         self.names(path, |repository, scope| repository.uncommitted(scope, MOST_NAMES))
     }
 
     fn unstaged(&self, path: &str) -> Known<Names> {
-        if self.repository(path).is_none() {
+        if !self.is_managed(path) {
             return Some(Names::default());
         }
         self.names(path, |repository, scope| repository.unstaged(scope, MOST_NAMES))
     }
 
     fn untracked(&self, path: &str, which: Untracked) -> Known<Names> {
-        if self.repository(path).is_none() {
+        if !self.is_managed(path) {
             return Some(if which == Untracked::Ignored { Names::default() } else { unversioned(path) });
         }
         let which = match which {
@@ -187,8 +202,24 @@ impl World for LocalWorld<'_> {
     }
 
     fn protected(&self, path: &str) -> Vec<String> {
-        self.repository(path).and_then(|repository| repository.default_branch("origin")).into_iter().collect()
+        self.timed(|world| world.repository(path)?.default_branch("origin")).into_iter().collect()
     }
+
+    fn clock(&self) -> Tick {
+        Tick { now: self.nanos(), answering: self.answering.get() }
+    }
+}
+
+fn real(written: &Path, follow: bool) -> Real {
+    let found = written.symlink_metadata();
+    let exists = match &found {
+        Ok(_) => Some(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(false),
+        Err(_) => None,
+    };
+    let real = if follow { resolved(written) } else { resolved_above(written) };
+    let is_folder = if follow { real.metadata() } else { found }.ok().map(|metadata| metadata.is_dir());
+    Real { path: real.to_string_lossy().into_owned(), exists, is_folder }
 }
 
 /// The path with its links followed, as [`Path::canonicalize`] gives it. Most folders have no link above them, and then

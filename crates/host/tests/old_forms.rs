@@ -77,6 +77,7 @@ fn pending_calls_of_the_first_form_are_read() {
         task: String::new(),
         workspace: "/repo".into(),
         cwd: "/repo".into(),
+        whole: true,
         text: "git push --force origin main".into(),
         parts: texts(&["git push --force origin main"]),
         effects: texts(&["push-force main"]),

@@ -98,6 +98,8 @@ fn as_json(question: &Question, judgement: &Judgement, stages: &[Stage]) -> Json
     object.insert("commands".into(), commands.collect());
     object.insert("effects".into(), effects.map(|(index, effect)| effect_json(index, effect, judgement)).collect());
     object.insert("facts".into(), json!(judgement.asked));
+    let micros = judgement.latency.stages().map(|(part, nanos)| (part.to_owned(), (nanos / 1000).into()));
+    object.insert("micros".into(), Json::Object(micros.collect()));
     object.insert("weights".into(), json!(judgement.verdict.chain));
     object.insert("replies".into(), replies.collect());
     object.insert("reply".into(), reply_json(question.agent, &reply(question.agent, question, judgement)));

@@ -81,6 +81,11 @@ fn tell(record: &Map<String, Value>) {
         field(record, "library"),
         field(record, "reflex")
     ));
+    let parts = record.get("micros").and_then(Value::as_object).into_iter().flatten();
+    let parts: Vec<String> = parts.map(|(part, micros)| format!("{} {micros} µs", visible(part))).collect();
+    if !parts.is_empty() {
+        print(&format!("took     {}", parts.join(", ")));
+    }
     if let Some(id) = record.get("pending").and_then(Value::as_str) {
         print(&format!("you can  reflex approve {id}   or leave it: nothing has to be done"));
     }
