@@ -76,6 +76,16 @@ impl Aliases {
     }
 }
 
+/// The files that the commands read which fill this one: `cat a > b`.
+pub(crate) fn poured_into(analysis: &Analysis, path: &str) -> Vec<String> {
+    let fills = |effect: &&Effect| {
+        effect.kind == EffectKind::Overwrite && effect.targets.iter().any(|target| target.path() == Some(path))
+    };
+    let filling: Vec<By> = analysis.effects.iter().filter(fills).map(by).collect();
+    let read = analysis.effects.iter().filter(|other| other.kind == EffectKind::Read && filling.contains(&by(other)));
+    read.flat_map(|read| read.targets.iter().filter_map(Target::path)).map(str::to_owned).collect()
+}
+
 /// A symbolic link leads on from its own folder, a hard link from where the command runs.
 fn link(effect: &Effect, folders: Folders<'_>, variable: &dyn Fn(&str) -> Option<String>) -> Option<Link> {
     let argument = effect.argument.as_ref()?;

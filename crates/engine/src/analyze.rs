@@ -3,8 +3,10 @@
 
 mod mention;
 
+use crate::aliases;
 use crate::effect::{Effect, EffectKind, Sort, Target, TargetPath};
 use crate::event::{Action, AgentPath, Event};
+use crate::facts::GUARD_PROGRAMS;
 use crate::glob;
 use crate::path::{self, Folders};
 use crate::scripts::{self, Script};
@@ -253,10 +255,51 @@ impl Drafter<'_> {
     fn run_by_path(&mut self, ran: Ran<'_>) {
         let command = ran.command;
         let Some(first) = command.words.first() else { return };
-        if command.invocation.is_none() && (first.prefix().contains('/') || is_file_of_windows(command)) {
-            let target = self.path_of(ran, first.clone());
+        let by_path = first.prefix().contains('/');
+        let put = || self.put_here(first, ran);
+        let target = match &command.invocation {
+            None if by_path || is_file_of_windows(command) => Some(self.path_of(ran, first.clone())),
+            None => put().or_else(|| self.guard_elsewhere(&command.name)),
+            // What the call itself puts there need not be the program of that name.
+            Some(_) => put(),
+        };
+        if let Some(target) = target {
             self.push_command(ran, EffectKind::RunFile, vec![target]);
         }
+    }
+
+    /// The file that a program's name means, if the call has just put it there: at its path, or without one into any
+    /// folder, for that may be one for programs.
+    fn put_here(&self, first: &Value, ran: Ran<'_>) -> Option<Target> {
+        // What is put further before lies there by the next call.
+        const NEAR: usize = 64;
+        let puts =
+            |effect: &&Effect| matches!(effect.kind, EffectKind::Overwrite | EffectKind::Link | EffectKind::Move);
+        let near = self.effects.iter().rev().take(NEAR).filter(puts).filter(|effect| effect.action == self.action);
+        let mut paths = near.flat_map(|effect| &effect.targets).filter_map(Target::path).peekable();
+        paths.peek()?;
+        if first.prefix().contains('/') {
+            let target = self.path_of(ran, first.clone());
+            let path = target.path()?;
+            return paths.any(|put| put == path || put == path::parent(path)).then_some(target);
+        }
+        let name = ran.command.name.as_str();
+        let path = paths.find(|path| aliases::name_of(path) == name)?.to_owned();
+        Some(self.path_target(Value::text(path, first.origin()), Some("/")))
+    }
+
+    /// A program of no known name that is the guard's own under another.
+    fn guard_elsewhere(&self, name: &str) -> Option<Target> {
+        let path = self.world.program(name).filter(|path| self.world.is_guard_program(path))?;
+        Some(self.path_target(Value::text(path, Origin::default()), Some("/")))
+    }
+
+    /// `$(which reflex)`: where the guard's program lies, as far as the world knows.
+    fn own_program(&self, value: &Value) -> Option<String> {
+        let [(Piece::Output(_), _), (Piece::Text(behind), _)] = value.pieces.as_slice() else { return None };
+        let name = behind.strip_prefix('/').filter(|name| GUARD_PROGRAMS.contains(name))?;
+        let known = self.world.guard().into_iter().find(|own| aliases::name_of(own) == name);
+        Some(known.unwrap_or_else(|| format!("{}/.local/bin/{name}", self.event.home)))
     }
 
     /// One entry of a program's `effects`.
@@ -461,7 +504,8 @@ impl Drafter<'_> {
             workspace: &self.event.workspace,
             home: &self.event.home,
         };
-        let path = path::lexical(&value, folders, &|name| self.variable(name));
+        let own = self.own_program(&value).map(|path| Value::text(path, value.origin()));
+        let path = path::lexical(own.as_ref().unwrap_or(&value), folders, &|name| self.variable(name));
         Target { value, path }
     }
 

@@ -183,6 +183,8 @@ effect_kinds! {
     Unreadable = "unreadable" Name;
     /// A program or code that is not known is run.
     RunUnknown = "run-unknown" Name;
+    /// Another coding agent is started.
+    StartAgent = "start-agent" Name;
     /// What runs has another user's rights.
     RaisePrivilege = "raise-privilege" Name;
     /// Processes are ended.

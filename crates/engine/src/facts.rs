@@ -77,6 +77,9 @@ const HARMLESS: [&str; 2] = ["caches", "agent-notes"];
 /// Commands that run a command that runs a command: more are not looked at for what they set.
 const MOST_WRAPPERS: usize = 16;
 
+/// Names under which the guard's program is its own.
+pub(crate) const GUARD_PROGRAMS: [&str; 2] = ["reflex", "rfx"];
+
 /// More files than these that land in one folder are not looked at one by one.
 const MOST_LANDINGS: usize = 64;
 
@@ -126,6 +129,7 @@ impl<'a> Facts<'a> {
             "pattern" => return Truth::from(target.is_pattern()),
             "device" => return Truth::from(text.starts_with("/dev/")),
             "guard" => return Truth::from(self.is_guard(effect, target)),
+            "guard-program" => return Truth::from(self.is_guard_program(effect, target)),
             _ => {}
         }
         let seen = self.seen(effect, target);
@@ -338,6 +342,23 @@ impl<'a> Facts<'a> {
         let covers = |file: &String| beside && parent(file) == real && self.is_copy_of_contents(effect);
         let within = |path: &String| own.iter().any(|file| is_within(path, file)) || self.in_class("guard", path);
         own.iter().any(|file| takes_along(file) || covers(file)) || seen.paths.iter().any(within)
+    }
+
+    /// Whether a program that is run is the guard's under another name: by what the call itself links, copies or
+    /// prints into it, or by what lies there.
+    fn is_guard_program(&self, effect: &Effect, target: &Target) -> bool {
+        let text = target.path().unwrap_or("");
+        if GUARD_PROGRAMS.contains(&aliases::name_of(text)) {
+            return false;
+        }
+        let poured = aliases::poured_into(self.analysis, text);
+        let seen = self.seen(effect, target);
+        let mut sources = seen.paths.iter().chain(&poured);
+        let is_own = |path: &String| {
+            let named = GUARD_PROGRAMS.contains(&aliases::name_of(path));
+            named && (self.world.guard().contains(path) || self.in_class("guard", path))
+        };
+        sources.any(is_own) || self.world.is_guard_program(&seen.real.path)
     }
 
     fn in_class(&self, class: &str, path: &str) -> bool {

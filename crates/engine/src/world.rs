@@ -62,6 +62,10 @@ pub trait World {
 
     /// Files of the guard itself: its binary, configuration and state.
     fn guard(&self) -> Vec<String>;
+    /// Whether the file is the guard's own program: the same file, or a copy of it.
+    fn is_guard_program(&self, path: &str) -> bool;
+    /// Where a program of this name is found that is started without a path.
+    fn program(&self, name: &str) -> Option<String>;
     /// The root of the git work tree in which the path lies.
     fn work_tree(&self, path: &str) -> Option<String>;
     /// Whether one of these names lies in the folder.
@@ -208,6 +212,14 @@ impl World for Supposed {
 
     fn guard(&self) -> Vec<String> {
         self.guard.clone()
+    }
+
+    fn is_guard_program(&self, _path: &str) -> bool {
+        false
+    }
+
+    fn program(&self, _name: &str) -> Option<String> {
+        None
     }
 
     fn work_tree(&self, _path: &str) -> Option<String> {

@@ -7,7 +7,9 @@ use reflex_engine::loopbreaker::Step;
 use reflex_engine::{Known, MOST_CONTENT, Names, Real, Tick, Untracked, World, fits, is_within};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
-use std::io;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
@@ -140,6 +142,17 @@ impl World for LocalWorld<'_> {
         self.binary().into_iter().chain(&self.guard).cloned().collect()
     }
 
+    fn is_guard_program(&self, path: &str) -> bool {
+        self.timed(|world| world.binary().is_some_and(|own| is_same_program(Path::new(path), Path::new(own))))
+    }
+
+    fn program(&self, name: &str) -> Option<String> {
+        let found = |folder: PathBuf| Some(folder.join(name)).filter(|file| file.is_file());
+        let all = std::env::var_os("PATH")?;
+        let file = self.timed(|_| std::env::split_paths(&all).find_map(found))?;
+        Some(file.to_string_lossy().into_owned())
+    }
+
     fn work_tree(&self, path: &str) -> Option<String> {
         self.timed(|world| Some(world.repository(path)?.work_tree()?.to_string_lossy().into_owned()))
     }
@@ -233,6 +246,33 @@ pub(crate) fn canonical(path: &Path) -> io::Result<PathBuf> {
         return Ok(path.components().collect());
     }
     path.canonicalize()
+}
+
+/// The same file under two names, or two files with the same bytes. Only what has the same size is read.
+fn is_same_program(one: &Path, other: &Path) -> bool {
+    let (Ok(a), Ok(b)) = (one.metadata(), other.metadata()) else { return false };
+    if !a.is_file() || !b.is_file() || a.len() != b.len() {
+        return false;
+    }
+    (a.dev(), a.ino()) == (b.dev(), b.ino()) || has_same_bytes(one, other).unwrap_or(false)
+}
+
+fn has_same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
+    const BLOCK: usize = 64 * 1024;
+    let mut one = BufReader::with_capacity(BLOCK, File::open(one)?);
+    let mut other = BufReader::with_capacity(BLOCK, File::open(other)?);
+    loop {
+        let (a, b) = (one.fill_buf()?, other.fill_buf()?);
+        let length = a.len().min(b.len());
+        if a.get(..length) != b.get(..length) {
+            return Ok(false);
+        }
+        if length == 0 {
+            return Ok(a.is_empty() && b.is_empty());
+        }
+        one.consume(length);
+        other.consume(length);
+    }
 }
 
 /// Links followed as far as the path exists; the rest is joined as it is written.

@@ -184,7 +184,7 @@ const FACTS: [&str; 11] = [
     "ignored-data",
 ];
 
-const COMPUTED: [&str; 5] = ["contents", "pattern", "climbing", "device", "guard"];
+const COMPUTED: [&str; 6] = ["contents", "pattern", "climbing", "guard-program", "device", "guard"];
 
 fn check_condition(name: &str, condition: &Value, programs: &[String], problems: &mut Vec<String>) {
     let texts = |value: &Value| match value {
