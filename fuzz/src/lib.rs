@@ -53,8 +53,12 @@ pub fn shell_grammar(bytes: &[u8]) {
 }
 
 fn read(text: &str) -> Reading {
-    let surroundings =
-        Surroundings { programs: library::tables().get("programs"), variable: &|_| None, parameters: Vec::new() };
+    let surroundings = Surroundings {
+        programs: library::tables().get("programs"),
+        variable: &|_| None,
+        alias: &|_, _| None,
+        parameters: Vec::new(),
+    };
     reflex_shell::read(text, &surroundings)
 }
 

@@ -285,6 +285,7 @@ pub fn supposed(object: &Map<String, Value>, event: &Event) -> Result<Supposed, 
     };
     world.variables = pairs("env")?.into_iter().collect();
     world.links = pairs("symlinks")?.into_iter().collect();
+    world.aliases = pairs("aliases")?.into_iter().collect();
     world.missing = texts(facts, "missing")?;
     world.files = pairs("files")?.into_iter().collect();
     world.folds_case = facts.get("folds_case").and_then(Value::as_bool).unwrap_or(false);

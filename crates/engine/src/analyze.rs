@@ -137,6 +137,7 @@ impl Drafter<'_> {
         let surroundings = Surroundings {
             programs: self.tables.get("programs"),
             variable: &|name| world.variable(name),
+            alias: &|program, name| world.alias(program, name),
             parameters: Vec::new(),
         };
         let reading = reflex_shell::read_as(language, text, &surroundings);

@@ -223,6 +223,7 @@ impl Follower<'_> {
         let surroundings = Surroundings {
             programs: self.tables.get("programs"),
             variable: &|name| assigned(name).or_else(|| world.variable(name)),
+            alias: &|program, name| if program.is_empty() { None } else { world.alias(program, name) },
             parameters: found.parameters,
         };
         let reading = reflex_shell::read_as(found.language, &found.text, &surroundings);

@@ -55,6 +55,8 @@ pub trait World {
     fn content(&self, path: &str) -> Option<String>;
     /// The value of an environment variable.
     fn variable(&self, name: &str) -> Option<String>;
+    /// What the user has named so: an alias of a program (`git`), or of the shell where that is empty.
+    fn alias(&self, program: &str, name: &str) -> Option<String>;
     /// Folders for temporary files.
     fn temporary(&self) -> Vec<String>;
     /// The calls of the session before this one, oldest first, if one of them has to do with this one; else none.
@@ -111,6 +113,8 @@ pub struct Supposed {
     pub guard: Vec<String>,
     /// Files and what stands in them; relative ones begin at the project's root.
     pub files: BTreeMap<String, String>,
+    /// Aliases of the shell (`k`) and of programs (`git co`), and what they stand for.
+    pub aliases: BTreeMap<String, String>,
     /// Whether names that differ only in case are the same file.
     pub folds_case: bool,
     /// The calls of the session before.
@@ -200,6 +204,11 @@ impl World for Supposed {
 
     fn variable(&self, name: &str) -> Option<String> {
         self.variables.get(name).cloned()
+    }
+
+    fn alias(&self, program: &str, name: &str) -> Option<String> {
+        let key = if program.is_empty() { name.to_owned() } else { format!("{program} {name}") };
+        self.aliases.get(&key).cloned()
     }
 
     fn temporary(&self) -> Vec<String> {

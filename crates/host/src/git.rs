@@ -162,6 +162,12 @@ impl Repository {
         }
     }
 
+    /// What the user's or the repository's configuration says a subcommand of git stands for.
+    pub fn alias(&self, name: &str) -> Option<String> {
+        let settings = self.settings().ok()?;
+        settings.text("alias", None, name).map(|text| String::from_utf8_lossy(text).into_owned())
+    }
+
     fn settings(&self) -> Fact<&Settings> {
         let load = || Settings::of_user_and_repository(self);
         self.settings.get_or_init(load).as_ref().map_err(Clone::clone)

@@ -1,5 +1,6 @@
 //! This machine: files and git as facts, the folders of the guard, what it remembers of every call.
 
+mod aliases;
 mod answer;
 mod case;
 mod clock;

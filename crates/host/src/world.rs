@@ -1,5 +1,6 @@
 //! The real machine as facts. Git is never started; what is not answered within bounds is not known.
 
+use crate::aliases;
 use crate::git::{Fact, Ignored, Repository};
 use crate::store::Store;
 use crate::store::session::Whose;
@@ -128,6 +129,14 @@ impl World for LocalWorld<'_> {
 
     fn variable(&self, name: &str) -> Option<String> {
         std::env::var(name).ok()
+    }
+
+    fn alias(&self, program: &str, name: &str) -> Option<String> {
+        self.timed(|world| match program {
+            "" => aliases::of_shell(name),
+            "git" => world.repository(&world.workspace)?.alias(name),
+            _ => None,
+        })
     }
 
     fn temporary(&self) -> Vec<String> {

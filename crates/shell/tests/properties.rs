@@ -26,7 +26,7 @@ const SCRIPTS: u64 = 3_000;
 
 fn reading(text: &str) -> Reading {
     let programs = library::tables().get("programs");
-    read(text, &Surroundings { programs, variable: &|_| None, parameters: Vec::new() })
+    read(text, &Surroundings { programs, variable: &|_| None, alias: &|_, _| None, parameters: Vec::new() })
 }
 
 fn scripts() -> impl Iterator<Item = String> {

@@ -4,6 +4,7 @@ use super::flow::FrameKind;
 use super::simple::Draft;
 use super::state::{Alias, State};
 use super::{Interpreter, MAX_DEPTH, Stream};
+use crate::Language;
 use crate::syntax::{Line, Node, Part, Placement, Simple};
 use crate::value::{Origin, Value, Why};
 use crate::{ChangeKind, CommandId, Site, Words};
@@ -14,6 +15,17 @@ const MAX_RECURSION: usize = 8;
 
 /// Calls that are remembered.
 const MAX_CALLED: usize = 64;
+
+/// Aliases that distributions and shell frameworks bring along.
+const USUAL: [(&str, &str); 7] = [
+    ("ll", "ls -la"),
+    ("la", "ls -A"),
+    ("l", "ls -CF"),
+    ("..", "cd .."),
+    ("...", "cd ../.."),
+    ("md", "mkdir -p"),
+    ("rd", "rmdir"),
+];
 
 /// A function or alias that is being walked.
 pub(super) struct Call {
@@ -140,15 +152,42 @@ impl Interpreter<'_> {
     ///
     /// An alias counts from the line after the one that defines it; whether aliases count at all differs between shells.
     pub(super) fn alias_texts(&self, simple: &Simple) -> Vec<Rc<str>> {
+        let Some(name) = self.aliasable(simple) else { return Vec::new() };
+        let counts = |alias: &&Alias| counts_on(alias, simple.line);
+        let own = self.state.aliases(name).iter().filter(counts).map(|alias| alias.text.clone());
+        let mut texts: Vec<Rc<str>> = own.collect();
+        if texts.is_empty() && self.is_unexplained(name, simple) {
+            texts.extend((self.surroundings.alias)("", name).map(Rc::from));
+        }
+        texts
+    }
+
+    /// What nearly every shell of a person understands by this name, where nothing else is known of it.
+    pub(super) fn usual_alias(&self, simple: &Simple) -> Option<&'static str> {
+        let name = self.aliasable(simple)?;
+        let (_, text) = USUAL.iter().find(|(usual, _)| *usual == name)?;
+        (simple.origin.derivation.is_none() && self.state.functions(name).is_empty()).then_some(text)
+    }
+
+    /// The first word, if an alias may stand for it.
+    fn aliasable<'s>(&self, simple: &'s Simple) -> Option<&'s str> {
         let Some([Part::Text { text, quoted: false, .. }]) = simple.words.first().map(|word| word.parts.as_slice())
         else {
-            return Vec::new();
+            return None;
         };
-        if self.depth >= MAX_DEPTH || self.calls.iter().any(|call| call.name == *text) {
-            return Vec::new();
-        }
-        let counts = |alias: &&Alias| counts_on(alias, simple.line);
-        self.state.aliases(text).iter().filter(counts).map(|alias| alias.text.clone()).collect()
+        let walked = self.depth >= MAX_DEPTH || self.calls.iter().any(|call| call.name == *text);
+        (!walked).then_some(text.as_str())
+    }
+
+    /// Whether nothing says what a name means that stands in the text itself: shells that read a script have none of
+    /// the user's aliases.
+    fn is_unexplained(&self, name: &str, simple: &Simple) -> bool {
+        let plain = !name.is_empty() && !name.contains('/') && self.language == Language::Shell;
+        plain
+            && simple.origin.derivation.is_none()
+            && USUAL.iter().all(|(usual, _)| *usual != name)
+            && self.program_of_text(name).is_none()
+            && self.state.functions(name).is_empty()
     }
 
     /// The command with the alias in the place of its first word.

@@ -3,6 +3,7 @@
 use super::inner::Run;
 use super::simple::Draft;
 use super::{Interpreter, MAX_DEPTH, Stream};
+use crate::interpret::program_name;
 use crate::invocation::Invocation;
 use crate::language::Language;
 use crate::program::Selector;
@@ -98,6 +99,16 @@ impl Interpreter<'_> {
         given
     }
 
+    /// What the user's configuration says about a subcommand that the program does not have.
+    fn users_alias(&mut self, name: &str, draft: &Draft) -> Option<Value> {
+        let first = draft.words.first()?;
+        let program = program_name(first, self.language.is_windows());
+        let text = (self.surroundings.alias)(&program, name)?;
+        let from = Origin { span: first.origin().span, derivation: first.origin().derivation };
+        let derivation = self.derive("alias", &text, from);
+        Some(Value::text(text, Origin { span: draft.origin.span, derivation }))
+    }
+
     /// A subcommand that an alias names: a shell text behind `!`, else words of the program itself.
     fn aliased_command(
         &mut self,
@@ -109,7 +120,8 @@ impl Interpreter<'_> {
         let operands = Selector("operands").values(invocation, &draft.words);
         let name = operands.first().filter(|_| invocation.path.is_empty())?.literal()?.to_lowercase();
         let key = format!("alias.{name}");
-        let value = given.iter().chain(&self.settings).rev().find(|(known, _)| *known == key)?.1.clone();
+        let own = given.iter().chain(&self.settings).rev().find(|(known, _)| *known == key);
+        let value = own.map(|(_, value)| value.clone()).or_else(|| self.users_alias(&name, draft))?;
         let arguments = operands.get(1..).unwrap_or(&[]);
         if value.prefix().starts_with('!') {
             let mut text = value.without_prefix(1);

@@ -49,7 +49,10 @@ impl Interpreter<'_> {
         self.lines.push(simple.line);
         let aliases = self.alias_texts(simple);
         let output = if aliases.is_empty() {
-            self.as_written(simple)
+            match self.usual_alias(simple) {
+                Some(text) => self.aliased(simple, text),
+                None => self.as_written(simple),
+            }
         } else {
             // Both readings stand.
             let before = self.state.clone();

@@ -24,5 +24,5 @@ pub(crate) fn programs() -> Node<'static> {
 
 /// What the text would run, where nothing is known of the machine.
 pub(crate) fn reading(text: &str) -> Reading {
-    read(text, &Surroundings { programs: programs(), variable: &|_| None, parameters: Vec::new() })
+    read(text, &Surroundings { programs: programs(), variable: &|_| None, alias: &|_, _| None, parameters: Vec::new() })
 }

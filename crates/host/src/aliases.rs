@@ -1,0 +1,81 @@
+//! The aliases of the user's own shell, read from its start files. Nothing in them is run: what a condition around an
+//! alias says is not known, so an alias counts wherever it stands.
+
+use std::path::{Path, PathBuf};
+
+/// Start files in which people keep aliases, below the home folder; the last one that names it wins.
+const FILES: [&str; 7] = [".profile", ".bash_profile", ".bashrc", ".bash_aliases", ".zshenv", ".zprofile", ".zshrc"];
+
+/// A larger start file is not read.
+const MOST_BYTES: usize = 256 * 1024;
+
+/// What the user's shell understands by the name.
+pub(crate) fn of_shell(name: &str) -> Option<String> {
+    let home = PathBuf::from(std::env::var_os("HOME")?);
+    of_files(&home, name)
+}
+
+fn of_files(home: &Path, name: &str) -> Option<String> {
+    let texts = FILES.iter().rev().filter_map(|file| crate::git::regular_file(&home.join(file), MOST_BYTES));
+    let mut found = texts.filter_map(|bytes| in_text(&String::from_utf8_lossy(&bytes), name));
+    found.next()
+}
+
+/// The last `alias NAME=…` of a text.
+fn in_text(text: &str, name: &str) -> Option<String> {
+    let of_line = |line: &str| {
+        let words = line.trim_start().strip_prefix("alias ")?;
+        let rest = words.trim_start().strip_prefix(name)?.strip_prefix('=')?;
+        value(rest)
+    };
+    text.lines().rev().find_map(of_line)
+}
+
+/// A word of the shell without its quotes; nothing for one that goes on in the next line.
+fn value(written: &str) -> Option<String> {
+    let mut value = String::new();
+    let mut letters = written.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\'' => loop {
+                match letters.next()? {
+                    '\'' => break,
+                    plain => value.push(plain),
+                }
+            },
+            '"' => loop {
+                match letters.next()? {
+                    '"' => break,
+                    '\\' => value.push(letters.next()?),
+                    plain => value.push(plain),
+                }
+            },
+            '\\' => value.push(letters.next()?),
+            ' ' | '\t' | ';' | '#' | '&' => break,
+            plain => value.push(plain),
+        }
+    }
+    Some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn aliases_are_read_as_shells_write_them() {
+        let text = "alias k=kubectl\n  alias gp='git push --force' # mine\nalias q=\"say \\\"x\\\"\"\nalias two='it'\\''s'\n\
+                    alias k=oc; ls\nalias open='x\n# alias no=yes\nunalias k";
+        for (name, value) in [
+            ("k", Some("oc")),
+            ("gp", Some("git push --force")),
+            ("q", Some("say \"x\"")),
+            ("two", Some("it's")),
+            ("open", None),
+            ("no", None),
+            ("", None),
+        ] {
+            assert_eq!(in_text(text, name).as_deref(), value, "{name}");
+        }
+    }
+}
