@@ -166,7 +166,16 @@ impl Interpreter<'_> {
     pub(super) fn usual_alias(&self, simple: &Simple) -> Option<&'static str> {
         let name = self.aliasable(simple)?;
         let (_, text) = USUAL.iter().find(|(usual, _)| *usual == name)?;
-        (simple.origin.derivation.is_none() && self.state.functions(name).is_empty()).then_some(text)
+        let own = simple.origin.derivation.is_none() && self.state.functions(name).is_empty();
+        (own && self.language == Language::Shell && !self.is_of_windows(name, simple)).then_some(text)
+    }
+
+    /// `rd /s`: the program of that name as Windows has it.
+    fn is_of_windows(&self, name: &str, simple: &Simple) -> bool {
+        let switch =
+            |word: &crate::syntax::Word| matches!(word.parts.as_slice(), [Part::Text { text, .. }] if is_switch(text));
+        let known = self.program_of_text(name).is_some_and(|program| program.style().is_windows());
+        known && simple.words.iter().skip(1).any(switch)
     }
 
     /// The first word, if an alias may stand for it.
@@ -223,6 +232,10 @@ impl Interpreter<'_> {
             self.state.add_alias(name, alias);
         }
     }
+}
+
+fn is_switch(text: &str) -> bool {
+    matches!(text.as_bytes(), [b'/', letter] if letter.is_ascii_alphabetic())
 }
 
 /// The simple command at the end of a node: what stands behind an alias joins it.

@@ -100,13 +100,9 @@ impl Interpreter<'_> {
     }
 
     /// What the user's configuration says about a subcommand that the program does not have.
-    fn users_alias(&mut self, name: &str, draft: &Draft) -> Option<Value> {
-        let first = draft.words.first()?;
-        let program = program_name(first, self.language.is_windows());
-        let text = (self.surroundings.alias)(&program, name)?;
-        let from = Origin { span: first.origin().span, derivation: first.origin().derivation };
-        let derivation = self.derive("alias", &text, from);
-        Some(Value::text(text, Origin { span: draft.origin.span, derivation }))
+    fn users_alias(&self, name: &str, draft: &Draft) -> Option<Value> {
+        let program = program_name(draft.words.first()?, self.language.is_windows());
+        Some(Value::text((self.surroundings.alias)(&program, name)?, draft.origin))
     }
 
     /// A subcommand that an alias names: a shell text behind `!`, else words of the program itself.
@@ -122,6 +118,9 @@ impl Interpreter<'_> {
         let key = format!("alias.{name}");
         let own = given.iter().chain(&self.settings).rev().find(|(known, _)| *known == key);
         let value = own.map(|(_, value)| value.clone()).or_else(|| self.users_alias(&name, draft))?;
+        // Only to be told: the words keep the places at which they are written.
+        let from = operands.first().map_or(draft.origin, Value::origin);
+        self.derive("alias", &value.shown(), from);
         let arguments = operands.get(1..).unwrap_or(&[]);
         if value.prefix().starts_with('!') {
             let mut text = value.without_prefix(1);

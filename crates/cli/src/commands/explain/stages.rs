@@ -4,8 +4,8 @@ use super::marked::{Line, marked, short};
 use crate::commands::check::word;
 use crate::visible::visible;
 use reflex_engine::shell::{
-    Access, Change, ChangeKind, Command, CommandId, Derivation, DerivationId, Origin, Reading, Site, Span, Stdin,
-    Value, Why,
+    Access, Change, ChangeKind, Command, CommandId, Derivation, DerivationId, Origin, Piece, Printed, Reading, Site,
+    Span, Stdin, Value, Why,
 };
 use reflex_engine::{Action, Effect, Event, Finding, Judgement, Target, Truth, Weighed};
 
@@ -162,6 +162,10 @@ impl<'a> Work<'a> {
         };
         let effects = self.judgement.verdict.findings.iter().filter_map(|finding| self.guilty_effect(finding));
         let guilty = effects.into_iter().any(|effect| effect.action == view.index);
+        let disguised = self.judgement.analysis.effects.iter().filter(|effect| effect.action == view.index);
+        for target in disguised.filter(|effect| effect.flags.contains(&"disguised")).filter_map(|e| e.targets.get(1)) {
+            self.say(DECODE, &format!("{subject} opens {}", target.path().unwrap_or("what is not known")));
+        }
         let whole = Span { start: does.len() as u32 + 1, end: (does.len() + 1 + subject.len()) as u32 };
         self.add(RAW, marked(&format!("{does} {subject}"), guilty.then_some(whole), &[]));
         if let Some(content) = content {
@@ -243,12 +247,22 @@ impl<'a> Work<'a> {
         if let Some(written) = written.filter(|written| is_substituted(written, &plain)) {
             self.say(VARIABLES, &format!("{written} is {plain}"));
         }
+        let open: Vec<String> = ran.words.iter().flat_map(open_parts).collect();
+        if !open.is_empty() {
+            self.say(VARIABLES, &format!("{:>2} not known: {}", id + 1, short(&open.join(", "), WIDTH)));
+        }
         let text = match ran.origin.derivation {
             Some(DerivationId(step)) => {
                 view.reading.derivations.get(usize::from(step)).map_or("", |derivation| derivation.text.as_str())
             }
             None => ran.origin.span.of(raw),
         };
+        if text.contains("$'") && !ran.words.is_empty() {
+            self.say(
+                DECODE,
+                &format!("the letters of {} are {}", short(&folded(text), WIDTH / 2), short(&plain, WIDTH)),
+            );
+        }
         if text.contains(['\'', '"', '\\']) && !ran.words.is_empty() {
             let words: Vec<String> = ran.words.iter().map(|word| format!("[{}]", word.shown())).collect();
             self.add(QUOTES, [Line::Said(format!("{:>2} {}", id + 1, short(&words.join(" "), WIDTH)))]);
@@ -317,6 +331,17 @@ impl<'a> Work<'a> {
 
 /// Where what has no number begins: as far to the right as what has one.
 const INDENT: usize = 3;
+
+/// The parts of a word that only show when it runs.
+fn open_parts(word: &Value) -> Vec<String> {
+    let open = |piece: &Piece| match piece {
+        Piece::Variable(_) | Piece::Unknown(_) => true,
+        Piece::Output(printed) => matches!(printed, Printed::Program(_)),
+        Piece::Text(_) | Piece::Glob(_) | Piece::Home(_) => false,
+    };
+    let parts = word.pieces.iter().filter(|(piece, _)| open(piece));
+    parts.map(|(piece, origin)| Value::piece(piece.clone(), *origin).shown()).collect()
+}
 
 fn folded(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
