@@ -348,6 +348,11 @@ fn planted_secrets_stand_in_no_file_of_ours() {
     let machine = Machine::new();
     let secrets = planted();
     assert!(secrets.len() >= 50);
+    // What is kept of a text ends in the middle of this one.
+    let torn = format!("echo {} ghp_{}", "x".repeat(4096 - 5 - 20), "aB3dE5gH7j".repeat(4));
+    machine.bash(&machine.project(), &torn);
+    let kept = std::fs::read_to_string(log(&machine)).unwrap();
+    assert!(kept.contains("xxx") && !kept.contains("ghp_"), "a part of a secret is kept");
     for (index, (command, _)) in secrets.iter().enumerate() {
         machine.bash(&machine.project(), command);
         machine.bash(&machine.project(), &format!("{command}; rm -rf ~ # {index}"));

@@ -31,12 +31,10 @@ struct Seen<'a> {
 
 impl Seen<'_> {
     fn text(&mut self, text: &str) -> String {
-        let fits = text.len() <= self.left;
-        let end = (0..=self.left.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-        self.left -= end;
-        self.whole &= fits;
-        let shown = self.scribe.redacted(text.get(..end).unwrap_or(""));
-        if fits { shown } else { format!("{shown}… ({} bytes)", text.len()) }
+        let shown = self.scribe.cleaned(text, self.left);
+        self.whole &= text.len() <= self.left;
+        self.left = self.left.saturating_sub(text.len());
+        shown
     }
 }
 

@@ -31,11 +31,22 @@ impl<'a> Scribe<'a> {
 
     /// The text without secrets; equal secrets get equal tags on this machine.
     pub(crate) fn clean(&self, text: &str) -> String {
-        self.redacted(&shortened(text))
+        self.cleaned(text, MOST_TEXT)
     }
 
-    /// The same for a text of any length: nothing of it is left out.
-    pub(crate) fn redacted(&self, text: &str) -> String {
+    /// The same with so many bytes; of a longer text it says how long it is.
+    pub(crate) fn cleaned(&self, text: &str, most: usize) -> String {
+        // A secret that is cut in two would not be known for one.
+        const BEYOND: usize = 1024;
+        if text.len() <= most {
+            return self.redacted(text);
+        }
+        let redacted = self.redacted(cut(text, most + BEYOND));
+        let kept = cut(&redacted, most.min(redacted.len().saturating_sub(BEYOND)));
+        format!("{kept}… ({} bytes)", text.len())
+    }
+
+    fn redacted(&self, text: &str) -> String {
         redact(text, &|secret| {
             let mut digest = Sha256::new();
             digest.update(self.key.get_or_init(|| self.store.key()));
@@ -287,10 +298,10 @@ pub(crate) fn digest(text: &str) -> String {
     clock::hexadecimal(&Sha256::digest(text.as_bytes())).get(..16).unwrap_or("").to_owned()
 }
 
-fn shortened(text: &str) -> String {
-    let end = (0..=MOST_TEXT.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    let start = text.get(..end).unwrap_or("");
-    if end == text.len() { start.to_owned() } else { format!("{start}… ({} bytes)", text.len()) }
+/// The beginning of a text, at most so many bytes.
+fn cut(text: &str, most: usize) -> &str {
+    let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    text.get(..end).unwrap_or("")
 }
 
 pub(crate) fn decision(decision: Decision) -> &'static str {
