@@ -113,7 +113,9 @@ fn same_call(heard: Heard<'_>, judgement: &Judgement) -> String {
     let world = LocalWorld::new(&heard.event.workspace, Vec::new());
     let paths = judgement.analysis.effects.iter().flat_map(|effect| &effect.targets).filter_map(|target| target.path());
     let places = paths.map(|path| world.real(before_pattern(path), true).path);
-    let found = judgement.verdict.findings.iter().map(|finding| finding.id.clone());
+    // A retry is a repetition; the yes covers that too.
+    let found = judgement.verdict.findings.iter().filter(|finding| finding.detector != "loopbreaker");
+    let found = found.map(|finding| finding.id.clone());
     let parts: Vec<String> = [heard.fingerprint.exact.clone()].into_iter().chain(found).chain(places).collect();
     record::digest(&parts.join("\0"))
 }
