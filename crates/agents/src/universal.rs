@@ -350,7 +350,7 @@ fn finding(finding: &Finding) -> Value {
     at.insert("span".into(), json!([finding.at.span.start, finding.at.span.end]));
     if !finding.at.derived.is_empty() {
         let derived = finding.at.derived.iter();
-        let step = |step: &reflex_engine::shell::Derivation| json!({"step": step.step, "text": reflex_engine::redacted(&step.text)});
+        let step = |step: &reflex_engine::shell::Derivation| json!({"step": step.step, "text": step.text});
         at.insert("derived".into(), derived.map(step).collect());
     }
     json!({

@@ -1,6 +1,7 @@
 //! From an event to its analysis: commands, effects, gaps. No machine facts are asked here but names of variables; what
 //! stands in files that are run is read afterwards, by [`crate::scripts`].
 
+mod exposure;
 mod mention;
 
 use crate::aliases;
@@ -52,8 +53,10 @@ pub fn analyze(event: &Event, tables: Node<'static>, world: &dyn World) -> Analy
         let effects = &mut analysis.effects;
         let mut drafter = Drafter { event, world, tables, action: index, script: None, start, variables: &[], effects };
         let reading = drafter.action(action);
+        drafter.exposures(action, &reading);
         analysis.readings.push(reading);
     }
+    exposure::in_output(event, tables, world, &mut analysis);
     scripts::follow(event, tables, world, &mut analysis);
     analysis
 }

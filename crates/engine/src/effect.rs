@@ -263,6 +263,8 @@ effect_kinds! {
     LookUp = "look-up" Name;
     /// A program may do more than its user.
     GrantRights = "grant-rights" Path;
+    /// A key or password stands where others may read it; the argument says what it is, the flags how bad and where.
+    ExposeSecret = "expose-secret" Path;
     /// Something of the guard is named, and no entry says what is done with it.
     Mention = "mention" Path;
     /// The guard is changed or switched off.

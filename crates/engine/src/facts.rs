@@ -448,6 +448,7 @@ impl<'a> Facts<'a> {
             "uncommitted" if effect.flags.contains(&"word") && self.is_commit(&real.path, target) => Truth::No,
             "exists" => truth(real.exists),
             "tracked" => truth(self.world.is_tracked(path)),
+            "ignored" => truth(self.world.is_ignored(path)),
             "regenerable" => self.is_regenerable(path),
             "uncommitted" if effect.kind == EffectKind::DiscardChanges && !effect.flags.contains(&"staged") => {
                 self.names(self.world.unstaged(path), target)

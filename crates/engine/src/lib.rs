@@ -39,7 +39,7 @@ pub use latency::{Latency, Tick};
 pub use path::{Folders, Place, absolute, is_absolute, is_below, is_within, parent};
 pub use reflex_shell as shell;
 pub use scripts::{Script, Usage};
-pub use secret::{redact, redacted};
+pub use secret::{Secret, find as find_secrets, redact, redacted};
 pub use sentinel::Weighed;
 pub use truth::Truth;
 pub use world::{Known, MOST_CONTENT, Names, Real, Supposed, SupposedGit, Untracked, World};
@@ -72,10 +72,10 @@ pub fn judge(event: &Event, policy: Policy, tables: Node<'static>, world: &dyn W
     let analysis = analyze(event, tables, world);
     watch.stop("analyze");
     let facts = Facts::new(event, &analysis, tables, world);
-    let (mut findings, weighed) = sentinel::inspect(&facts, &mut watch);
+    let (mut findings, weighed) = sentinel::inspect(&facts, &|_| true, &mut watch);
     let fingerprint = fingerprint::of(event, &analysis);
     let goals = loopbreaker::step::goals(&analysis, &weighed);
-    let step = Step { goals, ..loopbreaker::step::of(event, &analysis, &fingerprint) };
+    let step = Step { goals, ..loopbreaker::step::of(event, &analysis, &fingerprint, tables) };
     findings.extend(loopbreaker::before(&step, &world.past(&step)).iter().map(|circle| circle.finding(&step)));
     watch.stop("loopbreaker");
     let verdict = gatekeeper::decide(policy, &facts, findings);
@@ -95,7 +95,12 @@ pub fn overhear(event: &Event, policy: Policy, tables: Node<'static>, world: &dy
     let mut findings: Vec<Finding> =
         heard(event).filter_map(|(place, text)| injection::finding(text, place, tables)).collect();
     watch.stop("tripwire");
-    let mut step = loopbreaker::step::of(event, &analysis, &fingerprint);
+    // What was done is done: of the effects only what was brought is looked at.
+    let is_brought = |effect: &Effect| {
+        effect.kind == EffectKind::ExposeSecret && effect.flags.iter().any(|flag| BROUGHT.contains(flag))
+    };
+    findings.extend(sentinel::inspect(&facts, &is_brought, &mut watch).0);
+    let mut step = loopbreaker::step::of(event, &analysis, &fingerprint, tables);
     step.end = event.outcome.as_ref().map(loopbreaker::step::end_of);
     if step.end.is_some() {
         let mut past = world.past(&step);
@@ -108,6 +113,9 @@ pub fn overhear(event: &Event, policy: Policy, tables: Node<'static>, world: &dy
     let latency = watch.latency();
     Judgement { analysis, verdict, asked: Vec::new(), weighed: Vec::new(), fingerprint, step, latency }
 }
+
+/// Flags of effects that are about a text which an event brings.
+const BROUGHT: [&str; 2] = ["output", "prompt"];
 
 /// The texts that an event brings, each with the place it stands in.
 fn heard(event: &Event) -> impl Iterator<Item = (&'static str, &str)> {

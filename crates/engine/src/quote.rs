@@ -1,6 +1,6 @@
 //! Words of a call as they may be shown: short, and without secrets.
 
-use crate::effect::Effect;
+use crate::effect::{Effect, EffectKind};
 use crate::event::Action;
 use crate::facts::Facts;
 use crate::secret::redacted;
@@ -15,9 +15,17 @@ pub(crate) fn guilty_part(effect: &Effect, facts: &Facts<'_>) -> String {
         let said = facts.analysis.command(effect).map_or_else(|| effect.origin.span.of(&script.text).to_owned(), words);
         let place = script.place(effect.origin.span.start);
         let place = place.strip_prefix(&format!("{}/", facts.event.workspace)).unwrap_or(&place);
-        return shortened(&redacted(&format!("{place}: {}", said.split_whitespace().collect::<Vec<_>>().join(" "))));
+        return shortened(&redacted(
+            &format!("{place}: {}", said.split_whitespace().collect::<Vec<_>>().join(" ")),
+            facts.tables,
+        ));
     }
     let action = facts.event.actions.get(effect.action);
+    let is_written = matches!(action, Some(Action::Write { .. } | Action::Edit { .. }));
+    if effect.kind == EffectKind::ExposeSecret && !is_written {
+        // Its place in the text holds the secret: what it is says enough.
+        return shortened(&effect.argument.as_ref().map_or(String::new(), |about| about.shown()));
+    }
     let derived = effect.origin.derivation.and_then(|_| facts.analysis.command(effect)).map(words);
     let text = match action {
         Some(Action::Shell { command, .. }) => derived.as_deref().unwrap_or(effect.origin.span.of(command)),
@@ -31,7 +39,7 @@ pub(crate) fn guilty_part(effect: &Effect, facts: &Facts<'_>) -> String {
     };
     let named = matches!(action, Some(Action::Shell { .. })) || facts.event.tool.is_empty();
     let folded = first_words(text);
-    shortened(&redacted(&if named { folded } else { format!("{} {folded}", facts.event.tool) }))
+    shortened(&redacted(&if named { folded } else { format!("{} {folded}", facts.event.tool) }, facts.tables))
 }
 
 /// The words that a quote can hold, one blank between them, and some more: tags may be shorter than what they stand for.

@@ -1,13 +1,14 @@
 //! The patterns of the library: what is dangerous, by effect.
 
 use crate::condition::{Subject, evaluate};
-use crate::effect::{Effect, Target};
+use crate::effect::{Effect, EffectKind, Target};
 use crate::facts::Facts;
 use crate::finding::{At, Decision, Finding, Severity, Tier};
 use crate::latency::Stopwatch;
 use crate::quote;
 use crate::scripts::Usage;
 use crate::truth::Truth;
+use reflex_shell::Derivation;
 use reflex_tables::Node;
 
 /// A rule that an effect made us look at.
@@ -23,14 +24,18 @@ pub struct Weighed {
     pub fires: bool,
 }
 
-/// The findings of every entry whose trigger is one of the call's effects, and all that were looked at. The time is
-/// that of the detector as which a rule reports.
-pub(crate) fn inspect(facts: &Facts<'_>, watch: &mut Stopwatch<'_>) -> (Vec<Finding>, Vec<Weighed>) {
+/// The findings of every entry whose trigger is one of the call's effects that are meant, and all that were looked at.
+/// The time is that of the detector as which a rule reports.
+pub(crate) fn inspect(
+    facts: &Facts<'_>,
+    is_meant: &dyn Fn(&Effect) -> bool,
+    watch: &mut Stopwatch<'_>,
+) -> (Vec<Finding>, Vec<Weighed>) {
     let mut detector = "sentinel";
     let triggers = facts.tables.get("triggers");
     let mut findings: Vec<Finding> = Vec::new();
     let mut weighed: Vec<Weighed> = Vec::new();
-    for (index, effect) in facts.analysis.effects.iter().enumerate() {
+    for (index, effect) in facts.analysis.effects.iter().enumerate().filter(|(_, effect)| is_meant(effect)) {
         for rule in triggers.get(effect.kind.name()).items() {
             let reports_as = rule.get("detector").text();
             if reports_as != detector {
@@ -111,14 +116,22 @@ fn at(effect: &Effect, facts: &Facts<'_>) -> At {
     let mut derived = Vec::new();
     let mut step = effect.origin.derivation;
     while let Some(derivation) = step.and_then(|id| reading?.derivations.get(id.0 as usize)) {
-        derived.insert(0, derivation.clone());
+        let text = crate::secret::redacted(&derivation.text, facts.tables);
+        derived.insert(0, Derivation { text, ..derivation.clone() });
         step = derivation.from.derivation;
     }
     if let Some(script) = effect.script.and_then(|script| facts.analysis.scripts.get(script)) {
         let span = if script.usage == Usage::Task { Default::default() } else { effect.origin.span };
         return At { within: format!("file:{}", script.path), span, derived };
     }
-    let within = if effect.command.is_some() || !effect.origin.span.eq(&Default::default()) {
+    let exposed = |flag| effect.kind == EffectKind::ExposeSecret && effect.flags.contains(&flag);
+    let within = if exposed("written") && effect.command.is_none() {
+        "arg:content"
+    } else if exposed("output") {
+        "output"
+    } else if exposed("prompt") {
+        "prompt"
+    } else if effect.command.is_some() || !effect.origin.span.eq(&Default::default()) {
         "command"
     } else {
         "arg:file_path"
@@ -154,9 +167,11 @@ impl Words<'_> {
             "targets" => self.targets(),
             "lost" => self.lost(),
             "program" => self.facts.analysis.command(self.effect).map_or(String::new(), |command| command.name.clone()),
-            "argument" => {
-                self.effect.argument.as_ref().map_or(String::new(), |value| crate::secret::redacted(&value.shown()))
-            }
+            "argument" => self
+                .effect
+                .argument
+                .as_ref()
+                .map_or(String::new(), |value| crate::secret::redacted(&value.shown(), self.facts.tables)),
             _ => format!("{{{word}}}"),
         }
     }
@@ -170,7 +185,7 @@ impl Words<'_> {
 
     /// As written, with the place it really leads to if that is another.
     fn target(&self, target: &Target) -> String {
-        let shown = crate::secret::redacted(&target.shown());
+        let shown = crate::secret::redacted(&target.shown(), self.facts.tables);
         let real = self.facts.real(self.effect, target).path;
         match target.path() {
             Some(path) if path != real && !real.is_empty() => format!("{shown} (really {real})"),

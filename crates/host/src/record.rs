@@ -47,7 +47,7 @@ impl<'a> Scribe<'a> {
     }
 
     fn redacted(&self, text: &str) -> String {
-        redact(text, &|secret| {
+        redact(text, reflex_library::tables(), &|secret| {
             let mut digest = Sha256::new();
             digest.update(self.key.get_or_init(|| self.store.key()));
             digest.update(secret.as_bytes());

@@ -16,6 +16,8 @@ use reflex_tables::compile::{Entry, Kind, Sources};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
+mod synthetic;
+
 fn library() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../library")
 }
@@ -40,7 +42,7 @@ fn yaml_files(folder: &Path) -> Vec<PathBuf> {
 
 /// An example as a universal event: a text is a command, `run` names one, the rest stands as it is.
 fn event(example: &Value) -> Map<String, Value> {
-    let mut event = match example {
+    let mut event = match &synthetic::filled(example) {
         Value::String(command) => json!({"event": "pre-command", "command": command}).as_object().unwrap().clone(),
         Value::Object(fields) => fields.clone(),
         other => panic!("an example is a text or a map, not {other}"),
@@ -170,7 +172,7 @@ fn names_of_program(entry: &Entry) -> Vec<String> {
     aliases.iter().filter_map(Value::as_str).map(str::to_owned).chain([entry.name.clone()]).collect()
 }
 
-const FACTS: [&str; 11] = [
+const FACTS: [&str; 12] = [
     "production",
     "local",
     "stashes",
@@ -178,6 +180,7 @@ const FACTS: [&str; 11] = [
     "unmerged",
     "exists",
     "tracked",
+    "ignored",
     "regenerable",
     "uncommitted",
     "untracked",
@@ -270,6 +273,64 @@ fn effects(command: &str) -> Vec<String> {
         lines.extend(effect.targets.iter().map(|target: &Target| line(&format!(" {}", target.value.shown()))));
     }
     lines
+}
+
+/// The ids of the formats that a text has.
+fn secrets(text: &str) -> Vec<&'static str> {
+    let found = reflex_engine::find_secrets(text, reflex_library::tables());
+    found.iter().map(reflex_engine::Secret::id).collect()
+}
+
+fn examples(entry: &Entry, side: &str) -> Vec<String> {
+    let texts = entry.value[side].as_array().unwrap();
+    texts.iter().map(|text| synthetic::filled(text).as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn every_format_of_secrets_fires_on_its_examples_and_is_quiet_on_the_others() {
+    let mut problems = Vec::new();
+    let formats = entries(Kind::Secrets);
+    for entry in &formats {
+        for text in examples(entry, "fires") {
+            let found = secrets(&text);
+            if !found.contains(&entry.name.as_str()) {
+                problems.push(format!("{} does not fire on {text}, but {found:?}", entry.name));
+            }
+        }
+        for text in examples(entry, "quiet") {
+            let found = secrets(&text);
+            if !found.is_empty() {
+                problems.push(format!("{}: {found:?} on {text}", entry.name));
+            }
+        }
+        if examples(entry, "fires").is_empty() || examples(entry, "quiet").is_empty() {
+            problems.push(format!("{} has no example on one side", entry.name));
+        }
+        if Severity::named(entry.value["severity"].as_str().unwrap()).is_none() {
+            problems.push(format!("{}: unknown severity", entry.name));
+        }
+    }
+    assert!(formats.len() >= 200, "only {} formats", formats.len());
+    report(problems);
+}
+
+/// What is told of never stands in our own files, also cut off in the middle.
+#[test]
+fn every_secret_of_a_format_becomes_a_tag() {
+    let mut problems = Vec::new();
+    for entry in entries(Kind::Secrets) {
+        for text in examples(&entry, "fires") {
+            let redacted = reflex_engine::redacted(&text, reflex_library::tables());
+            let found = reflex_engine::find_secrets(&text, reflex_library::tables());
+            for secret in found.iter().filter(|secret| redacted.contains(&text[secret.span.clone()])) {
+                problems.push(format!("{}: {} stands in {redacted}", entry.name, secret.id()));
+            }
+            if reflex_engine::redacted(&redacted, reflex_library::tables()) != redacted {
+                problems.push(format!("{}: {redacted} changes when it is redacted again", entry.name));
+            }
+        }
+    }
+    report(problems);
 }
 
 #[test]

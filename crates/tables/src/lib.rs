@@ -11,6 +11,7 @@
 
 #[cfg(feature = "compile")]
 pub mod compile;
+pub mod sieve;
 
 use std::cmp::Ordering;
 
@@ -108,6 +109,11 @@ impl<'a> Node<'a> {
             return "";
         }
         std::str::from_utf8(text_at(self.bytes, self.payload())).unwrap_or("")
+    }
+
+    /// The bytes of the text, without a look at whether they are UTF-8; empty if it is none.
+    pub fn bytes(self) -> &'a [u8] {
+        if self.tag() == TEXT { text_at(self.bytes, self.payload()) } else { &[] }
     }
 
     /// The number of items of a list or entries of a map, which is never larger than the blob has room for.

@@ -6,6 +6,7 @@ use crate::effect::{Effect, EffectKind};
 use crate::event::{Action, Event, Outcome};
 use crate::fingerprint::{self, Fingerprint};
 use crate::sentinel::Weighed;
+use reflex_tables::Node;
 
 /// Of a command or path so many letters are kept.
 const MOST_LETTERS: usize = 200;
@@ -14,12 +15,12 @@ const MOST_LETTERS: usize = 200;
 const WAITING: [&str; 6] = ["sleep", "wait", "watch", "timeout", "Start-Sleep", "inotifywait"];
 
 /// The step that a call is. What it writes is known by a digest, its words without secrets.
-pub(crate) fn of(event: &Event, analysis: &Analysis, fingerprint: &Fingerprint) -> Step {
+pub(crate) fn of(event: &Event, analysis: &Analysis, fingerprint: &Fingerprint, tables: Node<'static>) -> Step {
     let commands = || analysis.readings.iter().flat_map(|reading| &reading.commands);
     Step {
         exact: fingerprint.exact.clone(),
         goals: Vec::new(),
-        text: text(event),
+        text: text(event, tables),
         deed: deed(event, analysis),
         waits: commands().any(|command| WAITING.contains(&command.name.as_str())),
         refused: false,
@@ -58,11 +59,11 @@ pub(crate) fn end_of(outcome: &Outcome) -> End {
     }
 }
 
-fn text(event: &Event) -> String {
+fn text(event: &Event, tables: Node<'static>) -> String {
     let words: Vec<&str> = event.actions.iter().flat_map(|action| fingerprint::action_texts(action).take(2)).collect();
     let text = words.join(" ");
     let end = text.char_indices().nth(MOST_LETTERS).map_or(text.len(), |(at, _)| at);
-    crate::secret::redacted(text.get(..end).unwrap_or_default()).replace(['\n', '\t', '\r'], " ")
+    crate::secret::redacted(text.get(..end).unwrap_or_default(), tables).replace(['\n', '\t', '\r'], " ")
 }
 
 fn change(action: &Action) -> Option<(String, String)> {

@@ -1,5 +1,6 @@
 //! Writes blobs: a tree of values in, bytes out; equal parts are stored once.
 
+mod secrets;
 mod source;
 
 pub use source::{Entry, Kind, Problem, Sources, list};

@@ -2,6 +2,7 @@
 
 mod cues;
 
+use super::secrets::{Format, Formats};
 use cues::Cue;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -21,16 +22,19 @@ pub enum Kind {
     Policies,
     /// How texts try to give a model orders.
     Cues,
+    /// What keys and passwords look like.
+    Secrets,
 }
 
 impl Kind {
     /// Every kind with the name of its folder.
-    pub const ALL: [(Kind, &'static str); 5] = [
+    pub const ALL: [(Kind, &'static str); 6] = [
         (Kind::Programs, "programs"),
         (Kind::Rules, "rules"),
         (Kind::Places, "places"),
         (Kind::Policies, "policies"),
         (Kind::Cues, "cues"),
+        (Kind::Secrets, "secrets"),
     ];
 }
 
@@ -72,6 +76,7 @@ pub struct Sources {
     places: BTreeMap<String, Vec<Value>>,
     policies: BTreeMap<String, Value>,
     cues: Vec<Cue>,
+    formats: Formats,
     entries: Vec<Entry>,
 }
 
@@ -117,6 +122,12 @@ impl Sources {
                 for cue in read::<Vec<Cue>>(text)? {
                     names.push(cue.name.clone());
                     self.add_cue(cue)?;
+                }
+            }
+            Kind::Secrets => {
+                for format in read::<Vec<Format>>(text)? {
+                    names.push(format.id.clone());
+                    self.formats.add(format)?;
                 }
             }
         }
@@ -198,6 +209,7 @@ impl Sources {
             "places": self.places,
             "policies": all(self.policies),
             "cues": cues::lower(&self.cues),
+            "secrets": self.formats.lower(),
         }))
     }
 }

@@ -1,0 +1,142 @@
+//! Keys and passwords in what a call writes, runs, sends or is told: each kind becomes an effect of its own.
+
+use super::{Analysis, Drafter};
+use crate::effect::{Effect, EffectKind, Target};
+use crate::event::{Action, Event};
+use crate::secret::{self, Secret};
+use crate::world::World;
+use reflex_shell::{Command, CommandId, Origin, Reading, Span, Stdin, Value};
+use reflex_tables::Node;
+
+/// More kinds than these are not told for one action.
+const MOST_KINDS: usize = 8;
+
+/// Where a secret goes.
+struct Goes {
+    flag: &'static str,
+    targets: Vec<Target>,
+    command: Option<CommandId>,
+}
+
+/// The effects of the secrets in what a tool gave back.
+pub(super) fn in_output(event: &Event, tables: Node<'static>, world: &dyn World, analysis: &mut Analysis) {
+    let Some(outcome) = &event.outcome else { return };
+    let effects = &mut analysis.effects;
+    Drafter { event, world, tables, action: 0, script: None, start: None, variables: &[], effects }
+        .exposed_in(&outcome.output, "output");
+}
+
+impl Drafter<'_> {
+    /// The effects of the secrets in an action's texts.
+    pub(super) fn exposures(&mut self, action: &Action, reading: &Reading) {
+        match action {
+            Action::Shell { command, .. } => self.exposed_by(command, reading),
+            Action::Write { path, content } | Action::Edit { path, content } => {
+                for secret in self.told(content) {
+                    let written = path.with_slashes();
+                    let target = self.target(EffectKind::Overwrite, super::agent_path_value(&written), &self.event.cwd);
+                    self.expose(&secret, Goes { flag: "written", targets: vec![target], command: None });
+                }
+            }
+            Action::Fetch { url: text } | Action::McpCall { arguments: text, .. } => self.exposed_in(text, "sent"),
+            Action::SpawnAgent { prompt: text } | Action::Input { text } | Action::Other { arguments: text } => {
+                self.exposed_in(text, "argument");
+            }
+            Action::Prompt { text } => self.exposed_in(text, "prompt"),
+            Action::Read { .. } | Action::Delete { .. } | Action::Search { .. } | Action::Skill { .. } => {}
+        }
+    }
+
+    fn exposed_in(&mut self, text: &str, flag: &'static str) {
+        for secret in self.told(text) {
+            self.expose(&secret, Goes { flag, targets: Vec::new(), command: None });
+        }
+    }
+
+    /// Each kind of secret in a text once.
+    fn told(&self, text: &str) -> Vec<Secret> {
+        let mut told: Vec<Secret> = Vec::new();
+        for secret in secret::find(text, self.tables) {
+            if told.len() < MOST_KINDS && told.iter().all(|known| known.id() != secret.id()) {
+                told.push(secret);
+            }
+        }
+        told
+    }
+
+    /// A text of a shell: a secret goes to the files that its command writes, else it is an argument.
+    fn exposed_by(&mut self, text: &str, reading: &Reading) {
+        for secret in self.told(text) {
+            let word = text.get(secret.span.clone()).unwrap_or("");
+            let holders = holders(word, reading);
+            let written: Vec<(CommandId, Vec<Target>)> =
+                holders.iter().map(|id| (*id, self.written_by(*id))).filter(|(_, files)| !files.is_empty()).collect();
+            let message = holders.iter().find(|id| reading.commands.get(**id).is_some_and(keeps_message));
+            if let Some(id) = message {
+                self.expose(&secret, Goes { flag: "message", targets: Vec::new(), command: Some(*id) });
+            }
+            for (id, targets) in &written {
+                self.expose(&secret, Goes { flag: "written", targets: targets.clone(), command: Some(*id) });
+            }
+            if message.is_none() && written.is_empty() {
+                let command = holders.last().copied();
+                self.expose(&secret, Goes { flag: "argument", targets: Vec::new(), command });
+            }
+        }
+    }
+
+    /// The files that a command of the action's own text writes.
+    fn written_by(&self, id: CommandId) -> Vec<Target> {
+        let writes = |effect: &&Effect| {
+            let filled = matches!(effect.kind, EffectKind::Overwrite | EffectKind::Append | EffectKind::Edit);
+            filled && effect.action == self.action && effect.script == self.script && effect.command == Some(id)
+        };
+        self.effects.iter().filter(writes).flat_map(|effect| effect.targets.iter().cloned()).collect()
+    }
+
+    fn expose(&mut self, secret: &Secret, goes: Goes) {
+        let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let origin =
+            Origin { span: Span { start: place(secret.span.start), end: place(secret.span.end) }, derivation: None };
+        self.push(EffectKind::ExposeSecret, goes.targets);
+        if let Some(effect) = self.effects.last_mut() {
+            let mut flags = vec![secret.severity().name(), goes.flag];
+            flags.sort_unstable();
+            effect.flags = flags;
+            effect.argument = Some(Value::text(secret.about(), origin));
+            (effect.origin, effect.command) = (origin, goes.command);
+        }
+    }
+}
+
+/// The commands of which a word or the input holds the secret, the last of a pipeline last.
+fn holders(secret: &str, reading: &Reading) -> Vec<CommandId> {
+    let holds = |value: &Value| value.shown().contains(secret);
+    let holds_it = |command: &Command| {
+        let fed = match &command.stdin {
+            Stdin::Text(text) => holds(text),
+            Stdin::Inherited | Stdin::Pipe(_) | Stdin::File(_) => false,
+        };
+        fed || command.words.iter().any(holds) || command.assignments.iter().any(|(_, value)| holds(value))
+    };
+    let mut found: Vec<CommandId> = Vec::new();
+    for (id, command) in reading.commands.iter().enumerate() {
+        let piped = match &command.stdin {
+            Stdin::Pipe(sources) => sources.iter().any(|source| found.contains(source)),
+            Stdin::Inherited | Stdin::Text(_) | Stdin::File(_) => false,
+        };
+        if piped || holds_it(command) {
+            found.push(id);
+        }
+    }
+    found
+}
+
+/// Whether its words are kept where everybody with the repository reads them.
+fn keeps_message(command: &Command) -> bool {
+    let path = command.invocation.as_ref().map(|invocation| invocation.path.as_slice()).unwrap_or_default();
+    matches!(command.name.as_str(), "git" | "gh" | "glab")
+        && path
+            .first()
+            .is_some_and(|word| ["commit", "tag", "notes", "pr", "issue", "release", "gist", "mr"].contains(word))
+}

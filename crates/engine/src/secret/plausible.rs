@@ -1,0 +1,177 @@
+//! Whether letters of the right form are a secret or stand for one: placeholders, samples, names of variables.
+
+use reflex_tables::Node;
+
+/// Letters behind a prefix are looked at so far.
+const MOST_LETTERS: usize = 1024;
+
+/// What people write where a secret would stand. No random text of letters holds one of these but by great chance.
+const STANDINS: [&str; 12] = [
+    "example",
+    "xxxx",
+    "placeholder",
+    "your",
+    "redacted",
+    "changeme",
+    "change_me",
+    "dummy",
+    "abc123",
+    "****",
+    "....",
+    "insert",
+];
+
+/// Whether text of a format is a secret: random enough, no placeholder, and whatever else the entry asks for.
+pub(super) fn is_secret(entry: Node<'_>, whole: &[u8], body: &[u8]) -> bool {
+    let enough = f64::from(entry.get("entropy").number()) / 10.0;
+    let sound = match entry.get("check").text() {
+        "jwt" => is_jwt(whole),
+        _ => true,
+    };
+    sound && entropy(body) >= enough && !is_standin(body)
+}
+
+/// Bits for each letter.
+pub(super) fn entropy(text: &[u8]) -> f64 {
+    let mut counts = [0_u32; 256];
+    let text = text.get(..MOST_LETTERS).unwrap_or(text);
+    for byte in text {
+        if let Some(count) = counts.get_mut(usize::from(*byte)) {
+            *count += 1;
+        }
+    }
+    let length = text.len().max(1) as f64;
+    counts
+        .iter()
+        .filter(|count| **count > 0)
+        .map(|count| f64::from(*count) / length)
+        .map(|share| -share * share.log2())
+        .sum()
+}
+
+/// `EXAMPLE`, `xxxx`, `your-key`, `1234567890`: what is written where a secret would stand.
+pub(super) fn is_standin(body: &[u8]) -> bool {
+    let lower: Vec<u8> = body.iter().take(MOST_LETTERS).map(u8::to_ascii_lowercase).collect();
+    STANDINS.iter().any(|word| contains(&lower, word.as_bytes())) || is_sequence(&lower)
+}
+
+/// `abcdefgh`, `1234567890`, `aaaa`: all but one in ten letters follow from the one before.
+fn is_sequence(text: &[u8]) -> bool {
+    let follows = |pair: &&[u8]| match pair {
+        [a, b] => *b == a.wrapping_add(1) || b == a || (*a == b'9' && *b == b'0'),
+        _ => false,
+    };
+    let pairs = text.len().saturating_sub(1);
+    text.windows(2).filter(follows).count() * 10 >= pairs * 9
+}
+
+pub(super) fn contains(text: &[u8], word: &[u8]) -> bool {
+    text.windows(word.len()).any(|window| window == word)
+}
+
+/// Whether the first part of a JSON web token is the header of one.
+fn is_jwt(token: &[u8]) -> bool {
+    let header = token.split(|byte| *byte == b'.').next().unwrap_or(&[]);
+    let text = decoded(header);
+    text.starts_with(b"{") && contains(&text, b"\"alg\"")
+}
+
+/// Base64 of either alphabet; what is no letter of it ends the text.
+fn decoded(text: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let (mut held, mut bits) = (0_u32, 0);
+    for byte in text.iter().take(MOST_LETTERS) {
+        let six = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'-' | b'+' => 62,
+            b'_' | b'/' => 63,
+            _ => break,
+        };
+        (held, bits) = (held << 6 | u32::from(six), bits + 6);
+        if bits >= 8 {
+            bits -= 8;
+            bytes.push((held >> bits & 0xff) as u8);
+        }
+    }
+    bytes
+}
+
+/// Whether a value that somebody gave a name could be a random key: digits among letters, not words with signs between.
+pub(super) fn is_random(value: &[u8]) -> bool {
+    let count = |test: fn(&u8) -> bool| value.iter().filter(|byte| test(byte)).count();
+    let digits = count(u8::is_ascii_digit);
+    if value.len() < 16 || digits < 2 || entropy(value) < 3.2 || is_standin(value) || is_made_of_words(value) {
+        return false;
+    }
+    let letters = count(u8::is_ascii_alphabetic);
+    if letters == 0 {
+        return false;
+    }
+    value.split(|byte| b"-_.:/".contains(byte)).any(is_mixed) || is_uuid(value)
+}
+
+/// A part in which digits stand among letters, as nobody names anything.
+fn is_mixed(part: &[u8]) -> bool {
+    let changes = part.windows(2).filter(|pair| match pair {
+        [a, b] => a.is_ascii_digit() != b.is_ascii_digit(),
+        _ => false,
+    });
+    part.len() >= 12 && changes.count() >= 3
+}
+
+/// `8-4-4-4-12` hexadecimal digits.
+pub(super) fn is_uuid(value: &[u8]) -> bool {
+    let lengths: Vec<usize> = value.split(|byte| *byte == b'-').map(<[u8]>::len).collect();
+    lengths == [8, 4, 4, 4, 12] && value.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'-')
+}
+
+/// Three of four letters stand in runs of lower case as long as words.
+fn is_made_of_words(value: &[u8]) -> bool {
+    let runs = value.split(|byte| !byte.is_ascii_lowercase()).map(<[u8]>::len).filter(|length| *length >= 5);
+    runs.sum::<usize>() * 4 >= value.len() * 3
+}
+
+/// Words that are no password anybody would steal: samples, roles, names of fields.
+const WEAK: [&str; 30] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "pass",
+    "test",
+    "admin",
+    "root",
+    "user",
+    "guest",
+    "postgres",
+    "mysql",
+    "example",
+    "changeme",
+    "change_me",
+    "change-me",
+    "placeholder",
+    "default",
+    "hunter2",
+    "letmein",
+    "qwerty",
+    "foobar",
+    "dummy",
+    "redacted",
+    "your",
+    "xxx",
+    "***",
+    "123456",
+    "fake",
+    "insert",
+];
+
+/// Whether a value that is called a password could be one: letters with digits or signs, no sample, no reference.
+pub(super) fn is_password(value: &[u8]) -> bool {
+    let has = |test: fn(&u8) -> bool| value.iter().any(test);
+    let lower: Vec<u8> = value.iter().map(u8::to_ascii_lowercase).collect();
+    let mixed = has(u8::is_ascii_alphabetic) && (has(u8::is_ascii_digit) || has(|byte| b"!@#$%^&*+=~?".contains(byte)));
+    let weak = WEAK.iter().any(|word| contains(&lower, word.as_bytes()));
+    (6..=128).contains(&value.len()) && mixed && !weak && !is_sequence(&lower) && entropy(value) >= 2.5
+}

@@ -1,0 +1,356 @@
+//! Formats of keys and passwords: their patterns taken apart, so that one pass over a text finds where each may begin.
+
+use crate::sieve;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A run without an upper bound ends here, so that one start never costs a look at the whole text.
+const LONGEST_RUN: u32 = 4096;
+
+/// What a candidate is, in its second place; the first holds the text at which it is looked for, the third its entry.
+/// Behind them a form has what stands before and after that text, a name the patterns of its value, a shape its word.
+const FORMED: u32 = 0;
+const NAMED: u32 = 1;
+const SHAPED: u32 = 2;
+
+/// One entry of `library/secrets`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Format {
+    /// `github/token`; with a dash for the slash it is the tag that stands in place of such a secret.
+    pub(super) id: String,
+    about: String,
+    severity: String,
+    /// Patterns of the whole secret.
+    #[serde(default)]
+    forms: Vec<String>,
+    /// Words in the name of a variable, whose value has one of `values`.
+    #[serde(default)]
+    named: Vec<String>,
+    /// Patterns of a value, with `named`.
+    #[serde(default)]
+    values: Vec<String>,
+    /// How a secret is found that has no format of its own, and the words at which it is looked for.
+    #[serde(default)]
+    shape: Option<String>,
+    #[serde(default)]
+    words: Vec<String>,
+    /// At least so many tenths of a bit for each letter behind the prefix.
+    #[serde(default)]
+    entropy: Option<u32>,
+    /// What else must hold: `jwt`.
+    #[serde(default)]
+    check: Option<String>,
+    #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
+    fires: Vec<Value>,
+    #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
+    quiet: Vec<Value>,
+}
+
+/// All formats, by the three bytes at which each is looked for.
+#[derive(Default)]
+pub(super) struct Formats {
+    starts: BTreeMap<[u8; 3], Vec<(usize, Value)>>,
+    spaced: Vec<Value>,
+    kinds: BTreeSet<String>,
+}
+
+impl Formats {
+    /// Takes one entry.
+    ///
+    /// # Errors
+    /// An id that is used twice, a pattern that is not understood, or one with nothing to look for.
+    pub(super) fn add(&mut self, format: Format) -> Result<(), String> {
+        let kind = format.id.replace('/', "-");
+        if !self.kinds.insert(kind.clone()) {
+            return Err(format!("`{}` is defined twice", format.id));
+        }
+        let mut entry = Map::new();
+        entry.insert("id".into(), format.id.clone().into());
+        entry.insert("kind".into(), kind.into());
+        entry.insert("about".into(), format.about.into());
+        entry.insert("severity".into(), format.severity.into());
+        entry.insert("entropy".into(), format.entropy.unwrap_or(28).into());
+        if let Some(check) = format.check {
+            entry.insert("check".into(), check.into());
+        }
+        let entry = Value::Object(entry);
+        let at = |problem: String| format!("{}: {problem}", format.id);
+        for pattern in &format.forms {
+            for segments in parse(pattern).map_err(at)? {
+                self.form(&entry, &segments).map_err(|problem| at(format!("`{pattern}` {problem}")))?;
+            }
+        }
+        let mut values = Vec::new();
+        for pattern in &format.values {
+            values.extend(parse(pattern).map_err(at)?.iter().map(|segments| lower(segments)));
+        }
+        for name in &format.named {
+            let node = json!([name, NAMED, entry, values]);
+            self.word(name, &node).map_err(at)?;
+        }
+        for word in &format.words {
+            let node = json!([word, SHAPED, entry, format.shape]);
+            self.word(word, &node).map_err(at)?;
+        }
+        Ok(())
+    }
+
+    fn form(&mut self, entry: &Value, segments: &[Segment]) -> Result<(), String> {
+        let anchor = anchor(segments).ok_or("has no letters that always stand in it")?;
+        let (before, rest) = segments.split_at(anchor);
+        let (Some(Segment::Literal(text)), after) = (rest.first(), rest.get(1..).unwrap_or_default()) else {
+            return Err("has no letters that always stand in it".into());
+        };
+        let reversed: Vec<Segment> = before.iter().rev().cloned().collect();
+        swallows_nothing(&reversed)?;
+        let node = json!([text, FORMED, entry, lower(&reversed), lower(after)]);
+        if text.len() >= 3 {
+            self.put(text, text.len(), node);
+            return Ok(());
+        }
+        if let (".", [Segment::Run { least, most, .. }, Segment::Literal(next), ..]) = (text.as_str(), after)
+            && least == most
+            && next == "."
+        {
+            self.spaced.push(json!({"gap": least + 1, "forms": [node]}));
+            return Ok(());
+        }
+        for start in continued(text, after)? {
+            self.put(&start, text.len(), node.clone());
+        }
+        Ok(())
+    }
+
+    /// A word as names are written: `token`, `TOKEN`, `Token`.
+    fn word(&mut self, word: &str, node: &Value) -> Result<(), String> {
+        let start = word.get(..3).filter(|_| word.is_ascii()).ok_or(format!("`{word}` is too short"))?;
+        let (lower, upper) = (start.to_ascii_lowercase(), start.to_ascii_uppercase());
+        let capital = format!("{}{}", upper.get(..1).unwrap_or(""), lower.get(1..).unwrap_or(""));
+        for start in BTreeSet::from([lower, upper, capital]) {
+            self.put(&start, word.len(), node.clone());
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, start: &str, length: usize, node: Value) {
+        if let Some(three) = start.as_bytes().first_chunk::<3>() {
+            self.starts.entry(*three).or_default().push((length, node));
+        }
+    }
+
+    /// The tree: `sieve`, `starts` (what may begin with three bytes, by their bucket, the longest first), `spaced`,
+    /// `kinds`.
+    pub(super) fn lower(self) -> Value {
+        let sieve = sieve::encode(self.starts.keys().copied());
+        let mut buckets: Vec<Vec<(usize, Value)>> = vec![Vec::new(); sieve::BUCKETS];
+        for ([first, second, third], nodes) in self.starts {
+            let bucket = sieve::bucket(u32::from_be_bytes([0, first, second, third]));
+            let Some(bucket) = buckets.get_mut(bucket) else { continue };
+            bucket.extend(nodes.into_iter().filter(|node| !bucket.contains(node)).collect::<Vec<_>>());
+        }
+        let starts: Vec<Value> = buckets
+            .into_iter()
+            .map(|mut nodes| {
+                nodes.sort_by_key(|(length, _)| std::cmp::Reverse(*length));
+                if nodes.is_empty() { Value::Null } else { nodes.into_iter().map(|(_, node)| node).collect() }
+            })
+            .collect();
+        let kinds: Map<String, Value> = self.kinds.into_iter().map(|kind| (kind, true.into())).collect();
+        json!({"sieve": sieve, "starts": starts, "spaced": self.spaced, "kinds": kinds})
+    }
+}
+
+/// A part of a pattern.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Segment {
+    /// This text.
+    Literal(String),
+    /// A run of letters of a set, which is written as pairs of first and last.
+    Run { set: String, least: u32, most: u32 },
+}
+
+fn lower(segments: &[Segment]) -> Value {
+    let one = |segment: &Segment| match segment {
+        Segment::Literal(text) => Value::from(text.as_str()),
+        Segment::Run { set, least, most } => json!([set, least, most]),
+    };
+    segments.iter().map(one).collect()
+}
+
+/// The text at which a pattern is looked for: the first of three letters or more, else the longest.
+fn anchor(segments: &[Segment]) -> Option<usize> {
+    let length = |segment: &Segment| match segment {
+        Segment::Literal(text) => text.len(),
+        Segment::Run { .. } => 0,
+    };
+    let long = segments.iter().position(|segment| length(segment) >= 3);
+    let longest = || {
+        let longest = segments.iter().map(length).max().filter(|length| *length > 0)?;
+        segments.iter().position(|segment| length(segment) == longest)
+    };
+    long.or_else(longest)
+}
+
+/// All three bytes with which a short text and the run behind it may begin.
+fn continued(text: &str, after: &[Segment]) -> Result<Vec<String>, String> {
+    let missing = 3 - text.len();
+    let Some(Segment::Run { set, least, .. }) = after.first().filter(|_| missing < 3) else {
+        return Err("has no three letters to look for".into());
+    };
+    if (*least as usize) < missing {
+        return Err("has no three letters to look for".into());
+    }
+    let mut starts = vec![text.to_owned()];
+    for _ in 0..missing {
+        let letters: Vec<char> = members(set);
+        starts = starts.iter().flat_map(|start| letters.iter().map(move |letter| format!("{start}{letter}"))).collect();
+    }
+    Ok(starts)
+}
+
+fn members(set: &str) -> Vec<char> {
+    let ends: Vec<char> = set.chars().collect();
+    ends.chunks(2).flat_map(|pair| pair.first().copied().unwrap_or(' ')..=pair.last().copied().unwrap_or(' ')).collect()
+}
+
+/// Takes a pattern apart, one list of segments for each way through its groups.
+///
+/// Known are letters, `\` before a sign, `\d` `\w` `\h` (a digit, a letter of a name, a hexadecimal digit in lower
+/// case), `[…]` with ranges, `(a|b)` of patterns, and behind a letter, a class or a set `{n}`, `{n,m}`, `{n,}`, `?`.
+fn parse(pattern: &str) -> Result<Vec<Vec<Segment>>, String> {
+    if !pattern.is_ascii() {
+        return Err(format!("`{pattern}` is not ASCII"));
+    }
+    let ways = without_groups(pattern)?;
+    let all: Vec<Vec<Segment>> = ways.iter().map(|way| segments(way)).collect::<Result<_, _>>()?;
+    all.iter().try_for_each(|segments| swallows_nothing(segments).map_err(|why| format!("`{pattern}` {why}")))?;
+    Ok(all)
+}
+
+fn without_groups(pattern: &str) -> Result<Vec<String>, String> {
+    let escaped = |at: usize| pattern.get(..at).is_some_and(|before| before.ends_with('\\'));
+    let Some((open, _)) = pattern.match_indices('(').find(|(at, _)| !escaped(*at)) else {
+        return Ok(vec![pattern.to_owned()]);
+    };
+    let (before, rest) = pattern.split_at(open);
+    let (inner, behind) =
+        rest.get(1..).and_then(|rest| rest.split_once(')')).ok_or(format!("`{pattern}` has an open group"))?;
+    let mut ways = Vec::new();
+    for choice in inner.split('|') {
+        ways.extend(without_groups(&format!("{before}{choice}{behind}"))?);
+    }
+    Ok(ways)
+}
+
+fn segments(pattern: &str) -> Result<Vec<Segment>, String> {
+    let mut found: Vec<Segment> = Vec::new();
+    let mut rest = pattern;
+    while let Some(first) = rest.chars().next() {
+        rest = rest.get(1..).unwrap_or("");
+        let (set, literal) = match first {
+            '[' => {
+                let (set, behind) = rest.split_once(']').ok_or(format!("`{pattern}` has an open set"))?;
+                rest = behind;
+                (ranges(set), None)
+            }
+            '\\' => {
+                let sign = rest.chars().next().ok_or(format!("`{pattern}` ends with a backslash"))?;
+                rest = rest.get(1..).unwrap_or("");
+                match sign {
+                    'd' => ("09".to_owned(), None),
+                    'w' => ("azAZ09__".to_owned(), None),
+                    'h' => ("09af".to_owned(), None),
+                    sign => (format!("{sign}{sign}"), Some(sign)),
+                }
+            }
+            letter => (format!("{letter}{letter}"), Some(letter)),
+        };
+        let (times, behind) = times(rest).map_err(|problem| format!("`{pattern}` {problem}"))?;
+        rest = behind;
+        match (literal, times) {
+            (Some(letter), None) => match found.last_mut() {
+                Some(Segment::Literal(text)) => text.push(letter),
+                _ => found.push(Segment::Literal(letter.into())),
+            },
+            (_, times) => {
+                let (least, most) = times.unwrap_or((1, 1));
+                found.push(Segment::Run { set, least, most });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// `A-Za-z0-9_-` as pairs: `AZaz09__--`.
+fn ranges(set: &str) -> String {
+    let letters: Vec<char> =
+        set.replace("\\d", "0-9").replace("\\w", "A-Za-z0-9_").replace("\\h", "0-9a-f").chars().collect();
+    let mut pairs = String::new();
+    let mut at = 0;
+    while let Some(first) = letters.get(at) {
+        let last = letters.get(at + 1).filter(|sign| **sign == '-').and_then(|_| letters.get(at + 2));
+        pairs.extend([*first, *last.unwrap_or(first)]);
+        at += if last.is_some() { 3 } else { 1 };
+    }
+    pairs
+}
+
+type Times = Option<(u32, u32)>;
+
+/// What stands behind a letter or set, and what is left.
+fn times(rest: &str) -> Result<(Times, &str), String> {
+    if let Some(behind) = rest.strip_prefix('?') {
+        return Ok((Some((0, 1)), behind));
+    }
+    let Some(behind) = rest.strip_prefix('{') else { return Ok((None, rest)) };
+    let (inner, behind) = behind.split_once('}').ok_or("has an open `{`")?;
+    let number = |text: &str| text.parse::<u32>().map_err(|_| format!("has no number in `{{{inner}}}`"));
+    let times = match inner.split_once(',') {
+        None => (number(inner)?, number(inner)?),
+        Some((least, "")) => (number(least)?, LONGEST_RUN),
+        Some((least, most)) => (number(least)?, number(most)?),
+    };
+    Ok((Some(times), behind))
+}
+
+/// A run takes what it can and gives nothing back: what follows must begin with another letter.
+fn swallows_nothing(segments: &[Segment]) -> Result<(), String> {
+    for pair in segments.windows(2) {
+        let [Segment::Run { set, least, most }, next] = pair else { continue };
+        let begins: Vec<char> = match next {
+            Segment::Literal(text) => text.chars().take(1).collect(),
+            Segment::Run { set, .. } => members(set),
+        };
+        if least != most && begins.iter().any(|letter| members(set).contains(letter)) {
+            return Err(format!("has a run of `{set}` that may take what follows it"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Segment, parse};
+
+    fn run(set: &str, least: u32, most: u32) -> Segment {
+        Segment::Run { set: set.into(), least, most }
+    }
+
+    #[test]
+    fn a_pattern_is_taken_apart() {
+        let ways = parse("gh(p|o)_[A-Z0-9]{4,}\\.x").unwrap();
+        let way =
+            |start: &str| vec![Segment::Literal(start.into()), run("AZ09", 4, 4096), Segment::Literal(".x".into())];
+        assert_eq!(ways, [way("ghp_"), way("gho_")]);
+        assert_eq!(parse("\\d{3}-?a").unwrap(), [vec![run("09", 3, 3), run("--", 0, 1), Segment::Literal("a".into())]]);
+    }
+
+    #[test]
+    fn what_would_need_a_second_try_is_refused() {
+        for pattern in ["[a-z]{2,}abc", "[a-z", "a{2", "a(b", "a{x}"] {
+            assert!(parse(pattern).is_err(), "{pattern}");
+        }
+    }
+}
