@@ -4,7 +4,8 @@ use crate::json::{BadEvent, optional, required, texts};
 use crate::{Abilities, Agent, Delivery, Line, Payload, Reply, claude};
 use reflex_engine::shell::Language;
 use reflex_engine::{
-    Action, AgentPath, Decision, Event, Finding, Moment, Outcome, Rewrite, Supposed, SupposedGit, Verdict,
+    Action, AgentPath, Decision, Event, Finding, Moment, Outcome, Remnant, RemnantKind, Rewrite, Supposed, SupposedGit,
+    Verdict,
 };
 use serde_json::{Map, Value, json};
 
@@ -287,6 +288,7 @@ pub fn supposed(object: &Map<String, Value>, event: &Event) -> Result<Supposed, 
     world.links = pairs("symlinks")?.into_iter().collect();
     world.aliases = pairs("aliases")?.into_iter().collect();
     world.missing = texts(facts, "missing")?;
+    world.remnants = remnants(facts, event)?;
     world.files = pairs("files")?.into_iter().collect();
     world.folds_case = facts.get("folds_case").and_then(Value::as_bool).unwrap_or(false);
     world.git = match facts.get("git") {
@@ -295,6 +297,30 @@ pub fn supposed(object: &Map<String, Value>, event: &Event) -> Result<Supposed, 
         Some(_) => return Err(BadEvent::of("git", "is not an object")),
     };
     Ok(world)
+}
+
+/// `left`: what earlier calls of the session left behind, as `copies` and `fetched` (path: whence) and `seen` (paths).
+fn remnants(facts: &Map<String, Value>, event: &Event) -> Result<Vec<Remnant>, BadEvent> {
+    let left = match facts.get("left") {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(Value::Object(left)) => left,
+        Some(_) => return Err(BadEvent::of("left", "is not an object")),
+    };
+    let file = |path: &str| match path.strip_prefix("~/") {
+        Some(below) => format!("{}/{below}", event.home),
+        None => reflex_engine::absolute(path, &event.cwd),
+    };
+    let mut remnants = Vec::new();
+    for (field, kind) in [("copies", RemnantKind::Copy), ("fetched", RemnantKind::Fetched)] {
+        for (path, from) in left.get(field).and_then(Value::as_object).into_iter().flatten() {
+            let from = from.as_str().ok_or_else(|| BadEvent::of(field, "holds something else than texts"))?;
+            let from = if kind == RemnantKind::Copy { file(from) } else { from.to_owned() };
+            remnants.push(Remnant { kind, path: file(path), from });
+        }
+    }
+    let seen = texts(left, "seen")?.into_iter();
+    remnants.extend(seen.map(|path| Remnant { kind: RemnantKind::Seen, path: file(&path), from: String::new() }));
+    Ok(remnants)
 }
 
 fn supposed_git(git: &Map<String, Value>) -> Result<SupposedGit, BadEvent> {

@@ -86,6 +86,15 @@ pub(crate) fn poured_into(analysis: &Analysis, path: &str) -> Vec<String> {
     read.flat_map(|read| read.targets.iter().filter_map(Target::path)).map(str::to_owned).collect()
 }
 
+/// The link that an effect makes, and where it leads.
+pub(crate) fn made_link(
+    effect: &Effect,
+    folders: Folders<'_>,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Option<(String, String)> {
+    link(effect, folders, variable).map(|link| (link.path, link.leads_to))
+}
+
 /// A symbolic link leads on from its own folder, a hard link from where the command runs.
 fn link(effect: &Effect, folders: Folders<'_>, variable: &dyn Fn(&str) -> Option<String>) -> Option<Link> {
     let argument = effect.argument.as_ref()?;

@@ -1,10 +1,12 @@
 //! From an event to its analysis: commands, effects, gaps. No machine facts are asked here but names of variables; what
 //! stands in files that are run is read afterwards, by [`crate::scripts`].
 
+mod arguments;
 mod exposure;
 mod mention;
 
 use crate::aliases;
+use crate::disguise;
 use crate::effect::{Effect, EffectKind, Sort, Target, TargetPath};
 use crate::event::{Action, AgentPath, Event};
 use crate::facts::GUARD_PROGRAMS;
@@ -94,7 +96,11 @@ impl Drafter<'_> {
             Action::Edit { path, .. } => self.file(EffectKind::Edit, path),
             Action::Delete { path } => self.file(EffectKind::Delete, path),
             Action::Fetch { url } => self.name(EffectKind::Fetch, url),
-            Action::McpCall { arguments, .. } | Action::Other { arguments } => self.mention_in_arguments(arguments),
+            Action::McpCall { arguments, .. } => {
+                self.mention_in_arguments(arguments);
+                self.arguments(arguments);
+            }
+            Action::Other { arguments } => self.mention_in_arguments(arguments),
             Action::Prompt { .. } | Action::SpawnAgent { .. } | Action::Skill { .. } | Action::Input { .. } => {}
         }
         Reading::default()
@@ -102,13 +108,19 @@ impl Drafter<'_> {
 
     fn file(&mut self, kind: EffectKind, path: &AgentPath) {
         let written = path.with_slashes();
-        let plain = written.strip_prefix("file://").unwrap_or(&written);
+        let plain = without_scheme(&written);
         let mut targets = vec![self.target(kind, agent_path_value(plain), &self.event.cwd)];
-        let disguised =
-            path::decoded(&path.text).map(|decoded| self.target(kind, agent_path_value(&decoded), &self.event.cwd));
-        let climbs = disguised.filter(|target| target.path() != targets.first().and_then(Target::path));
-        let flags = if climbs.is_some() { vec!["disguised"] } else { Vec::new() };
-        targets.extend(climbs);
+        let hidden = disguise::disguise(without_scheme(&path.text));
+        let mut flags: Vec<&'static str> = Vec::new();
+        for other in hidden.paths {
+            let target = self.target(kind, agent_path_value(&other), &self.event.cwd);
+            if targets.iter().all(|known| known.path() != target.path()) {
+                targets.push(target);
+                flags = vec!["disguised"];
+            }
+        }
+        flags.extend(hidden.malformed.then_some("malformed"));
+        flags.extend(is_share(&written).then_some("share"));
         self.push(kind, targets);
         if let Some(effect) = self.effects.last_mut() {
             effect.flags = flags;
@@ -663,15 +675,51 @@ fn with_slashes(value: &Value) -> Value {
     slashed
 }
 
-/// Tools take paths as they are; only a tilde at the front is understood by some of them.
+/// `//host/share`: a folder of another machine, which learns who asks for it.
+fn is_share(path: &str) -> bool {
+    let host = path.strip_prefix("//").and_then(|rest| rest.split('/').next()).unwrap_or("");
+    let own = ["?", ".", "localhost", "127.0.0.1", "wsl$", "wsl.localhost"];
+    !host.is_empty() && host.starts_with(|letter: char| letter.is_ascii_alphanumeric()) && !own.contains(&host)
+}
+
+/// `file:///x` is the file `/x` of this machine.
+fn without_scheme(path: &str) -> &str {
+    let local = ["file://localhost/", "file:///"].iter().find_map(|start| path.strip_prefix(start));
+    local.and_then(|rest| path.get(path.len() - rest.len() - 1..)).unwrap_or(path)
+}
+
+/// Variables that stand for a folder at the front of a path, as some tools expand them.
+const FOLDER_VARIABLES: [(&str, &str); 10] = [
+    ("$HOME", "~"),
+    ("${HOME}", "~"),
+    ("$env:USERPROFILE", "~"),
+    ("%USERPROFILE%", "~"),
+    ("%HOMEPATH%", "~"),
+    ("%APPDATA%", "~/AppData/Roaming"),
+    ("%LOCALAPPDATA%", "~/AppData/Local"),
+    ("%SystemRoot%", "C:/Windows"),
+    ("%WINDIR%", "C:/Windows"),
+    ("%PROGRAMDATA%", "C:/ProgramData"),
+];
+
+/// Tools take paths as they are; only a tilde or a variable at the front is understood by some of them.
 fn agent_path_value(text: &str) -> Value {
     let origin = Origin::default();
-    match text.strip_prefix('~') {
-        Some(rest) if rest.is_empty() || rest.starts_with('/') => {
-            let mut value = Value::piece(Piece::Home(String::new()), origin);
-            value.push_text(rest, origin);
-            value
-        }
-        _ => Value::text(text, origin),
+    let variable = FOLDER_VARIABLES.iter().find_map(|(name, folder)| {
+        let (start, rest) = text.split_at_checked(name.len())?;
+        let whole = start.eq_ignore_ascii_case(name) && (rest.is_empty() || rest.starts_with(['/', '\\']));
+        whole.then(|| format!("{folder}{}", rest.replace('\\', "/")))
+    });
+    let text = variable.as_deref().unwrap_or(text);
+    let Some(rest) = text.strip_prefix('~') else { return Value::text(text, origin) };
+    let (user, below) = rest.find('/').map_or((rest, ""), |slash| rest.split_at(slash));
+    // An editor's copy (`~$x`, `~1`) is a file; a name of letters is somebody's home.
+    if !user.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+        || (below.is_empty() && !user.is_empty())
+    {
+        return Value::text(text, origin);
     }
+    let mut value = Value::piece(Piece::Home(user.to_owned()), origin);
+    value.push_text(below, origin);
+    value
 }

@@ -57,6 +57,25 @@ pub enum TargetPath {
     Unknown,
 }
 
+impl Effect {
+    /// Something that a written file sets for later.
+    pub(crate) fn configured(action: usize, flags: Vec<&'static str>, value: &str) -> Effect {
+        let target = Target { value: Value::text(value, Origin::default()), path: TargetPath::None };
+        Effect {
+            kind: EffectKind::Configure,
+            targets: vec![target],
+            flags,
+            argument: None,
+            command: None,
+            action,
+            script: None,
+            origin: Origin::default(),
+            site: Site::Here,
+            folder: None,
+        }
+    }
+}
+
 impl Target {
     /// The known path.
     pub fn path(&self) -> Option<&str> {
@@ -267,6 +286,8 @@ effect_kinds! {
     ExposeSecret = "expose-secret" Path;
     /// Something of the guard is named, and no entry says what is done with it.
     Mention = "mention" Path;
+    /// A written file makes others run or trust something later; the flags say what, the target is the guilty value.
+    Configure = "configure" Name;
     /// The guard is changed or switched off.
     ChangeGuard = "change-guard" Name;
 }

@@ -8,9 +8,10 @@ use crate::event::Event;
 use crate::glob;
 use crate::path::{self, Folders, Place, is_below, is_within, parent};
 use crate::points;
+use crate::remnant::{self, Remnant, RemnantKind};
 use crate::truth::Truth;
 use crate::world::{Known, Names, Real, Untracked, World};
-use reflex_shell::{Piece, Site};
+use reflex_shell::{Piece, Site, Value};
 use reflex_tables::Node;
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,6 +33,8 @@ pub struct Facts<'a> {
     /// What else the call does, by condition and action: many effects ask the same.
     accompanied: RefCell<BTreeMap<(u32, usize), Truth>>,
     temporary: Vec<String>,
+    /// What earlier calls left behind.
+    past: OnceCell<Vec<Remnant>>,
     /// Which questions stand in `asked` already, by their word and target.
     told: RefCell<BTreeSet<(usize, usize)>>,
     /// Questions that were asked, with their answers: what `explain` shows.
@@ -99,6 +102,7 @@ impl<'a> Facts<'a> {
             regenerable: RefCell::default(),
             accompanied: RefCell::default(),
             temporary: world.temporary(),
+            past: OnceCell::new(),
             told: RefCell::default(),
             asked: RefCell::default(),
             lost: RefCell::default(),
@@ -251,6 +255,7 @@ impl<'a> Facts<'a> {
         }
         if matches!(effect.kind, EffectKind::Read | EffectKind::SendFile | EffectKind::RunFile) {
             paths.extend(self.aliases().sources(text));
+            paths.extend(self.copied_before(&real.path));
         }
         let pattern = self.pattern(effect, target, &real, paths.first().map_or(text, String::as_str));
         Seen { real, place, paths, sure, pattern, classes: RefCell::default() }
@@ -281,6 +286,40 @@ impl<'a> Facts<'a> {
         }
         let whole = [Place::Root, Place::Home, Place::Workspace, Place::Temporary].contains(&self.place(&real.path));
         (!whole).then(|| Pattern::Tree(real.path.clone()))
+    }
+
+    /// What earlier calls of the session left behind.
+    pub(crate) fn past(&self) -> &[Remnant] {
+        self.past.get_or_init(|| self.world.remnants())
+    }
+
+    /// What the file is a copy of that an earlier call made, or what was packed into it.
+    fn copied_before(&self, path: &str) -> impl Iterator<Item = String> {
+        let copies = self.past().iter().filter(move |known| known.kind == RemnantKind::Copy);
+        let path = path.to_owned();
+        copies.filter(move |known| is_within(&path, &known.path)).map(|known| known.from.clone())
+    }
+
+    /// The path that a word of an effect's command names, where that is known.
+    pub(crate) fn lexical(&self, value: &Value, effect: &Effect) -> Option<String> {
+        let cwd = effect.folder.as_deref()?;
+        match path::lexical(value, Folders { cwd, ..self.folders() }, &|name| self.world.variable(name)) {
+            TargetPath::Known { text, .. } => Some(text),
+            TargetPath::None | TargetPath::Unknown => None,
+        }
+    }
+
+    /// The link that an effect makes, and where it leads.
+    pub(crate) fn link(&self, effect: &Effect) -> Option<(String, String)> {
+        aliases::made_link(effect, self.folders(), &|name| self.world.variable(name))
+    }
+
+    /// Whether the path was fetched by an earlier call, or lies in a folder that this call or an earlier one cloned.
+    fn was_fetched(&self, path: &str) -> bool {
+        let own = self.analysis.effects.iter().filter(|effect| effect.kind == EffectKind::Fetch);
+        let mut own = own.filter_map(|effect| remnant::cloned(self.analysis, effect, self.tables));
+        let holds = |known: &Remnant| known.kind == RemnantKind::Fetched && is_within(path, &known.path);
+        own.any(|known| holds(&known)) || self.past().iter().any(holds)
     }
 
     /// What a copy or move into a folder writes there.
@@ -406,6 +445,8 @@ impl<'a> Facts<'a> {
                 Truth::from(here && !names.iter().any(|name| self.in_class("production-name", name)))
             }
             "unmerged" => self.is_unmerged(&folder, target),
+            "fetched" => Truth::from(self.was_fetched(&folder)),
+            "secret-seen" => Truth::from(self.past().iter().any(|known| known.kind == RemnantKind::Seen)),
             _ => match target.filter(|target| target.path().is_some()) {
                 Some(target) => self.file_fact(effect, target, name),
                 None => Truth::Unknown,

@@ -4,6 +4,7 @@
 mod aliases;
 mod analyze;
 mod condition;
+mod disguise;
 mod effect;
 mod event;
 mod facts;
@@ -13,11 +14,13 @@ mod gatekeeper;
 mod glob;
 pub mod injection;
 mod latency;
+mod later;
 pub mod loopbreaker;
 mod path;
 mod points;
 mod quote;
 mod recipe;
+mod remnant;
 mod scripts;
 mod secret;
 mod sentinel;
@@ -38,6 +41,7 @@ pub use glob::fits;
 pub use latency::{Latency, Tick};
 pub use path::{Folders, Place, absolute, is_absolute, is_below, is_within, parent};
 pub use reflex_shell as shell;
+pub use remnant::{Remnant, RemnantKind, written_by};
 pub use scripts::{Script, Usage};
 pub use secret::{Secret, find as find_secrets, redact, redacted};
 pub use sentinel::Weighed;
@@ -64,6 +68,8 @@ pub struct Judgement {
     pub step: Step,
     /// How long it took.
     pub latency: Latency,
+    /// What the call leaves behind for those after it, if it runs.
+    pub left: Vec<Remnant>,
 }
 
 /// Judges one event: analysis, detectors, gatekeeper.
@@ -73,6 +79,7 @@ pub fn judge(event: &Event, policy: Policy, tables: Node<'static>, world: &dyn W
     watch.stop("analyze");
     let facts = Facts::new(event, &analysis, tables, world);
     let (mut findings, weighed) = sentinel::inspect(&facts, &|_| true, &mut watch);
+    let left = remnant::left_by(&facts, &findings);
     let fingerprint = fingerprint::of(event, &analysis);
     let goals = loopbreaker::step::goals(&analysis, &weighed);
     let step = Step { goals, ..loopbreaker::step::of(event, &analysis, &fingerprint, tables) };
@@ -81,7 +88,7 @@ pub fn judge(event: &Event, policy: Policy, tables: Node<'static>, world: &dyn W
     let verdict = gatekeeper::decide(policy, &facts, findings);
     let asked = facts.asked();
     watch.stop("gatekeeper");
-    Judgement { analysis, verdict, asked, weighed, fingerprint, step, latency: watch.latency() }
+    Judgement { analysis, verdict, asked, weighed, fingerprint, step, latency: watch.latency(), left }
 }
 
 /// Judges what comes to an agent: a prompt, what a tool gave back. What is done is done, so it is never stopped; the agent
@@ -111,7 +118,8 @@ pub fn overhear(event: &Event, policy: Policy, tables: Node<'static>, world: &dy
     let verdict = gatekeeper::decide(policy, &facts, findings);
     watch.stop("gatekeeper");
     let latency = watch.latency();
-    Judgement { analysis, verdict, asked: Vec::new(), weighed: Vec::new(), fingerprint, step, latency }
+    let (asked, weighed, left) = (Vec::new(), Vec::new(), Vec::new());
+    Judgement { analysis, verdict, asked, weighed, fingerprint, step, latency, left }
 }
 
 /// Flags of effects that are about a text which an event brings.

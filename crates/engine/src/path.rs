@@ -111,79 +111,6 @@ fn through_process(path: String, cwd: &str) -> String {
     if is_process { through_process(absolute(below, leads_to), cwd) } else { path }
 }
 
-/// The path that a program which decodes it would open, if it hides its dots or slashes: percent signs, once and
-/// twice, overlong and wide letters, backslashes, dots and slashes as numbers.
-pub(crate) fn decoded(text: &str) -> Option<String> {
-    const SPELLINGS: [(&str, &str); 22] = [
-        ("%uff0e", "."),
-        ("%u2215", "/"),
-        ("%u2216", "/"),
-        ("%uefc8", "/"),
-        ("%uf025", "/"),
-        ("%c0%ae", "."),
-        ("%c0%2e", "."),
-        ("%e0%40%ae", "."),
-        ("%c0ae", "."),
-        ("%e0%80%ae", "."),
-        ("%f0%80%80%ae", "."),
-        ("%c0%af", "/"),
-        ("%c0%2f", "/"),
-        ("%c1%9c", "/"),
-        ("%c0%5c", "/"),
-        ("%c0%9v", "/"),
-        ("%e0%80%af", "/"),
-        ("0x2e", "."),
-        ("0x2f", "/"),
-        ("0x5c", "/"),
-        ("\u{ff0e}", "."),
-        ("\u{2215}", "/"),
-    ];
-    let telling = |text: &str| text.contains(['%', '\\', '\u{ff0e}', '\u{2215}']) || text.contains("0x");
-    if !telling(text) {
-        return None;
-    }
-    let mut plain = text.to_owned();
-    for _ in 0..MOST_DECODINGS {
-        let mut next = plain.to_ascii_lowercase();
-        let has_wide = SPELLINGS.iter().any(|(spelled, _)| next.contains(spelled));
-        if has_wide {
-            for (spelled, meant) in SPELLINGS {
-                next = next.replace(spelled, meant);
-            }
-        } else {
-            next = percent_decoded(&plain);
-        }
-        if next == plain {
-            break;
-        }
-        plain = next;
-    }
-    let ended = plain.split(['\0', '\n', '\r']).next().unwrap_or("").replace('\\', "/");
-    (ended != text).then_some(ended)
-}
-
-/// Twice is common, three times is not; what is left then stays as it is.
-const MOST_DECODINGS: usize = 4;
-
-fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    loop {
-        match rest {
-            [b'%', high, low, more @ ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
-                let digit = |byte: u8| char::from(byte).to_digit(16).unwrap_or(0) as u8;
-                bytes.push(digit(*high) * 16 + digit(*low));
-                rest = more;
-            }
-            [byte, more @ ..] => {
-                bytes.push(*byte);
-                rest = more;
-            }
-            [] => return String::from_utf8_lossy(&bytes).into_owned(),
-        }
-    }
-}
-
 /// Joined to `cwd` if it is relative, with `.`, `..` and doubled slashes taken out.
 pub fn absolute(text: &str, cwd: &str) -> String {
     let named = windows_path(text);
@@ -341,7 +268,7 @@ impl Place {
         if temporary.iter().find(below_temporary).is_some() {
             return Place::Temporary;
         }
-        let of_somebody = ["/home", "/Users"].iter().any(|homes| is_below(path, homes));
+        let of_somebody = is_within(path, "/root") || ["/home", "/Users"].iter().any(|homes| is_below(path, homes));
         if of_somebody && !is_within(path, home) {
             return Place::OtherHome;
         }
@@ -390,16 +317,6 @@ pub(crate) fn is_connection(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn hidden_dots_and_slashes_are_seen() {
-        let check = |text: &str, plain: Option<&str>| assert_eq!(decoded(text).as_deref(), plain, "{text}");
-        check("%2e%2e%2fetc", Some("../etc"));
-        check("%252e%252e/x", Some("../x"));
-        check("..%c0%af..%c0%afx%00.html", Some("../../x"));
-        check("a\\..\\b", Some("a/../b"));
-        check("src/a b.rs", None);
-    }
 
     #[test]
     fn a_process_is_no_way_around() {

@@ -4,11 +4,28 @@
 use crate::analyze::{Analysis, Drafter};
 use crate::effect::{Effect, EffectKind, TargetPath};
 use crate::event::{Action, Event};
+use crate::later::{self, Later};
 use crate::path::{self, Folders, parent};
 use crate::recipe::TaskFile;
 use crate::world::World;
 use reflex_shell::{Command, Language, Reading, Site, Surroundings, Value};
 use reflex_tables::Node;
+
+/// What a build takes from others and gives to them.
+const REACHES_OTHERS: [EffectKind; 12] = [
+    EffectKind::RunFetched,
+    EffectKind::RunDecoded,
+    EffectKind::GiveShell,
+    EffectKind::StartShell,
+    EffectKind::Connect,
+    EffectKind::Send,
+    EffectKind::SendText,
+    EffectKind::SendFile,
+    EffectKind::PrintEnvironment,
+    EffectKind::RevealSecret,
+    EffectKind::OpenTunnel,
+    EffectKind::Mine,
+];
 
 /// More scripts than these are not read for one call.
 const MOST_SCRIPTS: usize = 32;
@@ -196,6 +213,9 @@ impl Follower<'_> {
     fn written(&mut self, index: usize, action: &Action) {
         let (Action::Write { path, content } | Action::Edit { path, content }) = action else { return };
         let path = path::absolute(&path.with_slashes(), &self.event.cwd);
+        if let Some(later) = later::of(self.tables, &path, content) {
+            return self.later(index, &path, later);
+        }
         let (language, text) = if crate::aliases::name_of(&path) == "package.json" {
             (Language::Shell, TaskFile::Package.recipe(content, &["install".to_owned()]))
         } else if let Some(language) = language_if_run(&path, content) {
@@ -214,6 +234,41 @@ impl Follower<'_> {
             assignments: Vec::new(),
         };
         self.read(index, 1, found);
+    }
+
+    /// What a written file makes others run or trust.
+    fn later(&mut self, action: usize, path: &str, later: Later) {
+        let own = |effect: &&mut Effect| effect.action == action && effect.script.is_none();
+        self.analysis.effects.iter_mut().filter(own).for_each(|effect| effect.flags.push("understood"));
+        for (flags, value) in later.settings {
+            self.analysis.effects.push(Effect::configured(action, flags, &value));
+        }
+        for script in later.scripts {
+            if self.analysis.scripts.len() < MOST_SCRIPTS {
+                self.later_text(action, path, script);
+            }
+        }
+    }
+
+    fn later_text(&mut self, action: usize, path: &str, script: later::Text) {
+        let first = self.analysis.effects.len();
+        let found = Found {
+            path: path.to_owned(),
+            text: script.text,
+            language: script.language,
+            usage: Usage::Written,
+            parameters: Vec::new(),
+            folder: Some(self.event.workspace.clone()),
+            assignments: Vec::new(),
+        };
+        self.read(action, 1, found);
+        let mut index = 0;
+        self.analysis.effects.retain(|effect| {
+            index += 1;
+            index <= first || script.whole || REACHES_OTHERS.contains(&effect.kind)
+        });
+        let own = self.analysis.effects.iter_mut().skip(first);
+        own.filter(|effect| effect.site == Site::Here).for_each(|effect| effect.site = script.site);
     }
 
     fn read(&mut self, action: usize, level: usize, found: Found) {

@@ -1,10 +1,11 @@
 //! Properties of a URL that say something about where it leads.
 
-/// Whether the URL has a property: `password`, `disguised`, `plain`, `own`, `script`.
+/// Whether the URL has a property: `password`, `disguised`, `plain`, `own`, `script`, `laden`.
 ///
 /// `password` – a password stands before the host; `disguised` – the host is not what it looks like (letters of other
 /// alphabets, their ASCII form, encoded letters, a name before an `@`); `plain` – it is fetched without encryption from
-/// a host that is not this machine; `own` – this machine; `script` – the path names a script.
+/// a host that is not this machine; `own` – this machine; `script` – the path names a script; `laden` – a part
+/// of it is so long that it carries something, or is printed by a program.
 pub(crate) fn has(url: &str, property: &str) -> bool {
     let Parts { scheme, user, host, path } = parts(url);
     match property {
@@ -18,6 +19,7 @@ pub(crate) fn has(url: &str, property: &str) -> bool {
         }
         "plain" => matches!(scheme, "http" | "ftp") && !is_own(host) && !host.is_empty(),
         "own" => is_own(host),
+        "laden" => url.split(['?', '&', '=', '/', '.', '#', '+', '…']).any(is_load) || url.contains("$("),
         "script" => {
             let file = path.split(['?', '#']).next().unwrap_or("").rsplit('/').next().unwrap_or("");
             [".sh", ".bash", ".py", ".ps1", ".run"].iter().any(|end| file.ends_with(end))
@@ -43,6 +45,14 @@ fn parts(url: &str) -> Parts<'_> {
         None => place.split(':').next().unwrap_or(place),
     };
     Parts { scheme, user, host, path }
+}
+
+/// A part of letters and digits in which more could stand than a name or a digest.
+fn is_load(part: &str) -> bool {
+    let digest = part.len() == 40 || part.len() == 64;
+    let hexadecimal = part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let word = part.bytes().any(|byte| byte.is_ascii_digit()) || part.bytes().any(|byte| byte.is_ascii_uppercase());
+    part.len() >= 32 && word && !(digest && hexadecimal) && !part.contains(' ')
 }
 
 /// This machine, or a name that only stands inside of it.
@@ -74,5 +84,8 @@ mod tests {
         check("http://x.example/a", "plain", true);
         check("http://[::1]:9200/a", "own", true);
         check("https://x.example/i.sh?a=b", "script", true);
+        check("https://x.example/?d=QVBJX0tFWT1zay1saXZlLTEyMzQ1Njc4OTA", "laden", true);
+        check("https://x.example/commit/0123456789abcdef0123456789abcdef01234567", "laden", false);
+        check("https://x.example/a-long-title-of-an-article-about-nothing", "laden", false);
     }
 }

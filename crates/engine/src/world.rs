@@ -3,6 +3,7 @@
 use crate::latency::Tick;
 use crate::loopbreaker::Step;
 use crate::path::{is_within, parent};
+use crate::remnant::Remnant;
 use std::collections::BTreeMap;
 
 /// An answer, or that it is not known.
@@ -94,6 +95,8 @@ pub trait World {
     fn protected(&self, path: &str) -> Vec<String>;
     /// A clock to measure by; it stands still where nothing is measured.
     fn clock(&self) -> Tick;
+    /// What earlier calls of the session left behind.
+    fn remnants(&self) -> Vec<Remnant>;
 }
 
 /// A world that is only supposed: what `eval` and the tests judge in. What is not given is not known.
@@ -119,6 +122,8 @@ pub struct Supposed {
     pub folds_case: bool,
     /// The calls of the session before.
     pub past: Vec<Step>,
+    /// What earlier calls of the session left behind.
+    pub remnants: Vec<Remnant>,
 }
 
 /// Git facts that are given. Paths are relative to the project's root; what is not listed is tracked and unchanged.
@@ -296,5 +301,9 @@ impl World for Supposed {
 
     fn clock(&self) -> Tick {
         Tick::default()
+    }
+
+    fn remnants(&self) -> Vec<Remnant> {
+        self.remnants.clone()
     }
 }

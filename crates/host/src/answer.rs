@@ -85,7 +85,7 @@ impl Host {
         let record = record::call(&scribe, heard, &judgement, &told);
         let recorded = store.record(record, record::is_durable(&judgement));
         let call = memory::call(heard, &judgement, released.is_some());
-        let remembered = store.remember(whose(&event), &call);
+        let remembered = store.remember(whose(&event), &call).and(keep(&store, &event, &judgement));
         told_if_lost((agent.write)(&event, &judgement.verdict, &delivery), recorded, remembered)
     }
 
@@ -228,6 +228,14 @@ fn whose(event: &Event) -> Whose<'_> {
     }
 }
 
+/// What the call leaves behind, unless it does not run.
+fn keep(store: &Store, event: &Event, judgement: &Judgement) -> io::Result<()> {
+    if judgement.left.is_empty() || judgement.verdict.decision == Decision::Deny {
+        return Ok(());
+    }
+    store.keep_remnants(whose(event), &judgement.left)
+}
+
 fn nanos(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
@@ -265,6 +273,7 @@ fn unjudged(decision: Decision) -> Judgement {
         fingerprint: Default::default(),
         step: Default::default(),
         latency: Default::default(),
+        left: Vec::new(),
     }
 }
 

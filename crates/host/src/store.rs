@@ -7,6 +7,7 @@ pub mod approvals;
 mod chain;
 pub mod life;
 mod log;
+mod remnants;
 mod search;
 pub mod session;
 

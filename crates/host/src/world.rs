@@ -5,7 +5,7 @@ use crate::git::{Fact, Ignored, Repository};
 use crate::store::Store;
 use crate::store::session::Whose;
 use reflex_engine::loopbreaker::Step;
-use reflex_engine::{Known, MOST_CONTENT, Names, Real, Tick, Untracked, World, fits, is_within};
+use reflex_engine::{Known, MOST_CONTENT, Names, Real, Remnant, Tick, Untracked, World, fits, is_within};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -179,6 +179,10 @@ impl World for LocalWorld<'_> {
 
     fn is_ignored(&self, path: &str) -> Known<bool> {
         self.ask(path, |repository, _| repository.is_ignored(Path::new(path)))
+    }
+
+    fn remnants(&self) -> Vec<Remnant> {
+        self.session.map(|(store, whose)| store.remnants(whose)).unwrap_or_default()
     }
 
     fn uncommitted(&self, path: &str) -> Known<Names> {

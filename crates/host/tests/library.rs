@@ -172,7 +172,9 @@ fn names_of_program(entry: &Entry) -> Vec<String> {
     aliases.iter().filter_map(Value::as_str).map(str::to_owned).chain([entry.name.clone()]).collect()
 }
 
-const FACTS: [&str; 12] = [
+const FACTS: [&str; 14] = [
+    "fetched",
+    "secret-seen",
     "production",
     "local",
     "stashes",

@@ -104,6 +104,7 @@ pub fn read_as(language: Language, text: &str, surroundings: &Surroundings<'_>) 
         interpreter.in_language(languages::Script { language, text, origin }, &Stream::default());
     }
     interpreter.end_shell();
+    interpreter.reading.files = interpreter.files.known();
     interpreter.reading
 }
 

@@ -57,6 +57,9 @@ pub struct Reading {
     pub multiplying: Vec<Origin>,
     /// What the text does to its own shell, in the order in which it is found.
     pub changes: Vec<Change>,
+    /// Files that the text writes, where it is known what stands in them at its end: their path below the folder in
+    /// which the text begins, or below the root, and their content.
+    pub files: Vec<(String, String)>,
 }
 
 /// Something by which a text changes its own shell. No program runs.

@@ -5,10 +5,13 @@ use crate::status;
 use clap::ArgMatches;
 use reflex_agents::{BadEvent, universal};
 use reflex_engine::loopbreaker::{Step, finish};
-use reflex_engine::{Decision, Event, Judgement, Moment, Supposed, Verdict};
+use reflex_engine::{
+    Action, Decision, Event, Judgement, Moment, Remnant, RemnantKind, Severity, Supposed, Verdict, absolute, written_by,
+};
 use reflex_host::store::session::WINDOW;
 use reflex_host::{Host, Mode};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 
 pub(super) fn run(matches: &ArgMatches) -> u8 {
@@ -87,13 +90,16 @@ impl Judge {
         event
     }
 
-    /// The strictest verdict of the steps, with the findings of all; they name the step.
+    /// The strictest verdict of the steps, played in one session, with the findings of all; they name the step.
     fn sequence(&self, object: &Map<String, Value>) -> Result<Verdict, BadEvent> {
         let Some(Value::Array(steps)) = object.get("steps") else { return Err(problem("steps", "is not a list")) };
         let mut strictest = Verdict { confidence: 100, ..Verdict::default() };
         let (mut session, mut others) = (Session::default(), Vec::new());
         for (index, step) in steps.iter().enumerate() {
             let mut verdict = self.step(&step_event(object, step)?, &mut session)?;
+            if step.is_string() {
+                verdict = without_prose(verdict);
+            }
             verdict.findings.iter_mut().for_each(|finding| finding.at.within = format!("step:{index}"));
             let rank = |verdict: &Verdict| (verdict.decision, !verdict.advice.is_empty());
             let heard = if rank(&verdict) > rank(&strictest) {
@@ -112,12 +118,23 @@ impl Judge {
 #[derive(Default)]
 struct Session {
     past: Vec<Step>,
+    remnants: Vec<Remnant>,
+    files: BTreeMap<String, String>,
 }
 
 impl Session {
-    /// The world as the steps before have left it.
+    /// The world as the steps before have left it; what an event says of it itself counts more.
     fn enter(&self, world: &mut Supposed) {
         world.past.clone_from(&self.past);
+        for (path, text) in &self.files {
+            world.files.entry(path.clone()).or_insert_with(|| text.clone());
+        }
+        let (links, rest): (Vec<&Remnant>, Vec<&Remnant>) =
+            self.remnants.iter().partition(|remnant| remnant.kind == RemnantKind::Link);
+        for link in links {
+            world.links.entry(link.path.clone()).or_insert_with(|| link.from.clone());
+        }
+        world.remnants.extend(rest.into_iter().cloned());
     }
 
     fn keep(&mut self, event: &Event, judgement: &Judgement) {
@@ -130,7 +147,32 @@ impl Session {
         }
         let most = self.past.len().saturating_sub(WINDOW);
         self.past.drain(..most);
+        if !refused && event.moment.is_before_execution() {
+            self.keep_left(event, judgement);
+        }
     }
+
+    fn keep_left(&mut self, event: &Event, judgement: &Judgement) {
+        self.remnants.extend(judgement.left.iter().cloned());
+        self.files.extend(written_by(&judgement.analysis));
+        for action in &event.actions {
+            if let Action::Write { path, content } = action {
+                self.files.insert(absolute(&path.with_slashes(), &event.cwd), content.clone());
+            }
+        }
+    }
+}
+
+/// A step that is only a text may be what an agent said instead of a command: that no shell reads it is no finding.
+fn without_prose(mut verdict: Verdict) -> Verdict {
+    let found = verdict.findings.len();
+    verdict.findings.retain(|finding| finding.id != "code/unreadable");
+    let risk = verdict.findings.iter().map(|finding| finding.severity).max().unwrap_or_default();
+    if verdict.findings.len() < found && risk < Severity::High {
+        (verdict.decision, verdict.risk) = (Decision::Pass, risk);
+        verdict.reasons.clear();
+    }
+    verdict
 }
 
 /// A step inherits what the sequence says; a bare text is a command.

@@ -258,7 +258,7 @@ pub struct Whose<'a> {
 }
 
 impl Whose<'_> {
-    fn file(self) -> String {
+    pub(super) fn file(self) -> String {
         let mut digest = Sha256::new();
         // A call without a name for its subagent has the file that it always had.
         let parts = [self.client, self.session, self.role.unwrap_or("")];
@@ -272,7 +272,7 @@ impl Whose<'_> {
 }
 
 impl Store {
-    fn sessions(&self) -> PathBuf {
+    pub(super) fn sessions(&self) -> PathBuf {
         self.folder.join("sessions")
     }
 

@@ -21,6 +21,18 @@ pub(super) struct Files {
     pub(super) changes: u32,
 }
 
+impl Files {
+    /// Files of which the only content is known.
+    pub(super) fn known(&self) -> Vec<(String, String)> {
+        let only = |contents: &[Stream]| match contents {
+            [only] => only.text.literal().map(|text| text.into_owned()),
+            _ => None,
+        };
+        let files = self.contents.iter().filter_map(|(path, contents)| Some((path.clone(), only(contents)?)));
+        files.filter(|(path, text)| !text.is_empty() && !path.starts_with(['$', '~'])).collect()
+    }
+}
+
 impl Interpreter<'_> {
     /// The contents that this text may have given to a file, also to the file of a process substitution.
     pub(super) fn written(&self, path: &Value) -> Vec<Stream> {

@@ -1,0 +1,430 @@
+//! What a file that is only written makes others run or trust later: build servers, containers, editors, package
+//! managers, the agent itself. Told from the file's name and content, without running anything.
+
+mod servers;
+mod yaml;
+
+use crate::glob;
+use crate::injection;
+use reflex_shell::{Language, Site};
+use reflex_tables::Node;
+use serde_json::Value as Json;
+
+/// A longer content is written by programs, not by agents.
+const MOST_CONTENT: usize = crate::world::MOST_CONTENT;
+
+/// What a written file means for later.
+#[derive(Debug, Default)]
+pub(crate) struct Later {
+    /// Texts that would be run.
+    pub(crate) scripts: Vec<Text>,
+    /// What it sets: flags that rules know, and the guilty value.
+    pub(crate) settings: Vec<(Vec<&'static str>, String)>,
+}
+
+/// A text that a written file makes others run.
+#[derive(Debug)]
+pub(crate) struct Text {
+    pub(crate) text: String,
+    pub(crate) language: Language,
+    /// On which system it runs.
+    pub(crate) site: Site,
+    /// All that it does counts; else only what it takes from others and gives to them, for what a build does to its
+    /// own files is its business.
+    pub(crate) whole: bool,
+}
+
+impl Later {
+    fn set(&mut self, flags: &[&'static str], value: impl Into<String>) {
+        let setting = (flags.to_vec(), value.into());
+        if !self.settings.contains(&setting) {
+            self.settings.push(setting);
+        }
+    }
+
+    /// Orders that nobody gives in such a file who means the agent well.
+    fn orders(&mut self, tables: Node<'static>, content: &str) {
+        let content = without_prohibitions(content);
+        let found = injection::scan(&content, tables);
+        let Some(sign) = found.signs.first().filter(|_| found.is_told()) else { return };
+        let part = content.get(sign.span.start..sign.span.end).unwrap_or("").trim();
+        self.set(&["orders"], if part.is_empty() { &sign.name } else { part });
+    }
+
+    fn run(&mut self, text: impl Into<String>, site: Site) {
+        self.scripts.push(Text { text: text.into(), language: Language::Shell, site, whole: false });
+    }
+
+    fn run_all(&mut self, text: impl Into<String>, site: Site) {
+        self.scripts.push(Text { text: text.into(), language: Language::Shell, site, whole: true });
+    }
+}
+
+/// What the content means, if the file is of a kind that is understood. An edit shows only the text that comes in.
+pub(crate) fn of(tables: Node<'static>, path: &str, content: &str) -> Option<Later> {
+    let places = tables.get("places");
+    let (class, read) = KINDS.iter().find(|(class, _)| belongs(places.get(class), path))?;
+    let mut later = Later::default();
+    if content.len() <= MOST_CONTENT {
+        read(content, &mut later);
+    }
+    if READ_BY_AGENTS.contains(class) {
+        later.orders(tables, content);
+    }
+    Some(later)
+}
+
+/// Classes of files that an agent reads as what it is to do.
+const READ_BY_AGENTS: [&str; 2] = ["tool-servers", "agent-instructions"];
+
+type Reader = fn(&str, &mut Later);
+
+/// Classes of `library/places` whose files are understood.
+const KINDS: [(&str, Reader); 12] = [
+    ("workflows", workflow),
+    ("build-servers", pipeline),
+    ("container-files", container_file),
+    ("dev-containers", devcontainer),
+    ("editor-tasks", editor_tasks),
+    ("tool-servers", servers::read),
+    ("package-sources", registry),
+    ("cargo-settings", cargo_settings),
+    ("recipes", recipes),
+    ("python-hooks", python_hook),
+    ("folder-hooks", folder_hook),
+    ("agent-instructions", instructions),
+];
+
+fn belongs(class: Node<'_>, path: &str) -> bool {
+    let fits = |pattern: &str| glob::fits(pattern, path, "");
+    class.items().any(|place| place.get("paths").texts().any(fits) && !place.get("except").texts().any(fits))
+}
+
+/// Triggers by which a workflow runs with the project's rights for what strangers send.
+const FOR_STRANGERS: [&str; 2] = ["pull_request_target", "workflow_run"];
+
+/// Triggers that strangers set off by writing something.
+const BY_STRANGERS: [&str; 4] = ["issue_comment", "discussion_comment", "issues", "fork"];
+
+/// What strangers write into a repository: a `run` that pastes it runs it.
+const STRANGERS_WORDS: [&str; 11] = [
+    ".title",
+    ".body",
+    ".head_ref",
+    ".head.ref",
+    ".head.label",
+    ".head.repo",
+    ".message",
+    ".name",
+    ".email",
+    ".label",
+    ".default_branch",
+];
+
+fn workflow(content: &str, later: &mut Later) {
+    let mut bounded = false;
+    for (keys, value) in yaml::entries(content) {
+        let key = keys.last().map_or("", String::as_str);
+        let first = keys.first().map_or("", String::as_str);
+        let named = |trigger: &&str| {
+            let words = value.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
+            keys.get(1).is_some_and(|key| key == *trigger)
+                || (keys.len() == 1 && words.clone().any(|word| word == &**trigger))
+        };
+        if first == "on" {
+            if let Some(trigger) = FOR_STRANGERS.iter().find(|trigger| named(trigger)) {
+                later.set(&["workflow", "for-strangers"], *trigger);
+            }
+            if let Some(trigger) = BY_STRANGERS.iter().find(|trigger| named(trigger)) {
+                later.set(&["workflow", "by-strangers"], *trigger);
+            }
+        }
+        // Who says what a workflow may do has thought of who sets it off.
+        bounded |= keys.iter().any(|key| key == "permissions") && value != "write-all";
+        if key == "permissions" && value == "write-all" {
+            later.set(&["workflow", "all-rights"], "write-all");
+        }
+        if key == "run" {
+            if let Some(pasted) = pasted_words(&value) {
+                later.set(&["workflow", "pasted"], pasted);
+            }
+            later.run(value, Site::Remote);
+        }
+    }
+    if bounded {
+        later.settings.retain(|(flags, _)| !flags.contains(&"by-strangers"));
+    }
+}
+
+/// The first `${{ … }}` with words of strangers in it.
+fn pasted_words(script: &str) -> Option<String> {
+    script.split("${{").skip(1).filter_map(|behind| behind.split("}}").next()).map(str::trim).find_map(|expression| {
+        let of_event = expression.starts_with("github.event.") || expression == "github.head_ref";
+        let words = STRANGERS_WORDS.iter().any(|word| expression.ends_with(word));
+        (of_event && words).then(|| expression.to_owned())
+    })
+}
+
+/// Other build servers: whatever stands under these keys is run.
+fn pipeline(content: &str, later: &mut Later) {
+    const SCRIPTS: [&str; 9] =
+        ["script", "before_script", "after_script", "run", "command", "commands", "bash", "install", "before_install"];
+    for (keys, value) in yaml::entries(content) {
+        if keys.last().is_some_and(|key| SCRIPTS.contains(&key.as_str())) && !value.is_empty() {
+            later.run(value, Site::Remote);
+        }
+    }
+}
+
+fn container_file(content: &str, later: &mut Later) {
+    let joined = content.replace("\\\r\n", " ").replace("\\\n", " ");
+    for line in joined.lines() {
+        let (word, rest) = line.trim_start().split_once(char::is_whitespace).unwrap_or((line, ""));
+        let rest = rest.trim_start();
+        if word.eq_ignore_ascii_case("run") && !rest.starts_with('[') {
+            let mut words = rest;
+            while let Some((option, behind)) = words.split_once(' ').filter(|(option, _)| option.starts_with("--")) {
+                let _ = option;
+                words = behind.trim_start();
+            }
+            later.run(words, Site::Container);
+        }
+    }
+}
+
+fn devcontainer(content: &str, later: &mut Later) {
+    let Some(json) = servers::lenient_json(content) else { return };
+    const INSIDE: [&str; 5] =
+        ["onCreateCommand", "updateContentCommand", "postCreateCommand", "postStartCommand", "postAttachCommand"];
+    for name in INSIDE {
+        commands(json.get(name)).into_iter().for_each(|text| later.run(text, Site::Container));
+    }
+    // This one runs on the machine itself, before there is a container.
+    commands(json.get("initializeCommand")).into_iter().for_each(|text| later.run_all(text, Site::Here));
+    let listed = |name: &str| json.get(name).and_then(Json::as_array).into_iter().flatten();
+    for argument in listed("runArgs").filter_map(Json::as_str) {
+        if ["--privileged", "--pid=host", "--network=host", "--userns=host", "--cap-add=ALL", "--cap-add=SYS_ADMIN"]
+            .contains(&argument)
+        {
+            later.set(&["container", "opened"], argument);
+        }
+    }
+    if json.get("privileged").and_then(Json::as_bool) == Some(true) {
+        later.set(&["container", "opened"], "privileged");
+    }
+    for mount in listed("mounts") {
+        servers::mount(mount, later);
+    }
+}
+
+/// A command is a text, a list of words, or several of them by name.
+fn commands(json: Option<&Json>) -> Vec<String> {
+    match json {
+        Some(Json::String(text)) => vec![text.clone()],
+        Some(Json::Array(words)) => {
+            vec![words.iter().filter_map(Json::as_str).map(quoted).collect::<Vec<_>>().join(" ")]
+        }
+        Some(Json::Object(several)) => several.values().flat_map(|one| commands(Some(one))).collect(),
+        Some(Json::Null | Json::Bool(_) | Json::Number(_)) | None => Vec::new(),
+    }
+}
+
+/// As one word of a shell.
+fn quoted(word: &str) -> String {
+    let plain =
+        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"@%_-+=:,./".contains(&byte));
+    if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+fn editor_tasks(content: &str, later: &mut Later) {
+    let Some(json) = servers::lenient_json(content) else { return };
+    for task in json.get("tasks").and_then(Json::as_array).into_iter().flatten() {
+        let command = task.get("command").and_then(Json::as_str).unwrap_or("");
+        if task.pointer("/runOptions/runOn").and_then(Json::as_str) == Some("folderOpen") {
+            later.set(&["editor", "on-open"], command);
+        }
+        let words = task.get("args").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
+        let line: Vec<String> = [command.to_owned()].into_iter().chain(words.map(quoted)).collect();
+        later.run_all(line.join(" "), Site::Here);
+    }
+}
+
+/// Hosts from which packages come when nobody says anything else.
+const USUAL_REGISTRIES: [&str; 8] = [
+    "registry.npmjs.org",
+    "registry.yarnpkg.com",
+    "npm.pkg.github.com",
+    "pypi.org",
+    "files.pythonhosted.org",
+    "test.pypi.org",
+    "download.pytorch.org",
+    "index.crates.io",
+];
+
+/// Where packages are taken from: `registry=`, `index-url =`, `--extra-index-url`.
+fn registry(content: &str, later: &mut Later) {
+    const NAMES: [&str; 8] = [
+        "registry",
+        "npmregistryserver",
+        "index-url",
+        "extra-index-url",
+        "find-links",
+        "trusted-host",
+        "index_url",
+        "default-index",
+    ];
+    for line in content.lines().map(str::trim).filter(|line| !line.starts_with(['#', ';'])) {
+        let Some((name, value)) = line.split_once(['=', ' ', ':']) else { continue };
+        let plain = name.trim_start_matches('-').trim_matches('"').to_ascii_lowercase();
+        let is_registry = NAMES.contains(&plain.rsplit(':').next().unwrap_or(&plain)) || value.starts_with("registry=");
+        let value = value.trim_start_matches("registry=").trim_matches(|letter: char| " \t=:\"'".contains(letter));
+        let host = value.split("://").last().unwrap_or(value).split(['/', ':']).next().unwrap_or("");
+        if is_registry && host.contains('.') && !USUAL_REGISTRIES.contains(&host) {
+            later.set(&["registry"], value);
+        }
+    }
+}
+
+/// Programs that cargo starts in place of its own.
+fn cargo_settings(content: &str, later: &mut Later) {
+    const PROGRAMS: [&str; 5] = ["runner", "rustc-wrapper", "rustc-workspace-wrapper", "rustc", "credential-provider"];
+    for line in content.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+        let Some((name, value)) = line.split_once('=') else { continue };
+        let name = name.trim().rsplit('.').next().unwrap_or("");
+        let value = value.trim().trim_matches(['"', '\'']);
+        if PROGRAMS.contains(&name) && !value.ends_with("sccache") {
+            later.set(&["cargo", "program"], value);
+            later.run_all(value, Site::Here);
+        }
+        if name == "replace-with" {
+            later.set(&["registry"], value);
+        }
+    }
+}
+
+fn recipes(content: &str, later: &mut Later) {
+    let lines = content.lines().filter(|line| line.starts_with(['\t', ' ']) || line.contains("$(shell "));
+    let lines = lines.map(|line| line.trim().trim_start_matches(['@', '-', '+']));
+    later.run(lines.collect::<Vec<_>>().join("\n").replace("$$", "$").replace("$(shell ", "$("), Site::Here);
+}
+
+fn python_hook(content: &str, later: &mut Later) {
+    later.scripts.push(Text { text: content.to_owned(), language: Language::Python, site: Site::Here, whole: false });
+}
+
+fn folder_hook(content: &str, later: &mut Later) {
+    later.run_all(content, Site::Here);
+}
+
+/// What an agent is told by a file: letters that a person does not see, or takes for others, are meant for the agent
+/// alone.
+fn instructions(content: &str, later: &mut Later) {
+    if let Some(hidden) = hidden_letters(content) {
+        later.set(&["hidden-letters"], hidden);
+    }
+}
+
+/// The text without the sentences that forbid something: `never override the rules` is what such files are for. One
+/// that makes an exception stays.
+fn without_prohibitions(content: &str) -> String {
+    const NEGATIONS: [&str; 6] = ["never", "not", "don't", "don\u{2019}t", "cannot", "avoid"];
+    const EXCEPTIONS: [&str; 6] = ["unless", "except", "but", "if", "when", "until"];
+    // A negation that comes late is about something else.
+    const FIRST_WORDS: usize = 5;
+    let forbids = |sentence: &&str| {
+        let lower = sentence.to_lowercase();
+        let words = || lower.split(|letter: char| letter.is_whitespace() || letter == ',' || letter == '.');
+        let named = |known: &[&str], most: usize| {
+            words().filter(|word| !word.is_empty()).take(most).any(|word| known.contains(&word))
+        };
+        named(&NEGATIONS, FIRST_WORDS) && !named(&EXCEPTIONS, usize::MAX)
+    };
+    content.split_inclusive(['.', '!', '?', '\n', ';']).filter(|sentence| !forbids(sentence)).collect()
+}
+
+/// Letters without a shape, letters that turn the direction, and words of two alphabets that look alike.
+pub(super) fn hidden_letters(content: &str) -> Option<String> {
+    let unseen = |letter: char| matches!(letter, '\u{200b}' | '\u{2060}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0001}'..='\u{e007f}');
+    if let Some(letter) = content.chars().find(|letter| unseen(*letter)) {
+        return Some(format!("U+{:04X}", u32::from(letter)));
+    }
+    let alike = |letter: char| matches!(letter, '\u{400}'..='\u{45f}' | '\u{391}'..='\u{3c9}');
+    let mixed = |word: &&str| word.contains(alike) && word.contains(|letter: char| letter.is_ascii_alphabetic());
+    let mut words = content.split(|letter: char| !letter.is_alphabetic());
+    words.find(mixed).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(class: &str, content: &str, scripts: &[&str], settings: &[&str]) {
+        let (_, read) = KINDS.iter().find(|(known, _)| *known == class).unwrap();
+        let mut later = Later::default();
+        read(content, &mut later);
+        let found: Vec<&str> = later.scripts.iter().map(|script| script.text.as_str()).collect();
+        let set: Vec<String> =
+            later.settings.iter().map(|(flags, value)| format!("{} {value}", flags.join(" "))).collect();
+        assert_eq!(
+            (found.as_slice(), set.as_slice()),
+            (scripts, settings.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>().as_slice())
+        );
+    }
+
+    #[test]
+    fn what_a_workflow_runs_and_for_whom() {
+        let text = "on:\n  pull_request_target:\n    types: [opened]\njobs:\n  a:\n    steps:\n      - uses: x/y@v1\n      - name: b\n        run: |\n          make\n          make test\n      - run: echo \"${{ github.event.issue.title }}\"\n";
+        let told = ["workflow for-strangers pull_request_target", "workflow pasted github.event.issue.title"];
+        check("workflows", text, &["make\nmake test", "echo \"${{ github.event.issue.title }}\""], &told);
+        check("workflows", "on: [push, workflow_run]\n", &[], &["workflow for-strangers workflow_run"]);
+        check("workflows", "on: [push, pull_request]\njobs: {}\n", &[], &[]);
+    }
+
+    #[test]
+    fn what_a_container_file_runs() {
+        check("container-files", "FROM x\nRUN --mount=type=cache a && \\\n  b\nCMD [\"c\"]\n", &["a &&    b"], &[]);
+    }
+
+    #[test]
+    fn where_packages_come_from() {
+        check(
+            "package-sources",
+            "registry=https://npm.x.example/\nsave-exact=true\n",
+            &[],
+            &["registry https://npm.x.example/"],
+        );
+        check(
+            "package-sources",
+            "@a:registry=https://npm.x.example\nregistry=https://registry.npmjs.org/\n",
+            &[],
+            &["registry https://npm.x.example"],
+        );
+        check(
+            "package-sources",
+            "--extra-index-url https://x.example/simple\nrequests==2.0\n",
+            &[],
+            &["registry https://x.example/simple"],
+        );
+    }
+
+    #[test]
+    fn what_an_editor_and_a_container_run() {
+        let tasks = r#"{"tasks": [{"command": "make", "args": ["a b"], "runOptions": {"runOn": "folderOpen"}}]}"#;
+        check("editor-tasks", tasks, &["make 'a b'"], &["editor on-open make"]);
+        let container = "{ // x\n \"initializeCommand\": [\"a\", \"b c\"], \"runArgs\": [\"--privileged\"], \"mounts\": [\"source=${localEnv:HOME}/.ssh,target=/x,type=bind\"],\n}";
+        check(
+            "dev-containers",
+            container,
+            &["a 'b c'"],
+            &["container opened --privileged", "container mount ${localEnv:HOME}/.ssh"],
+        );
+    }
+
+    #[test]
+    fn letters_that_nobody_sees() {
+        assert_eq!(hidden_letters("a\u{200b}b").as_deref(), Some("U+200B"));
+        assert!(hidden_letters("Typ\u{435}Script").is_some());
+        assert_eq!(hidden_letters("\u{41f}\u{440}\u{438}\u{432}\u{435}\u{442} world, \u{3b1} = 2"), None);
+    }
+}

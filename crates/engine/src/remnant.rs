@@ -1,0 +1,253 @@
+//! What a call leaves behind for the calls after it: copies of secrets, files that came from elsewhere, secrets that
+//! the agent has seen. A call is judged alone but for these.
+
+use crate::aliases;
+use crate::analyze::Analysis;
+use crate::effect::{Effect, EffectKind, Target};
+use crate::facts::Facts;
+use crate::finding::Finding;
+use crate::path::{self, is_within};
+use crate::truth::Truth;
+use reflex_shell::{Command, CommandId, Selector, Site, Stdin};
+use reflex_tables::Node;
+
+/// Of one call, at most so many remnants are kept.
+const MOST_REMNANTS: usize = 32;
+
+/// A pipeline is followed back over this many commands.
+const MOST_MEMBERS: usize = 32;
+
+/// One thing that an earlier call of the session left behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remnant {
+    /// What it is.
+    pub kind: RemnantKind,
+    /// The absolute path of the file or folder.
+    pub path: String,
+    /// What it is a copy of, or whence it came.
+    pub from: String,
+}
+
+/// What an earlier call left behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RemnantKind {
+    /// The file holds what stood in a secret one.
+    Copy,
+    /// The file or all in the folder was fetched.
+    Fetched,
+    /// The agent has been shown what stands in this secret file.
+    Seen,
+    /// The path is a link.
+    Link,
+}
+
+impl RemnantKind {
+    /// Every kind with the word under which it is kept.
+    pub const ALL: [(RemnantKind, &'static str); 4] = [
+        (RemnantKind::Copy, "copy"),
+        (RemnantKind::Fetched, "fetched"),
+        (RemnantKind::Seen, "seen"),
+        (RemnantKind::Link, "link"),
+    ];
+
+    /// The word under which it is kept.
+    pub fn name(self) -> &'static str {
+        RemnantKind::ALL.iter().find(|(kind, _)| *kind == self).map_or("seen", |(_, name)| name)
+    }
+
+    /// The kind of this word.
+    pub fn named(name: &str) -> Option<RemnantKind> {
+        RemnantKind::ALL.iter().find(|(_, known)| *known == name).map(|(kind, _)| *kind)
+    }
+}
+
+/// Classes of paths whose content is followed.
+const FOLLOWED: [&str; 4] = ["secret", "environment", "secret-folders", "history"];
+
+/// What the judged call leaves behind if it runs.
+pub(crate) fn left_by(facts: &Facts<'_>, findings: &[Finding]) -> Vec<Remnant> {
+    let mut left: Vec<Remnant> = Vec::new();
+    // What no rule calls a secret was none when it was read.
+    let shown = findings.iter().any(|finding| finding.category == "credential");
+    let happens = |effect: &&Effect| effect.site == Site::Here && !is_of_text(facts, effect);
+    for effect in facts.analysis.effects.iter().filter(happens) {
+        let is = |kinds: &[EffectKind]| kinds.contains(&effect.kind);
+        if is(&[EffectKind::Overwrite, EffectKind::Append]) {
+            left.extend(filled(facts, effect));
+        }
+        if is(&[EffectKind::Fetch]) {
+            left.extend(cloned(facts.analysis, effect, facts.tables));
+        }
+        if is(&[EffectKind::Fetch, EffectKind::Read]) {
+            left.extend(flowing(facts, effect));
+        }
+        if is(&[EffectKind::Read]) && shown {
+            left.extend(seen(facts, effect));
+        }
+        if is(&[EffectKind::Link]) {
+            left.extend(facts.link(effect).map(|(path, from)| remnant(RemnantKind::Link, &path, &from)));
+        }
+        if left.len() >= MOST_REMNANTS {
+            break;
+        }
+    }
+    left.truncate(MOST_REMNANTS);
+    left
+}
+
+fn remnant(kind: RemnantKind, path: &str, from: &str) -> Remnant {
+    Remnant { kind, path: path.into(), from: from.into() }
+}
+
+/// What a script would do that is only written has not happened.
+fn is_of_text(facts: &Facts<'_>, effect: &Effect) -> bool {
+    let script = effect.script.and_then(|script| facts.analysis.scripts.get(script));
+    script.is_some_and(|script| script.usage == crate::scripts::Usage::Written)
+}
+
+/// A file that a command fills with what it reads, or with what comes down its pipeline.
+fn filled(facts: &Facts<'_>, effect: &Effect) -> Vec<Remnant> {
+    let feeding = feeding(facts.analysis, effect);
+    if feeding.is_empty() {
+        return Vec::new();
+    }
+    let same = |other: &&Effect| other.action == effect.action && other.script == effect.script;
+    let others = facts.analysis.effects.iter().filter(same);
+    let others = others.filter(|other| other.command.is_some_and(|id| feeding.contains(&id)));
+    let mut left = Vec::new();
+    for other in others {
+        let fetched = other.kind == EffectKind::Fetch && !other.flags.contains(&"cloned");
+        if !fetched && !matches!(other.kind, EffectKind::Read | EffectKind::Move) {
+            continue;
+        }
+        for source in &other.targets {
+            let followed = if fetched { Some(from_elsewhere(facts, source)) } else { origin(facts, other, source) };
+            let Some((kind, from)) = followed else { continue };
+            for place in places(effect, source) {
+                left.push(remnant(kind, &place, &from));
+            }
+        }
+    }
+    left
+}
+
+/// Whence a file was fetched; an address may hold a password, and this is kept.
+fn from_elsewhere(facts: &Facts<'_>, source: &Target) -> (RemnantKind, String) {
+    (RemnantKind::Fetched, crate::secret::redacted(&source.shown(), facts.tables))
+}
+
+/// What a program writes beside its effects, as its entry says with `flows`: the file of a download, an archive.
+fn flowing(facts: &Facts<'_>, effect: &Effect) -> Vec<Remnant> {
+    let Some(command) = facts.analysis.command(effect) else { return Vec::new() };
+    let Some(invocation) = &command.invocation else { return Vec::new() };
+    let fetched = effect.kind == EffectKind::Fetch;
+    let sources: Vec<(RemnantKind, String)> = match effect.targets.first() {
+        Some(target) if fetched => vec![from_elsewhere(facts, target)],
+        Some(_) | None => effect.targets.iter().filter_map(|source| origin(facts, effect, source)).collect(),
+    };
+    let Some((kind, from)) = sources.first() else { return Vec::new() };
+    let mut left = Vec::new();
+    for entry in invocation.grammars.iter().flat_map(|grammar| grammar.0.get("flows").items()) {
+        let of_output = entry.get("from").text() == "output";
+        if of_output != fetched || !reflex_shell::applies(entry, invocation) {
+            continue;
+        }
+        let mut values = Selector(entry.get("to").text()).values(invocation, &command.words);
+        reflex_shell::narrow(entry, &mut values);
+        let paths = values.iter().filter_map(|value| facts.lexical(value, effect));
+        left.extend(paths.map(|path| remnant(*kind, &path, from)));
+    }
+    left
+}
+
+/// The files into which a source goes: the target, and the source's name in it if that is a folder.
+fn places(effect: &Effect, source: &Target) -> Vec<String> {
+    let mut places = Vec::new();
+    for target in effect.targets.iter().filter_map(Target::path) {
+        places.push(target.to_owned());
+        if let (true, Some(source)) = (effect.flags.contains(&"place"), source.path()) {
+            places.push(path::absolute(aliases::name_of(source), target));
+        }
+    }
+    places
+}
+
+/// Which secret or fetched file a source is, or is itself a copy of.
+fn origin(facts: &Facts<'_>, effect: &Effect, source: &Target) -> Option<(RemnantKind, String)> {
+    let path = source.path()?;
+    if FOLLOWED.iter().any(|class| facts.is(effect, source, class) == Truth::Yes) {
+        return Some((RemnantKind::Copy, path.to_owned()));
+    }
+    let past = facts
+        .past()
+        .iter()
+        .find(|known| matches!(known.kind, RemnantKind::Copy | RemnantKind::Fetched) && is_within(path, &known.path))?;
+    Some((past.kind, past.from.clone()))
+}
+
+/// The command of an effect and those from which it gets its input.
+fn feeding(analysis: &Analysis, effect: &Effect) -> Vec<CommandId> {
+    let Some(reading) = analysis.reading(effect) else { return Vec::new() };
+    let mut feeding: Vec<CommandId> = effect.command.into_iter().collect();
+    let mut next = 0;
+    while let Some(id) = feeding.get(next).copied().filter(|_| feeding.len() < MOST_MEMBERS) {
+        next += 1;
+        let piped = match reading.commands.get(id).map(|command| &command.stdin) {
+            Some(Stdin::Pipe(members)) => members.as_slice(),
+            Some(Stdin::Inherited | Stdin::Text(_) | Stdin::File(_)) | None => &[],
+        };
+        feeding.extend(piped.iter().filter(|id| !feeding.contains(id)).copied().collect::<Vec<_>>());
+    }
+    feeding
+}
+
+/// The folder of a clone.
+pub(crate) fn cloned(analysis: &Analysis, effect: &Effect, tables: Node<'static>) -> Option<Remnant> {
+    if !effect.flags.contains(&"cloned") {
+        return None;
+    }
+    let command = analysis.command(effect)?;
+    let source = effect.targets.first()?.value.shown();
+    let operands = operands(command);
+    let at = operands.iter().position(|operand| *operand == source)?;
+    let named = operands.get(at + 1).cloned().unwrap_or_else(|| {
+        let name = source.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or("");
+        name.strip_suffix(".git").unwrap_or(name).to_owned()
+    });
+    let folder = path::absolute(&named, effect.folder.as_deref()?);
+    Some(remnant(RemnantKind::Fetched, &folder, &crate::secret::redacted(&source, tables)))
+}
+
+fn operands(command: &Command) -> Vec<String> {
+    let Some(invocation) = &command.invocation else { return Vec::new() };
+    invocation.operands.iter().filter_map(|at| command.words.get(*at)).map(|word| word.shown()).collect()
+}
+
+fn seen(facts: &Facts<'_>, effect: &Effect) -> Vec<Remnant> {
+    let shows = !effect.flags.contains(&"copied");
+    let secret = |target: &&Target| origin(facts, effect, target).is_some_and(|(kind, _)| kind == RemnantKind::Copy);
+    let targets = effect.targets.iter().filter(|_| shows).filter(secret);
+    targets.filter_map(Target::path).map(|path| remnant(RemnantKind::Seen, path, "")).collect()
+}
+
+/// Files that the texts of the call write, with what stands in them where that is known: what a later call runs.
+pub fn written_by(analysis: &Analysis) -> Vec<(String, String)> {
+    let mut written = Vec::new();
+    let fills = |effect: &&Effect| {
+        matches!(effect.kind, EffectKind::Overwrite | EffectKind::Append)
+            && effect.script.is_none()
+            && effect.site == Site::Here
+    };
+    for effect in analysis.effects.iter().filter(fills) {
+        let Some(reading) = analysis.readings.get(effect.action) else { continue };
+        let folder = effect.folder.as_deref().unwrap_or("/");
+        for path in effect.targets.iter().filter_map(Target::path) {
+            let file = reading
+                .files
+                .iter()
+                .find(|(name, _)| ["/", folder].iter().any(|base| path::absolute(name, base) == path));
+            written.extend(file.map(|(_, text)| (path.to_owned(), text.clone())));
+        }
+    }
+    written
+}
