@@ -10,6 +10,8 @@ mod release;
 mod score;
 mod steps;
 
+#[cfg(unix)]
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -21,7 +23,8 @@ usage: cargo xtask COMMAND
 
   check             the inner loop: format, lints, quick tests
   test              everything that needs no network: format, lints, all tests, documentation, dependencies
-  clients [NAME…]   build the release and play the client cases, or those named, with the real client
+  clients [--binary FILE] [NAME…]
+                    build the release, or take FILE, and play the cases of the real clients, or those named (`codex`, `codex/denied`)
   bench [--check]   measure the release and write docs/reference/speed.md;
                     with --check compare the instructions with that page and write nothing
   score [--check]   judge the development corpora and write docs/reference/quality.md;
@@ -44,6 +47,16 @@ fn main() -> ExitCode {
         ["score", "--check"] => project().and_then(|project| score::check(&project)),
         ["linear"] => project().and_then(|project| linear::write(&project)),
         ["bench", "--check"] => project().and_then(|project| bench::check(&project)),
+        #[cfg(unix)]
+        // Started by the clients, not by people.
+        ["mcp"] => {
+            clients::serve_mcp();
+            Ok(())
+        }
+        #[cfg(unix)]
+        ["clients", "--binary", binary, names @ ..] => {
+            project().and_then(|project| clients::run(&project.root, Path::new(binary), &owned(names)))
+        }
         ["clients", names @ ..] if names.iter().all(|name| !name.starts_with('-')) => {
             project().and_then(|project| play_clients(&project, names))
         }
@@ -113,8 +126,12 @@ fn dependencies(project: &Project) -> Result<(), String> {
 #[cfg(unix)]
 fn play_clients(project: &Project, names: &[&str]) -> Result<(), String> {
     let release = release::build(project)?;
-    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-    clients::run(&project.root, &release.binary, &names)
+    clients::run(&project.root, &release.binary, &owned(names))
+}
+
+#[cfg(unix)]
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
 }
 
 #[cfg(not(unix))]

@@ -60,7 +60,8 @@ impl Line {
         Line { moment, words: &[], modes: &[], before: "", can, proof }
     }
 
-    fn fits(&self, event: &Event) -> bool {
+    /// Whether the line is for this event.
+    pub(crate) fn fits(&self, event: &Event) -> bool {
         let mode = event.mode.as_deref().unwrap_or("");
         self.moment == event.moment
             && (self.words.is_empty() || self.words.contains(&event.word.as_str()))
@@ -68,11 +69,6 @@ impl Line {
             && (self.before.is_empty()
                 || event.version.as_deref().is_some_and(|version| is_older(version, self.before)))
     }
-}
-
-/// What the first line that fits says; where none does, nothing is heard.
-pub(crate) fn of(table: &[Line], event: &Event) -> Abilities {
-    table.iter().find(|line| line.fits(event)).map_or(Abilities::NONE, |line| line.can)
 }
 
 /// Numbers are compared from the left; what is no number ends a version.
@@ -111,6 +107,9 @@ mod tests {
             word: word.into(),
             version: version.map(str::to_owned),
             ..Event::default()
+        };
+        let of = |table: &[Line], event: &Event| {
+            table.iter().find(|line| line.fits(event)).map_or(Abilities::NONE, |line| line.can)
         };
         assert_eq!(of(&table, &event("x", Some("1.9"))), Abilities::DENY);
         assert_eq!(of(&table, &event("x", None)), Abilities::ADVISE);

@@ -4,12 +4,16 @@
 
 pub mod abilities;
 pub mod claude;
+pub mod codex;
+pub mod copilot;
 mod delivery;
+mod form;
 mod json;
 mod payload;
 mod reply;
 pub mod settings;
 mod tools;
+mod trust;
 pub mod universal;
 
 pub use abilities::{Abilities, Ask, Line};
@@ -17,7 +21,8 @@ pub use delivery::{Delivery, deliver};
 pub use json::{BadEvent, object};
 pub use payload::{Payload, caller};
 pub use reply::Reply;
-pub use settings::{Settings, SettingsError, SettingsFile};
+pub use settings::{Settings, SettingsError, SettingsFile, Start, Switch};
+pub use trust::{Step, Trust};
 
 use reflex_engine::{Event, Moment, Verdict};
 
@@ -60,8 +65,8 @@ pub struct Limit {
     pub instead: &'static str,
 }
 
-/// Every agent; who is told from fewer marks stands later.
-pub static AGENTS: &[Agent] = &[claude::AGENT, universal::AGENT];
+/// Every agent. The first is wired where none shows itself; of two that claim a payload, the later is meant.
+pub static AGENTS: &[Agent] = &[claude::AGENT, codex::AGENT, copilot::AGENT, universal::AGENT];
 
 /// The agent of this name.
 pub fn find(name: &str) -> Option<&'static Agent> {
@@ -69,9 +74,14 @@ pub fn find(name: &str) -> Option<&'static Agent> {
 }
 
 impl Agent {
+    /// The line of its table that holds at this event; where there is none, nothing is heard.
+    pub fn line(&self, event: &Event) -> Option<&'static Line> {
+        self.says.iter().find(|line| line.fits(event))
+    }
+
     /// What a hook can say at this event.
     pub fn abilities(&self, event: &Event) -> Abilities {
-        abilities::of(self.says, event)
+        self.line(event).map_or(Abilities::NONE, |line| line.can)
     }
 
     /// Reads bytes that come without an environment: recorded payloads, `check`, tests.

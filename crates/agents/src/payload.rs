@@ -28,13 +28,13 @@ impl Payload<'_> {
 }
 
 /// The agent that really calls: the one that the command line names, unless the payload is that of an agent that runs
-/// the named one's hooks too; without a name, the first whose payload it is.
+/// the named one's hooks too; without a name, the last in [`AGENTS`] whose payload it is.
 pub fn caller(named: Option<&'static Agent>, payload: &Payload<'_>) -> &'static Agent {
     match named {
         Some(named) => {
             let borrows = |agent: &&Agent| agent.runs_hooks_of.contains(&named.name) && (agent.is_caller)(payload);
             AGENTS.iter().find(borrows).unwrap_or(named)
         }
-        None => AGENTS.iter().find(|agent| (agent.is_caller)(payload)).unwrap_or(&universal::AGENT),
+        None => AGENTS.iter().rev().find(|agent| (agent.is_caller)(payload)).unwrap_or(&universal::AGENT),
     }
 }

@@ -15,6 +15,58 @@ pub struct Settings {
     pub programs: &'static [&'static str],
     /// What a person has to know once the hook stands there; empty if nothing.
     pub afterwards: &'static str,
+    /// Switches that turn hooks off: a file in the folder of the first file, a pattern of its text, what to do.
+    pub switches: &'static [Switch],
+    /// How the agent comes to trust the hook, if it has to.
+    pub trust: Option<&'static crate::Trust>,
+}
+
+/// A switch of an agent that turns its hooks off.
+#[derive(Debug, Clone, Copy)]
+pub struct Switch {
+    /// The file, in the folder of the agent's first settings file.
+    pub file: &'static str,
+    /// Whether the file's text has hooks switched off.
+    pub is_off: fn(text: &str) -> bool,
+    /// The switch, as a person finds it there.
+    pub name: &'static str,
+}
+
+/// How an agent starts a hook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Start {
+    /// A program with its arguments.
+    Exec(Vec<String>),
+    /// A line for a shell.
+    Shell(String),
+}
+
+/// The guard's hooks in a text of the form `{"hooks": …}`: the event, and how the agent starts it.
+pub fn guard_hooks(text: &str) -> Vec<(String, Start)> {
+    let Ok(root) = CstRootNode::parse(text, &ParseOptions::default()) else { return Vec::new() };
+    let entries = root.object_value().and_then(|settings| guarded(&settings).ok()).unwrap_or_default();
+    let hooks = entries.iter().flat_map(|entry| entry.guard.iter().map(move |handler| (&entry.event, handler)));
+    hooks.filter_map(|(event, handler)| Some((event.clone(), start(&value_of_object(handler)?)))).collect()
+}
+
+fn start(handler: &Map<String, Value>) -> Start {
+    let text = |name: &str| handler.get(name).and_then(Value::as_str);
+    let line = text("bash").or_else(|| text("command")).unwrap_or("");
+    match handler.get("args").and_then(Value::as_array).filter(|arguments| !arguments.is_empty()) {
+        Some(arguments) => {
+            let words = arguments.iter().filter_map(Value::as_str).map(str::to_owned);
+            let program = text("exec").unwrap_or(line).to_owned();
+            Start::Exec([program].into_iter().chain(words).collect())
+        }
+        None => Start::Shell(line.to_owned()),
+    }
+}
+
+/// Whether a key at the top of a JSON object is true.
+pub(crate) fn is_true(text: &str, key: &str) -> bool {
+    let root = CstRootNode::parse(text, &ParseOptions::default()).ok();
+    let value = root.and_then(|root| root.object_value()?.get(key)?.value());
+    value.and_then(|value| value_of(&value)) == Some(Value::Bool(true))
 }
 
 /// One file of an agent in which the guard's hook stands.
@@ -25,6 +77,8 @@ pub struct SettingsFile {
     pub folder: &'static str,
     /// The file in that folder.
     pub name: &'static str,
+    /// Whether the agent itself writes it, when it comes to trust the hook: `init` leaves it alone.
+    pub by_agent: bool,
     /// The text with the hook of this binary; text that has it already comes back unchanged.
     pub install: fn(text: &str, binary: &str) -> Result<String, SettingsError>,
     /// The text without any hook of ours; `None` if the file was ours alone and can go.
@@ -82,7 +136,7 @@ impl HookFile {
         if self.is_whole(&settings, binary)? {
             return Ok(text.to_owned());
         }
-        self.take_out(&settings)?;
+        Self::take_out(&settings)?;
         for (name, number) in self.beside {
             if settings.get(name).is_none() {
                 settings.insert(0, name, CstInputValue::Number(number.to_string()));
@@ -104,16 +158,19 @@ impl HookFile {
     pub(crate) fn remove(&self, text: &str) -> Result<Option<String>, SettingsError> {
         let root = self.parse(text)?;
         let Some(settings) = root.object_value() else { return Ok(Some(text.to_owned())) };
-        self.take_out(&settings)?;
+        Self::take_out(&settings)?;
         let beside = |name: String| self.beside.iter().any(|(known, _)| *known == name);
         let nothing_left = names(&settings).into_iter().all(beside);
         Ok(if self.own && nothing_left { None } else { Some(root.to_string()) })
     }
 
     fn parse(&self, text: &str) -> Result<CstRootNode, SettingsError> {
-        let options = if self.comments { ParseOptions::default() } else { strict() };
+        // An agent that reads JSON and nothing beyond it drops the whole file for a comment.
+        if !self.comments && !text.trim().is_empty() {
+            serde_json::from_str::<Value>(text).map_err(|problem| SettingsError::NotJson(problem.to_string()))?;
+        }
         let failed = |error: ParseError| SettingsError::NotJson(error.to_string());
-        CstRootNode::parse(text, &options).map_err(failed)
+        CstRootNode::parse(text, &ParseOptions::default()).map_err(failed)
     }
 
     fn entry(&self, binary: &str, event: &str) -> Value {
@@ -123,7 +180,7 @@ impl HookFile {
 
     /// Whether exactly the guard's handlers stand there, or such as a person arranged otherwise and that guard as much.
     fn is_whole(&self, settings: &CstObject, binary: &str) -> Result<bool, SettingsError> {
-        let found = self.guarded(settings)?;
+        let found = guarded(settings)?;
         let is_for = |entry: &Entry, event: &str| {
             entry.event == event
                 && (!self.grouped || sees_every_tool(&entry.object))
@@ -133,27 +190,8 @@ impl HookFile {
         Ok(found.len() == self.events.len() && self.events.iter().all(stands))
     }
 
-    /// The entries in which the guard stands.
-    fn guarded(&self, settings: &CstObject) -> Result<Vec<Entry>, SettingsError> {
-        let Some(hooks) = settings.get("hooks") else { return Ok(Vec::new()) };
-        let hooks = hooks.object_value().ok_or(SettingsError::Shape("hooks"))?;
-        let mut entries = Vec::new();
-        for property in hooks.properties() {
-            let list = property.array_value().ok_or(SettingsError::Shape("hooks.*"))?;
-            let event = property.name().and_then(|name| name.decoded_value().ok()).unwrap_or_default();
-            for object in list.elements().iter().filter_map(CstNode::as_object) {
-                let handlers = object.array_value("hooks").map(|list| list.elements());
-                let handlers = handlers.map_or_else(|| vec![object.clone()], |list| objects(&list));
-                let guard = handlers.into_iter().filter(is_guard).collect();
-                entries.push(Entry { event: event.clone(), list: list.clone(), object, guard });
-            }
-        }
-        entries.retain(|entry| !entry.guard.is_empty());
-        Ok(entries)
-    }
-
-    fn take_out(&self, settings: &CstObject) -> Result<(), SettingsError> {
-        for entry in self.guarded(settings)? {
+    fn take_out(settings: &CstObject) -> Result<(), SettingsError> {
+        for entry in guarded(settings)? {
             let handlers = entry.object.array_value("hooks").map_or(1, |list| list.elements().len());
             if entry.guard.len() == handlers {
                 entry.object.remove();
@@ -166,28 +204,31 @@ impl HookFile {
     }
 }
 
+/// The entries in which the guard stands.
+fn guarded(settings: &CstObject) -> Result<Vec<Entry>, SettingsError> {
+    let Some(hooks) = settings.get("hooks") else { return Ok(Vec::new()) };
+    let hooks = hooks.object_value().ok_or(SettingsError::Shape("hooks"))?;
+    let mut entries = Vec::new();
+    for property in hooks.properties() {
+        let list = property.array_value().ok_or(SettingsError::Shape("hooks.*"))?;
+        let event = property.name().and_then(|name| name.decoded_value().ok()).unwrap_or_default();
+        for object in list.elements().iter().filter_map(CstNode::as_object) {
+            let handlers = object.array_value("hooks").map(|list| list.elements());
+            let handlers = handlers.map_or_else(|| vec![object.clone()], |list| objects(&list));
+            let guard = handlers.into_iter().filter(is_guard).collect();
+            entries.push(Entry { event: event.clone(), list: list.clone(), object, guard });
+        }
+    }
+    entries.retain(|entry| !entry.guard.is_empty());
+    Ok(entries)
+}
+
 /// One entry of an event's list, with the handlers in it that are the guard's.
 struct Entry {
     event: String,
     list: CstArray,
     object: CstObject,
     guard: Vec<CstObject>,
-}
-
-/// JSON and nothing beyond it.
-fn strict() -> ParseOptions {
-    ParseOptions {
-        allow_comments: false,
-        allow_loose_object_property_names: false,
-        allow_trailing_commas: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    }
 }
 
 fn objects(list: &[CstNode]) -> Vec<CstObject> {
@@ -227,6 +268,11 @@ fn is_guard(handler: &CstObject) -> bool {
 /// Whether a shell line runs the guard, at its beginning or behind a wrapper of a few known ones.
 pub(crate) fn runs_guard(line: &str) -> bool {
     let words = words(line);
+    if let [_, _, script, program] = words.as_slice()
+        && script.starts_with("\"$0\" hook ")
+    {
+        return is_ours(program);
+    }
     let is_hook = |pair: &[String]| matches!(pair, [program, word] if is_ours(program) && word == "hook");
     let Some(at) = words.windows(2).position(is_hook) else { return false };
     let wraps = |word: &String| {
@@ -266,7 +312,15 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-#[allow(dead_code, reason = "for the adapters that follow")]
+/// A line for any shell that runs the guard and refuses, with words on standard error, if the guard cannot: missing,
+/// crashed or killed. The inner shell is POSIX's, whatever the user's is.
+pub(crate) fn guarded_line(binary: &str, arguments: &str) -> String {
+    let script = format!(
+        "\"$0\" {arguments} || {{ c=$?; [ $c -eq 2 ] || echo \"Blocked: reflex failed ($c), so this call does not run\" >&2; exit 2; }}"
+    );
+    format!("/bin/sh -c '{script}' {}", quoted(binary))
+}
+
 /// A word that a POSIX shell reads as this text.
 pub(crate) fn quoted(text: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@%".contains(letter);
@@ -385,6 +439,8 @@ mod tests {
             ("'/home me/reflex' hook", true),
             ("timeout 8 reflex hook --agent copilot", true),
             ("X=1 exec \"/a b/rfx\" hook || { exit 2; }", true),
+            ("/bin/sh -c '\"$0\" hook --agent codex || exit 2' '/a b/reflex'", true),
+            ("/bin/sh -c '\"$0\" hook --agent codex || exit 2' /a/other", false),
             ("echo reflex hook", false),
             ("/opt/reflexology hook", false),
             ("reflex status", false),

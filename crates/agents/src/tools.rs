@@ -3,6 +3,7 @@
 
 use crate::json::{BadEvent, optional, required, texts};
 use reflex_engine::shell::Language;
+use reflex_engine::shell::patch::{self, FileChange};
 use reflex_engine::{Action, AgentPath};
 use serde_json::{Map, Value};
 
@@ -10,7 +11,6 @@ use serde_json::{Map, Value};
 pub(crate) type Field = &'static [&'static str];
 
 /// What a tool does, and in which of its arguments that stands.
-#[allow(dead_code, reason = "for the adapters that follow")]
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Tool {
     /// Runs a command.
@@ -22,6 +22,7 @@ pub(crate) enum Tool {
     /// Changes a part of a file. The content may also stand in the entries of a list `edits`.
     Edit { path: Field, content: Field },
     /// Deletes a file.
+    #[allow(dead_code, reason = "for the adapters that follow")]
     Delete { path: Field },
     /// Searches below a folder; without one, below the working directory.
     Search { path: Field },
@@ -84,12 +85,28 @@ pub(crate) fn other(input: &Map<String, Value>) -> Action {
     Action::Other { arguments: Value::Object(input.clone()).to_string() }
 }
 
-/// The arguments of a call, which have to be an object.
-pub(crate) fn arguments<'a>(fields: &'a Map<String, Value>, field: &str) -> Result<&'a Map<String, Value>, BadEvent> {
-    match fields.get(field) {
-        Some(Value::Object(arguments)) => Ok(arguments),
-        Some(_) => Err(BadEvent::of(field, "is not an object")),
-        None => Err(BadEvent::of(field, "is missing")),
+/// The file operations of a patch.
+///
+/// # Errors
+/// A text in which no file stands: what another reader would make of it is not known.
+pub(crate) fn patched(text: &str) -> Result<Vec<Action>, BadEvent> {
+    let actions: Vec<Action> = patch::changes(text).into_iter().flat_map(changed).collect();
+    if actions.is_empty() { Err(BadEvent::of("tool_input", "is no patch that can be read")) } else { Ok(actions) }
+}
+
+/// A file that is moved is changed here and written there: nothing of it is lost.
+fn changed(change: FileChange) -> Vec<Action> {
+    let path = AgentPath::new;
+    match change {
+        FileChange::Add { path: file, content } => vec![Action::Write { path: path(file), content }],
+        FileChange::Delete { path: file } => vec![Action::Delete { path: path(file) }],
+        FileChange::Update { path: file, added, moved: None } => {
+            vec![Action::Edit { path: path(file), content: added }]
+        }
+        FileChange::Update { path: file, added, moved: Some(to) } => {
+            let from = Action::Edit { path: path(file), content: added.clone() };
+            vec![from, Action::Write { path: path(to), content: added }]
+        }
     }
 }
 

@@ -15,7 +15,8 @@ pub const AGENT: Agent = Agent {
     aliases: &["json"],
     title: "the universal event",
     project_variable: None,
-    is_caller: |payload| payload.has("event"),
+    // It is what no agent claims.
+    is_caller: |_| false,
     runs_hooks_of: &[],
     read: read_payload,
     moment,

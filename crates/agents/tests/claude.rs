@@ -10,7 +10,6 @@
 
 use reflex_agents::{Abilities, Reply, claude, deliver};
 use reflex_engine::{Decision, Event, Moment, Verdict};
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 fn tests() -> PathBuf {
@@ -24,50 +23,6 @@ fn fixtures() -> Vec<(String, Vec<u8>)> {
     files.sort();
     let name = |file: &Path| file.file_stem().unwrap().to_string_lossy().into_owned();
     files.iter().map(|file| (name(file), std::fs::read(file).unwrap())).collect()
-}
-
-/// Everything that an event holds, in lines that a person can compare.
-fn shown(event: &Event) -> String {
-    let Event {
-        session,
-        client,
-        version,
-        word,
-        role,
-        subagent,
-        task,
-        mode,
-        cwd,
-        workspace,
-        home,
-        moment,
-        tool,
-        actions,
-        outcome,
-    } = event;
-    let mut text = format!(
-        "  {moment:?}, tool {tool:?}, client {client} {version:?}, word {word}, session {session}, cwd {cwd}\n"
-    );
-    writeln!(text, "  mode {mode:?}, role {role:?}, subagent {subagent:?}, task {task:?}").unwrap();
-    writeln!(text, "  workspace {workspace:?}, home {home:?}").unwrap();
-    actions.iter().for_each(|action| writeln!(text, "  action {action:?}").unwrap());
-    outcome.iter().for_each(|outcome| writeln!(text, "  outcome {outcome:?}").unwrap());
-    text
-}
-
-#[test]
-fn every_recorded_payload_is_read_as_the_snapshot_says() {
-    let mut found = String::new();
-    for (name, bytes) in fixtures() {
-        let event = claude::AGENT.event(&bytes, None).unwrap_or_else(|problem| panic!("{name}: {problem}"));
-        write!(found, "{name}\n{}", shown(&event)).unwrap();
-    }
-    let file = tests().join("claude.snap");
-    if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(&file, &found).unwrap();
-    }
-    let expected = std::fs::read_to_string(&file).unwrap_or_default();
-    assert_eq!(found, expected, "rewrite the snapshot with UPDATE=1 and read the difference");
 }
 
 #[test]
@@ -303,11 +258,22 @@ fn a_prompt_that_would_be_asked_about_is_refused_with_the_way_on() {
 }
 
 #[test]
-fn after_a_tool_and_around_a_session_nothing_is_said() {
+fn after_a_tool_and_around_a_session_nothing_is_decided() {
     for event in TOO_LATE {
-        for verdict in [deny(), ask(), warn()] {
+        for verdict in [deny(), ask()] {
             check_answer(event, &verdict, SILENCE);
         }
+    }
+}
+
+#[test]
+fn a_warning_after_a_tool_and_at_the_start_reaches_the_model() {
+    for event in TOO_LATE {
+        let heard = matches!(event, "PostToolUse" | "PostToolUseFailure" | "SessionStart");
+        let words = format!(
+            "{{\"hookSpecificOutput\":{{\"hookEventName\":\"{event}\",\"additionalContext\":\"Warning: mind the é.\"}}}}\n"
+        );
+        check_answer(event, &warn(), if heard { (&words, "", 0) } else { SILENCE });
     }
 }
 

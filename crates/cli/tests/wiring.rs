@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use support::{Machine, Said, files};
+use support::{APP_SERVER, Machine, Said, files, with_program};
 
 /// Formatting that no printer would make: tabs, comments, a trailing comma, two properties on a line.
 const ODD: &str = "// mine\n{\n\t\"model\" : \"opus\",   \"env\":{\"A\":\"1\"}, /* keep */\n\t\"permissions\": {\n\t\t\"allow\": [ \"Bash(ls:*)\", ],\n\t},\n}\n\n";
@@ -88,11 +88,20 @@ fn ours(text: &str) -> Vec<(String, Value, Value)> {
 
 #[track_caller]
 fn check_installed(text: &str) {
-    let handler = json!({
-        "type": "command", "command": env!("CARGO_BIN_EXE_reflex"),
-        "args": ["hook", "--agent", "claude", "--event", "PreToolUse"], "timeout": 300, "onFailure": "block",
-    });
-    assert_eq!(ours(text), [("PreToolUse".into(), json!("*"), handler)], "{text}");
+    let handler = |event: &str| {
+        json!({
+            "type": "command", "command": env!("CARGO_BIN_EXE_reflex"),
+            "args": ["hook", "--agent", "claude", "--event", event], "timeout": 300,
+        })
+    };
+    let mut before = handler("PreToolUse");
+    before["onFailure"] = "block".into();
+    let after = ["PostToolUse", "PostToolUseFailure"].map(|event| (event.into(), json!("*"), handler(event)));
+    let expected: Vec<(String, Value, Value)> =
+        [("PreToolUse".into(), json!("*"), before)].into_iter().chain(after).collect();
+    let mut found = ours(text);
+    found.sort_by_key(|(event, _, _)| expected.iter().position(|(known, _, _)| known == event));
+    assert_eq!(found, expected, "{text}");
 }
 
 /// In, in again without a change, and out to the last byte.
@@ -136,11 +145,15 @@ fn where_there_was_no_file_there_is_none_afterwards() {
 fn new_settings_read_like_a_person_wrote_them() {
     let machine = Machine::new();
     done(&machine, "init");
-    let expected = format!(
-        "{{\n  \"hooks\": {{\n    \"PreToolUse\": [\n      {{\n        \"matcher\": \"*\",\n        \"hooks\": [\n          {{\n            \"type\": \"command\",\n            \"command\": \"{}\",\n            \"args\": [\"hook\", \"--agent\", \"claude\", \"--event\", \"PreToolUse\"],\n            \"timeout\": 300,\n            \"onFailure\": \"block\"\n          }}\n        ]\n      }}\n    ]\n  }}\n}}\n",
-        env!("CARGO_BIN_EXE_reflex")
-    );
-    assert_eq!(fs::read_to_string(settings(&machine)).unwrap(), expected);
+    let group = |event: &str, end: &str| {
+        format!(
+            "    \"{event}\": [\n      {{\n        \"matcher\": \"*\",\n        \"hooks\": [\n          {{\n            \"type\": \"command\",\n            \"command\": \"{}\",\n            \"args\": [\"hook\", \"--agent\", \"claude\", \"--event\", \"{event}\"],\n            \"timeout\": 300{end}\n          }}\n        ]\n      }}\n    ]",
+            env!("CARGO_BIN_EXE_reflex")
+        )
+    };
+    let before = group("PreToolUse", ",\n            \"onFailure\": \"block\"");
+    let after = [before, group("PostToolUse", ""), group("PostToolUseFailure", "")].join(",\n");
+    assert_eq!(fs::read_to_string(settings(&machine)).unwrap(), format!("{{\n  \"hooks\": {{\n{after}\n  }}\n}}\n"));
 }
 
 #[test]
@@ -419,4 +432,115 @@ fn both_names_of_the_agent_are_known_and_others_are_not() {
         check_installed(&fs::read_to_string(settings(&machine)).unwrap());
     }
     check_untouched(&Machine::new(), &["init", "--yes", "--agent", "universal"], 64, "`universal`");
+}
+
+/// The files of an agent before, with the guard, again with the guard, and without it.
+#[track_caller]
+fn check_agent(agent: &str, file: &str, before: Option<&str>) -> String {
+    let machine = Machine::new();
+    let path = with_program(&machine, "codex", APP_SERVER);
+    let file = machine.home().join(file);
+    if let Some(text) = before {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, text).unwrap();
+    }
+    let run = |command: &str| {
+        let said = machine.reflex([command, "--yes", "--agent", agent]).env("PATH", &path).run();
+        assert_eq!((said.code, said.stderr.as_str()), (0, ""), "{said:?}");
+        said.stdout
+    };
+    run("init");
+    let once = fs::read_to_string(&file).unwrap();
+    assert!(run("init").contains(&format!("{agent}: {} is as it should be\n", file.display())));
+    assert_eq!(fs::read_to_string(&file).unwrap(), once);
+    run("uninstall");
+    assert_eq!(fs::read_to_string(&file).ok().as_deref(), before, "{once}");
+    run("uninstall");
+    assert_eq!(fs::read_to_string(&file).ok().as_deref(), before);
+    let left: Vec<PathBuf> =
+        files(&machine.home()).into_iter().map(|(file, _)| file).filter(|file| file.is_file()).collect();
+    assert!(left.iter().all(|left| *left == file || left.starts_with(machine.home().join(".local"))), "{left:?}");
+    once
+}
+
+#[test]
+fn the_hooks_of_codex_come_and_go_to_the_byte() {
+    const HOOKS: &str = ".codex/hooks.json";
+    let new = check_agent("codex", HOOKS, None);
+    let line = format!(
+        "/bin/sh -c '\"$0\" hook --agent codex --event PreToolUse || {{ c=$?; [ $c -eq 2 ] || echo \"Blocked: reflex failed ($c), so this call does not run\" >&2; exit 2; }}' {}",
+        env!("CARGO_BIN_EXE_reflex")
+    );
+    let handler = json!({"type": "command", "command": line, "timeout": 300});
+    let line = format!("{} hook --agent codex --event PostToolUse", env!("CARGO_BIN_EXE_reflex"));
+    let after = json!({"type": "command", "command": line, "timeout": 300});
+    let group = |handler: Value| json!([{"matcher": "*", "hooks": [handler]}]);
+    let expected = json!({"hooks": {"PreToolUse": group(handler), "PostToolUse": group(after)}});
+    assert_eq!(parsed(&new), expected);
+    for (_, text) in SHAPES {
+        let plain = text.is_empty() || serde_json::from_str::<Value>(text).is_ok();
+        if plain {
+            check_agent("codex", HOOKS, Some(text));
+        }
+    }
+    check_agent("codex", HOOKS, Some("{\r\n\t\"description\":\"x\" ,\"hooks\":{ \"PreToolUse\":[]}}"));
+}
+
+#[test]
+fn the_hooks_of_copilot_are_a_file_of_their_own() {
+    let new = check_agent("copilot", ".copilot/hooks/reflex.json", None);
+    let handler = |event: &str| {
+        json!([{
+            "type": "command", "exec": env!("CARGO_BIN_EXE_reflex"),
+            "args": ["hook", "--agent", "copilot", "--event", event], "timeoutSec": 300,
+        }])
+    };
+    let hooks = ["preToolUse", "postToolUse", "postToolUseFailure"].map(|event| (event.to_owned(), handler(event)));
+    assert_eq!(parsed(&new), json!({"version": 1, "hooks": hooks.into_iter().collect::<serde_json::Map<_, _>>()}));
+    let foreign = "{\"version\": 1, \"hooks\": {\"preToolUse\": [{\"type\": \"command\", \"bash\": \"other\"}]}}";
+    assert!(check_agent("copilot", ".copilot/hooks/reflex.json", Some(foreign)).contains("\"other\""));
+}
+
+#[test]
+fn what_codex_would_not_read_is_left_alone() {
+    for (text, problem) in
+        [("{\"hooks\": {}, }", "it is not JSON"), ("// x\n{}", "it is not JSON"), ("[]", "`settings`")]
+    {
+        let machine = Machine::new();
+        fs::create_dir(machine.home().join(".codex")).unwrap();
+        fs::write(machine.home().join(".codex/hooks.json"), text).unwrap();
+        check_untouched(&machine, &["init", "--yes", "--agent", "codex"], 1, problem);
+    }
+}
+
+#[test]
+fn trust_that_cannot_be_had_is_told_and_the_way_to_it_too() {
+    let machine = Machine::new();
+    let run = |path: &str| machine.reflex(["init", "--yes", "--agent", "codex"]).env("PATH", path).run();
+    let said = run("/nowhere");
+    assert_eq!(said.code, 1);
+    assert!(said.stderr.contains("it is not trusted (`codex` cannot be started") && said.stderr.contains("/hooks"));
+    let deaf =
+        with_program(&machine, "codex", "#!/bin/sh\necho '{\"id\":1,\"error\":{\"message\":\"no such method\"}}'\n");
+    assert!(run(&deaf).stderr.contains("(no such method)"), "{:?}", run(&deaf));
+    let gone = with_program(&machine, "codex", "#!/bin/sh\nexit 1\n");
+    assert!(run(&gone).stderr.contains("(it ended without an answer)"), "{:?}", run(&gone));
+}
+
+#[test]
+fn where_several_agents_are_used_each_is_wired_and_each_goes_again() {
+    let machine = Machine::new();
+    let path = with_program(&machine, "codex", APP_SERVER);
+    fs::create_dir(machine.home().join(".copilot")).unwrap();
+    let said = machine.reflex(["init", "--yes"]).env("PATH", &path).run();
+    assert_eq!(said.code, 0, "{said:?}");
+    for (file, there) in
+        [(".codex/hooks.json", true), (".copilot/hooks/reflex.json", true), (".claude/settings.json", false)]
+    {
+        assert_eq!(machine.home().join(file).exists(), there, "{file}");
+    }
+    let said = machine.reflex(["uninstall", "--yes"]).env("PATH", &path).run();
+    assert_eq!(said.code, 0, "{said:?}");
+    let left = files(&machine.home()).into_iter().filter(|(file, _)| file.is_file());
+    assert!(left.map(|(file, _)| file).all(|file| file.starts_with(machine.home().join(".local"))));
 }

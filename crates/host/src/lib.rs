@@ -4,12 +4,14 @@ mod aliases;
 mod answer;
 mod case;
 mod clock;
+pub mod doctor;
 mod folders;
 pub mod git;
 mod memory;
 pub mod person;
 mod record;
 pub mod store;
+mod trust;
 mod wiring;
 mod world;
 

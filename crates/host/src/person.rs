@@ -18,13 +18,14 @@ const AGENTS: [&str; 16] = [
 ];
 
 /// Variables that agents set for what they run.
-const VARIABLES: [&str; 8] = [
+const VARIABLES: [&str; 9] = [
     "CLAUDECODE",
     "CLAUDE_CODE_ENTRYPOINT",
     "CODEX_SANDBOX",
     "CODEX_THREAD_ID",
     "GEMINI_CLI",
     "COPILOT_AGENT_SESSION_ID",
+    "COPILOT_CLI",
     "OPENCODE",
     "CURSOR_AGENT",
 ];

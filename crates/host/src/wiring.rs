@@ -1,7 +1,8 @@
 //! The agents' settings files on this machine: planned changes, and writing them whole.
 
 use crate::folders::Folders;
-use reflex_agents::{AGENTS, Agent, Settings, SettingsFile};
+use crate::trust::Wish;
+use reflex_agents::{AGENTS, Agent, Limit, Settings, SettingsFile};
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -52,6 +53,30 @@ impl Wiring {
         self.agent.name
     }
 
+    /// The agent.
+    pub(crate) fn adapter(&self) -> &'static Agent {
+        self.agent
+    }
+
+    /// What is known about the agent's settings.
+    pub(crate) fn settings(&self) -> &'static Settings {
+        self.settings
+    }
+
+    pub(crate) fn home(&self) -> &Path {
+        &self.folders.home
+    }
+
+    /// The agent's folder, in which its files stand.
+    pub(crate) fn folder(&self) -> PathBuf {
+        folder_of(self.form, &self.folders)
+    }
+
+    /// What never reaches a hook of the agent.
+    pub fn limits(&self) -> &'static [Limit] {
+        self.agent.limits
+    }
+
     /// Whether this is the agent of that name or alias.
     pub fn is_for(&self, name: &str) -> bool {
         reflex_agents::find(name).is_some_and(|agent| agent.name == self.agent.name)
@@ -63,6 +88,32 @@ impl Wiring {
         let has = |folder: PathBuf| self.settings.programs.iter().any(|program| folder.join(program).is_file());
         self.settings.folders.iter().any(|folder| self.folders.home.join(folder).is_dir())
             || std::env::split_paths(&path).any(has)
+    }
+
+    /// Whether `init` has nothing to write here: the agent does, when it comes to trust the hook.
+    pub fn is_written_by_agent(&self) -> bool {
+        self.form.by_agent
+    }
+
+    /// Brings the agent to trust the hook that stands there now; `None` where it asks for no trust. What the agent
+    /// writes while it does is remembered, so that it can be taken back.
+    ///
+    /// # Errors
+    /// Why the hook is not trusted.
+    pub fn trust(&self) -> Option<Result<(), String>> {
+        let trust = self.settings.trust.filter(|_| !self.form.by_agent)?;
+        let kept: Vec<Wiring> =
+            Wiring::all().into_iter().filter(|wiring| wiring.is_for(self.agent.name) && wiring.form.by_agent).collect();
+        let before: Vec<Option<String>> = kept.iter().map(|wiring| wiring.read().unwrap_or(None)).collect();
+        let done = crate::trust::ask(trust, &self.folders.home, Wish::Have);
+        for (wiring, before) in kept.iter().zip(before) {
+            let after = wiring.read().unwrap_or(None);
+            if after.is_some() && after != before {
+                // A copy that cannot be kept costs the way back and not the trust.
+                let _ = wiring.remember(&Change { before, after });
+            }
+        }
+        Some(done)
     }
 
     /// What a person has to know once the hook stands there; empty if nothing.
@@ -172,8 +223,12 @@ impl Wiring {
 }
 
 fn file_of(form: &SettingsFile, folders: &Folders) -> PathBuf {
+    folder_of(form, folders).join(form.name)
+}
+
+fn folder_of(form: &SettingsFile, folders: &Folders) -> PathBuf {
     let named = form.variable.and_then(std::env::var_os).map(PathBuf::from).filter(|folder| folder.is_absolute());
-    named.unwrap_or_else(|| folders.home.join(form.folder)).join(form.name)
+    named.unwrap_or_else(|| folders.home.join(form.folder))
 }
 
 fn mode_of(path: &Path) -> u32 {

@@ -327,6 +327,7 @@ impl Interpreter<'_> {
             Language::Shell => self.text(text, Placement::From(origin), stdin),
             Language::Makefile => self.texts(&decode::makefile(text), origin),
             Language::Crontab => self.texts(&decode::crontab(text), origin),
+            Language::Patch => self.texts(&crate::patch::commands(text), origin),
             Language::Awk => crate::awk::run(self, text, origin, stdin),
             Language::Sed => crate::sed::run(self, text, origin, stdin),
             Language::Python

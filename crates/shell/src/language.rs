@@ -20,6 +20,8 @@ pub enum Language {
     Makefile,
     /// Tables of cron.
     Crontab,
+    /// Patches of the tool `apply_patch`.
+    Patch,
     /// JavaScript, also with types.
     JavaScript,
     /// Perl.
@@ -36,7 +38,7 @@ pub enum Language {
 
 impl Language {
     /// Every language, with the word that the library uses for it.
-    pub const ALL: [(Language, &'static str); 14] = [
+    pub const ALL: [(Language, &'static str); 15] = [
         (Language::Shell, "shell"),
         (Language::PowerShell, "powershell"),
         (Language::Cmd, "cmd"),
@@ -45,6 +47,7 @@ impl Language {
         (Language::Sed, "sed"),
         (Language::Makefile, "makefile"),
         (Language::Crontab, "crontab"),
+        (Language::Patch, "patch"),
         (Language::JavaScript, "javascript"),
         (Language::Perl, "perl"),
         (Language::Ruby, "ruby"),
@@ -79,6 +82,7 @@ impl Language {
             Language::Sed => "sed text",
             Language::Makefile => "makefile",
             Language::Crontab => "crontab",
+            Language::Patch => "patch",
             Language::JavaScript => "javascript text",
             Language::Perl => "perl text",
             Language::Ruby => "ruby text",

@@ -13,6 +13,7 @@ mod invocation;
 mod language;
 mod languages;
 mod output;
+pub mod patch;
 mod patterns;
 mod program;
 mod sed;

@@ -1,61 +1,65 @@
-//! The pinned Claude Code, fetched with npm into the cache once.
+//! Claude Code: how it is started, and the calls that its model makes.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::json;
 
-use super::process;
+use super::cases::CLAUDE;
+use super::client::{Client, PROMPT};
+use super::model::Call;
+use super::npm::Package;
+use super::sandbox::{Mode, Sandbox};
 
-const PACKAGE: &str = "@anthropic-ai/claude-code";
-const VERSION: &str = "2.1.329";
-const NPM_DEADLINE: Duration = Duration::from_secs(300);
+pub(super) const CLIENT: Client = Client {
+    name: "claude",
+    package: Package {
+        name: "@anthropic-ai/claude-code",
+        version: "2.1.329",
+        platform: "@anthropic-ai/claude-code",
+        executable: "claude",
+    },
+    start,
+    settings,
+    cases: CLAUDE,
+};
 
-/// The path of the client's self-contained executable, installed below `cache` unless that version is there already.
-pub(super) fn installed(cache: &Path) -> Result<PathBuf, String> {
-    let folder = cache.join("claude");
-    let executable = folder.join("node_modules").join(platform_package()?).join("claude");
-    if is_pinned(&folder) && executable.is_file() {
-        return Ok(executable);
-    }
-    install(&folder).or_else(|_| install(&folder))?;
-    if !executable.is_file() {
-        return Err(format!("npm installed {PACKAGE}@{VERSION} without `{}`", executable.display()));
-    }
-    Ok(executable)
+fn settings(sandbox: &Sandbox) -> PathBuf {
+    sandbox.home().join(".claude").join("settings.json")
 }
 
-fn platform_package() -> Result<String, String> {
-    let system = match std::env::consts::OS {
-        "linux" => "linux",
-        "macos" => "darwin",
-        other => return Err(format!("the client cases do not run on {other}")),
+fn start(sandbox: &Sandbox, client: &mut Command, mode: &Mode, model: &str) {
+    let mode = match mode {
+        Mode::Default => "default",
+        Mode::BypassPermissions => "bypassPermissions",
     };
-    let processor = match std::env::consts::ARCH {
-        "x86_64" => "x64",
-        "aarch64" => "arm64",
-        other => return Err(format!("the client cases do not run on {other}")),
-    };
-    Ok(format!("{PACKAGE}-{system}-{processor}"))
+    client.args(["-p", PROMPT, "--output-format", "json", "--permission-mode", mode]);
+    let [server, argument] = sandbox.server();
+    let servers = json!({"mcpServers": {"echo": {"command": server, "args": [argument]}}});
+    client.arg("--mcp-config").arg(servers.to_string());
+    client.env("ANTHROPIC_BASE_URL", model).env("ANTHROPIC_API_KEY", "none");
+    client.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+    client.env("DISABLE_AUTOUPDATER", "1").env("DISABLE_TELEMETRY", "1");
+    // As root the client refuses to bypass permissions elsewhere.
+    client.env("IS_SANDBOX", "1");
 }
 
-fn is_pinned(folder: &Path) -> bool {
-    let manifest = folder.join("node_modules").join(PACKAGE).join("package.json");
-    let Ok(text) = fs::read_to_string(manifest) else { return false };
-    serde_json::from_str::<Value>(&text)
-        .is_ok_and(|manifest| manifest.get("version").is_some_and(|version| version == VERSION))
+/// A shell command.
+pub(super) fn bash(command: &str) -> Call {
+    Call::function("Bash", json!({"command": command, "description": "One step of the task"}))
 }
 
-fn install(folder: &Path) -> Result<(), String> {
-    fs::create_dir_all(folder).map_err(|error| format!("cannot make `{}`: {error}", folder.display()))?;
-    // Without a manifest of its own npm would climb to the next one above and install there.
-    fs::write(folder.join("package.json"), "{\"private\":true}\n").map_err(|error| error.to_string())?;
-    let mut npm = Command::new("npm");
-    npm.args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--save-exact"]);
-    npm.arg(format!("{PACKAGE}@{VERSION}")).current_dir(folder);
-    let finished = process::finish(&mut npm, &folder.join("npm"), NPM_DEADLINE)
-        .map_err(|error| format!("{error}; the client cases need npm on the PATH to fetch {PACKAGE}@{VERSION}"))?;
-    if finished.success { Ok(()) } else { Err(format!("npm could not fetch {PACKAGE}@{VERSION}: {}", finished.stderr)) }
+/// A file with this content.
+pub(super) fn write(path: &Path, content: &str) -> Call {
+    Call::function("Write", json!({"file_path": path, "content": content}))
+}
+
+/// A look into a file.
+pub(super) fn read(path: &Path) -> Call {
+    Call::function("Read", json!({"file_path": path}))
+}
+
+/// A call of the MCP server.
+pub(super) fn shout(text: &str, path: &Path) -> Call {
+    Call::function("mcp__echo__shout", json!({"text": text, "path": path}))
 }

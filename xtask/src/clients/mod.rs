@@ -1,42 +1,72 @@
-//! Drives the real Claude Code against a scripted model and the built `reflex`: what the guard promises, seen from outside.
+//! Drives the real clients against a scripted model and the built `reflex`: what the guard promises, seen from outside.
 
 mod cases;
 mod claude;
+mod client;
+mod codex;
+mod copilot;
 mod http;
+mod mcp;
 mod model;
+mod npm;
 mod process;
 mod sandbox;
 mod told;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use cases::{CASES, Case};
+use cases::Case;
+use client::{CLIENTS, Client};
+pub(crate) use mcp::serve as serve_mcp;
 use sandbox::{Failure, Sandbox, Stage};
 
-/// Plays every case, or those named in `only`, prints a line for each and then `N passed, M failed`.
+/// Plays every case, or those named in `only` (`codex`, `codex/denied`), prints a line for each and then
+/// `N passed, M failed`.
 ///
 /// `reflex` is a built binary; each case works on its own copy. The folder of a failed case is kept.
 ///
 /// # Errors
-/// When the client cannot be installed, `only` names no case, or a case fails.
+/// When a client cannot be installed, `only` names no case, or a case fails.
 pub(crate) fn run(root: &Path, reflex: &Path, only: &[String]) -> Result<(), String> {
     let chosen = chosen(only)?;
     let reflex = reflex.canonicalize().map_err(|error| format!("no reflex at `{}`: {error}", reflex.display()))?;
     let cache = cache_folder(root)?;
-    let client = claude::installed(&cache)?;
-    let stage = Stage { client, reflex, runs: cache.join("runs") };
-    let failed = chosen.iter().filter(|case| !passes(&stage, case)).count();
-    println!("{} passed, {failed} failed", chosen.len() - failed);
-    if failed > 0 { Err(format!("{failed} of {} client cases failed", chosen.len())) } else { Ok(()) }
+    let (mut failed, mut played) = (0, 0);
+    for (client, cases) in chosen {
+        let executable = client.package.installed(&cache, client.name)?;
+        let (reflex, unpacked) = (reflex.clone(), cache.join("unpacked"));
+        let stage = Stage { client, executable, cache: unpacked, reflex, runs: cache.join("runs") };
+        played += cases.len();
+        let begun = Instant::now();
+        let passes = |case: &&&Case| begun.elapsed() < CLIENT_TIME && passes(&stage, case);
+        let passed = cases.iter().filter(passes).count();
+        if begun.elapsed() >= CLIENT_TIME {
+            println!("FAIL  {}: its cases took longer than {} s", client.name, CLIENT_TIME.as_secs());
+        }
+        failed += cases.len() - passed;
+    }
+    println!("{} passed, {failed} failed", played - failed);
+    if failed > 0 { Err(format!("{failed} of {played} client cases failed")) } else { Ok(()) }
 }
 
-fn chosen(only: &[String]) -> Result<Vec<&'static Case>, String> {
-    if let Some(unknown) = only.iter().find(|name| CASES.iter().all(|case| case.name != **name)) {
-        return Err(format!("no client case is called `{unknown}`"));
+/// A client that hangs in every case shall not hold up all others.
+const CLIENT_TIME: Duration = Duration::from_secs(90);
+
+type Chosen = Vec<(&'static Client, Vec<&'static Case>)>;
+
+fn chosen(only: &[String]) -> Result<Chosen, String> {
+    let is = |name: &str, client: &Client, case: &Case| {
+        name == client.name || name.split_once('/') == Some((client.name, case.name))
+    };
+    let known = |name: &str| CLIENTS.iter().any(|client| client.cases.iter().any(|case| is(name, client, case)));
+    if let Some(unknown) = only.iter().find(|name| !known(name)) {
+        return Err(format!("no client or case is called `{unknown}`"));
     }
-    Ok(CASES.iter().filter(|case| only.is_empty() || only.iter().any(|name| name == case.name)).collect())
+    let wanted = |client: &Client, case: &Case| only.is_empty() || only.iter().any(|name| is(name, client, case));
+    let of = |client: &'static Client| (client, client.cases.iter().filter(|case| wanted(client, case)).collect());
+    Ok(CLIENTS.iter().map(of).filter(|(_, cases): &(_, Vec<_>)| !cases.is_empty()).collect())
 }
 
 /// Not the temporary folder: deleting there is harmless to Reflex, and these cases are about folders that matter.
@@ -58,9 +88,10 @@ fn passes(stage: &Stage, case: &Case) -> bool {
         outcome = play(stage, case);
     }
     let seconds = start.elapsed().as_secs_f64();
+    let name = format!("{}/{}", stage.client.name, case.name);
     match &outcome {
-        Ok(()) => println!("ok    {:<34} {seconds:5.1} s", case.name),
-        Err(failure) => println!("FAIL  {:<34} {seconds:5.1} s  {}", case.name, one_line(failure)),
+        Ok(()) => println!("ok    {name:<40} {seconds:5.1} s"),
+        Err(failure) => println!("FAIL  {name:<40} {seconds:5.1} s  {}", one_line(failure)),
     }
     outcome.is_ok()
 }

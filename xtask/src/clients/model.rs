@@ -1,8 +1,8 @@
-//! A model that plays a script: Anthropic Messages on loopback, asking for one tool call after the other.
+//! A model that plays a script on loopback, asking for one tool call after the other: Anthropic Messages, OpenAI
+//! Responses or OpenAI Chat Completions, whichever the client speaks.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -25,6 +25,10 @@ pub(super) struct Model {
 pub(super) struct Call {
     tool: &'static str,
     input: Value,
+    /// The MCP server, where the language names it apart.
+    server: Option<&'static str>,
+    /// Whether the input is a text and not an object.
+    is_custom: bool,
 }
 
 enum Turn<'a> {
@@ -77,19 +81,19 @@ impl Drop for Model {
 }
 
 impl Call {
-    /// A shell command.
-    pub(super) fn bash(command: &str) -> Self {
-        Self { tool: "Bash", input: json!({"command": command, "description": "One step of the task"}) }
+    /// A tool with an object of arguments.
+    pub(super) fn function(tool: &'static str, input: Value) -> Self {
+        Self { tool, input, server: None, is_custom: false }
     }
 
-    /// A file with this content.
-    pub(super) fn write(path: &Path, content: &str) -> Self {
-        Self { tool: "Write", input: json!({"file_path": path, "content": content}) }
+    /// A tool of an MCP server.
+    pub(super) fn of_server(server: &'static str, tool: &'static str, input: Value) -> Self {
+        Self { server: Some(server), ..Self::function(tool, input) }
     }
 
-    /// A look into a file.
-    pub(super) fn read(path: &Path) -> Self {
-        Self { tool: "Read", input: json!({"file_path": path}) }
+    /// A tool that takes a text.
+    pub(super) fn custom(tool: &'static str, input: String) -> Self {
+        Self { is_custom: true, ..Self::function(tool, input.into()) }
     }
 }
 
@@ -109,21 +113,36 @@ fn serve(stream: &TcpStream, script: &Script) -> io::Result<()> {
     if request.method == "HEAD" {
         return http::write(stream, "application/json", b"");
     }
-    if request.method != "POST" || !request.path.ends_with("/messages") {
-        return http::write(stream, "application/json", elsewhere(&request).to_string().as_bytes());
-    }
+    let language = match request.path.rsplit('/').next() {
+        Some("messages") if request.method == "POST" => Language::Messages,
+        Some("responses") if request.method == "POST" => Language::Responses,
+        Some("completions") if request.method == "POST" => Language::Chat,
+        _ => return http::write(stream, "application/json", elsewhere(&request).to_string().as_bytes()),
+    };
     let body: Value = serde_json::from_slice(&request.body).map_err(io::Error::other)?;
     let turn = script.turn(&body);
     let (content_type, answer) = match body.get("stream").and_then(Value::as_bool) {
-        Some(true) => ("text/event-stream", turn.events()),
-        Some(false) | None => ("application/json", turn.message().to_string()),
+        Some(true) => ("text/event-stream", turn.events(language)),
+        Some(false) | None => ("application/json", turn.message(language).to_string()),
     };
     script.bodies.lock().unwrap_or_else(PoisonError::into_inner).push(body);
     http::write(stream, content_type, answer.as_bytes())
 }
 
+/// What a client speaks with its model.
+#[derive(Clone, Copy)]
+enum Language {
+    Messages,
+    Responses,
+    Chat,
+}
+
 fn elsewhere(request: &Request) -> Value {
-    if request.path.ends_with("/count_tokens") { json!({"input_tokens": 10}) } else { json!({"data": []}) }
+    if request.path.ends_with("/count_tokens") {
+        json!({"input_tokens": 10})
+    } else {
+        json!({"data": [], "models": []})
+    }
 }
 
 impl Script {
@@ -136,11 +155,81 @@ impl Script {
 }
 
 impl Turn<'_> {
-    fn message(&self) -> Value {
-        envelope(&json!([self.block()]), &json!(self.stop_reason()))
+    fn message(&self, language: Language) -> Value {
+        match language {
+            Language::Messages => envelope(&json!([self.block()]), &json!(self.stop_reason())),
+            Language::Responses => response(&json!([self.item()])),
+            Language::Chat => json!({"id": "chatcmpl_scripted", "object": "chat.completion", "model": "scripted",
+                "choices": [{"index": 0, "message": self.choice(), "finish_reason": self.finish()}], "usage": chat_usage()}),
+        }
     }
 
-    fn events(&self) -> String {
+    fn events(&self, language: Language) -> String {
+        match language {
+            Language::Messages => self.blocks(),
+            Language::Responses => self.items(),
+            Language::Chat => self.chunks(),
+        }
+    }
+
+    fn items(&self) -> String {
+        let begun = json!({"id": "resp_scripted", "object": "response", "status": "in_progress", "output": []});
+        let events = [
+            json!({"type": "response.created", "response": begun}),
+            json!({"type": "response.output_item.added", "output_index": 0, "item": self.item()}),
+            json!({"type": "response.output_item.done", "output_index": 0, "item": self.item()}),
+            json!({"type": "response.completed", "response": response(&json!([self.item()]))}),
+        ];
+        events.iter().map(event).collect()
+    }
+
+    fn item(&self) -> Value {
+        match self {
+            Self::Ask(step, call) => {
+                let (kind, key) =
+                    if call.is_custom { ("custom_tool_call", "input") } else { ("function_call", "arguments") };
+                let input = call.input.as_str().map_or_else(|| call.input.to_string(), str::to_owned);
+                let mut item = json!({"type": kind, "id": format!("fc_scripted_{step}"), "status": "completed",
+                    "call_id": format!("call_scripted_{step}"), "name": call.tool, key: input});
+                if let (Some(server), Some(item)) = (call.server, item.as_object_mut()) {
+                    item.insert("namespace".into(), server.into());
+                }
+                item
+            }
+            Self::Speak => json!({"type": "message", "id": "msg_scripted", "role": "assistant", "status": "completed",
+                "content": [{"type": "output_text", "text": LAST_WORDS, "annotations": []}]}),
+        }
+    }
+
+    fn chunks(&self) -> String {
+        let chunk = |delta: Value, finish: Value| {
+            let choice = json!([{"index": 0, "delta": delta, "finish_reason": finish}]);
+            json!({"id": "chatcmpl_scripted", "object": "chat.completion.chunk", "model": "scripted", "choices": choice})
+        };
+        let usage = json!({"id": "chatcmpl_scripted", "object": "chat.completion.chunk", "model": "scripted",
+            "choices": [], "usage": chat_usage()});
+        let chunks = [chunk(self.choice(), Value::Null), chunk(json!({}), json!(self.finish())), usage];
+        let lines = chunks.iter().map(|chunk| format!("data: {chunk}\n\n"));
+        lines.chain(["data: [DONE]\n\n".to_owned()]).collect()
+    }
+
+    fn choice(&self) -> Value {
+        match self {
+            Self::Ask(step, call) => json!({"role": "assistant", "content": null, "tool_calls": [{
+                "index": 0, "id": format!("call_scripted_{step}"), "type": "function",
+                "function": {"name": call.tool, "arguments": call.input.to_string()}}]}),
+            Self::Speak => json!({"role": "assistant", "content": LAST_WORDS}),
+        }
+    }
+
+    fn finish(&self) -> &'static str {
+        match self {
+            Self::Ask(..) => "tool_calls",
+            Self::Speak => "stop",
+        }
+    }
+
+    fn blocks(&self) -> String {
         let end = json!({"stop_reason": self.stop_reason(), "stop_sequence": null});
         let events = [
             json!({"type": "message_start", "message": envelope(&json!([]), &Value::Null)}),
@@ -182,6 +271,16 @@ impl Turn<'_> {
     }
 }
 
+fn response(output: &Value) -> Value {
+    json!({"id": "resp_scripted", "object": "response", "status": "completed", "output": output,
+        "usage": {"input_tokens": 10, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 5,
+            "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 15}})
+}
+
+fn chat_usage() -> Value {
+    json!({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15})
+}
+
 fn envelope(content: &Value, stop_reason: &Value) -> Value {
     json!({
         "id": "msg_scripted", "type": "message", "role": "assistant", "model": "scripted",
@@ -201,10 +300,11 @@ fn event(data: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::claude::bash;
     use super::*;
 
     fn script() -> Script {
-        let calls = vec![Call::bash("one"), Call::bash("two")];
+        let calls = vec![bash("one"), bash("two")];
         Script { calls, bodies: Mutex::default(), closing: AtomicBool::new(false) }
     }
 
@@ -238,10 +338,10 @@ mod tests {
 
     #[test]
     fn a_stream_carries_the_whole_input() {
-        let stream = script().turn(&request(&[])).events();
+        let stream = script().turn(&request(&[])).events(Language::Messages);
         let delta = stream.lines().find(|line| line.contains("partial_json")).unwrap();
         let event: Value = serde_json::from_str(delta.strip_prefix("data: ").unwrap()).unwrap();
         let input: Value = serde_json::from_str(string(&event["delta"], "partial_json")).unwrap();
-        assert_eq!(input, Call::bash("one").input);
+        assert_eq!(input, bash("one").input);
     }
 }

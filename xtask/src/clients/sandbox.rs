@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use super::client::Client;
 use super::model::{Call, Model};
 use super::process::{self, Finished};
 use super::told::Told;
@@ -17,8 +18,12 @@ const SEARCH_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// What all cases share.
 pub(super) struct Stage {
-    /// The real client's executable.
-    pub(super) client: PathBuf,
+    /// The real client, and its executable.
+    pub(super) client: &'static Client,
+    /// The client's executable.
+    pub(super) executable: PathBuf,
+    /// What clients unpack for themselves.
+    pub(super) cache: PathBuf,
     /// The binary under test.
     pub(super) reflex: PathBuf,
     /// Where each case gets its folder.
@@ -28,7 +33,8 @@ pub(super) struct Stage {
 /// One case's own world.
 pub(super) struct Sandbox {
     folder: PathBuf,
-    client: PathBuf,
+    client: &'static Client,
+    cache: PathBuf,
 }
 
 /// Why a case did not pass.
@@ -58,7 +64,8 @@ pub(super) struct HookCall {
 impl Sandbox {
     /// A fresh home, a repository with one commit in a folder with a space in its name, and a copy of the binary.
     pub(super) fn new(stage: &Stage, name: &str) -> Result<Self, String> {
-        let sandbox = Self { folder: stage.runs.join(name), client: stage.client.clone() };
+        let folder = stage.runs.join(stage.client.name).join(name);
+        let sandbox = Self { folder, client: stage.client, cache: stage.cache.clone() };
         if sandbox.folder.exists() {
             sandbox.remove()?;
         }
@@ -66,6 +73,10 @@ impl Sandbox {
             fs::create_dir_all(&folder).map_err(|error| format!("cannot make `{}`: {error}", folder.display()))?;
         }
         fs::copy(&stage.reflex, sandbox.reflex()).map_err(|error| format!("cannot copy reflex: {error}"))?;
+        // Under its own name on the search path: `init` may have to talk with it.
+        let program = sandbox.program();
+        symlink(&stage.executable, &program)
+            .map_err(|error| format!("cannot link `{}`: {error}", program.display()))?;
         write(&sandbox.workspace().join("notes.txt"), "first line\n")?;
         sandbox.git(&["init", "-q", "-b", "main"])?;
         sandbox.git(&["add", "-A"])?;
@@ -76,20 +87,20 @@ impl Sandbox {
     /// Wires the client as a person would: `reflex init`.
     pub(super) fn wire(&self) -> Result<(), String> {
         let mut init = self.command(&self.reflex());
-        init.args(["init", "--agent", "claude", "--yes"]);
+        init.args(["init", "--agent", self.client.name, "--yes"]);
         self.succeed(&mut init).map(drop)
     }
 
     /// Takes the wiring away, at a terminal: without one Reflex refuses, lest an agent switch it off.
     pub(super) fn unwire(&self) -> Result<(), String> {
-        const UNINSTALL: &str = "\"$REFLEX\" uninstall --agent claude --yes";
+        const UNINSTALL: &str = "\"$REFLEX\" uninstall --agent \"$AGENT\" --yes";
         let mut terminal = self.command(Path::new("script"));
         if cfg!(target_os = "macos") {
             terminal.args(["-q", "/dev/null", "/bin/sh", "-c", UNINSTALL]);
         } else {
             terminal.args(["-q", "-e", "-c", UNINSTALL, "/dev/null"]);
         }
-        terminal.env("REFLEX", self.reflex());
+        terminal.env("REFLEX", self.reflex()).env("AGENT", self.client.name);
         self.succeed(&mut terminal).map(drop)
     }
 
@@ -153,7 +164,7 @@ impl Sandbox {
 
     /// The client's user settings, which `init` edits.
     pub(super) fn settings(&self) -> PathBuf {
-        self.home().join(".claude").join("settings.json")
+        (self.client.settings)(self)
     }
 
     /// All of it.
@@ -167,17 +178,8 @@ impl Sandbox {
     }
 
     fn run_client(&self, mode: &Mode, model: &str) -> Result<Finished, String> {
-        let mode = match mode {
-            Mode::Default => "default",
-            Mode::BypassPermissions => "bypassPermissions",
-        };
-        let mut client = self.command(&self.client);
-        client.args(["-p", "Please do the task.", "--output-format", "json", "--permission-mode", mode]);
-        client.env("ANTHROPIC_BASE_URL", model).env("ANTHROPIC_API_KEY", "none");
-        client.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
-        client.env("DISABLE_AUTOUPDATER", "1").env("DISABLE_TELEMETRY", "1");
-        // As root the client refuses to bypass permissions elsewhere.
-        client.env("IS_SANDBOX", "1");
+        let mut client = self.command(&self.program());
+        (self.client.start)(self, &mut client, mode, model);
         process::finish(&mut client, &self.folder.join("client"), CLIENT_DEADLINE)
     }
 
@@ -198,13 +200,33 @@ impl Sandbox {
     fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.workspace()).env_clear();
-        command.env("HOME", self.home()).env("TMPDIR", self.temporary()).env("PATH", SEARCH_PATH);
+        command.env("HOME", self.home()).env("TMPDIR", self.temporary()).env("PATH", self.search_path());
         command.env("LANG", "C.UTF-8").env("TERM", "dumb").env("NO_COLOR", "1");
         command.env("SHELL", "/bin/bash").env("USER", "user").env("GIT_CONFIG_NOSYSTEM", "1");
         command
     }
 
-    fn reflex(&self) -> PathBuf {
+    fn search_path(&self) -> String {
+        format!("{}:{SEARCH_PATH}", self.programs().display())
+    }
+
+    fn program(&self) -> PathBuf {
+        self.programs().join(self.client.name)
+    }
+
+    /// The command line of the MCP server `echo`: this very program.
+    pub(super) fn server(&self) -> [String; 2] {
+        let program = std::env::current_exe().unwrap_or_default();
+        [program.to_string_lossy().into_owned(), "mcp".to_owned()]
+    }
+
+    /// What clients unpack for themselves, once for all cases.
+    pub(super) fn cache(&self) -> &Path {
+        &self.cache
+    }
+
+    /// The binary under test, as this case has it.
+    pub(super) fn reflex(&self) -> PathBuf {
         self.programs().join("reflex")
     }
 

@@ -1,4 +1,4 @@
-//! Reads a request of the client: what it tells the model.
+//! Reads a request of the client, in any of three languages: what it tells the model.
 
 use serde_json::Value;
 
@@ -12,8 +12,8 @@ pub(super) struct Told {
 
 /// The answer to one tool call.
 pub(super) struct ToolResult {
-    /// Whether the client called it an error.
-    pub(super) is_error: bool,
+    /// Whether the client called it an error; `None` where its language has no word for that.
+    pub(super) is_error: Option<bool>,
     /// What it says.
     pub(super) text: String,
 }
@@ -22,10 +22,12 @@ impl Told {
     /// Reads the last request of a run.
     pub(super) fn from_request(body: &Value) -> Self {
         let results =
-            tool_results(body).map(|block| ToolResult { is_error: is_error(block), text: text(block) }).collect();
-        let blocks = blocks(body).filter(|block| string(block, "type") == "text").map(|block| string(block, "text"));
-        let whole = list(body, "messages").map(|message| string(message, "content"));
-        let beside = blocks.chain(whole).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n");
+            tool_results(body).map(|result| ToolResult { is_error: is_error(result), text: text(result) }).collect();
+        let plain = messages(body).filter(|message| !is_result(message)).flat_map(|message| {
+            let blocks = list(message, "content").filter(|block| !is_result(block));
+            blocks.map(|block| string(block, "text")).chain([string(message, "content")])
+        });
+        let beside = plain.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n");
         Self { results, beside }
     }
 
@@ -37,26 +39,34 @@ impl Told {
 
 /// Side requests, such as for a title, offer none.
 pub(super) fn offers_tools(body: &Value) -> bool {
-    list(body, "tools").next().is_some()
+    list(body, "tools").next().is_some() || list(body, "input").any(|item| string(item, "type") == "additional_tools")
 }
 
-/// The answers to tool calls in a request, in order.
+/// The answers to tool calls in a request, in order: blocks of a message, whole messages, or items beside messages.
 pub(super) fn tool_results(body: &Value) -> impl Iterator<Item = &Value> {
-    blocks(body).filter(|block| string(block, "type") == "tool_result")
+    messages(body)
+        .flat_map(|message| [message].into_iter().chain(list(message, "content")))
+        .filter(|part| is_result(part))
 }
 
-fn is_error(result: &Value) -> bool {
-    result.get("is_error").and_then(Value::as_bool).unwrap_or(false)
+fn is_result(part: &Value) -> bool {
+    matches!(string(part, "type"), "tool_result" | "function_call_output" | "custom_tool_call_output")
+        || string(part, "role") == "tool"
 }
 
-/// Content is a string or a list of blocks; both are sent by the client.
+fn messages(body: &Value) -> impl Iterator<Item = &Value> {
+    list(body, "messages").chain(list(body, "input"))
+}
+
+fn is_error(result: &Value) -> Option<bool> {
+    let has_word = string(result, "type") == "tool_result";
+    has_word.then(|| result.get("is_error").and_then(Value::as_bool).unwrap_or(false))
+}
+
+/// Content is a string or a list of blocks; both are sent by the clients.
 fn text(result: &Value) -> String {
-    let blocks = list(result, "content").map(|block| string(block, "text"));
-    [string(result, "content")].into_iter().chain(blocks).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
-}
-
-fn blocks(body: &Value) -> impl Iterator<Item = &Value> {
-    list(body, "messages").flat_map(|message| list(message, "content"))
+    let of = |key: &'static str| list(result, key).map(|block| string(block, "text")).chain([string(result, key)]);
+    of("content").chain(of("output")).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 fn list<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
@@ -83,6 +93,21 @@ mod tests {
         let user = |content: Value| json!({"role": "user", "content": content});
         let told = Told::from_request(&json!({"messages": [user(json!("do it")), user(json!([text, short, long]))]}));
         let results: Vec<_> = told.results.iter().map(|result| (result.is_error, result.text.as_str())).collect();
-        assert_eq!((results, told.beside.as_str()), (vec![(true, "no"), (false, "a\nb")], "beside\ndo it"));
+        assert_eq!((results, told.beside.as_str()), (vec![(Some(true), "no"), (Some(false), "a\nb")], "do it\nbeside"));
+    }
+
+    #[test]
+    fn results_are_read_in_the_other_languages_too() {
+        let items = json!({"input": [
+            {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "do it"}]},
+            {"type": "function_call", "call_id": "1"}, {"type": "function_call_output", "call_id": "1", "output": "a"},
+            {"type": "custom_tool_call_output", "output": [{"type": "input_text", "text": "b"}]}]});
+        let chat = json!({"messages": [{"role": "user", "content": "do it"},
+            {"role": "tool", "content": "a"}, {"role": "tool", "content": [{"type": "text", "text": "b"}]}]});
+        for body in [items, chat] {
+            let told = Told::from_request(&body);
+            let results: Vec<_> = told.results.iter().map(|result| (result.is_error, result.text.as_str())).collect();
+            assert_eq!((results, told.beside.as_str()), (vec![(None, "a"), (None, "b")], "do it"));
+        }
     }
 }

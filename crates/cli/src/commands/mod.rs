@@ -4,6 +4,7 @@ mod approve;
 mod audit;
 mod check;
 mod demo;
+mod doctor;
 mod eval;
 mod explain;
 mod status;
@@ -30,6 +31,8 @@ pub(crate) fn run() -> u8 {
         Some(("demo", matches)) => demo::run(matches),
         Some(("init", matches)) => wire::init(matches),
         Some(("uninstall", matches)) => wire::uninstall(matches),
+        Some(("doctor", matches)) => doctor::run(matches),
+        Some(("verify", matches)) => doctor::verify(matches),
         Some(("pending", matches)) => approve::pending(matches),
         Some(("approve", matches)) => approve::approve(matches),
         Some(("deny", matches)) => approve::deny(matches),
@@ -82,6 +85,18 @@ fn grammar() -> Command {
         .subcommand(
             wired(Command::new("uninstall").about("Take Reflex out of an agent's settings again"))
                 .arg(flag("dry-run", "Show the change and write nothing")),
+        )
+        .subcommand(
+            Command::new("doctor")
+                .about("Name what keeps the guard from an agent's calls, each with the line that mends it")
+                .arg(option("agent", "NAME", "Only this agent"))
+                .arg(json()),
+        )
+        .subcommand(
+            Command::new("verify")
+                .about("Start every hook exactly as its agent would, and see that it refuses")
+                .arg(option("agent", "NAME", "Only this agent"))
+                .arg(json()),
         )
         .subcommands(memory())
         .subcommand(

@@ -32,11 +32,22 @@ fn wired(wiring: &Wiring) -> &'static str {
     }
 }
 
+/// The agents that are used here; where none is, the first that is known.
+fn shown() -> Vec<Wiring> {
+    let mut wirings = super::wire::chosen(None);
+    wirings.retain(|wiring| !wiring.is_written_by_agent());
+    wirings
+}
+
 fn as_json(store: &Store) -> Value {
-    let agents: Vec<Value> = Wiring::all()
-        .iter()
-        .map(|wiring| json!({"agent": wiring.agent(), "settings": wiring.file().display().to_string(), "state": wired(wiring)}))
-        .collect();
+    let blind = |wiring: &Wiring| -> Vec<Value> {
+        wiring.limits().iter().map(|limit| json!({"what": limit.what, "instead": limit.instead})).collect()
+    };
+    let agent = |wiring: &Wiring| {
+        let settings = wiring.file().display().to_string();
+        json!({"agent": wiring.agent(), "settings": settings, "state": wired(wiring), "blind": blind(wiring)})
+    };
+    let agents: Vec<Value> = shown().iter().map(agent).collect();
     let beats: Vec<Value> = store
         .heartbeats()
         .iter()
@@ -63,10 +74,12 @@ fn show(store: &Store) {
         None => print("the guard is on"),
     }
     let beats = store.heartbeats();
-    for wiring in Wiring::all() {
+    for wiring in shown() {
         let last = beats.iter().filter(|beat| beat.agent == wiring.agent()).map(|beat| beat.time).max();
         let last = last.map_or("no call yet".to_owned(), |time| format!("last call {}", ago(time)));
         print(&format!("{}: {} in {}, {last}", wiring.agent(), wired(&wiring), wiring.file().display()));
+        let blind = wiring.limits().iter().filter(|_| wired(&wiring) == "wired");
+        blind.for_each(|limit| print(&format!("  BLIND: {}. What helps: {}", limit.what, limit.instead)));
     }
     for alarm in store.alarms() {
         print(&format!("ALARM {}: {}", timestamp(alarm.time), crate::visible::visible(&alarm.text)));

@@ -9,7 +9,7 @@ use reflex_host::{Change, Wiring};
 use std::io::{IsTerminal, Write};
 
 pub(super) fn init(matches: &ArgMatches) -> u8 {
-    change(matches, |wiring| wiring.install())
+    change(matches, Work::PutIn)
 }
 
 pub(super) fn uninstall(matches: &ArgMatches) -> u8 {
@@ -17,10 +17,16 @@ pub(super) fn uninstall(matches: &ArgMatches) -> u8 {
         complain(&format!("only a person takes the guard out: {why}"));
         return status::FOUND;
     }
-    change(matches, |wiring| wiring.remove())
+    change(matches, Work::TakeOut)
 }
 
-fn change(matches: &ArgMatches, plan: impl Fn(&Wiring) -> Result<Change, String>) -> u8 {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Work {
+    PutIn,
+    TakeOut,
+}
+
+fn change(matches: &ArgMatches, work: Work) -> u8 {
     let asked = matches.get_one::<String>("agent").map(String::as_str);
     let wirings = chosen(asked);
     if wirings.is_empty() {
@@ -29,7 +35,14 @@ fn change(matches: &ArgMatches, plan: impl Fn(&Wiring) -> Result<Change, String>
     }
     let mut result = status::OK;
     for wiring in wirings {
-        let done = plan(&wiring).and_then(|change| apply(matches, &wiring, &change));
+        let done = match work {
+            Work::PutIn if wiring.is_written_by_agent() => Ok(()),
+            Work::PutIn => wiring
+                .install()
+                .and_then(|change| apply(matches, &wiring, &change))
+                .and_then(|stands| if stands { trust(&wiring) } else { Ok(()) }),
+            Work::TakeOut => wiring.remove().and_then(|change| taken_out(matches, &wiring, &change)),
+        };
         if let Err(problem) = done {
             complain(&problem);
             result = status::FOUND;
@@ -39,7 +52,7 @@ fn change(matches: &ArgMatches, plan: impl Fn(&Wiring) -> Result<Change, String>
 }
 
 /// The settings of the agent that is asked for; else of all that are used here; else of the first that is known.
-fn chosen(asked: Option<&str>) -> Vec<Wiring> {
+pub(super) fn chosen(asked: Option<&str>) -> Vec<Wiring> {
     let all = Wiring::all();
     if let Some(name) = asked {
         return all.into_iter().filter(|wiring| wiring.is_for(name)).collect();
@@ -50,19 +63,44 @@ fn chosen(asked: Option<&str>) -> Vec<Wiring> {
     all.into_iter().filter(|wiring| if used { is_used(wiring) } else { Some(wiring.agent()) == first }).collect()
 }
 
-fn apply(matches: &ArgMatches, wiring: &Wiring, change: &Change) -> Result<(), String> {
+/// Taking back what the agent wrote is told only if there is something to take back.
+fn taken_out(matches: &ArgMatches, wiring: &Wiring, change: &Change) -> Result<(), String> {
+    if wiring.is_written_by_agent() && change.before == change.after {
+        return Ok(());
+    }
+    apply(matches, wiring, change).map(drop)
+}
+
+/// Some agents run a hook only once it is trusted.
+fn trust(wiring: &Wiring) -> Result<(), String> {
+    match wiring.trust() {
+        None => Ok(()),
+        Some(Ok(())) => {
+            print(&format!("{}: trusts the hook", wiring.agent()));
+            Ok(())
+        }
+        Some(Err(why)) => Err(format!(
+            "{} does not run the hook yet: it is not trusted ({why}). Start {} and trust it there: /hooks",
+            wiring.agent(),
+            wiring.agent()
+        )),
+    }
+}
+
+/// Writes the change if it is wanted; whether it stands there now.
+fn apply(matches: &ArgMatches, wiring: &Wiring, change: &Change) -> Result<bool, String> {
     let file = wiring.file().display().to_string();
     if change.before == change.after {
         print(&format!("{}: {file} is as it should be", wiring.agent()));
-        return Ok(());
+        return Ok(!matches.get_flag("dry-run"));
     }
     show(&file, change);
     if matches.get_flag("dry-run") {
-        return Ok(());
+        return Ok(false);
     }
     if !matches.get_flag("yes") && !confirmed()? {
         print("nothing is written");
-        return Ok(());
+        return Ok(false);
     }
     wiring.write(change)?;
     let done = if change.after.is_some() { "written" } else { "removed" };
@@ -70,7 +108,7 @@ fn apply(matches: &ArgMatches, wiring: &Wiring, change: &Change) -> Result<(), S
     if change.after.is_some() && !wiring.afterwards().is_empty() {
         print(&format!("{}: {}", wiring.agent(), wiring.afterwards()));
     }
-    Ok(())
+    Ok(true)
 }
 
 fn show(file: &str, change: &Change) {

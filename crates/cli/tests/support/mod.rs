@@ -285,3 +285,29 @@ pub(crate) fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     found.sort();
     found
 }
+
+/// A machine on which a program of this name is found before all others.
+pub(crate) fn with_program(machine: &Machine, name: &str, script: &str) -> String {
+    let folder = machine.root().join("programs");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join(name), script).unwrap();
+    std::fs::set_permissions(folder.join(name), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    format!("{}:/usr/bin:/bin", folder.display())
+}
+
+/// As much of Codex's app-server as trust takes: it lists one hook of the guard, and trusts it once that is written.
+pub(crate) const APP_SERVER: &str = r#"#!/bin/sh
+file="$HOME/.codex/config.toml"
+hook() {
+    status=untrusted
+    if grep -q trusted_hash "$file" 2>/dev/null; then status=trusted; fi
+    echo "{\"id\":$1,\"result\":{\"data\":[{\"cwd\":\"/\",\"hooks\":[{\"key\":\"k\",\"command\":\"reflex hook\",\"currentHash\":\"sha256:1\",\"enabled\":true,\"isManaged\":false,\"trustStatus\":\"$status\"}]}]}}"
+}
+while read -r line; do
+    case $line in
+        *initialize\"*) echo '{"method":"noise"}'; echo '{"id":1,"result":{}}' ;;
+        *hooks/list*) hook "$(echo "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')" ;;
+        *batchWrite*) mkdir -p "$HOME/.codex"; echo 'trusted_hash = "sha256:1"' >> "$file"; echo '{"id":3,"result":{}}' ;;
+    esac
+done
+"#;

@@ -75,7 +75,8 @@ fn vocabulary(language: Language) -> Option<&'static Vocabulary> {
         | Language::Awk
         | Language::Sed
         | Language::Makefile
-        | Language::Crontab => None,
+        | Language::Crontab
+        | Language::Patch => None,
         Language::Python => Some(&python::VOCABULARY),
         Language::JavaScript => Some(&javascript::VOCABULARY),
         Language::Perl => Some(&perl::VOCABULARY),

@@ -236,7 +236,8 @@ impl Walker<'_, '_> {
             | Language::Awk
             | Language::Sed
             | Language::Makefile
-            | Language::Crontab => self.bracketed_loop(end),
+            | Language::Crontab
+            | Language::Patch => self.bracketed_loop(end),
         };
         let Some((target, items, body)) = found else {
             self.at = begin;

@@ -1,0 +1,208 @@
+//! Codex CLI: its hook payloads and answers, as the client 0.169.0 was seen to send and honour them.
+//!
+//! The client reads answers strictly: one key that it does not know, a deny without a reason or a status 2 without words
+//! on standard error, and the call runs.
+
+use crate::form::{self, Form};
+use crate::json::BadEvent;
+use crate::settings::{HookFile, Settings, SettingsFile, Switch, guarded_line, quoted};
+use crate::tools::{self, Tool};
+use crate::{Abilities, Agent, Delivery, Limit, Line, Payload, Reply, trust};
+use reflex_engine::shell::Language;
+use reflex_engine::{Action, AgentPath, Decision, Event, Flavour, Moment, Verdict};
+use serde_json::{Map, Value, json};
+
+/// The adapter.
+pub const AGENT: Agent = Agent {
+    name: "codex",
+    aliases: &["codex-cli"],
+    title: "Codex CLI",
+    project_variable: None,
+    is_caller,
+    runs_hooks_of: &[],
+    read: |payload| FORM.read(payload),
+    moment: |word| FORM.known(word).unwrap_or(Moment::BeforeTool),
+    says: &SAYS,
+    write,
+    refuse: form::refuse,
+    settings: Some(&Settings {
+        files: &[
+            SettingsFile {
+                variable: Some("CODEX_HOME"),
+                folder: ".codex",
+                name: "hooks.json",
+                by_agent: false,
+                install: |text, binary| SETTINGS.install(text, binary),
+                remove: |text| SETTINGS.remove(text),
+            },
+            // What is trusted; a line about a hook that is gone does nothing.
+            SettingsFile {
+                variable: Some("CODEX_HOME"),
+                folder: ".codex",
+                name: "config.toml",
+                by_agent: true,
+                install: |text, _| Ok(text.to_owned()),
+                remove: |text| Ok(Some(text.to_owned())),
+            },
+        ],
+        folders: &[".codex"],
+        programs: &["codex"],
+        afterwards: "sessions that run already do not have the hook; `/hooks` in Codex shows it",
+        switches: &[Switch { file: "config.toml", is_off: hooks_are_off, name: "[features] hooks = false" }],
+        trust: Some(&trust::CODEX),
+    }),
+    limits: &LIMITS,
+};
+
+/// What the client lets a hook say.
+const SAYS: [Line; 5] = [
+    // `ask` is not known there, and an answer that is not known lets the call run (case pre-ask).
+    Line::of(
+        Moment::BeforeTool,
+        Abilities::DENY_ADVISE,
+        "cases pre-deny-json, pre-deny-exit2, pre-context, patch-deny, mcp-deny with 0.169.0",
+    ),
+    Line::of(
+        Moment::PermissionRequest,
+        // A person, or who stands in for one, is being asked already.
+        Abilities { ask: crate::Ask::Native, ..Abilities::DENY },
+        "cases permreq-afm-deny, permreq-afm-none with 0.169.0",
+    ),
+    Line::of(Moment::Prompt, Abilities::DENY_ADVISE, "cases prompt-block-json, prompt-context with 0.169.0"),
+    Line::of(Moment::AfterTool, Abilities::ADVISE, "case post-context with 0.169.0"),
+    Line::of(Moment::SessionStart, Abilities::ADVISE, "case session-context with 0.169.0"),
+];
+
+const LIMITS: [Limit; 4] = [
+    Limit {
+        what: "`write_stdin`: what is typed into a program that a call has started",
+        instead: "a shell that is started to be typed into is refused; an interpreter such as `python3` is not yet",
+    },
+    Limit { what: "the hosted web search, which runs at the provider", instead: "switch it off in config.toml" },
+    Limit {
+        what: "everything, while the hook is not trusted; `codex exec` says nothing about it",
+        instead: "`reflex doctor`, or `/hooks` in Codex",
+    },
+    Limit {
+        what: "everything, with `[features] hooks = false`",
+        instead: "pin `hooks = true` in /etc/codex/requirements.toml",
+    },
+];
+
+/// Seconds that the client waits for the hook.
+const TIMEOUT: u32 = 300;
+
+/// The client's `hooks.json`. It takes no key beside `description` and `hooks`, no comment and no trailing comma.
+pub(crate) const SETTINGS: HookFile = HookFile {
+    events: &["PreToolUse", "PostToolUse"],
+    handler: |binary, event| {
+        let arguments = format!("hook --agent codex --event {event}");
+        // After a tool a failure of the hook would take the place of the tool's output.
+        let command = if event == "PreToolUse" {
+            guarded_line(binary, &arguments)
+        } else {
+            format!("{} {arguments}", quoted(binary))
+        };
+        json!({"type": "command", "command": command, "timeout": TIMEOUT})
+    },
+    grouped: true,
+    beside: &[],
+    comments: false,
+    own: false,
+};
+
+/// `hooks = false` below `[features]`, or `features.hooks = false`.
+fn hooks_are_off(text: &str) -> bool {
+    let mut table = "";
+    text.lines().map(|line| line.split('#').next().unwrap_or("").trim()).any(|line| {
+        if line.starts_with('[') {
+            table = line;
+            return false;
+        }
+        let Some((key, value)) = line.split_once('=') else { return false };
+        let is_switch = match table {
+            "" => key.trim() == "features.hooks",
+            "[features]" => matches!(key.trim(), "hooks" | "codex_hooks"),
+            _ => false,
+        };
+        is_switch && value.trim() == "false"
+    })
+}
+
+/// Its words for events.
+pub const EVENTS: [(&str, Moment); 12] = [
+    ("PreToolUse", Moment::BeforeTool),
+    ("PostToolUse", Moment::AfterTool),
+    ("PermissionRequest", Moment::PermissionRequest),
+    ("UserPromptSubmit", Moment::Prompt),
+    ("SessionStart", Moment::SessionStart),
+    ("SessionEnd", Moment::SessionEnd),
+    ("Stop", Moment::Stop),
+    ("SubagentStart", Moment::Subagent),
+    ("SubagentStop", Moment::Subagent),
+    ("PreCompact", Moment::Other),
+    ("PostCompact", Moment::Other),
+    ("Interrupt", Moment::Other),
+];
+
+const FORM: Form = Form {
+    client: "codex",
+    event: "hook_event_name",
+    session: "session_id",
+    tool: "tool_name",
+    input: "tool_input",
+    output: "tool_response",
+    role: "agent_type",
+    subagent: "agent_id",
+    events: &EVENTS,
+    actions,
+};
+
+/// Its tools as hooks see them; every shell is `Bash` there.
+const TOOLS: [(&str, Tool); 2] =
+    [("view_image", Tool::Read { path: &["path"] }), ("spawn_agent", Tool::Spawn { prompt: &["message", "prompt"] })];
+
+/// Only this client names a turn and a model.
+fn is_caller(payload: &Payload<'_>) -> bool {
+    let is = |key: &str| payload.has(key);
+    is("hook_event_name") && (is("turn_id") || (is("model") && is("permission_mode") && !is("effort")))
+}
+
+fn actions(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadEvent> {
+    let Value::Object(input) = input else { return Err(BadEvent::of("tool_input", "is not an object")) };
+    match tool {
+        "Bash" => {
+            let shell = [(tool, Tool::Shell { command: &["command"], language: language(event) })];
+            Ok(tools::known(&shell, tool, input)?.unwrap_or_default())
+        }
+        "apply_patch" => patch(input),
+        _ => {
+            let known = tools::known(&TOOLS, tool, input)?;
+            let unknown = || vec![tools::mcp_named(tool, input).unwrap_or_else(|| tools::other(input))];
+            Ok(known.unwrap_or_else(unknown))
+        }
+    }
+}
+
+/// On Windows its shell is PowerShell; a folder of Windows tells that it runs there.
+fn language(event: &Event) -> Language {
+    match AgentPath::new(event.cwd.as_str()).flavour {
+        Flavour::Windows => Language::PowerShell,
+        Flavour::Posix => Language::Shell,
+    }
+}
+
+fn patch(input: &Map<String, Value>) -> Result<Vec<Action>, BadEvent> {
+    let text = ["command", "input", "patch"].iter().find_map(|key| input.get(*key)?.as_str());
+    tools::patched(text.ok_or_else(|| BadEvent::of("tool_input.command", "is missing"))?)
+}
+
+fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
+    let Delivery::Say { decision, reason } = delivery;
+    match (event.moment, decision) {
+        (moment, Decision::Deny) => form::refuse(&event.word, moment, reason),
+        (_, Decision::Pass) if !reason.is_empty() && AGENT.abilities(event).advise => form::advised(event, reason),
+        // A question never comes here before a tool: it was made a refusal. A person is asked at a permission request.
+        (_, Decision::Ask | Decision::Pass) => Reply::default(),
+    }
+}

@@ -1,0 +1,339 @@
+//! Copilot CLI: its hook payloads and answers, as the client 1.0.102 was seen to send and honour them.
+//!
+//! It has two dialects. The case of the event's word chooses: `preToolUse` has keys of its own and a flat answer,
+//! `PreToolUse` looks like Claude Code's. It also runs the hooks of a project's `.claude/settings.json`, in the second.
+
+use crate::form::{self, Form};
+use crate::json::{BadEvent, object, optional};
+use crate::settings::{HookFile, Settings, SettingsFile, Switch, is_true};
+use crate::tools::{self, Tool};
+use crate::{Abilities, Agent, Ask, Delivery, Limit, Line, Payload, Reply};
+use reflex_engine::shell::Language;
+use reflex_engine::{Action, Decision, Event, Moment, Verdict};
+use serde_json::{Value, json};
+
+/// The adapter.
+pub const AGENT: Agent = Agent {
+    name: "copilot",
+    aliases: &["copilot-cli", "github-copilot"],
+    title: "Copilot CLI",
+    project_variable: Some("COPILOT_PROJECT_DIR"),
+    is_caller,
+    runs_hooks_of: &["claude"],
+    read,
+    moment: |word| CAMEL.known(word).or_else(|| PASCAL.known(word)).unwrap_or(Moment::BeforeTool),
+    says: &SAYS,
+    write,
+    refuse,
+    settings: Some(&Settings {
+        files: &[SettingsFile {
+            variable: Some("COPILOT_HOME"),
+            folder: ".copilot",
+            name: "hooks/reflex.json",
+            by_agent: false,
+            install: |text, binary| SETTINGS.install(text, binary),
+            remove: |text| SETTINGS.remove(text),
+        }],
+        folders: &[".copilot"],
+        programs: &["copilot"],
+        afterwards: "",
+        switches: &[
+            Switch {
+                file: "hooks/reflex.json",
+                is_off: |text| is_true(text, "disableAllHooks"),
+                name: "\"disableAllHooks\": true",
+            },
+            Switch {
+                file: "settings.json",
+                is_off: |text| is_true(text, "disableAllHooks"),
+                name: "\"disableAllHooks\": true",
+            },
+        ],
+        trust: None,
+    }),
+    limits: &LIMITS,
+};
+
+/// What the client lets a hook say.
+const SAYS: [Line; 8] = [
+    Line {
+        words: &["preMcpToolCall"],
+        ..Line::of(Moment::BeforeTool, Abilities::NONE, "no answer was seen; preToolUse judges the same call")
+    },
+    Line {
+        before: "1.0.24",
+        ..Line::of(
+            Moment::BeforeTool,
+            Abilities { ask: Ask::Never, ..Abilities::DENY_ADVISE },
+            "not seen with a version so old; the strictest is said",
+        )
+    },
+    Line::of(
+        Moment::BeforeTool,
+        Abilities::DENY_ASK_ADVISE,
+        "cases deny-json-plus-exit2, pre-ask, pre-context, create-deny, mcp-deny, pascal-deny, pascal-ask with 1.0.102",
+    ),
+    Line::of(
+        Moment::PermissionRequest,
+        // A person is being asked already.
+        Abilities { ask: Ask::Native, ..Abilities::DENY },
+        "case permreq-deny with 1.0.102",
+    ),
+    Line::of(Moment::Prompt, Abilities::DENY_ADVISE, "cases prompt-block, prompt-context with 1.0.102"),
+    Line::of(Moment::AfterTool, Abilities::ADVISE, "case post-context with 1.0.102"),
+    Line::of(Moment::SessionStart, Abilities::ADVISE, "case session-context with 1.0.102"),
+    Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
+];
+
+const LIMITS: [Limit; 2] = [
+    Limit {
+        what: "a hook that takes longer than its timeout lets the call run",
+        instead: "Reflex gives up after two seconds and refuses",
+    },
+    Limit {
+        what: "hooks of a project in a folder that is not trusted, and of every project with `-p`",
+        instead: "`reflex init` writes the user's hooks, which run everywhere",
+    },
+];
+
+/// Seconds that the client waits for the hook: a person may have to answer in that time.
+const TIMEOUT: u32 = 300;
+
+/// A file of the guard's own among the user's hooks. A binary that is missing or ends with an error refuses by itself.
+pub(crate) const SETTINGS: HookFile = HookFile {
+    events: &["preToolUse", "postToolUse", "postToolUseFailure"],
+    handler: |binary, event| {
+        json!({
+            "type": "command", "exec": binary, "args": ["hook", "--agent", "copilot", "--event", event],
+            "timeoutSec": TIMEOUT,
+        })
+    },
+    grouped: false,
+    beside: &[("version", 1)],
+    comments: false,
+    own: true,
+};
+
+/// The words of the dialect that is its own.
+pub const EVENTS: [(&str, Moment); 14] = [
+    ("preToolUse", Moment::BeforeTool),
+    ("preMcpToolCall", Moment::BeforeTool),
+    ("postToolUse", Moment::AfterTool),
+    ("postToolUseFailure", Moment::AfterTool),
+    ("permissionRequest", Moment::PermissionRequest),
+    ("userPromptSubmitted", Moment::Prompt),
+    ("sessionStart", Moment::SessionStart),
+    ("sessionEnd", Moment::SessionEnd),
+    ("agentStop", Moment::Stop),
+    ("subagentStart", Moment::Subagent),
+    ("subagentStop", Moment::Subagent),
+    ("preCompact", Moment::Other),
+    ("notification", Moment::Other),
+    ("errorOccurred", Moment::Other),
+];
+
+/// The words of the dialect that looks like Claude Code's.
+pub const PASCAL_EVENTS: [(&str, Moment); 13] = [
+    ("PreToolUse", Moment::BeforeTool),
+    ("PostToolUse", Moment::AfterTool),
+    ("PostToolUseFailure", Moment::AfterTool),
+    ("PermissionRequest", Moment::PermissionRequest),
+    ("UserPromptSubmit", Moment::Prompt),
+    ("SessionStart", Moment::SessionStart),
+    ("SessionEnd", Moment::SessionEnd),
+    ("Stop", Moment::Stop),
+    ("SubagentStart", Moment::Subagent),
+    ("SubagentStop", Moment::Subagent),
+    ("PreCompact", Moment::Other),
+    ("Notification", Moment::Other),
+    ("ErrorOccurred", Moment::Other),
+];
+
+const CAMEL: Form = Form {
+    client: "copilot",
+    event: "hookName",
+    session: "sessionId",
+    tool: "toolName",
+    input: "toolArgs",
+    output: "toolResult",
+    role: "agentType",
+    subagent: "agentId",
+    events: &EVENTS,
+    actions,
+};
+
+const PASCAL: Form = Form {
+    client: "copilot",
+    event: "hook_event_name",
+    session: "session_id",
+    tool: "tool_name",
+    input: "tool_input",
+    output: "tool_result",
+    role: "agent_type",
+    subagent: "agent_id",
+    events: &PASCAL_EVENTS,
+    actions,
+};
+
+/// A request for permission has keys of its own in both dialects.
+const REQUEST: Form = Form { input: "toolInput", ..CAMEL };
+
+/// A call of an MCP server, before it leaves.
+const MCP: Form = Form {
+    input: "arguments",
+    actions: |_, _, input| Ok(vec![Action::Other { arguments: input.to_string() }]),
+    ..CAMEL
+};
+
+const PATH: tools::Field = &["path", "file_path", "filePath"];
+
+/// Its tools, by the names of both dialects.
+const TOOLS: [(&str, Tool); 22] = [
+    ("bash", Tool::Shell { command: &["command"], language: Language::Shell }),
+    ("Bash", Tool::Shell { command: &["command"], language: Language::Shell }),
+    ("powershell", Tool::Shell { command: &["command"], language: Language::PowerShell }),
+    ("PowerShell", Tool::Shell { command: &["command"], language: Language::PowerShell }),
+    ("write_bash", Tool::Input { text: &["input"] }),
+    ("write_powershell", Tool::Input { text: &["input"] }),
+    ("view", Tool::Read { path: PATH }),
+    ("Read", Tool::Read { path: PATH }),
+    ("create", Tool::Write { path: PATH, content: &["file_text", "content"] }),
+    ("Write", Tool::Write { path: PATH, content: &["file_text", "content"] }),
+    // A request for permission shows the change as a diff.
+    ("edit", Tool::Edit { path: PATH, content: &["new_str", "new_string", "diff"] }),
+    ("Edit", Tool::Edit { path: PATH, content: &["new_str", "new_string", "diff"] }),
+    ("grep", Tool::Search { path: &["path"] }),
+    ("rg", Tool::Search { path: &["path"] }),
+    ("Grep", Tool::Search { path: &["path"] }),
+    ("glob", Tool::Search { path: &["path"] }),
+    ("Glob", Tool::Search { path: &["path"] }),
+    ("web_fetch", Tool::Fetch { url: &["url"] }),
+    ("WebFetch", Tool::Fetch { url: &["url"] }),
+    ("task", Tool::Spawn { prompt: &["prompt"] }),
+    ("Task", Tool::Spawn { prompt: &["prompt"] }),
+    ("skill", Tool::Skill { name: &["skill", "name"] }),
+];
+
+/// The dialect of its own has a key that no other agent has; the other one has a time, which Claude Code has not, and
+/// says where the transcript lies only when the agent stops, which Gemini always does.
+fn is_caller(payload: &Payload<'_>) -> bool {
+    let is = |key: &str| payload.has(key);
+    let word = payload.fields.get(PASCAL.event).and_then(Value::as_str).unwrap_or("");
+    let stops = matches!(word, "Stop" | "SubagentStop" | "SubagentStart" | "PreCompact");
+    let pascal = PASCAL.known(word).is_some() && is("session_id") && (stops || !is("transcript_path"));
+    is("timestamp") && (is("sessionId") || pascal)
+}
+
+fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
+    let version = (payload.variable)("COPILOT_CLI_BINARY_VERSION");
+    if payload.has(PASCAL.event) && !payload.has(CAMEL.session) {
+        return Ok(Event { version, ..PASCAL.read(payload)? });
+    }
+    // Notifications carry the other dialect's word; only requests for permission carry their own. The payload's dialect
+    // is the one to answer in, whatever the command line says.
+    let told = payload.told.filter(|word| !is_pascal(word));
+    let word = optional(payload.fields, CAMEL.event)?.or(told).unwrap_or_else(|| told_from(payload));
+    let moment = CAMEL.known(word).unwrap_or(if payload.has(CAMEL.tool) { Moment::BeforeTool } else { Moment::Other });
+    let form = if moment == Moment::PermissionRequest {
+        &REQUEST
+    } else if payload.has("serverName") {
+        &MCP
+    } else {
+        &CAMEL
+    };
+    let event = form.event(payload.fields, word, moment);
+    let mut event = event.map_err(|problem| BadEvent { moment: Some(moment), ..problem })?;
+    if let (Some(server), [Action::Other { arguments }]) =
+        (optional(payload.fields, "serverName")?, event.actions.as_slice())
+    {
+        let (server, tool, arguments) = (server.into(), event.tool.clone(), arguments.clone());
+        event.actions = vec![Action::McpCall { server, tool, arguments }];
+    }
+    Ok(Event { version, ..event })
+}
+
+/// The word of a payload that names none, on a command line that names none.
+fn told_from(payload: &Payload<'_>) -> &'static str {
+    let shapes = [
+        ("permissionSuggestions", "permissionRequest"),
+        ("serverName", "preMcpToolCall"),
+        ("toolResult", "postToolUse"),
+        ("toolName", "preToolUse"),
+        ("prompt", "userPromptSubmitted"),
+        ("initialPrompt", "sessionStart"),
+        ("stopReason", "agentStop"),
+    ];
+    let shape = shapes.iter().find(|(key, _)| payload.has(key));
+    match shape {
+        Some((_, "preToolUse")) if payload.has("error") => "postToolUseFailure",
+        Some((_, word)) => word,
+        None => "",
+    }
+}
+
+/// Arguments are an object, an object written as a text, or the raw text of a patch.
+fn actions(_event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadEvent> {
+    if let Some(text) = input.as_str().filter(|text| tool == "apply_patch" && !text.trim_start().starts_with('{')) {
+        return tools::patched(text);
+    }
+    let written = input.as_str().and_then(|text| object(text.as_bytes()).ok());
+    let input = input.as_object().or(written.as_ref()).ok_or_else(|| BadEvent::of("tool_input", "is not an object"))?;
+    if tool == "apply_patch" {
+        let text = ["input", "patch", "command"].iter().find_map(|key| input.get(*key)?.as_str());
+        return tools::patched(text.ok_or_else(|| BadEvent::of("tool_input", "has no patch"))?);
+    }
+    let of_server = || {
+        // A server's name may have a dash too; a tool's name rarely has.
+        let (server, name) = tool.split_once('/').or_else(|| tool.rsplit_once('-'))?;
+        Some(tools::mcp(server, name, input))
+    };
+    let unknown = || vec![of_server().or_else(|| tools::mcp_named(tool, input)).unwrap_or_else(|| tools::other(input))];
+    Ok(tools::known(&TOOLS, tool, input)?.unwrap_or_else(unknown))
+}
+
+fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
+    let Delivery::Say { decision, reason } = delivery;
+    match (event.moment, decision) {
+        (moment, Decision::Deny) => refuse(&event.word, moment, reason),
+        (Moment::BeforeTool, Decision::Ask) => form::print(&decided(&event.word, "ask", reason)),
+        (_, Decision::Pass) if !reason.is_empty() && AGENT.abilities(event).advise => advised(event, reason),
+        (_, Decision::Ask | Decision::Pass) => Reply::default(),
+    }
+}
+
+fn is_pascal(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_ascii_uppercase())
+}
+
+fn decided(word: &str, decision: &str, reason: &str) -> Value {
+    if is_pascal(word) {
+        form::decided(decision, reason)
+    } else {
+        json!({"permissionDecision": decision, "permissionDecisionReason": reason})
+    }
+}
+
+fn advised(event: &Event, reason: &str) -> Reply {
+    if is_pascal(&event.word) {
+        form::advised(event, reason)
+    } else {
+        form::print(&json!({"additionalContext": reason}))
+    }
+}
+
+fn refuse(word: &str, moment: Moment, reason: &str) -> Reply {
+    match moment {
+        // With status 2 this dialect refuses too, but drops the reason; an answer that cannot be written has status 2.
+        Moment::BeforeTool if is_pascal(word) => form::print(&decided(word, "deny", reason)),
+        Moment::BeforeTool => form::refused_with(&decided(word, "deny", reason), reason),
+        // Flat in both dialects.
+        Moment::PermissionRequest => form::print(&json!({"behavior": "deny", "message": reason})),
+        Moment::Prompt => form::print(&json!({"decision": "block", "reason": reason})),
+        Moment::AfterTool
+        | Moment::SessionStart
+        | Moment::SessionEnd
+        | Moment::Stop
+        | Moment::Subagent
+        | Moment::Other => Reply::default(),
+    }
+}

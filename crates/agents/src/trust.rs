@@ -1,0 +1,125 @@
+//! Trust that an agent keeps beside its hooks: what is said to the agent's own program so that it runs the guard's hook.
+//!
+//! The program speaks JSON-RPC, one object a line. Nothing is held between its lines: the number of an answer says what
+//! was asked.
+
+use crate::settings::runs_guard;
+use serde_json::{Map, Value, json};
+
+/// How trust is asked of an agent's program.
+pub struct Trust {
+    /// The program and its arguments.
+    pub program: &'static [&'static str],
+    /// What is said first.
+    pub begin: fn(folder: &str) -> Vec<String>,
+    /// What a line of the program leads to.
+    pub next: fn(line: &str, folder: &str) -> Step,
+}
+
+/// What comes next in the conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// The line was no answer.
+    Wait,
+    /// These lines are said.
+    Say(Vec<String>),
+    /// The hook is not trusted; these lines change that.
+    Store(Vec<String>),
+    /// The guard's hook is trusted.
+    Trusted,
+    /// It is not, with why.
+    Failed(String),
+}
+
+/// Codex's own app-server, in the words that its settings page uses.
+pub(crate) const CODEX: Trust = Trust { program: &["codex", "app-server"], begin, next };
+
+const GREET: u64 = 1;
+const LIST: u64 = 2;
+const STORE: u64 = 3;
+const CHECK: u64 = 4;
+
+fn begin(_folder: &str) -> Vec<String> {
+    let client = json!({"clientInfo": {"name": "reflex", "version": env!("CARGO_PKG_VERSION")}});
+    vec![json!({"id": GREET, "method": "initialize", "params": client}).to_string()]
+}
+
+fn next(line: &str, folder: &str) -> Step {
+    let Ok(Value::Object(answer)) = serde_json::from_str::<Value>(line) else { return Step::Wait };
+    let Some(id) = answer.get("id").and_then(Value::as_u64).filter(|_| !answer.contains_key("method")) else {
+        return Step::Wait;
+    };
+    if let Some(problem) = answer.get("error") {
+        return Step::Failed(problem.get("message").and_then(Value::as_str).unwrap_or("it refuses").to_owned());
+    }
+    let hooks = guards(answer.get("result"));
+    match id {
+        GREET => Step::Say(vec![json!({"method": "initialized"}).to_string(), list(LIST, folder)]),
+        LIST if hooks.is_empty() => Step::Failed("Codex does not find the hook".into()),
+        LIST if hooks.iter().all(is_trusted) => Step::Trusted,
+        LIST => Step::Store(vec![store(&hooks)]),
+        STORE => Step::Say(vec![list(CHECK, folder)]),
+        CHECK if !hooks.is_empty() && hooks.iter().all(is_trusted) => Step::Trusted,
+        CHECK => Step::Failed("Codex still does not trust the hook".into()),
+        _ => Step::Wait,
+    }
+}
+
+fn list(id: u64, folder: &str) -> String {
+    json!({"id": id, "method": "hooks/list", "params": {"cwds": [folder]}}).to_string()
+}
+
+/// The hooks in an answer that run the guard.
+fn guards(result: Option<&Value>) -> Vec<Map<String, Value>> {
+    let entries = result.and_then(|result| result.get("data")).and_then(Value::as_array);
+    let hooks = entries.into_iter().flatten().filter_map(|entry| entry.get("hooks")?.as_array()).flatten();
+    let runs = |hook: &&Map<String, Value>| hook.get("command").and_then(Value::as_str).is_some_and(runs_guard);
+    hooks.filter_map(Value::as_object).filter(runs).cloned().collect()
+}
+
+fn is_trusted(hook: &Map<String, Value>) -> bool {
+    let is = |key: &str, truth: bool| hook.get(key).and_then(Value::as_bool) == Some(truth);
+    let status = hook.get("trustStatus").and_then(Value::as_str);
+    !is("enabled", false) && (is("isManaged", true) || status == Some("trusted"))
+}
+
+fn store(hooks: &[Map<String, Value>]) -> String {
+    let entry = |hook: &Map<String, Value>| {
+        let (key, hash) = (hook.get("key")?.as_str()?, hook.get("currentHash")?);
+        Some((key.to_owned(), json!({"trusted_hash": hash})))
+    };
+    let value: Map<String, Value> = hooks.iter().filter(|hook| !is_trusted(hook)).filter_map(entry).collect();
+    let edits = json!([{"keyPath": "hooks.state", "mergeStrategy": "upsert", "value": value}]);
+    json!({"id": STORE, "method": "config/batchWrite", "params": {"edits": edits, "reloadUserConfig": true}})
+        .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(id: u64, status: &str) -> String {
+        let hook = |command: &str| json!({"key": "/h:pre_tool_use:0:0", "command": command, "currentHash": "sha256:1", "trustStatus": status, "enabled": true, "isManaged": false});
+        json!({"id": id, "result": {"data": [{"cwd": "/w", "hooks": [hook("other hook"), hook("/x/reflex hook --agent codex")]}]}}).to_string()
+    }
+
+    #[test]
+    fn only_the_guards_own_hook_is_trusted() {
+        let Step::Store(lines) = next(&listed(LIST, "untrusted"), "/w") else { panic!("nothing is said") };
+        let expected = r#"{"id":3,"method":"config/batchWrite","params":{"edits":[{"keyPath":"hooks.state","mergeStrategy":"upsert","value":{"/h:pre_tool_use:0:0":{"trusted_hash":"sha256:1"}}}],"reloadUserConfig":true}}"#;
+        assert_eq!(lines, [expected]);
+        assert_eq!(next(&listed(LIST, "trusted"), "/w"), Step::Trusted);
+        assert_eq!(next(&listed(CHECK, "trusted"), "/w"), Step::Trusted);
+        assert!(matches!(next(&listed(CHECK, "untrusted"), "/w"), Step::Failed(_)));
+    }
+
+    #[test]
+    fn what_is_no_answer_is_waited_for() {
+        for line in
+            ["", "noise", "{}", r#"{"method":"remoteControl/status","params":{}}"#, r#"{"id":2,"method":"ask"}"#]
+        {
+            assert_eq!(next(line, "/w"), Step::Wait, "{line}");
+        }
+        assert_eq!(next(r#"{"id":1,"error":{"message":"no"}}"#, "/w"), Step::Failed("no".into()));
+    }
+}

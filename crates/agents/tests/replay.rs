@@ -1,0 +1,223 @@
+//! Every recorded payload of every agent is read, and answered to the byte, as its golden file says; each answer stands
+//! beside the case with the real client that showed that it is honoured.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on shall stop"
+)]
+
+use reflex_agents::{AGENTS, Agent, Ask, BadEvent, Payload, Reply, caller, deliver, find, object};
+use reflex_engine::{Decision, Event, Moment, Verdict};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+fn tests() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
+}
+
+/// Folders of payloads with the agent that sends them.
+const FOLDERS: [(&str, &str); 4] =
+    [("claude", "claude"), ("codex", "codex"), ("copilot", "copilot"), ("copilot-pascal", "copilot")];
+
+/// Names, without their end, and bytes of the recorded payloads.
+fn payloads(folder: &str) -> Vec<(String, Vec<u8>)> {
+    let files = std::fs::read_dir(tests().join("fixtures").join(folder)).unwrap().map(|file| file.unwrap().path());
+    let mut files: Vec<PathBuf> = files.collect();
+    files.sort();
+    let name = |file: &Path| file.file_stem().unwrap().to_string_lossy().into_owned();
+    files.iter().map(|file| (name(file), std::fs::read(file).unwrap())).collect()
+}
+
+/// A payload's event: the word of the command line is the one in the file's name, as `init` writes it.
+fn read(agent: &Agent, name: &str, bytes: &[u8]) -> Result<Event, BadEvent> {
+    agent.event(bytes, name.split(['-', '.']).next())
+}
+
+/// Everything that an event holds, in lines that a person can compare.
+fn shown(event: &Event) -> String {
+    let Event {
+        session,
+        client,
+        version,
+        word,
+        role,
+        subagent,
+        task,
+        mode,
+        cwd,
+        workspace,
+        home,
+        moment,
+        tool,
+        actions,
+        outcome,
+    } = event;
+    let mut text =
+        format!("  {moment:?}, word {word:?}, tool {tool:?}, client {client} {version:?}, session {session}\n");
+    writeln!(text, "  cwd {cwd}, mode {mode:?}, role {role:?}, subagent {subagent:?}, task {task:?}, workspace {workspace:?}, home {home:?}")
+        .unwrap();
+    actions.iter().for_each(|action| writeln!(text, "  action {action:?}").unwrap());
+    outcome.iter().for_each(|outcome| writeln!(text, "  outcome {outcome:?}").unwrap());
+    text
+}
+
+fn verdicts() -> [(&'static str, Verdict); 4] {
+    let reasons = |text: &str| vec![text.to_owned()];
+    [
+        (
+            "deny",
+            Verdict { decision: Decision::Deny, reasons: reasons("Blocked: it is \"bad\"."), ..Verdict::default() },
+        ),
+        ("ask", Verdict { decision: Decision::Ask, reasons: reasons("Needs approval: é."), ..Verdict::default() }),
+        ("warn", Verdict { advice: reasons("Warning: mind it."), ..Verdict::default() }),
+        ("pass", Verdict::default()),
+    ]
+}
+
+fn answer(agent: &Agent, event: &Event, verdict: &Verdict) -> Reply {
+    (agent.write)(event, verdict, &deliver(event, verdict, agent.abilities(event)))
+}
+
+fn said(reply: &Reply) -> String {
+    let Reply { stdout, stderr, code } = reply;
+    if *reply == Reply::default() {
+        return "silence\n".into();
+    }
+    let stderr = if stderr.is_empty() { String::new() } else { format!("\n    standard error {stderr:?}") };
+    format!("status {code}\n    standard output {stdout:?}{stderr}\n")
+}
+
+/// The event, what can be said at it and why, and each answer.
+fn golden(agent: &Agent, event: &Event) -> String {
+    let mut text = shown(event);
+    match agent.line(event) {
+        Some(line) => writeln!(text, "  can {:?}\n  proof: {}", line.can, line.proof).unwrap(),
+        None => writeln!(text, "  nothing is said here").unwrap(),
+    }
+    for (name, verdict) in verdicts() {
+        write!(text, "  {name}: {}", said(&answer(agent, event, &verdict))).unwrap();
+    }
+    text
+}
+
+#[test]
+fn every_recorded_payload_is_read_and_answered_as_the_golden_file_says() {
+    let captured = std::fs::read_to_string(tests().join("fixtures/captured.txt")).unwrap();
+    for (folder, agent) in FOLDERS {
+        let agent = find(agent).unwrap();
+        let mut found = String::new();
+        for (name, bytes) in payloads(folder) {
+            let event = read(agent, &name, &bytes).unwrap_or_else(|problem| panic!("{folder}/{name}: {problem}"));
+            let start = format!("{folder}/{name}.json ");
+            let origin = captured.lines().find_map(|line| line.strip_prefix(&start)).expect(&start);
+            let (version, case) = origin.split_once(' ').unwrap();
+            write!(found, "{name}, seen in case {case} with {version}\n{}", golden(agent, &event)).unwrap();
+        }
+        let file = tests().join(format!("{folder}.snap"));
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::write(&file, &found).unwrap();
+        }
+        let expected = std::fs::read_to_string(&file).unwrap_or_default();
+        assert!(found == expected, "{folder}: rewrite the golden file with UPDATE=1 and read the difference");
+    }
+}
+
+#[test]
+fn every_case_that_is_named_as_a_proof_is_among_the_proven_ones() {
+    let proven = std::fs::read_to_string(tests().join("fixtures/proven.txt")).unwrap();
+    for agent in AGENTS.iter().filter(|agent| FOLDERS.iter().any(|(_, name)| *name == agent.name)) {
+        for line in
+            agent.says.iter().filter(|line| line.can != reflex_agents::Abilities::NONE && line.before.is_empty())
+        {
+            let cases = line.proof.strip_prefix("cases ").or_else(|| line.proof.strip_prefix("case "));
+            let (cases, _) =
+                cases.and_then(|rest| rest.split_once(" with ")).unwrap_or_else(|| panic!("{}", line.proof));
+            for case in cases.split(", ") {
+                let start = format!("{} {case}: ", agent.name);
+                assert!(proven.lines().any(|line| line.starts_with(&start)), "{start}");
+            }
+        }
+    }
+}
+
+#[test]
+fn who_calls_is_told_from_the_payload_alone() {
+    for (folder, agent) in FOLDERS {
+        for (name, bytes) in payloads(folder) {
+            let fields = object(&bytes).unwrap();
+            let payload = Payload { fields: &fields, told: None, variable: &|_| None };
+            // A few events of a session's end have nothing that only this agent sends; they are never held back.
+            let moment = read(find(agent).unwrap(), &name, &bytes).unwrap().moment;
+            if moment.is_before_execution() || moment == Moment::AfterTool {
+                assert_eq!(caller(None, &payload).name, agent, "{folder}/{name}");
+            }
+            let named = caller(find("claude"), &payload).name;
+            assert_eq!(named, if agent == "copilot" { "copilot" } else { "claude" }, "{folder}/{name}");
+            for other in ["codex", "copilot", "universal"] {
+                assert_eq!(caller(find(other), &payload).name, other, "{folder}/{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn arguments_of_a_tool_never_tell_who_calls() {
+    let marks = r#""turn_id":"1","timestamp":1,"sessionId":"s","model":"m","cursor_version":"1","event":"x""#;
+    let bytes = format!(
+        r#"{{"session_id":"s","transcript_path":"/t","cwd":"/repo","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"mcp__a__b","tool_input":{{{marks}}}}}"#
+    );
+    let fields = object(bytes.as_bytes()).unwrap();
+    let payload = Payload { fields: &fields, told: Some("PreToolUse"), variable: &|_| None };
+    assert_eq!((caller(None, &payload).name, caller(find("claude"), &payload).name), ("claude", "claude"));
+}
+
+#[test]
+fn before_a_tool_no_verdict_is_said_more_loosely() {
+    for (folder, agent) in FOLDERS {
+        let agent = find(agent).unwrap();
+        for (name, bytes) in payloads(folder) {
+            let event = read(agent, &name, &bytes).unwrap();
+            if event.moment != Moment::BeforeTool {
+                continue;
+            }
+            let [(_, deny), (_, ask), ..] = verdicts();
+            let refused = answer(agent, &event, &deny);
+            assert!(refused.stdout.contains("deny"), "{name}");
+            // One dialect drops the reason beside a status.
+            let status = if folder == "copilot-pascal" { 0 } else { 2 };
+            assert_eq!((refused.code, refused.stderr.is_empty()), (status, status == 0), "{name}");
+            let asked = answer(agent, &event, &ask);
+            let native = agent.abilities(&event).ask == Ask::Native;
+            assert_eq!(
+                (asked.code, asked.stdout.contains("\"ask\"")),
+                if native { (0, true) } else { (2, false) },
+                "{name}"
+            );
+        }
+    }
+}
+
+/// The golden cost of an adapter: reading a payload and writing the answer, in a build without optimisation too.
+#[test]
+fn an_adapter_takes_less_than_a_hundred_microseconds() {
+    const ROUNDS: u32 = 200;
+    for (folder, agent) in FOLDERS {
+        let agent = find(agent).unwrap();
+        let (_, bytes) =
+            payloads(folder).into_iter().find(|(name, _)| name.to_lowercase() == "pretooluse-bash").unwrap();
+        let [(_, deny), ..] = verdicts();
+        let word = if folder == "copilot" { "preToolUse" } else { "PreToolUse" };
+        let rounds = (0..ROUNDS).map(|_| {
+            let start = Instant::now();
+            let event = agent.event(&bytes, Some(word)).unwrap();
+            assert!(answer(agent, &event, &deny).stdout.contains("deny"));
+            start.elapsed()
+        });
+        // The quickest round: the machine may be busy with something else in the others.
+        let quickest = rounds.min().unwrap();
+        assert!(quickest.as_micros() < 100, "{folder}: {quickest:?}");
+    }
+}

@@ -1,0 +1,109 @@
+//! `reflex doctor` and `reflex verify`: does the guard really stand before the agents' tools?
+
+use super::{ago, complain, print, wire};
+use crate::status;
+use clap::ArgMatches;
+use reflex_agents::settings::guard_hooks;
+use reflex_host::doctor::{Trouble, answers, copies, examine};
+use reflex_host::{Host, Mode, Wiring, timestamp};
+use serde_json::{Value, json};
+
+/// The files that `init` writes, of the agent that is asked for or of all that are used here.
+fn wirings(matches: &ArgMatches) -> Result<Vec<Wiring>, u8> {
+    let asked = matches.get_one::<String>("agent").map(String::as_str);
+    let mut wirings = wire::chosen(asked);
+    wirings.retain(|wiring| !wiring.is_written_by_agent());
+    if wirings.is_empty() {
+        complain(&format!("no settings are known for the agent `{}`", asked.unwrap_or("")));
+        return Err(status::USAGE);
+    }
+    Ok(wirings)
+}
+
+pub(super) fn run(matches: &ArgMatches) -> u8 {
+    let wirings = match wirings(matches) {
+        Ok(wirings) => wirings,
+        Err(code) => return code,
+    };
+    let examined: Vec<(String, Vec<Trouble>)> = wirings
+        .iter()
+        .map(|wiring| (wiring.agent().to_owned(), examine(wiring)))
+        .chain([("reflex".to_owned(), own_troubles())])
+        .collect();
+    if matches.get_flag("json") {
+        print(&as_json(&examined).to_string());
+    } else {
+        examined.iter().for_each(|(name, troubles)| show(name, troubles));
+    }
+    if examined.iter().all(|(_, troubles)| troubles.is_empty()) { status::OK } else { status::FOUND }
+}
+
+/// What is wrong with the guard itself, whoever calls.
+fn own_troubles() -> Vec<Trouble> {
+    let store = Host::new(Mode::default()).store();
+    let pause = store.pause().map(|pause| Trouble {
+        what: format!("the guard is switched off until {} by {}: {}", timestamp(pause.until), pause.by, pause.reason),
+        fix: "reflex off --end".into(),
+    });
+    copies().into_iter().chain(pause).collect()
+}
+
+fn last_call(agent: &str) -> Option<u64> {
+    let beats = Host::new(Mode::default()).store().heartbeats();
+    beats.iter().filter(|beat| beat.agent == agent).map(|beat| beat.time).max()
+}
+
+fn show(name: &str, troubles: &[Trouble]) {
+    if troubles.is_empty() && name != "reflex" {
+        let called =
+            last_call(name).map_or("it has never called".to_owned(), |time| format!("it called {}", ago(time)));
+        print(&format!("{name}: the hook stands and answers; {called}"));
+    }
+    for trouble in troubles {
+        print(&format!("{name}: {}\n  fix: {}", trouble.what, trouble.fix));
+    }
+}
+
+fn as_json(examined: &[(String, Vec<Trouble>)]) -> Value {
+    let of = |(name, troubles): &(String, Vec<Trouble>)| {
+        let list: Vec<Value> =
+            troubles.iter().map(|trouble| json!({"problem": trouble.what, "fix": trouble.fix})).collect();
+        json!({"subject": name, "last_call": last_call(name).map(timestamp), "troubles": list})
+    };
+    json!({"schema": "reflex/doctor-v1", "examined": examined.iter().map(of).collect::<Vec<Value>>()})
+}
+
+pub(super) fn verify(matches: &ArgMatches) -> u8 {
+    let wirings = match wirings(matches) {
+        Ok(wirings) => wirings,
+        Err(code) => return code,
+    };
+    let mut results: Vec<(&str, String, Result<(), String>)> = Vec::new();
+    for wiring in &wirings {
+        let text = wiring.install().ok().and_then(|change| change.before).unwrap_or_default();
+        let hooks = guard_hooks(&text);
+        if hooks.is_empty() {
+            results.push((wiring.agent(), String::new(), Err("no hook of Reflex stands there".into())));
+        }
+        let agent = reflex_agents::find(wiring.agent());
+        for (event, start) in hooks {
+            let result = agent.map_or(Err("is not known".to_owned()), |agent| answers(agent, &event, &start));
+            results.push((wiring.agent(), event, result));
+        }
+    }
+    if matches.get_flag("json") {
+        let of = |(agent, event, result): &(&str, String, Result<(), String>)| json!({"agent": agent, "event": event, "answers": result.is_ok(), "problem": result.as_ref().err()});
+        let hooks: Vec<Value> = results.iter().map(of).collect();
+        print(&json!({"schema": "reflex/verify-v1", "hooks": hooks}).to_string());
+    } else {
+        for (agent, event, result) in &results {
+            match result {
+                Ok(()) => print(&format!("{agent} {event}: answers a call that cannot be read as it should")),
+                Err(problem) => {
+                    print(&format!("{agent} {event}: FAILS: {problem}\n  fix: reflex doctor --agent {agent}"))
+                }
+            }
+        }
+    }
+    if results.iter().all(|(_, _, result)| result.is_ok()) { status::OK } else { status::FOUND }
+}

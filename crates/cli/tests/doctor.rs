@@ -1,0 +1,129 @@
+//! What is broken between an agent and the guard is named with the line that mends it; what is whole is proven by a call.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on shall stop"
+)]
+
+mod support;
+
+use serde_json::Value;
+use std::fs;
+use std::path::PathBuf;
+use support::{APP_SERVER, Machine, Said, with_program};
+
+/// A machine on which three agents are used.
+struct Wired {
+    machine: Machine,
+    path: String,
+}
+
+impl Wired {
+    fn new() -> Wired {
+        let machine = Machine::new();
+        let path = with_program(&machine, "codex", APP_SERVER);
+        let wired = Wired { machine, path };
+        for agent in ["claude", "codex", "copilot"] {
+            assert_eq!(wired.run(&["init", "--yes", "--agent", agent]).code, 0);
+        }
+        wired
+    }
+
+    fn run(&self, arguments: &[&str]) -> Said {
+        self.machine.reflex(arguments).env("PATH", &self.path).run()
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.machine.home().join(name)
+    }
+
+    fn edit(&self, name: &str, change: impl FnOnce(String) -> String) {
+        let text = fs::read_to_string(self.file(name)).unwrap_or_default();
+        fs::write(self.file(name), change(text)).unwrap();
+    }
+
+    /// The only trouble of an agent: these words, and this fix.
+    #[track_caller]
+    fn check(&self, agent: &str, words: &str, fix: &str) {
+        let said = self.run(&["doctor", "--json", "--agent", agent]);
+        assert_eq!((said.code, said.stderr.as_str()), (1, ""), "{said:?}");
+        let examined: Value = serde_json::from_str(&said.stdout).unwrap();
+        let troubles = examined["examined"][0]["troubles"].as_array().unwrap();
+        let [trouble] = troubles.as_slice() else { panic!("{troubles:?}") };
+        assert!(trouble["problem"].as_str().unwrap().contains(words), "{trouble}");
+        assert!(trouble["fix"].as_str().unwrap().contains(fix), "{trouble}");
+    }
+}
+
+#[test]
+fn what_is_whole_is_proven_by_a_call_of_each_hook() {
+    let wired = Wired::new();
+    let said = wired.run(&["doctor"]);
+    let lines: Vec<&str> = said.stdout.lines().collect();
+    let line = |agent| format!("{agent}: the hook stands and answers; it has never called");
+    assert_eq!((said.code, lines), (0, vec![&*line("claude"), &*line("codex"), &*line("copilot")]));
+    let said = wired.run(&["verify"]);
+    assert_eq!((said.code, said.stdout.matches("answers a call that cannot be read").count()), (0, 8), "{said:?}");
+    assert!(!said.stdout.contains("FAILS"));
+    // A proof is no call: nobody waits for a person's answer, and no agent is said to have called.
+    assert_eq!(wired.run(&["pending"]).stdout, "no call waits for you\n");
+    wired.machine.bash(&wired.machine.project(), "ls");
+    assert!(wired.run(&["doctor", "--agent", "claude"]).stdout.contains("; it called "));
+}
+
+#[test]
+fn a_hook_that_is_missing_or_cannot_be_read_is_named() {
+    let wired = Wired::new();
+    wired.edit(".claude/settings.json", |_| "{}".into());
+    wired.check("claude", "has no hook of Reflex", "reflex init --agent claude");
+    wired.edit(".codex/hooks.json", |text| format!("// mine\n{text}"));
+    wired.check("codex", "it is not JSON", "mend the file");
+    fs::remove_file(wired.file(".copilot/hooks/reflex.json")).unwrap();
+    wired.check("copilot", "has no hook of Reflex", "reflex init --agent copilot");
+}
+
+#[test]
+fn a_switch_that_turns_hooks_off_is_named() {
+    let wired = Wired::new();
+    wired.edit(".claude/settings.json", |text| text.replacen('{', "{\"disableAllHooks\": true,", 1));
+    wired.check("claude", "\"disableAllHooks\": true", "settings.json");
+    wired.edit(".codex/config.toml", |text| format!("{text}\n[features]\nhooks = false # for now\n"));
+    wired.check("codex", "[features] hooks = false", "config.toml");
+    wired.edit(".copilot/hooks/reflex.json", |text| text.replacen('{', "{\"disableAllHooks\": true,", 1));
+    wired.check("copilot", "\"disableAllHooks\": true", "reflex.json");
+}
+
+#[test]
+fn a_hook_that_codex_does_not_trust_is_named() {
+    let wired = Wired::new();
+    wired.edit(".codex/config.toml", |_| String::new());
+    wired.check("codex", "does not trust the hook: nobody has trusted it", "reflex init --agent codex");
+    assert_eq!(fs::read_to_string(wired.file(".codex/config.toml")).unwrap(), "", "looking changes nothing");
+}
+
+#[test]
+fn a_hook_that_does_not_answer_is_found_by_calling_it() {
+    let wired = Wired::new();
+    wired.edit(".codex/hooks.json", |text| text.replace(env!("CARGO_BIN_EXE_reflex"), "/nowhere/reflex"));
+    let said = wired.run(&["verify", "--agent", "codex"]);
+    assert_eq!(said.code, 1);
+    assert!(said.stdout.starts_with("codex PreToolUse: FAILS: status 2, "), "{said:?}");
+    assert!(said.stdout.contains("Blocked: reflex failed (127)"), "{said:?}");
+    wired.edit(".claude/settings.json", |text| text.replace(env!("CARGO_BIN_EXE_reflex"), "/nowhere/reflex"));
+    let said = wired.run(&["verify", "--agent", "claude", "--json"]);
+    let json = said.json();
+    assert_eq!((said.code, json["hooks"][0]["answers"].as_bool()), (1, Some(false)), "{said:?}");
+    let said = wired.run(&["doctor", "--agent", "claude"]);
+    assert_eq!(said.stdout.matches("fix: reflex init --agent claude").count(), 4, "{said:?}");
+}
+
+#[test]
+fn another_copy_on_the_path_is_named() {
+    let mut wired = Wired::new();
+    wired.path = with_program(&wired.machine, "reflex", "#!/bin/sh\n");
+    let said = wired.run(&["doctor"]);
+    assert!(said.stdout.contains("programs/reflex is another copy of reflex on the PATH"), "{said:?}");
+    assert_eq!(said.code, 1);
+}

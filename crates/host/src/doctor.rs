@@ -1,0 +1,143 @@
+//! What is broken between the agents and the guard, each with the line that mends it.
+
+use crate::trust::{self, Wish};
+use crate::wiring::Wiring;
+use reflex_agents::settings::guard_hooks;
+use reflex_agents::{Agent, Reply, Start};
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+/// Something that keeps the guard from an agent's calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    /// What is broken.
+    pub what: String,
+    /// A command, or what a person has to do.
+    pub fix: String,
+}
+
+/// Everything that is broken with one settings file, its switches, its trust and its hook.
+pub fn examine(wiring: &Wiring) -> Vec<Trouble> {
+    let again = format!("reflex init --agent {}", wiring.agent());
+    let trouble = |what: String, fix: &str| Trouble { what, fix: fix.to_owned() };
+    let mut found: Vec<Trouble> = switches(wiring);
+    let change = match wiring.install() {
+        Err(problem) => {
+            found.push(trouble(problem, &format!("mend the file, then {again}")));
+            return found;
+        }
+        Ok(change) => change,
+    };
+    let text = change.before.clone().unwrap_or_default();
+    let hooks = guard_hooks(&text);
+    if hooks.is_empty() {
+        found.push(trouble(format!("{} has no hook of Reflex", wiring.file().display()), &again));
+        return found;
+    }
+    if change.before != change.after {
+        let what = format!("the hook in {} is not the one that this binary would write", wiring.file().display());
+        found.push(trouble(what, &again));
+    }
+    for (event, start) in hooks {
+        if let Err(problem) = answers(wiring.adapter(), &event, &start) {
+            found.push(trouble(format!("the hook of {event} does not answer as it should: {problem}"), &again));
+        }
+    }
+    if let Some(trust) = wiring.settings().trust
+        && let Err(problem) = trust::ask(trust, wiring.home(), Wish::Look)
+    {
+        found.push(trouble(format!("{} does not trust the hook: {problem}", wiring.agent()), &again));
+    }
+    found
+}
+
+/// Other binaries of the guard that are found before this one or behind it: an agent or a person may mean those.
+pub fn copies() -> Vec<Trouble> {
+    let Ok(own) = std::env::current_exe().and_then(|path| path.canonicalize()) else { return Vec::new() };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let here = std::env::split_paths(&path).map(|folder| folder.join("reflex")).filter(|file| file.is_file());
+    let mut others: Vec<PathBuf> =
+        here.filter_map(|file| file.canonicalize().ok()).filter(|file| *file != own).collect();
+    others.dedup();
+    let trouble = |other: &PathBuf| Trouble {
+        what: format!("{} is another copy of reflex on the PATH; this one is {}", other.display(), own.display()),
+        fix: format!("remove one of them, then {} init", own.display()),
+    };
+    others.iter().map(trouble).collect()
+}
+
+fn switches(wiring: &Wiring) -> Vec<Trouble> {
+    let off = wiring.settings().switches.iter().filter_map(|switch| {
+        let file = wiring.folder().join(switch.file);
+        let text = fs::read_to_string(&file).ok()?;
+        let what = || format!("`{}` in {} switches every hook off", switch.name, file.display());
+        (switch.is_off)(&text).then(|| Trouble { what: what(), fix: format!("take it out of {}", file.display()) })
+    });
+    off.collect()
+}
+
+/// Sends a payload that no event has, exactly as the agent would, and wants what the agent would be given: the refusal
+/// before a tool, silence after one.
+/// It is refused before it counts as a call: nothing is left behind but its record.
+///
+/// # Errors
+/// What came back instead.
+pub fn answers(agent: &Agent, event: &str, start: &Start) -> Result<(), String> {
+    let said = run(start)?;
+    let expected = (agent.refuse)(event, (agent.moment)(event), "why");
+    let shape = |reply: &Reply| (reply.code, reply.stdout.is_empty(), reply.stderr.is_empty());
+    let is_told = expected.stdout.is_empty() || said.stdout.contains("cannot read this event");
+    if shape(&said) == shape(&expected) && is_told {
+        return Ok(());
+    }
+    let words = format!("{} {}", said.stdout, said.stderr);
+    let words = words.split_whitespace().take(20).collect::<Vec<_>>().join(" ");
+    Err(format!("status {}, {words}", said.code))
+}
+
+const CANARY: &[u8] = b"{}";
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn run(start: &Start) -> Result<Reply, String> {
+    let mut command = match start {
+        Start::Exec(words) => {
+            let (program, arguments) = words.split_first().ok_or("nothing is started")?;
+            let mut command = Command::new(program);
+            command.args(arguments);
+            command
+        }
+        Start::Shell(line) => {
+            let shell = std::env::var_os("SHELL").filter(|shell| Path::new(shell).is_file());
+            let mut command = Command::new(shell.unwrap_or_else(|| "/bin/sh".into()));
+            command.arg("-c").arg(line);
+            command
+        }
+    };
+    let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = child.map_err(|error| format!("it cannot be started: {error}"))?;
+    if let Some(mut input) = child.stdin.take() {
+        // Who does not read it says more with the answer.
+        let _ = input.write_all(CANARY);
+    }
+    let (mut output, mut errors) = (child.stdout.take(), child.stderr.take());
+    let (send, receive) = channel();
+    thread::spawn(move || {
+        let (mut stdout, mut stderr) = (String::new(), String::new());
+        let _ = output.as_mut().map(|pipe| pipe.read_to_string(&mut stdout));
+        let _ = errors.as_mut().map(|pipe| pipe.read_to_string(&mut stderr));
+        let _ = send.send((stdout, stderr));
+    });
+    let Ok((stdout, stderr)) = receive.recv_timeout(PATIENCE) else {
+        let _ = child.kill();
+        return Err("it does not answer in time".into());
+    };
+    let status = child.wait().map_err(|error| error.to_string())?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX);
+    Ok(Reply { stdout, stderr, code })
+}

@@ -1,0 +1,66 @@
+//! Asks an agent's own program to trust the guard's hook.
+
+use reflex_agents::{Step, Trust};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The program answers within a second; on a busy machine it may start slowly.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Whether trust is only looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wish {
+    Look,
+    Have,
+}
+
+/// Holds the conversation to its end.
+///
+/// # Errors
+/// The program is not there, says no, or says nothing in time.
+pub(crate) fn ask(trust: &Trust, home: &Path, wish: Wish) -> Result<(), String> {
+    let [program, arguments @ ..] = trust.program else { return Err("no program is known".into()) };
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(home);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(|error| format!("`{program}` cannot be started: {error}"))?;
+    let done = converse(trust, &mut child, (&home.to_string_lossy(), wish));
+    let _ = child.kill();
+    let _ = child.wait();
+    done
+}
+
+fn converse(trust: &Trust, child: &mut Child, (folder, wish): (&str, Wish)) -> Result<(), String> {
+    let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err("it cannot be spoken to".into());
+    };
+    let heard = lines(output);
+    // A program that no longer reads may have said why.
+    let mut say = |lines: Vec<String>| drop(lines.iter().try_for_each(|line| writeln!(input, "{line}")));
+    say((trust.begin)(folder));
+    let begun = Instant::now();
+    loop {
+        let left = PATIENCE.saturating_sub(begun.elapsed());
+        let line = heard.recv_timeout(left).map_err(|end| match end {
+            RecvTimeoutError::Timeout => "it did not answer in time".to_owned(),
+            RecvTimeoutError::Disconnected => "it ended without an answer".to_owned(),
+        })?;
+        match (trust.next)(&line, folder) {
+            Step::Wait => {}
+            Step::Store(_) if wish == Wish::Look => return Err("nobody has trusted it".into()),
+            Step::Say(lines) | Step::Store(lines) => say(lines),
+            Step::Trusted => return Ok(()),
+            Step::Failed(why) => return Err(why),
+        }
+    }
+}
+
+fn lines(output: impl std::io::Read + Send + 'static) -> Receiver<String> {
+    let (send, receive) = channel();
+    thread::spawn(move || BufReader::new(output).lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
+    receive
+}

@@ -1,0 +1,164 @@
+//! Patches in the form of the tool `apply_patch`: a text to the changes of files that it asks for.
+//!
+//! The grammar is that of the agents' own parsers, read leniently: a header is found wherever one of them might find
+//! one, so that no file is changed that does not stand here.
+
+/// What a patch does to one file, with paths as it writes them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileChange {
+    /// A file with this content, new or instead of one.
+    Add {
+        /// The file.
+        path: String,
+        /// Its whole content.
+        content: String,
+    },
+    /// The file goes.
+    Delete {
+        /// The file.
+        path: String,
+    },
+    /// Parts of the file are replaced.
+    Update {
+        /// The file.
+        path: String,
+        /// The lines that come in.
+        added: String,
+        /// Where the file goes, if it is also moved.
+        moved: Option<String>,
+    },
+}
+
+const ADD: &str = "*** Add File:";
+const DELETE: &str = "*** Delete File:";
+const UPDATE: &str = "*** Update File:";
+const MOVE: &str = "*** Move to:";
+
+/// The changes of a patch, in its order; empty if the text is none.
+pub fn changes(text: &str) -> Vec<FileChange> {
+    let mut changes: Vec<FileChange> = Vec::new();
+    for line in text.lines() {
+        let body = changes.last_mut().is_some_and(|change| change.takes(line));
+        if !body && let Some(change) = header(line) {
+            changes.push(change);
+        }
+    }
+    changes
+}
+
+/// The patch as commands: calls named `patch:add`, `patch:delete` and `patch:edit`, each with its file.
+pub(crate) fn commands(text: &str) -> Vec<String> {
+    let call = |name: &str, path: &str| format!("patch:{name} -- '{}'", path.replace('\'', "'\\''"));
+    let calls = |change: FileChange| match change {
+        FileChange::Add { path, .. } => vec![call("add", &path)],
+        FileChange::Delete { path } => vec![call("delete", &path)],
+        FileChange::Update { path, moved, .. } => {
+            let edit = call("edit", &path);
+            [edit].into_iter().chain(moved.map(|to| call("add", &to))).collect()
+        }
+    };
+    changes(text).into_iter().flat_map(calls).collect()
+}
+
+/// A header may be indented: the parsers trim it.
+fn header(line: &str) -> Option<FileChange> {
+    let line = line.trim();
+    let path = |marker: &str| line.strip_prefix(marker).map(|path| path.trim().to_owned());
+    if let Some(path) = path(ADD) {
+        return Some(FileChange::Add { path, content: String::new() });
+    }
+    if let Some(path) = path(DELETE) {
+        return Some(FileChange::Delete { path });
+    }
+    path(UPDATE).map(|path| FileChange::Update { path, added: String::new(), moved: None })
+}
+
+impl FileChange {
+    /// Takes a line of its body; `false` if the line is none.
+    fn takes(&mut self, line: &str) -> bool {
+        match self {
+            FileChange::Delete { .. } => false,
+            FileChange::Add { content, .. } => take_added(content, line),
+            FileChange::Update { added, moved, .. } => {
+                if let Some(to) = line.trim().strip_prefix(MOVE) {
+                    *moved = Some(to.trim().to_owned());
+                    return true;
+                }
+                // A line of context begins with a blank, and what it says is no header.
+                take_added(added, line) || line.starts_with([' ', '-'])
+            }
+        }
+    }
+}
+
+fn take_added(content: &mut String, line: &str) -> bool {
+    let Some(added) = line.strip_prefix('+') else { return false };
+    content.push_str(added);
+    content.push('\n');
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn add(path: &str, content: &str) -> FileChange {
+        FileChange::Add { path: path.into(), content: content.into() }
+    }
+
+    fn update(path: &str, added: &str, moved: Option<&str>) -> FileChange {
+        FileChange::Update { path: path.into(), added: added.into(), moved: moved.map(str::to_owned) }
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &[FileChange]) {
+        assert_eq!(changes(text), expected, "{text}");
+        assert_eq!(changes(&text.replace('\n', "\r\n")), expected, "{text} with Windows line ends");
+    }
+
+    #[test]
+    fn each_kind_of_change_is_read() {
+        let text = "*** Begin Patch\n*** Add File: a b.txt\n+one\n+\n+two\n*** Delete File: ../old\n*** Update File: x.rs\n\
+                    *** Move to: y.rs\n@@ fn f()\n context\n-gone\n+came\n*** End of File\n*** End Patch\n";
+        check(
+            text,
+            &[
+                add("a b.txt", "one\n\ntwo\n"),
+                FileChange::Delete { path: "../old".into() },
+                update("x.rs", "came\n", Some("y.rs")),
+            ],
+        );
+    }
+
+    #[test]
+    fn text_that_is_added_or_only_context_is_no_header() {
+        check(
+            "*** Begin Patch\n*** Add File: a\n+*** Delete File: b\n*** End Patch",
+            &[add("a", "*** Delete File: b\n")],
+        );
+        check("*** Update File: a\n@@\n *** Delete File: b\n-*** Delete File: c\n+d\n", &[update("a", "d\n", None)]);
+    }
+
+    #[test]
+    fn a_header_is_found_wherever_a_parser_may_find_one() {
+        let gone = FileChange::Delete { path: "b".into() };
+        check("*** Begin Patch\n  *** Delete File: b  \n*** End Patch", std::slice::from_ref(&gone));
+        check("<<'EOF'\n*** Begin Patch\n*** Delete File: b\n*** End Patch\nEOF\n", std::slice::from_ref(&gone));
+        check("*** Delete File: b", std::slice::from_ref(&gone));
+        check("*** Add File: a\n+x\nstray\n\t*** Delete File: b", &[add("a", "x\n"), gone.clone()]);
+        check("*** Update File: a\n@@\n-x\n+y\n*** Delete File: b", &[update("a", "y\n", None), gone]);
+    }
+
+    #[test]
+    fn what_is_no_patch_changes_nothing() {
+        check("", &[]);
+        check("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", &[]);
+    }
+
+    #[test]
+    fn a_patch_in_a_shell_is_its_calls() {
+        let text = "*** Add File: it's\n+x\n*** Delete File: b\n*** Update File: c\n*** Move to: d e\n+y";
+        let calls = ["patch:add -- 'it'\\''s'", "patch:delete -- 'b'", "patch:edit -- 'c'", "patch:add -- 'd e'"];
+        assert_eq!(commands(text), calls);
+    }
+}

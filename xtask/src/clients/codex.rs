@@ -1,0 +1,156 @@
+//! Codex CLI: how it is started, the calls that its model makes, and what must be true under Reflex.
+//!
+//! The hook's trust is never bypassed: that it runs at all shows that `reflex init` brought the client to trust it.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::json;
+
+use super::cases::{Case, ensure, holds, page_with_orders, quiet, refused, says};
+use super::client::{Client, PROMPT};
+use super::model::Call;
+use super::npm::Package;
+use super::sandbox::{Failure, Mode, Sandbox, read, write};
+
+pub(super) const CLIENT: Client = Client {
+    name: "codex",
+    package: Package {
+        name: "@openai/codex",
+        version: "0.169.0",
+        platform: "@openai/codex",
+        executable: "vendor/{triple}/bin/codex",
+    },
+    start,
+    settings,
+    cases: &[
+        Case { name: "denied", play: denied },
+        Case { name: "normal", play: normal },
+        Case { name: "ask-headless", play: ask_headless },
+        Case { name: "missing-binary", play: missing_binary },
+        Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, shell("cat page.txt")) },
+        Case { name: "uninstall", play: uninstall },
+    ],
+};
+
+fn settings(sandbox: &Sandbox) -> PathBuf {
+    sandbox.home().join(".codex").join("hooks.json")
+}
+
+fn start(sandbox: &Sandbox, client: &mut Command, _mode: &Mode, model: &str) {
+    let workspace = sandbox.workspace();
+    client.args(["exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "-C"]).arg(&workspace);
+    // A model of this name is given the tool that applies patches.
+    let mut settings = vec![
+        r#"model="gpt-5.5""#.to_owned(),
+        r#"model_provider="mock""#.to_owned(),
+        "check_for_update_on_startup=false".to_owned(),
+        "analytics.enabled=false".to_owned(),
+        r#"model_providers.mock.name="mock""#.to_owned(),
+        format!(r#"model_providers.mock.base_url="{model}/v1""#),
+        r#"model_providers.mock.env_key="MOCK_KEY""#.to_owned(),
+        r#"model_providers.mock.wire_api="responses""#.to_owned(),
+        "model_providers.mock.request_max_retries=0".to_owned(),
+        "model_providers.mock.stream_max_retries=0".to_owned(),
+    ];
+    let [server, argument] = sandbox.server();
+    settings.push(format!("mcp_servers.echo.command={}", json!(server)));
+    settings.push(format!("mcp_servers.echo.args=[{}]", json!(argument)));
+    for setting in settings {
+        client.arg("-c").arg(setting);
+    }
+    client.arg(PROMPT).env("MOCK_KEY", "none");
+}
+
+fn shell(command: &str) -> Call {
+    Call::function("exec_command", json!({"cmd": command}))
+}
+
+fn patch(body: &str) -> Call {
+    Call::custom("apply_patch", format!("*** Begin Patch\n{body}*** End Patch\n"))
+}
+
+fn shout(text: &str, path: &std::path::Path) -> Call {
+    Call::of_server("mcp__echo", "shout", json!({"text": text, "path": path}))
+}
+
+fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
+    let marker = sandbox.home().join("photos/marker.txt");
+    write(&marker, "still here\n")?;
+    sandbox.wire()?;
+    let trusted = read(&settings(sandbox))?;
+    let secret = sandbox.home().join(".local/state/reflex/shouted.txt");
+    let calls = vec![
+        shell("rm -rf ~/photos"),
+        patch("*** Update File: ../home/.codex/hooks.json\n@@\n-{\n+{ \n*** Delete File: notes.txt\n"),
+        shout("hey", &secret),
+        shell("apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: ../home/.codex/hooks.json\n*** End Patch\nEOF\n"),
+    ];
+    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    ensure(marker.exists(), "the marker in the home folder was deleted")?;
+    refused(told.answer(0)?, &["Blocked:", "blocked by PreToolUse hook"])?;
+    holds(sandbox, "notes.txt", "first line\n")?;
+    ensure(read(&settings(sandbox))? == trusted, "the patch changed the hooks")?;
+    refused(told.answer(1)?, &["hooks.json", "reflex approve"])?;
+    ensure(!secret.exists(), "the MCP call ran")?;
+    refused(told.answer(2)?, &["Blocked:", "mcp__echo__shout"])?;
+    refused(told.answer(3)?, &["hooks.json", "reflex approve"])
+}
+
+fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
+    sandbox.wire()?;
+    let shouted = sandbox.workspace().join("shouted.txt");
+    let calls = vec![
+        shell("echo hello > made.txt && git status --short"),
+        patch("*** Add File: src/patched.txt\n+patched\n*** Update File: notes.txt\n@@\n-first line\n+second line\n"),
+        shout("hey", &shouted),
+    ];
+    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    holds(sandbox, "made.txt", "hello\n")?;
+    holds(sandbox, "src/patched.txt", "patched\n")?;
+    holds(sandbox, "notes.txt", "second line\n")?;
+    holds(sandbox, "shouted.txt", "HEY")?;
+    says(told.answer(0)?, "?? made.txt")?;
+    quiet(&told)
+}
+
+/// This client cannot ask: a question is a refusal that says how a person lets it pass.
+fn ask_headless(sandbox: &Sandbox) -> Result<(), Failure> {
+    sandbox.wire()?;
+    write(&sandbox.workspace().join("notes.txt"), "first line\nunsaved work\n")?;
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("git reset --hard")])?;
+    holds(sandbox, "notes.txt", "first line\nunsaved work\n")?;
+    refused(told.answer(0)?, &["Needs approval:", "notes.txt", "This agent cannot ask here", "reflex approve"])
+}
+
+fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {
+    sandbox.wire()?;
+    sandbox.delete_reflex()?;
+    let shouted = sandbox.workspace().join("shouted.txt");
+    let calls = vec![shell("touch ran.txt"), patch("*** Add File: ran.txt\n+ran\n"), shout("hey", &shouted)];
+    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    ensure(!sandbox.workspace().join("ran.txt").exists(), "a call ran without the guard")?;
+    ensure(!shouted.exists(), "the MCP call ran without the guard")?;
+    (0..3).try_for_each(|step| refused(told.answer(step)?, &["reflex failed (127)"]))
+}
+
+const ODD_SETTINGS: &str = "{\"hooks\" :{ \"SessionStart\":[ {\"hooks\":[{\"type\":\"command\",\"command\":\"echo fired >> \\\"$HOME/foreign.log\\\"\"}]}]\n\t } ,\n \"description\": \"caf\\u00e9\"}\n\n";
+
+fn uninstall(sandbox: &Sandbox) -> Result<(), Failure> {
+    let (hooks, config) = (settings(sandbox), sandbox.home().join(".codex/config.toml"));
+    write(&hooks, ODD_SETTINGS)?;
+    write(&config, "# mine\nhide_agent_reasoning   = true # so\n")?;
+    sandbox.wire()?;
+    ensure(read(&hooks)?.contains("reflex"), "init wrote no hook")?;
+    ensure(read(&config)?.contains("trusted_hash"), "init brought no trust")?;
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("rm -rf ~")])?;
+    refused(told.answer(0)?, &["Blocked:"])?;
+    sandbox.unwire()?;
+    ensure(read(&hooks)? == ODD_SETTINGS, "uninstall did not restore hooks.json byte for byte")?;
+    ensure(
+        read(&config)? == "# mine\nhide_agent_reasoning   = true # so\n",
+        "uninstall did not restore config.toml byte for byte",
+    )?;
+    sandbox.converse(&Mode::BypassPermissions, vec![shell("echo hello > made.txt")])?;
+    holds(sandbox, "made.txt", "hello\n")
+}

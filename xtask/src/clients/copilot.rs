@@ -1,0 +1,151 @@
+//! Copilot CLI: how it is started, the calls that its model makes, and what must be true under Reflex.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::json;
+
+use super::cases::{Case, ensure, holds, page_with_orders, quiet, refused, says};
+use super::client::{Client, PROMPT};
+use super::model::Call;
+use super::npm::Package;
+use super::sandbox::{Failure, Mode, Sandbox, write};
+
+pub(super) const CLIENT: Client = Client {
+    name: "copilot",
+    package: Package {
+        name: "@github/copilot",
+        version: "1.0.102",
+        platform: "@github/copilot",
+        executable: "copilot",
+    },
+    start,
+    settings,
+    cases: &[
+        Case { name: "denied", play: denied },
+        Case { name: "normal", play: normal },
+        Case { name: "ask-headless", play: ask_headless },
+        Case { name: "missing-binary", play: missing_binary },
+        Case { name: "through-claude-settings", play: through_claude_settings },
+        Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, bash("cat page.txt")) },
+        Case { name: "uninstall", play: uninstall },
+    ],
+};
+
+fn settings(sandbox: &Sandbox) -> PathBuf {
+    sandbox.home().join(".copilot/hooks/reflex.json")
+}
+
+fn start(sandbox: &Sandbox, client: &mut Command, mode: &Mode, model: &str) {
+    client.args(["-p", PROMPT]);
+    match mode {
+        Mode::Default => {}
+        Mode::BypassPermissions => {
+            client.arg("--allow-all-tools");
+        }
+    }
+    let [server, argument] = sandbox.server();
+    let servers =
+        json!({"mcpServers": {"echo": {"type": "local", "command": server, "args": [argument], "tools": ["*"]}}});
+    client.arg("--additional-mcp-config").arg(servers.to_string());
+    client.env("COPILOT_PROVIDER_BASE_URL", format!("{model}/v1")).env("COPILOT_PROVIDER_TYPE", "openai");
+    client.env("COPILOT_PROVIDER_API_KEY", "none").env("COPILOT_MODEL", "mock-model");
+    client.env("COPILOT_OFFLINE", "true").env("COPILOT_AUTO_UPDATE", "false");
+    // The client unpacks itself; once for all cases.
+    client.env("COPILOT_CACHE_HOME", sandbox.cache()).env("COPILOT_PKG_CACHE_HOME", sandbox.cache());
+}
+
+fn bash(command: &str) -> Call {
+    Call::function("bash", json!({"command": command, "description": "One step of the task"}))
+}
+
+fn create(path: &Path, content: &str) -> Call {
+    Call::function("create", json!({"path": path, "file_text": content}))
+}
+
+fn shout(text: &str, path: &Path) -> Call {
+    Call::function("echo-shout", json!({"text": text, "path": path}))
+}
+
+fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
+    let marker = sandbox.home().join("photos/marker.txt");
+    write(&marker, "still here\n")?;
+    sandbox.wire()?;
+    let (state, hook) =
+        (sandbox.home().join(".local/state/reflex/shouted.txt"), sandbox.home().join(".copilot/hooks/other.json"));
+    let calls = vec![bash("rm -rf ~/photos"), create(&hook, "{}\n"), shout("hey", &state)];
+    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    ensure(marker.exists(), "the marker in the home folder was deleted")?;
+    refused(told.answer(0)?, &["Denied by preToolUse hook", "Blocked:"])?;
+    ensure(!hook.exists(), "the file was made")?;
+    refused(told.answer(1)?, &["other.json"])?;
+    ensure(!state.exists(), "the MCP call ran")?;
+    refused(told.answer(2)?, &["Blocked:", "echo-shout"])
+}
+
+fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
+    sandbox.wire()?;
+    let (made, shouted) = (sandbox.workspace().join("made by tool.txt"), sandbox.workspace().join("shouted.txt"));
+    let calls = vec![
+        bash("echo hello > made.txt && git status --short"),
+        create(&made, "made\n"),
+        shout("hey", &shouted),
+        Call::function("view", json!({"path": made})),
+    ];
+    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    holds(sandbox, "made.txt", "hello\n")?;
+    holds(sandbox, "made by tool.txt", "made\n")?;
+    holds(sandbox, "shouted.txt", "HEY")?;
+    says(told.answer(0)?, "?? made.txt")?;
+    quiet(&told)
+}
+
+/// The client has a prompt of its own; without a terminal nobody answers it and the call does not run.
+fn ask_headless(sandbox: &Sandbox) -> Result<(), Failure> {
+    sandbox.wire()?;
+    write(&sandbox.workspace().join("notes.txt"), "first line\nunsaved work\n")?;
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![bash("git reset --hard")])?;
+    holds(sandbox, "notes.txt", "first line\nunsaved work\n")?;
+    refused(told.answer(0)?, &["unable to ask user", "Needs approval:", "notes.txt"])
+}
+
+fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {
+    sandbox.wire()?;
+    sandbox.delete_reflex()?;
+    let (made, shouted) = (sandbox.workspace().join("made.txt"), sandbox.workspace().join("shouted.txt"));
+    let calls = vec![bash("touch ran.txt"), create(&made, "made\n"), shout("hey", &shouted)];
+    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    for file in ["ran.txt", "made.txt", "shouted.txt"] {
+        ensure(!sandbox.workspace().join(file).exists(), "a call ran without the guard")?;
+    }
+    (0..3).try_for_each(|step| refused(told.answer(step)?, &["Denied by preToolUse hook"]))
+}
+
+/// A project's `.claude/settings.json` with a hook for Claude Code: the client runs it too, in a dialect of its own. It
+/// takes the command alone; words under `args` never arrive.
+fn through_claude_settings(sandbox: &Sandbox) -> Result<(), Failure> {
+    let command = format!("'{}' hook --agent claude --event PreToolUse", sandbox.reflex().display());
+    let hook = json!({"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{
+        "type": "command", "command": command, "timeout": 300, "onFailure": "block",
+    }]}]}});
+    write(&sandbox.workspace().join(".claude/settings.json"), &hook.to_string())?;
+    let trusted = json!({"trustedFolders": [sandbox.workspace()]}).to_string();
+    write(&sandbox.home().join(".copilot/config.json"), &trusted)?;
+    let marker = sandbox.home().join("photos/marker.txt");
+    write(&marker, "still here\n")?;
+    let told =
+        sandbox.converse(&Mode::BypassPermissions, vec![bash("rm -rf ~/photos"), bash("echo hello > made.txt")])?;
+    ensure(marker.exists(), "the marker in the home folder was deleted")?;
+    refused(told.answer(0)?, &["Denied by preToolUse hook", "Blocked:"])?;
+    holds(sandbox, "made.txt", "hello\n")
+}
+
+fn uninstall(sandbox: &Sandbox) -> Result<(), Failure> {
+    sandbox.wire()?;
+    ensure(settings(sandbox).exists(), "init wrote no hook")?;
+    sandbox.unwire()?;
+    ensure(!settings(sandbox).exists(), "uninstall left its file")?;
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![bash("echo hello > made.txt")])?;
+    holds(sandbox, "made.txt", "hello\n")?;
+    quiet(&told)
+}

@@ -1,0 +1,81 @@
+//! Pinned clients, fetched with npm into the cache once.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::process;
+
+const NPM_DEADLINE: Duration = Duration::from_secs(300);
+
+/// A client as npm knows it.
+pub(super) struct Package {
+    /// Its name.
+    pub(super) name: &'static str,
+    /// The version that the cases were written for.
+    pub(super) version: &'static str,
+    /// The start of the name of the package that holds this system's binary, which the system's name ends.
+    pub(super) platform: &'static str,
+    /// The binary's path in that package; `{triple}` is the compiler's name of the system.
+    pub(super) executable: &'static str,
+}
+
+impl Package {
+    /// The path of the client's self-contained executable, installed below `cache` unless that version is there already.
+    pub(super) fn installed(&self, cache: &Path, client: &str) -> Result<PathBuf, String> {
+        let folder = cache.join(client);
+        let platform = Platform::here()?;
+        let inside = self.executable.replace("{triple}", platform.triple);
+        let package = format!("{}-{}", self.platform, platform.npm);
+        let executable = folder.join("node_modules").join(package).join(inside);
+        if self.is_pinned(&folder) && executable.is_file() {
+            return Ok(executable);
+        }
+        self.install(&folder).or_else(|_| self.install(&folder))?;
+        if !executable.is_file() {
+            return Err(format!("npm installed {}@{} without `{}`", self.name, self.version, executable.display()));
+        }
+        Ok(executable)
+    }
+
+    fn is_pinned(&self, folder: &Path) -> bool {
+        let manifest = folder.join("node_modules").join(self.name).join("package.json");
+        let Ok(text) = fs::read_to_string(manifest) else { return false };
+        serde_json::from_str::<Value>(&text)
+            .is_ok_and(|manifest| manifest.get("version").is_some_and(|version| version == self.version))
+    }
+
+    fn install(&self, folder: &Path) -> Result<(), String> {
+        fs::create_dir_all(folder).map_err(|error| format!("cannot make `{}`: {error}", folder.display()))?;
+        // Without a manifest of its own npm would climb to the next one above and install there.
+        fs::write(folder.join("package.json"), "{\"private\":true}\n").map_err(|error| error.to_string())?;
+        let wanted = format!("{}@{}", self.name, self.version);
+        let mut npm = Command::new("npm");
+        npm.args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--save-exact"]);
+        npm.arg(&wanted).current_dir(folder);
+        let finished = process::finish(&mut npm, &folder.join("npm"), NPM_DEADLINE)
+            .map_err(|error| format!("{error}; the client cases need npm on the PATH to fetch {wanted}"))?;
+        if finished.success { Ok(()) } else { Err(format!("npm could not fetch {wanted}: {}", finished.stderr)) }
+    }
+}
+
+struct Platform {
+    npm: &'static str,
+    triple: &'static str,
+}
+
+impl Platform {
+    fn here() -> Result<Platform, String> {
+        let (npm, triple) = match (std::env::consts::OS, std::env::consts::ARCH) {
+            ("linux", "x86_64") => ("linux-x64", "x86_64-unknown-linux-musl"),
+            ("linux", "aarch64") => ("linux-arm64", "aarch64-unknown-linux-musl"),
+            ("macos", "x86_64") => ("darwin-x64", "x86_64-apple-darwin"),
+            ("macos", "aarch64") => ("darwin-arm64", "aarch64-apple-darwin"),
+            (system, processor) => return Err(format!("the client cases do not run on {system} {processor}")),
+        };
+        Ok(Platform { npm, triple })
+    }
+}
