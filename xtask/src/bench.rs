@@ -1,5 +1,7 @@
 //! The speed report: what one call of the hook costs, beside starting a program that does nothing.
 
+mod discard;
+mod dispatch;
 mod ground;
 mod measure;
 mod page;
@@ -30,12 +32,18 @@ pub(crate) fn write(project: &Project) -> Result<(), String> {
     let instructions = instructions(&hooks)?;
     let measured = CALLS.iter().zip(ratios).zip(instructions);
     let rows = measured.map(|((call, ratio), instructions)| Row { call, ratio, instructions }).collect();
-    let report = Report { linkage: release.linkage, rows };
+    let discards = step("discards", || discard::measure(&release.binary))?;
+    let dispatches = if measure::has_valgrind() {
+        step("dispatch", || dispatch::measure(&project.root, &release.binary, &ground))?
+    } else {
+        Vec::new()
+    };
+    let report = Report { linkage: release.linkage, rows, discards, dispatches };
     let text = report.render();
     let file = page::file(&project.root);
     fs::write(&file, &text).map_err(|error| format!("cannot write `{}`: {error}", file.display()))?;
     println!("{text}");
-    for miss in report.rows.iter().flat_map(|row| row.misses(report.linkage)) {
+    for miss in report.misses() {
         println!("over the goal: {miss}");
     }
     Ok(())

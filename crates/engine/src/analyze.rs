@@ -32,10 +32,39 @@ pub struct Analysis {
     pub scripts: Vec<Script>,
 }
 
+/// Targets of a call that are looked at, in all: a person names fewer.
+const MOST_TARGETS: usize = 20_000;
+
 impl Analysis {
     /// The command of an effect.
     pub fn command(&self, effect: &Effect) -> Option<&Command> {
         self.reading(effect)?.commands.get(effect.command?)
+    }
+
+    /// More than [`MOST_TARGETS`] are not looked at, which is a gap of its own. Those outside of the project are dropped
+    /// last: among tens of thousands of files one home is not to be hidden.
+    fn limit_targets(&mut self, workspace: &str) {
+        let inside = |target: &Target| target.path().is_some_and(|path| path::is_within(path, workspace));
+        let (mut left, mut left_outside) = (MOST_TARGETS, MOST_TARGETS);
+        let mut cut: Vec<Effect> = Vec::new();
+        for effect in &mut self.effects {
+            let before = effect.targets.len();
+            if before <= left {
+                left -= before;
+                continue;
+            }
+            effect.targets.retain(|target| {
+                let left = if inside(target) { &mut left } else { &mut left_outside };
+                let keeps = *left > 0;
+                *left = left.saturating_sub(1);
+                keeps
+            });
+            if effect.targets.len() < before {
+                cut.push(Effect { kind: EffectKind::ExceedLimit, targets: Vec::new(), ..effect.clone() });
+            }
+        }
+        cut.truncate(1);
+        self.effects.append(&mut cut);
     }
 
     /// The reading in which an effect stands: of its action's text, or of a script.
@@ -60,6 +89,7 @@ pub fn analyze(event: &Event, tables: Node<'static>, world: &dyn World) -> Analy
     }
     exposure::in_output(event, tables, world, &mut analysis);
     scripts::follow(event, tables, world, &mut analysis);
+    analysis.limit_targets(&event.workspace);
     analysis
 }
 
@@ -172,6 +202,7 @@ impl Drafter<'_> {
         self.found_processes(before, &reading.commands);
         self.mentions(&reading.commands);
         self.downloads_that_run();
+        self.fetched_statements(&reading.commands);
         for setting in &reading.settings {
             self.setting(setting);
         }
@@ -470,6 +501,28 @@ impl Drafter<'_> {
         }
     }
 
+    /// `curl URL | psql`: a database runs statements that nobody has seen.
+    fn fetched_statements(&mut self, commands: &[Command]) {
+        let (action, script) = (self.action, self.script);
+        let here = |effect: &&Effect| effect.action == action && effect.script == script;
+        let fetched: Vec<_> =
+            self.effects.iter().filter(here).filter(|effect| effect.kind == EffectKind::Fetch).collect();
+        let fetched: Vec<(CommandId, Vec<Target>)> =
+            fetched.into_iter().filter_map(|effect| Some((effect.command?, effect.targets.clone()))).collect();
+        if fetched.is_empty() {
+            return;
+        }
+        for (id, command) in commands.iter().enumerate() {
+            let sources = with_sources(command, commands);
+            let from = fetched.iter().filter(|(fetching, _)| sources.contains(fetching));
+            let targets: Vec<Target> = from.flat_map(|(_, targets)| targets.clone()).collect();
+            if !targets.is_empty() && takes_statements(command) {
+                let ran = Ran { id, command, folder: None };
+                self.push_command(ran, EffectKind::RunFetched, targets);
+            }
+        }
+    }
+
     /// `kill $(pgrep x)`, `pgrep x | xargs kill`: what is looked for is what is ended.
     fn found_processes(&mut self, before: usize, commands: &[Command]) {
         let looked_for = |effect: &Effect| -> Vec<Target> {
@@ -722,4 +775,22 @@ fn agent_path_value(text: &str) -> Value {
     let mut value = Value::piece(Piece::Home(user.to_owned()), origin);
     value.push_text(below, origin);
     value
+}
+
+/// The commands whose output it reads, also through a pipeline.
+fn with_sources(command: &Command, commands: &[Command]) -> BTreeSet<CommandId> {
+    let mut found: BTreeSet<CommandId> = command.stdin.sources().iter().copied().collect();
+    let mut open: Vec<CommandId> = found.iter().copied().collect();
+    while let Some(source) = open.pop().and_then(|id| commands.get(id)) {
+        open.extend(source.stdin.sources().iter().copied().filter(|id| found.insert(*id)));
+    }
+    found
+}
+
+/// Whether statements for a database are what it reads.
+fn takes_statements(command: &Command) -> bool {
+    let Some(invocation) = &command.invocation else { return false };
+    let entries = invocation.grammars.iter().flat_map(|grammar| grammar.effects());
+    let queries = |entry: Node<'_>| entry.get("do").text() == "query" && entry.get("to").text() == "input";
+    entries.filter(|entry| reflex_shell::applies(*entry, invocation)).any(queries)
 }

@@ -250,6 +250,8 @@ effect_kinds! {
     Touch = "touch" Path;
     /// A variable of the environment or a switch of the shell is set (the argument is the value) or taken away.
     SetVariable = "set-variable" Name;
+    /// Programs of a kind (a flag says which) work from then on where the target says: a context, a project.
+    PointTo = "point-to" Name;
     /// A raw connection to a host is made.
     Connect = "connect" Name;
     /// A shell is started that reads from whoever holds its input.

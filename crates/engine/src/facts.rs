@@ -7,7 +7,7 @@ use crate::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::event::Event;
 use crate::glob;
 use crate::path::{self, Folders, Place, is_below, is_within, parent};
-use crate::points;
+use crate::points::{self, Pointed};
 use crate::remnant::{self, Remnant, RemnantKind};
 use crate::truth::Truth;
 use crate::world::{Known, Names, Real, Untracked, World};
@@ -32,6 +32,8 @@ pub struct Facts<'a> {
     regenerable: RefCell<BTreeMap<String, Truth>>,
     /// What else the call does, by condition and action: many effects ask the same.
     accompanied: RefCell<BTreeMap<(u32, usize), Truth>>,
+    /// Where each effect's command points, by its place in memory.
+    pointed: RefCell<BTreeMap<usize, Rc<Pointed>>>,
     temporary: Vec<String>,
     /// What earlier calls left behind.
     past: OnceCell<Vec<Remnant>>,
@@ -86,6 +88,9 @@ pub(crate) const GUARD_PROGRAMS: [&str; 2] = ["reflex", "rfx"];
 /// More files than these that land in one folder are not looked at one by one.
 const MOST_LANDINGS: usize = 64;
 
+/// More questions than these are not listed: nobody reads on, and a call may have tens of thousands of targets.
+const MOST_ASKED: usize = 1000;
+
 /// Branches that everybody protects.
 const PROTECTED: [&str; 8] = ["main", "master", "trunk", "develop", "production", "prod", "release", "stable"];
 
@@ -101,6 +106,7 @@ impl<'a> Facts<'a> {
             seen: RefCell::default(),
             regenerable: RefCell::default(),
             accompanied: RefCell::default(),
+            pointed: RefCell::default(),
             temporary: world.temporary(),
             past: OnceCell::new(),
             told: RefCell::default(),
@@ -417,6 +423,9 @@ impl<'a> Facts<'a> {
     /// A fact of this name about the target, or about the effect as a whole.
     pub fn fact(&self, effect: &Effect, target: Option<&Target>, name: &str) -> Truth {
         let truth = self.ask(effect, target, name);
+        if self.asked.borrow().lines.len() >= MOST_ASKED {
+            return truth;
+        }
         // The words and targets of a call stay where they are while it is judged.
         let place = target.map_or(0, |target| std::ptr::from_ref(target) as usize);
         if self.told.borrow_mut().insert((name.as_ptr() as usize, place)) {
@@ -436,14 +445,8 @@ impl<'a> Facts<'a> {
             "stashes" if self.stashes_first() => Truth::Yes,
             "stashes" => truth(self.world.stashes(&folder).map(|count| count > 0)),
             "protected-branch" => self.is_protected(&folder, target),
-            "production" => Truth::from(self.points(effect).iter().any(|name| self.in_class("production-name", name))),
-            "local" => {
-                let names = self.points(effect);
-                let is_local = |name: &String| self.in_class("local-name", name);
-                // A host that is local says where the database is, whatever the database is called.
-                let here = names.first().is_some_and(is_local);
-                Truth::from(here && !names.iter().any(|name| self.in_class("production-name", name)))
-            }
+            "production" => Truth::from(self.is_production(&self.pointed(effect))),
+            "local" => Truth::from(self.is_local(&self.pointed(effect))),
             "unmerged" => self.is_unmerged(&folder, target),
             "fetched" => Truth::from(self.was_fetched(&folder)),
             "secret-seen" => Truth::from(self.past().iter().any(|known| known.kind == RemnantKind::Seen)),
@@ -455,17 +458,43 @@ impl<'a> Facts<'a> {
     }
 
     /// What the effect's command points to, so far as that is known.
-    fn points(&self, effect: &Effect) -> Vec<String> {
-        let Some(reading) = self.analysis.reading(effect) else { return Vec::new() };
+    fn pointed(&self, effect: &Effect) -> Rc<Pointed> {
+        let key = std::ptr::from_ref(effect) as usize;
+        if let Some(known) = self.pointed.borrow().get(&key) {
+            return Rc::clone(known);
+        }
+        let pointed = Rc::new(self.find_pointed(effect));
+        self.pointed.borrow_mut().insert(key, Rc::clone(&pointed));
+        pointed
+    }
+
+    fn find_pointed(&self, effect: &Effect) -> Pointed {
+        let Some(reading) = self.analysis.reading(effect) else { return Pointed::default() };
         let command = |id: Option<usize>| reading.commands.get(id?);
         let commands: Vec<_> =
             std::iter::successors(command(effect.command), |inner| command(inner.parent)).take(MOST_WRAPPERS).collect();
-        let invocations = commands.iter().take(1).filter_map(|command| command.invocation.as_ref());
-        let grammars = invocations.flat_map(|invocation| &invocation.grammars);
-        let entries = grammars.flat_map(|grammar| grammar.effects());
-        let own = entries.filter(|entry| entry.get("do").text() == effect.kind.name());
-        let sources: Vec<&str> = own.flat_map(|entry| entry.get("points").texts()).collect();
-        points::names(self.event, self.world, &commands, &sources)
+        let effects = &self.analysis.effects;
+        let at = effects.iter().position(|other| std::ptr::eq(other, effect)).unwrap_or(effects.len());
+        // What sets variables stands behind the commands, in its own order.
+        let sets = |other: &&Effect| {
+            let (set, used) = (other.origin, effect.origin);
+            other.kind == EffectKind::SetVariable
+                && (set.derivation != used.derivation || set.span.start <= used.span.start)
+        };
+        let (earlier, later) = effects.split_at_checked(at).unwrap_or((effects, &[]));
+        let before = earlier.iter().chain(later.iter().filter(sets)).take(points::MOST_EFFECTS + 1).collect();
+        points::Text { event: self.event, world: self.world, before }.pointed(effect.site, &commands)
+    }
+
+    fn is_production(&self, pointed: &Pointed) -> bool {
+        let parts = pointed.hosts.iter().chain(&pointed.names).flat_map(|name| name.split(['/', ':']));
+        parts.map(str::to_owned).any(|name| self.in_class("production-name", &name))
+    }
+
+    /// Every host must be this machine: what a project's files say of one proves nothing about another.
+    fn is_local(&self, pointed: &Pointed) -> bool {
+        let here = pointed.hosts.iter().all(|name| self.in_class("local-name", name));
+        here && !pointed.unclear && !pointed.hosts.is_empty() && !self.is_production(pointed)
     }
 
     /// Whether the same call stashes something: it is not there yet.
@@ -565,24 +594,22 @@ impl<'a> Facts<'a> {
         truth
     }
 
+    /// The folder itself, or one that it lies in.
     fn ask_regenerable(&self, path: &str) -> Truth {
-        let fits = |pattern: &str| {
-            std::iter::successors(Some(path), |at| (*at != "/" && *at != self.event.workspace).then(|| parent(at)))
-                .find(|at| glob::fits(pattern, at, &self.event.home))
-                .map(str::to_owned)
-        };
-        for place in self.tables.get("places").get("regenerable").items() {
-            let Some(folder) = place.get("paths").texts().find_map(fits) else { continue };
+        let fits = |pattern: &str| glob::fits(pattern, path, &self.event.home);
+        for place in
+            self.tables.get("places").get("regenerable").items().filter(|place| place.get("paths").texts().any(fits))
+        {
             let beside: Vec<&str> = place.get("beside").texts().collect();
             let manifest = beside.is_empty()
-                || [parent(&folder), &self.event.workspace]
+                || [parent(path), &self.event.workspace]
                     .iter()
                     .any(|at| self.world.has_one_of(at, &beside) != Some(false));
-            if manifest && self.world.is_ignored(&folder) != Some(false) {
+            if manifest && self.world.is_ignored(path) != Some(false) {
                 return Truth::Yes;
             }
         }
-        Truth::No
+        if path == "/" || path == self.event.workspace { Truth::No } else { self.is_regenerable(parent(path)) }
     }
 
     fn branch_name(&self, folder: &str, target: Option<&Target>) -> Option<String> {

@@ -66,7 +66,7 @@ fn judge(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> (Truth, boo
 
 /// What a script says that is only written weighs less: it may never run, and when it does it is judged then.
 fn severity(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> Option<Severity> {
-    let severity = Severity::named(rule.get("severity").text()).unwrap_or(Severity::High);
+    let severity = Severity::named(severity_word(rule, effect, facts)).unwrap_or(Severity::High);
     let script = effect.script.and_then(|script| facts.analysis.scripts.get(script));
     if script.is_none_or(|script| script.usage != Usage::Written) {
         return Some(severity);
@@ -76,6 +76,18 @@ fn severity(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> Option<S
         Severity::High => Some(Severity::Low),
         Severity::Medium | Severity::Low | Severity::Info => None,
     }
+}
+
+/// By consequence, where the rule tells it apart: the same statement is another matter on this machine than where
+/// customers are.
+fn severity_word(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> &'static str {
+    for place in ["production", "local"] {
+        let severity = rule.get(place).text();
+        if !severity.is_empty() && facts.fact(effect, None, place) == Truth::Yes {
+            return severity;
+        }
+    }
+    rule.get("severity").text()
 }
 
 fn finding(rule: Node<'static>, severity: Severity, effect: &Effect, facts: &Facts<'_>, truth: Truth) -> Finding {

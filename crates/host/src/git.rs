@@ -19,6 +19,7 @@ mod objects;
 mod read;
 mod references;
 mod staged;
+mod survey;
 mod unstaged;
 
 /// The content of a regular file of at most `limit` bytes, links followed; nothing is ever waited for.
@@ -28,6 +29,9 @@ pub(crate) fn regular_file(path: &Path, limit: usize) -> Option<Vec<u8>> {
 
 use config::Settings;
 use index::Index;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use survey::{Question, Survey};
 
 /// Why a fact could not be had (too many files, unsupported format, unreadable …).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +52,7 @@ pub struct Names {
 }
 
 /// Which untracked files to name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ignored {
     /// Only files that no ignore rule matches.
     Without,
@@ -68,6 +72,9 @@ pub struct Repository {
     worktree_configuration: Fact<bool>,
     settings: OnceLock<Fact<Settings>>,
     index: OnceLock<Fact<Arc<Index>>>,
+    survey: Survey,
+    /// Folders below the work tree, and whether what lies in them belongs to it.
+    own: RefCell<BTreeMap<Vec<u8>, bool>>,
 }
 
 impl Repository {
@@ -95,22 +102,19 @@ impl Repository {
     /// Tracked files at or below `scope` (empty: all) that differ from the index or whose index
     /// entry differs from HEAD.
     pub fn uncommitted(&self, scope: &[PathBuf], limit: usize) -> Fact<Names> {
-        let scope = self.scope(scope)?;
-        let mut found = unstaged::differing(self, &scope)?;
-        staged::differing(self, &scope, &mut found)?;
-        found.finish(limit)
+        self.survey.ask(self, Question::Uncommitted, &self.scope(scope)?, limit)
     }
 
     /// Tracked files at or below `scope` (empty: all) that differ from the index: what
     /// `git checkout -- .` loses.
     pub fn unstaged(&self, scope: &[PathBuf], limit: usize) -> Fact<Names> {
-        unstaged::differing(self, &self.scope(scope)?)?.finish(limit)
+        self.survey.ask(self, Question::Unstaged, &self.scope(scope)?, limit)
     }
 
     /// Untracked files at or below `scope` (empty: all). A nested repository counts as one name, and so does a folder
     /// that is ignored as a whole.
     pub fn untracked(&self, scope: &[PathBuf], ignored: Ignored, limit: usize) -> Fact<Names> {
-        ignore::untracked(self, &self.scope(scope)?, ignored)?.finish(limit)
+        self.survey.ask(self, Question::Untracked(ignored), &self.scope(scope)?, limit)
     }
 
     /// Whether any index entry is this path or lies below it.
@@ -159,6 +163,8 @@ impl Repository {
             worktree_configuration,
             settings: OnceLock::new(),
             index: OnceLock::new(),
+            survey: Survey::default(),
+            own: RefCell::default(),
         }
     }
 
@@ -199,14 +205,24 @@ impl Repository {
         if path.split(|byte| *byte == b'/').any(|part| part == b".git") {
             return Err(Unknown("the path lies in the git folder"));
         }
-        for level in attributes::levels(path).into_iter().filter(|level| !level.is_empty()) {
-            let full = root.join(OsStr::from_bytes(level));
-            let inner = full.join(".git").symlink_metadata().is_ok() || self.index()?.is_submodule(level);
-            if level.len() < path.len() && (full.is_symlink() || inner) {
+        for level in attributes::levels(path).into_iter().filter(|level| !level.is_empty() && level.len() < path.len())
+        {
+            if !self.is_own_folder(root, level)? {
                 return Err(Unknown("the path lies behind a link or in another repository"));
             }
         }
         Ok(())
+    }
+
+    fn is_own_folder(&self, root: &Path, folder: &[u8]) -> Fact<bool> {
+        if let Some(known) = self.own.borrow().get(folder) {
+            return Ok(*known);
+        }
+        let full = root.join(OsStr::from_bytes(folder));
+        let inner = full.join(".git").symlink_metadata().is_ok() || self.index()?.is_submodule(folder);
+        let own = !inner && !full.is_symlink();
+        self.own.borrow_mut().insert(folder.to_vec(), own);
+        Ok(own)
     }
 
     /// The slash-separated path below the work tree; empty for the work tree itself.
@@ -247,10 +263,10 @@ fn is_at_or_below(path: &[u8], top: &[u8]) -> bool {
 }
 
 /// Paths gathered for an answer, and why some could not be judged.
-#[derive(Default)]
+#[derive(Debug, Clone, Default)]
 struct Found {
     names: std::collections::BTreeSet<PathBuf>,
-    unclear: Option<Unknown>,
+    unclear: BTreeMap<PathBuf, Unknown>,
 }
 
 impl Found {
@@ -258,11 +274,15 @@ impl Found {
         self.names.insert(PathBuf::from(OsStr::from_bytes(path)));
     }
 
+    fn add_unclear(&mut self, path: &[u8], reason: &'static str) {
+        self.unclear.insert(PathBuf::from(OsStr::from_bytes(path)), Unknown(reason));
+    }
+
     /// With nothing certain found, an unclear file makes the whole answer unknown.
-    fn finish(self, limit: usize) -> Fact<Names> {
-        let (count, complete) = (self.names.len(), self.unclear.is_none());
-        match self.unclear {
-            Some(reason) if count == 0 => Err(reason),
+    fn finish(mut self, limit: usize) -> Fact<Names> {
+        let (count, complete) = (self.names.len(), self.unclear.is_empty());
+        match self.unclear.pop_last() {
+            Some((_, reason)) if count == 0 => Err(reason),
             _ => Ok(Names { names: self.names.into_iter().take(limit).collect(), count, complete }),
         }
     }

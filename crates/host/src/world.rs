@@ -29,6 +29,8 @@ pub struct LocalWorld<'s> {
     /// The session's memory, read only by calls that ask for it.
     session: Option<(&'s Store, Whose<'s>)>,
     repositories: RefCell<BTreeMap<PathBuf, Option<Rc<Repository>>>>,
+    /// Folders with their links followed: many targets lie in the same few.
+    folders: RefCell<BTreeMap<PathBuf, PathBuf>>,
     begun: Instant,
     answering: Cell<u64>,
 }
@@ -42,6 +44,7 @@ impl<'s> LocalWorld<'s> {
             binary: OnceCell::new(),
             session: None,
             repositories: RefCell::default(),
+            folders: RefCell::default(),
             begun: Instant::now(),
             answering: Cell::new(0),
         }
@@ -86,6 +89,32 @@ impl<'s> LocalWorld<'s> {
         self.timed(|world| question(&*world.repository(path)?, &[PathBuf::from(path)]).ok())
     }
 
+    fn really(&self, path: &str, follow: bool) -> Real {
+        let written = Path::new(path);
+        let found = written.symlink_metadata();
+        let exists = match &found {
+            Ok(_) => Some(true),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(false),
+            Err(_) => None,
+        };
+        // `link/`, `link/.` and `link/..` lead through the link.
+        let is_link = found.as_ref().map_or(true, std::fs::Metadata::is_symlink) || path.ends_with(['/', '.']);
+        let real = if follow && is_link { resolved(written) } else { self.resolved_above(written) };
+        let is_folder = if follow && is_link { real.metadata() } else { found };
+        let is_folder = is_folder.ok().map(|metadata| metadata.is_dir());
+        Real { path: real.to_string_lossy().into_owned(), exists, is_folder }
+    }
+
+    fn resolved_above(&self, path: &Path) -> PathBuf {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return path.to_owned() };
+        let mut folders = self.folders.borrow_mut();
+        let real = match folders.get(parent) {
+            Some(real) => real,
+            None => folders.entry(parent.to_owned()).or_insert_with(|| resolved(parent)),
+        };
+        real.join(name)
+    }
+
     fn names(
         &self,
         path: &str,
@@ -111,7 +140,7 @@ impl<'s> LocalWorld<'s> {
 
 impl World for LocalWorld<'_> {
     fn real(&self, path: &str, follow: bool) -> Real {
-        self.timed(|_| real(Path::new(path), follow))
+        self.timed(|world| world.really(path, follow))
     }
 
     fn expand(&self, pattern: &str) -> Known<Vec<String>> {
@@ -236,18 +265,6 @@ impl World for LocalWorld<'_> {
     }
 }
 
-fn real(written: &Path, follow: bool) -> Real {
-    let found = written.symlink_metadata();
-    let exists = match &found {
-        Ok(_) => Some(true),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(false),
-        Err(_) => None,
-    };
-    let real = if follow { resolved(written) } else { resolved_above(written) };
-    let is_folder = if follow { real.metadata() } else { found }.ok().map(|metadata| metadata.is_dir());
-    Real { path: real.to_string_lossy().into_owned(), exists, is_folder }
-}
-
 /// The path with its links followed, as [`Path::canonicalize`] gives it. Most folders have no link above them, and then
 /// a look at each is enough: the C library's way takes memory from the system, which costs as much as the looks.
 pub(crate) fn canonical(path: &Path) -> io::Result<PathBuf> {
@@ -298,13 +315,6 @@ fn resolved(path: &Path) -> PathBuf {
         }
     }
     path.to_owned()
-}
-
-fn resolved_above(path: &Path) -> PathBuf {
-    match (path.parent(), path.file_name()) {
-        (Some(parent), Some(name)) => resolved(parent).join(name),
-        _ => path.to_owned(),
-    }
 }
 
 /// Without git every file is one that nothing brings back; the first few are enough to name.

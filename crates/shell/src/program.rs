@@ -129,9 +129,24 @@ impl Program {
         self.0.get("distinct").is_true()
     }
 
+    /// Whether scripts of projects often have its name too.
+    pub(crate) fn is_common(self) -> bool {
+        self.0.get("common").is_true()
+    }
+
     /// Whether it runs code of whatever language.
     pub fn runs_code(self) -> bool {
         self.inner().next().is_some()
+    }
+
+    /// Where it looks for the host, context or account that it works on.
+    pub fn points(self) -> impl Iterator<Item = &'static str> {
+        self.0.get("points").texts()
+    }
+
+    /// What else may tell production from the rest.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        self.0.get("names").texts()
     }
 
     /// What it does: one entry per effect.

@@ -41,6 +41,26 @@ impl Ground {
         Ok(ground)
     }
 
+    /// A repository of so many small files, in folders of a hundred.
+    pub(crate) fn large(files: usize) -> Result<Self, String> {
+        let folder = std::env::temp_dir().join(format!("reflex-large-{:07}", std::process::id()));
+        let home = folder.join("home");
+        let ground = Self { repo: home.join("app"), home, folder };
+        for index in 0..files {
+            let written = ground.file(&Self::name(index), &format!("fn f{index}() {{}}\n"));
+            written.map_err(|error| format!("cannot prepare `{}`: {error}", ground.folder.display()))?;
+        }
+        ground.git(&["init", "-q", "-b", "main"])?;
+        ground.git(&["add", "-A"])?;
+        ground.git(&["commit", "-q", "-m", "start"])?;
+        Ok(ground)
+    }
+
+    /// A file of the large repository.
+    pub(crate) fn name(index: usize) -> String {
+        format!("src/part-{:03}/file-{index:05}.rs", index / 100)
+    }
+
     fn write_tracked(&self) -> io::Result<()> {
         self.file(".gitignore", "node_modules/\ndist/\n")?;
         self.file("package.json", "{\"name\": \"app\", \"scripts\": {\"build\": \"tsc\"}}\n")?;

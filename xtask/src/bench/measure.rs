@@ -94,7 +94,8 @@ impl Hook<'_> {
         command(self.ground, program)
     }
 
-    fn time(&self) -> Result<Duration, String> {
+    /// How long it takes once.
+    pub(crate) fn time(&self) -> Result<Duration, String> {
         let mut command = self.command(self.binary);
         let command = command.args(ARGUMENTS).stderr(Stdio::null());
         let start = Instant::now();
@@ -163,7 +164,8 @@ pub(crate) fn ratios(hooks: &[Hook<'_>]) -> Result<Vec<u32>, String> {
     Ok(medians.iter().map(|median| (median / nothing * 100.0).round() as u32).collect())
 }
 
-fn median(mut times: Vec<Duration>) -> f64 {
+/// The middle one, in seconds.
+pub(crate) fn median(mut times: Vec<Duration>) -> f64 {
     times.sort();
     times.get(times.len() / 2).map_or(0.0, Duration::as_secs_f64)
 }

@@ -33,7 +33,8 @@ pub(crate) const CALLS: [Call; 5] = [
     Call { name: "deny-home", about: "`rm -rf ~`", kind: Kind::Deny, tool: home },
 ];
 
-const PIPELINE: &str = "cd src/part-03 && grep -rn --include='*.rs' -E \"fn (read|write)_[a-z]+\" . \
+/// The text of `allow-pipeline`.
+pub(crate) const PIPELINE: &str = "cd src/part-03 && grep -rn --include='*.rs' -E \"fn (read|write)_[a-z]+\" . \
     | sed -e 's/:.*//' | sort | uniq -c | sort -rn | head -20 && \
     cargo test --quiet --package app -- --skip slow 2>&1 | tail -n 40 && \
     git diff --stat HEAD -- src tests 2>/dev/null | tail -n 5; echo \"exit status: $?\"";
@@ -42,18 +43,28 @@ impl Call {
     /// The payload as Claude Code sends it before a tool runs.
     pub(crate) fn payload(&self, repo: &Path) -> String {
         let (tool, input) = (self.tool)(repo);
-        json!({
-            "session_id": "5f0c1a52-8f0e-4d0e-9f43-0c8a3f6f2d11",
-            "transcript_path": "/home/user/.claude/projects/app/5f0c1a52-8f0e-4d0e-9f43-0c8a3f6f2d11.jsonl",
-            "cwd": repo,
-            "permission_mode": "default",
-            "hook_event_name": "PreToolUse",
-            "tool_name": tool,
-            "tool_input": input,
-            "tool_use_id": "toolu_01A09q90qw90lq917835lq9",
-        })
-        .to_string()
+        payload(tool, &input, repo)
     }
+}
+
+/// The payload of a shell command.
+pub(crate) fn shell(command: &str, repo: &Path) -> String {
+    let (tool, input) = bash(command);
+    payload(tool, &input, repo)
+}
+
+fn payload(tool: &str, input: &Value, repo: &Path) -> String {
+    json!({
+        "session_id": "5f0c1a52-8f0e-4d0e-9f43-0c8a3f6f2d11",
+        "transcript_path": "/home/user/.claude/projects/app/5f0c1a52-8f0e-4d0e-9f43-0c8a3f6f2d11.jsonl",
+        "cwd": repo,
+        "permission_mode": "default",
+        "hook_event_name": "PreToolUse",
+        "tool_name": tool,
+        "tool_input": input,
+        "tool_use_id": "toolu_01A09q90qw90lq917835lq9",
+    })
+    .to_string()
 }
 
 fn bash(command: &str) -> (&'static str, Value) {

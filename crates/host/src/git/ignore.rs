@@ -51,6 +51,11 @@ pub(super) fn is_ignored(repository: &Repository, path: &[u8], named_as_folder: 
     Ok(false)
 }
 
+/// Whether a folder has nothing in it; one that cannot be listed has something.
+pub(super) fn is_empty(folder: &Path) -> bool {
+    std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
+}
+
 struct Listing<'a> {
     rules: Rules<'a>,
     index: &'a Index,
@@ -109,8 +114,7 @@ impl Listing<'_> {
     }
 
     fn is_empty(&self, path: &[u8]) -> bool {
-        let listing = std::fs::read_dir(self.rules.root.join(OsStr::from_bytes(path)));
-        listing.is_ok_and(|mut entries| entries.next().is_none())
+        is_empty(&self.rules.root.join(OsStr::from_bytes(path)))
     }
 
     fn is_repository(&self, path: &[u8]) -> bool {

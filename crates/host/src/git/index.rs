@@ -1,6 +1,6 @@
 //! The index: which paths are tracked, and what git last saw of them.
 
-use super::{Fact, Repository, Unknown, is_at_or_below, read};
+use super::{Fact, Repository, Scope, Unknown, is_at_or_below, read};
 use gix_index::entry::{Mode, Stage};
 use gix_index::{Entry, State};
 use std::ops::Range;
@@ -76,6 +76,26 @@ impl Index {
         let position = self.first_not_before(path);
         let entry = self.entries().get(position)?;
         (self.path(entry) == path && entry.stage_raw() == Stage::Unconflicted as u32).then_some(position)
+    }
+
+    /// The entries in the scope, in their order, each once.
+    pub(super) fn within(&self, scope: &Scope) -> impl Iterator<Item = &Entry> {
+        let whole = scope.0.is_empty().then(|| 0..self.entries().len());
+        let mut ranges: Vec<Range<usize>> = scope.0.iter().flat_map(|path| [self.at(path), self.below(path)]).collect();
+        ranges.sort_by_key(|range| range.start);
+        let mut end = 0;
+        whole.into_iter().chain(ranges).flat_map(move |range| {
+            let range = range.start.max(end)..range.end.max(end);
+            end = range.end;
+            self.entries().get(range).unwrap_or_default()
+        })
+    }
+
+    /// Positions of the entries, in conflict or not, with exactly this path.
+    fn at(&self, path: &[u8]) -> Range<usize> {
+        let start = self.first_not_before(path);
+        let rest = self.entries().get(start..).unwrap_or_default();
+        start..start + rest.partition_point(|entry| self.path(entry) == path)
     }
 
     /// Positions of the entries below a folder.

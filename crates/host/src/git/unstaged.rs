@@ -17,15 +17,12 @@ use std::path::Path;
 pub(super) fn differing(repository: &Repository, scope: &Scope) -> Fact<Found> {
     let mut comparison = Comparison::new(repository)?;
     let mut found = Found::default();
-    for entry in comparison.index.entries() {
+    for entry in comparison.index.within(scope) {
         let path = comparison.index.path(entry);
-        if !scope.includes(path) {
-            continue;
-        }
         match comparison.state(entry, path)? {
             State::Same => {}
             State::Differs => found.add(path),
-            State::Unclear(reason) => found.unclear = Some(Unknown(reason)),
+            State::Unclear(reason) => found.add_unclear(path, reason),
         }
     }
     Ok(found)

@@ -39,7 +39,7 @@ impl Interpreter<'_> {
                 break;
             }
             let (parent, site) = (self.parent.replace(id), self.site);
-            self.site = site_of(entry).unwrap_or(site);
+            self.site = site_of(entry).filter(|_| !stays(entry, invocation, draft)).unwrap_or(site);
             self.depth += 1;
             let output = self.entry_elsewhere(entry, id, invocation, draft);
             self.depth -= 1;
@@ -426,6 +426,19 @@ impl Interpreter<'_> {
 pub(super) fn site_of_blocks(invocation: &Invocation) -> Option<Site> {
     let mut entries = invocation.grammars.iter().rev().flat_map(|grammar| grammar.inner());
     entries.find(|entry| entry.get("blocks").is_true() && crate::program::applies(*entry, invocation)).and_then(site_of)
+}
+
+/// A new root that is the old one changes nothing: `chroot / rm x`.
+fn stays(entry: Node<'static>, invocation: &Invocation, draft: &Draft) -> bool {
+    let selector = entry.get("root").text();
+    if selector.is_empty() {
+        return false;
+    }
+    let roots = Selector(selector).values(invocation, &draft.words);
+    roots.iter().filter_map(Value::literal).any(|root| {
+        let parts: Vec<&str> = root.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
+        root.starts_with('/') && matches!(parts.as_slice(), [] | ["proc", "self" | "thread-self" | "1", "root"])
+    })
 }
 
 fn site_of(entry: Node<'static>) -> Option<Site> {

@@ -363,7 +363,7 @@ impl Interpreter<'_> {
             self.note(ChangeKind::Builtin(draft.words), draft.origin);
             return output;
         }
-        let program = self.program_of_text(name);
+        let program = self.program_of_text(name).filter(|program| !is_own_script(*program, &draft));
         let separator = program.and_then(Program::separator);
         let drafts = match separator {
             Some(separator) => separated(draft, separator),
@@ -502,6 +502,15 @@ fn first_values(assignments: &[(String, Vec<Value>)]) -> Vec<(String, Value)> {
 }
 
 /// The file name of a program's path; empty if it is not known.
+/// `./a/install`: by the path of a folder in which no programs are installed, a project's own script is meant.
+fn is_own_script(program: Program, draft: &Draft) -> bool {
+    const INSTALLED: [&str; 7] =
+        ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin", "/run/current-system/sw/bin"];
+    let folder = |word: &Value| word.literal().and_then(|word| Some(word.rsplit_once('/')?.0.to_owned()));
+    let elsewhere = |folder: String| !INSTALLED.contains(&folder.as_str());
+    program.is_common() && draft.words.first().and_then(folder).is_some_and(elsewhere)
+}
+
 pub(crate) fn program_name(word: &Value, windows: bool) -> String {
     let after_folder = |text: &str| {
         let drive = windows || matches!(text.as_bytes(), [_, b':', b'\\', ..]);

@@ -1,8 +1,8 @@
 //! Words: quotes, escapes, parameters, substitutions, patterns.
 
 use super::lists::Stop;
-use super::{Element, Operator, Parameter, Parser, Part, Word};
-use crate::value::Why;
+use super::{Element, Node, Operator, Parameter, Parser, Part, Redirect, RedirectKind, Script, Statement, Word};
+use crate::value::{Origin, Why};
 use std::rc::Rc;
 
 /// What a word's characters mean where it stands.
@@ -334,6 +334,7 @@ impl Parser<'_> {
             script
         });
         let origin = self.origin(start);
+        let script = script.map(|script| printing_file(script, origin));
         parts.push(match script {
             Some(script) => Part::Output { script: Rc::new(script), quoted, origin },
             None => Part::Unknown { origin, why: Why::Limit },
@@ -557,4 +558,16 @@ fn merge(part: Part, parts: &mut Vec<Part>) {
         }
         (part, _) => parts.push(part),
     }
+}
+
+/// `$(<file)` prints the file, as `$(cat file)` does.
+fn printing_file(mut script: Script, origin: Origin) -> Script {
+    let [Statement { node: Node::Simple(simple), .. }] = script.statements.as_mut_slice() else { return script };
+    let reads = matches!(simple.redirects.as_slice(), [Redirect { kind: RedirectKind::Read, descriptor: None, .. }]);
+    if reads && simple.words.is_empty() && simple.assignments.is_empty() {
+        let text = Part::Text { text: "cat".into(), quoted: false, origin };
+        simple.words.push(Word { parts: vec![text], origin });
+        simple.words.extend(simple.redirects.drain(..).map(|redirect| redirect.target));
+    }
+    script
 }

@@ -149,11 +149,15 @@ impl Sources {
         }
         let settings = std::mem::take(&mut program.settings);
         let separator = program.separator.take();
-        let distinct = program.distinct;
+        let (distinct, common) = (program.distinct, program.common);
+        let (points, names) = (std::mem::take(&mut program.points), std::mem::take(&mut program.names));
         let mut lowered = program.lower().map_err(|problem| format!("{name}: {problem}"))?;
         if let Value::Object(node) = &mut lowered {
             put(node, "settings", json!(settings));
             put(node, "separator", separator.map_or(Value::Null, Value::from));
+            put(node, "common", if common { Value::Bool(true) } else { Value::Null });
+            put(node, "points", json!(points));
+            put(node, "names", json!(names));
             put(node, "distinct", if distinct { Value::Bool(true) } else { Value::Null });
         }
         once(&mut self.programs, name, lowered)
@@ -253,6 +257,9 @@ struct Program {
     /// Its name is no word of other programs: behind one that is not known, it is what that one runs.
     #[serde(default)]
     distinct: bool,
+    /// Scripts of projects often have its name too: by a path where no programs are installed, one of those is meant.
+    #[serde(default)]
+    common: bool,
     /// How many operands are its own before the program that it runs: `chroot FOLDER PROGRAM`.
     #[serde(default)]
     leading: u32,
@@ -278,6 +285,12 @@ struct Program {
     /// Environment variables whose values it runs, and how: `script`, `program`, `file`, `options`.
     #[serde(default)]
     variables: BTreeMap<String, String>,
+    /// Where it looks for the host, context or account that it works on: options, `operand`, variables, settings files.
+    #[serde(default)]
+    points: Vec<String>,
+    /// What else may tell production from the rest, in the same words.
+    #[serde(default)]
+    names: Vec<String>,
     /// Keys of its configuration whose values it runs, in lower case, `*` for any part: `script`, `file`, `alias`.
     #[serde(default)]
     settings: BTreeMap<String, String>,
@@ -505,6 +518,12 @@ struct Rule {
     message: String,
     #[serde(default)]
     remedy: String,
+    /// The severity where the command points to this machine.
+    #[serde(default)]
+    local: Option<String>,
+    /// The severity where the command points to production.
+    #[serde(default)]
+    production: Option<String>,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
     fires: Vec<Value>,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
@@ -513,7 +532,7 @@ struct Rule {
 
 impl Rule {
     fn lower(self) -> Value {
-        json!({
+        let mut lowered = json!({
             "id": self.id,
             "category": self.category,
             "severity": self.severity,
@@ -524,7 +543,12 @@ impl Rule {
             "unknown": self.unknown.unwrap_or_else(|| "quiet".into()),
             "message": self.message,
             "remedy": self.remedy,
-        })
+        });
+        if let Value::Object(node) = &mut lowered {
+            put(node, "local", self.local.map_or(Value::Null, Value::from));
+            put(node, "production", self.production.map_or(Value::Null, Value::from));
+        }
+        lowered
     }
 }
 

@@ -1,0 +1,56 @@
+//! What it costs to ask git about a large repository: beside `git status` there, in turns.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::ground::Ground;
+use super::measure::{Hook, median};
+use super::payloads;
+
+const ROUNDS: usize = 15;
+
+/// Files of the large repository.
+const FILES: usize = 30_000;
+
+/// Paths of the longest call.
+const PATHS: usize = 20_000;
+
+/// The calls by their names on the page; each may cost 1.5 × `git status`.
+pub(crate) const COMMANDS: [&str; 4] = ["git reset --hard", "git checkout .", "git clean -fd", "rm of 20,000 paths"];
+
+/// The median times in hundredths of that of `git status`, one for each of [`COMMANDS`].
+pub(crate) fn measure(binary: &std::path::Path) -> Result<Vec<u32>, String> {
+    let ground = Ground::large(FILES)?;
+    // The second look at the index is the usual one: the first refreshes it.
+    status(&ground)?;
+    let payload = |command: &str| payloads::shell(command, &ground.repo);
+    let paths = (0..PATHS).map(|index| Ground::name(index % FILES)).collect::<Vec<_>>().join(" ");
+    let texts =
+        COMMANDS.map(|command| if command.starts_with("rm ") { format!("rm -f {paths}") } else { command.to_owned() });
+    let hooks: Vec<Hook<'_>> =
+        texts.iter().map(|text| Hook { binary, ground: &ground, payload: payload(text) }).collect();
+    let mut times = vec![Vec::new(); hooks.len() + 1];
+    for round in 0..=ROUNDS {
+        for (turn, times) in times.iter_mut().enumerate() {
+            let time = match hooks.get(turn) {
+                Some(hook) => hook.time()?,
+                None => status(&ground)?,
+            };
+            if round > 0 {
+                times.push(time);
+            }
+        }
+    }
+    let mut medians: Vec<f64> = times.into_iter().map(median).collect();
+    let status = medians.pop().unwrap_or_default();
+    Ok(medians.iter().map(|median| (median / status * 100.0).round() as u32).collect())
+}
+
+fn status(ground: &Ground) -> Result<Duration, String> {
+    let mut git = Command::new("git");
+    git.arg("status").current_dir(&ground.repo).env("HOME", &ground.home).env("GIT_CONFIG_NOSYSTEM", "1");
+    git.stdout(Stdio::null()).stderr(Stdio::null());
+    let start = Instant::now();
+    let status = git.status().map_err(|error| format!("`git status`: {error}"))?;
+    if status.success() { Ok(start.elapsed()) } else { Err("`git status` fails".into()) }
+}

@@ -1,0 +1,117 @@
+//! What rules cost that cannot apply: the same binary with a part of its rules and with all of them.
+//!
+//! The library's blob is position-independent data in the binary, so a shorter one is put in its place.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use reflex_tables::compile::{Kind, Sources, encode, list};
+
+use super::ground::Ground;
+use super::measure::Check;
+use super::payloads::PIPELINE;
+
+/// So many rules are left in the smaller library.
+const FEW: usize = 150;
+
+/// What is judged, by its name on the page.
+pub(crate) const TEXTS: [(&str, &str); 3] =
+    [("git status", "git status"), ("pipeline", PIPELINE), ("rm -rf of two build folders", "rm -rf node_modules dist")];
+
+/// What the calls need with so many rules: thousands of instructions, for each of [`TEXTS`].
+pub(crate) struct Dispatch {
+    /// How many rules there are.
+    pub(crate) rules: usize,
+    /// One for each call.
+    pub(crate) instructions: Vec<u32>,
+}
+
+/// With a part of the rules and with all.
+pub(crate) fn measure(root: &Path, binary: &Path, ground: &Ground) -> Result<Vec<Dispatch>, String> {
+    let (whole, all) = blob(root, usize::MAX)?;
+    let (part, few) = blob(root, FEW)?;
+    let smaller = with_other_library(binary, ground, &whole, &part)?;
+    [(few, smaller.as_path()), (all, binary)]
+        .into_iter()
+        .map(|(rules, binary)| {
+            let count = |(_, text): &(&str, &str)| Check { binary, ground, text }.instructions();
+            Ok(Dispatch { rules, instructions: TEXTS.iter().map(count).collect::<Result<_, _>>()? })
+        })
+        .collect()
+}
+
+/// The compiled library with at most so many rules, and how many it has. They are taken from all over: the n-th of each
+/// few, so that each effect loses some.
+fn blob(root: &Path, most: usize) -> Result<(Vec<u8>, usize), String> {
+    let mut sources = Sources::default();
+    let (mut seen, mut taken) = (0, 0);
+    let all = count(root)?;
+    for (kind, folder) in Kind::ALL {
+        for file in files(&root.join("library").join(folder))? {
+            let text =
+                fs::read_to_string(&file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
+            // What stands in a rule says its place: the same name as the build gives it, or the bytes differ.
+            let name = format!("{folder}/{}", file.file_name().unwrap_or_default().to_string_lossy());
+            if kind != Kind::Rules || most >= all {
+                sources.add(kind, &name, &text).map_err(|problem| problem.to_string())?;
+                continue;
+            }
+            let mut entries = list(&text)?;
+            entries.retain(|_| {
+                seen += 1;
+                let keeps = seen * most / all > taken;
+                taken += usize::from(keeps);
+                keeps
+            });
+            let text = serde_json::to_string(&entries).map_err(|error| error.to_string())?;
+            sources.add(kind, &name, &text).map_err(|problem| problem.to_string())?;
+        }
+    }
+    Ok((encode(&sources.tree()?)?, all.min(most)))
+}
+
+fn count(root: &Path) -> Result<usize, String> {
+    let mut count = 0;
+    for file in files(&root.join("library/rules"))? {
+        count += list(&fs::read_to_string(&file).map_err(|error| error.to_string())?)?.len();
+    }
+    Ok(count)
+}
+
+fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let entries = fs::read_dir(folder).map_err(|error| format!("cannot list `{}`: {error}", folder.display()))?;
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "yaml"));
+    files.sort();
+    Ok(files)
+}
+
+/// Where the root's record begins: its word stands behind the first eight bytes, its tag in three bits.
+fn root(blob: &[u8]) -> usize {
+    let word = blob.get(8..12).and_then(|word| word.try_into().ok()).map_or(0, u32::from_le_bytes);
+    word as usize >> 3
+}
+
+/// A copy of the binary with `part` where it holds `whole`.
+fn with_other_library(binary: &Path, ground: &Ground, whole: &[u8], part: &[u8]) -> Result<PathBuf, String> {
+    let mut bytes = fs::read(binary).map_err(|error| format!("cannot read `{}`: {error}", binary.display()))?;
+    let start = whole.get(..64).unwrap_or(whole);
+    let at = bytes.windows(start.len()).position(|window| window == start);
+    let place = at.and_then(|at| bytes.get_mut(at..at + whole.len())).filter(|place| *place == whole);
+    let place = place.ok_or("the binary does not hold this library: build it again")?;
+    place.fill(0);
+    place.get_mut(..part.len()).ok_or("the smaller library is not smaller")?.copy_from_slice(part);
+    // The compiler has looked up where the root's record is, so that it must be there again; it is the last one.
+    let record = part.get(root(part)..).unwrap_or_default();
+    let old = root(whole);
+    let room = place.get_mut(old..old + record.len()).filter(|_| old >= part.len());
+    room.ok_or("the smaller library is hardly smaller")?.copy_from_slice(record);
+    if let (Some(word), Some(before)) = (place.get_mut(8..12), whole.get(8..12)) {
+        word.copy_from_slice(before);
+    }
+    let copy = ground.folder.join("reflex-few");
+    fs::write(&copy, bytes).map_err(|error| format!("cannot write `{}`: {error}", copy.display()))?;
+    fs::set_permissions(&copy, fs::Permissions::from_mode(0o755)).map_err(|error| error.to_string())?;
+    Ok(copy)
+}
