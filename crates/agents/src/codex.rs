@@ -185,7 +185,7 @@ fn actions(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadE
 }
 
 /// On Windows its shell is PowerShell; a folder of Windows tells that it runs there.
-fn language(event: &Event) -> Language {
+pub(crate) fn language(event: &Event) -> Language {
     match AgentPath::new(event.cwd.as_str()).flavour {
         Flavour::Windows => Language::PowerShell,
         Flavour::Posix => Language::Shell,

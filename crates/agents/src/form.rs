@@ -98,7 +98,8 @@ impl Form {
 
 /// What a tool returned, as a text: itself, what is meant for the model, or the JSON.
 fn text(response: &Value) -> String {
-    let for_model = ["textResultForLlm", "text_result_for_llm"].iter().find_map(|key| response.get(key)?.as_str());
+    let for_model =
+        ["textResultForLlm", "text_result_for_llm", "llmContent"].iter().find_map(|key| response.get(key)?.as_str());
     response.as_str().or(for_model).map_or_else(|| response.to_string(), str::to_owned)
 }
 

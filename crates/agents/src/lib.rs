@@ -6,15 +6,20 @@ pub mod abilities;
 pub mod claude;
 pub mod codex;
 pub mod copilot;
+pub mod cursor;
 mod delivery;
 mod form;
+pub mod gemini;
 mod json;
+pub mod opencode;
 mod payload;
+pub mod qwen;
 mod reply;
 pub mod settings;
 mod tools;
 mod trust;
 pub mod universal;
+pub mod windsurf;
 
 pub use abilities::{Abilities, Ask, Line};
 pub use delivery::{Delivery, deliver};
@@ -66,7 +71,17 @@ pub struct Limit {
 }
 
 /// Every agent. The first is wired where none shows itself; of two that claim a payload, the later is meant.
-pub static AGENTS: &[Agent] = &[claude::AGENT, codex::AGENT, copilot::AGENT, universal::AGENT];
+pub static AGENTS: &[Agent] = &[
+    claude::AGENT,
+    codex::AGENT,
+    copilot::AGENT,
+    gemini::AGENT,
+    qwen::AGENT,
+    opencode::AGENT,
+    cursor::AGENT,
+    windsurf::AGENT,
+    universal::AGENT,
+];
 
 /// The agent of this name.
 pub fn find(name: &str) -> Option<&'static Agent> {

@@ -20,7 +20,6 @@ impl Payload<'_> {
         self.fields.contains_key(key)
     }
 
-    #[allow(dead_code, reason = "for the adapters that follow")]
     /// Whether the environment has this variable.
     pub(crate) fn is_set(&self, variable: &str) -> bool {
         (self.variable)(variable).is_some()

@@ -22,7 +22,6 @@ pub(crate) enum Tool {
     /// Changes a part of a file. The content may also stand in the entries of a list `edits`.
     Edit { path: Field, content: Field },
     /// Deletes a file.
-    #[allow(dead_code, reason = "for the adapters that follow")]
     Delete { path: Field },
     /// Searches below a folder; without one, below the working directory.
     Search { path: Field },

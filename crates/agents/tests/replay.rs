@@ -19,8 +19,17 @@ fn tests() -> PathBuf {
 }
 
 /// Folders of payloads with the agent that sends them.
-const FOLDERS: [(&str, &str); 4] =
-    [("claude", "claude"), ("codex", "codex"), ("copilot", "copilot"), ("copilot-pascal", "copilot")];
+const FOLDERS: [(&str, &str); 9] = [
+    ("claude", "claude"),
+    ("codex", "codex"),
+    ("copilot", "copilot"),
+    ("copilot-pascal", "copilot"),
+    ("gemini", "gemini"),
+    ("qwen", "qwen"),
+    ("opencode", "opencode"),
+    ("cursor", "cursor"),
+    ("windsurf", "windsurf"),
+];
 
 /// Names, without their end, and bytes of the recorded payloads.
 fn payloads(folder: &str) -> Vec<(String, Vec<u8>)> {
@@ -33,7 +42,9 @@ fn payloads(folder: &str) -> Vec<(String, Vec<u8>)> {
 
 /// A payload's event: the word of the command line is the one in the file's name, as `init` writes it.
 fn read(agent: &Agent, name: &str, bytes: &[u8]) -> Result<Event, BadEvent> {
-    agent.event(bytes, name.split(['-', '.']).next())
+    // The words of one agent have dots themselves.
+    let word = if name.contains(".execute.") { name.split('-').next() } else { name.split(['-', '.']).next() };
+    agent.event(bytes, word)
 }
 
 /// Everything that an event holds, in lines that a person can compare.
@@ -114,7 +125,11 @@ fn every_recorded_payload_is_read_and_answered_as_the_golden_file_says() {
             let start = format!("{folder}/{name}.json ");
             let origin = captured.lines().find_map(|line| line.strip_prefix(&start)).expect(&start);
             let (version, case) = origin.split_once(' ').unwrap();
-            write!(found, "{name}, seen in case {case} with {version}\n{}", golden(agent, &event)).unwrap();
+            let seen = match version {
+                "document" => format!("from the document {case}, seen with no client"),
+                version => format!("seen in case {case} with {version}"),
+            };
+            write!(found, "{name}, {seen}\n{}", golden(agent, &event)).unwrap();
         }
         let file = tests().join(format!("{folder}.snap"));
         if std::env::var_os("UPDATE").is_some() {
@@ -132,6 +147,12 @@ fn every_case_that_is_named_as_a_proof_is_among_the_proven_ones() {
         for line in
             agent.says.iter().filter(|line| line.can != reflex_agents::Abilities::NONE && line.before.is_empty())
         {
+            if let Some(document) = line.proof.strip_prefix("document ") {
+                let (address, _) = document.split_once(": ").unwrap_or_else(|| panic!("{}", line.proof));
+                let start = format!("{} {address}: ", agent.name);
+                assert!(proven.lines().any(|line| line.starts_with(&start)), "{start}");
+                continue;
+            }
             let cases = line.proof.strip_prefix("cases ").or_else(|| line.proof.strip_prefix("case "));
             let (cases, _) =
                 cases.and_then(|rest| rest.split_once(" with ")).unwrap_or_else(|| panic!("{}", line.proof));
@@ -155,8 +176,12 @@ fn who_calls_is_told_from_the_payload_alone() {
                 assert_eq!(caller(None, &payload).name, agent, "{folder}/{name}");
             }
             let named = caller(find("claude"), &payload).name;
-            assert_eq!(named, if agent == "copilot" { "copilot" } else { "claude" }, "{folder}/{name}");
-            for other in ["codex", "copilot", "universal"] {
+            let borrows = find(agent).unwrap().runs_hooks_of.contains(&"claude");
+            // What two agents send alike is only ever taken for the other's where nothing is held back.
+            if borrows || moment.is_before_execution() || moment == Moment::AfterTool {
+                assert_eq!(named, if borrows { agent } else { "claude" }, "{folder}/{name}");
+            }
+            for other in ["codex", "copilot", "gemini", "windsurf", "universal"] {
                 assert_eq!(caller(find(other), &payload).name, other, "{folder}/{name}");
             }
         }
@@ -185,20 +210,37 @@ fn before_a_tool_no_verdict_is_said_more_loosely() {
             }
             let [(_, deny), (_, ask), ..] = verdicts();
             let refused = answer(agent, &event, &deny);
-            assert!(refused.stdout.contains("deny"), "{name}");
-            // One dialect drops the reason beside a status.
-            let status = if folder == "copilot-pascal" { 0 } else { 2 };
-            assert_eq!((refused.code, refused.stderr.is_empty()), (status, status == 0), "{name}");
+            let in_json = refused.stdout.contains("\"deny\"");
+            let by_status = refused.code == 2 && !refused.stderr.trim().is_empty();
+            // One agent shows what stands beside a status as it is, one dialect drops the reason then, one knows no JSON.
+            let wanted = match folder {
+                "cursor" | "copilot-pascal" => (true, false),
+                "windsurf" => (false, true),
+                _ => (true, true),
+            };
+            assert_eq!((in_json, by_status), wanted, "{folder}/{name}");
             let asked = answer(agent, &event, &ask);
             let native = agent.abilities(&event).ask == Ask::Native;
             assert_eq!(
                 (asked.code, asked.stdout.contains("\"ask\"")),
-                if native { (0, true) } else { (2, false) },
+                if native { (0, true) } else { (refused.code, false) },
                 "{name}"
             );
         }
     }
 }
+
+/// A shell command before it runs, of each agent.
+const PLAIN: [&str; 8] = [
+    "PreToolUse-Bash",
+    "preToolUse-bash",
+    "BeforeTool-run_shell_command",
+    "PreToolUse-run_shell_command",
+    "tool.execute.before-bash",
+    "beforeShellExecution",
+    "preToolUse-Shell",
+    "pre_run_command",
+];
 
 /// The golden cost of an adapter: reading a payload and writing the answer, in a build without optimisation too.
 #[test]
@@ -206,14 +248,12 @@ fn an_adapter_takes_less_than_a_hundred_microseconds() {
     const ROUNDS: u32 = 200;
     for (folder, agent) in FOLDERS {
         let agent = find(agent).unwrap();
-        let (_, bytes) =
-            payloads(folder).into_iter().find(|(name, _)| name.to_lowercase() == "pretooluse-bash").unwrap();
+        let (_, bytes) = payloads(folder).into_iter().find(|(name, _)| PLAIN.contains(&name.as_str())).unwrap();
         let [(_, deny), ..] = verdicts();
-        let word = if folder == "copilot" { "preToolUse" } else { "PreToolUse" };
         let rounds = (0..ROUNDS).map(|_| {
             let start = Instant::now();
-            let event = agent.event(&bytes, Some(word)).unwrap();
-            assert!(answer(agent, &event, &deny).stdout.contains("deny"));
+            let event = agent.event(&bytes, None).unwrap();
+            assert_ne!(answer(agent, &event, &deny), Reply::default());
             start.elapsed()
         });
         // The quickest round: the machine may be busy with something else in the others.

@@ -1,0 +1,311 @@
+//! Cursor (editor and CLI): its hook payloads and answers, from its documentation and from the hook runtime of its SDK
+//! 1.0.32. No client was driven.
+//!
+//! It also runs the hooks of Claude Code's settings, with payloads of its own: who calls is told from the payload, and
+//! the answer is in this dialect.
+
+use crate::form::{self, Form};
+use crate::gemini::in_folder_of;
+use crate::json::{BadEvent, object, optional, required};
+use crate::settings::{HookFile, Settings, SettingsFile, guarded_line};
+use crate::tools::{self, Tool};
+use crate::{Abilities, Agent, Ask, Delivery, Limit, Line, Payload, Reply, codex};
+use reflex_engine::{Action, AgentPath, Decision, Event, Moment, Outcome, Verdict};
+use serde_json::{Map, Value, json};
+
+/// The adapter.
+pub const AGENT: Agent = Agent {
+    name: "cursor",
+    aliases: &["cursor-agent", "cursor-cli"],
+    title: "Cursor",
+    project_variable: Some("CURSOR_PROJECT_DIR"),
+    is_caller: |payload| {
+        payload.has("cursor_version") || (payload.has("conversation_id") && payload.has("generation_id"))
+    },
+    runs_hooks_of: &["claude"],
+    read,
+    moment: |word| FORM.known(word).unwrap_or(Moment::BeforeTool),
+    says: &SAYS,
+    write,
+    refuse,
+    settings: Some(&Settings {
+        files: &[SettingsFile {
+            variable: None,
+            folder: ".cursor",
+            name: "hooks.json",
+            by_agent: false,
+            install: |text, binary| SETTINGS.install(text, binary),
+            remove: |text| SETTINGS.remove(text),
+        }],
+        folders: &[".cursor"],
+        programs: &["cursor", "cursor-agent"],
+        afterwards: "restart Cursor; Settings, Hooks shows whether it has read the file",
+        trust: None,
+    }),
+    limits: &LIMITS,
+};
+
+/// What its documents let a hook say.
+const SAYS: [Line; 6] = [
+    Line {
+        words: &["beforeShellExecution"],
+        ..Line::of(
+            Moment::BeforeTool,
+            Abilities { ask: Ask::Native, ..Abilities::DENY },
+            "document cursor.com/docs/hooks: `permission` is allow, deny or ask here",
+        )
+    },
+    // `ask` is taken there and does nothing, or makes the answer invalid.
+    Line {
+        words: &["beforeMCPExecution", "beforeReadFile", "beforeTabFileRead"],
+        ..Line::of(
+            Moment::BeforeTool,
+            Abilities::DENY,
+            "document cursor.com/docs/hooks: `permission` is allow or deny here",
+        )
+    },
+    Line::of(
+        Moment::BeforeTool,
+        Abilities::DENY_ADVISE,
+        "document cursor.com/docs/hooks: `ask` is accepted and not enforced, `additional_context` is read",
+    ),
+    Line::of(Moment::Prompt, Abilities::DENY, "document cursor.com/docs/hooks: `continue` false keeps the prompt back"),
+    Line {
+        words: &["postToolUse"],
+        ..Line::of(Moment::AfterTool, Abilities::ADVISE, "document cursor.com/docs/hooks: `additional_context` is read")
+    },
+    Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
+];
+
+const LIMITS: [Limit; 4] = [
+    Limit {
+        what: "no client was driven here: what is said of Cursor is from its documents",
+        instead: "`reflex verify`, and a look at Settings, Hooks",
+    },
+    Limit {
+        what: "a file is read before `beforeReadFile` is asked; what is held back is its way to the model",
+        instead: "nothing is needed: reading changes nothing",
+    },
+    Limit {
+        what: "hooks of a project in a workspace that is not trusted",
+        instead: "`reflex init` writes the user's hooks, which run everywhere",
+    },
+    Limit {
+        what: "`failClosed` is known since 2.x; an older Cursor lets a call run when a hook takes too long",
+        instead: "update; Reflex gives up after two seconds and refuses",
+    },
+];
+
+/// Seconds that the client waits for the hook: a person may have to answer in that time.
+const TIMEOUT: u32 = 300;
+
+/// A shell command, an MCP call and a read come with an event of their own, at which more can be said; asked twice about
+/// one call, the guard would count it twice.
+const OTHER_TOOLS: &str = "^(?!(Shell|Read)$|MCP:)";
+
+/// The client's `hooks.json`.
+pub(crate) const SETTINGS: HookFile = HookFile {
+    events: &["preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "beforeTabFileRead"],
+    handler: |binary, event| {
+        let command = guarded_line(binary, &format!("hook --agent cursor --event {event}"));
+        let mut handler = json!({"command": command, "timeout": TIMEOUT, "failClosed": true});
+        if let (Some(handler), "preToolUse") = (handler.as_object_mut(), event) {
+            handler.insert("matcher".into(), OTHER_TOOLS.into());
+        }
+        handler
+    },
+    grouped: false,
+    beside: &[("version", 1)],
+    comments: false,
+    own: false,
+};
+
+/// Its words for events.
+pub const EVENTS: [(&str, Moment); 21] = [
+    ("preToolUse", Moment::BeforeTool),
+    ("beforeShellExecution", Moment::BeforeTool),
+    ("beforeMCPExecution", Moment::BeforeTool),
+    ("beforeReadFile", Moment::BeforeTool),
+    ("beforeTabFileRead", Moment::BeforeTool),
+    ("postToolUse", Moment::AfterTool),
+    ("postToolUseFailure", Moment::AfterTool),
+    ("afterShellExecution", Moment::AfterTool),
+    ("afterMCPExecution", Moment::AfterTool),
+    ("afterFileEdit", Moment::AfterTool),
+    ("afterTabFileEdit", Moment::AfterTool),
+    ("beforeSubmitPrompt", Moment::Prompt),
+    ("sessionStart", Moment::SessionStart),
+    ("sessionEnd", Moment::SessionEnd),
+    ("stop", Moment::Stop),
+    ("subagentStart", Moment::Subagent),
+    ("subagentStop", Moment::Subagent),
+    ("afterAgentResponse", Moment::Other),
+    ("afterAgentThought", Moment::Other),
+    ("preCompact", Moment::Other),
+    ("workspaceOpen", Moment::Other),
+];
+
+const FORM: Form = Form {
+    client: "cursor",
+    event: "hook_event_name",
+    session: "conversation_id",
+    tool: "tool_name",
+    input: "tool_input",
+    output: "tool_output",
+    role: "subagent_type",
+    events: &EVENTS,
+    actions,
+};
+
+const PATH: tools::Field = &["file_path", "path", "target_file"];
+
+/// Its tools. Shell commands are read apart.
+const TOOLS: [(&str, Tool); 12] = [
+    ("Read", Tool::Read { path: PATH }),
+    ("ReadLints", Tool::Read { path: PATH }),
+    ("Write", Tool::Write { path: PATH, content: &["content"] }),
+    ("Edit", Tool::Edit { path: PATH, content: &["new_string"] }),
+    ("afterFileEdit", Tool::Edit { path: PATH, content: &["new_string"] }),
+    ("Delete", Tool::Delete { path: PATH }),
+    ("Grep", Tool::Search { path: &["file_path", "path"] }),
+    ("Glob", Tool::Search { path: &["file_path", "path"] }),
+    ("List", Tool::Search { path: &["file_path", "path"] }),
+    ("Fetch", Tool::Fetch { url: &["url"] }),
+    ("WebFetch", Tool::Fetch { url: &["url"] }),
+    ("Task", Tool::Spawn { prompt: &["prompt", "task", "description"] }),
+];
+
+fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
+    let word = optional(payload.fields, FORM.event)?.or(payload.told).unwrap_or("");
+    let mut event = match word {
+        "beforeShellExecution"
+        | "afterShellExecution"
+        | "beforeMCPExecution"
+        | "afterMCPExecution"
+        | "beforeReadFile"
+        | "beforeTabFileRead"
+        | "afterFileEdit"
+        | "afterTabFileEdit" => {
+            let moment = FORM.known(word).unwrap_or_default();
+            own(payload.fields, word, moment).map_err(|problem| BadEvent { moment: Some(moment), ..problem })?
+        }
+        _ => FORM.read(payload)?,
+    };
+    event.version = optional(payload.fields, "cursor_version")?.map(str::to_owned);
+    placed(payload, &mut event);
+    in_folder_of(payload, &["cwd", "working_directory"], "CURSOR_PROJECT_DIR", &mut event);
+    Ok(event)
+}
+
+/// The project's folders stand in the payload; the first counts, or the one in which the call happens.
+fn placed(payload: &Payload<'_>, event: &mut Event) {
+    let roots = payload.fields.get("workspace_roots").and_then(Value::as_array);
+    let roots: Vec<&str> = roots.into_iter().flatten().filter_map(Value::as_str).collect();
+    let holds = |root: &&&str| reflex_engine::is_below(&event.cwd, root);
+    let Some(root) = roots.iter().find(holds).or(roots.first()) else { return };
+    event.workspace = (*root).to_owned();
+    // Hooks of the user run in the client's own folder, so that an empty one must not be taken for where we are.
+    if event.cwd.is_empty() {
+        event.cwd = (*root).to_owned();
+    }
+}
+
+/// An event whose fields are not those of a tool call.
+fn own(fields: &Map<String, Value>, word: &str, moment: Moment) -> Result<Event, BadEvent> {
+    let bare = Map::new();
+    let mut event = Event { moment, ..FORM.event(&bare, word, Moment::Other)? };
+    event.session = optional(fields, FORM.session)?.unwrap_or("").into();
+    event.cwd = optional(fields, "cwd")?.unwrap_or("").into();
+    (event.tool, event.actions) = call(&event, fields, word)?;
+    if moment == Moment::AfterTool {
+        let output = optional(fields, "output")?.or(optional(fields, "result_json")?).unwrap_or("").to_owned();
+        event.outcome = Some(Outcome { output, ..Outcome::default() });
+    }
+    Ok(event)
+}
+
+fn call(event: &Event, fields: &Map<String, Value>, word: &str) -> Result<(String, Vec<Action>), BadEvent> {
+    match word {
+        "beforeShellExecution" | "afterShellExecution" => {
+            let command = required(fields, "command")?.to_owned();
+            Ok(("Shell".into(), vec![Action::Shell { command, language: codex::language(event) }]))
+        }
+        "beforeMCPExecution" | "afterMCPExecution" => {
+            let name = required(fields, "tool_name")?;
+            let tool = name.strip_prefix("MCP:").unwrap_or(name);
+            let server = optional(fields, "mcp_server_name")?.unwrap_or("");
+            Ok((name.into(), vec![tools::mcp(server, tool, &written(fields, "tool_input")?)]))
+        }
+        "beforeReadFile" | "beforeTabFileRead" => {
+            let attached = fields.get("attachments").and_then(Value::as_array).into_iter().flatten();
+            let attached =
+                attached.filter_map(|file| ["file_path", "filePath"].iter().find_map(|key| file.get(key)?.as_str()));
+            let files = [required(fields, "file_path")?].into_iter().chain(attached);
+            let actions = files.map(|file| Action::Read { path: AgentPath::new(file) }).collect();
+            Ok(("Read".into(), actions))
+        }
+        _ => Ok(("Write".into(), tools::known(&TOOLS, "afterFileEdit", fields)?.unwrap_or_default())),
+    }
+}
+
+/// Arguments that are an object, or an object written as a text. A text that is none is kept as it is.
+fn written(fields: &Map<String, Value>, key: &str) -> Result<Map<String, Value>, BadEvent> {
+    match fields.get(key) {
+        Some(Value::Object(input)) => Ok(input.clone()),
+        Some(Value::String(text)) => Ok(object(text.as_bytes())
+            .unwrap_or_else(|_| [("arguments".to_owned(), Value::String(text.clone()))].into_iter().collect())),
+        None | Some(Value::Null) => Ok(Map::new()),
+        Some(_) => Err(BadEvent::of(key, "is neither an object nor a text")),
+    }
+}
+
+fn actions(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadEvent> {
+    let Value::Object(input) = input else { return Err(BadEvent::of("tool_input", "is not an object")) };
+    if tool == "Shell" {
+        let shell = [(tool, Tool::Shell { command: &["command"], language: codex::language(event) })];
+        return Ok(tools::known(&shell, tool, input)?.unwrap_or_default());
+    }
+    if let Some(name) = tool.strip_prefix("MCP:") {
+        return Ok(vec![tools::mcp("", name, input)]);
+    }
+    let known = tools::known(&TOOLS, tool, input)?;
+    Ok(known.unwrap_or_else(|| vec![tools::mcp_named(tool, input).unwrap_or_else(|| tools::other(input))]))
+}
+
+fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
+    let Delivery::Say { decision, reason } = delivery;
+    match (event.moment, decision) {
+        (moment, Decision::Deny) => refuse(&event.word, moment, reason),
+        (Moment::BeforeTool, Decision::Ask) => decided("ask", reason),
+        (Moment::BeforeTool | Moment::AfterTool, Decision::Pass)
+            if !reason.is_empty() && matches!(event.word.as_str(), "preToolUse" | "postToolUse") =>
+        {
+            form::print(&json!({"additional_context": reason}))
+        }
+        (_, Decision::Ask | Decision::Pass) => silence(),
+    }
+}
+
+/// No answer at all is a refusal where the hook fails closed, and an allow would be a decision.
+fn silence() -> Reply {
+    form::print(&json!({}))
+}
+
+/// Which of both messages the model is given depends on the runtime. With exit status 2 a person would be shown the
+/// JSON as it stands, so it is 0; an answer that cannot be read is a refusal too.
+fn decided(permission: &str, reason: &str) -> Reply {
+    form::print(&json!({"permission": permission, "user_message": reason, "agent_message": reason}))
+}
+
+fn refuse(_word: &str, moment: Moment, reason: &str) -> Reply {
+    match moment {
+        Moment::BeforeTool | Moment::PermissionRequest => decided("deny", reason),
+        Moment::Prompt => form::print(&json!({"continue": false, "user_message": reason})),
+        Moment::AfterTool
+        | Moment::SessionStart
+        | Moment::SessionEnd
+        | Moment::Stop
+        | Moment::Subagent
+        | Moment::Other => silence(),
+    }
+}

@@ -1,0 +1,236 @@
+//! Gemini CLI: its hook payloads and answers, as the client 0.61.0 was seen to send and honour them.
+
+use crate::form::{self, Form};
+use crate::json::BadEvent;
+use crate::settings::{HookFile, Settings, SettingsFile, guarded_line};
+use crate::tools::{self, Tool};
+use crate::{Abilities, Agent, Delivery, Limit, Line, Payload, Reply, codex};
+use reflex_engine::{Action, Decision, Event, Moment, Verdict};
+use serde_json::{Map, Value, json};
+
+/// The adapter.
+pub const AGENT: Agent = Agent {
+    name: "gemini",
+    aliases: &["gemini-cli"],
+    title: "Gemini CLI",
+    project_variable: Some(PROJECT),
+    is_caller,
+    runs_hooks_of: &[],
+    read,
+    moment: |word| FORM.known(word).unwrap_or(Moment::BeforeTool),
+    says: &SAYS,
+    write,
+    refuse,
+    settings: Some(&Settings {
+        files: &[SettingsFile {
+            variable: None,
+            folder: ".gemini",
+            name: "settings.json",
+            by_agent: false,
+            install: |text, binary| SETTINGS.install(text, binary),
+            remove: |text| SETTINGS.remove(text),
+        }],
+        folders: &[".gemini"],
+        programs: &["gemini"],
+        afterwards: "hooks run only in folders that Gemini CLI trusts: start it there once and say yes, for in any other folder it runs none and says nothing; sessions that run already do not have the hook",
+        trust: None,
+    }),
+    limits: &LIMITS,
+};
+
+const PROJECT: &str = "GEMINI_PROJECT_DIR";
+
+/// What the client lets a hook say.
+const SAYS: [Line; 4] = [
+    // `ask` is shown at a terminal only; without one the client waits for ever, and a hook is not told which it is.
+    // Words beside a decision reach the person and not the model.
+    Line::of(Moment::BeforeTool, Abilities::DENY, "cases deny-json, exit2-stderr, ask, allow-warn with 0.61.0"),
+    Line::of(Moment::Prompt, Abilities::DENY_ADVISE, "cases beforeagent-deny, beforeagent-ctx with 0.61.0"),
+    Line::of(Moment::AfterTool, Abilities::ADVISE, "case aftertool-ctx with 0.61.0"),
+    Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
+];
+
+const LIMITS: [Limit; 3] = [
+    Limit {
+        what: "everything, in a folder that is not trusted: hooks of the user and of the system are left out there too",
+        instead: "trust the folder; without a terminal such a folder ends the client before any call",
+    },
+    Limit {
+        what: "everything, with `hooksConfig.enabled: false`, or with the hook's name among `hooksConfig.disabled`",
+        instead: "write both into the settings of the system",
+    },
+    Limit {
+        what: "a hook that takes longer than its timeout lets the call run",
+        instead: "Reflex gives up after two seconds and refuses",
+    },
+];
+
+/// Milliseconds that the client waits for the hook: a person may have to answer in that time.
+const TIMEOUT: u32 = 300_000;
+
+/// The client's `settings.json`.
+pub(crate) const SETTINGS: HookFile = HookFile {
+    events: &["BeforeTool"],
+    handler: |binary, event| {
+        let command = guarded_line(binary, &format!("hook --agent gemini --event {event}"));
+        json!({"name": "reflex", "type": "command", "command": command, "timeout": TIMEOUT})
+    },
+    grouped: true,
+    beside: &[],
+    comments: true,
+    own: false,
+};
+
+/// Its words for events.
+pub const EVENTS: [(&str, Moment); 11] = [
+    ("BeforeTool", Moment::BeforeTool),
+    ("AfterTool", Moment::AfterTool),
+    ("BeforeAgent", Moment::Prompt),
+    ("AfterAgent", Moment::Stop),
+    ("SessionStart", Moment::SessionStart),
+    ("SessionEnd", Moment::SessionEnd),
+    ("BeforeModel", Moment::Other),
+    ("AfterModel", Moment::Other),
+    ("BeforeToolSelection", Moment::Other),
+    ("PreCompress", Moment::Other),
+    ("Notification", Moment::Other),
+];
+
+const FORM: Form = Form {
+    client: "gemini",
+    event: "hook_event_name",
+    session: "session_id",
+    tool: "tool_name",
+    input: "tool_input",
+    output: "tool_response",
+    role: "agent_type",
+    events: &EVENTS,
+    actions,
+};
+
+const PATH: tools::Field = &["file_path", "path", "absolute_path"];
+const FOLDER: tools::Field = &["dir_path", "path"];
+
+/// Its tools, those of older clients included. Shell commands and fetches are read apart.
+const TOOLS: [(&str, Tool); 12] = [
+    ("write_file", Tool::Write { path: PATH, content: &["content"] }),
+    ("replace", Tool::Edit { path: PATH, content: &["new_string"] }),
+    ("read_file", Tool::Read { path: PATH }),
+    ("read_many_files", Tool::Read { path: &["include", "paths"] }),
+    ("list_directory", Tool::Search { path: FOLDER }),
+    ("glob", Tool::Search { path: FOLDER }),
+    ("grep_search", Tool::Search { path: FOLDER }),
+    ("search_file_content", Tool::Search { path: FOLDER }),
+    ("grep_search_ripgrep", Tool::Search { path: FOLDER }),
+    ("invoke_agent", Tool::Spawn { prompt: &["prompt"] }),
+    ("delegate_to_agent", Tool::Spawn { prompt: &["prompt", "objective"] }),
+    ("activate_skill", Tool::Skill { name: &["name"] }),
+];
+
+/// The words are its own, or it has a time and no permission mode, which its fork has.
+fn is_caller(payload: &Payload<'_>) -> bool {
+    let word = payload.fields.get(FORM.event).and_then(Value::as_str).unwrap_or("");
+    let own = matches!(FORM.known(word), Some(Moment::BeforeTool | Moment::AfterTool | Moment::Prompt | Moment::Stop));
+    let shared = FORM.known(word).is_some() && payload.has("transcript_path") && !payload.has("permission_mode");
+    payload.has("timestamp") && (own || shared)
+}
+
+fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
+    let mut event = FORM.read(payload)?;
+    in_folder_of(payload, &["dir_path"], PROJECT, &mut event);
+    if let Some(context) = payload.fields.get("mcp_context").and_then(Value::as_object) {
+        let text = |key: &str| context.get(key).and_then(Value::as_str).unwrap_or("");
+        let input = payload.fields.get(FORM.input).and_then(Value::as_object);
+        if let (Some(input), false) = (input, event.actions.is_empty()) {
+            event.actions = vec![tools::mcp(text("server_name"), text("tool_name"), input)];
+        }
+    }
+    end_of(payload, &mut event);
+    Ok(event)
+}
+
+/// A shell command may run in a folder that its call names. The project stays where the client is.
+pub(crate) fn in_folder_of(payload: &Payload<'_>, names: &[&str], project: &str, event: &mut Event) {
+    if !matches!(event.actions.as_slice(), [Action::Shell { .. }]) {
+        return;
+    }
+    let input = payload.fields.get(FORM.input).or_else(|| payload.fields.get("args"));
+    let folder = names.iter().find_map(|name| input?.get(*name)?.as_str()).filter(|folder| !folder.is_empty());
+    let Some(folder) = folder else { return };
+    if event.workspace.is_empty() && !payload.is_set(project) {
+        event.workspace = event.cwd.clone();
+    }
+    let absolute = reflex_engine::is_absolute(&reflex_engine::AgentPath::new(folder).with_slashes());
+    let alone = absolute || event.cwd.is_empty();
+    event.cwd = if alone { folder.to_owned() } else { format!("{}/{folder}", event.cwd) };
+}
+
+/// How the call ended, as this client and its fork tell it: an `error` in the response, `Exit Code: 1` in the text.
+pub(crate) fn end_of(payload: &Payload<'_>, event: &mut Event) {
+    let Some(outcome) = event.outcome.as_mut() else { return };
+    let code = outcome.output.lines().find_map(|line| line.strip_prefix("Exit Code: ")?.trim().parse().ok());
+    outcome.exit_code = outcome.exit_code.or(code);
+    let error = payload.fields.get(FORM.output).and_then(|response| response.get("error"));
+    outcome.failed |= error.is_some_and(|error| !error.is_null()) || outcome.exit_code.is_some_and(|code| code != 0);
+}
+
+fn actions(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadEvent> {
+    let Value::Object(input) = input else { return Err(BadEvent::of("tool_input", "is not an object")) };
+    match tool {
+        "run_shell_command" => {
+            let shell = [(tool, Tool::Shell { command: &["command"], language: codex::language(event) })];
+            Ok(tools::known(&shell, tool, input)?.unwrap_or_default())
+        }
+        "web_fetch" => Ok(fetched(input)),
+        _ => {
+            let known = tools::known(&TOOLS, tool, input)?;
+            Ok(known.unwrap_or_else(|| vec![mcp_named(tool, input).unwrap_or_else(|| tools::other(input))]))
+        }
+    }
+}
+
+/// The addresses stand among the words of a prompt, or under `url` as its fork has it.
+fn fetched(input: &Map<String, Value>) -> Vec<Action> {
+    let texts = ["prompt", "url"].iter().filter_map(|key| input.get(*key)?.as_str());
+    let urls = texts.flat_map(|text| text.split(|letter: char| letter.is_whitespace() || "<>\"'`()".contains(letter)));
+    let urls = urls.filter(|word| word.contains("://")).map(|url| Action::Fetch { url: url.to_owned() });
+    let actions: Vec<Action> = urls.collect();
+    if actions.is_empty() { vec![tools::other(input)] } else { actions }
+}
+
+/// `mcp_SERVER_TOOL`, where the payload does not name both apart.
+fn mcp_named(name: &str, input: &Map<String, Value>) -> Option<Action> {
+    let rest = name.strip_prefix("mcp_")?.trim_start_matches('_');
+    let (server, tool) = rest.split_once("__").or_else(|| rest.split_once('_'))?;
+    Some(tools::mcp(server, tool, input))
+}
+
+fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
+    let Delivery::Say { decision, reason } = delivery;
+    match (event.moment, decision) {
+        (moment, Decision::Deny) => refuse(&event.word, moment, reason),
+        // For the person: the client drops words for the model here.
+        (Moment::BeforeTool, Decision::Pass) if !reason.is_empty() => form::print(&json!({"systemMessage": reason})),
+        (Moment::AfterTool, Decision::Pass) if !reason.is_empty() => form::print(&json!({
+            "hookSpecificOutput": {"hookEventName": event.word, "additionalContext": reason},
+        })),
+        // A question never comes here: it was made a refusal.
+        (_, Decision::Ask | Decision::Pass) => Reply::default(),
+    }
+}
+
+/// The same at both moments at which a refusal is honoured. Its own keys: Claude Code's are not read, and what they
+/// refuse would run.
+fn refuse(_word: &str, moment: Moment, reason: &str) -> Reply {
+    match moment {
+        Moment::BeforeTool => form::refused_with(&json!({"decision": "deny", "reason": reason}), reason),
+        Moment::Prompt => form::print(&json!({"decision": "deny", "reason": reason})),
+        Moment::AfterTool
+        | Moment::PermissionRequest
+        | Moment::SessionStart
+        | Moment::SessionEnd
+        | Moment::Stop
+        | Moment::Subagent
+        | Moment::Other => Reply::default(),
+    }
+}

@@ -1,0 +1,181 @@
+//! OpenCode: the plugin that `init` writes, and what the two say to each other. Seen with the client 1.18.33.
+//!
+//! This client runs no commands before its tools, it loads plugins. Ours hands every call to the binary and throws what
+//! the binary refuses, or what it does not answer.
+
+use crate::form::{self, Form};
+use crate::gemini::in_folder_of;
+use crate::json::BadEvent;
+use crate::settings::{Settings, SettingsError, SettingsFile};
+use crate::tools::{self, Tool};
+use crate::{Abilities, Agent, Delivery, Limit, Line, Payload, Reply};
+use reflex_engine::shell::Language;
+use reflex_engine::{Action, Decision, Event, Moment, Verdict};
+use serde_json::{Value, json};
+
+/// The adapter.
+pub const AGENT: Agent = Agent {
+    name: "opencode",
+    aliases: &["opencode-cli", "open-code"],
+    title: "OpenCode",
+    project_variable: None,
+    is_caller,
+    runs_hooks_of: &[],
+    read,
+    moment: |word| FORM.known(word).unwrap_or(Moment::BeforeTool),
+    says: &SAYS,
+    write,
+    refuse,
+    settings: Some(&Settings {
+        files: &[SettingsFile {
+            variable: Some("XDG_CONFIG_HOME"),
+            folder: ".config",
+            name: "opencode/plugins/reflex.js",
+            by_agent: false,
+            install,
+            remove,
+        }],
+        folders: &[".config/opencode", ".local/share/opencode"],
+        programs: &["opencode"],
+        afterwards: "restart OpenCode; with `--pure` or `OPENCODE_PURE=1` it loads no plugin, and nothing is guarded",
+        trust: None,
+    }),
+    limits: &LIMITS,
+};
+
+/// What the client lets a plugin do.
+const SAYS: [Line; 3] = [
+    // A plugin cannot ask. Words without a decision are put behind what the tool answers.
+    Line::of(Moment::BeforeTool, Abilities::DENY_ADVISE, "cases deny, exit2, after-ctx with 1.18.33"),
+    Line::of(Moment::AfterTool, Abilities::ADVISE, "case after-ctx with 1.18.33"),
+    Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
+];
+
+const LIMITS: [Limit; 4] = [
+    Limit {
+        what: "everything, with `--pure` or `OPENCODE_PURE=1`: no plugin is loaded",
+        instead: "deny rules under `permission` in opencode.json",
+    },
+    Limit {
+        what: "everything, when the plugin's file is damaged: the client goes on without it and says nothing",
+        instead: "`reflex doctor`; `reflex init` writes it anew",
+    },
+    Limit { what: "OpenCode 2 loads no plugin of this kind", instead: "stay with 1.x until its plugins are supported" },
+    Limit {
+        what: "what another plugin changes in a call after ours has seen it",
+        instead: "keep the plugins few, and know them",
+    },
+];
+
+/// Its words for events.
+pub const EVENTS: [(&str, Moment); 3] = [
+    ("tool.execute.before", Moment::BeforeTool),
+    ("tool.execute.after", Moment::AfterTool),
+    ("chat.message", Moment::Prompt),
+];
+
+const FORM: Form = Form {
+    client: "opencode",
+    event: "event",
+    session: "session_id",
+    tool: "tool",
+    input: "args",
+    output: "output",
+    role: "role",
+    events: &EVENTS,
+    actions,
+};
+
+const PATH: tools::Field = &["filePath", "path"];
+
+/// Its tools.
+const TOOLS: [(&str, Tool); 12] = [
+    ("bash", Tool::Shell { command: &["command"], language: Language::Shell }),
+    ("shell", Tool::Shell { command: &["command"], language: Language::Shell }),
+    ("write", Tool::Write { path: PATH, content: &["content"] }),
+    ("edit", Tool::Edit { path: PATH, content: &["newString"] }),
+    ("multiedit", Tool::Edit { path: PATH, content: &["newString"] }),
+    ("read", Tool::Read { path: PATH }),
+    ("list", Tool::Search { path: &["path"] }),
+    ("glob", Tool::Search { path: &["path"] }),
+    ("grep", Tool::Search { path: &["path"] }),
+    ("webfetch", Tool::Fetch { url: &["url"] }),
+    ("task", Tool::Spawn { prompt: &["prompt"] }),
+    ("skill", Tool::Skill { name: &["name"] }),
+];
+
+/// Tools that touch nothing outside of the session, so that they are not taken for those of an MCP server.
+const INTERNAL: [&str; 8] =
+    ["invalid", "todowrite", "todoread", "question", "websearch", "codesearch", "lsp", "plan_exit"];
+
+/// Only our plugin writes these.
+fn is_caller(payload: &Payload<'_>) -> bool {
+    let is = |key: &str, wanted: &str| payload.fields.get(key).and_then(Value::as_str) == Some(wanted);
+    is("agent", FORM.client) && EVENTS.iter().any(|(word, _)| is(FORM.event, word))
+}
+
+fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
+    let mut event = FORM.read(payload)?;
+    in_folder_of(payload, &["workdir"], "", &mut event);
+    Ok(event)
+}
+
+fn actions(_event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadEvent> {
+    let Value::Object(input) = input else { return Err(BadEvent::of("args", "is not an object")) };
+    if matches!(tool, "apply_patch" | "patch") {
+        let text = ["patchText", "patch", "input"].iter().find_map(|key| input.get(*key)?.as_str());
+        return tools::patched(text.ok_or_else(|| BadEvent::of("args.patchText", "is missing"))?);
+    }
+    let of_server = || {
+        let (server, name) = tool.split_once('_').filter(|_| !INTERNAL.contains(&tool))?;
+        Some(tools::mcp(server, name, input))
+    };
+    Ok(tools::known(&TOOLS, tool, input)?.unwrap_or_else(|| vec![of_server().unwrap_or_else(|| tools::other(input))]))
+}
+
+fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
+    let Delivery::Say { decision, reason } = delivery;
+    match (event.moment, decision) {
+        (moment, Decision::Deny) => refuse(&event.word, moment, reason),
+        (Moment::BeforeTool | Moment::AfterTool, Decision::Pass) if !reason.is_empty() => {
+            form::print(&json!({"context": reason}))
+        }
+        // A question never comes here: it was made a refusal.
+        (_, Decision::Ask | Decision::Pass) => Reply::default(),
+    }
+}
+
+fn refuse(_word: &str, moment: Moment, reason: &str) -> Reply {
+    match moment {
+        Moment::BeforeTool => form::refused_with(&json!({"decision": "deny", "reason": reason}), reason),
+        Moment::AfterTool
+        | Moment::PermissionRequest
+        | Moment::Prompt
+        | Moment::SessionStart
+        | Moment::SessionEnd
+        | Moment::Stop
+        | Moment::Subagent
+        | Moment::Other => Reply::default(),
+    }
+}
+
+/// How the plugin begins; a file that begins otherwise is not ours.
+const FIRST_LINE: &str = "// Reflex: written by `reflex init`, taken away by `reflex uninstall`.";
+
+const PLUGIN: &str = include_str!("opencode.js");
+
+/// The path stands in the plugin as a JSON text, which is one of JavaScript too.
+fn install(text: &str, binary: &str) -> Result<String, SettingsError> {
+    if !text.trim().is_empty() && !is_ours(text) {
+        return Err(SettingsError::Foreign("it is not the plugin of Reflex, which would replace it"));
+    }
+    Ok(PLUGIN.replace("\"REFLEX\"", &Value::String(binary.to_owned()).to_string()))
+}
+
+fn remove(text: &str) -> Result<Option<String>, SettingsError> {
+    Ok(if is_ours(text) { None } else { Some(text.to_owned()) })
+}
+
+fn is_ours(text: &str) -> bool {
+    text.starts_with(FIRST_LINE)
+}

@@ -1,0 +1,180 @@
+//! Qwen Code: its hook payloads and answers, as the client 0.24.4 was seen to send and honour them. It has Claude Code's
+//! words for events and Gemini CLI's for tools.
+
+use crate::form::{self, Form};
+use crate::gemini::{end_of, in_folder_of};
+use crate::json::BadEvent;
+use crate::settings::{HookFile, Settings, SettingsFile, guarded_line};
+use crate::tools::{self, Tool};
+use crate::{Abilities, Agent, Delivery, Limit, Line, Payload, Reply, codex};
+use reflex_engine::{Action, Decision, Event, Moment, Verdict};
+use serde_json::{Value, json};
+
+/// The adapter.
+pub const AGENT: Agent = Agent {
+    name: "qwen",
+    aliases: &["qwen-code"],
+    title: "Qwen Code",
+    project_variable: Some(PROJECT),
+    is_caller,
+    runs_hooks_of: &[],
+    read,
+    moment: |word| FORM.known(word).unwrap_or(Moment::BeforeTool),
+    says: &SAYS,
+    write,
+    refuse,
+    settings: Some(&Settings {
+        files: &[SettingsFile {
+            variable: None,
+            folder: ".qwen",
+            name: "settings.json",
+            by_agent: false,
+            install: |text, binary| SETTINGS.install(text, binary),
+            remove: |text| SETTINGS.remove(text),
+        }],
+        folders: &[".qwen"],
+        programs: &["qwen"],
+        afterwards: "sessions that run already do not have the hook",
+        trust: None,
+    }),
+    limits: &LIMITS,
+};
+
+const PROJECT: &str = "QWEN_PROJECT_DIR";
+
+/// What the client lets a hook say.
+const SAYS: [Line; 2] = [
+    Line::of(Moment::BeforeTool, Abilities::DENY_ASK_ADVISE, "cases deny, exit2, ask, warn with 0.24.4"),
+    Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
+];
+
+const LIMITS: [Limit; 2] = [
+    Limit {
+        what: "a hook that takes longer than its timeout lets the call run",
+        instead: "Reflex gives up after two seconds and refuses",
+    },
+    Limit {
+        what: "everything, with `disableAllHooks` in a settings file",
+        instead: "`reflex doctor`; the settings files are among those that an agent may not change",
+    },
+];
+
+/// Seconds that the client waits for the hook: a person may have to answer in that time.
+const TIMEOUT: u32 = 300;
+
+/// The client's `settings.json`.
+pub(crate) const SETTINGS: HookFile = HookFile {
+    events: &["PreToolUse"],
+    handler: |binary, event| {
+        let command = guarded_line(binary, &format!("hook --agent qwen --event {event}"));
+        json!({"name": "reflex", "type": "command", "command": command, "timeout": TIMEOUT})
+    },
+    grouped: true,
+    beside: &[],
+    comments: true,
+    own: false,
+};
+
+/// Its words for events.
+pub const EVENTS: [(&str, Moment); 13] = [
+    ("PreToolUse", Moment::BeforeTool),
+    ("PostToolUse", Moment::AfterTool),
+    ("PostToolUseFailure", Moment::AfterTool),
+    ("PermissionRequest", Moment::PermissionRequest),
+    ("PermissionDenied", Moment::Other),
+    ("UserPromptSubmit", Moment::Prompt),
+    ("SessionStart", Moment::SessionStart),
+    ("SessionEnd", Moment::SessionEnd),
+    ("Stop", Moment::Stop),
+    ("SubagentStart", Moment::Subagent),
+    ("SubagentStop", Moment::Subagent),
+    ("PreCompact", Moment::Other),
+    ("Notification", Moment::Other),
+];
+
+const FORM: Form = Form {
+    client: "qwen",
+    event: "hook_event_name",
+    session: "session_id",
+    tool: "tool_name",
+    input: "tool_input",
+    output: "tool_response",
+    role: "agent_type",
+    events: &EVENTS,
+    actions,
+};
+
+const PATH: tools::Field = &["file_path", "absolute_path", "path"];
+
+/// Its tools. Shell commands are read apart.
+const TOOLS: [(&str, Tool); 12] = [
+    ("write_file", Tool::Write { path: PATH, content: &["content"] }),
+    ("edit", Tool::Edit { path: PATH, content: &["new_string"] }),
+    ("replace", Tool::Edit { path: PATH, content: &["new_string"] }),
+    ("notebook_edit", Tool::Edit { path: &["notebook_path"], content: &["new_source"] }),
+    ("read_file", Tool::Read { path: PATH }),
+    ("read_many_files", Tool::Read { path: &["paths", "include"] }),
+    ("list_directory", Tool::Search { path: &["path"] }),
+    ("glob", Tool::Search { path: &["path"] }),
+    ("grep_search", Tool::Search { path: &["path"] }),
+    ("web_fetch", Tool::Fetch { url: &["url"] }),
+    ("agent", Tool::Spawn { prompt: &["prompt"] }),
+    ("skill", Tool::Skill { name: &["skill"] }),
+];
+
+/// It has a time, which Claude Code has not, and a permission mode, which Gemini CLI has not.
+fn is_caller(payload: &Payload<'_>) -> bool {
+    ["hook_event_name", "timestamp", "permission_mode", "transcript_path"].iter().all(|key| payload.has(key))
+}
+
+fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
+    let mut event = FORM.read(payload)?;
+    in_folder_of(payload, &["directory"], PROJECT, &mut event);
+    end_of(payload, &mut event);
+    Ok(event)
+}
+
+fn actions(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadEvent> {
+    let Value::Object(input) = input else { return Err(BadEvent::of("tool_input", "is not an object")) };
+    match tool {
+        "run_shell_command" => {
+            let shell = [(tool, Tool::Shell { command: &["command"], language: codex::language(event) })];
+            Ok(tools::known(&shell, tool, input)?.unwrap_or_default())
+        }
+        // A tool that is found by search is called through this one.
+        "tool_call" => match (input.get("name").and_then(Value::as_str), input.get("arguments")) {
+            (Some(inner), Some(arguments)) if inner != tool => actions(event, inner, arguments),
+            _ => Ok(vec![tools::other(input)]),
+        },
+        _ => {
+            let known = tools::known(&TOOLS, tool, input)?;
+            let unknown = || vec![tools::mcp_named(tool, input).unwrap_or_else(|| tools::other(input))];
+            Ok(known.unwrap_or_else(unknown))
+        }
+    }
+}
+
+fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
+    let Delivery::Say { decision, reason } = delivery;
+    match (event.moment, decision) {
+        (moment, Decision::Deny) => refuse(&event.word, moment, reason),
+        (Moment::BeforeTool, Decision::Ask) => form::print(&form::decided("ask", reason)),
+        (Moment::BeforeTool, Decision::Pass) if !reason.is_empty() => form::advised(reason),
+        (_, Decision::Ask | Decision::Pass) => Reply::default(),
+    }
+}
+
+/// Only before a tool a refusal was seen to be honoured.
+fn refuse(word: &str, moment: Moment, reason: &str) -> Reply {
+    match moment {
+        Moment::BeforeTool => form::refuse(word, moment, reason),
+        Moment::AfterTool
+        | Moment::PermissionRequest
+        | Moment::Prompt
+        | Moment::SessionStart
+        | Moment::SessionEnd
+        | Moment::Stop
+        | Moment::Subagent
+        | Moment::Other => Reply::default(),
+    }
+}

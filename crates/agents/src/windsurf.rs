@@ -1,0 +1,193 @@
+//! Windsurf, which is also called Devin Desktop: the hook payloads and answers of Cascade, from its documentation. No
+//! client was driven.
+//!
+//! There is no answer in JSON: exit status 2 refuses and standard error says why; any other status lets the call run.
+
+use crate::json::{BadEvent, optional, required};
+use crate::settings::{HookFile, Settings, SettingsFile, guarded_line};
+use crate::tools::{self, Tool};
+use crate::{Abilities, Agent, Delivery, Limit, Line, Payload, Reply, codex};
+use reflex_engine::{Action, Decision, Event, Moment, Outcome, Verdict};
+use serde_json::{Map, Value, json};
+
+/// The adapter.
+pub const AGENT: Agent = Agent {
+    name: "windsurf",
+    aliases: &["devin-desktop", "devin", "cascade"],
+    title: "Windsurf (Devin Desktop)",
+    project_variable: None,
+    is_caller: |payload| payload.has("agent_action_name") && payload.has("tool_info"),
+    runs_hooks_of: &[],
+    read,
+    moment: |word| known(word).unwrap_or(Moment::BeforeTool),
+    says: &SAYS,
+    write,
+    refuse,
+    settings: Some(&Settings {
+        files: &[SettingsFile {
+            variable: None,
+            folder: ".codeium/windsurf",
+            name: "hooks.json",
+            by_agent: false,
+            install: |text, binary| SETTINGS.install(text, binary),
+            remove: |text| SETTINGS.remove(text),
+        }],
+        folders: &[".codeium/windsurf"],
+        programs: &["windsurf", "devin-desktop"],
+        afterwards: "restart Windsurf",
+        trust: None,
+    }),
+    limits: &LIMITS,
+};
+
+/// What its documents let a hook say. Standard output is shown to the person and not to the model.
+const SAYS: [Line; 3] = [
+    Line::of(
+        Moment::BeforeTool,
+        Abilities::DENY,
+        "document docs.devin.ai/desktop/cascade/hooks: your script can block the action by exiting with exit code 2",
+    ),
+    Line::of(
+        Moment::Prompt,
+        Abilities::DENY,
+        "document docs.devin.ai/desktop/cascade/hooks: your script can block the action by exiting with exit code 2",
+    ),
+    Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
+];
+
+const LIMITS: [Limit; 4] = [
+    Limit {
+        what: "no client was driven here: what is said of Windsurf is from its documents",
+        instead: "`reflex verify`, and a refused command in Cascade",
+    },
+    Limit {
+        what: "a hook that does not answer; how long the client waits is not documented, and then the call runs",
+        instead: "Reflex gives up after two seconds and refuses",
+    },
+    Limit { what: "everything, in Restricted Mode: no hook is loaded", instead: "trust the workspace" },
+    Limit { what: "web searches, and the agents of Devin that read `.devin/hooks.v1.json`", instead: "nothing yet" },
+];
+
+/// The client's `hooks.json`. It has no timeout and no switch for a hook that fails, so the line itself refuses.
+pub(crate) const SETTINGS: HookFile = HookFile {
+    events: &["pre_run_command", "pre_write_code", "pre_read_code", "pre_mcp_tool_use"],
+    handler: |binary, event| {
+        let command = guarded_line(binary, &format!("hook --agent windsurf --event {event}"));
+        json!({"command": command, "show_output": true})
+    },
+    grouped: false,
+    beside: &[],
+    comments: false,
+    own: false,
+};
+
+/// Its words for events.
+pub const EVENTS: [(&str, Moment); 12] = [
+    ("pre_run_command", Moment::BeforeTool),
+    ("pre_write_code", Moment::BeforeTool),
+    ("pre_read_code", Moment::BeforeTool),
+    ("pre_mcp_tool_use", Moment::BeforeTool),
+    ("post_run_command", Moment::AfterTool),
+    ("post_write_code", Moment::AfterTool),
+    ("post_read_code", Moment::AfterTool),
+    ("post_mcp_tool_use", Moment::AfterTool),
+    ("pre_user_prompt", Moment::Prompt),
+    ("post_cascade_response", Moment::Stop),
+    ("post_cascade_response_with_transcript", Moment::Stop),
+    ("post_setup_worktree", Moment::Other),
+];
+
+fn known(word: &str) -> Option<Moment> {
+    EVENTS.iter().find(|(name, _)| *name == word).map(|(_, moment)| *moment)
+}
+
+/// What its words do, without the part that tells the moment. Commands and MCP calls are read apart.
+const TOOLS: [(&str, Tool); 2] = [
+    ("write_code", Tool::Edit { path: &["file_path"], content: &["new_string"] }),
+    ("read_code", Tool::Read { path: &["file_path"] }),
+];
+
+fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
+    let Payload { fields, told, .. } = *payload;
+    let word = optional(fields, "agent_action_name")?.or(told);
+    let word = word.ok_or_else(|| BadEvent::of("agent_action_name", "is missing"))?;
+    let moment = known(word).or_else(|| told.and_then(known));
+    // What is not known and does not say that it comes afterwards may come before.
+    let moment = moment.unwrap_or(if word.starts_with("post_") { Moment::Other } else { Moment::BeforeTool });
+    event(fields, word, moment).map_err(|problem| BadEvent { moment: Some(moment), ..problem })
+}
+
+fn event(fields: &Map<String, Value>, word: &str, moment: Moment) -> Result<Event, BadEvent> {
+    let none = Map::new();
+    let info = match fields.get("tool_info") {
+        Some(Value::Object(info)) => info,
+        None | Some(Value::Null) if !moment.is_before_execution() => &none,
+        None | Some(_) => return Err(BadEvent::of("tool_info", "is not an object")),
+    };
+    let mut event = Event {
+        session: optional(fields, "trajectory_id")?.unwrap_or("").into(),
+        client: AGENT.name.into(),
+        word: word.into(),
+        cwd: optional(info, "cwd")?.unwrap_or("").into(),
+        // The model names the folder of a command; the project is where the client runs the hook.
+        workspace: ".".into(),
+        moment,
+        ..Event::default()
+    };
+    match moment {
+        Moment::BeforeTool | Moment::AfterTool | Moment::PermissionRequest => {
+            let kind = word.strip_prefix("pre_").or_else(|| word.strip_prefix("post_")).unwrap_or(word);
+            (event.tool, event.actions) = call(&event, kind, info)?;
+        }
+        Moment::Prompt => event.actions = vec![Action::Prompt { text: required(info, "user_prompt")?.into() }],
+        Moment::SessionStart | Moment::SessionEnd | Moment::Stop | Moment::Subagent | Moment::Other => {}
+    }
+    if moment == Moment::AfterTool {
+        let output = optional(info, "mcp_result")?.unwrap_or("").to_owned();
+        event.outcome = Some(Outcome { output, ..Outcome::default() });
+    }
+    Ok(event)
+}
+
+fn call(event: &Event, kind: &str, info: &Map<String, Value>) -> Result<(String, Vec<Action>), BadEvent> {
+    match kind {
+        "run_command" => {
+            let command = required(info, "command_line")?.to_owned();
+            Ok((kind.into(), vec![Action::Shell { command, language: codex::language(event) }]))
+        }
+        "mcp_tool_use" => {
+            let (server, tool) = (required(info, "mcp_server_name")?, required(info, "mcp_tool_name")?);
+            let none = Map::new();
+            let arguments = info.get("mcp_tool_arguments").and_then(Value::as_object).unwrap_or(&none);
+            Ok((tool.into(), vec![tools::mcp(server, tool, arguments)]))
+        }
+        _ => Ok((kind.into(), tools::known(&TOOLS, kind, info)?.unwrap_or_else(|| vec![tools::other(info)]))),
+    }
+}
+
+fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
+    let Delivery::Say { decision, reason } = delivery;
+    match (event.moment, decision) {
+        (moment, Decision::Deny) => refuse(&event.word, moment, reason),
+        // For the person; the model does not read it.
+        (Moment::BeforeTool, Decision::Pass) if !reason.is_empty() => {
+            Reply { stdout: format!("{reason}\n"), ..Reply::default() }
+        }
+        // A question never comes here: it was made a refusal.
+        (_, Decision::Ask | Decision::Pass) => Reply::default(),
+    }
+}
+
+fn refuse(_word: &str, moment: Moment, reason: &str) -> Reply {
+    match moment {
+        Moment::BeforeTool | Moment::PermissionRequest | Moment::Prompt => {
+            Reply { stderr: format!("{reason}\n"), code: 2, ..Reply::default() }
+        }
+        Moment::AfterTool
+        | Moment::SessionStart
+        | Moment::SessionEnd
+        | Moment::Stop
+        | Moment::Subagent
+        | Moment::Other => Reply::default(),
+    }
+}
