@@ -25,4 +25,11 @@ pub(super) struct Client {
 pub(super) const PROMPT: &str = "Please do the task.";
 
 /// All clients, in the order in which they are played.
-pub(super) const CLIENTS: &[Client] = &[super::claude::CLIENT, super::codex::CLIENT, super::copilot::CLIENT];
+pub(super) const CLIENTS: &[Client] = &[
+    super::claude::CLIENT,
+    super::codex::CLIENT,
+    super::copilot::CLIENT,
+    super::gemini::CLIENT,
+    super::qwen::CLIENT,
+    super::opencode::CLIENT,
+];

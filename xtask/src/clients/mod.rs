@@ -5,11 +5,14 @@ mod claude;
 mod client;
 mod codex;
 mod copilot;
+mod gemini;
 mod http;
 mod mcp;
 mod model;
 mod npm;
+mod opencode;
 mod process;
+mod qwen;
 mod sandbox;
 mod told;
 

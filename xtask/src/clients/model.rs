@@ -1,5 +1,5 @@
 //! A model that plays a script on loopback, asking for one tool call after the other: Anthropic Messages, OpenAI
-//! Responses or OpenAI Chat Completions, whichever the client speaks.
+//! Responses, OpenAI Chat Completions or Gemini's content, whichever the client speaks.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -117,13 +117,15 @@ fn serve(stream: &TcpStream, script: &Script) -> io::Result<()> {
         Some("messages") if request.method == "POST" => Language::Messages,
         Some("responses") if request.method == "POST" => Language::Responses,
         Some("completions") if request.method == "POST" => Language::Chat,
+        Some(verb) if verb.ends_with(":generateContent") || verb.ends_with(STREAM) => Language::Content,
         _ => return http::write(stream, "application/json", elsewhere(&request).to_string().as_bytes()),
     };
     let body: Value = serde_json::from_slice(&request.body).map_err(io::Error::other)?;
     let turn = script.turn(&body);
-    let (content_type, answer) = match body.get("stream").and_then(Value::as_bool) {
-        Some(true) => ("text/event-stream", turn.events(language)),
-        Some(false) | None => ("application/json", turn.message(language).to_string()),
+    let streams = request.path.ends_with(STREAM) || body.get("stream").and_then(Value::as_bool) == Some(true);
+    let (content_type, answer) = match streams {
+        true => ("text/event-stream", turn.events(language)),
+        false => ("application/json", turn.message(language).to_string()),
     };
     script.bodies.lock().unwrap_or_else(PoisonError::into_inner).push(body);
     http::write(stream, content_type, answer.as_bytes())
@@ -135,11 +137,17 @@ enum Language {
     Messages,
     Responses,
     Chat,
+    Content,
 }
+
+/// How one language asks for a stream: by its address.
+const STREAM: &str = ":streamGenerateContent";
 
 fn elsewhere(request: &Request) -> Value {
     if request.path.ends_with("/count_tokens") {
         json!({"input_tokens": 10})
+    } else if request.path.ends_with(":countTokens") {
+        json!({"totalTokens": 10})
     } else {
         json!({"data": [], "models": []})
     }
@@ -161,6 +169,7 @@ impl Turn<'_> {
             Language::Responses => response(&json!([self.item()])),
             Language::Chat => json!({"id": "chatcmpl_scripted", "object": "chat.completion", "model": "scripted",
                 "choices": [{"index": 0, "message": self.choice(), "finish_reason": self.finish()}], "usage": chat_usage()}),
+            Language::Content => self.content(),
         }
     }
 
@@ -169,6 +178,7 @@ impl Turn<'_> {
             Language::Messages => self.blocks(),
             Language::Responses => self.items(),
             Language::Chat => self.chunks(),
+            Language::Content => format!("data: {}\n\n", self.content()),
         }
     }
 
@@ -220,6 +230,16 @@ impl Turn<'_> {
                 "function": {"name": call.tool, "arguments": call.input.to_string()}}]}),
             Self::Speak => json!({"role": "assistant", "content": LAST_WORDS}),
         }
+    }
+
+    fn content(&self) -> Value {
+        let part = match self {
+            Self::Ask(_, call) => json!({"functionCall": {"name": call.tool, "args": call.input}}),
+            Self::Speak => json!({"text": LAST_WORDS}),
+        };
+        json!({"candidates": [{"index": 0, "finishReason": "STOP", "content": {"role": "model", "parts": [part]}}],
+            "usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15},
+            "modelVersion": "scripted"})
     }
 
     fn finish(&self) -> &'static str {

@@ -1,6 +1,7 @@
 //! Pinned clients, fetched with npm into the cache once.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -17,9 +18,10 @@ pub(super) struct Package {
     pub(super) name: &'static str,
     /// The version that the cases were written for.
     pub(super) version: &'static str,
-    /// The start of the name of the package that holds this system's binary, which the system's name ends.
+    /// The start of the name of the package that holds this system's binary, which the system's name ends. Empty for a
+    /// client that is one script for node.
     pub(super) platform: &'static str,
-    /// The binary's path in that package; `{triple}` is the compiler's name of the system.
+    /// The binary's or script's path in that package; `{triple}` is the compiler's name of the system.
     pub(super) executable: &'static str,
 }
 
@@ -29,7 +31,8 @@ impl Package {
         let folder = cache.join(client);
         let platform = Platform::here()?;
         let inside = self.executable.replace("{triple}", platform.triple);
-        let package = format!("{}-{}", self.platform, platform.npm);
+        let is_script = self.platform.is_empty();
+        let package = if is_script { self.name.to_owned() } else { format!("{}-{}", self.platform, platform.npm) };
         let executable = folder.join("node_modules").join(package).join(inside);
         if self.is_pinned(&folder) && executable.is_file() {
             return Ok(executable);
@@ -37,6 +40,10 @@ impl Package {
         self.install(&folder).or_else(|_| self.install(&folder))?;
         if !executable.is_file() {
             return Err(format!("npm installed {}@{} without `{}`", self.name, self.version, executable.display()));
+        }
+        if is_script {
+            // Started by its first line; the package does not mark it.
+            fs::set_permissions(&executable, fs::Permissions::from_mode(0o755)).map_err(|error| error.to_string())?;
         }
         Ok(executable)
     }

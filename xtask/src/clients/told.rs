@@ -24,7 +24,7 @@ impl Told {
         let results =
             tool_results(body).map(|result| ToolResult { is_error: is_error(result), text: text(result) }).collect();
         let plain = messages(body).filter(|message| !is_result(message)).flat_map(|message| {
-            let blocks = list(message, "content").filter(|block| !is_result(block));
+            let blocks = list(message, "content").chain(list(message, "parts")).filter(|block| !is_result(block));
             blocks.map(|block| string(block, "text")).chain([string(message, "content")])
         });
         let beside = plain.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n");
@@ -45,26 +45,38 @@ pub(super) fn offers_tools(body: &Value) -> bool {
 /// The answers to tool calls in a request, in order: blocks of a message, whole messages, or items beside messages.
 pub(super) fn tool_results(body: &Value) -> impl Iterator<Item = &Value> {
     messages(body)
-        .flat_map(|message| [message].into_iter().chain(list(message, "content")))
+        .flat_map(|message| [message].into_iter().chain(list(message, "content")).chain(list(message, "parts")))
         .filter(|part| is_result(part))
 }
 
 fn is_result(part: &Value) -> bool {
     matches!(string(part, "type"), "tool_result" | "function_call_output" | "custom_tool_call_output")
         || string(part, "role") == "tool"
+        || part.get(RESPONSE).is_some()
 }
 
+/// What one language calls an answer to a call.
+const RESPONSE: &str = "functionResponse";
+
 fn messages(body: &Value) -> impl Iterator<Item = &Value> {
-    list(body, "messages").chain(list(body, "input"))
+    list(body, "messages").chain(list(body, "input")).chain(list(body, "contents"))
 }
 
 fn is_error(result: &Value) -> Option<bool> {
+    if let Some(answer) = result.get(RESPONSE) {
+        return Some(answer.get("response").is_some_and(|answer| answer.get("error").is_some()));
+    }
     let has_word = string(result, "type") == "tool_result";
     has_word.then(|| result.get("is_error").and_then(Value::as_bool).unwrap_or(false))
 }
 
 /// Content is a string or a list of blocks; both are sent by the clients.
 fn text(result: &Value) -> String {
+    if let Some(answer) = result.get(RESPONSE).and_then(|answer| answer.get("response")) {
+        let said = ["output", "error"]
+            .map(|key| answer.get(key).map(|said| said.as_str().map_or_else(|| said.to_string(), str::to_owned)));
+        return said.into_iter().flatten().collect::<Vec<_>>().join("\n");
+    }
     let of = |key: &'static str| list(result, key).map(|block| string(block, "text")).chain([string(result, key)]);
     of("content").chain(of("output")).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
 }
@@ -109,5 +121,15 @@ mod tests {
             let results: Vec<_> = told.results.iter().map(|result| (result.is_error, result.text.as_str())).collect();
             assert_eq!((results, told.beside.as_str()), (vec![(None, "a"), (None, "b")], "do it"));
         }
+    }
+
+    #[test]
+    fn a_response_says_by_its_key_whether_it_is_an_error() {
+        let part = |response: Value| json!({"functionResponse": {"name": "shell", "response": response}});
+        let told = Told::from_request(&json!({"contents": [
+            {"role": "user", "parts": [{"text": "do it"}]},
+            {"role": "user", "parts": [part(json!({"output": "a"})), part(json!({"error": "b"}))]}]}));
+        let results: Vec<_> = told.results.iter().map(|result| (result.is_error, result.text.as_str())).collect();
+        assert_eq!((results, told.beside.as_str()), (vec![(Some(false), "a"), (Some(true), "b")], "do it"));
     }
 }

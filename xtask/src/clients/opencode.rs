@@ -1,0 +1,131 @@
+//! OpenCode: how it is started, the calls that its model makes, and what must be true under Reflex.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::json;
+
+use super::cases::{Case, ensure, holds, quiet, refused, says};
+use super::client::{Client, PROMPT};
+use super::model::Call;
+use super::npm::Package;
+use super::sandbox::{Failure, Mode, Sandbox, write};
+
+pub(super) const CLIENT: Client = Client {
+    name: "opencode",
+    package: Package { name: "opencode-ai", version: "1.18.33", platform: "opencode", executable: "bin/opencode" },
+    start,
+    settings,
+    cases: &[
+        Case { name: "denied", play: denied },
+        Case { name: "normal", play: normal },
+        Case { name: "warn", play: warn },
+        Case { name: "ask-headless", play: ask_headless },
+        Case { name: "missing-binary", play: missing_binary },
+        Case { name: "uninstall", play: uninstall },
+    ],
+};
+
+fn settings(sandbox: &Sandbox) -> PathBuf {
+    sandbox.home().join(".config/opencode/plugins/reflex.js")
+}
+
+fn start(sandbox: &Sandbox, client: &mut Command, _mode: &Mode, model: &str) {
+    let [server, argument] = sandbox.server();
+    let config = json!({
+        "share": "disabled", "autoupdate": false, "model": "mock/mock", "small_model": "mock/mock",
+        "provider": {"mock": {"npm": "@ai-sdk/openai-compatible", "name": "Mock",
+            "options": {"baseURL": format!("{model}/v1"), "apiKey": "none"},
+            "models": {"mock": {"name": "Mock", "tool_call": true, "limit": {"context": 100_000, "output": 4000}}}}},
+        "mcp": {"echo": {"type": "local", "command": [server, argument], "enabled": true}},
+    });
+    // It would fetch a package for its plugins and try again for more than a minute.
+    let _ = write(&sandbox.home().join(".npmrc"), "fetch-retries=0\nfetch-timeout=1000\noffline=true\n");
+    client.args(["run", "--format", "json", PROMPT]).env("OPENCODE_CONFIG_CONTENT", config.to_string());
+    for switch in ["MODELS_FETCH", "AUTOUPDATE", "LSP_DOWNLOAD", "SHARE"] {
+        client.env(format!("OPENCODE_DISABLE_{switch}"), "1");
+    }
+}
+
+fn shell(command: &str) -> Call {
+    Call::function("bash", json!({"command": command, "description": "One step of the task"}))
+}
+
+fn create(path: &Path, content: &str) -> Call {
+    Call::function("write", json!({"filePath": path, "content": content}))
+}
+
+fn shout(text: &str, path: &Path) -> Call {
+    Call::function("echo_shout", json!({"text": text, "path": path}))
+}
+
+fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
+    let marker = sandbox.home().join("photos/marker.txt");
+    write(&marker, "still here\n")?;
+    sandbox.wire()?;
+    let (state, plugin) =
+        (sandbox.home().join(".local/state/reflex/shouted.txt"), sandbox.workspace().join(".opencode/plugin/other.js"));
+    let calls = vec![shell("rm -rf ~/photos"), create(&plugin, "// mine\n"), shout("hey", &state)];
+    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    ensure(marker.exists(), "the marker in the home folder was deleted")?;
+    refused(told.answer(0)?, &["Blocked:"])?;
+    ensure(!plugin.exists(), "the write tool wrote a plugin of the client")?;
+    refused(told.answer(1)?, &["other.js", "reflex approve"])?;
+    ensure(!state.exists(), "the MCP call ran")?;
+    refused(told.answer(2)?, &["Blocked:"])
+}
+
+fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
+    sandbox.wire()?;
+    let (made, shouted) = (sandbox.workspace().join("made by tool.txt"), sandbox.workspace().join("shouted.txt"));
+    let calls = vec![
+        shell("echo hello > made.txt && git status --short"),
+        create(&made, "made\n"),
+        shout("hey", &shouted),
+        Call::function("read", json!({"filePath": made})),
+    ];
+    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    holds(sandbox, "made.txt", "hello\n")?;
+    holds(sandbox, "made by tool.txt", "made\n")?;
+    holds(sandbox, "shouted.txt", "HEY")?;
+    says(told.answer(0)?, "?? made.txt")?;
+    quiet(&told)
+}
+
+/// Words about a call that may run stand behind what its tool answers.
+fn warn(sandbox: &Sandbox) -> Result<(), Failure> {
+    sandbox.wire()?;
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("git commit --amend -q -m again --no-verify")])?;
+    says(told.answer(0)?, "Warning:")
+}
+
+/// A plugin cannot ask: a question is a refusal that says how a person lets it pass.
+fn ask_headless(sandbox: &Sandbox) -> Result<(), Failure> {
+    sandbox.wire()?;
+    write(&sandbox.workspace().join("notes.txt"), "first line\nunsaved work\n")?;
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("git reset --hard")])?;
+    holds(sandbox, "notes.txt", "first line\nunsaved work\n")?;
+    refused(told.answer(0)?, &["Needs approval:", "notes.txt", "This agent cannot ask here", "reflex approve"])
+}
+
+fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {
+    sandbox.wire()?;
+    sandbox.delete_reflex()?;
+    let (made, shouted) = (sandbox.workspace().join("made.txt"), sandbox.workspace().join("shouted.txt"));
+    let calls = vec![shell("touch ran.txt"), create(&made, "made\n"), shout("hey", &shouted)];
+    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    for file in ["ran.txt", "made.txt", "shouted.txt"] {
+        ensure(!sandbox.workspace().join(file).exists(), "a call ran without the guard")?;
+    }
+    (0..3).try_for_each(|step| refused(told.answer(step)?, &["reflex cannot be started"]))
+}
+
+fn uninstall(sandbox: &Sandbox) -> Result<(), Failure> {
+    sandbox.wire()?;
+    ensure(settings(sandbox).exists(), "init wrote no plugin")?;
+    sandbox.unwire()?;
+    ensure(!settings(sandbox).exists(), "uninstall left its file")?;
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("echo hello > made.txt")])?;
+    holds(sandbox, "made.txt", "hello\n")?;
+    quiet(&told)
+}

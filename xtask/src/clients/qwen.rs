@@ -1,0 +1,143 @@
+//! Qwen Code: how it is started, the calls that its model makes, and what must be true under Reflex.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::json;
+
+use super::cases::{Case, ensure, holds, quiet, refused, says};
+use super::client::{Client, PROMPT};
+use super::model::Call;
+use super::npm::Package;
+use super::sandbox::{Failure, Mode, Sandbox, read, write};
+
+pub(super) const CLIENT: Client = Client {
+    name: "qwen",
+    package: Package { name: "@qwen-code/qwen-code", version: "0.24.4", platform: "", executable: "cli.js" },
+    start,
+    settings,
+    cases: &[
+        Case { name: "denied", play: denied },
+        Case { name: "normal", play: normal },
+        Case { name: "warn", play: warn },
+        Case { name: "ask-headless", play: ask_headless },
+        Case { name: "missing-binary", play: missing_binary },
+        Case { name: "uninstall", play: uninstall },
+    ],
+};
+
+fn settings(sandbox: &Sandbox) -> PathBuf {
+    sandbox.home().join(".qwen/settings.json")
+}
+
+fn start(sandbox: &Sandbox, client: &mut Command, mode: &Mode, model: &str) {
+    let [server, argument] = sandbox.server();
+    let of_system = json!({
+        "security": {"auth": {"selectedType": "openai"}},
+        "privacy": {"usageStatisticsEnabled": false}, "telemetry": {"enabled": false},
+        "general": {"enableAutoUpdate": false, "disableAutoUpdate": true},
+        "mcpServers": {"echo": {"command": server, "args": [argument]}},
+    });
+    let system = sandbox.folder().join("qwen.json");
+    // What cannot be written shows as a client that never asks the model.
+    let _ = write(&system, &of_system.to_string());
+    client.args(["-p", PROMPT]);
+    match mode {
+        Mode::Default => {}
+        Mode::BypassPermissions => {
+            client.arg("--yolo");
+        }
+    }
+    client.env("OPENAI_API_KEY", "none").env("OPENAI_MODEL", "scripted").env("OPENAI_BASE_URL", format!("{model}/v1"));
+    client.env("QWEN_CODE_SYSTEM_SETTINGS_PATH", system);
+}
+
+fn shell(command: &str) -> Call {
+    Call::function(
+        "run_shell_command",
+        json!({"command": command, "description": "One step of the task", "is_background": false}),
+    )
+}
+
+fn create(path: &Path, content: &str) -> Call {
+    Call::function("write_file", json!({"file_path": path, "content": content}))
+}
+
+fn shout(text: &str, path: &Path) -> Call {
+    Call::function("mcp__echo__shout", json!({"text": text, "path": path}))
+}
+
+fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
+    let marker = sandbox.home().join("photos/marker.txt");
+    write(&marker, "still here\n")?;
+    sandbox.wire()?;
+    let (state, hook) =
+        (sandbox.home().join(".local/state/reflex/shouted.txt"), sandbox.workspace().join(".qwen/settings.json"));
+    let calls = vec![shell("rm -rf ~/photos"), create(&hook, "{}\n"), shout("hey", &state)];
+    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    ensure(marker.exists(), "the marker in the home folder was deleted")?;
+    refused(told.answer(0)?, &["Blocked:"])?;
+    ensure(!hook.exists(), "the write tool wrote settings of the client")?;
+    refused(told.answer(1)?, &["Blocked:", "settings.json"])?;
+    ensure(!state.exists(), "the MCP call ran")?;
+    refused(told.answer(2)?, &["Blocked:"])
+}
+
+fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
+    sandbox.wire()?;
+    let (made, shouted) = (sandbox.workspace().join("made by tool.txt"), sandbox.workspace().join("shouted.txt"));
+    let calls =
+        vec![shell("echo hello > made.txt && git status --short"), create(&made, "made\n"), shout("hey", &shouted)];
+    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    holds(sandbox, "made.txt", "hello\n")?;
+    holds(sandbox, "made by tool.txt", "made\n")?;
+    holds(sandbox, "shouted.txt", "HEY")?;
+    says(told.answer(0)?, "?? made.txt")?;
+    quiet(&told)
+}
+
+fn warn(sandbox: &Sandbox) -> Result<(), Failure> {
+    sandbox.wire()?;
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("git commit --amend -q -m again --no-verify")])?;
+    let heard =
+        told.results.iter().map(|result| &result.text).chain([&told.beside]).any(|text| text.contains("Warning:"));
+    ensure(heard, &format!("the model was not told the warning but: {}", told.answer(0)?.text))
+}
+
+/// The client has a prompt of its own; without a terminal nobody answers it and the call does not run.
+fn ask_headless(sandbox: &Sandbox) -> Result<(), Failure> {
+    sandbox.wire()?;
+    write(&sandbox.workspace().join("notes.txt"), "first line\nunsaved work\n")?;
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("git reset --hard")])?;
+    holds(sandbox, "notes.txt", "first line\nunsaved work\n")?;
+    refused(told.answer(0)?, &["notes.txt"])
+}
+
+fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {
+    sandbox.wire()?;
+    sandbox.delete_reflex()?;
+    let (made, shouted) = (sandbox.workspace().join("made.txt"), sandbox.workspace().join("shouted.txt"));
+    let calls = vec![shell("touch ran.txt"), create(&made, "made\n"), shout("hey", &shouted)];
+    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    for file in ["ran.txt", "made.txt", "shouted.txt"] {
+        ensure(!sandbox.workspace().join(file).exists(), "a call ran without the guard")?;
+    }
+    (0..3).try_for_each(|step| refused(told.answer(step)?, &["reflex failed (127)"]))
+}
+
+/// Comments, and a hook of another tool.
+const ODD_SETTINGS: &str = "{ // mine\n\t\"ui\" : {\"hideTips\":true},\n \"hooks\":{ \"PreToolUse\" : [ {\"matcher\":\"*\", \"hooks\":[{\"type\":\"command\",\"command\":\"echo fired >> \\\"$HOME/foreign.log\\\"\"}]}]} /* end */ }\n\n";
+
+fn uninstall(sandbox: &Sandbox) -> Result<(), Failure> {
+    let settings = settings(sandbox);
+    write(&settings, ODD_SETTINGS)?;
+    sandbox.wire()?;
+    ensure(read(&settings)?.contains("--agent qwen"), "init wrote no hook")?;
+    let told =
+        sandbox.converse(&Mode::BypassPermissions, vec![shell("echo hello > made.txt"), shell("rm -rf ~/photos")])?;
+    holds(sandbox, "made.txt", "hello\n")?;
+    refused(told.answer(1)?, &["Blocked:"])?;
+    ensure(read(&sandbox.home().join("foreign.log"))?.contains("fired"), "the foreign hook no longer fires")?;
+    sandbox.unwire()?;
+    ensure(read(&settings)? == ODD_SETTINGS, "uninstall did not restore settings.json byte for byte")
+}
