@@ -79,7 +79,7 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
     ensure(marker.exists(), "the marker in the home folder was deleted")?;
     refused(told.answer(0)?, &["Tool execution blocked:", "Blocked:"])?;
     ensure(!hook.exists(), "the write tool wrote settings of the client")?;
-    refused(told.answer(1)?, &["Blocked:", "settings.json"])?;
+    refused(told.answer(1)?, &["settings.json", "reflex approve"])?;
     ensure(!state.exists(), "the MCP call ran")?;
     refused(told.answer(2)?, &["Blocked:"])
 }

@@ -34,15 +34,14 @@ impl Package {
         let is_script = self.platform.is_empty();
         let package = if is_script { self.name.to_owned() } else { format!("{}-{}", self.platform, platform.npm) };
         let executable = folder.join("node_modules").join(package).join(inside);
-        if self.is_pinned(&folder) && executable.is_file() {
-            return Ok(executable);
+        if !(self.is_pinned(&folder) && executable.is_file()) {
+            self.install(&folder).or_else(|_| self.install(&folder))?;
         }
-        self.install(&folder).or_else(|_| self.install(&folder))?;
         if !executable.is_file() {
             return Err(format!("npm installed {}@{} without `{}`", self.name, self.version, executable.display()));
         }
         if is_script {
-            // Started by its first line; the package does not mark it.
+            // Started by its first line; not every package marks it as a program.
             fs::set_permissions(&executable, fs::Permissions::from_mode(0o755)).map_err(|error| error.to_string())?;
         }
         Ok(executable)

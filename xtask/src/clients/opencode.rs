@@ -19,8 +19,6 @@ pub(super) const CLIENT: Client = Client {
     cases: &[
         Case { name: "denied", play: denied },
         Case { name: "normal", play: normal },
-        Case { name: "warn", play: warn },
-        Case { name: "ask-headless", play: ask_headless },
         Case { name: "missing-binary", play: missing_binary },
         Case { name: "uninstall", play: uninstall },
     ],
@@ -63,16 +61,21 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
     let marker = sandbox.home().join("photos/marker.txt");
     write(&marker, "still here\n")?;
     sandbox.wire()?;
+    write(&sandbox.workspace().join("notes.txt"), "first line\nunsaved work\n")?;
     let (state, plugin) =
         (sandbox.home().join(".local/state/reflex/shouted.txt"), sandbox.workspace().join(".opencode/plugin/other.js"));
-    let calls = vec![shell("rm -rf ~/photos"), create(&plugin, "// mine\n"), shout("hey", &state)];
+    let calls =
+        vec![shell("rm -rf ~/photos"), create(&plugin, "// mine\n"), shout("hey", &state), shell("git reset --hard")];
     let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
     ensure(marker.exists(), "the marker in the home folder was deleted")?;
     refused(told.answer(0)?, &["Blocked:"])?;
     ensure(!plugin.exists(), "the write tool wrote a plugin of the client")?;
     refused(told.answer(1)?, &["other.js", "reflex approve"])?;
     ensure(!state.exists(), "the MCP call ran")?;
-    refused(told.answer(2)?, &["Blocked:"])
+    refused(told.answer(2)?, &["Blocked:"])?;
+    // A plugin cannot ask: a question is a refusal that says how a person lets it pass.
+    holds(sandbox, "notes.txt", "first line\nunsaved work\n")?;
+    refused(told.answer(3)?, &["Needs approval:", "notes.txt", "This agent cannot ask here", "reflex approve"])
 }
 
 fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
@@ -83,29 +86,16 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
         create(&made, "made\n"),
         shout("hey", &shouted),
         Call::function("read", json!({"filePath": made})),
+        shell("git push --force-with-lease origin topic"),
     ];
-    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    let mut told = sandbox.converse(&Mode::BypassPermissions, calls)?;
     holds(sandbox, "made.txt", "hello\n")?;
     holds(sandbox, "made by tool.txt", "made\n")?;
     holds(sandbox, "shouted.txt", "HEY")?;
     says(told.answer(0)?, "?? made.txt")?;
+    // It runs, and words about it stand behind what its tool answers.
+    says(&told.results.pop().ok_or_else(|| "the last call was not answered".to_owned())?, "Warning:")?;
     quiet(&told)
-}
-
-/// Words about a call that may run stand behind what its tool answers.
-fn warn(sandbox: &Sandbox) -> Result<(), Failure> {
-    sandbox.wire()?;
-    let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("git commit --amend -q -m again --no-verify")])?;
-    says(told.answer(0)?, "Warning:")
-}
-
-/// A plugin cannot ask: a question is a refusal that says how a person lets it pass.
-fn ask_headless(sandbox: &Sandbox) -> Result<(), Failure> {
-    sandbox.wire()?;
-    write(&sandbox.workspace().join("notes.txt"), "first line\nunsaved work\n")?;
-    let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("git reset --hard")])?;
-    holds(sandbox, "notes.txt", "first line\nunsaved work\n")?;
-    refused(told.answer(0)?, &["Needs approval:", "notes.txt", "This agent cannot ask here", "reflex approve"])
 }
 
 fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {

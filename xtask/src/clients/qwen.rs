@@ -19,7 +19,6 @@ pub(super) const CLIENT: Client = Client {
     cases: &[
         Case { name: "denied", play: denied },
         Case { name: "normal", play: normal },
-        Case { name: "warn", play: warn },
         Case { name: "ask-headless", play: ask_headless },
         Case { name: "missing-binary", play: missing_binary },
         Case { name: "uninstall", play: uninstall },
@@ -78,7 +77,7 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
     ensure(marker.exists(), "the marker in the home folder was deleted")?;
     refused(told.answer(0)?, &["Blocked:"])?;
     ensure(!hook.exists(), "the write tool wrote settings of the client")?;
-    refused(told.answer(1)?, &["Blocked:", "settings.json"])?;
+    refused(told.answer(1)?, &["settings.json"])?;
     ensure(!state.exists(), "the MCP call ran")?;
     refused(told.answer(2)?, &["Blocked:"])
 }
@@ -86,22 +85,25 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
 fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
     sandbox.wire()?;
     let (made, shouted) = (sandbox.workspace().join("made by tool.txt"), sandbox.workspace().join("shouted.txt"));
-    let calls =
-        vec![shell("echo hello > made.txt && git status --short"), create(&made, "made\n"), shout("hey", &shouted)];
-    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    let calls = vec![
+        shell("echo hello > made.txt && git status --short"),
+        create(&made, "made\n"),
+        shout("hey", &shouted),
+        shell("git push --force-with-lease origin topic"),
+    ];
+    let mut told = sandbox.converse(&Mode::BypassPermissions, calls)?;
     holds(sandbox, "made.txt", "hello\n")?;
     holds(sandbox, "made by tool.txt", "made\n")?;
     holds(sandbox, "shouted.txt", "HEY")?;
     says(told.answer(0)?, "?? made.txt")?;
+    // It runs, and the model hears what there is to say about it.
+    let warned = told.results.pop().ok_or_else(|| "the last call was not answered".to_owned())?;
+    ensure(
+        format!("{}\n{}", warned.text, told.beside).contains("Warning:"),
+        &format!("the model was not told the warning but: {}", warned.text),
+    )?;
+    told.beside = told.beside.lines().filter(|line| !line.contains("Warning:")).collect();
     quiet(&told)
-}
-
-fn warn(sandbox: &Sandbox) -> Result<(), Failure> {
-    sandbox.wire()?;
-    let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("git commit --amend -q -m again --no-verify")])?;
-    let heard =
-        told.results.iter().map(|result| &result.text).chain([&told.beside]).any(|text| text.contains("Warning:"));
-    ensure(heard, &format!("the model was not told the warning but: {}", told.answer(0)?.text))
 }
 
 /// The client has a prompt of its own; without a terminal nobody answers it and the call does not run.
@@ -125,8 +127,8 @@ fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {
     (0..3).try_for_each(|step| refused(told.answer(step)?, &["reflex failed (127)"]))
 }
 
-/// Comments, and a hook of another tool.
-const ODD_SETTINGS: &str = "{ // mine\n\t\"ui\" : {\"hideTips\":true},\n \"hooks\":{ \"PreToolUse\" : [ {\"matcher\":\"*\", \"hooks\":[{\"type\":\"command\",\"command\":\"echo fired >> \\\"$HOME/foreign.log\\\"\"}]}]} /* end */ }\n\n";
+/// Comments, and a hook of another tool. Without its version the client would write the file anew.
+const ODD_SETTINGS: &str = "{ // mine\n  \"$version\": 4,\n\t\"ui\" : {\"hideTips\":true},\n \"hooks\":{ \"PreToolUse\" : [ {\"matcher\":\"*\", \"hooks\":[{\"type\":\"command\",\"command\":\"echo fired >> \\\"$HOME/foreign.log\\\"\"}]}]} /* end */ }\n\n";
 
 fn uninstall(sandbox: &Sandbox) -> Result<(), Failure> {
     let settings = settings(sandbox);
