@@ -40,6 +40,7 @@ pub const AGENT: Agent = Agent {
         folders: &[".cursor"],
         programs: &["cursor", "cursor-agent"],
         afterwards: "restart Cursor; Settings, Hooks shows whether it has read the file",
+        switches: &[],
         trust: None,
     }),
     limits: &LIMITS,

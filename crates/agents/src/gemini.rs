@@ -2,9 +2,11 @@
 
 use crate::form::{self, Form};
 use crate::json::BadEvent;
-use crate::settings::{HookFile, Settings, SettingsFile, guarded_line};
+use crate::settings::{HookFile, Settings, SettingsFile, Switch, guarded_line, quoted};
 use crate::tools::{self, Tool};
 use crate::{Abilities, Agent, Delivery, Limit, Line, Payload, Reply, codex};
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::CstRootNode;
 use reflex_engine::{Action, Decision, Event, Moment, Verdict};
 use serde_json::{Map, Value, json};
 
@@ -33,6 +35,11 @@ pub const AGENT: Agent = Agent {
         folders: &[".gemini"],
         programs: &["gemini"],
         afterwards: "hooks run only in folders that Gemini CLI trusts: start it there once and say yes, for in any other folder it runs none and says nothing; sessions that run already do not have the hook",
+        switches: &[Switch {
+            file: "settings.json",
+            is_off: hooks_are_off,
+            name: "\"hooksConfig\" with \"enabled\": false, or with reflex among \"disabled\"",
+        }],
         trust: None,
     }),
     limits: &LIMITS,
@@ -70,9 +77,12 @@ const TIMEOUT: u32 = 300_000;
 
 /// The client's `settings.json`.
 pub(crate) const SETTINGS: HookFile = HookFile {
-    events: &["BeforeTool"],
+    events: &["BeforeTool", "AfterTool"],
     handler: |binary, event| {
-        let command = guarded_line(binary, &format!("hook --agent gemini --event {event}"));
+        let arguments = format!("hook --agent gemini --event {event}");
+        // After a tool a failure of the hook would take the place of the tool's output.
+        let before = event == "BeforeTool";
+        let command = if before { guarded_line(binary, &arguments) } else { format!("{} {arguments}", quoted(binary)) };
         json!({"name": "reflex", "type": "command", "command": command, "timeout": TIMEOUT})
     },
     grouped: true,
@@ -80,6 +90,17 @@ pub(crate) const SETTINGS: HookFile = HookFile {
     comments: true,
     own: false,
 };
+
+/// `"hooksConfig": {"enabled": false}`, or our hook among the `disabled` ones.
+fn hooks_are_off(text: &str) -> bool {
+    let Ok(root) = CstRootNode::parse(text, &ParseOptions::default()) else { return false };
+    let Some(config) = root.object_value().and_then(|settings| settings.object_value("hooksConfig")) else {
+        return false;
+    };
+    let enabled = config.get("enabled").and_then(|enabled| enabled.value()?.as_boolean_lit()).map(|on| on.value());
+    let names = config.array_value("disabled").map(|names| names.to_string()).unwrap_or_default();
+    enabled == Some(false) || names.contains("\"reflex\"")
+}
 
 /// Its words for events.
 pub const EVENTS: [(&str, Moment); 11] = [
@@ -211,9 +232,7 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
         // For the person: the client drops words for the model here.
         (Moment::BeforeTool, Decision::Pass) if !reason.is_empty() => form::print(&json!({"systemMessage": reason})),
-        (Moment::AfterTool, Decision::Pass) if !reason.is_empty() => form::print(&json!({
-            "hookSpecificOutput": {"hookEventName": event.word, "additionalContext": reason},
-        })),
+        (Moment::AfterTool | Moment::Prompt, Decision::Pass) if !reason.is_empty() => form::advised(event, reason),
         // A question never comes here: it was made a refusal.
         (_, Decision::Ask | Decision::Pass) => Reply::default(),
     }

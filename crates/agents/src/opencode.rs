@@ -38,6 +38,7 @@ pub const AGENT: Agent = Agent {
         folders: &[".config/opencode", ".local/share/opencode"],
         programs: &["opencode"],
         afterwards: "restart OpenCode; with `--pure` or `OPENCODE_PURE=1` it loads no plugin, and nothing is guarded",
+        switches: &[],
         trust: None,
     }),
     limits: &LIMITS,

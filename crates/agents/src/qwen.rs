@@ -4,9 +4,9 @@
 use crate::form::{self, Form};
 use crate::gemini::{end_of, in_folder_of};
 use crate::json::BadEvent;
-use crate::settings::{HookFile, Settings, SettingsFile, guarded_line};
+use crate::settings::{HookFile, Settings, SettingsFile, Switch, guarded_line, is_true, quoted};
 use crate::tools::{self, Tool};
-use crate::{Abilities, Agent, Delivery, Limit, Line, Payload, Reply, codex};
+use crate::{Abilities, Agent, Ask, Delivery, Limit, Line, Payload, Reply, codex};
 use reflex_engine::{Action, Decision, Event, Moment, Verdict};
 use serde_json::{Value, json};
 
@@ -35,6 +35,11 @@ pub const AGENT: Agent = Agent {
         folders: &[".qwen"],
         programs: &["qwen"],
         afterwards: "sessions that run already do not have the hook",
+        switches: &[Switch {
+            file: "settings.json",
+            is_off: |text| is_true(text, "disableAllHooks"),
+            name: "\"disableAllHooks\": true",
+        }],
         trust: None,
     }),
     limits: &LIMITS,
@@ -43,8 +48,14 @@ pub const AGENT: Agent = Agent {
 const PROJECT: &str = "QWEN_PROJECT_DIR";
 
 /// What the client lets a hook say.
-const SAYS: [Line; 2] = [
-    Line::of(Moment::BeforeTool, Abilities::DENY_ASK_ADVISE, "cases deny, exit2, ask, warn with 0.24.4"),
+const SAYS: [Line; 3] = [
+    // Words without a decision reach the person and not the model, whatever the documents say.
+    Line::of(
+        Moment::BeforeTool,
+        Abilities { ask: Ask::Native, ..Abilities::DENY },
+        "cases deny, exit2, ask, warn with 0.24.4",
+    ),
+    Line::of(Moment::AfterTool, Abilities::ADVISE, "case post-context with 0.24.4"),
     Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
 ];
 
@@ -64,9 +75,12 @@ const TIMEOUT: u32 = 300;
 
 /// The client's `settings.json`.
 pub(crate) const SETTINGS: HookFile = HookFile {
-    events: &["PreToolUse"],
+    events: &["PreToolUse", "PostToolUse", "PostToolUseFailure"],
     handler: |binary, event| {
-        let command = guarded_line(binary, &format!("hook --agent qwen --event {event}"));
+        let arguments = format!("hook --agent qwen --event {event}");
+        // After a tool there is nothing left to refuse.
+        let before = event == "PreToolUse";
+        let command = if before { guarded_line(binary, &arguments) } else { format!("{} {arguments}", quoted(binary)) };
         json!({"name": "reflex", "type": "command", "command": command, "timeout": TIMEOUT})
     },
     grouped: true,
@@ -159,7 +173,9 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
     match (event.moment, decision) {
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
         (Moment::BeforeTool, Decision::Ask) => form::print(&form::decided("ask", reason)),
-        (Moment::BeforeTool, Decision::Pass) if !reason.is_empty() => form::advised(reason),
+        // For the person: the model is not told what stands beside no decision.
+        (Moment::BeforeTool, Decision::Pass) if !reason.is_empty() => form::print(&json!({"systemMessage": reason})),
+        (Moment::AfterTool, Decision::Pass) if !reason.is_empty() => form::advised(event, reason),
         (_, Decision::Ask | Decision::Pass) => Reply::default(),
     }
 }

@@ -35,6 +35,7 @@ pub const AGENT: Agent = Agent {
         folders: &[".codeium/windsurf"],
         programs: &["windsurf", "devin-desktop"],
         afterwards: "restart Windsurf",
+        switches: &[],
         trust: None,
     }),
     limits: &LIMITS,

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::cases::{Case, ensure, holds, quiet, refused, says};
+use super::cases::{Case, ensure, holds, page_with_orders, quiet, refused, says};
 use super::client::{Client, PROMPT};
 use super::model::Call;
 use super::npm::Package;
@@ -22,6 +22,7 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "denied", play: denied },
         Case { name: "normal", play: normal },
         Case { name: "ask-headless", play: ask_headless },
+        Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, shell("cat page.txt")) },
         Case { name: "missing-binary", play: missing_binary },
         Case { name: "uninstall", play: uninstall },
     ],

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::cases::{Case, ensure, holds, quiet, refused, says};
+use super::cases::{Case, ensure, holds, page_with_orders, quiet, refused, says};
 use super::client::{Client, PROMPT};
 use super::model::Call;
 use super::npm::Package;
@@ -20,6 +20,7 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "denied", play: denied },
         Case { name: "normal", play: normal },
         Case { name: "ask-headless", play: ask_headless },
+        Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, shell("cat page.txt")) },
         Case { name: "missing-binary", play: missing_binary },
         Case { name: "uninstall", play: uninstall },
     ],
@@ -85,24 +86,13 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
 fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
     sandbox.wire()?;
     let (made, shouted) = (sandbox.workspace().join("made by tool.txt"), sandbox.workspace().join("shouted.txt"));
-    let calls = vec![
-        shell("echo hello > made.txt && git status --short"),
-        create(&made, "made\n"),
-        shout("hey", &shouted),
-        shell("git push --force-with-lease origin topic"),
-    ];
-    let mut told = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    let calls =
+        vec![shell("echo hello > made.txt && git status --short"), create(&made, "made\n"), shout("hey", &shouted)];
+    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
     holds(sandbox, "made.txt", "hello\n")?;
     holds(sandbox, "made by tool.txt", "made\n")?;
     holds(sandbox, "shouted.txt", "HEY")?;
     says(told.answer(0)?, "?? made.txt")?;
-    // It runs, and the model hears what there is to say about it.
-    let warned = told.results.pop().ok_or_else(|| "the last call was not answered".to_owned())?;
-    ensure(
-        format!("{}\n{}", warned.text, told.beside).contains("Warning:"),
-        &format!("the model was not told the warning but: {}", warned.text),
-    )?;
-    told.beside = told.beside.lines().filter(|line| !line.contains("Warning:")).collect();
     quiet(&told)
 }
 
