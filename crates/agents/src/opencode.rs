@@ -6,7 +6,7 @@
 use crate::form::{self, Form};
 use crate::gemini::in_folder_of;
 use crate::json::BadEvent;
-use crate::settings::{Settings, SettingsError, SettingsFile};
+use crate::settings::{Settings, SettingsError, SettingsFile, Start};
 use crate::tools::{self, Tool};
 use crate::{Abilities, Agent, Delivery, Limit, Line, Payload, Reply};
 use reflex_engine::shell::Language;
@@ -179,4 +179,15 @@ fn remove(text: &str) -> Result<Option<String>, SettingsError> {
 
 fn is_ours(text: &str) -> bool {
     text.starts_with(FIRST_LINE)
+}
+
+/// What our plugin starts, and before which events; `None` for any other text.
+pub(crate) fn guard_hooks(text: &str) -> Option<Vec<(String, Start)>> {
+    let written = text.lines().find_map(|line| line.strip_prefix("const BINARY = ")).filter(|_| is_ours(text))?;
+    let binary: String = serde_json::from_str(written).ok()?;
+    let start = |event: &str| {
+        let words = [binary.as_str(), "hook", "--agent", AGENT.name, "--event", event];
+        (event.to_owned(), Start::Exec(words.map(str::to_owned).to_vec()))
+    };
+    Some(["tool.execute.before", "tool.execute.after"].map(start).to_vec())
 }

@@ -41,8 +41,11 @@ pub enum Start {
     Shell(String),
 }
 
-/// The guard's hooks in a text of the form `{"hooks": …}`: the event, and how the agent starts it.
+/// The guard's hooks in a text of the form `{"hooks": …}`, or in its plugin: the event, and how the agent starts it.
 pub fn guard_hooks(text: &str) -> Vec<(String, Start)> {
+    if let Some(hooks) = crate::opencode::guard_hooks(text) {
+        return hooks;
+    }
     let Ok(root) = CstRootNode::parse(text, &ParseOptions::default()) else { return Vec::new() };
     let entries = root.object_value().and_then(|settings| guarded(&settings).ok()).unwrap_or_default();
     let hooks = entries.iter().flat_map(|entry| entry.guard.iter().map(move |handler| (&entry.event, handler)));

@@ -258,3 +258,14 @@ fn every_event_of_an_agent_is_wired_with_its_switch() {
     let text = fs::read_to_string(file_of(&machine, "gemini")).unwrap();
     assert!(text.contains("\"timeout\": 300000") && text.contains("\"name\": \"reflex\""), "{text}");
 }
+
+#[test]
+fn every_hook_that_is_installed_is_found_and_answers() {
+    for (agent, _) in AGENTS {
+        let machine = Machine::new();
+        done(&machine, "init", agent);
+        let said = machine.reflex(["verify", "--agent", agent]).run();
+        assert_eq!(said.code, 0, "{said:?}");
+        assert!(said.stdout.contains("answers a call") && !said.stdout.contains("FAILS"), "{said:?}");
+    }
+}
