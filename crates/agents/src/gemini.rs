@@ -186,9 +186,19 @@ pub(crate) fn in_folder_of(payload: &Payload<'_>, names: &[&str], project: &str,
     event.cwd = if alone { folder.to_owned() } else { format!("{}/{folder}", event.cwd) };
 }
 
-/// How the call ended, as this client and its fork tell it: an `error` in the response, `Exit Code: 1` in the text.
+/// What the call returned and how it ended, as this client and its fork tell it: a text or parts of one, an `error` in the response, `Exit Code: 1` in the text.
 pub(crate) fn end_of(payload: &Payload<'_>, event: &mut Event) {
     let Some(outcome) = event.outcome.as_mut() else { return };
+    let parts = payload.fields.get(FORM.output).and_then(|response| response.get("llmContent")?.as_array());
+    if let Some(parts) = parts {
+        let texts: Vec<&str> = parts.iter().filter_map(|part| part.get("text")?.as_str()).collect();
+        outcome.output = texts.join("\n");
+    }
+    // What the client itself puts around a text from elsewhere is no part of the text.
+    let inside = outcome.output.trim().strip_prefix("<untrusted_context>");
+    if let Some(inside) = inside.and_then(|text| text.strip_suffix("</untrusted_context>")) {
+        outcome.output = inside.trim_matches('\n').to_owned();
+    }
     let code = outcome.output.lines().find_map(|line| line.strip_prefix("Exit Code: ")?.trim().parse().ok());
     outcome.exit_code = outcome.exit_code.or(code);
     let error = payload.fields.get(FORM.output).and_then(|response| response.get("error"));

@@ -21,7 +21,6 @@ pub(super) const CLIENT: Client = Client {
     cases: &[
         Case { name: "denied", play: denied },
         Case { name: "normal", play: normal },
-        Case { name: "ask-headless", play: ask_headless },
         Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, shell("cat page.txt")) },
         Case { name: "missing-binary", play: missing_binary },
         Case { name: "uninstall", play: uninstall },
@@ -70,19 +69,26 @@ fn shout(text: &str, path: &Path) -> Call {
 fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
     let marker = sandbox.home().join("photos/marker.txt");
     write(&marker, "still here\n")?;
+    write(&sandbox.workspace().join("notes.txt"), "first line\nunsaved work\n")?;
     sandbox.wire()?;
     let (state, hook) =
         (sandbox.home().join(".local/state/reflex/shouted.txt"), sandbox.workspace().join(".gemini/settings.json"));
-    let elsewhere = Call::function("run_shell_command", json!({"command": "rm -rf photos", "dir_path": "../home"}));
-    let calls =
-        vec![shell("rm -rf ~/photos"), create(".gemini/settings.json", "{}\n"), shout("hey", &state), elsewhere];
+    let calls = vec![
+        shell("rm -rf ~/photos"),
+        create(".gemini/settings.json", "{}\n"),
+        shout("hey", &state),
+        shell("git reset --hard"),
+    ];
     let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
     ensure(marker.exists(), "the marker in the home folder was deleted")?;
     refused(told.answer(0)?, &["Tool execution blocked:", "Blocked:"])?;
     ensure(!hook.exists(), "the write tool wrote settings of the client")?;
     refused(told.answer(1)?, &["settings.json", "reflex approve"])?;
     ensure(!state.exists(), "the MCP call ran")?;
-    refused(told.answer(2)?, &["Blocked:"])
+    refused(told.answer(2)?, &["Blocked:"])?;
+    // A question without a terminal would hang this client: it is a refusal that says how a person lets it pass.
+    holds(sandbox, "notes.txt", "first line\nunsaved work\n")?;
+    refused(told.answer(3)?, &["Needs approval:", "notes.txt", "This agent cannot ask here", "reflex approve"])
 }
 
 fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
@@ -104,15 +110,6 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
     holds(sandbox, "shouted.txt", "HEY")?;
     says(told.answer(0)?, "?? made.txt")?;
     quiet(&told)
-}
-
-/// A question without a terminal would hang this client: it is a refusal that says how a person lets it pass.
-fn ask_headless(sandbox: &Sandbox) -> Result<(), Failure> {
-    sandbox.wire()?;
-    write(&sandbox.workspace().join("notes.txt"), "first line\nunsaved work\n")?;
-    let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("git reset --hard")])?;
-    holds(sandbox, "notes.txt", "first line\nunsaved work\n")?;
-    refused(told.answer(0)?, &["Needs approval:", "notes.txt", "This agent cannot ask here", "reflex approve"])
 }
 
 fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {

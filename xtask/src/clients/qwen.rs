@@ -19,7 +19,6 @@ pub(super) const CLIENT: Client = Client {
     cases: &[
         Case { name: "denied", play: denied },
         Case { name: "normal", play: normal },
-        Case { name: "ask-headless", play: ask_headless },
         Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, shell("cat page.txt")) },
         Case { name: "missing-binary", play: missing_binary },
         Case { name: "uninstall", play: uninstall },
@@ -70,17 +69,21 @@ fn shout(text: &str, path: &Path) -> Call {
 fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
     let marker = sandbox.home().join("photos/marker.txt");
     write(&marker, "still here\n")?;
+    write(&sandbox.workspace().join("notes.txt"), "first line\nunsaved work\n")?;
     sandbox.wire()?;
     let (state, hook) =
         (sandbox.home().join(".local/state/reflex/shouted.txt"), sandbox.workspace().join(".qwen/settings.json"));
-    let calls = vec![shell("rm -rf ~/photos"), create(&hook, "{}\n"), shout("hey", &state)];
+    let calls = vec![shell("rm -rf ~/photos"), create(&hook, "{}\n"), shout("hey", &state), shell("git reset --hard")];
     let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
     ensure(marker.exists(), "the marker in the home folder was deleted")?;
     refused(told.answer(0)?, &["Blocked:"])?;
     ensure(!hook.exists(), "the write tool wrote settings of the client")?;
     refused(told.answer(1)?, &["settings.json"])?;
     ensure(!state.exists(), "the MCP call ran")?;
-    refused(told.answer(2)?, &["Blocked:"])
+    refused(told.answer(2)?, &["Blocked:"])?;
+    // The client has a prompt of its own; without a terminal nobody answers it and the call does not run.
+    holds(sandbox, "notes.txt", "first line\nunsaved work\n")?;
+    refused(told.answer(3)?, &["notes.txt"])
 }
 
 fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
@@ -94,15 +97,6 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
     holds(sandbox, "shouted.txt", "HEY")?;
     says(told.answer(0)?, "?? made.txt")?;
     quiet(&told)
-}
-
-/// The client has a prompt of its own; without a terminal nobody answers it and the call does not run.
-fn ask_headless(sandbox: &Sandbox) -> Result<(), Failure> {
-    sandbox.wire()?;
-    write(&sandbox.workspace().join("notes.txt"), "first line\nunsaved work\n")?;
-    let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("git reset --hard")])?;
-    holds(sandbox, "notes.txt", "first line\nunsaved work\n")?;
-    refused(told.answer(0)?, &["notes.txt"])
 }
 
 fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {
