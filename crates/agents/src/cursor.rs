@@ -154,6 +154,7 @@ const FORM: Form = Form {
     input: "tool_input",
     output: "tool_output",
     role: "subagent_type",
+    subagent: "subagent_id",
     events: &EVENTS,
     actions,
 };

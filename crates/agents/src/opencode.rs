@@ -83,6 +83,7 @@ const FORM: Form = Form {
     input: "args",
     output: "output",
     role: "role",
+    subagent: "subagent",
     events: &EVENTS,
     actions,
 };

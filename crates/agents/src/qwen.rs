@@ -114,6 +114,7 @@ const FORM: Form = Form {
     input: "tool_input",
     output: "tool_response",
     role: "agent_type",
+    subagent: "agent_id",
     events: &EVENTS,
     actions,
 };
