@@ -4,6 +4,8 @@
 mod arguments;
 mod exposure;
 mod mention;
+mod named;
+mod spelling;
 
 use crate::aliases;
 use crate::disguise;
@@ -203,6 +205,8 @@ impl Drafter<'_> {
         self.mentions(&reading.commands);
         self.downloads_that_run();
         self.fetched_statements(&reading.commands);
+        self.decoded_code(reading);
+        self.disguises(text, &reading.commands);
         for setting in &reading.settings {
             self.setting(setting);
         }
@@ -211,6 +215,10 @@ impl Drafter<'_> {
             match gap.why {
                 Why::Limit => self.push_at(EffectKind::ExceedLimit, gap.origin),
                 Why::Unparsed => self.push_at(EffectKind::Unreadable, gap.origin),
+                Why::Unfinished => {
+                    self.push_at(EffectKind::Unreadable, gap.origin);
+                    self.effects.last_mut().into_iter().for_each(|effect| effect.flags = vec!["unfinished"]);
+                }
                 Why::NotEvaluated => {
                     self.push_at(EffectKind::RunUnknown, gap.origin);
                     let written = Value::text(gap.origin.span.of(text), gap.origin);
@@ -246,6 +254,9 @@ impl Drafter<'_> {
                 for entry in grammar.effects() {
                     self.entry(ran, invocation, entry);
                 }
+                for entry in grammar.inner().filter(|entry| entry.get("escape").is_true()) {
+                    self.escape(ran, invocation, entry);
+                }
             }
         }
         for redirect in &command.redirects {
@@ -273,17 +284,23 @@ impl Drafter<'_> {
     fn touch(&mut self, ran: Ran<'_>) {
         let Ran { id, command, folder } = ran;
         let words: Vec<&Value> = match &command.invocation {
-            Some(invocation) if invocation.grammars.iter().any(|grammar| takes_over(*grammar)) => return,
+            Some(invocation) if invocation.grammars.iter().any(|grammar| takes_over(*grammar)) => Vec::new(),
             Some(invocation) => invocation.operands.iter().filter_map(|index| command.words.get(*index)).collect(),
             None => command.words.iter().skip(1).collect(),
         };
-        let mut paths: Vec<Value> = words.into_iter().filter_map(path_in).collect();
+        let invocation = command.invocation.as_ref();
+        let is_code = invocation.is_none_or(|known| known.grammars.iter().any(|grammar| runs_by_the_way(*grammar)));
+        let mut paths: Vec<Value> = words.iter().filter_map(|word| path_in(word)).collect();
+        paths.extend(command.words.iter().skip(1).filter(|_| is_code).flat_map(named::paths_in_code));
         if paths.is_empty() {
             return;
         }
         let known = self.effects.iter().rev().take_while(|effect| effect.command == Some(id));
-        let known: BTreeSet<String> =
-            known.flat_map(|effect| &effect.targets).map(|target| target.value.shown()).collect();
+        let known: BTreeSet<String> = known
+            .filter(|effect| effect.kind.sort() == Sort::Path)
+            .flat_map(|effect| &effect.targets)
+            .map(|target| target.value.shown())
+            .collect();
         paths.retain(|path| !known.contains(&path.shown()));
         let targets = self.touched(paths.into_iter().map(|value| self.path_target(value, folder)).collect());
         if !targets.is_empty() {
@@ -391,6 +408,22 @@ impl Drafter<'_> {
         }
     }
 
+    /// An entry of a program's `inner` with the mark `escape`: nobody expects that program to run another one.
+    fn escape(&mut self, ran: Ran<'_>, invocation: &Invocation, entry: Node<'static>) {
+        if !reflex_shell::applies(entry, invocation) {
+            return;
+        }
+        let selector =
+            ["script", "argv", "file"].into_iter().map(|key| entry.get(key)).find(|selector| selector.is_text());
+        let mut values = selected(selector.map_or("", Node::text), invocation, ran.command);
+        reflex_shell::narrow(entry, &mut values);
+        let named = values.into_iter().filter(|value| !value.pieces.is_empty());
+        let targets: Vec<Target> = named.map(|value| Target { value, path: TargetPath::None }).collect();
+        if !targets.is_empty() {
+            self.push_command(ran, EffectKind::Escape, targets);
+        }
+    }
+
     /// Files that only stand for nothing, for zeros or for the terminal are no targets.
     fn touched(&self, targets: Vec<Target>) -> Vec<Target> {
         targets.into_iter().filter(|target| !target.path().is_some_and(path::is_harmless_device)).collect()
@@ -419,7 +452,13 @@ impl Drafter<'_> {
                     known => known,
                 },
                 Code::Stdin(value) => match command.redirects.iter().find(|file| file.access == Access::Read) {
-                    Some(file) => (EffectKind::RunUnknown, vec![self.path_target(file.target.clone(), ran.folder)]),
+                    Some(file) => {
+                        // `python < a.py` is `python a.py`; what a shell reads from a file is a gap.
+                        let shell = command.invocation.as_ref().and_then(Invocation::grammar);
+                        let shell = shell.is_none_or(Program::reads_shell_text);
+                        let kind = if shell { EffectKind::RunUnknown } else { EffectKind::RunFile };
+                        (kind, vec![self.path_target(file.target.clone(), ran.folder)])
+                    }
                     None => self.source_of(value, from),
                 },
                 Code::Text(value) => self.source_of(value, from),
@@ -666,6 +705,11 @@ fn takes_over(grammar: Program) -> bool {
     grammar.takes_texts() || grammar.runs_operands()
 }
 
+/// Whether texts among its words may run something though it is made for something else.
+fn runs_by_the_way(grammar: Program) -> bool {
+    grammar.inner().any(|entry| entry.get("escape").is_true() || entry.get("language").text() == "other")
+}
+
 /// The path that a word names: the whole word, or what stands behind its first `=`, `@` or `:`.
 fn path_in(word: &Value) -> Option<Value> {
     let leads = |value: &Value| {
@@ -757,7 +801,10 @@ const FOLDER_VARIABLES: [(&str, &str); 10] = [
 
 /// Tools take paths as they are; only a tilde or a variable at the front is understood by some of them.
 fn agent_path_value(text: &str) -> Value {
-    let origin = Origin::default();
+    agent_path_at(text, Origin::default())
+}
+
+fn agent_path_at(text: &str, origin: Origin) -> Value {
     let variable = FOLDER_VARIABLES.iter().find_map(|(name, folder)| {
         let (start, rest) = text.split_at_checked(name.len())?;
         let whole = start.eq_ignore_ascii_case(name) && (rest.is_empty() || rest.starts_with(['/', '\\']));

@@ -200,6 +200,10 @@ effect_kinds! {
     ExceedLimit = "exceed-limit" Name;
     /// A part of the text cannot be read.
     Unreadable = "unreadable" Name;
+    /// A program's name is written in pieces, so that nobody reads it.
+    Disguise = "disguise" Name;
+    /// A program that is not meant for it runs another one, or a shell, because an option or a text tells it to.
+    Escape = "escape" Name;
     /// A program or code that is not known is run.
     RunUnknown = "run-unknown" Name;
     /// Another coding agent is started.

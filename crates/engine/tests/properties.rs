@@ -99,7 +99,9 @@ const DATA: [&str; 18] = [
 fn text_is_not_a_command() {
     let mut problems = Vec::new();
     let texts = examples(Kind::Rules, &["fires"]);
-    for (index, text) in texts.iter().filter(|text| !text.contains("EOF")).enumerate() {
+    // Letters that nobody sees deceive wherever they stand.
+    let unseen = |text: &&String| text.contains(['\u{202e}', '\u{2066}', '\u{e0048}']);
+    for (index, text) in texts.iter().filter(|text| !text.contains("EOF") && !unseen(text)).enumerate() {
         // Every third place for each text: all of them together are slow and say no more.
         for template in DATA.iter().skip(index % 3).step_by(3) {
             let quoted = format!("'{}'", text.replace('\'', "'\\''"));

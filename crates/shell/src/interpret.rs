@@ -339,6 +339,7 @@ impl Interpreter<'_> {
             | Language::AppleScript
             | Language::PowerShell
             | Language::Cmd => languages::read(self, script, stdin),
+            Language::Other => Stream::default(),
         };
         self.language = outer;
         stream
@@ -406,6 +407,8 @@ impl Interpreter<'_> {
             }
             (Join::Or, None) => {
                 let before = self.state.clone();
+                // What failed before an `&&` goes on here.
+                left.drain(..).for_each(|failed| self.state.merge_names(&failed));
                 let printed = self.statement(statement);
                 let ended = self.state.ended;
                 self.state.merge(&before);

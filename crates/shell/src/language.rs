@@ -34,11 +34,13 @@ pub enum Language {
     Lua,
     /// AppleScript.
     AppleScript,
+    /// A language without a reader (Julia, R, Tcl, …): only where its texts come from is known.
+    Other,
 }
 
 impl Language {
     /// Every language, with the word that the library uses for it.
-    pub const ALL: [(Language, &'static str); 15] = [
+    pub const ALL: [(Language, &'static str); 16] = [
         (Language::Shell, "shell"),
         (Language::PowerShell, "powershell"),
         (Language::Cmd, "cmd"),
@@ -54,6 +56,7 @@ impl Language {
         (Language::Php, "php"),
         (Language::Lua, "lua"),
         (Language::AppleScript, "applescript"),
+        (Language::Other, "other"),
     ];
 
     /// The language of this word.
@@ -89,6 +92,7 @@ impl Language {
             Language::Php => "php text",
             Language::Lua => "lua text",
             Language::AppleScript => "applescript text",
+            Language::Other => "program text",
         }
     }
 }

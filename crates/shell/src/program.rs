@@ -89,7 +89,7 @@ impl Program {
     }
 
     /// How the commands that it runs are found in its arguments.
-    pub(crate) fn inner(self) -> impl Iterator<Item = Node<'static>> {
+    pub fn inner(self) -> impl Iterator<Item = Node<'static>> {
         self.0.get("inner").items()
     }
 
@@ -111,6 +111,11 @@ impl Program {
     /// Whether it runs what it reads: a shell.
     pub fn reads_script(self) -> bool {
         self.inner().any(|entry| entry.get("stdin").text() == "script")
+    }
+
+    /// Whether it runs what it reads as a text of the shell.
+    pub fn reads_shell_text(self) -> bool {
+        self.inner().any(|entry| entry.get("stdin").text() == "script" && entry.get("language").is_nil())
     }
 
     /// Whether its operands are texts or names, and paths among them are not opened.

@@ -60,6 +60,8 @@ pub enum Why {
     Limit,
     /// Text that could not be parsed.
     Unparsed,
+    /// A quote that nothing closes, a redirection to nothing: every shell refuses what stands there.
+    Unfinished,
     /// Typed by a person, read from a file or made from the environment while it runs.
     Input,
 }

@@ -208,7 +208,7 @@ fn wrappers_lead_to_what_they_run() {
 
 #[test]
 fn text_that_is_not_finished_is_a_gap() {
-    check("echo 'x", &["[echo][x]", "gap Unparsed `'x`"]);
+    check("echo 'x", &["[echo][x]", "gap Unfinished `'x`"]);
     check("a; ) b", &["[a]", "[b]", "gap Unparsed `)`"]);
     finds("if a; then b", "[b]");
     finds("echo \"$(a", "[a]");

@@ -184,6 +184,12 @@ impl Interpreter<'_> {
             return vec![Value::text(other, origin)];
         }
         let unknown = vec![Value::piece(Piece::Unknown(Why::NotEvaluated), origin)];
+        if name == "#" {
+            // The last parameter, which without any is the shell's own name.
+            let last = self.state.parameters.last().filter(|_| self.state.parameters.len() > 1).cloned();
+            let own = || self.lookup("0", origin).and_then(|values| values.into_iter().next());
+            return vec![last.or_else(own).unwrap_or_else(|| Value::piece(Piece::Variable("0".into()), origin))];
+        }
         let Some([value]) = set.as_deref() else { return unknown };
         self.run_subscript(value);
         match value.literal() {

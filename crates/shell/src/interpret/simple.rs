@@ -501,6 +501,9 @@ fn first_values(assignments: &[(String, Vec<Value>)]) -> Vec<(String, Value)> {
     assignments.iter().filter_map(|(name, values)| Some((name.clone(), values.first()?.clone()))).collect()
 }
 
+/// Variables that name the shell that reads the text, where the text does not set them.
+const OWN_SHELL: [&str; 3] = ["0", "BASH", "SHELL"];
+
 /// The file name of a program's path; empty if it is not known.
 /// `./a/install`: by the path of a folder in which no programs are installed, a project's own script is meant.
 fn is_own_script(program: Program, draft: &Draft) -> bool {
@@ -521,6 +524,10 @@ pub(crate) fn program_name(word: &Value, windows: bool) -> String {
         return match word.pieces.last() {
             // `$HOME/bin/tool`, `~/x/tool`: the folder may be unknown, the name is not.
             Some((Piece::Text(text), _)) => after_folder(text).unwrap_or_default(),
+            // `$SHELL -c …`, `$0 <<< …`: whichever shell it is.
+            Some((Piece::Variable(name), _)) if word.pieces.len() == 1 && OWN_SHELL.contains(&name.as_str()) => {
+                "sh".to_owned()
+            }
             _ => String::new(),
         };
     };

@@ -31,15 +31,15 @@ impl Walker<'_, '_> {
             Function::Letters => self.letters_of(all),
             Function::Pack => match all.get(1..) {
                 Some([text]) if first.literal().is_some_and(|how| how.starts_with(['H', 'h'])) => {
-                    fold::change(text, origin, decode::hexadecimal)
+                    self.decoded("hexadecimal", text, decode::hexadecimal)
                 }
                 Some(numbers) if !numbers.is_empty() => self.letters_of(numbers),
                 _ => unknown,
             },
-            Function::Base64 => fold::change(&first, origin, decode::base64),
-            Function::Hexadecimal => fold::change(&first, origin, decode::hexadecimal),
+            Function::Base64 => self.decoded("base64", &first, decode::base64),
+            Function::Hexadecimal => self.decoded("hexadecimal", &first, decode::hexadecimal),
             Function::Url => fold::change(&first, origin, fold::url),
-            Function::Rotate13 => fold::change(&first, origin, |text| Some(fold::rotate13(text))),
+            Function::Rotate13 => self.decoded("rot13", &first, |text| Some(fold::rotate13(text))),
             Function::Decode => self.decode(&first, all.get(1)),
             Function::List => match fold::letters(&first, origin) {
                 Some(letters) if first.items().is_none() && !matches!(first, Datum::Number(_)) => Datum::list(letters),
@@ -150,16 +150,27 @@ impl Walker<'_, '_> {
         Datum::Text(whole)
     }
 
+    /// What an encoded text stands for: a step by which what runs is no longer what is written.
+    fn decoded(&mut self, step: &'static str, text: &Datum, change: impl Fn(&str) -> Option<String>) -> Datum {
+        let decoded = fold::change(text, self.origin, change);
+        let Some(literal) = decoded.literal() else { return decoded };
+        let derivation = self.interpreter.derive(step, &literal, self.origin);
+        Datum::Text(Text {
+            value: Value::text(literal, Origin { derivation, ..self.origin }),
+            ..decoded.text(self.origin)
+        })
+    }
+
     /// A text or bytes by the name of an encoding.
-    fn decode(&self, first: &Datum, encoding: Option<&Datum>) -> Datum {
+    fn decode(&mut self, first: &Datum, encoding: Option<&Datum>) -> Datum {
         let encoding = encoding.and_then(Datum::literal).unwrap_or_default().to_lowercase().replace(['-', '_'], "");
         if first.items().is_some() {
             return self.letters_of(std::slice::from_ref(first));
         }
         match encoding.as_str() {
-            "base64" | "base64url" => fold::change(first, self.origin, decode::base64),
-            "hex" => fold::change(first, self.origin, decode::hexadecimal),
-            "rot13" => fold::change(first, self.origin, |text| Some(fold::rotate13(text))),
+            "base64" | "base64url" => self.decoded("base64", first, decode::base64),
+            "hex" => self.decoded("hexadecimal", first, decode::hexadecimal),
+            "rot13" => self.decoded("rot13", first, |text| Some(fold::rotate13(text))),
             "unicodeescape" => fold::change(first, self.origin, |text| Some(decode::escapes(text))),
             _ => first.clone(),
         }
@@ -439,7 +450,7 @@ impl Walker<'_, '_> {
             | "each_with_index" | "reject" | "find" | "some" | "every" => self.each_item(receiver, arguments),
             "then" | "finally" | "catch" | "pipe" | "yield_self" => self.each_given(receiver, arguments),
             "unpack1" | "unpack" if first.and_then(Datum::literal).is_some_and(|how| how.starts_with('m')) => {
-                fold::change(receiver, origin, decode::base64)
+                self.decoded("base64", receiver, decode::base64)
             }
             "pack" => self.letters_of(std::slice::from_ref(receiver)),
             "hex" => receiver.clone(),
@@ -451,7 +462,7 @@ impl Walker<'_, '_> {
         })
     }
 
-    fn same(&self, receiver: &Datum, name: &str, first: Option<&Datum>) -> Datum {
+    fn same(&mut self, receiver: &Datum, name: &str, first: Option<&Datum>) -> Datum {
         match (name, first.and_then(Datum::literal)) {
             ("decode" | "encode", Some(encoding)) => self.decode(receiver, Some(&self.text_datum(encoding))),
             ("trim" | "strip" | "chomp" | "rstrip" | "lstrip", None) => {

@@ -76,7 +76,8 @@ fn vocabulary(language: Language) -> Option<&'static Vocabulary> {
         | Language::Sed
         | Language::Makefile
         | Language::Crontab
-        | Language::Patch => None,
+        | Language::Patch
+        | Language::Other => None,
         Language::Python => Some(&python::VOCABULARY),
         Language::JavaScript => Some(&javascript::VOCABULARY),
         Language::Perl => Some(&perl::VOCABULARY),

@@ -237,7 +237,8 @@ impl Walker<'_, '_> {
             | Language::Sed
             | Language::Makefile
             | Language::Crontab
-            | Language::Patch => self.bracketed_loop(end),
+            | Language::Patch
+            | Language::Other => self.bracketed_loop(end),
         };
         let Some((target, items, body)) = found else {
             self.at = begin;

@@ -35,6 +35,7 @@ impl Parser<'_> {
             Some(b'!') if !matches!(self.peek_at(1), Some(b'}' | b':' | b'%' | b'#' | b'/') | None) => {
                 Some(Operator::Indirect)
             }
+            Some(b'!') if self.starts_with("!#}") => Some(Operator::Indirect),
             _ => None,
         };
         self.at += usize::from(prefix.is_some());

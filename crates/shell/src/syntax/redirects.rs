@@ -32,7 +32,7 @@ impl Parser<'_> {
         self.skip_blanks(false);
         let start = self.at;
         let target = self.word().unwrap_or_else(|| {
-            self.gap(start, Why::Unparsed);
+            self.gap(start, Why::Unfinished);
             Word::default()
         });
         let redirect = Redirect { descriptor, kind: *kind, target, heredoc: Rc::new(OnceCell::new()) };

@@ -215,7 +215,7 @@ impl Parser<'_> {
         let end = length.map_or(self.text.len(), |length| inside + length);
         self.at = if length.is_some() { end + 1 } else { end };
         if length.is_none() {
-            self.gap(start, Why::Unparsed);
+            self.gap(start, Why::Unfinished);
         }
         self.push_text(self.slice(inside, end), true, start, parts);
     }
@@ -229,7 +229,7 @@ impl Parser<'_> {
         let inner = self.nested(b'"', |parser| {
             let inner = parser.parts(Context::Double);
             if !parser.eat("\"") {
-                parser.gap(start, Why::Unparsed);
+                parser.gap(start, Why::Unfinished);
             }
             inner
         });

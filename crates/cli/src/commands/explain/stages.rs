@@ -459,6 +459,7 @@ fn reason(why: Why) -> &'static str {
         Why::NotEvaluated => "it is not evaluated before it runs",
         Why::Limit => "larger or nested deeper than what is read",
         Why::Unparsed => "it cannot be parsed",
+        Why::Unfinished => "it is not finished",
         Why::Input => "it is typed or read while it runs",
     }
 }
