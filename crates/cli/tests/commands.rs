@@ -577,8 +577,9 @@ fn many_hooks_at_once_record_a_line_each() {
     let machine = Machine::new();
     let project = machine.project();
     std::thread::scope(|scope| {
-        for _ in 0..8 {
-            scope.spawn(|| assert_eq!(machine.bash(&project, "ls"), Said::silence()));
+        for name in ["a", "b", "c", "d", "e", "f", "g", "h"] {
+            let (machine, project) = (&machine, &project);
+            scope.spawn(move || assert_eq!(machine.bash(project, &format!("ls {name}")), Said::silence()));
         }
     });
     let text = std::fs::read_to_string(machine.home().join(".local/state/reflex/audit/current.jsonl")).unwrap();

@@ -132,7 +132,7 @@ fn the_json_holds_commands_effects_rules_facts_weights_and_every_agents_answer()
     assert!(json["weights"][0].as_str().unwrap().ends_with("is worth a block in balanced"));
     assert!(json["facts"].is_array());
     let agents: Vec<&Value> = json["replies"].as_array().unwrap().iter().map(|reply| &reply["agent"]).collect();
-    assert_eq!(agents, ["claude", "universal"]);
+    assert_eq!(agents, reflex_agents::AGENTS.iter().map(|agent| agent.name).collect::<Vec<_>>());
 }
 
 #[test]

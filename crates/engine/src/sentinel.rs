@@ -43,7 +43,7 @@ pub(crate) fn inspect(
                 detector = reports_as;
             }
             let (truth, holds) = judge(rule, effect, facts);
-            let severity = severity(rule, effect, facts).filter(|_| holds);
+            let severity = holds.then(|| severity(rule, effect, facts)).flatten();
             let fires = severity.is_some();
             weighed.push(Weighed { effect: index, rule: rule.get("id").text(), truth, fires });
             findings.extend(severity.map(|severity| finding(rule, severity, effect, facts, truth)));

@@ -22,7 +22,7 @@ mod library;
 mod wrappers;
 
 use grammar::Chance;
-use reflex_engine::{Action, EffectKind, Event, Judgement, OPERATORS, Policy, Supposed, judge};
+use reflex_engine::{Action, EffectKind, Event, Finding, Judgement, OPERATORS, Policy, Supposed, judge};
 use reflex_tables::Node;
 use reflex_tables::compile::{Kind, encode};
 use serde_json::{Map, Value, json};
@@ -107,7 +107,10 @@ fn text_is_not_a_command() {
             let quoted = format!("'{}'", text.replace('\'', "'\\''"));
             let command = template.replace("{q}", &quoted).replace("{l}", &text.replace('\n', " ")).replace("{}", text);
             let judgement = judged(&command);
-            if !judgement.verdict.findings.is_empty() {
+            // A key is one wherever it stands: rules on those are about the text and not about what it would run.
+            let about_text =
+                |finding: &&Finding| !finding.id.starts_with("secret/keep") && finding.id != "secret/argument";
+            if judgement.verdict.findings.iter().filter(about_text).count() > 0 {
                 problems.push(format!("{:?} on {command}", ids(&judgement)));
             }
         }

@@ -165,12 +165,14 @@ impl Session {
 
 /// A step that is only a text may be what an agent said instead of a command: that no shell reads it is no finding.
 fn without_prose(mut verdict: Verdict) -> Verdict {
+    let is_prose = |id: &str| matches!(id, "code/unreadable" | "code/unfinished");
     let found = verdict.findings.len();
-    verdict.findings.retain(|finding| finding.id != "code/unreadable");
+    verdict.findings.retain(|finding| !is_prose(&finding.id));
     let risk = verdict.findings.iter().map(|finding| finding.severity).max().unwrap_or_default();
     if verdict.findings.len() < found && risk < Severity::High {
         (verdict.decision, verdict.risk) = (Decision::Pass, risk);
         verdict.reasons.clear();
+        verdict.advise_once(is_prose);
     }
     verdict
 }
