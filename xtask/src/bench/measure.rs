@@ -4,12 +4,14 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::ground::Ground;
 use crate::steps::succeed;
 
-const WARM_UP: usize = 20;
+/// After these each session has its file.
+const WARM_UP: usize = 32;
 const ROUNDS: usize = 300;
 const NOTHING: &str = "/bin/true";
 const SEARCH_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -98,8 +100,9 @@ impl Hook<'_> {
     pub(crate) fn time(&self) -> Result<Duration, String> {
         let mut command = self.command(self.binary);
         let command = command.args(ARGUMENTS).stderr(Stdio::null());
+        let payload = in_turn(&self.payload);
         let start = Instant::now();
-        run(command, &self.payload).map(|_| start.elapsed())
+        run(command, &payload).map(|_| start.elapsed())
     }
 
     /// A program that ends at once, started and fed just the same.
@@ -112,6 +115,15 @@ impl Hook<'_> {
 }
 
 const ARGUMENTS: [&str; 5] = ["hook", "--agent", "claude", "--event", "PreToolUse"];
+
+/// The payload in the next of many sessions: who makes the same call in one again and again goes round in circles, and
+/// is told so.
+fn in_turn(payload: &str) -> String {
+    const SESSIONS: usize = 149;
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let session = NEXT.fetch_add(1, Ordering::Relaxed) % SESSIONS;
+    payload.replacen(super::payloads::SESSION, &format!("{session:036}"), 1)
+}
 
 /// The same program start for all: as little environment as an agent may leave.
 fn command(ground: &Ground, program: &Path) -> Command {

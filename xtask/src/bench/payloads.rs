@@ -53,9 +53,12 @@ pub(crate) fn shell(command: &str, repo: &Path) -> String {
     payload(tool, &input, repo)
 }
 
+/// The session of every payload.
+pub(super) const SESSION: &str = "5f0c1a52-8f0e-4d0e-9f43-0c8a3f6f2d11";
+
 fn payload(tool: &str, input: &Value, repo: &Path) -> String {
     json!({
-        "session_id": "5f0c1a52-8f0e-4d0e-9f43-0c8a3f6f2d11",
+        "session_id": SESSION,
         "transcript_path": "/home/user/.claude/projects/app/5f0c1a52-8f0e-4d0e-9f43-0c8a3f6f2d11.jsonl",
         "cwd": repo,
         "permission_mode": "default",
