@@ -152,10 +152,10 @@ fn of_every_kind(bytes: &[u8]) {
 fn judged(event: &Event) -> Judgement {
     let world = Supposed { workspace: event.workspace.clone(), ..Supposed::default() };
     let Some(policy) = Policy::named(library::tables(), "balanced") else { panic!("there is no such policy") };
-    let judgement = judge_event(event, policy, library::tables(), &world);
+    let judgement = judge_event(event, &policy, library::tables(), &world);
     let mut other = world.clone();
     other.variables.extend([("REFLEX_IRRELEVANT".to_owned(), "1".to_owned())]);
-    let again = judge_event(event, policy, library::tables(), &other);
+    let again = judge_event(event, &policy, library::tables(), &other);
     assert_eq!(format!("{:?}", judgement.verdict), format!("{:?}", again.verdict), "two verdicts on {event:?}");
     assert_eq!(judgement.fingerprint, again.fingerprint);
     judgement
@@ -166,7 +166,7 @@ fn more_is_never_looser(event: &Event, judgement: &Judgement) {
     more.actions.push(Action::Shell { command: "git push --force; rm -rf ~/x".into(), language: Default::default() });
     let world = Supposed { workspace: event.workspace.clone(), ..Supposed::default() };
     let Some(policy) = Policy::named(library::tables(), "balanced") else { return };
-    let verdict = judge_event(&more, policy, library::tables(), &world).verdict;
+    let verdict = judge_event(&more, &policy, library::tables(), &world).verdict;
     assert!(verdict.decision >= judgement.verdict.decision && verdict.risk >= judgement.verdict.risk, "{event:?}");
 }
 
@@ -196,7 +196,7 @@ pub fn tables(blob: &'static [u8]) {
         };
         let world = Supposed { workspace: "/repo".into(), ..Supposed::default() };
         let _ = reflex_engine::analyze(&event, root, &world);
-        let _ = policy.map(|policy| judge_event(&event, policy, root, &world));
+        let _ = policy.as_ref().map(|policy| judge_event(&event, policy, root, &world));
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::project::Project;
-use crate::{bench, linear};
+use crate::{bench, linear, reference};
 
 /// Checks every Markdown page of the project.
 pub(crate) fn check(project: &Project) -> Result<(), String> {
@@ -17,6 +17,7 @@ pub(crate) fn check(project: &Project) -> Result<(), String> {
     }
     problems.extend(bench::stale(project)?);
     problems.extend(linear::stale(project)?);
+    problems.extend(reference::stale(project)?);
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
 }
 

@@ -6,6 +6,7 @@ mod clients;
 mod docs;
 mod linear;
 mod project;
+mod reference;
 mod release;
 mod score;
 mod steps;
@@ -29,6 +30,7 @@ usage: cargo xtask COMMAND
                     with --check compare the instructions with that page and write nothing
   score [--check]   judge the development corpora and write docs/reference/quality.md;
                     with --check hold every case against that page and write nothing
+  docs              write the pages that come from data: docs/reference/rules.md and the schemas
   linear            count the release's instructions at four sizes of many constructs, write docs/reference/limits.md
 ";
 
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         ["bench"] => project().and_then(|project| bench::write(&project)),
         ["score"] => project().and_then(|project| score::write(&project)),
         ["score", "--check"] => project().and_then(|project| score::check(&project)),
+        ["docs"] => project().and_then(|project| reference::write(&project)),
         ["linear"] => project().and_then(|project| linear::write(&project)),
         ["bench", "--check"] => project().and_then(|project| bench::check(&project)),
         #[cfg(unix)]

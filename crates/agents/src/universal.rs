@@ -5,7 +5,7 @@ use crate::{Abilities, Agent, Delivery, Line, Payload, Reply, claude};
 use reflex_engine::shell::Language;
 use reflex_engine::{
     Action, AgentPath, Decision, Event, Finding, Moment, Outcome, Remnant, RemnantKind, Rewrite, Supposed, SupposedGit,
-    Verdict,
+    Verdict, Worth,
 };
 use serde_json::{Map, Value, json};
 
@@ -387,10 +387,11 @@ fn finding(finding: &Finding) -> Value {
         "severity": finding.severity.name(),
         "confidence": percent(finding.confidence),
         "tier": finding.tier.name(),
-        "action": finding.action.map(|action| match action {
-            Decision::Pass => "warn",
-            Decision::Ask => "require_approval",
-            Decision::Deny => "block",
+        "action": finding.fixed.map(|fixed| match fixed {
+            Worth::Record => "log",
+            Worth::Warn => "warn",
+            Worth::Ask => "require_approval",
+            Worth::Deny => "block",
         }),
         "message": finding.message,
         "remedy": finding.remedy,

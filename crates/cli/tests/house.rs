@@ -11,13 +11,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate with those of ours that it may depend on.
-const MAY_IMPORT: [(&str, &[&str]); 7] = [
+const MAY_IMPORT: [(&str, &[&str]); 8] = [
     ("tables", &[]),
     ("shell", &["tables"]),
     ("engine", &["shell", "tables"]),
     ("agents", &["engine"]),
     ("library", &["tables"]),
-    ("host", &["agents", "engine", "library", "shell", "tables"]),
+    ("rules", &["engine", "tables"]),
+    ("host", &["agents", "engine", "library", "rules", "shell", "tables"]),
     ("cli", &["host", "agents", "engine"]),
 ];
 

@@ -2,18 +2,43 @@
 
 use crate::effect::{Effect, Target};
 use crate::facts::Facts;
+use crate::raised::Raised;
 use crate::truth::Truth;
-use crate::{sql, url};
+use crate::{field, runs, sql, url};
 use reflex_shell::Site;
 use reflex_tables::Node;
 
-/// What a condition is about: an effect, and inside of `target:` one of its targets.
+/// What a condition is about: an effect, and inside of `target:` one of its targets; or what a call raises.
 #[derive(Clone, Copy)]
 pub(crate) struct Subject<'a> {
     /// The effect.
-    pub effect: &'a Effect,
+    pub effect: Option<&'a Effect>,
     /// The target.
     pub target: Option<&'a Target>,
+    /// What is raised: rules that people write are asked about it.
+    pub raised: Option<&'a Raised<'a>>,
+}
+
+impl<'a> Subject<'a> {
+    /// An effect.
+    pub(crate) fn effect(effect: &'a Effect) -> Subject<'a> {
+        Subject { effect: Some(effect), target: None, raised: None }
+    }
+
+    /// Something that is raised.
+    pub(crate) fn raised(raised: &'a Raised<'a>) -> Subject<'a> {
+        Subject { effect: None, target: None, raised: Some(raised) }
+    }
+
+    /// One target of the effect.
+    pub(crate) fn target(self, target: &'a Target) -> Subject<'a> {
+        Subject { target: Some(target), ..self }
+    }
+
+    /// Which of the call's actions it belongs to.
+    fn action(self) -> Option<usize> {
+        self.effect.map(|effect| effect.action).or(self.raised.and_then(|raised| raised.action))
+    }
 }
 
 /// Evaluates a condition. The entries of a map and the items of a list must all hold; nothing always holds, and what is
@@ -33,9 +58,9 @@ pub(crate) fn evaluate(condition: Node<'_>, subject: Subject<'_>, facts: &Facts<
 }
 
 /// The operators. The library's tests refuse an entry that uses another word.
-pub const OPERATORS: [&str; 15] = [
+pub const OPERATORS: [&str; 18] = [
     "all", "any", "not", "target", "flag", "program", "site", "argument", "text", "sql", "url", "is", "fact", "effect",
-    "also",
+    "also", "field", "runs", "path",
 ];
 
 /// What is cheap is asked first: most conditions fail there, and then no fact is needed.
@@ -44,36 +69,45 @@ fn cost(key: &str) -> u8 {
         "flag" | "program" | "site" | "effect" | "is" | "argument" | "text" => 0,
         "not" | "sql" | "url" => 1,
         "target" | "all" => 2,
-        "any" | "also" => 3,
+        "any" | "also" | "runs" | "path" => 3,
         _ => 4,
     }
 }
 
 fn operator(key: &str, value: Node<'_>, subject: Subject<'_>, facts: &Facts<'_>) -> Truth {
-    let Subject { effect, target } = subject;
     match key {
-        "all" => evaluate(value, subject, facts),
-        "any" => any(value.items().map(|item| evaluate(item, subject, facts))),
-        "not" => evaluate(value, subject, facts).not(),
-        "target" => any(effect.targets.iter().map(|one| evaluate(value, Subject { effect, target: Some(one) }, facts))),
+        "all" => return evaluate(value, subject, facts),
+        "any" => return any(value.items().map(|item| evaluate(item, subject, facts))),
+        "not" => return evaluate(value, subject, facts).not(),
+        "field" => return subject.raised.map_or(Truth::No, |raised| field::holds(value, raised, facts)),
+        "runs" => return Truth::from(subject.action().is_some_and(|action| runs::holds(value, action, facts))),
+        "also" => return subject.action().map_or(Truth::No, |action| facts.also(action, value)),
+        _ => {}
+    }
+    subject.effect.map_or(Truth::No, |effect| of_effect(key, value, effect, subject, facts))
+}
+
+fn of_effect(key: &str, value: Node<'_>, effect: &Effect, subject: Subject<'_>, facts: &Facts<'_>) -> Truth {
+    let target = subject.target;
+    let of_target = |truth: &dyn Fn(&Target) -> Truth| target.map_or(Truth::No, truth);
+    match key {
+        "target" => any(effect.targets.iter().map(|one| evaluate(value, subject.target(one), facts))),
         "flag" => Truth::from(value.texts().any(|flag| effect.flags.contains(&flag))),
         "program" => {
             let command = facts.analysis.command(effect);
             Truth::from(value.texts().any(|name| command.is_some_and(|command| command.name == name)))
         }
         "site" => Truth::from(value.texts().any(|site| site == site_name(effect.site))),
-        "argument" => argument(value, subject, str::to_owned),
-        "text" => argument(value, subject, folded),
+        "argument" => argument(value, effect, target, str::to_owned),
+        "text" => argument(value, effect, target, folded),
         "sql" => {
-            Truth::from(sql::consequences(&written(subject)).any(|word| value.texts().any(|wanted| wanted == word)))
+            let written = written(effect, target);
+            Truth::from(sql::consequences(&written).any(|word| value.texts().any(|wanted| wanted == word)))
         }
-        "url" => Truth::from(value.texts().any(|wanted| url::has(&written(subject), wanted))),
+        "url" => Truth::from(value.texts().any(|wanted| url::has(&written(effect, target), wanted))),
         "effect" => Truth::from(value.texts().any(|name| name == effect.kind.name())),
-        "also" => facts.also(effect, value),
-        "is" => match target {
-            Some(target) => any(value.texts().map(|class| facts.is(effect, target, class))),
-            None => Truth::No,
-        },
+        "is" => of_target(&|target| any(value.texts().map(|class| facts.is(effect, target, class)))),
+        "path" => of_target(&|target| any(value.texts().map(|pattern| facts.lies_at(effect, target, pattern)))),
         "fact" => any(value.texts().map(|name| facts.fact(effect, target, name))),
         _ => Truth::No,
     }
@@ -81,8 +115,8 @@ fn operator(key: &str, value: Node<'_>, subject: Subject<'_>, facts: &Facts<'_>)
 
 /// `*` in a pattern stands for any text. `argument` compares as it is written, `text` without regard to case and the
 /// width of blanks.
-fn argument(value: Node<'_>, subject: Subject<'_>, read: fn(&str) -> String) -> Truth {
-    let written = written(subject);
+fn argument(value: Node<'_>, effect: &Effect, target: Option<&Target>, read: fn(&str) -> String) -> Truth {
+    let written = written(effect, target);
     // A slash is a letter like any other here.
     let plain = |text: &str| read(text).replace('/', "\u{1}");
     let written = plain(&written);
@@ -90,10 +124,10 @@ fn argument(value: Node<'_>, subject: Subject<'_>, read: fn(&str) -> String) -> 
 }
 
 /// The target as it is written, or outside of `target` the operand that says how.
-fn written(subject: Subject<'_>) -> String {
-    match subject.target {
+fn written(effect: &Effect, target: Option<&Target>) -> String {
+    match target {
         Some(target) => target.value.shown(),
-        None => subject.effect.argument.as_ref().map(|value| value.shown()).unwrap_or_default(),
+        None => effect.argument.as_ref().map(|value| value.shown()).unwrap_or_default(),
     }
 }
 

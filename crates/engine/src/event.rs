@@ -148,6 +148,13 @@ pub enum Action {
     },
 }
 
+impl Action {
+    /// Whether it changes nothing and sends nothing but a question.
+    pub fn only_looks(&self) -> bool {
+        matches!(self, Action::Read { .. } | Action::Search { .. } | Action::Fetch { .. } | Action::Prompt { .. })
+    }
+}
+
 /// A path as an agent wrote it. Payloads of one system may be judged on another.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AgentPath {

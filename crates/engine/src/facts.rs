@@ -1,5 +1,7 @@
 //! Facts about targets, asked of the world at most once each and remembered for the call.
 
+mod asked_by_people;
+
 use crate::aliases::{self, Aliases};
 use crate::analyze::Analysis;
 use crate::condition::{self, Subject};
@@ -31,12 +33,14 @@ pub struct Facts<'a> {
     seen: RefCell<BTreeMap<usize, Rc<Seen>>>,
     regenerable: RefCell<BTreeMap<String, Truth>>,
     /// What else the call does, by condition and action: many effects ask the same.
-    accompanied: RefCell<BTreeMap<(u32, usize), Truth>>,
+    accompanied: RefCell<BTreeMap<Accompanied, Truth>>,
     /// Where each effect's command points, by its place in memory.
     pointed: RefCell<BTreeMap<usize, Rc<Pointed>>>,
     temporary: Vec<String>,
     /// What earlier calls left behind.
     past: OnceCell<Vec<Remnant>>,
+    /// Folders that people's policies make as good as the workspace.
+    roots: Vec<String>,
     /// Which questions stand in `asked` already, by their word and target.
     told: RefCell<BTreeSet<(usize, usize)>>,
     /// Questions that were asked, with their answers: what `explain` shows.
@@ -44,6 +48,9 @@ pub struct Facts<'a> {
     /// Names of what would be lost, for reasons.
     lost: RefCell<Names>,
 }
+
+/// A condition by its place in memory, and an action.
+type Accompanied = ((usize, u32), usize);
 
 /// The lines of `explain` in their order, each once.
 #[derive(Default)]
@@ -109,10 +116,29 @@ impl<'a> Facts<'a> {
             pointed: RefCell::default(),
             temporary: world.temporary(),
             past: OnceCell::new(),
+            roots: Vec::new(),
             told: RefCell::default(),
             asked: RefCell::default(),
             lost: RefCell::default(),
         }
+    }
+
+    /// The same with folders that are as good as the workspace: `~/` is the home.
+    pub fn with_roots<'r>(mut self, roots: impl Iterator<Item = &'r str>) -> Facts<'a> {
+        let home = &self.event.home;
+        let absolute = |root: &str| match root.strip_prefix("~/") {
+            Some(rest) => path::absolute(rest, home),
+            None => path::absolute(root, "/"),
+        };
+        // The home itself or what lies above it is no project's folder.
+        self.roots = roots.map(absolute).filter(|root| !is_within(home, root)).collect();
+        self
+    }
+
+    /// The workspace, the folders for temporary files and those that policies add.
+    pub(crate) fn roots(&self) -> Vec<String> {
+        let workspace = Some(self.event.workspace.clone()).filter(|workspace| !workspace.is_empty());
+        workspace.into_iter().chain(self.temporary.iter().cloned()).chain(self.roots.iter().cloned()).collect()
     }
 
     /// The questions that were asked so far, with their answers.
@@ -192,14 +218,14 @@ impl<'a> Facts<'a> {
         if everything && class != "git-internals" { Truth::Unknown } else { Truth::Yes }
     }
 
-    /// Whether an effect of the same action fits a condition.
-    pub(crate) fn also(&self, effect: &Effect, condition: Node<'_>) -> Truth {
-        let key = (condition.identity(), effect.action);
+    /// Whether an effect of an action fits a condition.
+    pub(crate) fn also(&self, action: usize, condition: Node<'_>) -> Truth {
+        let key = (condition.identity(), action);
         if let Some(known) = self.accompanied.borrow().get(&key) {
             return *known;
         }
-        let others = self.analysis.effects.iter().filter(|other| other.action == effect.action);
-        let answers = others.map(|effect| condition::evaluate(condition, Subject { effect, target: None }, self));
+        let others = self.analysis.effects.iter().filter(|other| other.action == action);
+        let answers = others.map(|effect| condition::evaluate(condition, Subject::effect(effect), self));
         let truth = answers.max().unwrap_or(Truth::No);
         self.accompanied.borrow_mut().insert(key, truth);
         truth
@@ -215,6 +241,9 @@ impl<'a> Facts<'a> {
     }
 
     fn place(&self, path: &str) -> Place {
+        if let Some(root) = self.roots.iter().find(|root| is_within(path, root)) {
+            return if path == root { Place::Workspace } else { Place::Inside };
+        }
         if !self.world.folds_case() {
             return Place::of(path, self.folders(), &self.temporary);
         }

@@ -3,7 +3,7 @@
 use reflex_shell::{Derivation, Span};
 
 /// One thing that a detector reports. Findings are not decisions: the policy says what they are worth.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Finding {
     /// `subject/name`, stable.
     pub id: String,
@@ -17,8 +17,8 @@ pub struct Finding {
     pub confidence: u32,
     /// Who may lower it.
     pub tier: Tier,
-    /// What is to happen whatever the policy makes of the severity; rules may fix it.
-    pub action: Option<Decision>,
+    /// What is to happen whatever the policy makes of the severity; rules that people write fix it.
+    pub fixed: Option<Worth>,
     /// The harm, in a sentence.
     pub message: String,
     /// What to do instead, if there is something that applies here.
@@ -35,6 +35,47 @@ pub struct Finding {
     pub at: At,
     /// What was asked of the machine and what it answered.
     pub evidence: Vec<String>,
+    /// Which of the event's actions it is about.
+    pub action: Option<usize>,
+    /// Which of the analysis' effects it is about.
+    pub effect: Option<usize>,
+}
+
+/// What a finding leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Worth {
+    /// It stands in the record.
+    #[default]
+    Record,
+    /// The agent is told, and the call may run.
+    Warn,
+    /// A person decides.
+    Ask,
+    /// The call does not run.
+    Deny,
+}
+
+impl Worth {
+    /// The worth of this word; `off`, `pass` and `log` only record.
+    pub fn named(word: &str) -> Option<Worth> {
+        match word {
+            "off" | "pass" | "log" => Some(Worth::Record),
+            "warn" => Some(Worth::Warn),
+            "ask" => Some(Worth::Ask),
+            "block" => Some(Worth::Deny),
+            _ => None,
+        }
+    }
+
+    /// Its word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Worth::Record => "log",
+            Worth::Warn => "warn",
+            Worth::Ask => "ask",
+            Worth::Deny => "block",
+        }
+    }
 }
 
 /// How bad something would be.

@@ -3,43 +3,8 @@
 use crate::effect::{Effect, EffectKind};
 use crate::event::Event;
 use crate::facts::Facts;
-use crate::finding::{Decision, Finding, Rewrite, Severity};
-use reflex_tables::Node;
-
-/// What a severity is worth here.
-#[derive(Debug, Clone, Copy)]
-pub struct Policy {
-    /// Its name: `balanced`, `strict`, …
-    pub name: &'static str,
-    node: Node<'static>,
-}
-
-impl Policy {
-    /// The policy of this name in the library.
-    pub fn named(tables: Node<'static>, name: &str) -> Option<Policy> {
-        let (name, node) = tables.get("policies").entries().find(|(known, _)| *known == name)?;
-        Some(Policy { name, node })
-    }
-
-    fn worth(self, severity: Severity) -> Worth {
-        match self.node.get(severity.name()).text() {
-            "pass" => Worth::Record,
-            "warn" => Worth::Advise,
-            "ask" => Worth::Decide(Decision::Ask),
-            _ => Worth::Decide(Decision::Deny),
-        }
-    }
-
-    fn ask(self) -> Decision {
-        if self.node.get("ask").text() == "deny" { Decision::Deny } else { Decision::Ask }
-    }
-}
-
-enum Worth {
-    Record,
-    Advise,
-    Decide(Decision),
-}
+use crate::finding::{Decision, Finding, Rewrite, Severity, Worth};
+use crate::layers::Policy;
 
 /// What is said about a call, and why.
 #[derive(Debug, Clone, Default)]
@@ -79,20 +44,21 @@ pub enum Precaution {
 }
 
 /// Weighs the findings under the policy.
-pub(crate) fn decide(policy: Policy, facts: &Facts<'_>, findings: Vec<Finding>) -> Verdict {
-    let mut verdict = Verdict { confidence: 100, findings: once_each(findings), ..Verdict::default() };
-    verdict.risk = verdict.findings.iter().map(|finding| finding.severity).max().unwrap_or_default();
+pub(crate) fn decide(policy: &Policy, facts: &Facts<'_>, findings: Vec<Finding>) -> Verdict {
+    let mut verdict = Verdict { confidence: 100, ..Verdict::default() };
+    let weighed = findings.into_iter().map(|finding| {
+        let worth = policy.worth(&finding, facts, &mut verdict.chain);
+        (finding, worth)
+    });
+    let weighed = once_each(weighed.collect());
+    verdict.risk = weighed.iter().map(|(finding, _)| finding.severity).max().unwrap_or_default();
     let mut deciding: Vec<(Decision, String)> = Vec::new();
-    for finding in &verdict.findings {
-        let worth = match finding.action {
-            Some(action) => Worth::Decide(action),
-            None => policy.worth(finding.severity),
-        };
+    for (finding, worth) in &weighed {
         let decision = match worth {
             Worth::Record => continue,
-            Worth::Advise => Decision::Pass,
-            Worth::Decide(Decision::Ask) => policy.ask(),
-            Worth::Decide(decision) => decision,
+            Worth::Warn => Decision::Pass,
+            Worth::Ask => Decision::Ask,
+            Worth::Deny => Decision::Deny,
         };
         verdict.chain.push(format!(
             "{}: {} is worth {} in {}",
@@ -113,10 +79,26 @@ pub(crate) fn decide(policy: Policy, facts: &Facts<'_>, findings: Vec<Finding>) 
     // What would only have been asked about is no news beside what is blocked.
     verdict.reasons =
         deciding.into_iter().filter(|(decision, _)| *decision == verdict.decision).map(|(_, said)| said).collect();
+    verdict.rewrite = sole_rewrite(&weighed, &mut verdict);
+    verdict.findings = weighed.into_iter().map(|(finding, _)| finding).collect();
     let first = verdict.findings.first();
     verdict.confidence = first.map_or(100, |finding| finding.confidence);
     verdict.precautions = precautions(facts, verdict.decision);
     verdict
+}
+
+/// The call that may run in place of this one: there is one only if nothing else stands against the call. Two that
+/// differ are none.
+fn sole_rewrite(weighed: &[(Finding, Worth)], verdict: &mut Verdict) -> Option<Rewrite> {
+    let against = weighed.iter().filter(|(_, worth)| *worth >= Worth::Ask);
+    let mut rewrites = against.map(|(finding, _)| finding.rewrite.clone());
+    let first = rewrites.next()??;
+    if rewrites.all(|other| other.as_ref() == Some(&first)) {
+        return Some(first);
+    }
+    verdict.chain.push("several rules would put different calls in its place, so none is".into());
+    verdict.decision = Decision::Deny;
+    None
 }
 
 fn word(decision: Decision) -> &'static str {
@@ -127,18 +109,18 @@ fn word(decision: Decision) -> &'static str {
     }
 }
 
-/// Strictest first; an id that fires for several parts is told once, for the first of them.
-fn once_each(mut findings: Vec<Finding>) -> Vec<Finding> {
-    findings.sort_by_key(|finding| std::cmp::Reverse((finding.severity, finding.confidence)));
-    let mut seen: Vec<String> = Vec::new();
-    findings.retain(|finding| {
-        let new = !seen.contains(&finding.id);
-        if new {
-            seen.push(finding.id.clone());
+/// Strictest first; an id that fires for several parts is told once, for the part that weighs most.
+fn once_each(mut findings: Vec<(Finding, Worth)>) -> Vec<(Finding, Worth)> {
+    findings.sort_by_key(|(finding, _)| std::cmp::Reverse((finding.severity, finding.confidence)));
+    let mut kept: Vec<(Finding, Worth)> = Vec::new();
+    for (finding, worth) in findings {
+        match kept.iter_mut().find(|(known, _)| known.id == finding.id) {
+            Some(known) if worth > known.1 => *known = (finding, worth),
+            Some(_) => {}
+            None => kept.push((finding, worth)),
         }
-        new
-    });
-    findings
+    }
+    kept
 }
 
 /// What triggered and why, then the harm and what to do instead.
@@ -203,29 +185,21 @@ impl Verdict {
 mod tests {
     use super::*;
     use crate::analyze::Analysis;
-    use crate::finding::{At, Tier};
+    use crate::finding::Tier;
     use crate::world::Supposed;
+    use reflex_tables::Node;
 
     /// Every severity and, for findings that fix their decision, every decision.
     fn findings() -> Vec<Finding> {
-        let of = |(index, (severity, action)): (usize, (Severity, Option<Decision>))| Finding {
+        let of = |(index, (severity, fixed)): (usize, (Severity, Option<Worth>))| Finding {
             id: format!("test/{index}"),
-            detector: "test".into(),
-            category: "test".into(),
             severity,
             confidence: 50,
             tier: Tier::Recommended,
-            action,
-            message: String::new(),
-            remedy: String::new(),
-            command: String::new(),
-            rewrite: None,
-            otherwise: Decision::Deny,
-            judgeable: false,
-            at: At::default(),
-            evidence: Vec::new(),
+            fixed,
+            ..Finding::default()
         };
-        let actions = [None, Some(Decision::Pass), Some(Decision::Ask), Some(Decision::Deny)];
+        let actions = [None, Some(Worth::Warn), Some(Worth::Ask), Some(Worth::Deny)];
         let pairs = Severity::ALL.iter().flat_map(|(severity, _)| actions.map(|action| (*severity, action)));
         pairs.enumerate().map(of).collect()
     }
@@ -236,14 +210,15 @@ mod tests {
         let facts = Facts::new(&event, &analysis, Node::NIL, &world);
         let worths =
             serde_json::json!({"info": "pass", "low": "pass", "medium": "warn", "high": "ask", "critical": "block"});
-        let blob = reflex_tables::compile::encode(&worths).unwrap().leak();
-        let policy = Policy { name: "test", node: reflex_tables::root(blob) };
+        let tables = serde_json::json!({"policies": {"test": worths}});
+        let blob = reflex_tables::compile::encode(&tables).unwrap().leak();
+        let policy = Policy::named(reflex_tables::root(blob), "test").unwrap();
         let all = findings();
         for one in &all {
             for other in &all {
-                let alone = decide(policy, &facts, vec![one.clone()]);
-                let both = decide(policy, &facts, vec![one.clone(), other.clone()]);
-                let turned = decide(policy, &facts, vec![other.clone(), one.clone()]);
+                let alone = decide(&policy, &facts, vec![one.clone()]);
+                let both = decide(&policy, &facts, vec![one.clone(), other.clone()]);
+                let turned = decide(&policy, &facts, vec![other.clone(), one.clone()]);
                 assert!(both.decision >= alone.decision && both.risk >= alone.risk, "{} {}", one.id, other.id);
                 assert_eq!((both.decision, both.risk), (turned.decision, turned.risk), "{} {}", one.id, other.id);
             }

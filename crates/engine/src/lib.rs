@@ -8,6 +8,7 @@ mod disguise;
 mod effect;
 mod event;
 mod facts;
+mod field;
 mod finding;
 mod fingerprint;
 mod gatekeeper;
@@ -15,12 +16,17 @@ mod glob;
 pub mod injection;
 mod latency;
 mod later;
+mod layers;
 pub mod loopbreaker;
 mod path;
 mod points;
 mod quote;
+mod raised;
 mod recipe;
 mod remnant;
+mod rewrite;
+mod rules;
+mod runs;
 mod scripts;
 mod secret;
 mod sentinel;
@@ -34,14 +40,18 @@ pub use condition::OPERATORS;
 pub use effect::{Effect, EffectKind, Sort, Target, TargetPath};
 pub use event::{Action, AgentPath, Event, Flavour, Moment, Outcome};
 pub use facts::Facts;
-pub use finding::{At, Decision, Finding, Rewrite, Severity, Tier};
+pub use field::{FIELD_OPERATORS, MOST_PATTERN};
+pub use finding::{At, Decision, Finding, Rewrite, Severity, Tier, Worth};
 pub use fingerprint::Fingerprint;
-pub use gatekeeper::{Policy, Precaution, Verdict, way_on};
+pub use gatekeeper::{Precaution, Verdict, way_on};
 pub use glob::fits;
 pub use latency::{Latency, Tick};
+pub use layers::{Authority, Layer, Policy};
 pub use path::{Folders, Place, absolute, is_absolute, is_below, is_within, parent};
+pub use raised::{RULE_EVENTS, RULE_FIELDS, Raised};
 pub use reflex_shell as shell;
 pub use remnant::{Remnant, RemnantKind, written_by};
+pub use rules::{Answer, ask};
 pub use scripts::{Script, Usage};
 pub use secret::{Secret, find as find_secrets, redact, redacted};
 pub use sentinel::Weighed;
@@ -72,12 +82,20 @@ pub struct Judgement {
     pub left: Vec<Remnant>,
 }
 
-/// Judges one event: analysis, detectors, gatekeeper.
-pub fn judge(event: &Event, policy: Policy, tables: Node<'static>, world: &dyn World) -> Judgement {
+/// Judges one event before it runs: analysis, detectors, gatekeeper.
+pub fn judge(event: &Event, policy: &Policy, tables: Node<'static>, world: &dyn World) -> Judgement {
+    let mut judgement = judge_once(event, policy, tables, world);
+    if judgement.verdict.rewrite.is_some() {
+        rewrite::judge_again(event, &mut judgement.verdict, &|event| judge_once(event, policy, tables, world).verdict);
+    }
+    judgement
+}
+
+fn judge_once(event: &Event, policy: &Policy, tables: Node<'static>, world: &dyn World) -> Judgement {
     let mut watch = latency::Stopwatch::new(world);
     let analysis = analyze(event, tables, world);
     watch.stop("analyze");
-    let facts = Facts::new(event, &analysis, tables, world);
+    let facts = Facts::new(event, &analysis, tables, world).with_roots(policy.roots());
     let (mut findings, weighed) = sentinel::inspect(&facts, &|_| true, &mut watch);
     let left = remnant::left_by(&facts, &findings);
     let fingerprint = fingerprint::of(event, &analysis);
@@ -85,19 +103,23 @@ pub fn judge(event: &Event, policy: Policy, tables: Node<'static>, world: &dyn W
     let step = Step { goals, ..loopbreaker::step::of(event, &analysis, &fingerprint, tables) };
     findings.extend(loopbreaker::before(&step, &world.past(&step)).iter().map(|circle| circle.finding(&step)));
     watch.stop("loopbreaker");
+    findings.extend(rules::inspect(policy, &facts));
+    findings.extend(layers::broken(policy, &facts));
+    watch.stop("rules");
     let verdict = gatekeeper::decide(policy, &facts, findings);
     let asked = facts.asked();
     watch.stop("gatekeeper");
     Judgement { analysis, verdict, asked, weighed, fingerprint, step, latency: watch.latency(), left }
 }
 
-/// Judges what comes to an agent: a prompt, what a tool gave back. What is done is done, so it is never stopped; the agent
-/// and the person are told that it gives orders, or that the session goes round in circles.
-pub fn overhear(event: &Event, policy: Policy, tables: Node<'static>, world: &dyn World) -> Judgement {
+/// Judges what comes to an agent: a prompt, what a tool gave back, the begin and end of a session. What is done is done,
+/// so by itself it is never stopped; the agent and the person are told that it gives orders, or that the session goes
+/// round in circles, and what people's rules say.
+pub fn overhear(event: &Event, policy: &Policy, tables: Node<'static>, world: &dyn World) -> Judgement {
     let mut watch = latency::Stopwatch::new(world);
     let analysis = analyze(event, tables, world);
     watch.stop("analyze");
-    let facts = Facts::new(event, &analysis, tables, world);
+    let facts = Facts::new(event, &analysis, tables, world).with_roots(policy.roots());
     let fingerprint = fingerprint::of(event, &analysis);
     let mut findings: Vec<Finding> =
         heard(event).filter_map(|(place, text)| injection::finding(text, place, tables)).collect();
@@ -115,6 +137,8 @@ pub fn overhear(event: &Event, policy: Policy, tables: Node<'static>, world: &dy
         findings.extend(loopbreaker::after(&past).iter().map(|circle| circle.finding(&step)));
     }
     watch.stop("loopbreaker");
+    findings.extend(rules::inspect(policy, &facts));
+    watch.stop("rules");
     let verdict = gatekeeper::decide(policy, &facts, findings);
     watch.stop("gatekeeper");
     let latency = watch.latency();

@@ -132,7 +132,7 @@ impl Circle {
             severity: self.severity,
             confidence: self.confidence,
             tier: Tier::Recommended,
-            action: None,
+            fixed: None,
             message: self.message.clone(),
             remedy: self.remedy.into(),
             command: crate::quote::shortened(&now.text),
@@ -141,6 +141,8 @@ impl Circle {
             judgeable: false,
             at: At { within: "session".into(), span: Default::default(), derived: Vec::new() },
             evidence: Vec::new(),
+            action: None,
+            effect: None,
         }
     }
 }

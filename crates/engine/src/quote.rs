@@ -27,8 +27,23 @@ pub(crate) fn guilty_part(effect: &Effect, facts: &Facts<'_>) -> String {
         return shortened(&effect.argument.as_ref().map_or(String::new(), |about| about.shown()));
     }
     let derived = effect.origin.derivation.and_then(|_| facts.analysis.command(effect)).map(words);
+    let part = |command: &'_ str| derived.clone().unwrap_or_else(|| effect.origin.span.of(command).to_owned());
+    of_action(facts, effect.action, &part)
+}
+
+/// An action as a whole.
+pub(crate) fn action_part(facts: &Facts<'_>, action: usize) -> String {
+    of_action(facts, action, &str::to_owned)
+}
+
+fn of_action(facts: &Facts<'_>, action: usize, part: &dyn Fn(&str) -> String) -> String {
+    let action = facts.event.actions.get(action);
+    let command = match action {
+        Some(Action::Shell { command, .. }) => part(command),
+        _ => String::new(),
+    };
     let text = match action {
-        Some(Action::Shell { command, .. }) => derived.as_deref().unwrap_or(effect.origin.span.of(command)),
+        Some(Action::Shell { .. }) => &command,
         Some(Action::Read { path } | Action::Search { path } | Action::Delete { path }) => &path.text,
         Some(Action::Write { path, .. } | Action::Edit { path, .. }) => &path.text,
         Some(Action::Fetch { url }) => url,

@@ -46,7 +46,7 @@ pub(crate) fn inspect(
             let severity = holds.then(|| severity(rule, effect, facts)).flatten();
             let fires = severity.is_some();
             weighed.push(Weighed { effect: index, rule: rule.get("id").text(), truth, fires });
-            findings.extend(severity.map(|severity| finding(rule, severity, effect, facts, truth)));
+            findings.extend(severity.map(|severity| finding(rule, severity, (index, effect), facts, truth)));
         }
     }
     watch.stop(detector);
@@ -55,7 +55,7 @@ pub(crate) fn inspect(
 
 fn judge(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> (Truth, bool) {
     facts.take_lost();
-    let truth = evaluate(rule.get("when"), Subject { effect, target: None }, facts);
+    let truth = evaluate(rule.get("when"), Subject::effect(effect), facts);
     let fires = match truth {
         Truth::Yes => true,
         Truth::Unknown => rule.get("unknown").text() == "fire",
@@ -90,7 +90,13 @@ fn severity_word(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> &'s
     rule.get("severity").text()
 }
 
-fn finding(rule: Node<'static>, severity: Severity, effect: &Effect, facts: &Facts<'_>, truth: Truth) -> Finding {
+fn finding(
+    rule: Node<'static>,
+    severity: Severity,
+    (index, effect): (usize, &Effect),
+    facts: &Facts<'_>,
+    truth: Truth,
+) -> Finding {
     let lost = facts.take_lost();
     let guilty = guilty_targets(rule, effect, facts);
     let words = Words { guilty: &guilty, effect, facts, lost: &lost, known: truth == Truth::Yes };
@@ -102,7 +108,7 @@ fn finding(rule: Node<'static>, severity: Severity, effect: &Effect, facts: &Fac
         severity,
         confidence: rule.get("confidence").number(),
         tier: Tier::named(rule.get("tier").text()).unwrap_or_default(),
-        action: None,
+        fixed: None,
         message: words.fill(rule.get("message").text()),
         remedy: words.fill(rule.get("remedy").text()),
         command: quote::guilty_part(effect, facts),
@@ -111,6 +117,8 @@ fn finding(rule: Node<'static>, severity: Severity, effect: &Effect, facts: &Fac
         judgeable: false,
         at: at(effect, facts),
         evidence: facts.asked(),
+        action: Some(effect.action),
+        effect: Some(index),
     }
 }
 
@@ -118,12 +126,12 @@ fn finding(rule: Node<'static>, severity: Severity, effect: &Effect, facts: &Fac
 fn guilty_targets<'e>(rule: Node<'static>, effect: &'e Effect, facts: &Facts<'_>) -> Vec<&'e Target> {
     let condition = rule.get("when").get("target");
     let guilty = |target: &&Target| {
-        condition.is_nil() || evaluate(condition, Subject { effect, target: Some(target) }, facts) != Truth::No
+        condition.is_nil() || evaluate(condition, Subject::effect(effect).target(target), facts) != Truth::No
     };
     effect.targets.iter().filter(guilty).collect()
 }
 
-fn at(effect: &Effect, facts: &Facts<'_>) -> At {
+pub(crate) fn at(effect: &Effect, facts: &Facts<'_>) -> At {
     let reading = facts.analysis.reading(effect);
     let mut derived = Vec::new();
     let mut step = effect.origin.derivation;

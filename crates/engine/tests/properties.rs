@@ -36,7 +36,7 @@ fn judged_by(tables: Node<'static>, command: &str, world: &Supposed) -> Judgemen
         actions: vec![Action::Shell { command: command.into(), language: Default::default() }],
         ..Event::default()
     };
-    judge(&event, Policy::named(tables, "balanced").unwrap(), tables, world)
+    judge(&event, &Policy::named(tables, "balanced").unwrap(), tables, world)
 }
 
 fn world() -> Supposed {

@@ -2,6 +2,7 @@
 
 use crate::clock;
 use crate::folders::Folders;
+use crate::layers::{self, Loaded};
 use crate::memory::{self, Heard};
 use crate::record::{self, Scribe, Spent, Told};
 use crate::store::Store;
@@ -11,7 +12,7 @@ use crate::store::session::{History, Whose};
 use crate::world::{LocalWorld, canonical};
 use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, deliver};
 use reflex_engine::{
-    AgentPath, Decision, Event, Fingerprint, Judgement, Moment, Policy, Verdict, World, judge, overhear,
+    AgentPath, Authority, Decision, Event, Fingerprint, Judgement, Moment, Policy, Verdict, World, judge, overhear,
 };
 use std::cell::LazyCell;
 use std::io;
@@ -26,18 +27,22 @@ pub struct Host {
 
 /// The name of the policy under which calls are judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mode(&'static str);
+pub struct Mode {
+    name: &'static str,
+    /// Whether a person asked for it just now; else people's policies may name another.
+    insisted: bool,
+}
 
 impl Default for Mode {
     fn default() -> Mode {
-        Mode("balanced")
+        Mode { name: "balanced", insisted: false }
     }
 }
 
 impl Mode {
     /// The mode of this name, if the library has such a policy.
     pub fn named(name: &str) -> Option<Mode> {
-        Policy::named(reflex_library::tables(), name).map(|policy| Mode(policy.name))
+        Policy::named(reflex_library::tables(), name).map(|policy| Mode { name: policy.name, insisted: true })
     }
 
     /// The names of all modes.
@@ -45,9 +50,9 @@ impl Mode {
         reflex_library::tables().get("policies").entries().map(|(name, _)| name).collect()
     }
 
-    /// What a severity is worth in this mode.
-    pub fn policy(self) -> Option<Policy> {
-        Policy::named(reflex_library::tables(), self.0)
+    /// What a severity is worth in this mode, with people's layers.
+    pub fn policy(self, loaded: &[Loaded]) -> Option<Policy> {
+        layers::policy(self.name, self.insisted, loaded)
     }
 }
 
@@ -71,8 +76,10 @@ impl Host {
         }
         let history = LazyCell::new(|| store.history(whose(&event)));
         let read = nanos(begun);
-        let world = LocalWorld::new(&event.workspace, self.guard()).in_session(&store, whose(&event));
-        let mut judgement = self.judge_in(&event, &world);
+        let loaded = self.layers(&event.workspace);
+        let policy = self.mode.policy(&loaded);
+        let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded)).in_session(&store, whose(&event));
+        let mut judgement = judged(&event, policy.as_ref(), &world);
         judgement.verdict.advise_once(|id| history.told(id));
         remind_of_alarms(&store, || &history, &mut judgement.verdict);
         let scribe = Scribe::new(&store);
@@ -81,7 +88,13 @@ impl Host {
         let released = self.release(heard, &mut judgement, &scribe);
         let delivery = deliver(&event, &judgement.verdict, agent.abilities(&event));
         let latency = Spent { read, judged: &judgement.latency, whole: nanos(begun) };
-        let told = Told { delivery: &delivery, policy: self.mode.0, grant: released.as_deref(), latency };
+        let told = Told {
+            delivery: &delivery,
+            policy: policy.as_ref().map_or(self.mode.name, |policy| policy.name),
+            layers: &loaded,
+            grant: released.as_deref(),
+            latency,
+        };
         let record = record::call(&scribe, heard, &judgement, &told);
         let recorded = store.record(record, record::is_durable(&judgement));
         let call = memory::call(heard, &judgement, released.is_some());
@@ -119,9 +132,10 @@ impl Host {
 
     /// What became of a call: matched with what was said about it before.
     fn after(&self, agent: &Agent, event: &Event, store: &Store) -> Reply {
-        let world = LocalWorld::new(&event.workspace, self.guard()).in_session(store, whose(event));
+        let loaded = self.layers(&event.workspace);
+        let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded)).in_session(store, whose(event));
         // What it did is done; what it brought is told of.
-        let judgement = self.judge_in(event, &world);
+        let judgement = judged(event, self.mode.policy(&loaded).as_ref(), &world);
         let fingerprint = &judgement.fingerprint;
         let history = store.history(whose(event));
         let before = history.before(&fingerprint.exact);
@@ -156,8 +170,8 @@ impl Host {
         let id = clock::uuid();
         let heard = Heard { id: &id, event: &event, fingerprint: &Fingerprint::default() };
         let judgement = unjudged(denied);
-        let told =
-            Told { delivery: &delivery, policy: self.mode.0, grant: None, latency: Spent::none(&judgement.latency) };
+        let latency = Spent::none(&judgement.latency);
+        let told = Told { delivery: &delivery, policy: self.mode.name, layers: &[], grant: None, latency };
         let record = record::call(&Scribe::new(&store), heard, &judgement, &told);
         let recorded = store.record(record, denied == Decision::Deny);
         told_if_lost((agent.refuse)(word, moment, &reason), recorded, Ok(()))
@@ -192,24 +206,39 @@ impl Host {
 
     /// Judges an event on this machine. Only what has not run yet is judged by its effects.
     pub fn judge(&self, event: &Event) -> Judgement {
-        let world = LocalWorld::new(&event.workspace, self.guard());
-        self.judge_in(event, &world)
+        let loaded = self.layers(&event.workspace);
+        let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded));
+        judged(event, self.mode.policy(&loaded).as_ref(), &world)
     }
 
-    /// Judges an event in another world.
+    /// The name of the policy under which an event is judged.
+    pub fn policy_name(&self, event: &Event) -> &'static str {
+        self.mode.policy(&self.layers(&event.workspace)).map_or(self.mode.name, |policy| policy.name)
+    }
+
+    /// People's rules and policies that are in force in a workspace.
+    pub fn layers(&self, workspace: &str) -> Vec<Loaded> {
+        layers::load(&self.folders, Path::new(workspace), &self.store())
+    }
+
+    /// Judges an event in another world, by the library alone.
     pub fn judge_in(&self, event: &Event, world: &dyn World) -> Judgement {
-        let tables = reflex_library::tables();
-        match self.mode.policy() {
-            Some(policy) if event.moment.is_before_execution() => judge(event, policy, tables, world),
-            Some(policy) if matches!(event.moment, Moment::AfterTool | Moment::Prompt) => {
-                overhear(event, policy, tables, world)
-            }
-            _ => unjudged(Decision::Pass),
-        }
+        self.judge_with(event, world, &[])
+    }
+
+    /// Judges an event in another world and by these layers.
+    pub fn judge_with(&self, event: &Event, world: &dyn World, loaded: &[Loaded]) -> Judgement {
+        judged(event, self.mode.policy(loaded).as_ref(), world)
     }
 
     pub(crate) fn guard(&self) -> Vec<String> {
         [&self.folders.config, &self.folders.state, &self.folders.cache].map(|path| shown(path)).into()
+    }
+
+    /// The same with further folders of the user's rules.
+    fn guard_with(&self, loaded: &[Loaded]) -> Vec<String> {
+        let further = loaded.iter().filter(|one| one.layer.authority != Authority::Project);
+        self.guard().into_iter().chain(further.map(|one| shown(&one.place.folder))).collect()
     }
 
     /// Where the guard keeps its files.
@@ -260,6 +289,23 @@ fn remind_of_alarms<'h>(store: &Store, history: impl FnOnce() -> &'h History, ve
 pub fn rule_place(id: &str) -> Option<String> {
     let at = reflex_library::tables().get("rules").get(id).get("at").text();
     (!at.is_empty()).then(|| format!("library/{at}"))
+}
+
+/// Every rule of the library, by id.
+pub fn library_rules() -> impl Iterator<Item = reflex_tables::Node<'static>> {
+    reflex_library::tables().get("rules").entries().map(|(_, rule)| rule)
+}
+
+/// Judges what has not run by its effects, all else by what it brings and by people's rules.
+fn judged(event: &Event, policy: Option<&Policy>, world: &dyn World) -> Judgement {
+    let tables = reflex_library::tables();
+    match policy {
+        Some(policy) if event.moment.is_before_execution() => judge(event, policy, tables, world),
+        Some(policy) if matches!(event.moment, Moment::AfterTool | Moment::Prompt) || !policy.layers().is_empty() => {
+            overhear(event, policy, tables, world)
+        }
+        _ => unjudged(Decision::Pass),
+    }
 }
 
 /// A decision that no judgement stands behind.

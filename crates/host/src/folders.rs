@@ -32,6 +32,16 @@ impl Folders {
             home,
         }
     }
+
+    /// Whether the environment leads to another configuration than the password database: whoever starts us could have
+    /// moved it, so what lies there may only tighten.
+    pub fn moved_config(&self) -> bool {
+        // Tests have no entry of their own in the password database.
+        if cfg!(debug_assertions) && std::env::var_os("REFLEX_TEST_OWN_HOME").is_some() {
+            return false;
+        }
+        home_by_password_database().is_none_or(|home| self.config != home.join(".config/reflex"))
+    }
 }
 
 /// The home that `/etc/passwd` names for this user.

@@ -7,6 +7,7 @@ mod clock;
 pub mod doctor;
 mod folders;
 pub mod git;
+pub mod layers;
 mod memory;
 pub mod person;
 mod record;
@@ -15,8 +16,9 @@ mod trust;
 mod wiring;
 mod world;
 
-pub use answer::{Host, Mode, rule_place};
+pub use answer::{Host, Mode, library_rules, rule_place};
 pub use clock::{duration, moment, now, timestamp};
 pub use folders::Folders;
+pub use reflex_rules as rules;
 pub use wiring::{Change, Wiring};
 pub use world::LocalWorld;

@@ -1,6 +1,7 @@
 //! What is written about a call: its structure, its text without secrets, what was found, decided and said.
 
 use crate::clock;
+use crate::layers::{self, Loaded};
 use crate::memory::Heard;
 use crate::store::session::Call;
 use crate::store::{SCHEMA, Store};
@@ -104,6 +105,8 @@ pub(crate) struct Told<'a> {
     pub(crate) delivery: &'a Delivery,
     /// The name of the policy.
     pub(crate) policy: &'a str,
+    /// People's files that were in force.
+    pub(crate) layers: &'a [Loaded],
     /// The id of the person's yes that was used.
     pub(crate) grant: Option<&'a str>,
     /// How long it took.
@@ -148,6 +151,9 @@ pub(crate) fn call(
     let mut put = |key: &str, value: Value| drop(record.insert(key.into(), value));
     put("policy", told.policy.into());
     put("library", reflex_library::DIGEST.into());
+    if !told.layers.is_empty() {
+        put("layers", layers::record(told.layers));
+    }
     put("decision", decision(verdict.decision).into());
     put("risk", verdict.risk.risk().into());
     let Delivery::Say { decision: said, reason } = told.delivery else { return record };

@@ -59,6 +59,11 @@ impl Store {
         self.record(crate::record::note(self, kind, fields), true)
     }
 
+    /// Where a person's yes to the files of workspaces is kept.
+    pub(crate) fn trust_folder(&self) -> PathBuf {
+        self.folder.join("trust")
+    }
+
     /// Whether records hold no texts of calls, as a person has chosen.
     pub fn structure_only(&self) -> bool {
         self.folder.join("audit/structure-only").exists()
@@ -113,7 +118,7 @@ fn kept(path: &Path, make: impl FnOnce() -> String) -> io::Result<String> {
 }
 
 /// A small file, replaced at once or not at all.
-fn put(path: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn put(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     log::make_folder(folder)?;
     let draft = draft(folder, text)?;

@@ -68,9 +68,9 @@ impl<'a> Node<'a> {
         (self.word >> 3) as usize
     }
 
-    /// The same number for the same record of a blob: a key to remember answers by.
-    pub fn identity(self) -> u32 {
-        self.word
+    /// The same for the same record of a blob: a key to remember answers by.
+    pub fn identity(self) -> (usize, u32) {
+        (self.bytes.as_ptr() as usize, self.word)
     }
 
     /// Whether the value is absent.

@@ -313,12 +313,12 @@ pub(super) fn person(store: &Store, what: &str, id: &str) -> Option<Person> {
     }
 }
 
-fn record(store: &Store, kind: &str, fields: Value) -> Result<(), String> {
+pub(super) fn record(store: &Store, kind: &str, fields: Value) -> Result<(), String> {
     store.note(kind, fields).map_err(|error| format!("this cannot be recorded, so it is not done: {error}"))
 }
 
 /// The person's answer at the terminal itself, whatever stands on standard input.
-fn confirmed(question: &str) -> bool {
+pub(super) fn confirmed(question: &str) -> bool {
     let Ok(mut terminal) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/tty") else { return false };
     let _ = terminal.write_all(question.as_bytes());
     let mut answer = String::new();

@@ -38,9 +38,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
 }
 
 pub(super) fn question(matches: &ArgMatches) -> Result<Question, String> {
-    let mode = text(matches, "mode");
-    let mode =
-        Mode::named(mode).ok_or_else(|| format!("unknown mode `{mode}`; there are {}", Mode::names().join(", ")))?;
+    let mode = mode(matches)?;
     let agent = text(matches, "agent");
     let agent = reflex_agents::find(agent).ok_or_else(|| format!("unknown agent `{agent}`"))?;
     let host = Host::new(mode);
@@ -64,6 +62,15 @@ pub(super) fn question(matches: &ArgMatches) -> Result<Question, String> {
         ..Event::default()
     });
     Ok(Question { host, agent, event })
+}
+
+/// The mode that a person insists on, else the one that people's policies name.
+fn mode(matches: &ArgMatches) -> Result<Mode, String> {
+    if matches.value_source("mode") != Some(ValueSource::CommandLine) {
+        return Ok(Mode::default());
+    }
+    let mode = text(matches, "mode");
+    Mode::named(mode).ok_or_else(|| format!("unknown mode `{mode}`; there are {}", Mode::names().join(", ")))
 }
 
 /// The call whose payload stands on standard input, as the hook would be given it.

@@ -4,7 +4,7 @@ mod marked;
 mod stages;
 
 use super::check::{Question, code, question, subject, word};
-use super::{complain, print, text};
+use super::{complain, print};
 use crate::paint::Paint;
 use crate::status;
 use crate::visible::visible;
@@ -28,7 +28,8 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         }
     };
     let judgement = question.host.judge(&question.event);
-    let stages = stages(&question.event, text(matches, "mode"), &judgement);
+    let policy = question.host.policy_name(&question.event);
+    let stages = stages(&question.event, policy, &judgement);
     if matches.get_flag("json") {
         print(&as_json(&question, &judgement, &stages).to_string());
     } else {

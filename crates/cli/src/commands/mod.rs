@@ -3,11 +3,14 @@
 mod approve;
 mod audit;
 mod check;
+mod config;
 mod demo;
 mod doctor;
 mod eval;
 mod explain;
+mod rules;
 mod status;
+mod trust;
 mod why;
 mod wire;
 
@@ -41,6 +44,9 @@ pub(crate) fn run() -> u8 {
         Some(("why", matches)) => why::why(matches),
         Some(("report-fp", matches)) => why::report(matches),
         Some(("audit", matches)) => audit::run(matches),
+        Some(("rules", matches)) => rules::run(matches),
+        Some(("config", matches)) => config::run(matches),
+        Some(("trust", matches)) => trust::run(matches),
         Some(("status", matches)) => status::run(matches),
         Some(("completions", matches)) => completions(matches),
         _ => code::USAGE,
@@ -99,6 +105,7 @@ fn grammar() -> Command {
                 .arg(json()),
         )
         .subcommands(memory())
+        .subcommands(people())
         .subcommand(
             Command::new("completions")
                 .about("Print a shell's completions")
@@ -138,6 +145,44 @@ fn memory() -> Vec<Command> {
         Command::new("status").about("Say whether the guard is alive and what a person should know").arg(json()),
         audit_grammar(),
     ]
+}
+
+/// What people write themselves.
+fn people() -> Vec<Command> {
+    let paths = |help| Arg::new("path").num_args(0..).value_name("PATH").help(help);
+    let own = "Files or folders; without one all that counts in this folder";
+    let rules = Command::new("rules")
+        .about("The rules of the library and your own")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(Command::new("list").about("Print every rule that counts in this folder").arg(json()))
+        .subcommand(
+            Command::new("show")
+                .about("Print one rule")
+                .arg(Arg::new("id").required(true).value_name("ID").help("Such as git/push-force or user/NAME"))
+                .arg(json()),
+        )
+        .subcommand(
+            Command::new("validate").about("Say what is wrong with rules and policies").arg(paths(own)).arg(json()),
+        )
+        .subcommand(Command::new("test").about("Play the examples that rules carry").arg(paths(own)))
+        .subcommand(
+            Command::new("new")
+                .about("Print a rule to begin with, about a call of the audit log if you name one")
+                .arg(Arg::new("id").value_name("ID").help("The id of a record or of a refused call")),
+        );
+    let config = Command::new("config").about("What your files set").subcommand_required(true).subcommand(
+        Command::new("show")
+            .about("Print every key that counts in this folder")
+            .arg(flag("origin", "With the file and line that sets it"))
+            .arg(json()),
+    );
+    let trust = Command::new("trust")
+        .about("Accept the files in .reflex of this workspace, so that they may also loosen; only a person can")
+        .arg(option("reason", "TEXT", "Why").default_value(""))
+        .arg(flag("revoke", "Take it back"))
+        .arg(flag("show", "Show what would be accepted, and accept nothing"));
+    vec![rules, config, trust]
 }
 
 fn audit_grammar() -> Command {

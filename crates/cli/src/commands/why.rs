@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use std::io::Write;
 
 /// The record of a call, by the id a person was given or its own; of several the newest.
-fn record(host: &Host, id: &str) -> Option<Map<String, Value>> {
+pub(super) fn record(host: &Host, id: &str) -> Option<Map<String, Value>> {
     let by = |field: &str| {
         let search = Search { fields: vec![(field.into(), id.into())], ..Search::default() };
         let found = host.store().log().search(&search, 20).ok()?;

@@ -1,0 +1,55 @@
+//! `reflex config show`: every key of people's policies, and who sets it.
+
+use super::{print, rules};
+use crate::status;
+use crate::visible::visible;
+use clap::ArgMatches;
+use reflex_host::{Host, Mode};
+use serde_json::{Value, json};
+
+pub(super) fn run(matches: &ArgMatches) -> u8 {
+    match matches.subcommand() {
+        Some(("show", matches)) => show(matches),
+        _ => status::USAGE,
+    }
+}
+
+fn show(matches: &ArgMatches) -> u8 {
+    let host = Host::new(Mode::default());
+    let policy = host.policy_name(&host.placed(Default::default()));
+    let layers = rules::here(&host);
+    if matches.get_flag("json") {
+        let rows: Vec<Value> = layers
+            .iter()
+            .map(|layer| {
+                let keys = layer.origins().iter().map(|(key, at, value)| json!({"key": key, "at": at, "value": value}));
+                json!({
+                    "layer": layer.loaded.layer.authority.name(), "folder": layer.loaded.place.folder,
+                    "loosens": layer.loaded.layer.loosens, "why_tight": layer.loaded.why_tight,
+                    "digest": layer.loaded.digest, "problems": layer.loaded.layer.problems,
+                    "keys": keys.collect::<Vec<_>>(), "rules": layer.compiled.rules.len(),
+                })
+            })
+            .collect();
+        print(&json!({"schema": "reflex/config-v1", "policy": policy, "layers": rows}).to_string());
+        return status::OK;
+    }
+    print(&format!("policy {policy}"));
+    if layers.is_empty() {
+        print("no file of yours, of this project or of the administrator says anything");
+    }
+    for layer in &layers {
+        let counts = match &layer.loaded.why_tight {
+            Some(why) => format!("only tightens: {}", visible(why)),
+            None => "may loosen".into(),
+        };
+        let (name, folder) = (layer.loaded.layer.authority.name(), layer.loaded.place.folder.display());
+        print(&format!("{name} {} ({} rules; {counts})", visible(&folder.to_string()), layer.compiled.rules.len()));
+        for (key, at, value) in layer.origins() {
+            let at = if matches.get_flag("origin") { format!("   {}", visible(at)) } else { String::new() };
+            print(&format!("  {key}: {}{at}", visible(&value.to_string())));
+        }
+        layer.loaded.layer.problems.iter().for_each(|problem| print(&format!("  PROBLEM {}", visible(problem))));
+    }
+    status::OK
+}

@@ -1,0 +1,279 @@
+//! `reflex rules`: list, show, validate, test, new.
+
+use super::{complain, print, text, why};
+use crate::status;
+use crate::visible::visible;
+use annotate_snippets::{AnnotationKind, Level as Shown, Renderer, Snippet};
+use clap::ArgMatches;
+use reflex_agents::universal;
+use reflex_engine::Event;
+use reflex_host::layers::{Opened, named, open};
+use reflex_host::rules::{Level, Problem, Rule, SourceFile};
+use reflex_host::{Host, Mode, library_rules};
+use serde_json::{Map, Value, json};
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+pub(super) fn run(matches: &ArgMatches) -> u8 {
+    match matches.subcommand() {
+        Some(("list", matches)) => list(matches),
+        Some(("show", matches)) => show(matches),
+        Some(("validate", matches)) => validate(matches),
+        Some(("test", matches)) => test(matches),
+        Some(("new", matches)) => begin(matches),
+        _ => status::USAGE,
+    }
+}
+
+/// The layers that count where we are.
+pub(super) fn here(host: &Host) -> Vec<Opened> {
+    let workspace = host.placed(Event::default()).workspace;
+    open(host.folders(), std::path::Path::new(&workspace), &host.store())
+}
+
+/// One rule as `list` and `show` tell it.
+struct Row {
+    id: String,
+    weight: String,
+    tier: String,
+    message: String,
+    at: String,
+    all: Value,
+}
+
+fn rows(host: &Host) -> Vec<Row> {
+    let mut rows: Vec<Row> = library_rules()
+        .map(|rule| {
+            let text = |key: &str| rule.get(key).text().to_owned();
+            let keys = ["id", "category", "severity", "tier", "detector", "message", "remedy", "unknown"];
+            let all: Map<String, Value> = keys.iter().map(|key| ((*key).to_owned(), text(key).into())).collect();
+            Row {
+                id: text("id"),
+                weight: text("severity"),
+                tier: text("tier"),
+                message: text("message"),
+                at: format!("library/{}", text("at")),
+                all: Value::Object(all),
+            }
+        })
+        .collect();
+    for layer in here(host) {
+        rows.extend(layer.compiled.rules.iter().map(|rule| own_row(&layer, rule)));
+    }
+    rows
+}
+
+fn own_row(layer: &Opened, rule: &Rule) -> Row {
+    let conditions: Vec<String> = rule.conditions.iter().map(reflex_host::rules::Condition::shown).collect();
+    let weight = if rule.enabled { rule.action.clone() } else { "off".into() };
+    let all = json!({
+        "id": layer.id(rule), "version": rule.version, "category": rule.category, "severity": rule.severity.name(),
+        "tier": rule.tier.name(), "action": rule.action, "enabled": rule.enabled, "events": rule.events,
+        "conditions": conditions, "message": rule.message, "description": rule.description,
+    });
+    let tier = rule.tier.name().to_owned();
+    Row { id: layer.id(rule), weight, tier, message: rule.message.clone(), at: rule.at.clone(), all }
+}
+
+fn list(matches: &ArgMatches) -> u8 {
+    let rows = rows(&Host::new(Mode::default()));
+    if matches.get_flag("json") {
+        let rows: Vec<Value> = rows.into_iter().map(|row| with_place(row.all, &row.at)).collect();
+        print(&json!({"schema": "reflex/rules-v1", "rules": rows}).to_string());
+        return status::OK;
+    }
+    let width = rows.iter().map(|row| row.id.chars().count()).max().unwrap_or(0);
+    for row in rows {
+        let padding = " ".repeat(width.saturating_sub(row.id.chars().count()));
+        print(&format!("{}{padding}  {:8}  {:11}  {}", visible(&row.id), row.weight, row.tier, visible(&row.message)));
+    }
+    status::OK
+}
+
+fn with_place(mut all: Value, at: &str) -> Value {
+    if let Some(all) = all.as_object_mut() {
+        all.insert("at".into(), at.into());
+    }
+    all
+}
+
+fn show(matches: &ArgMatches) -> u8 {
+    let id = text(matches, "id");
+    let rows = rows(&Host::new(Mode::default()));
+    let Some(row) = rows.iter().find(|row| row.id == id || row.id.split_once('/').is_some_and(|(_, name)| name == id))
+    else {
+        let known: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+        let near = reflex_host::rules::nearest(id, &known);
+        let near = near.map_or(String::new(), |near| format!(", did you mean `{near}`?"));
+        complain(&format!("there is no rule `{}`{near}", visible(id)));
+        return status::FOUND;
+    };
+    let all = with_place(row.all.clone(), &row.at);
+    if matches.get_flag("json") {
+        print(&all.to_string());
+        return status::OK;
+    }
+    for (key, value) in all.as_object().into_iter().flatten() {
+        let shown = match value {
+            Value::String(text) => text.clone(),
+            Value::Array(items) => items
+                .iter()
+                .map(|item| item.as_str().map_or(item.to_string(), str::to_owned))
+                .collect::<Vec<_>>()
+                .join("; "),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => value.to_string(),
+        };
+        if !shown.is_empty() {
+            print(&format!("{key:12} {}", visible(&shown)));
+        }
+    }
+    status::OK
+}
+
+/// The layers that a person names, else all that count here.
+fn asked(matches: &ArgMatches, host: &Host) -> Result<Vec<Opened>, String> {
+    let paths: Vec<PathBuf> = matches.get_many::<String>("path").into_iter().flatten().map(PathBuf::from).collect();
+    if paths.is_empty() { Ok(here(host)) } else { Ok(vec![named(&paths)?]) }
+}
+
+fn validate(matches: &ArgMatches) -> u8 {
+    let opened = match asked(matches, &Host::new(Mode::default())) {
+        Ok(opened) => opened,
+        Err(problem) => {
+            complain(&visible(&problem));
+            return status::FOUND;
+        }
+    };
+    let unreadable: Vec<String> = opened.iter().flat_map(|layer| layer.loaded.place.list().problems).collect();
+    let problems: Vec<(&SourceFile, &Problem)> = opened.iter().flat_map(problems_of).collect();
+    let errors = problems.iter().filter(|(_, problem)| problem.level == Level::Error).count() + unreadable.len();
+    if matches.get_flag("json") {
+        let rows: Vec<Value> = problems.iter().map(|(_, problem)| as_json(problem)).collect();
+        print(&json!({"schema": "reflex/problems-v1", "problems": rows, "unreadable": unreadable}).to_string());
+    } else {
+        problems.iter().for_each(|(file, problem)| print(&underlined(file, problem)));
+        unreadable.iter().for_each(|problem| print(&format!("error: {}", visible(problem))));
+        let files: usize = opened.iter().map(|layer| layer.files.len()).sum();
+        let rules: usize = opened.iter().map(|layer| layer.compiled.rules.len()).sum();
+        let warnings = problems.len() + unreadable.len() - errors;
+        print(&format!("{files} files, {rules} rules in force, {errors} errors, {warnings} warnings"));
+    }
+    if errors > 0 { status::FOUND } else { status::OK }
+}
+
+fn problems_of(layer: &Opened) -> impl Iterator<Item = (&SourceFile, &Problem)> {
+    let file = |problem: &Problem| layer.files.iter().find(|file| file.name == problem.file);
+    layer.compiled.problems.iter().filter_map(move |problem| Some((file(problem)?, problem)))
+}
+
+fn as_json(problem: &Problem) -> Value {
+    let (line, column) = problem.place;
+    let level = if problem.level == Level::Error { "error" } else { "warning" };
+    json!({"level": level, "file": problem.file, "line": line, "column": column, "message": problem.message,
+        "help": problem.help})
+}
+
+/// The problem with the guilty text underlined.
+fn underlined(file: &SourceFile, problem: &Problem) -> String {
+    let level = if problem.level == Level::Error { Shown::ERROR } else { Shown::WARNING };
+    let end = problem.span.end.min(file.text.len()).max(problem.span.start);
+    // A mark over several lines hides what is meant: the first is enough.
+    let first = file.text.get(problem.span.start..end).and_then(|text| text.lines().next()).unwrap_or("");
+    let span = problem.span.start.min(file.text.len())..(problem.span.start + first.len()).min(file.text.len());
+    let message = visible(&problem.message);
+    let name = visible(&file.name);
+    let snippet = Snippet::source(file.text.as_str()).path(name).annotation(AnnotationKind::Primary.span(span));
+    let mut group = level.primary_title(message).element(snippet);
+    if !problem.help.is_empty() {
+        group = group.element(Shown::HELP.message(problem.help.as_str()));
+    }
+    let colours = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let renderer = if colours { Renderer::styled() } else { Renderer::plain() };
+    renderer.render(&[group])
+}
+
+fn test(matches: &ArgMatches) -> u8 {
+    let host = Host::new(Mode::default());
+    let opened = match asked(matches, &host) {
+        Ok(opened) => opened,
+        Err(problem) => {
+            complain(&visible(&problem));
+            return status::FOUND;
+        }
+    };
+    let (mut played, mut wrong) = (0, 0);
+    for layer in &opened {
+        for rule in layer.compiled.rules.iter().filter(|rule| rule.enabled) {
+            let sides = [(true, &rule.fires), (false, &rule.quiet)];
+            for (wanted, example) in sides.iter().flat_map(|(wanted, all)| all.iter().map(move |one| (*wanted, one))) {
+                played += 1;
+                let verdict = fires(&host, layer, rule, example);
+                if verdict != Ok(wanted) {
+                    wrong += 1;
+                    let why = match verdict {
+                        Err(problem) => problem,
+                        Ok(true) => "it fires on this, and should not".to_owned(),
+                        Ok(false) => "it is quiet on this, and should fire".to_owned(),
+                    };
+                    print(&format!("{}: {}: {why}: {example}", rule.at, visible(&rule.name)));
+                }
+            }
+        }
+        let bare = layer.compiled.rules.iter().filter(|rule| rule.fires.is_empty() && rule.enabled);
+        bare.for_each(|rule| print(&format!("{}: {} has no examples", rule.at, visible(&rule.name))));
+    }
+    print(&format!("{played} examples played, {wrong} wrong"));
+    if wrong > 0 { status::FOUND } else { status::OK }
+}
+
+/// Whether a rule fires on an example: a command, `{run: COMMAND, facts: …}` or a universal event.
+fn fires(host: &Host, layer: &Opened, rule: &Rule, example: &Value) -> Result<bool, String> {
+    let mut event = match example {
+        Value::String(command) => json!({"event": "pre-command", "command": command}),
+        Value::Object(map) if map.contains_key("run") => {
+            json!({"event": "pre-command", "command": map.get("run"), "facts": map.get("facts")})
+        }
+        Value::Object(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => example.clone(),
+    };
+    let event = event.as_object_mut().ok_or("this is neither a command nor an event")?;
+    for (key, value) in [("workspace", "/repo"), ("home", "/home/me")] {
+        event.entry(key.to_owned()).or_insert_with(|| value.into());
+    }
+    let call = universal::read(event).map_err(|problem| problem.to_string())?;
+    let world = universal::supposed(event, &call).map_err(|problem| problem.to_string())?;
+    let judgement = host.judge_with(&call, &world, &[layer.loaded.again()]);
+    let id = layer.id(rule);
+    Ok(judgement.verdict.findings.iter().any(|finding| finding.id == id))
+}
+
+/// A rule to begin with.
+fn begin(matches: &ArgMatches) -> u8 {
+    let command = match matches.get_one::<String>("id") {
+        None => "docker system prune".to_owned(),
+        Some(id) => match recorded(id) {
+            Some(command) => command,
+            None => {
+                complain(&format!("no command of `{}` is in the audit log", visible(id)));
+                return status::FOUND;
+            }
+        },
+    };
+    let quoted = |text: &str| format!("'{}'", visible(text).replace('\'', "''"));
+    let words: Vec<&str> = command.split_whitespace().take(2).collect();
+    let name: String =
+        words.join("-").chars().filter(|letter| letter.is_ascii_alphanumeric() || *letter == '-').collect();
+    print(&format!(
+        "name: no-{name}\nversion: 1\ntier: custom\ncategory: safety\ndescription: why this is not wanted here\n\
+         events: [bash_command]\nconditions:\n  - matches_command: {}\naction: ask\nseverity: medium\n\
+         message: what harm it does, in one sentence.\nexamples:\n  fires: [{}]\n  quiet: ['git status']",
+        quoted(&format!("{} *", words.join(" "))),
+        quoted(&command),
+    ));
+    status::OK
+}
+
+fn recorded(id: &str) -> Option<String> {
+    let record = why::record(&Host::new(Mode::default()), id)?;
+    let action = record.get("actions")?.as_array()?.first()?.clone();
+    action.get("command").and_then(Value::as_str).map(str::to_owned)
+}

@@ -1,0 +1,92 @@
+//! `reflex trust`: a person accepts exactly the files that lie in a workspace's `.reflex`.
+
+use super::approve::{confirmed, person, record};
+use super::{complain, print, text};
+use crate::paint::Paint;
+use crate::status;
+use crate::visible::visible;
+use clap::ArgMatches;
+use reflex_engine::Event;
+use reflex_host::layers::{Offer, offer, trust};
+use reflex_host::{Host, Mode};
+use serde_json::json;
+use similar::{ChangeTag, TextDiff};
+use std::path::Path;
+
+pub(super) fn run(matches: &ArgMatches) -> u8 {
+    let host = Host::new(Mode::default());
+    let store = host.store();
+    let workspace = host.placed(Event::default()).workspace;
+    let place = Path::new(&workspace);
+    if matches.get_flag("revoke") {
+        // To take it back makes things safer: anybody may.
+        return match trust::revoke(&store, place) {
+            Ok(true) => {
+                let _ = record(&store, "trust-revoked", json!({"workspace": workspace}));
+                print("the files of this workspace only tighten again");
+                status::OK
+            }
+            Ok(false) => {
+                print("nothing of this workspace was accepted");
+                status::FOUND
+            }
+            Err(error) => {
+                complain(&error.to_string());
+                status::INTERNAL
+            }
+        };
+    }
+    let Some(offered) = offer(host.folders(), place, &store) else {
+        print("there is nothing to accept: this workspace has no .reflex with a policy or rules");
+        return status::FOUND;
+    };
+    show(&offered);
+    if matches.get_flag("show") || offered.accepted {
+        print(if offered.accepted { "exactly this is accepted already" } else { "nothing is accepted" });
+        return status::OK;
+    }
+    let Some(person) = person(&store, "trust", &workspace) else { return status::FOUND };
+    print("Accepted files may loosen what is no core rule, in this repository, until one of them changes.");
+    if !confirmed("Accept exactly these? [y/N] ") {
+        print("nothing is accepted");
+        return status::FOUND;
+    }
+    let yes = offered.yes(&person.name, text(matches, "reason"));
+    let fields = json!({"workspace": workspace, "digest": yes.digest, "by": yes.by, "reason": yes.reason});
+    let done = record(&store, "trust", fields)
+        .and_then(|()| trust::accept(&store, &yes).map_err(|error| format!("it cannot be written: {error}")));
+    match done {
+        Ok(()) => {
+            print("accepted");
+            status::OK
+        }
+        Err(problem) => {
+            complain(&problem);
+            status::INTERNAL
+        }
+    }
+}
+
+/// The files, or what changed in them since a person accepted some.
+fn show(offered: &Offer) {
+    let paint = Paint::of_stdout();
+    for file in &offered.files {
+        let before = offered.before.as_ref().and_then(|trust| {
+            let known = trust.texts.iter().find(|(name, _)| *name == file.name);
+            known.map(|(_, text)| text.as_str())
+        });
+        print(&paint.bold(&visible(&file.name)));
+        let diff = TextDiff::from_lines(before.unwrap_or(""), &file.text);
+        for change in diff.iter_all_changes() {
+            let sign = match change.tag() {
+                ChangeTag::Equal => ' ',
+                ChangeTag::Delete => '-',
+                ChangeTag::Insert => '+',
+            };
+            print(&format!("  {sign} {}", visible(change.value().trim_end_matches('\n'))));
+        }
+    }
+    let gone = offered.before.iter().flat_map(|trust| &trust.texts);
+    let gone = gone.filter(|(name, _)| !offered.files.iter().any(|file| file.name == *name));
+    gone.for_each(|(name, _)| print(&format!("{} is gone", visible(name))));
+}

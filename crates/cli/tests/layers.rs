@@ -1,0 +1,193 @@
+//! People's rules and policies: who may tighten, who may loosen, and what holds when a file is damaged.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on shall stop")]
+
+mod support;
+
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use support::Machine;
+
+/// A machine whose user and project have these files.
+struct Surroundings {
+    machine: Machine,
+    project: PathBuf,
+}
+
+impl Surroundings {
+    fn new() -> Surroundings {
+        let machine = Machine::new();
+        let project = machine.project();
+        Surroundings { machine, project }
+    }
+
+    fn user(self, name: &str, text: &str) -> Surroundings {
+        write(&self.machine.home().join(".config/reflex").join(name), text);
+        self
+    }
+
+    fn own(self, name: &str, text: &str) -> Surroundings {
+        write(&self.project.join(".reflex").join(name), text);
+        self
+    }
+
+    fn run(&self, words: &[&str]) -> (String, i32) {
+        let call = self.machine.reflex(words).folder(&self.project).env("REFLEX_TEST_OWN_HOME", "1");
+        let said = call.run();
+        (said.stdout, said.code)
+    }
+
+    fn verdict(&self, command: &str) -> Value {
+        serde_json::from_str(&self.run(&["check", "--json", command]).0).unwrap()
+    }
+
+    #[track_caller]
+    fn check(&self, command: &str, decision: &str) {
+        let verdict = self.verdict(command);
+        assert_eq!(verdict["decision"], decision, "{command}: {verdict}");
+    }
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+const NO_PRUNE: &str = "name: no-prune\nevents: [bash_command]\nconditions:\n  - matches_command: docker image prune*\n\
+    action: block\nseverity: high\nmessage: '{{command}} is not wanted'\n";
+
+#[test]
+fn a_rule_of_the_user_is_asked_about_the_parsed_command() {
+    let here = Surroundings::new().user("rules/deep/a.yml", NO_PRUNE);
+    here.check("sudo docker 'image' prune -a", "block");
+    here.check("echo docker image prune", "allow");
+    let verdict = here.verdict("docker image prune");
+    assert_eq!(verdict["findings"][0]["id"], "user/no-prune");
+    assert!(verdict["reasons"][0].as_str().unwrap().contains("docker image prune is not wanted."));
+}
+
+#[test]
+fn a_project_tightens_at_once_and_loosens_nothing() {
+    let policy = "rules: {git/push-force: off}\nallowedCommands: [git push --force origin topic]\npreset: observe\n\
+        protectedPaths: [infra/**]\n";
+    let here = Surroundings::new().own("policy.yaml", policy).own("rules/a.yaml", NO_PRUNE);
+    here.check("docker image prune", "block");
+    here.check("git push --force origin topic", "require_approval");
+    here.check("echo x > infra/a", "require_approval");
+    fs::create_dir(here.project.join("infra")).unwrap();
+    here.check("rm -rf infra", "block");
+}
+
+#[test]
+fn the_user_lowers_a_core_rule_only_with_a_reason() {
+    let lowered = |policy: &str| Surroundings::new().user("policy.yaml", policy);
+    lowered("rules: {write/boundary: off}").check("echo x > ~/.toolrc", "require_approval");
+    let reasoned = "rules: {write/boundary: {action: warn, reason: my notes lie there}}";
+    lowered(reasoned).check("echo x > ~/.toolrc", "warn");
+    lowered("preset: observe").check("rm -rf ~", "block");
+    lowered("preset: observe\nreason: a week of measuring").check("rm -rf ~", "allow");
+}
+
+#[test]
+fn an_allowance_is_one_plain_command_and_ends() {
+    let allow = |entry: &str| Surroundings::new().user("policy.yaml", &format!("allow: [{entry}]"));
+    let push = "git push --force origin topic";
+    allow("{argv: [git, push, --force]}").check(push, "allow");
+    allow("{argv: [git, push, --force]}").check(&format!("{push} && rm -rf x"), "require_approval");
+    allow("{argv: [git, push, --force]}").check(&format!("{push} > ../out"), "require_approval");
+    allow("{argv: [git, push, --force]}").check(&format!("GIT_SSH=x {push}"), "require_approval");
+    allow("{glob: 'git push --force origin *'}").check(push, "allow");
+    allow("{glob: 'git push --force origin *'}").check("git push --force other topic", "require_approval");
+    allow(&format!("{{command: '{push}'}}")).check(push, "allow");
+    allow("{rule: git/push-force, until: 2030-01-01, reason: rebase week}").check(push, "allow");
+    allow("{rule: git/push-force, until: 2020-01-01}").check(push, "require_approval");
+    let paths = allow("{rule: write/boundary, path: ['~/.notes/**'], reason: my notes}");
+    paths.check("echo x > ~/.notes/a", "allow");
+    paths.check("echo x > ~/.notes/a; echo x > ~/.b", "require_approval");
+    paths.check("echo x > ~/.notes/../.b", "require_approval");
+}
+
+#[test]
+fn a_damaged_file_keeps_no_other_out_and_its_last_good_form_holds() {
+    let here = Surroundings::new().user("rules/a.yaml", NO_PRUNE).user("rules/b.yaml", "name: [");
+    let verdict = here.verdict("docker image prune");
+    assert_eq!(verdict["decision"], "block");
+    let advice = verdict["advice"][0].as_str().unwrap();
+    assert!(advice.contains("guard/broken-rules") && advice.contains("b.yaml:1:"), "{advice}");
+    write(&here.machine.home().join(".config/reflex/rules/a.yaml"), "name: x\ncondition: [");
+    here.check("docker image prune", "block");
+    let strict = here.run(&["check", "--mode", "strict", "touch a"]).0;
+    assert!(strict.starts_with("require_approval"), "{strict}");
+    assert_eq!(here.run(&["rules", "validate"]).1, 1);
+}
+
+#[test]
+fn a_damaged_cache_is_made_again() {
+    let here = Surroundings::new().user("rules/a.yaml", NO_PRUNE);
+    here.check("docker image prune", "block");
+    let cache = here.machine.home().join(".cache/reflex/rules");
+    let kept = || fs::read_dir(&cache).unwrap().flatten().find(|entry| entry.path().is_file()).unwrap().path();
+    for damage in [&b""[..], b"RFXTAB01", &[0xff; 4000]] {
+        fs::write(kept(), damage).unwrap();
+        here.check("docker image prune", "block");
+    }
+    // What others may write is not read.
+    fs::set_permissions(&cache, fs::Permissions::from_mode(0o777)).unwrap();
+    here.check("docker image prune", "block");
+}
+
+#[test]
+fn an_environment_that_was_moved_only_tightens() {
+    let here = Surroundings::new().user("policy.yaml", "rules: {git/push-force: off, git/status: block}");
+    here.check("git push --force origin topic", "allow");
+    let call = here.machine.reflex(["check", "git push --force origin topic"]).folder(&here.project);
+    assert!(call.run().stdout.starts_with("require_approval"));
+}
+
+#[test]
+fn only_a_person_trusts_a_project() {
+    let here = Surroundings::new().own("policy.yaml", "rules: {git/push-force: off}");
+    let (said, code) = here.run(&["trust"]);
+    assert_eq!(code, 1, "{said}");
+    here.check("git push --force origin topic", "require_approval");
+    assert!(here.run(&["config", "show", "--origin"]).0.contains("only tightens"));
+}
+
+#[test]
+fn a_rewrite_is_offered_only_if_it_would_pass() {
+    let rule = |command: &str| {
+        format!(
+            "name: r\nevents: [bash_command]\nconditions: [{{matches_command: npm install}}]\naction: modify\n\
+            rewrite: {{command: '{command}'}}\nmessage: m\n"
+        )
+    };
+    let verdict = Surroundings::new().user("rules/a.yaml", &rule("npm ci")).verdict("npm install");
+    assert_eq!((&verdict["decision"], &verdict["rewrite"]["command"]), (&"block".into(), &"npm ci".into()));
+    let verdict = Surroundings::new().user("rules/a.yaml", &rule("rm -rf ~")).verdict("npm install");
+    assert!(verdict["rewrite"].is_null(), "{verdict}");
+    let project = Surroundings::new().own("rules/a.yaml", &rule("npm ci"));
+    assert!(project.verdict("npm install")["rewrite"].is_null());
+}
+
+#[test]
+fn what_is_wrong_is_shown_at_its_place() {
+    let rule = "name: a\nevents: [bash_comand]\nconditions:\n  - {field: command, op: containz, pattern: x}\n";
+    let here = Surroundings::new().user("rules/a.yaml", rule);
+    let (said, code) = here.run(&["rules", "validate"]);
+    assert_eq!(code, 1);
+    assert!(said.contains("a.yaml:4:26") && said.contains("^^^^^^^^"), "{said}");
+    assert!(said.contains("did you mean `contains`?") && said.contains("did you mean `bash_command`?"), "{said}");
+}
+
+#[test]
+fn rules_are_listed_shown_and_tested() {
+    let rule = format!("{NO_PRUNE}examples: {{fires: [docker image prune -a], quiet: [docker ps]}}\n");
+    let here = Surroundings::new().user("rules/a.yaml", &rule);
+    let list = here.run(&["rules", "list"]).0;
+    assert!(list.contains("user/no-prune") && list.contains("git/push-force"));
+    assert!(here.run(&["rules", "show", "no-prune"]).0.contains("matches_command"));
+    assert_eq!(here.run(&["rules", "test"]), ("2 examples played, 0 wrong\n".into(), 0));
+    let wrong = Surroundings::new().user("rules/a.yaml", &rule.replace("[docker ps]", "[docker image prune]"));
+    assert_eq!(wrong.run(&["rules", "test"]).1, 1);
+}

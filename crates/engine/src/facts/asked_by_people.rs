@@ -1,0 +1,112 @@
+//! What rules and policies that people write ask about a call.
+
+use super::{Facts, Pattern, fixed_part, meets};
+use crate::effect::{Effect, EffectKind, Target};
+use crate::event::{Action, AgentPath};
+use crate::glob;
+use crate::layers;
+use crate::path::{self, is_within};
+use crate::truth::Truth;
+use reflex_shell::Command;
+use reflex_tables::Node;
+
+impl Facts<'_> {
+    /// The branch that is checked out in the workspace; empty if none is.
+    pub(crate) fn git_branch(&self) -> Option<String> {
+        self.world.branch(&self.event.workspace).map(Option::unwrap_or_default)
+    }
+
+    /// Whether tracked files have changes that are in no commit.
+    pub(crate) fn git_dirty(&self) -> Option<bool> {
+        self.world.uncommitted(&self.event.workspace).map(|names| names.count > 0)
+    }
+
+    /// Whether nothing is there.
+    pub(crate) fn is_missing(&self, file: &AgentPath) -> bool {
+        let path = path::absolute(&file.with_slashes(), &self.event.cwd);
+        self.world.real(&path, true).exists == Some(false)
+    }
+
+    /// Where an absolute path leads, its links followed.
+    pub(crate) fn real_path(&self, path: &str) -> String {
+        self.world.real(path, true).path
+    }
+
+    /// Whether a target lies where a person's pattern says: `infra/prod/**`, `.env`, `/srv/data`. Whoever takes a
+    /// folder away takes along what lies in it.
+    pub(crate) fn lies_at(&self, effect: &Effect, target: &Target, pattern: &str) -> Truth {
+        let seen = self.seen(effect, target);
+        let (home, workspace) = (self.event.home.as_str(), self.event.workspace.as_str());
+        let whole = pattern.strip_suffix("/**").unwrap_or(pattern);
+        let fits = |path: &String| {
+            [pattern, whole].iter().any(|pattern| self.fits_here(pattern, path, home))
+                || is_within(path, &path::absolute(whole, workspace))
+        };
+        if seen.paths.iter().any(fits) {
+            return Truth::Yes;
+        }
+        if let Some(Pattern::Written(written)) = &seen.pattern
+            && meets(written, pattern, home)
+        {
+            return Truth::Yes;
+        }
+        let takes_along = matches!(effect.kind, EffectKind::Delete | EffectKind::Move | EffectKind::DiscardUntracked);
+        let rooted = match pattern.strip_prefix("~/") {
+            Some(rest) => path::absolute(rest, home),
+            None => path::absolute(pattern, workspace),
+        };
+        let holds = takes_along && is_within(fixed_part(&rooted), &seen.real.path);
+        Truth::from(holds && self.world.real(fixed_part(&rooted), false).exists != Some(false))
+    }
+
+    fn fits_here(&self, pattern: &str, path: &str, home: &str) -> bool {
+        match self.world.folds_case() {
+            true => glob::fits(&pattern.to_lowercase(), &path.to_lowercase(), &home.to_lowercase()),
+            false => glob::fits(pattern, path, home),
+        }
+    }
+
+    /// Whether all that an effect touches lies where one of these patterns says, by every way to it.
+    pub(crate) fn all_lie_at(&self, effect: usize, patterns: Node<'_>) -> bool {
+        let Some(effect) = self.analysis.effects.get(effect) else { return false };
+        let inside = |path: &String| {
+            let here = path.strip_prefix(self.event.workspace.as_str()).map(|rest| rest.trim_start_matches('/'));
+            patterns.texts().any(|pattern| {
+                let anchored = !pattern.starts_with(['/', '~']);
+                let relative = here.filter(|_| anchored && is_within(path, &self.event.workspace));
+                match relative {
+                    Some(relative) => glob::glob(pattern.as_bytes(), relative.as_bytes()),
+                    None => !anchored && glob::fits(pattern, path, &self.event.home),
+                }
+            })
+        };
+        let covered = |target: &Target| {
+            let seen = self.seen(effect, target);
+            target.path().is_some() && seen.pattern.is_none() && seen.paths.iter().all(inside)
+        };
+        !effect.targets.is_empty() && effect.targets.iter().all(covered)
+    }
+
+    /// The text of an action that runs in a shell.
+    pub(crate) fn shell_text(&self, action: usize) -> Option<&str> {
+        match self.event.actions.get(action) {
+            Some(Action::Shell { command, .. }) => Some(command),
+            _ => None,
+        }
+    }
+
+    /// Whether an effect follows from the call itself, and not from a file that it runs.
+    pub(crate) fn stands_in_call(&self, effect: usize) -> bool {
+        self.analysis.effects.get(effect).is_none_or(|effect| effect.script.is_none())
+    }
+
+    /// The command of an action that is nothing but this one plain command.
+    pub(crate) fn sole_command(&self, action: usize) -> Option<&Command> {
+        let reading = self.analysis.readings.get(action)?;
+        let whole = reading.gaps.is_empty() && reading.settings.is_empty() && reading.changes.is_empty();
+        match reading.commands.as_slice() {
+            [command] if whole && layers::is_plain(command) => Some(command),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! What people's files say: layers of rules and policy, and what each may change about a finding.
+
+use crate::facts::Facts;
+use crate::finding::{Decision, Finding, Severity, Tier, Worth};
+use crate::runs;
+use reflex_shell::{Command, Stdin};
+use reflex_tables::Node;
+
+/// Whose files a layer is; later ones have more to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Authority {
+    /// The files of a workspace.
+    Project,
+    /// The user's own, outside of every workspace.
+    User,
+    /// The machine's administrator.
+    Managed,
+}
+
+impl Authority {
+    /// Its word, which is also the subject of its rules' ids.
+    pub fn name(self) -> &'static str {
+        match self {
+            Authority::Project => "project",
+            Authority::User => "user",
+            Authority::Managed => "managed",
+        }
+    }
+}
+
+/// Compiled rules and policy of one place.
+#[derive(Debug, Clone)]
+pub struct Layer {
+    /// Whose.
+    pub authority: Authority,
+    /// Whether it may also loosen; one that a person has not accepted only tightens.
+    pub loosens: bool,
+    /// `rules`, `triggers`, `policy`, as the compiler of people's files writes them.
+    pub node: Node<'static>,
+    /// Files that could not be taken, each in a sentence.
+    pub problems: Vec<String>,
+}
+
+impl Layer {
+    fn policy(&self) -> Node<'static> {
+        self.node.get("policy")
+    }
+
+    /// Whether this layer may make less of a finding: of a core one only the user or the administrator, with a reason.
+    fn may_lower(&self, finding: &Finding, reason: &str) -> bool {
+        let of_core = self.authority >= Authority::User && !reason.trim().is_empty();
+        self.loosens && (finding.tier != Tier::Core || of_core)
+    }
+}
+
+/// What is said of findings: the policy of the library and all layers.
+#[derive(Debug, Clone)]
+pub struct Policy {
+    /// Its name: `balanced`, `strict`, …
+    pub name: &'static str,
+    node: Node<'static>,
+    layers: Vec<Layer>,
+    /// Minutes since 1970: allowances end.
+    minute: u32,
+    /// Whether a person asked for this policy just now, whatever the layers prefer.
+    insisted: bool,
+    tables: Node<'static>,
+}
+
+impl Policy {
+    /// The policy of this name in the library.
+    pub fn named(tables: Node<'static>, name: &str) -> Option<Policy> {
+        let (name, node) = tables.get("policies").entries().find(|(known, _)| *known == name)?;
+        Some(Policy { name, node, layers: Vec::new(), minute: 0, insisted: false, tables })
+    }
+
+    /// The same with people's layers, at this minute since 1970. Unless `insisted`, a layer's preset replaces it.
+    pub fn with_layers(self, layers: Vec<Layer>, minute: u32, insisted: bool) -> Policy {
+        let mut policy = Policy { layers, minute, insisted, ..self };
+        let preset = policy.presets().filter(|(layer, _)| layer.loosens).map(|(_, name)| name).last();
+        if let Some(name) = preset {
+            policy.name = name;
+        }
+        policy
+    }
+
+    /// The layers.
+    pub fn layers(&self) -> &[Layer] {
+        &self.layers
+    }
+
+    /// Folders that are as good as the workspace.
+    pub(crate) fn roots(&self) -> impl Iterator<Item = &'static str> {
+        let authorised = self.layers.iter().filter(|layer| layer.loosens);
+        authorised.flat_map(|layer| layer.policy().get("allowed_roots").texts())
+    }
+
+    fn presets(&self) -> impl Iterator<Item = (&Layer, &'static str)> {
+        let named = self.layers.iter().map(|layer| (layer, layer.policy().get("preset").text()));
+        named.filter(|(_, name)| !name.is_empty() && !self.insisted)
+    }
+
+    /// What a finding leads to, with the reasons that lie in people's files.
+    pub(crate) fn worth(&self, finding: &Finding, facts: &Facts<'_>, why: &mut Vec<String>) -> Worth {
+        let base = match finding.fixed {
+            Some(fixed) => fixed,
+            None => self.by_severity(finding),
+        };
+        let spoken = self.overridden(finding, base, why);
+        let asked = spoken == Worth::Ask || spoken == Worth::Warn;
+        let worth = if asked { self.allowed(finding, facts, why).unwrap_or(spoken) } else { spoken };
+        let denies = self.node.get("ask").text() == "deny"
+            || self.presets().any(|(_, name)| self.preset(name).get("ask").text() == "deny");
+        if worth == Worth::Ask && denies { Worth::Deny } else { worth }
+    }
+
+    fn preset(&self, name: &str) -> Node<'static> {
+        self.tables.get("policies").get(name)
+    }
+
+    fn by_severity(&self, finding: &Finding) -> Worth {
+        let worth = |node: Node<'_>| Worth::named(node.get(finding.severity.name()).text()).unwrap_or(Worth::Deny);
+        let mut spoken = Spoken::default();
+        for (layer, name) in self.presets() {
+            let reason = layer.policy().get("reason").text();
+            spoken.say(layer.may_lower(finding, reason), worth(self.preset(name)));
+        }
+        spoken.over(worth(self.node))
+    }
+
+    /// `rules: {NAME: …}` and `disabled_rules`.
+    fn overridden(&self, finding: &Finding, base: Worth, why: &mut Vec<String>) -> Worth {
+        let mut spoken = Spoken::default();
+        for layer in &self.layers {
+            let Some(said) = said_of(layer, &finding.id) else { continue };
+            let worth = Worth::named(said.get("do").text()).unwrap_or(base);
+            if self.minute >= until(said) {
+                continue;
+            }
+            let lowered = worth < base;
+            let may = layer.may_lower(finding, said.get("reason").text()) && self.lets_lower(finding, worth);
+            let inert = lowered && !may;
+            let note = if inert { " (it may not lower this, so it does not count)" } else { "" };
+            why.push(format!("{}: {} in {}{note}", finding.id, worth.name(), said.get("at").text()));
+            spoken.say(may, worth);
+        }
+        spoken.over(base)
+    }
+
+    /// Whether the rule itself lets its weight be lowered.
+    fn lets_lower(&self, finding: &Finding, worth: Worth) -> bool {
+        let Some((subject, name)) = finding.id.split_once('/') else { return true };
+        let own = self.layers.iter().find(|layer| layer.authority.name() == subject);
+        let rule = own.map_or(Node::NIL, |layer| layer.node.get("rules").get(name));
+        let key = if worth == Worth::Record { "fixed" } else { "undowngradable" };
+        finding.tier == Tier::Core || !rule.get(key).is_true()
+    }
+
+    /// An allowance that covers the whole of what the finding is about.
+    fn allowed(&self, finding: &Finding, facts: &Facts<'_>, why: &mut Vec<String>) -> Option<Worth> {
+        for layer in self.layers.iter().filter(|layer| layer.loosens) {
+            for entry in layer.policy().get("allow").items() {
+                let reason = entry.get("reason").text();
+                let holds = layer.may_lower(finding, reason) && self.minute < until(entry);
+                if holds && covers(entry, finding, facts) {
+                    let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+                    why.push(format!("{}: allowed by {}{because}", finding.id, entry.get("at").text()));
+                    return Some(Worth::Record);
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether files that could not be read make this policy careful.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = &str> {
+        self.layers.iter().flat_map(|layer| layer.problems.iter().map(String::as_str))
+    }
+}
+
+/// What layers say together: the strictest of those that may, and never less than what the others ask for.
+#[derive(Default)]
+struct Spoken {
+    decided: Option<Worth>,
+    floor: Worth,
+}
+
+impl Spoken {
+    fn say(&mut self, may: bool, worth: Worth) {
+        if may {
+            self.decided = self.decided.max(Some(worth));
+        } else {
+            self.floor = self.floor.max(worth);
+        }
+    }
+
+    fn over(&self, base: Worth) -> Worth {
+        self.decided.unwrap_or(base).max(self.floor)
+    }
+}
+
+/// The minute at which an entry ends.
+fn until(entry: Node<'_>) -> u32 {
+    let until = entry.get("until");
+    if until.is_nil() { u32::MAX } else { until.number() }
+}
+
+/// What a layer says about a rule: by its whole id, or for people's rules by their name alone.
+fn said_of(layer: &Layer, id: &str) -> Option<Node<'static>> {
+    let rules = layer.policy().get("overrides");
+    let own = ["project/", "user/", "managed/"].iter().find_map(|subject| id.strip_prefix(subject));
+    [Some(id), own].into_iter().flatten().map(|name| rules.get(name)).find(|said| !said.is_nil())
+}
+
+/// Whether an allowance covers what a finding is about. All that the entry names must hold.
+fn covers(entry: Node<'_>, finding: &Finding, facts: &Facts<'_>) -> bool {
+    let Some(action) = finding.action else { return false };
+    // What stands in a file that the command runs is not what the person who allowed the command has seen.
+    let said = finding.effect.is_none_or(|effect| facts.stands_in_call(effect));
+    let command = || facts.sole_command(action).filter(|_| said);
+    let mut each = entry.entries().map(|(key, value)| match key {
+        "command" => said && facts.shell_text(action).is_some_and(|text| text.trim() == value.text().trim()),
+        "argv" => command().is_some_and(|command| begins(value, command)),
+        "glob" => command().is_some_and(|command| runs::is(value.text(), &canonical(command))),
+        "path" => finding.effect.is_some_and(|effect| facts.all_lie_at(effect, value)),
+        "rule" => value.texts().any(|pattern| runs::is(pattern, &finding.id)),
+        _ => true,
+    });
+    let about = ["command", "argv", "glob", "path", "rule"].iter().any(|key| !entry.get(key).is_nil());
+    about && each.all(|holds| holds)
+}
+
+/// Whether the command's words begin with these.
+fn begins(wanted: Node<'_>, command: &Command) -> bool {
+    let mut words = command.words.iter().map(|word| word.shown());
+    wanted.texts().all(|wanted| words.next().is_some_and(|word| word == wanted))
+}
+
+fn canonical(command: &Command) -> String {
+    command.words.iter().map(|word| word.shown()).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether nothing but the words of the command decides what it does: no files, no input, no variables of its own.
+pub(crate) fn is_plain(command: &Command) -> bool {
+    command.redirects.is_empty()
+        && command.assignments.is_empty()
+        && command.unread.is_empty()
+        && command.parent.is_none()
+        && matches!(command.stdin, Stdin::Inherited)
+        && command.origin.derivation.is_none()
+        && command.words.iter().all(|word| word.literal().is_some())
+}
+
+/// Files that cannot be read: told with every call that could do harm, and asked about where the policy is strict.
+pub(crate) fn broken(policy: &Policy, facts: &Facts<'_>) -> Option<Finding> {
+    let first = policy.problems().next()?;
+    let count = policy.problems().count();
+    let more = if count > 1 { format!(" ({count} problems in all)") } else { String::new() };
+    let harmless = facts.event.actions.iter().all(crate::event::Action::only_looks);
+    (!harmless).then(|| Finding {
+        id: "guard/broken-rules".into(),
+        detector: "rules".into(),
+        category: "self-protection".into(),
+        severity: Severity::Medium,
+        confidence: 100,
+        tier: Tier::Core,
+        message: format!("Rules or policy that a person wrote are not in force: {first}{more}."),
+        remedy: "a person mends the file; `reflex rules validate` shows the place".into(),
+        command: crate::quote::action_part(facts, 0),
+        otherwise: Decision::Deny,
+        ..Finding::default()
+    })
+}

@@ -1,0 +1,221 @@
+//! Where people's rules and policies lie, and whether what lies there may be believed.
+
+use crate::clock;
+use crate::folders::Folders;
+use reflex_engine::Authority;
+use reflex_library::DIGEST;
+use reflex_rules::{MOST_BYTES, SourceFile, Variables, rule_files};
+use sha2::{Digest, Sha256};
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// The administrator's folder.
+const MANAGED: &str = "/etc/reflex";
+
+/// A file that changed less long ago is known by its content: the clock of the file system may not tell two changes apart.
+const FRESH_SECONDS: u64 = 3;
+
+/// A folder of rules and perhaps a policy.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// Whose it is.
+    pub authority: Authority,
+    /// The folder that holds `policy.yaml` and `rules/`; for further folders of rules the folder itself.
+    pub folder: PathBuf,
+    /// The workspace for which it counts.
+    pub workspace: PathBuf,
+    /// Whether the folder holds rules only.
+    rules_only: bool,
+    /// Why the environment's word for this folder is not believed.
+    moved: Option<String>,
+}
+
+/// The places that there are, the least authority first.
+pub(super) fn places(folders: &Folders, workspace: &Path) -> Vec<Place> {
+    let place = |authority, folder: PathBuf, moved| Place {
+        authority,
+        folder,
+        workspace: workspace.to_owned(),
+        rules_only: false,
+        moved,
+    };
+    let mut places = Vec::new();
+    let project = workspace.join(".reflex");
+    if project.is_dir() && project != folders.config {
+        places.push(place(Authority::Project, project, None));
+    }
+    if folders.config.is_dir() {
+        let moved = folders.moved_config().then(|| {
+            "the environment names another folder than the password database, so it may only tighten".to_owned()
+        });
+        places.push(place(Authority::User, folders.config.clone(), moved));
+    }
+    let managed = PathBuf::from(MANAGED);
+    if managed.is_dir() {
+        places.push(place(Authority::Managed, managed, None));
+    }
+    places
+}
+
+/// What lies in a place.
+pub struct Found {
+    /// The files, with what the system says of each.
+    pub files: Vec<(PathBuf, Metadata, bool)>,
+    /// What cannot be read or believed.
+    pub problems: Vec<String>,
+    /// Why the place may only tighten.
+    pub why_tight: Option<String>,
+}
+
+impl Place {
+    /// A folder that counts as the user's.
+    pub(super) fn user(folder: PathBuf) -> Place {
+        Place { authority: Authority::User, workspace: folder.clone(), folder, rules_only: true, moved: None }
+    }
+
+    /// A further folder of rules that the policy of this place names.
+    pub(super) fn further(&self, folder: &str) -> Place {
+        let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+        let folder = match folder.strip_prefix("~/") {
+            Some(rest) => home.join(rest),
+            None => self.folder.join(folder),
+        };
+        Place { folder, rules_only: true, ..self.clone() }
+    }
+
+    /// Its files in a fixed order.
+    pub fn list(&self) -> Found {
+        let mut found = Found { files: Vec::new(), problems: Vec::new(), why_tight: self.moved.clone() };
+        if !self.rules_only {
+            let names = ["policy.yaml", "policy.yml", "policy.json"];
+            let policies: Vec<PathBuf> = names
+                .iter()
+                .map(|name| self.folder.join(name))
+                .filter(|path| path.symlink_metadata().is_ok())
+                .collect();
+            if let [first, second, ..] = policies.as_slice() {
+                let (first, second) = (first.display(), second.display());
+                found.problems.push(format!("{second}: there is {first} already, so this file does not count"));
+            }
+            policies.into_iter().take(1).for_each(|path| self.add(path, true, &mut found));
+        }
+        let rules = if self.rules_only { self.folder.clone() } else { self.folder.join("rules") };
+        let leads_out = rules.is_symlink() && self.leads_out(&rules);
+        if leads_out && self.authority == Authority::Project {
+            found.problems.push(format!("{}: it leads out of the folder, so it does not count", rules.display()));
+        } else if rules.is_dir() {
+            match rule_files(&rules) {
+                Ok(files) => files.into_iter().for_each(|path| self.add(path, false, &mut found)),
+                Err(error) => found.problems.push(format!("{}: {error}", rules.display())),
+            }
+        }
+        found
+    }
+
+    fn add(&self, path: PathBuf, is_policy: bool, found: &mut Found) {
+        let shown = path.display();
+        // Only a link can lead elsewhere; most files are none, and there may be many.
+        let is_link = path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
+        let outside = is_link && self.leads_out(&path);
+        match fs::metadata(&path) {
+            Ok(metadata) => {
+                if !metadata.is_file() || metadata.len() > MOST_BYTES {
+                    found.problems.push(format!("{shown}: it is no file of at most {} KiB", MOST_BYTES / 1024));
+                } else if outside && self.authority == Authority::Project {
+                    found.problems.push(format!("{shown}: it leads out of the folder, so it does not count"));
+                } else {
+                    self.take((path, metadata, is_policy), found);
+                }
+            }
+            Err(error) => found.problems.push(format!("{shown}: {error}")),
+        }
+    }
+
+    fn leads_out(&self, path: &Path) -> bool {
+        let (real, root) = (path.canonicalize(), self.folder.canonicalize());
+        !matches!((real, root), (Ok(real), Ok(root)) if real.starts_with(&root))
+    }
+
+    /// The administrator's files count only if nobody else could have written them; a user's then only tighten.
+    fn take(&self, file: (PathBuf, Metadata, bool), found: &mut Found) {
+        if let Some(why) = self.not_believed(&file.1) {
+            let shown = file.0.display();
+            if self.authority == Authority::Managed {
+                found.problems.push(format!("{shown}: {why}, so it does not count"));
+                return;
+            }
+            found.why_tight = Some(format!("{shown}: {why}"));
+        }
+        found.files.push(file);
+    }
+
+    fn not_believed(&self, metadata: &Metadata) -> Option<String> {
+        let own = rustix::process::getuid().as_raw();
+        let loose = metadata.mode() & 0o022 != 0;
+        match self.authority {
+            Authority::Project => None,
+            Authority::User if metadata.uid() != own && metadata.uid() != 0 => {
+                Some("it belongs to another user".into())
+            }
+            Authority::User if metadata.mode() & 0o002 != 0 => Some("everybody may write it".into()),
+            Authority::User => None,
+            Authority::Managed if metadata.uid() != 0 => Some("it does not belong to root".into()),
+            Authority::Managed if loose => Some("others than root may write it".into()),
+            Authority::Managed => None,
+        }
+    }
+}
+
+impl Found {
+    /// What the compiled form is kept under: it changes with every change of a file, of Reflex, or of the variables.
+    pub(super) fn key(&self, variables: &Variables) -> String {
+        let mut digest = Sha256::new();
+        digest.update(concat!("layer-1 ", env!("CARGO_PKG_VERSION"), " "));
+        digest.update(DIGEST);
+        digest.update(format!("{variables:?}"));
+        let now = clock::now() / 1000;
+        for (path, metadata, is_policy) in &self.files {
+            digest.update(path.as_os_str().as_encoded_bytes());
+            digest.update([0, u8::from(*is_policy)]);
+            let fresh = u64::try_from(metadata.ctime()).unwrap_or(0) + FRESH_SECONDS > now;
+            if fresh {
+                digest.update(Sha256::digest(fs::read(path).unwrap_or_default()));
+                continue;
+            }
+            for number in [metadata.dev(), metadata.ino(), metadata.size(), u64::from(metadata.mode())] {
+                digest.update(number.to_le_bytes());
+            }
+            for number in [metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec()] {
+                digest.update(number.to_le_bytes());
+            }
+        }
+        clock::hexadecimal(&digest.finalize())
+    }
+
+    /// The texts. What is no UTF-8 is read as far as it goes, and fails as YAML.
+    pub fn read(&self) -> Vec<SourceFile> {
+        let read = |(path, _, is_policy): &(PathBuf, Metadata, bool)| SourceFile {
+            name: path.display().to_string(),
+            text: fs::read(path).map_or_else(
+                |error| format!("unreadable: [{error}"),
+                |bytes| String::from_utf8(bytes).unwrap_or_else(|_| "not UTF-8: [".into()),
+            ),
+            is_policy: *is_policy,
+        };
+        self.files.iter().map(read).collect()
+    }
+}
+
+/// The digest of the contents, wherever the files lie.
+pub(super) fn digest(files: &[SourceFile]) -> String {
+    let mut digest = Sha256::new();
+    for file in files {
+        let name = Path::new(&file.name).file_name().unwrap_or_default();
+        for part in [name.as_encoded_bytes(), file.text.as_bytes()] {
+            digest.update((part.len() as u64).to_le_bytes());
+            digest.update(part);
+        }
+    }
+    clock::hexadecimal(&digest.finalize())
+}

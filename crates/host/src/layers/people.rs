@@ -1,0 +1,130 @@
+//! What people ask about their own files: everything that is wrong, every rule, every key with its origin.
+
+use super::{Loaded, compile, files, load, trust};
+use crate::store::Store;
+use crate::{clock, folders::Folders};
+use reflex_engine::{Authority, Layer};
+use reflex_rules::{Compiled, MOST_BYTES, Rule, SourceFile, Variables, rule_files};
+use reflex_tables::compile::encode;
+use reflex_tables::root;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A layer with its sources.
+pub struct Opened {
+    /// As it counts now.
+    pub loaded: Loaded,
+    /// Its files.
+    pub files: Vec<SourceFile>,
+    /// What they say, compiled afresh.
+    pub compiled: Compiled,
+}
+
+/// Every layer of a workspace with its sources.
+pub fn open(folders: &Folders, workspace: &Path, store: &Store) -> Vec<Opened> {
+    let mut variables = Variables::new();
+    let mut opened: Vec<Opened> = Vec::new();
+    for loaded in load(folders, workspace, store).into_iter().rev() {
+        let files = loaded.place.list().read();
+        let compiled = compile(&files, &variables);
+        variables.extend(compiled.policy.variables.clone());
+        opened.push(Opened { loaded, files, compiled });
+    }
+    opened.reverse();
+    opened
+}
+
+/// Files and folders that a person names, as if they were the user's own: a file called `policy.…` is a policy, all
+/// others hold rules.
+///
+/// # Errors
+/// The first path that cannot be read.
+pub fn named(paths: &[PathBuf]) -> Result<Opened, String> {
+    let mut all: Vec<PathBuf> = Vec::new();
+    for path in paths {
+        let told = |error: std::io::Error| format!("{}: {error}", path.display());
+        if path.is_dir() { all.extend(rule_files(path).map_err(told)?) } else { all.push(path.clone()) }
+    }
+    let mut sources = Vec::new();
+    for path in all {
+        let told = |error: std::io::Error| format!("{}: {error}", path.display());
+        if fs::metadata(&path).map_err(told)?.len() > MOST_BYTES {
+            return Err(format!("{}: it is larger than {} KiB", path.display(), MOST_BYTES / 1024));
+        }
+        let text = String::from_utf8_lossy(&fs::read(&path).map_err(told)?).into_owned();
+        let is_policy = path.file_stem().is_some_and(|name| name == "policy");
+        sources.push(SourceFile { name: path.display().to_string(), text, is_policy });
+    }
+    let compiled = compile(&sources, &Variables::new());
+    let blob = encode(&compiled.tree)?;
+    let node = root(Box::leak(blob.into_boxed_slice()));
+    let layer = Layer { authority: Authority::User, loosens: true, node, problems: Vec::new() };
+    let digest = files::digest(&sources);
+    let place = files::Place::user(PathBuf::from("."));
+    let loaded = Loaded { layer, place, digest, why_tight: None };
+    Ok(Opened { loaded, files: sources, compiled })
+}
+
+/// Another copy of a layer as it counts now.
+impl Loaded {
+    /// The same layer, to be judged by.
+    pub fn again(&self) -> Loaded {
+        Loaded {
+            layer: self.layer.clone(),
+            place: self.place.clone(),
+            digest: self.digest.clone(),
+            why_tight: self.why_tight.clone(),
+        }
+    }
+}
+
+impl Opened {
+    /// The id under which a rule of this layer is reported.
+    pub fn id(&self, rule: &Rule) -> String {
+        format!("{}/{}", self.loaded.layer.authority.name(), rule.name)
+    }
+
+    /// Keys of its policy with the place that sets each, and the value.
+    pub fn origins(&self) -> &[(String, String, Value)] {
+        &self.compiled.policy.origins
+    }
+}
+
+/// What a person is asked to accept of a workspace.
+pub struct Offer {
+    /// The files as they are.
+    pub files: Vec<SourceFile>,
+    /// What was accepted before.
+    pub before: Option<trust::Trust>,
+    /// Whether exactly this is accepted already.
+    pub accepted: bool,
+    digest: String,
+    repository: String,
+}
+
+/// The files of a workspace that a person may accept.
+pub fn offer(folders: &Folders, workspace: &Path, store: &Store) -> Option<Offer> {
+    let loaded = load(folders, workspace, store);
+    let project = loaded.into_iter().find(|one| one.layer.authority == Authority::Project)?;
+    let files = project.place.list().read();
+    let digest = files::digest(&files);
+    let before = trust::accepted(store, workspace);
+    let accepted = before.as_ref().is_some_and(|trust| trust.digest == digest);
+    Some(Offer { files, before, accepted, digest, repository: trust::repository(workspace) })
+}
+
+impl Offer {
+    /// A person's yes to exactly what was shown.
+    pub fn yes(&self, by: &str, reason: &str) -> trust::Trust {
+        let texts = self.files.iter().map(|file| (file.name.clone(), file.text.clone())).collect();
+        trust::Trust {
+            repository: self.repository.clone(),
+            digest: self.digest.clone(),
+            by: by.into(),
+            time: clock::now(),
+            reason: reason.into(),
+            texts,
+        }
+    }
+}

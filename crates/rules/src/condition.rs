@@ -1,0 +1,326 @@
+//! The conditions of a rule, and their lowering to the one condition language.
+
+use crate::pattern::{Ready, fill, needs, regex};
+use crate::problem::{Level, Problems};
+use crate::yaml::{Located, Yaml};
+use crate::{Variables, problem};
+use reflex_engine::{EffectKind, RULE_FIELDS};
+use serde_json::{Value, json};
+
+/// Every operator of a condition on a field; those with `not_` hold where the others do not.
+pub const OPERATORS: [&str; 20] = [
+    "matches",
+    "not_matches",
+    "contains",
+    "not_contains",
+    "equals",
+    "not_equals",
+    "starts_with",
+    "not_starts_with",
+    "ends_with",
+    "not_ends_with",
+    "regex",
+    "not_regex",
+    "in",
+    "not_in",
+    "under_path",
+    "not_under_path",
+    "greater_than",
+    "less_than",
+    "at_least",
+    "at_most",
+];
+
+/// Signs that people write for the comparisons of numbers.
+const SIGNS: [(&str, &str); 4] = [(">", "greater_than"), ("<", "less_than"), (">=", "at_least"), ("<=", "at_most")];
+
+const KEYS: [&str; 13] = [
+    "field",
+    "op",
+    "pattern",
+    "value",
+    "case_insensitive",
+    "any",
+    "all",
+    "not",
+    "matches_command",
+    "effect",
+    "outside_workspace",
+    "in",
+    "under_path",
+];
+
+/// One condition of a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Condition {
+    /// A field compared with a pattern.
+    Field(FieldCondition),
+    /// One of the call's commands fits one of these patterns, as the shell would run it: `git push --force*`.
+    Runs(Vec<String>),
+    /// The call would do one of these, to a target outside or inside of the workspace where that is said.
+    Effect(Vec<String>, Option<bool>),
+    /// All hold.
+    All(Vec<Condition>),
+    /// One holds.
+    Any(Vec<Condition>),
+    /// It does not hold.
+    Not(Box<Condition>),
+}
+
+/// A field compared with a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldCondition {
+    /// The field: `command`, `file_path`, `tool_input.url`, …
+    pub field: String,
+    /// One of [`OPERATORS`].
+    pub op: String,
+    /// The pattern; several for `in`, `under_path` and `matches`.
+    pub pattern: Vec<String>,
+    /// Whether letters count the same in both cases.
+    pub case_insensitive: bool,
+}
+
+impl Condition {
+    /// A condition as seed 001 writes it.
+    pub fn field(field: &str, op: &str, pattern: &str) -> Condition {
+        let pattern = vec![pattern.to_owned()];
+        Condition::Field(FieldCondition { field: field.into(), op: op.into(), pattern, case_insensitive: false })
+    }
+
+    /// As it is told: `field op pattern`.
+    pub fn shown(&self) -> String {
+        match self {
+            Condition::Field(one) => format!("{} {} {}", one.field, one.op, one.pattern.join(", ")),
+            Condition::Runs(patterns) => format!("matches_command {}", patterns.join(", ")),
+            Condition::Effect(effects, _) => format!("effect {}", effects.join(", ")),
+            Condition::All(all) => format!("all of {}", all.len()),
+            Condition::Any(any) => format!("any of {}", any.len()),
+            Condition::Not(not) => format!("not {}", not.shown()),
+        }
+    }
+
+    /// The condition in the one language.
+    ///
+    /// # Errors
+    /// A variable that is not set or a regular expression that cannot be had: what is wrong, and what to do.
+    pub fn lower(&self, variables: &Variables) -> Ready<Value> {
+        let each = |all: &[Condition]| all.iter().map(|one| one.lower(variables)).collect::<Ready<Vec<Value>>>();
+        Ok(match self {
+            Condition::Field(one) => one.lower(variables)?,
+            Condition::Runs(patterns) => {
+                let joined = |values: &[String]| values.join(" ");
+                let filled = patterns.iter().map(|one| fill(one, variables, &joined).map(|(text, _)| text));
+                json!({"runs": filled.collect::<Ready<Vec<String>>>()?})
+            }
+            Condition::Effect(effects, outside) => {
+                let mut inner = serde_json::Map::new();
+                if !effects.is_empty() {
+                    inner.insert("effect".into(), json!(effects));
+                }
+                if let Some(outside) = outside {
+                    let places: &[&str] = match outside {
+                        true => &["outside", "other-home", "home", "root"],
+                        false => &["inside", "workspace"],
+                    };
+                    inner.insert("target".into(), json!({"is": places}));
+                }
+                json!({"also": inner})
+            }
+            Condition::All(all) => json!({"all": each(all)?}),
+            Condition::Any(any) => json!({"any": each(any)?}),
+            Condition::Not(not) => json!({"not": not.lower(variables)?}),
+        })
+    }
+}
+
+impl FieldCondition {
+    fn lower(&self, variables: &Variables) -> Ready<Value> {
+        let (op, negated) = match self.op.strip_prefix("not_") {
+            Some(op) => (op, true),
+            None => (self.op.as_str(), false),
+        };
+        let mut template = false;
+        let mut filled = |how: &dyn Fn(&[String]) -> String| {
+            let all = self.pattern.iter().map(|one| fill(one, variables, how));
+            let all = all.collect::<Ready<Vec<(String, bool)>>>()?;
+            template = all.iter().any(|(_, template)| *template);
+            Ready::Ok(all.into_iter().map(|(text, _)| text).collect::<Vec<String>>())
+        };
+        let mut needed = Vec::new();
+        let value: Value = match op {
+            "matches" => {
+                let entries = filled(&|values| values.join(","))?;
+                let parts = entries.iter().flat_map(|entry| entry.split(',')).map(str::trim);
+                let parts: Vec<String> = parts.filter(|part| !part.is_empty()).map(|part| self.in_case(part)).collect();
+                json!(parts)
+            }
+            "in" | "under_path" => {
+                let entries = filled(&|values| values.join(","))?;
+                let of_variable = |entry: &String| entry.split(',').map(|part| part.trim().to_owned()).collect();
+                let split = self.pattern.iter().map(|one| one.starts_with("{{") && one.ends_with("}}"));
+                let parts: Vec<Vec<String>> = entries
+                    .iter()
+                    .zip(split)
+                    .map(|(entry, split)| if split { of_variable(entry) } else { vec![entry.clone()] })
+                    .collect();
+                json!(parts.concat().iter().map(|part| self.in_case(part)).collect::<Vec<_>>())
+            }
+            "regex" => {
+                let one_of = |values: &[String]| {
+                    let all: Vec<String> = values.iter().map(|value| regex_lite::escape(value)).collect();
+                    format!("(?:{})", all.join("|"))
+                };
+                let pattern = filled(&one_of)?.join("|");
+                if !template {
+                    regex(&pattern, self.case_insensitive)?;
+                    needed = needs(&pattern, self.case_insensitive);
+                }
+                json!(pattern)
+            }
+            _ => json!(self.in_case(&filled(&|values| values.join(", "))?.join(", "))),
+        };
+        let mut node = json!({"name": self.field, "op": op, "value": value});
+        let mut put = |key: &str, value: Value| drop(node.as_object_mut().map(|map| map.insert(key.into(), value)));
+        for (key, flag) in [("not", negated), ("fold", self.case_insensitive), ("template", template)] {
+            if flag {
+                put(key, true.into());
+            }
+        }
+        if !needed.is_empty() {
+            put("needs", json!(needed));
+        }
+        Ok(json!({"field": node}))
+    }
+
+    fn in_case(&self, text: &str) -> String {
+        if self.case_insensitive { text.to_lowercase() } else { text.to_owned() }
+    }
+}
+
+/// Reads a list of conditions; what cannot be read is reported and makes the rule invalid.
+pub(crate) fn conditions_of(
+    located: &Located,
+    variables: Option<&Variables>,
+    into: &mut Problems<'_>,
+) -> Vec<Condition> {
+    located.items().iter().filter_map(|one| condition_of(one, variables, into)).collect()
+}
+
+fn condition_of(located: &Located, variables: Option<&Variables>, into: &mut Problems<'_>) -> Option<Condition> {
+    let Some(entries) = located.entries() else {
+        let help = "write {field: command, op: contains, pattern: …}";
+        into.error(&located.span, "a condition is a map", help);
+        return None;
+    };
+    for (key, _) in entries.iter().filter(|(key, _)| !KEYS.contains(&key.text.as_str())) {
+        into.unknown(Level::Error, &key.span, ("key of a condition", &key.text), &KEYS);
+    }
+    let get = |name: &str| entries.iter().find(|(key, _)| key.text == name).map(|(_, value)| value);
+    let mut all = Vec::new();
+    if let Some(any) = get("any") {
+        all.push(Condition::Any(conditions_of(any, variables, into)));
+    }
+    if let Some(inner) = get("all") {
+        all.push(Condition::All(conditions_of(inner, variables, into)));
+    }
+    if let Some(not) = get("not") {
+        let inner = conditions_of(not, variables, into);
+        all.push(Condition::Not(Box::new(Condition::All(inner))));
+    }
+    if let Some(patterns) = get("matches_command") {
+        all.push(Condition::Runs(texts(patterns, into)));
+    }
+    if get("effect").is_some() || get("outside_workspace").is_some() {
+        all.push(effect(get("effect"), get("outside_workspace"), into));
+    }
+    if let Some(field) = get("field") {
+        all.extend(field_condition(located, field, into));
+    }
+    if all.is_empty() {
+        into.error(&located.span, "this condition says nothing", "write `field`, `op` and `pattern`");
+        return None;
+    }
+    let condition = if all.len() == 1 { all.pop()? } else { Condition::All(all) };
+    if let Some(variables) = variables
+        && let Err((message, help)) = condition.lower(variables)
+    {
+        let at = get("pattern").or(get("value")).unwrap_or(located);
+        into.error(&at.span, message, help);
+        return None;
+    }
+    Some(condition)
+}
+
+fn field_condition(located: &Located, field: &Located, into: &mut Problems<'_>) -> Option<Condition> {
+    let entries = located.entries()?;
+    let get = |name: &str| entries.iter().find(|(key, _)| key.text == name).map(|(_, value)| value);
+    let name = field.text().unwrap_or_default();
+    let reaches = name.contains('.') || RULE_FIELDS.contains(&name.as_str());
+    if !reaches {
+        // Events of other callers may have fields that no agent's call has.
+        into.unknown(Level::Warning, &field.span, ("field", &name), &RULE_FIELDS);
+    }
+    let short = ["in", "under_path"].into_iter().find_map(|op| get(op).map(|value| (op, value)));
+    let (op, pattern) = match (get("op"), short) {
+        (Some(op), _) => {
+            let written = op.text().unwrap_or_default();
+            let named = SIGNS.iter().find(|(sign, _)| *sign == written).map_or(written.as_str(), |(_, name)| name);
+            if !OPERATORS.contains(&named) {
+                into.unknown(Level::Error, &op.span, ("operator", &written), &OPERATORS);
+                return None;
+            }
+            (named.to_owned(), get("pattern").or(get("value")))
+        }
+        (None, Some((op, value))) => (op.to_owned(), Some(value)),
+        (None, None) => {
+            into.error(&field.span, "this condition has no operator", "add `op:`");
+            return None;
+        }
+    };
+    let Some(pattern) = pattern else {
+        into.error(&field.span, "this condition has no pattern", "add `pattern:`");
+        return None;
+    };
+    let fold = get("case_insensitive").is_some_and(|flag| flag.value == Yaml::Bool(true));
+    let pattern = texts(pattern, into);
+    Some(Condition::Field(FieldCondition { field: name, op, pattern, case_insensitive: fold }))
+}
+
+fn effect(effects: Option<&Located>, outside: Option<&Located>, into: &mut Problems<'_>) -> Condition {
+    let known: Vec<&str> = EffectKind::ALL.iter().map(|kind| kind.name()).collect();
+    let mut named = Vec::new();
+    for (text, span) in effects.and_then(Located::texts).unwrap_or_default() {
+        if known.contains(&text.as_str()) {
+            named.push(text);
+        } else {
+            into.unknown(Level::Error, &span, ("effect", &text), &known);
+        }
+    }
+    let outside = outside.and_then(|flag| match flag.value {
+        Yaml::Bool(flag) => Some(flag),
+        Yaml::Null | Yaml::Number(_) | Yaml::Text(_) | Yaml::List(_) | Yaml::Map(_) => {
+            into.error(&flag.span, "`outside_workspace` is true or false", "");
+            None
+        }
+    });
+    Condition::Effect(named, outside)
+}
+
+fn texts(located: &Located, into: &mut Problems<'_>) -> Vec<String> {
+    let Some(texts) = located.texts() else {
+        into.error(&located.span, "this is neither a text nor a list of texts", "");
+        return Vec::new();
+    };
+    texts.into_iter().map(|(text, _)| text).collect()
+}
+
+/// What was probably meant, for words in code that are no operators.
+pub(crate) fn is_operator(word: &str) -> Result<(), String> {
+    match OPERATORS.contains(&word) {
+        true => Ok(()),
+        false => Err(match problem::nearest(word, &OPERATORS) {
+            Some(near) => format!("unknown operator `{word}`, did you mean `{near}`?"),
+            None => format!("unknown operator `{word}`"),
+        }),
+    }
+}

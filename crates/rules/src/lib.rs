@@ -1,0 +1,26 @@
+//! Rules and policies that people write: read with the place of every word, checked, compiled into the one condition
+//! language, and asked as a library ([`RuleEngine`]).
+
+mod condition;
+mod layer;
+mod load;
+mod pattern;
+mod policy;
+mod problem;
+mod rule;
+mod rule_engine;
+pub mod schema;
+mod yaml;
+
+pub use condition::{Condition, FieldCondition, OPERATORS};
+pub use layer::{Compiled, SourceFile, compile};
+pub use load::{MOST_BYTES, ReflexConfig, load_rule_directory, load_rule_file, rule_files};
+pub use policy::{KEYS as POLICY_KEYS, Policy};
+pub use problem::{Level, Problem, Problems, nearest};
+pub use rule::{KEYS as RULE_KEYS, Override, Rule, rules_of};
+pub use rule_engine::{CORE_RULES, EvaluationResult, RuleEngine, core_rules};
+
+use std::collections::BTreeMap;
+
+/// Values of `{{variables}}`: one text, or several for a list.
+pub type Variables = BTreeMap<String, Vec<String>>;

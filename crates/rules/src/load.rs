@@ -1,0 +1,122 @@
+//! Rule files from disk, for who uses the rules as a library.
+
+use crate::problem::{Level, Problem};
+use crate::rule::{Rule, rules_of};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A rule file is at most so large.
+pub const MOST_BYTES: u64 = 1 << 20;
+
+/// So many files and so deep folders are looked at.
+const MOST_FILES: usize = 2_000;
+const MOST_DEPTH: usize = 16;
+
+/// What a directory of rules is loaded with, as in seed 001.
+#[derive(Debug, Clone, Default)]
+pub struct ReflexConfig {
+    /// Folders in which files may be written.
+    pub allowed_roots: Vec<String>,
+    /// Rules that are left out where their tier and `override` allow it.
+    pub disabled_rules: Vec<String>,
+    /// Further folders of rules.
+    pub rule_dirs: Vec<PathBuf>,
+}
+
+/// The rules of one file; it may hold several.
+///
+/// # Errors
+/// A file that cannot be read, or all that is wrong with it, each with file, line and column.
+pub fn load_rule_file(path: impl AsRef<Path>) -> Result<Vec<Rule>, Vec<Problem>> {
+    let path = path.as_ref();
+    let name = path.display().to_string();
+    let text = read(path).map_err(|error| vec![unreadable(&name, &error.to_string())])?;
+    let (rules, problems) = rules_of(&name, &text, None);
+    if problems.iter().any(|problem| problem.level == Level::Error) { Err(problems) } else { Ok(rules) }
+}
+
+/// The rules of all `.yaml` and `.yml` files below a folder, and of the configuration's `rule_dirs`. A file that is
+/// damaged never keeps the others out: what is wrong comes beside the rules. A rule that may not be disabled stays, and
+/// that is told.
+pub fn load_rule_directory(path: impl AsRef<Path>, config: Option<&ReflexConfig>) -> (Vec<Rule>, Vec<Problem>) {
+    let (mut rules, mut problems) = (Vec::new(), Vec::new());
+    let further = config.map(|config| config.rule_dirs.as_slice()).unwrap_or_default();
+    for folder in std::iter::once(path.as_ref()).chain(further.iter().map(PathBuf::as_path)) {
+        match rule_files(folder) {
+            Ok(files) => {
+                for file in files {
+                    match load_rule_file(&file) {
+                        Ok(found) => rules.extend(found),
+                        Err(found) => problems.extend(found),
+                    }
+                }
+            }
+            Err(error) => problems.push(unreadable(&folder.display().to_string(), &error.to_string())),
+        }
+    }
+    for name in config.map(|config| config.disabled_rules.as_slice()).unwrap_or_default() {
+        match rules.iter().find(|rule| rule.name == *name) {
+            None => problems.push(unreadable(name, "there is no rule of this name to disable")),
+            Some(rule) if !rule.may_be_disabled() => {
+                problems.push(unreadable(&rule.at, &format!("the rule `{name}` may not be disabled")));
+            }
+            Some(_) => rules.retain(|rule| rule.name != *name),
+        }
+    }
+    (rules, problems)
+}
+
+/// The rule files below a folder, sorted. Links that lead out of it are not followed.
+///
+/// # Errors
+/// The folder cannot be listed.
+pub fn rule_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let root = folder.canonicalize()?;
+    let mut waiting = vec![(root.clone(), 0)];
+    while let Some((folder, depth)) = waiting.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            let (path, kind) = (entry.path(), entry.file_type()?);
+            if files.len() >= MOST_FILES {
+                return Err(io::Error::other(format!("there are more than {MOST_FILES} files")));
+            }
+            if kind.is_dir() && depth < MOST_DEPTH {
+                waiting.push((path, depth + 1));
+            } else if is_rules(&path) {
+                let inside = !kind.is_symlink() || path.canonicalize().is_ok_and(|real| real.starts_with(&root));
+                files.extend(inside.then_some(path));
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn is_rules(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+}
+
+/// A file of text that is not too large.
+fn read(path: &Path) -> io::Result<String> {
+    let metadata = fs::metadata(path)?;
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
+    if metadata.len() > MOST_BYTES {
+        return Err(io::Error::other(format!("it is larger than {} KiB", MOST_BYTES / 1024)));
+    }
+    fs::read_to_string(path)
+}
+
+fn unreadable(file: &str, message: &str) -> Problem {
+    Problem {
+        level: Level::Error,
+        file: file.into(),
+        span: 0..0,
+        place: (1, 1),
+        message: message.into(),
+        help: String::new(),
+    }
+}

@@ -1,0 +1,190 @@
+//! Patterns as people write them: variables filled in, checked, and what a regular expression cannot do without.
+
+use crate::Variables;
+use reflex_engine::{MOST_PATTERN, RULE_FIELDS};
+
+/// A pattern that is ready, or what to mend and how.
+pub(crate) type Ready<T> = Result<T, (String, String)>;
+
+/// Fills `{{name}}` from the variables. Names of fields stay for when the rule is asked.
+pub(crate) fn fill(pattern: &str, variables: &Variables, how: &dyn Fn(&[String]) -> String) -> Ready<(String, bool)> {
+    let mut filled = String::with_capacity(pattern.len());
+    let mut template = false;
+    let mut rest = pattern;
+    while let Some((before, behind)) = rest.split_once("{{") {
+        filled.push_str(before);
+        let named = behind.split_once("}}").filter(|(name, _)| is_name(name.trim()));
+        let Some((name, after)) = named else {
+            filled.push_str("{{");
+            rest = behind;
+            continue;
+        };
+        let name = name.trim();
+        match variables.get(name) {
+            Some(values) => filled.push_str(&how(values)),
+            None if name == "allowed_roots" || is_field(name) => {
+                template = true;
+                filled.push_str(&format!("{{{{{name}}}}}"));
+            }
+            None => {
+                let known: Vec<&str> = variables.keys().map(String::as_str).chain(RULE_FIELDS).collect();
+                let near = crate::nearest(name, &known).map(|near| format!("did you mean `{near}`?"));
+                let help = near.unwrap_or_else(|| format!("set it: `variables: {{{name}: …}}` in policy.yaml"));
+                return Err((format!("the variable `{name}` is not set"), help));
+            }
+        }
+        rest = after;
+    }
+    filled.push_str(rest);
+    Ok((filled, template))
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
+}
+
+fn is_field(name: &str) -> bool {
+    RULE_FIELDS.contains(&name) || name.starts_with("tool_input.")
+}
+
+/// A regular expression that runs in linear time.
+pub(crate) fn regex(pattern: &str, fold: bool) -> Ready<()> {
+    let built = regex_lite::RegexBuilder::new(pattern).case_insensitive(fold).size_limit(MOST_PATTERN).build();
+    let Err(error) = built else { return Ok(()) };
+    let error = error.to_string();
+    let help = match error.as_str() {
+        error if error.contains("look-around") => {
+            "use a second condition instead: `not_contains` or `not: {…}` for (?!…), another `regex` for (?=…)"
+        }
+        error if error.contains("backreferences") => "write the repeated part out, or use two conditions",
+        error if error.contains("Unicode character classes") => "write the letters as a set: [A-Za-z]",
+        error if error.contains("size") => "write fewer or smaller repetitions",
+        _ => "a backslash takes a sign literally: \\( \\{ \\[",
+    };
+    Err((format!("this is no regular expression that runs in linear time: {error}"), help.into()))
+}
+
+/// Texts one of which stands in whatever the pattern fits; none where that cannot be said.
+pub(crate) fn needs(pattern: &str, fold: bool) -> Vec<String> {
+    let has_flags = pattern.split("(?").skip(1).any(|rest| !rest.starts_with([':', '<', 'P']));
+    if has_flags {
+        return Vec::new();
+    }
+    let mut letters = pattern.chars().peekable();
+    let mut needs = Vec::new();
+    let (mut best, mut run) = (String::new(), String::new());
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => match letters.next() {
+                Some(sign) if sign.is_ascii_punctuation() => {
+                    run.push(sign);
+                    continue;
+                }
+                // `\u0041`, `\x41` and `\x{41}` are letters too, but not these.
+                Some('x' | 'u' | 'U') => return Vec::new(),
+                _ => keep(&mut best, &mut run),
+            },
+            '[' => {
+                keep(&mut best, &mut run);
+                skip_set(&mut letters);
+            }
+            '(' => {
+                keep(&mut best, &mut run);
+                skip_group(&mut letters);
+            }
+            '*' | '?' | '{' => {
+                run.pop();
+                keep(&mut best, &mut run);
+                if letter == '{' {
+                    letters.by_ref().find(|letter| *letter == '}');
+                }
+            }
+            '+' | '.' | '^' | '$' => keep(&mut best, &mut run),
+            '|' => {
+                keep(&mut best, &mut run);
+                needs.push(std::mem::take(&mut best));
+            }
+            letter => run.push(letter),
+        }
+    }
+    keep(&mut best, &mut run);
+    needs.push(best);
+    if needs.iter().any(|text| text.chars().count() < 2) {
+        return Vec::new();
+    }
+    needs.into_iter().map(|text| if fold { text.to_lowercase() } else { text }).collect()
+}
+
+fn keep(best: &mut String, run: &mut String) {
+    let run = std::mem::take(run);
+    if run.len() > best.len() {
+        *best = run;
+    }
+}
+
+type Letters<'p> = std::iter::Peekable<std::str::Chars<'p>>;
+
+/// Behind the `]` that ends the set. A `]` right at its begin is one of its letters.
+fn skip_set(letters: &mut Letters<'_>) {
+    letters.next_if_eq(&'^');
+    letters.next_if_eq(&']');
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => drop(letters.next()),
+            '[' => skip_set(letters),
+            ']' => return,
+            _ => {}
+        }
+    }
+}
+
+fn skip_group(letters: &mut Letters<'_>) {
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => drop(letters.next()),
+            '[' => skip_set(letters),
+            '(' => skip_group(letters),
+            ')' => return,
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_pattern_needs_is_told() {
+        let check = |pattern, expected: &[&str]| assert_eq!(needs(pattern, false), expected, "{pattern}");
+        check(r"rm\s+-rf\s+[/~.]", &["-rf"]);
+        check(r"(rm|del)\s+secret", &["secret"]);
+        check(r"abc|def+", &["abc", "def"]);
+        check(r"colou?r", &["colo"]);
+        check(r"a{2}bc", &["bc"]);
+        check(r"\d{16}", &[]);
+        check(r"ab|\d", &[]);
+        check(r"(?i)abc", &[]);
+        check(r"[]a]bc", &["bc"]);
+    }
+
+    #[test]
+    fn what_a_pattern_needs_stands_in_all_that_it_fits() {
+        let texts =
+            ["rm -rf /", "abc", "xdeffy", "color", "colour", "aabc", "a.b", "[x](y)", "", "del secret", "ab\nc"];
+        let patterns =
+            [r"rm\s+-rf", "abc|def+", "colou?r", "a{2}bc", r"a\.b", r"\[x\]\(y\)", "(rm|del) secret", "ab\nc", "^ab"];
+        for pattern in patterns {
+            let (regex, needs) = (regex_lite::Regex::new(pattern).unwrap(), needs(pattern, false));
+            for text in texts.iter().filter(|text| regex.is_match(text)) {
+                assert!(needs.is_empty() || needs.iter().any(|need| text.contains(need)), "{pattern} {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn look_around_says_what_to_use_instead() {
+        let (message, help) = regex("(?!x)a", false).unwrap_err();
+        assert!(message.contains("look-around") && help.contains("not_contains"), "{message} {help}");
+    }
+}

@@ -1,0 +1,301 @@
+//! `policy.yaml`: what people's folders, commands and rules are worth here.
+
+use crate::Variables;
+use crate::problem::{Level, Problems};
+use crate::yaml::{Key, Located, documents};
+use serde_json::{Map, Value, json};
+
+/// The keys of a policy. Those of seed 004 may also be written with underscores.
+pub const KEYS: [&str; 12] = [
+    "preset",
+    "reason",
+    "allowedCommands",
+    "protectedPaths",
+    "approvalRequiredPaths",
+    "variables",
+    "allowed_roots",
+    "rules",
+    "disabled_rules",
+    "allow",
+    "rule_dirs",
+    "version",
+];
+
+/// Other spellings of keys.
+const SPELLINGS: [(&str, &str); 6] = [
+    ("allowed_commands", "allowedCommands"),
+    ("protected_paths", "protectedPaths"),
+    ("approval_required_paths", "approvalRequiredPaths"),
+    ("mode", "preset"),
+    ("allowedRoots", "allowed_roots"),
+    ("disabledRules", "disabled_rules"),
+];
+
+/// What a rule can be made to do.
+const WORTHS: [&str; 5] = ["off", "log", "warn", "ask", "block"];
+
+/// The keys of an entry of `allow`.
+const ALLOWANCE: [&str; 7] = ["command", "argv", "glob", "path", "rule", "reason", "until"];
+
+/// One policy file, read.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Policy {
+    /// The keys in the form that is compiled.
+    pub node: Map<String, Value>,
+    /// Rules over effects that protected paths become.
+    pub paths: Vec<Value>,
+    /// Values for `{{names}}` in rules.
+    pub variables: Variables,
+    /// Further folders of rules.
+    pub rule_dirs: Vec<String>,
+    /// Each key with the place that sets it and its value, for `config show`.
+    pub origins: Vec<(String, String, Value)>,
+}
+
+/// Reads a policy. What is wrong is reported; the rest holds.
+pub(crate) fn policy_of(text: &str, presets: &[&str], problems: &mut Problems<'_>) -> Policy {
+    let mut policy = Policy::default();
+    let documents = documents(text, problems);
+    for document in &documents {
+        let Some(entries) = document.entries() else {
+            problems.error(&document.span, "a policy is a map", "begin with `preset: balanced`");
+            continue;
+        };
+        for (key, value) in entries {
+            Reader { policy: &mut policy, problems, presets }.key(key, value);
+        }
+    }
+    if !policy.variables.contains_key("allowed_roots")
+        && let Some(roots) = policy.node.get("allowed_roots").and_then(Value::as_array)
+    {
+        let roots = roots.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        policy.variables.insert("allowed_roots".into(), roots);
+    }
+    policy
+}
+
+struct Reader<'r, 't> {
+    policy: &'r mut Policy,
+    problems: &'r mut Problems<'t>,
+    presets: &'r [&'r str],
+}
+
+impl Reader<'_, '_> {
+    fn key(&mut self, key: &Key, value: &Located) {
+        let name = SPELLINGS.iter().find(|(other, _)| *other == key.text).map_or(key.text.as_str(), |(_, name)| name);
+        self.policy.origins.push((name.to_owned(), self.problems.at(&key.span), value.json()));
+        match name {
+            "version" => {}
+            "preset" => self.preset(value),
+            "reason" => {
+                let reason = value.text().unwrap_or_default();
+                self.put("reason", reason.into());
+            }
+            "variables" => self.variables(value),
+            "allowed_roots" => {
+                let roots = self.texts(value);
+                self.put("allowed_roots", json!(roots));
+            }
+            "rule_dirs" => self.policy.rule_dirs = self.texts(value),
+            "rules" => self.overrides(value),
+            "disabled_rules" => {
+                for (name, span) in value.texts().unwrap_or_default() {
+                    let at = self.problems.at(&span);
+                    self.put_override(&name, json!({"do": "off", "at": at}));
+                }
+            }
+            "allowedCommands" => {
+                for (command, span) in value.texts().unwrap_or_default() {
+                    self.allow_argv(&command, &span, Map::new());
+                }
+            }
+            "allow" => value.items().iter().for_each(|entry| self.allowance(entry)),
+            "protectedPaths" => self.paths(value, "protected-path", true),
+            "approvalRequiredPaths" => self.paths(value, "approval-required-path", false),
+            other => self.problems.unknown(Level::Error, &key.span, ("key of a policy", other), &KEYS),
+        }
+    }
+
+    fn put(&mut self, key: &str, value: Value) {
+        self.policy.node.insert(key.into(), value);
+    }
+
+    fn texts(&mut self, value: &Located) -> Vec<String> {
+        let Some(texts) = value.texts() else {
+            self.problems.error(&value.span, "this is neither a text nor a list of texts", "");
+            return Vec::new();
+        };
+        texts.into_iter().map(|(text, _)| text).filter(|text| !text.trim().is_empty()).collect()
+    }
+
+    fn preset(&mut self, value: &Located) {
+        let name = value.text().unwrap_or_default();
+        if self.presets.contains(&name.as_str()) {
+            self.put("preset", name.into());
+        } else {
+            self.problems.unknown(Level::Error, &value.span, ("preset", &name), self.presets);
+        }
+    }
+
+    fn variables(&mut self, value: &Located) {
+        for (key, value) in value.entries().unwrap_or(&[]) {
+            let values = self.texts(value);
+            self.policy.variables.insert(key.text.clone(), values);
+        }
+    }
+
+    /// `rules: {NAME: warn}` or `{NAME: {action: warn, reason: …, until: …}}`.
+    fn overrides(&mut self, value: &Located) {
+        let Some(entries) = value.entries() else {
+            let help = "write `rules: {NAME: off}`; rules themselves lie in the folder `rules/`";
+            self.problems.error(&value.span, "`rules` is a map", help);
+            return;
+        };
+        for (name, said) in entries {
+            let mut entry = Map::new();
+            entry.insert("at".into(), self.problems.at(&name.span).into());
+            let (word, span) = match said.entries() {
+                None => (said.text().unwrap_or_default(), said.span.clone()),
+                Some(keys) => self.override_keys(keys, &mut entry, said),
+            };
+            // YAML reads a bare `off` as false.
+            let word = if word == "false" { "off".to_owned() } else { word };
+            if WORTHS.contains(&word.as_str()) {
+                entry.insert("do".into(), word.into());
+                self.put_override(&name.text, Value::Object(entry));
+            } else {
+                self.problems.unknown(Level::Error, &span, ("weight of a rule", &word), &WORTHS);
+            }
+        }
+    }
+
+    fn override_keys(
+        &mut self,
+        keys: &[(Key, Located)],
+        entry: &mut Map<String, Value>,
+        said: &Located,
+    ) -> (String, std::ops::Range<usize>) {
+        let mut word = (String::new(), said.span.clone());
+        for (key, value) in keys {
+            let text = value.text().unwrap_or_default();
+            match key.text.as_str() {
+                "action" | "do" | "decision" => word = (text, value.span.clone()),
+                "reason" => drop(entry.insert("reason".into(), text.into())),
+                "until" => self.until(value, entry),
+                other => {
+                    let known = ["action", "reason", "until"];
+                    self.problems.unknown(Level::Error, &key.span, ("key", other), &known);
+                }
+            }
+        }
+        word
+    }
+
+    fn put_override(&mut self, name: &str, entry: Value) {
+        let overrides = self.policy.node.entry("overrides").or_insert_with(|| json!({}));
+        if let Some(overrides) = overrides.as_object_mut() {
+            overrides.insert(name.into(), entry);
+        }
+    }
+
+    fn until(&mut self, value: &Located, entry: &mut Map<String, Value>) {
+        match minutes(&value.text().unwrap_or_default()) {
+            Some(minute) => drop(entry.insert("until".into(), minute.into())),
+            None => self.problems.error(&value.span, "this is no day", "write `until: 2026-12-31`"),
+        }
+    }
+
+    fn allow_argv(&mut self, command: &str, span: &std::ops::Range<usize>, mut entry: Map<String, Value>) {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let plain = |word: &&str| !word.contains(['\'', '"', '\\', '$', '`', ';', '|', '&', '<', '>', '(', ')']);
+        if words.is_empty() || !words.iter().all(plain) {
+            let help = "one program with its first words, without quotes: npm test";
+            self.problems.error(span, format!("`{command}` is no single plain command"), help);
+            return;
+        }
+        entry.insert("argv".into(), json!(words));
+        entry.insert("at".into(), self.problems.at(span).into());
+        self.push_allowance(entry);
+    }
+
+    fn push_allowance(&mut self, entry: Map<String, Value>) {
+        let allow = self.policy.node.entry("allow").or_insert_with(|| json!([]));
+        if let Some(allow) = allow.as_array_mut() {
+            allow.push(Value::Object(entry));
+        }
+    }
+
+    fn allowance(&mut self, value: &Located) {
+        let Some(keys) = value.entries() else {
+            let text = value.text().unwrap_or_default();
+            return self.allow_argv(&text, &value.span, Map::new());
+        };
+        let mut entry = Map::new();
+        entry.insert("at".into(), self.problems.at(&value.span).into());
+        let before = self.problems.errors();
+        let mut argv = None;
+        for (key, value) in keys {
+            let text = value.text().unwrap_or_default();
+            match key.text.as_str() {
+                "command" | "glob" | "reason" => drop(entry.insert(key.text.clone(), text.into())),
+                "argv" => argv = Some((self.texts(value), value.span.clone())),
+                "path" | "rule" => drop(entry.insert(key.text.clone(), json!(self.texts(value)))),
+                "until" => self.until(value, &mut entry),
+                other => self.problems.unknown(Level::Error, &key.span, ("key of `allow`", other), &ALLOWANCE),
+            }
+        }
+        let says = ["command", "glob", "path", "rule"].iter().any(|key| entry.contains_key(*key)) || argv.is_some();
+        if !says {
+            self.problems.error(&value.span, "this allows nothing", "name a command, argv, glob, path or rule");
+        }
+        if self.problems.errors() > before {
+            return;
+        }
+        match argv {
+            Some((words, span)) => self.allow_argv(&words.join(" "), &span, entry),
+            None => self.push_allowance(entry),
+        }
+    }
+
+    fn paths(&mut self, value: &Located, name: &str, protected: bool) {
+        let paths = self.texts(value);
+        if paths.is_empty() {
+            return;
+        }
+        let when = json!({"target": {"path": paths}, "site": "here"});
+        let change = ["overwrite", "append", "edit", "link", "change-permissions", "change-owner"];
+        let remove = ["delete", "truncate", "move", "discard-changes", "discard-untracked", "format"];
+        let (gone, gone_says) = match protected {
+            true => ("block", "The policy protects {targets} from being removed."),
+            false => ("ask", "The policy wants a person's yes before {targets} changes."),
+        };
+        let says = "The policy wants a person's yes before {targets} changes.";
+        self.policy.paths.push(json!({"name": name, "on": change, "when": when, "action": "ask", "message": says}));
+        self.policy.paths.push(json!({"name": name, "on": remove, "when": when, "action": gone, "message": gone_says}));
+    }
+}
+
+/// Minutes from 1970 to the end of a day in UTC.
+fn minutes(day: &str) -> Option<u32> {
+    let mut parts = day.trim().splitn(3, '-').map(|part| part.parse::<i64>());
+    let (year, month, day) = (parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?);
+    if !(1970..=2900).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    // Years begin in March: the day that some years have more is their last.
+    let (shifted, months) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = 365 * shifted + shifted / 4 - shifted / 100 + shifted / 400 + (153 * months + 2) / 5 + day - 1 - 719_468;
+    u32::try_from((days + 1) * 24 * 60).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_end_at_midnight() {
+        assert_eq!(minutes("1970-01-01"), Some(24 * 60));
+        assert_eq!(minutes("2024-02-29"), Some(19_783 * 24 * 60));
+        assert_eq!((minutes("tomorrow"), minutes("2026-13-01")), (None, None));
+    }
+}

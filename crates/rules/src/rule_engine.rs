@@ -1,0 +1,200 @@
+//! Rules asked without an agent: the engine of seed 001 under its names.
+
+use crate::Variables;
+use crate::condition::{Condition, is_operator};
+use crate::rule::{Override, Rule, rules_of};
+use reflex_engine::shell::Language;
+use reflex_engine::{Action, AgentPath, Event, Facts, Moment, Raised, Severity, Supposed, Tier, analyze, ask};
+use reflex_tables::{Node, compile::encode, root};
+use serde_json::{Map, Value};
+
+/// The rules of the core tier that the library brings, as YAML.
+pub const CORE_RULES: &str = include_str!("core_rules.yaml");
+
+/// The rules of [`CORE_RULES`].
+pub fn core_rules() -> Vec<Rule> {
+    rules_of("core_rules.yaml", CORE_RULES, None).0
+}
+
+/// A rule that fired.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EvaluationResult {
+    /// The rule.
+    pub rule: Rule,
+    /// What it does: `block`, `ask`, `warn`, `log`, `modify`.
+    pub action: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// Its message, filled in.
+    pub message: String,
+    /// Its conditions, each as `field op pattern`.
+    pub matched_conditions: Vec<String>,
+}
+
+/// Asks rules about events.
+///
+/// ```
+/// use reflex_rules::{RuleEngine, core_rules};
+/// use serde_json::json;
+///
+/// let mut engine = RuleEngine::new([("allowed_roots", vec!["/home/user".into()])]);
+/// engine.add_rules(core_rules()).unwrap();
+/// let event = json!({"event": "file_write", "file_path": "/etc/passwd", "content": "x"});
+/// let event = event.as_object().unwrap();
+/// assert!(!engine.is_allowed(event));
+/// assert_eq!(engine.evaluate(event)[0].rule.name, "write-boundary");
+/// ```
+#[derive(Debug, Default)]
+pub struct RuleEngine {
+    variables: Variables,
+    rules: Vec<Rule>,
+    /// The lowered rules, in their order; empty until they are asked.
+    blob: Vec<u8>,
+    /// Facts of the machine, for rules that ask for some.
+    world: Supposed,
+}
+
+impl RuleEngine {
+    /// An engine without rules.
+    pub fn new<K: Into<String>>(variables: impl IntoIterator<Item = (K, Vec<String>)>) -> RuleEngine {
+        let variables = variables.into_iter().map(|(key, values)| (key.into(), values));
+        RuleEngine { variables: variables.collect(), ..RuleEngine::default() }
+    }
+
+    /// Adds a rule.
+    ///
+    /// # Errors
+    /// A condition that cannot be asked: an unknown operator, a regular expression that does not run in linear time, a
+    /// variable that is not set. The engine is as before.
+    pub fn add_rule(&mut self, rule: Rule) -> Result<(), String> {
+        known_operators(&rule.conditions)?;
+        rule.lower(&self.variables).map_err(|problem| format!("{}: {problem}", rule.name))?;
+        self.rules.push(rule);
+        self.compile()
+    }
+
+    /// Adds rules; of those that cannot be added the first is told, the others are added.
+    ///
+    /// # Errors
+    /// As [`RuleEngine::add_rule`].
+    pub fn add_rules(&mut self, rules: impl IntoIterator<Item = Rule>) -> Result<(), String> {
+        let mut first = Ok(());
+        for rule in rules {
+            let good = known_operators(&rule.conditions).and_then(|()| rule.lower(&self.variables));
+            match good {
+                Ok(_) => self.rules.push(rule),
+                Err(problem) => first = first.and(Err(format!("{}: {problem}", rule.name))),
+            }
+        }
+        self.compile().and(first)
+    }
+
+    /// Sets a variable for all rules.
+    ///
+    /// # Errors
+    /// A rule that cannot be asked with this value; the variable is as before.
+    pub fn set_variable(&mut self, key: &str, values: Vec<String>) -> Result<(), String> {
+        let before = self.variables.clone();
+        self.variables.insert(key.into(), values);
+        let compiled = self.compile();
+        if compiled.is_err() {
+            self.variables = before;
+            self.compile()?;
+        }
+        compiled
+    }
+
+    /// Every rule that fires, in the order in which they were added.
+    pub fn evaluate(&self, event: &Map<String, Value>) -> Vec<EvaluationResult> {
+        let name = event.get("event").and_then(Value::as_str).unwrap_or("");
+        let call = call_of(name, event);
+        let analysis = analyze(&call, Node::NIL, &self.world);
+        let facts = Facts::new(&call, &analysis, Node::NIL, &self.world);
+        let raised = Raised::given(name, event);
+        let compiled = root(&self.blob);
+        let enabled = self.rules.iter().enumerate().filter(|(_, rule)| rule.enabled);
+        let fired = enabled.filter_map(|(index, rule)| {
+            let answer = ask(compiled.at(index), &raised, &facts)?;
+            Some(EvaluationResult {
+                rule: rule.clone(),
+                action: rule.action.clone(),
+                severity: rule.severity,
+                message: answer.message,
+                matched_conditions: rule.conditions.iter().map(Condition::shown).collect(),
+            })
+        });
+        fired.collect()
+    }
+
+    /// The rules that fire and block.
+    pub fn get_blocks(&self, event: &Map<String, Value>) -> Vec<EvaluationResult> {
+        self.evaluate(event).into_iter().filter(|result| result.action == "block").collect()
+    }
+
+    /// Whether no rule blocks.
+    pub fn is_allowed(&self, event: &Map<String, Value>) -> bool {
+        self.get_blocks(event).is_empty()
+    }
+
+    fn compile(&mut self) -> Result<(), String> {
+        let lowered = self.rules.iter().map(|rule| rule.lower(&self.variables));
+        self.blob = encode(&Value::Array(lowered.collect::<Result<Vec<_>, _>>()?))?;
+        Ok(())
+    }
+}
+
+fn known_operators(conditions: &[Condition]) -> Result<(), String> {
+    conditions.iter().try_for_each(|condition| match condition {
+        Condition::Field(one) => is_operator(&one.op),
+        Condition::All(inner) | Condition::Any(inner) => known_operators(inner),
+        Condition::Not(inner) => known_operators(std::slice::from_ref(inner)),
+        Condition::Runs(_) | Condition::Effect(..) => Ok(()),
+    })
+}
+
+/// The call that an event of seed 001 stands for.
+fn call_of(name: &str, event: &Map<String, Value>) -> Event {
+    let text = |key: &str| event.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
+    let path = || AgentPath::new(text("file_path"));
+    let action = match name {
+        "bash_command" => Some(Action::Shell { command: text("command"), language: Language::Shell }),
+        "file_write" => Some(Action::Write { path: path(), content: text("content") }),
+        "file_edit" => Some(Action::Edit { path: path(), content: text("content") }),
+        "file_delete" => Some(Action::Delete { path: path() }),
+        "prompt_submit" => Some(Action::Prompt { text: text("prompt") }),
+        _ => None,
+    };
+    let moment = match name {
+        "prompt_submit" => Moment::Prompt,
+        "session_start" => Moment::SessionStart,
+        "session_stop" => Moment::Stop,
+        "post_tool" => Moment::AfterTool,
+        _ => Moment::BeforeTool,
+    };
+    let folder = |key: &str| Some(text(key)).filter(|text| !text.is_empty()).unwrap_or_else(|| "/".into());
+    Event {
+        cwd: folder("cwd"),
+        workspace: text("workspace"),
+        home: folder("home"),
+        tool: text("tool_name"),
+        moment,
+        actions: action.into_iter().collect(),
+        ..Event::default()
+    }
+}
+
+/// A rule for tests and examples: one condition of seed 001's form.
+impl Rule {
+    /// A rule that blocks one event on one condition.
+    pub fn blocking(name: &str, event: &str, condition: Condition) -> Rule {
+        Rule {
+            name: name.into(),
+            events: vec![event.into()],
+            conditions: vec![condition],
+            action: "block".into(),
+            overriding: Override { allow_disable: true, allow_downgrade: true },
+            tier: Tier::Custom,
+            ..Rule::default()
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! JSON Schemas of what people write, for editors.
+
+use crate::condition::OPERATORS;
+use crate::{POLICY_KEYS, RULE_KEYS};
+use reflex_engine::{EffectKind, RULE_EVENTS, RULE_FIELDS, Severity};
+use serde_json::{Map, Value, json};
+
+const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+/// The schema of a rule file's documents.
+pub fn rule() -> Value {
+    let severities = Severity::ALL.map(|(_, name)| name);
+    let known = json!({
+        "name": {"type": "string", "maxLength": 80}, "id": {"type": "string"}, "version": {"type": ["number", "string"]},
+        "tier": {"enum": ["core", "recommended", "custom"]}, "category": {"type": "string"},
+        "description": {"type": "string"}, "message": {"type": "string"}, "enabled": {"type": "boolean"},
+        "events": texts(&json!({"enum": RULE_EVENTS})),
+        "conditions": {"type": "array", "items": {"$ref": "#/$defs/condition"}},
+        "action": {"enum": ["block", "ask", "warn", "log", "modify"]}, "severity": {"enum": severities},
+        "override": {"type": "object", "additionalProperties": {"type": "boolean"}},
+        "rewrite": {"type": "object", "additionalProperties": {"type": "string"}},
+        "otherwise": {"enum": ["block", "ask"]},
+        "examples": {"type": "object", "properties": {"fires": {"type": "array"}, "quiet": {"type": "array"}}},
+        "fires": {"type": "array"}, "quiet": {"type": "array"},
+    });
+    let rule = json!({
+        "type": "object", "required": ["name", "events", "conditions"], "properties": only(&known, &RULE_KEYS),
+    });
+    json!({
+        "$schema": DRAFT, "title": "A rule of Reflex",
+        "anyOf": [{"$ref": "#/$defs/rule"}, {"type": "array", "items": {"$ref": "#/$defs/rule"}}],
+        "$defs": {"rule": rule, "condition": condition()},
+    })
+}
+
+fn condition() -> Value {
+    let effects: Vec<&str> = EffectKind::ALL.iter().map(|kind| kind.name()).collect();
+    let nested = json!({"type": "array", "items": {"$ref": "#/$defs/condition"}});
+    let one = json!({"$ref": "#/$defs/condition"});
+    json!({
+        "type": "object", "additionalProperties": false,
+        "properties": {
+            "field": {"anyOf": [{"enum": RULE_FIELDS}, {"type": "string"}]}, "op": {"enum": OPERATORS},
+            "pattern": {}, "value": {}, "in": {"type": "array"}, "under_path": texts(&json!({"type": "string"})),
+            "case_insensitive": {"type": "boolean"}, "any": nested, "all": nested,
+            "not": {"anyOf": [one, nested]}, "matches_command": texts(&json!({"type": "string"})),
+            "effect": texts(&json!({"enum": effects})), "outside_workspace": {"type": "boolean"},
+        },
+    })
+}
+
+/// The schema of a policy.
+pub fn policy() -> Value {
+    let list = json!({"type": "array", "items": {"type": "string"}});
+    let worth = json!({"enum": ["off", "log", "warn", "ask", "block", false]});
+    let reasoned = json!({
+        "type": "object", "required": ["action"],
+        "properties": {"action": worth, "reason": {"type": "string"}, "until": {"type": "string"}},
+    });
+    let known = json!({
+        "version": {}, "preset": {"type": "string"}, "reason": {"type": "string"}, "allowedCommands": list,
+        "protectedPaths": list, "approvalRequiredPaths": list, "allowed_roots": list, "rule_dirs": list,
+        "disabled_rules": list, "variables": {"type": "object"},
+        "rules": {"type": "object", "additionalProperties": {"anyOf": [worth, reasoned]}},
+        "allow": {"type": "array", "items": {"anyOf": [{"type": "string"}, {
+            "type": "object", "additionalProperties": false,
+            "properties": {
+                "command": {"type": "string"}, "argv": list, "glob": {"type": "string"},
+                "path": texts(&json!({"type": "string"})), "rule": texts(&json!({"type": "string"})),
+                "reason": {"type": "string"}, "until": {"type": "string"},
+            },
+        }]}},
+    });
+    json!({
+        "$schema": DRAFT, "title": "A policy of Reflex", "type": "object", "additionalProperties": false,
+        "properties": only(&known, &POLICY_KEYS),
+    })
+}
+
+/// A text, or a list of them.
+fn texts(one: &Value) -> Value {
+    json!({"anyOf": [one, {"type": "array", "items": one}]})
+}
+
+/// The properties of keys that the reader knows.
+fn only(properties: &Value, keys: &[&str]) -> Value {
+    let one = |key: &&str| ((*key).to_owned(), properties.get(*key).cloned().unwrap_or_else(|| json!({})));
+    Value::Object(keys.iter().map(one).collect::<Map<String, Value>>())
+}

@@ -1,0 +1,85 @@
+//! Pages that are written from data: the rules of the library, and the schemas of what people write.
+
+use crate::project::Project;
+use reflex_rules::schema;
+use reflex_tables::compile::{Entry, Kind, Sources};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// Writes every page.
+pub(crate) fn write(project: &Project) -> Result<(), String> {
+    for (file, text) in pages(project)? {
+        let path = project.root.join(file);
+        fs::write(&path, text).map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
+        println!("wrote {file}");
+    }
+    Ok(())
+}
+
+/// Pages that are not as they would be written now.
+pub(crate) fn stale(project: &Project) -> Result<Vec<String>, String> {
+    let pages = pages(project)?;
+    let is_stale = |(file, text): &(&str, String)| {
+        fs::read_to_string(project.root.join(file)).ok().as_deref() != Some(text.as_str())
+    };
+    Ok(pages.iter().filter(|page| is_stale(page)).map(|(file, _)| format!("{file}: run `cargo xtask docs`")).collect())
+}
+
+fn pages(project: &Project) -> Result<Vec<(&'static str, String)>, String> {
+    let schema = |value: Value| serde_json::to_string_pretty(&value).map(|text| text + "\n");
+    Ok(vec![
+        ("docs/reference/rules.md", rules(&project.root)?),
+        ("docs/reference/rule.schema.json", schema(schema::rule()).map_err(|error| error.to_string())?),
+        ("docs/reference/policy.schema.json", schema(schema::policy()).map_err(|error| error.to_string())?),
+    ])
+}
+
+fn rules(root: &Path) -> Result<String, String> {
+    let folder = root.join("library/rules");
+    let mut sources = Sources::default();
+    let entries = fs::read_dir(&folder).map_err(|error| format!("cannot read `{}`: {error}", folder.display()))?;
+    let mut files: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    files.sort();
+    for file in files {
+        let text = fs::read_to_string(&file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        sources.add(Kind::Rules, &name, &text).map_err(|problem| problem.to_string())?;
+    }
+    let mut entries: Vec<&Entry> = sources.entries().iter().collect();
+    entries.sort_by(|one, other| one.name.cmp(&other.name));
+    let mut page = format!(
+        "<!-- Written by `cargo xtask docs`; do not edit. -->\n# The rules of the library\n\n\
+         All {} rules by id. The policy says what a severity is worth: [rules.md](../rules.md#policies). A rule of the tier\n\
+         `core` is lowered by nobody but the user, with a reason: [policy.md](../policy.md).\n",
+        entries.len()
+    );
+    let mut subject = "";
+    for entry in entries {
+        let (own, _) = entry.name.split_once('/').unwrap_or((&entry.name, ""));
+        if own != subject {
+            subject = own;
+            page.push_str(&format!(
+                "\n## {subject}\n\n| rule | severity | tier | what it says | for example |\n|---|---|---|---|---|\n"
+            ));
+        }
+        page.push_str(&row(entry));
+    }
+    Ok(page)
+}
+
+fn row(entry: &Entry) -> String {
+    let text = |key: &str| entry.value.get(key).and_then(Value::as_str).unwrap_or("");
+    let tier = if text("tier").is_empty() { "recommended" } else { text("tier") };
+    let fires = entry.value.get("fires").and_then(Value::as_array);
+    let example = fires.and_then(|all| all.iter().find_map(Value::as_str)).unwrap_or("");
+    let example = example.lines().next().unwrap_or("");
+    let example =
+        if example.is_empty() || example.contains('`') { String::new() } else { format!("`{}`", cell(example)) };
+    format!("| `{}` | {} | {tier} | {} | {example} |\n", entry.name, text("severity"), cell(text("message")))
+}
+
+/// Text that stays in its cell.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace(['\n', '<'], " ")
+}
