@@ -26,7 +26,7 @@ What one call of the hook costs. No absolute times stand here: they belong to a 
 
 const FOOT: &str = "\
 `cargo xtask bench` measures again and writes this page. `cargo xtask bench --check` counts the instructions only; it
-fails if a call needs 15 % more than stands here, or 5 % more than its goal.
+fails if a call needs 15 % more than stands here.
 ";
 
 const DISCARDS: &str = "\
