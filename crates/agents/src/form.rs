@@ -96,11 +96,21 @@ impl Form {
     }
 }
 
-/// What a tool returned, as a text: itself, what is meant for the model, or the JSON.
+/// What a tool returned, as a text: itself, what is meant for the model, or all texts in it.
 fn text(response: &Value) -> String {
     let for_model =
         ["textResultForLlm", "text_result_for_llm", "llmContent"].iter().find_map(|key| response.get(key)?.as_str());
-    response.as_str().or(for_model).map_or_else(|| response.to_string(), str::to_owned)
+    response.as_str().or(for_model).map_or_else(|| texts(response).join("\n"), str::to_owned)
+}
+
+/// The texts of a structured result, as they are and not as JSON writes them: a line end is one.
+fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter().flat_map(texts).collect(),
+        Value::Object(fields) => fields.values().flat_map(texts).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    }
 }
 
 fn failed(response: &Value) -> bool {

@@ -69,7 +69,10 @@ fn told_apart(text: &str) -> String {
 }
 
 fn text(event: &Event, tables: Node<'static>) -> String {
-    let words: Vec<&str> = event.actions.iter().flat_map(|action| fingerprint::action_texts(action).take(2)).collect();
+    // A command needs no word for what it is.
+    let named = |action: &Action| usize::from(matches!(action, Action::Shell { .. }));
+    let texts = |action| fingerprint::action_texts(action).take(2).skip(named(action));
+    let words: Vec<&str> = event.actions.iter().flat_map(texts).collect();
     let text = words.join(" ");
     let end = text.char_indices().nth(MOST_LETTERS).map_or(text.len(), |(at, _)| at);
     crate::secret::redacted(text.get(..end).unwrap_or_default(), tables).replace(['\n', '\t', '\r'], " ")
