@@ -6,7 +6,7 @@ use crate::event::{Action, Event};
 use reflex_shell::Command;
 use sha2::{Digest, Sha256};
 
-/// Three notions of sameness, each the first 16 bytes of a SHA-256 in hexadecimal.
+/// Three notions of sameness, and what is written. The notions are each the first 16 bytes of a SHA-256 in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Fingerprint {
     /// The same action with the same resolved targets.
@@ -15,14 +15,18 @@ pub struct Fingerprint {
     pub shape: String,
     /// The same effects on the same targets, however it is spelled.
     pub goal: String,
+    /// The SHA-256 of what each action writes, in hexadecimal; empty for one that writes nothing.
+    pub contents: Vec<String>,
 }
 
 /// The fingerprint of a call.
 pub(crate) fn of(event: &Event, analysis: &Analysis) -> Fingerprint {
     let mut effects: Vec<String> = analysis.effects.iter().map(effect_and_targets).collect();
-    let texts = event.actions.iter().flat_map(action_texts);
-    let exact = [event.cwd.as_str(), &event.tool].into_iter().chain(texts).chain(effects.iter().map(String::as_str));
-    let exact = digest(exact);
+    let contents: Vec<String> = event.actions.iter().map(content_digest).collect();
+    // A content stands for itself by its digest: it may be long, and the record needs that digest too.
+    let texts = event.actions.iter().flat_map(|action| action_texts(action).take(texts_before_content(action)));
+    let exact = [event.cwd.as_str(), &event.tool].into_iter().chain(texts).chain(contents.iter().map(String::as_str));
+    let exact = digest(exact.chain(effects.iter().map(String::as_str)));
     let commands = analysis.readings.iter().flat_map(|reading| &reading.commands);
     let mut shape: Vec<String> = commands.map(shape_of).collect();
     if shape.is_empty() {
@@ -34,7 +38,37 @@ pub(crate) fn of(event: &Event, analysis: &Analysis) -> Fingerprint {
         exact,
         shape: digest(shape.iter().map(String::as_str)),
         goal: digest(effects.iter().map(String::as_str)),
+        contents,
     }
+}
+
+/// The texts of an action that come before its content.
+fn texts_before_content(action: &Action) -> usize {
+    if matches!(action, Action::Write { .. } | Action::Edit { .. }) { 2 } else { usize::MAX }
+}
+
+fn content_digest(action: &Action) -> String {
+    match action {
+        Action::Write { content, .. } | Action::Edit { content, .. } => {
+            hexadecimal(&Sha256::digest(content.as_bytes()))
+        }
+        Action::Shell { .. }
+        | Action::Read { .. }
+        | Action::Search { .. }
+        | Action::Delete { .. }
+        | Action::Fetch { .. }
+        | Action::McpCall { .. }
+        | Action::Prompt { .. }
+        | Action::SpawnAgent { .. }
+        | Action::Skill { .. }
+        | Action::Input { .. }
+        | Action::Other { .. } => String::new(),
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
 fn effect_and_targets(effect: &Effect) -> String {
@@ -81,6 +115,5 @@ pub(crate) fn digest<'a>(parts: impl Iterator<Item = &'a str>) -> String {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part.as_bytes());
     }
-    let digits = hash.finalize().into_iter().take(16).flat_map(|byte| [byte >> 4, byte & 15]);
-    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
+    hexadecimal(hash.finalize().get(..16).unwrap_or_default())
 }
