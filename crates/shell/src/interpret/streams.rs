@@ -152,6 +152,19 @@ impl Descriptors {
 
     /// What a command opened for itself is closed again; what it has read stays read.
     pub(super) fn close_again(&mut self, before: &Descriptors) {
+        let sources = |open: &BTreeMap<u32, Open>| -> Vec<u32> {
+            let id = |open: &Open| match open {
+                Open::Source(source) => Some(source.id),
+                Open::Sink(_) | Open::Unknown => None,
+            };
+            open.values().filter_map(id).collect()
+        };
+        // Nobody reads on from what is closed: a text of many heredocs does not carry the ends of all of them along.
+        let kept = sources(&before.open);
+        let gone = sources(&self.open).into_iter().filter(|id| !kept.contains(id));
+        for id in gone.filter(|id| self.taken.contains_key(id)).collect::<Vec<_>>() {
+            Rc::make_mut(&mut self.taken).remove(&id);
+        }
         self.open = before.open.clone();
     }
 
