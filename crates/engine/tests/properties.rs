@@ -101,15 +101,18 @@ fn text_is_not_a_command() {
     let texts = examples(Kind::Rules, &["fires"]);
     // Letters that nobody sees deceive wherever they stand.
     let unseen = |text: &&String| text.contains(['\u{202e}', '\u{2066}', '\u{e0048}']);
-    for (index, text) in texts.iter().filter(|text| !text.contains("EOF") && !unseen(text)).enumerate() {
-        // Every third place for each text: all of them together are slow and say no more.
-        for template in DATA.iter().skip(index % 3).step_by(3) {
+    for text in texts.iter().filter(|text| !text.contains("EOF") && !unseen(text)) {
+        // Every third place for each text: all of them together are slow and say no more. Which ones is up to the text
+        // alone, so that an example more changes nothing for the others.
+        let first = text.bytes().map(usize::from).sum::<usize>() % 3;
+        for template in DATA.iter().skip(first).step_by(3) {
             let quoted = format!("'{}'", text.replace('\'', "'\\''"));
             let command = template.replace("{q}", &quoted).replace("{l}", &text.replace('\n', " ")).replace("{}", text);
             let judgement = judged(&command);
             // A key is one wherever it stands: rules on those are about the text and not about what it would run.
-            let about_text =
-                |finding: &&Finding| !finding.id.starts_with("secret/keep") && finding.id != "secret/argument";
+            let about_text = |finding: &&Finding| {
+                !["secret/keep", "secret/write", "secret/argument"].iter().any(|rule| finding.id.starts_with(rule))
+            };
             if judgement.verdict.findings.iter().filter(about_text).count() > 0 {
                 problems.push(format!("{:?} on {command}", ids(&judgement)));
             }
