@@ -94,7 +94,8 @@ impl Interpreter<'_> {
         }
         if entry.get("file").is_text() {
             let parameters = Selector("operands").values(invocation, &draft.words);
-            return self.file(selected("file").into_iter().next()?, run(parameters), draft);
+            let named = self.program_in_file(entry, &parameters, draft);
+            return join(named, self.file(selected("file").into_iter().next()?, run(parameters), draft));
         }
         if entry.get("stdin").text() == "script" {
             let arguments = Selector("operands").values(invocation, &draft.words);
@@ -211,6 +212,14 @@ impl Interpreter<'_> {
         lines.into_iter().chain(otherwise).fold(None, |printed, words| {
             join(printed, Some(self.run_by_program(words, assignments.clone(), &stdin, draft)))
         })
+    }
+
+    /// `python manage.py flush`: the script is a program whose words are known.
+    fn program_in_file(&mut self, entry: Node<'static>, words: &[Value], draft: &Draft) -> Option<Stream> {
+        let script = words.first().filter(|_| entry.get("file").text() == "operands[0]")?;
+        let name = super::simple::program_name(script, self.language.is_windows());
+        Program::find(self.surroundings.programs, &name).filter(|program| !program.is_common())?;
+        Some(self.run_by_program(words.to_vec(), Vec::new(), &draft.stdin, draft))
     }
 
     /// The wrapper's words without an option that is not known and the word behind it, if that word may be the option's
