@@ -11,14 +11,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate with those of ours that it may depend on.
-const MAY_IMPORT: [(&str, &[&str]); 8] = [
+const MAY_IMPORT: [(&str, &[&str]); 9] = [
     ("tables", &[]),
     ("shell", &["tables"]),
     ("engine", &["shell", "tables"]),
     ("agents", &["engine"]),
     ("library", &["tables"]),
     ("rules", &["engine", "tables"]),
-    ("host", &["agents", "engine", "library", "rules", "shell", "tables"]),
+    ("script", &["engine", "tables"]),
+    ("host", &["agents", "engine", "library", "rules", "script", "shell", "tables"]),
     ("cli", &["host", "agents", "engine"]),
 ];
 

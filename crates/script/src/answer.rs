@@ -1,0 +1,114 @@
+//! What a module says about a call, or why it says nothing.
+
+use serde_json::{Map, Value};
+use std::fmt;
+
+/// A module's decision.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Said {
+    /// Nothing to say.
+    #[default]
+    Pass,
+    /// A person decides.
+    Ask {
+        /// Why.
+        reason: String,
+    },
+    /// The call does not run.
+    Deny {
+        /// Why.
+        reason: String,
+    },
+    /// Another call runs in its place, if it would pass.
+    Modify {
+        /// Normalised field names and their new values; other fields stay.
+        args: Map<String, Value>,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Said {
+    /// Its word in the module's own language.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Said::Pass => "pass",
+            Said::Ask { .. } => "ask",
+            Said::Deny { .. } => "deny",
+            Said::Modify { .. } => "modify",
+        }
+    }
+}
+
+/// Why a module gave no decision. The chain then goes on with the next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Problem {
+    /// It could not be loaded: a syntax error, a missing import, no default export.
+    Load(String),
+    /// It threw, or its promise was rejected.
+    Threw(String),
+    /// Its promise was never settled.
+    Unsettled,
+    /// What it gave is no decision.
+    NoDecision(String),
+    /// A decision that its manifest does not declare.
+    Undeclared(&'static str),
+    /// It took more than it may.
+    Cut(Limit),
+}
+
+/// What is counted of a module, each for itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// Steps of the interpreter and of regular expressions.
+    Steps,
+    /// Memory.
+    Memory,
+    /// Depth of calls.
+    Stack,
+    /// The size of its decision.
+    Output,
+    /// Time: only what is not counted ever reaches it.
+    Watchdog,
+}
+
+impl Limit {
+    /// Its word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Limit::Steps => "steps",
+            Limit::Memory => "memory",
+            Limit::Stack => "stack",
+            Limit::Output => "output",
+            Limit::Watchdog => "watchdog",
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::Load(why) => write!(to, "it cannot be loaded: {why}"),
+            Problem::Threw(why) => write!(to, "it failed: {why}"),
+            Problem::Unsettled => write!(to, "its promise was never settled"),
+            Problem::NoDecision(what) => write!(to, "what it gave is no decision: {what}"),
+            Problem::Undeclared(word) => write!(to, "its manifest does not declare the decision `{word}`"),
+            Problem::Cut(limit) => write!(to, "it was cut at its limit of {}", limit.name()),
+        }
+    }
+}
+
+/// What became of one module.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// Its name.
+    pub module: String,
+    /// Its place in the chain.
+    pub index: usize,
+    /// What it said, or why it said nothing; nothing where it has no such handler or was not asked.
+    pub said: Option<Result<Said, Problem>>,
+    /// How often the interpreter's counter ran out: some ten thousand steps each.
+    pub ticks: u64,
+    /// What it printed, cut.
+    pub printed: Vec<String>,
+}

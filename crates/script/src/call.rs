@@ -1,0 +1,113 @@
+//! A call as modules see it, and what they may ask of the machine.
+
+use reflex_tables::Node;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Which function of a module is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Handler {
+    /// `onToolCall`, before the tool runs.
+    ToolCall,
+    /// `onToolResult`, after it.
+    ToolResult,
+}
+
+impl Handler {
+    /// Its name in a module.
+    pub fn name(self) -> &'static str {
+        match self {
+            Handler::ToolCall => "onToolCall",
+            Handler::ToolResult => "onToolResult",
+        }
+    }
+}
+
+/// One call to ask a chain about.
+#[derive(Clone)]
+pub struct Call {
+    /// Which handler.
+    pub handler: Handler,
+    /// The context with all its fields; each module sees those that it declares.
+    pub context: Value,
+    /// Whether the call changes or runs something: then a module that fails counts as a question.
+    pub acts: bool,
+    /// Modules that are not asked, by their place in the chain: they spoke already.
+    pub spoke: Vec<usize>,
+    /// The compiled library, for `parseCommand`.
+    pub tables: Node<'static>,
+    /// The machine, for what was granted.
+    pub machine: Arc<dyn Machine>,
+}
+
+impl Call {
+    /// A call before a tool, on a machine that gives nothing.
+    pub fn tool_call(context: Value) -> Call {
+        Call::of(Handler::ToolCall, context)
+    }
+
+    /// The same after a tool.
+    pub fn tool_result(context: Value) -> Call {
+        Call::of(Handler::ToolResult, context)
+    }
+
+    fn of(handler: Handler, mut context: Value) -> Call {
+        if let Value::Object(fields) = &mut context {
+            fields.entry("event").or_insert_with(|| json!(handler.name()));
+            fields.entry("paths").or_insert_with(|| json!([]));
+        }
+        Call { handler, context, acts: true, spoke: Vec::new(), tables: Node::NIL, machine: Arc::new(Nothing) }
+    }
+}
+
+/// What modules may ask of the machine, after their grants were checked. Answers are errors in plain words.
+pub trait Machine: Send + Sync {
+    /// What stands in a file.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn read(&self, path: &str) -> Result<Vec<u8>, String>;
+    /// Replaces a file, with its folders.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn write(&self, path: &str, bytes: &[u8]) -> Result<(), String>;
+    /// The names in a folder.
+    ///
+    /// # Errors
+    /// It cannot be listed.
+    fn list(&self, path: &str) -> Result<Vec<String>, String>;
+    /// `file`, `folder` or nothing.
+    fn kind(&self, path: &str) -> Option<&'static str>;
+    /// A variable of the environment.
+    fn variable(&self, name: &str) -> Option<String>;
+    /// The answer to a request: status, headers as lines, body.
+    ///
+    /// # Errors
+    /// There is no answer.
+    fn fetch(&self, url: &str, method: &str, body: &str) -> Result<(u16, String), String>;
+}
+
+/// A machine that has nothing.
+pub struct Nothing;
+
+impl Machine for Nothing {
+    fn read(&self, _path: &str) -> Result<Vec<u8>, String> {
+        Err("there are no files here".into())
+    }
+    fn write(&self, _path: &str, _bytes: &[u8]) -> Result<(), String> {
+        Err("there are no files here".into())
+    }
+    fn list(&self, _path: &str) -> Result<Vec<String>, String> {
+        Err("there are no files here".into())
+    }
+    fn kind(&self, _path: &str) -> Option<&'static str> {
+        None
+    }
+    fn variable(&self, _name: &str) -> Option<String> {
+        None
+    }
+    fn fetch(&self, _url: &str, _method: &str, _body: &str) -> Result<(u16, String), String> {
+        Err("there is no network here".into())
+    }
+}

@@ -1,0 +1,32 @@
+//! Reflex modules in JavaScript: a chain of them is asked about a call, each in a sandbox of its own with counted limits.
+//!
+//! ```
+//! use reflex_script::{Call, Chain, Limits, Module, Said};
+//! use serde_json::json;
+//!
+//! let source = r#"
+//!     import { deny, pass } from "@agentreflex/core";
+//!     export default { name: "no-curl", onToolCall: (ctx) => ctx.command?.startsWith("curl") ? deny("no") : pass() };
+//! "#;
+//! let module = Module::single("no-curl", source);
+//! let chain = Chain::new(vec![module], Limits::default());
+//! let outcome = chain.run(Call::tool_call(json!({"tool": "Bash", "command": "curl x"})));
+//! assert_eq!(outcome.said, Said::Deny { reason: "no".into() });
+//! ```
+//!
+//! Nothing here reads a disk, a clock or the environment: what a module was granted is asked of a [`Machine`].
+
+mod answer;
+mod call;
+mod chain;
+mod loader;
+mod manifest;
+mod module;
+mod natives;
+mod sandbox;
+
+pub use answer::{Limit, Problem, Report, Said};
+pub use call::{Call, Handler, Machine, Nothing};
+pub use chain::{Chain, Limits, Outcome};
+pub use manifest::{Capabilities, Manifest, OptionType};
+pub use module::{Module, OnError};

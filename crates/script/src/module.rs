@@ -1,0 +1,71 @@
+//! A module as it is run: its files as JavaScript, its manifest, its options.
+
+use crate::manifest::{Capabilities, Manifest};
+use serde_json::Value;
+
+/// One reflex.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Module {
+    /// How it is reported.
+    pub name: String,
+    /// Its files: the path below its folder, with slashes, and the text. JavaScript or JSON; types are stripped already,
+    /// and the path still says `.ts`.
+    pub files: Vec<(String, String)>,
+    /// The path of the file whose default export is the reflex.
+    pub entry: String,
+    /// Its manifest, if it has one.
+    pub manifest: Option<Manifest>,
+    /// `with` of its entry: `ctx.options`.
+    pub options: Value,
+    /// What holds if it fails.
+    pub on_error: OnError,
+    /// What a person granted of what its manifest asks for.
+    pub granted: Capabilities,
+}
+
+/// What holds if a module fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnError {
+    /// A question for a module that may stop a call, before what runs or writes; else nothing.
+    #[default]
+    Default,
+    /// The call does not run.
+    Deny,
+    /// A person decides.
+    Ask,
+    /// Nothing.
+    Skip,
+}
+
+impl OnError {
+    /// The outcome of this word.
+    pub fn named(word: &str) -> Option<OnError> {
+        match word {
+            "deny" | "block" => Some(OnError::Deny),
+            "ask" => Some(OnError::Ask),
+            "skip" => Some(OnError::Skip),
+            _ => None,
+        }
+    }
+}
+
+impl Module {
+    /// A module of one file without a manifest.
+    pub fn single(name: &str, source: &str) -> Module {
+        Module {
+            name: name.into(),
+            files: vec![("index.js".into(), source.into())],
+            entry: "index.js".into(),
+            manifest: None,
+            options: Value::Null,
+            on_error: OnError::Default,
+            granted: Capabilities::default(),
+        }
+    }
+
+    /// Whether it may stop a call: it says so, or does not say what it does.
+    pub fn enforces(&self) -> bool {
+        let declared = self.manifest.as_ref().map(|manifest| &manifest.capabilities.decisions);
+        declared.is_none_or(|words| words.iter().any(|word| word == "deny" || word == "ask"))
+    }
+}
