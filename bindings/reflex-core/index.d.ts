@@ -139,12 +139,26 @@ export interface CommandView {
 /** Something that would happen. The kinds are listed in the manual: `delete`, `overwrite`, `push-force`, … */
 export interface EffectView {
   kind: string;
-  targets: { text: string; path?: string; inside: boolean }[];
+  targets: TargetView[];
   /** How: `recursive`, `force`, … */
   flags: string[];
+  /** An operand that says how: the mode of `chmod`, the value of a variable that is set. */
+  argument?: string;
   /** Its place in `commands`, where a command does it. */
   command?: number;
   site: string;
+}
+
+/** What an effect touches. */
+export interface TargetView {
+  /** As it is written, known variables resolved. */
+  text: string;
+  /** The absolute path, where it is one and is known. */
+  path?: string;
+  /** Whether that lies in the project. */
+  inside: boolean;
+  /** Whether something is there already; nothing if that is not known. */
+  exists?: boolean;
 }
 
 /** A git repository. */

@@ -1,0 +1,33 @@
+// Deleting a folder with all that lies in it, where that folder holds everything: the root, a home, the project, the system.
+import { defineReflex, deny, pass } from "@agentreflex/core";
+import type { ToolCallContext } from "@agentreflex/core";
+
+const SYSTEM = ["usr", "etc", "bin", "sbin", "var", "lib", "lib64", "opt", "boot", "sys", "proc", "dev", "root", "home", "Users"];
+
+export default defineReflex({
+  name: "no-rm-rf",
+  onToolCall(ctx: ToolCallContext) {
+    const { effects, workspace, home } = ctx.reflex;
+    const temporary = ["/tmp", "/var/tmp", "/private/tmp", "/var/folders"];
+    for (const effect of effects) {
+      if (effect.kind !== "delete" || !effect.flags.includes("recursive") || effect.site !== "here") continue;
+      for (const { path } of effect.targets) {
+        if (path === undefined || temporary.some((folder) => path !== folder && holds(folder, path))) continue;
+        const what = holds(path, workspace)
+          ? "the whole project"
+          : holds(path, home)
+            ? "the whole home folder"
+            : path === "/" || SYSTEM.includes(path.split("/")[1]) && !holds(home, path) && !holds(workspace, path)
+              ? "what the system needs"
+              : undefined;
+        if (what) return deny(`This would delete ${what} (${path}). Name the folder that is meant.`);
+      }
+    }
+    return pass();
+  },
+});
+
+/** Whether the folder is this path or lies above it. */
+function holds(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
+}
