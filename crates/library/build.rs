@@ -1,4 +1,4 @@
-//! Compiles `library/` at the project's root into one blob.
+//! Compiles `library/` at the project's root into one blob, and lists the official reflexes.
 
 use reflex_tables::compile::{Kind, Sources, encode};
 use std::path::Path;
@@ -20,7 +20,34 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let blob = encode(&sources.tree()?)?;
     println!("cargo::rustc-env=REFLEX_LIBRARY_DIGEST={}", digest(&blob));
     fs::write(out, blob)?;
+    let reflexes = Path::new(&env::var("OUT_DIR")?).join("reflexes.rs");
+    fs::write(reflexes, catalog(&library.join("reflexes"))?)?;
     Ok(())
+}
+
+/// The official reflexes as a list of Rust: each with its files, whose texts are included as they are.
+fn catalog(folder: &Path) -> Result<String, Box<dyn std::error::Error>> {
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut list = String::from("&[\n");
+    for reflex in sorted(folder)?.iter().filter(|path| path.is_dir()) {
+        list.push_str(&format!("    Packaged {{ name: {:?}, files: &[\n", name(reflex)));
+        for file in sorted(reflex)? {
+            let path = file.canonicalize()?;
+            list.push_str(&format!("        ({:?}, include_str!({:?})),\n", name(&file), path.display().to_string()));
+        }
+        list.push_str("    ] },\n");
+    }
+    Ok(list + "]")
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn sorted(folder: &Path) -> std::io::Result<Vec<std::path::PathBuf>> {
+    let mut entries: Vec<_> = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?.iter().map(|f| f.path()).collect();
+    entries.sort();
+    Ok(entries)
 }
 
 /// The first 16 digits of the SHA-256.
@@ -30,10 +57,8 @@ fn digest(blob: &[u8]) -> String {
 }
 
 fn yaml_files(folder: &Path) -> std::io::Result<Vec<std::path::PathBuf>> {
-    let mut files: Vec<_> = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?.iter().map(|f| f.path()).collect();
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "yaml"));
-    files.sort();
-    Ok(files)
+    let is_yaml = |file: &std::path::PathBuf| file.extension().is_some_and(|extension| extension == "yaml");
+    Ok(sorted(folder)?.into_iter().filter(is_yaml).collect())
 }
 
 fn shown(library: &Path, file: &Path) -> String {

@@ -9,3 +9,28 @@ pub fn tables() -> Node<'static> {
 
 /// The first 16 digits of the SHA-256 of the compiled library: which rules were in force.
 pub const DIGEST: &str = env!("REFLEX_LIBRARY_DIGEST");
+
+/// An official reflex as it ships: its folder in `library/reflexes`.
+#[derive(Debug, Clone, Copy)]
+pub struct Packaged {
+    /// Its name, which is its folder's.
+    pub name: &'static str,
+    /// Its files by name, sorted.
+    pub files: &'static [(&'static str, &'static str)],
+}
+
+impl Packaged {
+    /// The text of a file.
+    pub fn file(&self, name: &str) -> Option<&'static str> {
+        self.files.iter().find(|(own, _)| *own == name).map(|(_, text)| *text)
+    }
+}
+
+/// The official reflexes, sorted by name.
+pub const REFLEXES: &[Packaged] = include!(concat!(env!("OUT_DIR"), "/reflexes.rs"));
+
+/// The official reflex of this name, with or without `official/` before it.
+pub fn reflex(name: &str) -> Option<&'static Packaged> {
+    let name = name.strip_prefix("official/").unwrap_or(name);
+    REFLEXES.iter().find(|reflex| reflex.name == name)
+}
