@@ -3,6 +3,7 @@
 mod aliases;
 mod answer;
 mod case;
+pub mod catalog;
 mod clock;
 pub mod doctor;
 mod folders;
@@ -13,6 +14,7 @@ pub mod person;
 mod record;
 pub mod store;
 mod trust;
+mod view;
 mod wiring;
 mod world;
 

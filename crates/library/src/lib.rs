@@ -26,6 +26,9 @@ impl Packaged {
     }
 }
 
+/// The types of the module that reflexes are written against, for editors.
+pub const CORE_TYPES: &str = include_str!("../../../bindings/reflex-core/index.d.ts");
+
 /// The official reflexes, sorted by name.
 pub const REFLEXES: &[Packaged] = include!(concat!(env!("OUT_DIR"), "/reflexes.rs"));
 

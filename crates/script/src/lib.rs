@@ -24,6 +24,7 @@ mod manifest;
 mod module;
 mod natives;
 mod sandbox;
+pub mod schema;
 
 pub use answer::{Limit, Problem, Report, Said};
 pub use call::{Call, Handler, Machine, Nothing};

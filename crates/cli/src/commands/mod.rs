@@ -8,6 +8,7 @@ mod demo;
 mod doctor;
 mod eval;
 mod explain;
+mod reflexes;
 mod rules;
 mod status;
 mod trust;
@@ -45,6 +46,7 @@ pub(crate) fn run() -> u8 {
         Some(("report-fp", matches)) => why::report(matches),
         Some(("audit", matches)) => audit::run(matches),
         Some(("rules", matches)) => rules::run(matches),
+        Some(("reflexes", matches)) => reflexes::run(matches),
         Some(("config", matches)) => config::run(matches),
         Some(("trust", matches)) => trust::run(matches),
         Some(("status", matches)) => status::run(matches),
@@ -182,7 +184,7 @@ fn people() -> Vec<Command> {
         .arg(option("reason", "TEXT", "Why").default_value(""))
         .arg(flag("revoke", "Take it back"))
         .arg(flag("show", "Show what would be accepted, and accept nothing"));
-    vec![rules, config, trust]
+    vec![rules, reflexes::grammar(), config, trust]
 }
 
 fn audit_grammar() -> Command {

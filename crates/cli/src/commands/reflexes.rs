@@ -1,0 +1,119 @@
+//! `reflex reflexes`: take reflexes, look at them, write one, try it, give it away.
+
+mod catalog;
+mod list;
+mod show;
+mod take;
+mod template;
+
+use super::{complain, flag, json, option};
+use crate::status;
+use crate::visible::visible;
+use clap::{Arg, ArgMatches, Command};
+use reflex_engine::Event;
+use reflex_host::catalog::Home;
+use reflex_host::{Host, Mode};
+use std::path::PathBuf;
+
+/// The words of the command.
+pub(super) fn grammar() -> Command {
+    let user = || flag("user", "For all projects of this user, not for this one");
+    let registry = || option("registry", "PATH", "A registry: its folder or its registry.json");
+    let name = |help| Arg::new("name").value_name("NAME").help(help);
+    Command::new("reflexes")
+        .about("Reflexes: modules in JavaScript or TypeScript that have a say in every call")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(Command::new("list").about("Print the reflexes that are listed for this folder").arg(json()))
+        .subcommand(
+            Command::new("add")
+                .about("Take a reflex, after a person has seen what it may do")
+                .arg(Arg::new("source").required(true).value_name("SOURCE").help(
+                    "A name of the catalog, a folder, a module, a .tgz, npm:NAME, github:OWNER/NAME[/FOLDER], git+URL[#BRANCH:FOLDER]",
+                ))
+                .arg(option("with", "JSON", "Its options"))
+                .arg(flag("show", "Print its files and add nothing"))
+                .arg(registry())
+                .arg(user()),
+        )
+        .subcommand(Command::new("remove").about("Take a reflex off the list").arg(name("As `list` prints it").required(true)).arg(user()))
+        .subcommand(
+            Command::new("update")
+                .about("Look where reflexes came from, show what changed, and take it after a person's yes")
+                .arg(name("Only this one"))
+                .arg(user()),
+        )
+        .subcommand(
+            Command::new("new")
+                .about("Write a reflex to begin with into .reflex/reflexes/NAME")
+                .arg(name("Small letters, digits and dashes").required(true)),
+        )
+        .subcommand(
+            Command::new("publish")
+                .about("Say what a reflex lacks before others take it")
+                .arg(flag("check", "Check only; nothing is ever uploaded").required(true))
+                .arg(Arg::new("path").value_name("PATH").help("The reflex's folder").default_value(".")),
+        )
+        .subcommand(
+            Command::new("catalog")
+                .about("Lists of reflexes")
+                .subcommand_required(true)
+                .arg_required_else_help(true)
+                .subcommand(
+                    Command::new("search")
+                        .about("Print the reflexes that fit all words; without a registry those that ship")
+                        .arg(Arg::new("word").num_args(0..).value_name("WORD"))
+                        .arg(registry())
+                        .arg(json()),
+                )
+                .subcommand(
+                    Command::new("build")
+                        .about("Pack every reflex below a folder and list them: files that any web server can give away")
+                        .arg(Arg::new("folder").required(true).value_name("DIR"))
+                        .arg(option("out", "DIR", "Where to write").default_value("registry")),
+                ),
+        )
+}
+
+pub(super) fn run(matches: &ArgMatches) -> u8 {
+    match matches.subcommand() {
+        Some(("list", matches)) => list::run(matches),
+        Some(("add", matches)) => take::add(matches),
+        Some(("remove", matches)) => take::remove(matches),
+        Some(("update", matches)) => take::update(matches),
+        Some(("new", matches)) => template::run(matches),
+        Some(("catalog", matches)) => catalog::run(matches),
+        _ => status::USAGE,
+    }
+}
+
+/// Where we are.
+struct Here {
+    host: Host,
+    workspace: PathBuf,
+    cwd: PathBuf,
+}
+
+impl Here {
+    fn new() -> Here {
+        let host = Host::new(Mode::default());
+        let workspace = PathBuf::from(host.placed(Event::default()).workspace);
+        let cwd = std::env::current_dir().unwrap_or_else(|_| workspace.clone());
+        Here { host, workspace, cwd }
+    }
+
+    /// The list that the command is about.
+    fn home(&self, matches: &ArgMatches) -> Home {
+        if matches.get_flag("user") { self.of_user() } else { Home::of_workspace(&self.workspace) }
+    }
+
+    fn of_user(&self) -> Home {
+        Home::of_user(self.host.folders())
+    }
+}
+
+/// What went wrong, for a person's terminal.
+fn failed(problem: &str) -> u8 {
+    complain(&visible(problem));
+    status::FOUND
+}

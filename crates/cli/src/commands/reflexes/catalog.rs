@@ -1,0 +1,61 @@
+//! `reflexes catalog`: search the list that ships or a registry; make a registry.
+
+use super::failed;
+use crate::commands::{print, text};
+use crate::status;
+use crate::visible::visible;
+use clap::ArgMatches;
+use reflex_host::catalog::{Listed, build, official, search};
+use serde_json::{Value, json};
+use std::path::Path;
+
+pub(super) fn run(matches: &ArgMatches) -> u8 {
+    match matches.subcommand() {
+        Some(("search", matches)) => find(matches),
+        Some(("build", matches)) => make(matches),
+        _ => status::USAGE,
+    }
+}
+
+fn find(matches: &ArgMatches) -> u8 {
+    let all = match matches.get_one::<String>("registry") {
+        Some(registry) => search(Path::new(registry)),
+        None => Ok(official()),
+    };
+    let mut all = match all {
+        Ok(all) => all,
+        Err(problem) => return failed(&problem),
+    };
+    let words: Vec<&str> = matches.get_many::<String>("word").into_iter().flatten().map(String::as_str).collect();
+    all.retain(|listed| listed.fits(&words));
+    if matches.get_flag("json") {
+        let rows: Vec<Value> = all.iter().map(row).collect();
+        print(&json!({"schema": "reflex/catalog-v1", "reflexes": rows}).to_string());
+    } else {
+        let width = all.iter().map(|listed| listed.name.chars().count()).max().unwrap_or(0);
+        for listed in &all {
+            let padding = " ".repeat(width.saturating_sub(listed.name.chars().count()));
+            let (name, description) = (visible(&listed.name), visible(&listed.description));
+            print(&format!("{name}{padding}  {:10}  {description}", visible(&listed.decisions.join(" "))));
+        }
+    }
+    if all.is_empty() { status::FOUND } else { status::OK }
+}
+
+fn row(listed: &Listed) -> Value {
+    json!({
+        "name": listed.name, "title": listed.title, "description": listed.description, "version": listed.version,
+        "tags": listed.tags, "decisions": listed.decisions, "official": listed.official,
+    })
+}
+
+fn make(matches: &ArgMatches) -> u8 {
+    let (folder, out) = (text(matches, "folder"), text(matches, "out"));
+    match build(Path::new(folder), Path::new(out)) {
+        Ok(count) => {
+            print(&format!("{count} reflexes in {}", visible(out)));
+            status::OK
+        }
+        Err(problem) => failed(&problem),
+    }
+}

@@ -1,0 +1,3 @@
+//! `reflexes publish --check`: what a reflex lacks before others take it.
+
+use super::Here;

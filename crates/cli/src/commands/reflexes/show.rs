@@ -1,0 +1,69 @@
+//! What a person sees of a reflex before a yes: what it may do, what changed, its files.
+
+use crate::commands::print;
+use crate::paint::Paint;
+use crate::visible::visible;
+use reflex_host::catalog::Package;
+use similar::{ChangeTag, TextDiff};
+
+/// Its name, what it says about itself and what it may do.
+pub(super) fn card(package: &Package, from: &str) {
+    let paint = Paint::of_stdout();
+    print(&format!("{} {}", paint.bold(&visible(&package.name)), visible(package.text("version"))));
+    let about = visible(package.text("description"));
+    if !about.is_empty() {
+        print(&format!("  {about}"));
+    }
+    print(&format!("  from      {}", visible(from)));
+    for (title, said) in powers(package) {
+        print(&format!("  {title:9} {said}"));
+    }
+    let lines = |text: &str| text.lines().count();
+    let files: Vec<String> =
+        package.files.iter().map(|(path, text)| format!("{} ({} lines)", visible(path), lines(text))).collect();
+    print(&format!("  files     {}", files.join(", ")));
+    print(&format!("  digest    {}", package.digest()));
+}
+
+/// What it may answer, see and touch, in words.
+pub(super) fn powers(package: &Package) -> Vec<(&'static str, String)> {
+    if package.manifest.is_none() {
+        return vec![
+            ("answers", "pass, deny, ask, modify: it has no manifest that says less".into()),
+            ("sees", "everything of a call".into()),
+            ("touches", "nothing of the machine".into()),
+        ];
+    }
+    let shown = |key: &str| package.capability(key).map(|list| visible(&list.join(", ")));
+    let mut powers = vec![
+        ("answers", shown("decisions").unwrap_or_else(|| "pass".into())),
+        ("sees", shown("reads").unwrap_or_else(|| "everything of a call".into())),
+    ];
+    let touches = [("reads", "files"), ("writes", "writes"), ("asks", "network"), ("variables", "environment")];
+    let touched = touches.iter().filter_map(|(title, key)| Some((*title, shown(key).filter(|list| !list.is_empty())?)));
+    powers.extend(touched);
+    powers
+}
+
+/// Every file in full, or what differs from before.
+pub(super) fn files(package: &Package, before: Option<&Package>) {
+    let paint = Paint::of_stdout();
+    for (path, text) in &package.files {
+        let old = before.map_or("", |before| before.file(path).unwrap_or(""));
+        if old == text && before.is_some() {
+            continue;
+        }
+        print(&paint.bold(&visible(path)));
+        for change in TextDiff::from_lines(old, text).iter_all_changes() {
+            let line = visible(change.value().trim_end_matches('\n'));
+            match (change.tag(), before.is_some()) {
+                (_, false) => print(&format!("  | {line}")),
+                (ChangeTag::Equal, true) => print(&format!("    {line}")),
+                (ChangeTag::Delete, true) => print(&paint.removed(&format!("  - {line}"))),
+                (ChangeTag::Insert, true) => print(&paint.added(&format!("  + {line}"))),
+            }
+        }
+    }
+    let gone = before.into_iter().flat_map(|before| &before.files).filter(|(path, _)| package.file(path).is_none());
+    gone.for_each(|(path, _)| print(&format!("{} is gone", visible(path))));
+}

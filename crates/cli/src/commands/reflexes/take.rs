@@ -1,0 +1,211 @@
+//! `reflexes add`, `remove`, `update`: what decides over calls is changed by a person who saw it, and by nobody else.
+
+use super::{Here, failed, show};
+use crate::commands::approve::{confirmed, person, record};
+use crate::commands::{print, text};
+use crate::status;
+use crate::visible::visible;
+use clap::ArgMatches;
+use reflex_host::catalog::{Entry, Home, Locked, Origin, Package, name_of, problems};
+use serde_json::{Value, json};
+use std::path::Path;
+
+pub(super) fn add(matches: &ArgMatches) -> u8 {
+    let here = Here::new();
+    match plan(matches, &here) {
+        Ok(plan) if matches.get_flag("show") => {
+            show::card(&plan.package, &plan.origin.shown());
+            show::files(&plan.package, None);
+            status::OK
+        }
+        Ok(plan) => carry_out(&here, &plan),
+        Err(problem) => failed(&problem),
+    }
+}
+
+/// What would be added where.
+struct Plan {
+    home: Home,
+    origin: Origin,
+    package: Package,
+    with: Option<Value>,
+}
+
+fn plan(matches: &ArgMatches, here: &Here) -> Result<Plan, String> {
+    let home = here.home(matches);
+    let registry = matches.get_one::<String>("registry").map(|path| here.cwd.join(path));
+    let written = text(matches, "source");
+    let with = match matches.get_one::<String>("with") {
+        None => None,
+        Some(text) => match serde_json::from_str(text) {
+            Ok(with @ Value::Object(_)) => Some(with),
+            Ok(_) => return Err("--with takes a JSON object".into()),
+            Err(error) => return Err(format!("--with takes a JSON object: {error}")),
+        },
+    };
+    // `./x` may also be meant from where the list lies.
+    let beside = home.path(written).filter(|path| !here.cwd.join(written).exists() && path.exists());
+    let base = if beside.is_some() { home.folder.as_path() } else { here.cwd.as_path() };
+    let origin = Origin::named(written, base, registry.as_deref())?;
+    let package = origin.fetch()?;
+    let wrong = problems(&package, with.as_ref());
+    if !wrong.is_empty() {
+        return Err(format!("this is no reflex that can be taken: {}", wrong.join("; ")));
+    }
+    let listed = home.entries()?;
+    let source = in_place(&home, &origin);
+    let taken = listed.iter().any(|entry| {
+        name_of(&entry.source) == package.name && Some(&entry.source) != source.as_ref() && !home.is_copy(&entry.source, &package.name)
+    });
+    if taken && !matches!(origin, Origin::Official(_)) {
+        return Err(format!("another reflex `{}` is listed already; remove it first", package.name));
+    }
+    Ok(Plan { home, origin, package, with })
+}
+
+fn carry_out(here: &Here, plan: &Plan) -> u8 {
+    show::card(&plan.package, &plan.origin.shown());
+    let name = visible(&plan.package.name);
+    let Some(person) = person(&here.host.store(), "reflexes add", &plan.package.name) else { return status::FOUND };
+    print(&format!("It runs before every tool call in {}. To read its files first: --show", place(&plan.home)));
+    if !confirmed(&format!("Add {name}? [y/N] ")) {
+        print("nothing is added");
+        return status::FOUND;
+    }
+    match taken(here, plan, &person.name) {
+        Ok(()) => {
+            print(&format!("{name} is added"));
+            status::OK
+        }
+        Err(problem) => failed(&problem),
+    }
+}
+
+fn taken(here: &Here, plan: &Plan, by: &str) -> Result<(), String> {
+    let (home, package) = (&plan.home, &plan.package);
+    let digest = package.digest();
+    let fields = json!({"reflex": package.name, "from": plan.origin.shown(), "digest": digest, "by": by,
+        "capabilities": package.manifest.as_ref().and_then(|manifest| manifest.get("capabilities"))});
+    record(&here.host.store(), "reflex-added", fields)?;
+    let source = match (&plan.origin, in_place(home, &plan.origin)) {
+        (Origin::Official(name), _) => name.clone(),
+        (_, Some(source)) => source,
+        (_, None) => home.take(package)?,
+    };
+    home.set(&Entry { source: source.clone(), with: plan.with.clone() })?;
+    let from = written(home, &plan.origin);
+    let version = package.text("version").to_owned();
+    home.keep(&Locked { name: package.name.clone(), entry: source, from, version, digest }, package)
+}
+
+/// How the list names what lies beside it already and needs no copy.
+fn in_place(home: &Home, origin: &Origin) -> Option<String> {
+    let (Origin::Folder(path) | Origin::File(path)) = origin else { return None };
+    let folder = home.folder.canonicalize().ok()?;
+    let below = path.canonicalize().ok()?.strip_prefix(folder).ok()?.to_str()?.to_owned();
+    (!below.is_empty()).then(|| format!("./{below}"))
+}
+
+/// Where it came from, so that the lock file means the same on another machine if it can.
+fn written(home: &Home, origin: &Origin) -> String {
+    in_place(home, origin).unwrap_or_else(|| match origin {
+        Origin::Folder(path) | Origin::File(path) | Origin::Archive(path) => {
+            let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+            real.display().to_string()
+        }
+        Origin::Official(_) | Origin::Registry(..) | Origin::Npm(_) | Origin::Git { .. } => origin.shown(),
+    })
+}
+
+fn place(home: &Home) -> String {
+    visible(&home.folder.parent().unwrap_or(Path::new("/")).display().to_string())
+}
+
+pub(super) fn remove(matches: &ArgMatches) -> u8 {
+    let here = Here::new();
+    let home = here.home(matches);
+    let entry = match home.named(text(matches, "name")) {
+        Ok(entry) => entry,
+        Err(problem) => return failed(&problem),
+    };
+    let name = name_of(&entry.source).to_owned();
+    let store = here.host.store();
+    let Some(person) = person(&store, "reflexes remove", &name) else { return status::FOUND };
+    if !confirmed(&format!("Remove {}? It has no say in any call from then on. [y/N] ", visible(&name))) {
+        print("nothing is removed");
+        return status::FOUND;
+    }
+    let done = record(&store, "reflex-removed", json!({"reflex": name, "by": person.name}))
+        .and_then(|()| home.remove(&entry.source, &name));
+    match done {
+        Ok(()) => {
+            print(&format!("{} is removed", visible(&name)));
+            status::OK
+        }
+        Err(problem) => failed(&problem),
+    }
+}
+
+pub(super) fn update(matches: &ArgMatches) -> u8 {
+    let here = Here::new();
+    let home = here.home(matches);
+    let wanted = matches.get_one::<String>("name");
+    let locked: Vec<Locked> =
+        home.locked().into_iter().filter(|locked| wanted.is_none_or(|name| *name == locked.name)).collect();
+    if locked.is_empty() {
+        let what = wanted.map_or("no reflex was added here".to_owned(), |name| format!("no reflex `{name}` was added here"));
+        return failed(&what);
+    }
+    let mut worst = status::OK;
+    for one in &locked {
+        worst = worst.max(match renewed(&here, &home, one) {
+            Ok(status) => status,
+            Err(problem) => failed(&format!("{}: {problem}", one.name)),
+        });
+    }
+    worst
+}
+
+/// Looks at one; what changed needs a yes of its own.
+fn renewed(here: &Here, home: &Home, locked: &Locked) -> Result<u8, String> {
+    let origin = Origin::again(&locked.from, &home.folder)?;
+    let package = origin.fetch()?;
+    if package.name != locked.name {
+        return Err(format!("it is called `{}` now; add that, and remove this", package.name));
+    }
+    if package.digest() == locked.digest {
+        print(&format!("{} is as it was added", visible(&locked.name)));
+        return Ok(status::OK);
+    }
+    let wrong = problems(&package, None);
+    if !wrong.is_empty() {
+        return Err(wrong.join("; "));
+    }
+    show::card(&package, &origin.shown());
+    let copy = home.path(&locked.entry).filter(|_| home.is_copy(&locked.entry, &locked.name));
+    let before = copy.and_then(|copy| Package::of_folder(&copy).ok());
+    if let Some(before) = &before {
+        differences(before, &package);
+        show::files(&package, Some(before));
+    }
+    let Some(person) = person(&here.host.store(), "reflexes update", &locked.name) else { return Ok(status::FOUND) };
+    if !confirmed(&format!("Take {} as it is now? [y/N] ", visible(&locked.name))) {
+        print("it stays as it is");
+        return Ok(status::FOUND);
+    }
+    let with = home.named(&locked.name).ok().and_then(|entry| entry.with);
+    taken(here, &Plan { home: home.clone(), origin, package, with }, &person.name)?;
+    print(&format!("{} is taken", visible(&locked.name)));
+    Ok(status::OK)
+}
+
+/// Powers that differ stand first: they are what a yes is about.
+fn differences(before: &Package, now: &Package) {
+    let old = show::powers(before);
+    for (title, said) in show::powers(now) {
+        let was = old.iter().find(|(other, _)| *other == title).map_or("nothing", |(_, said)| said.as_str());
+        if was != said {
+            print(&format!("  ! {title}: {was} -> {said}"));
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Where a person says that a reflex is to be had: the catalog, a folder, a file, an archive, npm, git.
+
+use super::package::Package;
+use super::registry;
+use super::unpack::unpack;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Where a reflex comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// An official one, by its name.
+    Official(String),
+    /// One of a registry file, by its name.
+    Registry(PathBuf, String),
+    /// A folder with a manifest.
+    Folder(PathBuf),
+    /// One module without a manifest.
+    File(PathBuf),
+    /// A packed folder, `.tgz`.
+    Archive(PathBuf),
+    /// A package of npm, perhaps with its version.
+    Npm(String),
+    /// A git repository, the branch or tag, and the folder in it.
+    Git {
+        /// The address.
+        url: String,
+        /// A branch or a tag; the repository's own where it is empty.
+        branch: String,
+        /// Below the repository's root.
+        folder: String,
+    },
+}
+
+/// Ends of the names of modules.
+const MODULES: [&str; 6] = ["js", "mjs", "cjs", "ts", "mts", "cts"];
+
+impl Origin {
+    /// What a word on the command line means. A bare name is one of the catalog (or of the registry that is given) and
+    /// never one of npm: a slip of the keyboard shall fetch nothing.
+    ///
+    /// # Errors
+    /// It is nothing of all that.
+    pub fn named(word: &str, cwd: &Path, registry: Option<&Path>) -> Result<Origin, String> {
+        if let Some(package) = word.strip_prefix("npm:") {
+            return npm(package);
+        }
+        if let Some(git) = git(word) {
+            return git;
+        }
+        if word.starts_with('@') {
+            return npm(word);
+        }
+        let bare = word.strip_prefix("official/").unwrap_or(word);
+        if let Some(file) = registry.filter(|_| !word.contains(['/', '.'])) {
+            return Ok(Origin::Registry(file.to_owned(), word.to_owned()));
+        }
+        if reflex_library::reflex(bare).is_some() && !word.starts_with(['.', '/']) {
+            return Ok(Origin::Official(bare.to_owned()));
+        }
+        let path = cwd.join(word);
+        let extension = path.extension().map(|end| end.to_string_lossy().into_owned()).unwrap_or_default();
+        match fs::metadata(&path) {
+            Ok(metadata) if metadata.is_dir() => Ok(Origin::Folder(path)),
+            Ok(_) if extension == "tgz" || word.ends_with(".tar.gz") => Ok(Origin::Archive(path)),
+            Ok(_) if MODULES.contains(&extension.as_str()) => Ok(Origin::File(path)),
+            Ok(_) => Err(format!("`{word}` is neither a module (.js, .ts, …) nor an archive (.tgz)")),
+            Err(_) if word.contains(['/', '.']) => Err(format!("there is no file or folder `{word}`")),
+            Err(_) => Err(unknown(word)),
+        }
+    }
+
+    /// As it is written down, so that `update` can ask there again.
+    pub fn shown(&self) -> String {
+        match self {
+            Origin::Official(name) => format!("official/{name}"),
+            Origin::Registry(file, name) => format!("registry:{}#{name}", file.display()),
+            Origin::Folder(path) | Origin::File(path) | Origin::Archive(path) => path.display().to_string(),
+            Origin::Npm(package) => format!("npm:{package}"),
+            Origin::Git { url, branch, folder } if branch.is_empty() && folder.is_empty() => format!("git+{url}"),
+            Origin::Git { url, branch, folder } => format!("git+{url}#{branch}:{folder}"),
+        }
+    }
+
+    /// What was written down by [`Origin::shown`].
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn again(written: &str, base: &Path) -> Result<Origin, String> {
+        match written.strip_prefix("registry:").and_then(|rest| rest.rsplit_once('#')) {
+            Some((file, name)) => Ok(Origin::Registry(base.join(file), name.to_owned())),
+            None => Origin::named(written, base, None),
+        }
+    }
+
+    /// Fetches it. npm and git are started for what comes from there, and nothing of what they bring is run.
+    ///
+    /// # Errors
+    /// It cannot be had, or is not what a reflex may be.
+    pub fn fetch(&self) -> Result<Package, String> {
+        match self {
+            Origin::Official(name) => official(name),
+            Origin::Registry(file, name) => registry::take(file, name),
+            Origin::Folder(path) => Package::of_folder(path),
+            Origin::File(path) => Package::of_file(path),
+            Origin::Archive(path) => of_archive(path),
+            Origin::Npm(package) => fetch_npm(package),
+            Origin::Git { url, branch, folder } => fetch_git(url, branch, folder),
+        }
+    }
+}
+
+fn official(name: &str) -> Result<Package, String> {
+    let packaged = reflex_library::reflex(name).ok_or_else(|| unknown(name))?;
+    let files = packaged.files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+    Package::of_files(packaged.name, files)
+}
+
+fn unknown(name: &str) -> String {
+    let known: Vec<&str> = reflex_library::REFLEXES.iter().map(|reflex| reflex.name).collect();
+    let near = reflex_rules::nearest(name, &known);
+    let near = near.map_or(String::new(), |near| format!(", did you mean `{near}`?"));
+    format!("there is no official reflex `{name}`{near} (a package of npm is named npm:{name})")
+}
+
+/// The names that npm accepts, with a version; nothing that it could take for an option, a path or an address.
+fn npm(package: &str) -> Result<Origin, String> {
+    let scoped = package.strip_prefix('@').unwrap_or(package);
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.~^@/".contains(letter);
+    let starts_well = scoped.starts_with(|letter: char| letter.is_ascii_alphanumeric());
+    let slashes = scoped.matches('/').count();
+    let wanted = usize::from(package.starts_with('@'));
+    if starts_well && scoped.chars().all(is_plain) && slashes == wanted && !scoped.contains("..") {
+        return Ok(Origin::Npm(package.to_owned()));
+    }
+    Err(format!("`{package}` is no name of an npm package"))
+}
+
+/// `git+URL`, `github:OWNER/NAME[/FOLDER]` and what ends with `.git`; behind `#` the branch and the folder.
+fn git(word: &str) -> Option<Result<Origin, String>> {
+    if let Some(rest) = word.strip_prefix("github:") {
+        let (place, branch) = rest.split_once('#').unwrap_or((rest, ""));
+        let mut parts = place.splitn(3, '/');
+        let (owner, name, folder) = (parts.next()?, parts.next().unwrap_or(""), parts.next().unwrap_or(""));
+        if owner.is_empty() || name.is_empty() {
+            return Some(Err(format!("`{word}` is not github:OWNER/NAME")));
+        }
+        let url = format!("https://github.com/{owner}/{name}");
+        return Some(checked_git(url, branch.to_owned(), folder.to_owned()));
+    }
+    let (address, behind) = word.split_once('#').unwrap_or((word, ""));
+    let address = match address.strip_prefix("git+") {
+        Some(rest) => rest,
+        None if address.ends_with(".git") && address.contains(':') => address,
+        None => return None,
+    };
+    let (branch, folder) = behind.split_once(':').unwrap_or((behind, ""));
+    Some(checked_git(address.to_owned(), branch.to_owned(), folder.to_owned()))
+}
+
+/// Addresses that make git start programs of their choice are refused.
+fn checked_git(url: String, branch: String, folder: String) -> Result<Origin, String> {
+    let scheme = ["https://", "http://", "ssh://", "git://", "file://", "/"].iter().any(|start| url.starts_with(start));
+    let short = url.split_once(':').is_some_and(|(host, path)| {
+        let plain = |letter: char| letter.is_ascii_alphanumeric() || "@.-_".contains(letter);
+        !host.starts_with('-') && host.chars().all(plain) && !path.starts_with(':')
+    });
+    if !(scheme || short) || url.chars().any(char::is_control) {
+        return Err(format!("`{url}` is no address of a repository"));
+    }
+    if branch.starts_with('-') || Path::new(&folder).components().any(|part| !matches!(part, std::path::Component::Normal(_))) {
+        return Err(format!("`{branch}:{folder}` is no branch and folder"));
+    }
+    Ok(Origin::Git { url, branch, folder })
+}
+
+fn of_archive(path: &Path) -> Result<Package, String> {
+    let bytes = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let stem = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let stem = stem.split(['.', ' ']).next().unwrap_or("").to_owned();
+    Package::of_files(&stem, unpack(&bytes)?)
+}
+
+fn fetch_npm(package: &str) -> Result<Package, String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let mut npm = Command::new("npm");
+    // Packing a package of the registry runs none of its scripts; to say so costs nothing.
+    npm.args(["pack", "--ignore-scripts", "--silent", "--pack-destination"]).arg(folder.path()).arg("--").arg(package);
+    finished(npm.current_dir(folder.path()), "npm")?;
+    let mut found = fs::read_dir(folder.path()).map_err(|error| error.to_string())?.flatten();
+    let archive = found.find(|entry| entry.path().extension().is_some_and(|end| end == "tgz"));
+    let archive = archive.ok_or("npm gave no archive")?.path();
+    of_archive(&archive)
+}
+
+fn fetch_git(url: &str, branch: &str, folder: &str) -> Result<Package, String> {
+    let place = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let work = place.path().join("repository");
+    let mut git = Command::new("git");
+    // A clone runs no hook of the other side; templates and settings of this machine may, and are left out.
+    git.args(["-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never", "-c", "core.symlinks=false"]);
+    git.args(["-c", "filter.lfs.smudge=", "-c", "filter.lfs.required=false", "clone", "--quiet", "--depth", "1"]);
+    git.args(["--template=", "--no-recurse-submodules"]);
+    if !branch.is_empty() {
+        git.args(["--branch", branch]);
+    }
+    git.arg("--").arg(url).arg(&work).env("GIT_TERMINAL_PROMPT", "0").env("GIT_ALLOW_PROTOCOL", "https:http:ssh:git:file");
+    finished(git.current_dir(place.path()), "git")?;
+    let inner = work.join(folder);
+    let package = Package::of_folder(&inner)?;
+    // The folder's own name is that of the clone: the repository's says more.
+    let end = if folder.is_empty() { url } else { folder };
+    let end = end.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or("");
+    Ok(package.or_named(end.strip_suffix(".git").unwrap_or(end)))
+}
+
+fn finished(command: &mut Command, name: &str) -> Result<(), String> {
+    let output = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).output();
+    let output = output.map_err(|error| format!("{name} cannot be started: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it says nothing");
+    Err(format!("{name} failed: {last}"))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
+mod tests {
+    use super::Origin;
+    use std::path::Path;
+
+    #[track_caller]
+    fn check(word: &str, expected: &str) {
+        let named = Origin::named(word, Path::new("/nowhere"), None);
+        assert_eq!(named.map_or_else(|problem| format!("no: {problem}"), |origin| origin.shown()), expected, "{word}");
+    }
+
+    #[test]
+    fn a_word_means_one_place() {
+        check("no-force-push", "official/no-force-push");
+        check("official/no-force-push", "official/no-force-push");
+        check("npm:left-pad@1.0.0", "npm:left-pad@1.0.0");
+        check("@me/my-reflex", "npm:@me/my-reflex");
+        check("github:me/reflexes/tidy#v1", "git+https://github.com/me/reflexes#v1:tidy");
+        check("git+ssh://git@host.example/a", "git+ssh://git@host.example/a");
+        check("git@host.example:me/a.git", "git+git@host.example:me/a.git");
+    }
+
+    #[test]
+    fn a_slip_of_the_keyboard_fetches_nothing() {
+        check(
+            "no-force-psuh",
+            "no: there is no official reflex `no-force-psuh`, did you mean `no-force-push`? (a package of npm is named npm:no-force-psuh)",
+        );
+        check("./gone", "no: there is no file or folder `./gone`");
+    }
+
+    #[test]
+    fn no_address_starts_a_program_or_is_an_option() {
+        for word in ["git+ext::sh -c id", "git+-u", "npm:--global", "npm:../x", "npm:git+https://x", "git+https://x#-b", "git+https://x#:../y"] {
+            assert!(Origin::named(word, Path::new("/nowhere"), None).is_err(), "{word}");
+        }
+    }
+}

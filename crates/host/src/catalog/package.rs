@@ -1,0 +1,220 @@
+//! A reflex as files: of a folder, a single module, an archive or the library.
+
+use crate::clock;
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::path::Path;
+
+/// The file that says what a reflex is.
+pub const MANIFEST: &str = "reflex.json";
+
+/// A reflex has at most so many files.
+pub(super) const MOST_FILES: usize = 200;
+
+/// A file has at most so many bytes.
+pub(super) const MOST_BYTES: usize = 1024 * 1024;
+
+/// All files together have at most so many bytes.
+const MOST_TOGETHER: usize = 4 * 1024 * 1024;
+
+/// Folders are so deep at most.
+const DEEPEST: usize = 8;
+
+/// Ends of the names of files that belong to a reflex.
+const ENDS: [&str; 8] = ["js", "mjs", "cjs", "ts", "mts", "cts", "json", "md"];
+
+/// What lies beside modules and is none of them.
+const ASIDE: [&str; 4] = ["node_modules", "package-lock.json", "tsconfig.json", "target"];
+
+/// A reflex as it can be shown, kept and compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Package {
+    /// Its name.
+    pub name: String,
+    /// Its files by their path below its folder, sorted.
+    pub files: Vec<(String, String)>,
+    /// Its manifest, if it has one.
+    pub manifest: Option<Map<String, Value>>,
+}
+
+impl Package {
+    /// From its files; `name` counts where no manifest names it.
+    ///
+    /// # Errors
+    /// There is no module in it, its manifest is no JSON object, a name is none.
+    pub fn of_files(name: &str, mut files: Vec<(String, String)>) -> Result<Package, String> {
+        files.sort();
+        files.dedup_by(|one, other| one.0 == other.0);
+        if files.iter().map(|(_, text)| text.len()).sum::<usize>() > MOST_TOGETHER {
+            return Err(format!("its files have more than {} MiB", MOST_TOGETHER / 1024 / 1024));
+        }
+        let manifest = match files.iter().find(|(path, _)| path == MANIFEST) {
+            Some((_, text)) => Some(object(text)?),
+            None => None,
+        };
+        let own = manifest.as_ref().and_then(|manifest| manifest.get("name")).and_then(Value::as_str);
+        let package = Package { name: own.unwrap_or(name).to_owned(), files, manifest };
+        if !is_name(&package.name) {
+            return Err(format!("`{}` is no name of a reflex: small letters, digits and dashes", package.name));
+        }
+        if package.entry().is_none() {
+            return Err(format!("there is no module in it: {MANIFEST} names none as `entry`, and there is no index file"));
+        }
+        Ok(package)
+    }
+
+    /// From a folder.
+    ///
+    /// # Errors
+    /// It cannot be read, or is more than a reflex.
+    pub fn of_folder(folder: &Path) -> Result<Package, String> {
+        let mut files = Vec::new();
+        collect(folder, "", 0, &mut files)?;
+        let name = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        let name = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Package::of_files(&plain(&name), files)
+    }
+
+    /// From one module.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn of_file(path: &Path) -> Result<Package, String> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let stem = name.split('.').next().unwrap_or("").to_owned();
+        let files = vec![(name, read(path)?)];
+        Package::of_files(&plain(&stem), files)
+    }
+
+    /// The same under another name, if no manifest names it.
+    pub(super) fn or_named(mut self, name: &str) -> Package {
+        let name = plain(name);
+        if self.manifest.is_none() && is_name(&name) {
+            self.name = name;
+        }
+        self
+    }
+
+    /// The module whose default export is the reflex.
+    pub fn entry(&self) -> Option<&str> {
+        let named = self.manifest.as_ref().and_then(|manifest| manifest.get("entry")).and_then(Value::as_str);
+        let own = |path: &str| self.files.iter().map(|(own, _)| own.as_str()).find(|own| *own == path);
+        if let Some(named) = named {
+            return own(named.strip_prefix("./").unwrap_or(named));
+        }
+        if self.manifest.is_some() {
+            return None;
+        }
+        let index = ENDS.iter().find_map(|end| own(&format!("index.{end}")));
+        index.or_else(|| match self.files.as_slice() {
+            [(only, _)] => Some(only.as_str()),
+            _ => None,
+        })
+    }
+
+    /// What names exactly these files.
+    pub fn digest(&self) -> String {
+        let mut digest = Sha256::new();
+        for (path, text) in &self.files {
+            for part in [path.as_bytes(), text.as_bytes()] {
+                digest.update((part.len() as u64).to_le_bytes());
+                digest.update(part);
+            }
+        }
+        format!("sha256:{}", clock::hexadecimal(&digest.finalize()))
+    }
+
+    /// A text of the manifest.
+    pub fn text(&self, key: &str) -> &str {
+        self.manifest.as_ref().and_then(|manifest| manifest.get(key)).and_then(Value::as_str).unwrap_or("")
+    }
+
+    /// The list of texts of the manifest's capabilities; nothing where it is not declared.
+    pub fn capability(&self, key: &str) -> Option<Vec<String>> {
+        let list = self.manifest.as_ref()?.get("capabilities")?.get(key)?.as_array()?;
+        Some(list.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+    }
+
+    /// The text of a file.
+    pub fn file(&self, path: &str) -> Option<&str> {
+        self.files.iter().find(|(own, _)| own == path).map(|(_, text)| text.as_str())
+    }
+
+    /// Writes its files into a folder, which then holds nothing else.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn put(&self, folder: &Path) -> Result<(), String> {
+        let told = |error: std::io::Error| format!("{}: {error}", folder.display());
+        if folder.symlink_metadata().is_ok() {
+            fs::remove_dir_all(folder).map_err(told)?;
+        }
+        for (path, text) in &self.files {
+            let file = folder.join(path);
+            fs::create_dir_all(file.parent().unwrap_or(folder)).map_err(told)?;
+            fs::write(file, text).map_err(told)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a path of a package belongs to the reflex.
+pub(super) fn belongs(path: &str) -> bool {
+    let parts: Vec<&str> = path.split('/').collect();
+    let aside = parts.iter().any(|part| part.starts_with('.') || ASIDE.contains(part));
+    !aside && path.rsplit_once('.').is_some_and(|(_, end)| ENDS.contains(&end))
+}
+
+/// Whether this can be the name of a reflex.
+pub fn is_name(name: &str) -> bool {
+    let plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
+    name.starts_with(|letter: char| letter.is_ascii_lowercase()) && name.chars().all(plain) && name.len() <= 64
+}
+
+/// A name of a file or package as that of a reflex.
+fn plain(name: &str) -> String {
+    let lower = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
+    let dashed = lower.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' });
+    dashed.collect::<String>().trim_matches('-').to_owned()
+}
+
+fn object(text: &str) -> Result<Map<String, Value>, String> {
+    match serde_json::from_str(text) {
+        Ok(Value::Object(map)) => Ok(map),
+        Ok(_) => Err(format!("{MANIFEST} is no JSON object")),
+        Err(error) => Err(format!("{MANIFEST}: {error}")),
+    }
+}
+
+/// Regular files only: a link may lead anywhere.
+fn collect(folder: &Path, above: &str, depth: usize, files: &mut Vec<(String, String)>) -> Result<(), String> {
+    if depth > DEEPEST {
+        return Err(format!("{}: folders are nested too deeply", folder.display()));
+    }
+    let told = |error: std::io::Error| format!("{}: {error}", folder.display());
+    for entry in fs::read_dir(folder).map_err(told)? {
+        let entry = entry.map_err(told)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let path = if above.is_empty() { name.clone() } else { format!("{above}/{name}") };
+        let kind = entry.file_type().map_err(told)?;
+        if kind.is_dir() && !name.starts_with('.') && !ASIDE.contains(&name.as_str()) {
+            collect(&entry.path(), &path, depth + 1, files)?;
+        } else if kind.is_file() && belongs(&path) {
+            if files.len() >= MOST_FILES {
+                return Err(format!("a reflex has at most {MOST_FILES} files"));
+            }
+            files.push((path, read(&entry.path())?));
+        }
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let told = |error: std::io::Error| format!("{}: {error}", path.display());
+    let metadata = fs::metadata(path).map_err(told)?;
+    if !metadata.is_file() || metadata.len() > MOST_BYTES as u64 {
+        return Err(format!("{}: it is no file of at most {} KiB", path.display(), MOST_BYTES / 1024));
+    }
+    String::from_utf8(fs::read(path).map_err(told)?).map_err(|_| format!("{}: it is no text", path.display()))
+}

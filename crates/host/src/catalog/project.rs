@@ -1,0 +1,284 @@
+//! What a project or a user has taken: `config.json` names it, `reflexes.lock.json` says exactly what it was.
+
+use super::package::Package;
+use crate::folders::Folders;
+use crate::store;
+use serde_json::{Map, Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The list of reflexes.
+const CONFIG: &str = "config.json";
+
+/// What was added, to the byte.
+const LOCK: &str = "reflexes.lock.json";
+
+/// Where copies of added reflexes lie.
+const COPIES: &str = "reflexes";
+
+/// The folder of a project's or user's reflexes.
+#[derive(Debug, Clone)]
+pub struct Home {
+    /// `.reflex` or `$XDG_CONFIG_HOME/reflex`.
+    pub folder: PathBuf,
+    /// What it must not lead out of.
+    within: PathBuf,
+}
+
+/// One line of the list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// The reflex as the list names it.
+    pub source: String,
+    /// Its options.
+    pub with: Option<Value>,
+}
+
+/// What was added under a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Locked {
+    /// The name.
+    pub name: String,
+    /// How the list names it.
+    pub entry: String,
+    /// Where it came from.
+    pub from: String,
+    /// Its version, if it has one.
+    pub version: String,
+    /// What names exactly its files.
+    pub digest: String,
+}
+
+impl Home {
+    /// The project's.
+    pub fn of_workspace(workspace: &Path) -> Home {
+        Home { folder: workspace.join(".reflex"), within: workspace.to_owned() }
+    }
+
+    /// The user's.
+    pub fn of_user(folders: &Folders) -> Home {
+        Home { folder: folders.config.clone(), within: folders.home.clone() }
+    }
+
+    /// The list; empty if there is none.
+    ///
+    /// # Errors
+    /// It cannot be read as such.
+    pub fn entries(&self) -> Result<Vec<Entry>, String> {
+        let list = self.config()?;
+        let list = list.get("reflexes").and_then(Value::as_array).cloned().unwrap_or_default();
+        list.iter().map(|entry| self.entry(entry)).collect()
+    }
+
+    fn entry(&self, value: &Value) -> Result<Entry, String> {
+        let source = value.as_str().or_else(|| value.get("source").and_then(Value::as_str));
+        let source = source.ok_or_else(|| format!("{}: an entry names no source: {value}", self.file(CONFIG).display()))?;
+        Ok(Entry { source: source.to_owned(), with: value.get("with").cloned() })
+    }
+
+    /// Puts a reflex at the end of the list, or in the place that it has there.
+    ///
+    /// # Errors
+    /// The list cannot be read or written.
+    pub fn set(&self, entry: &Entry) -> Result<(), String> {
+        let value = match &entry.with {
+            Some(with) => json!({"source": entry.source, "with": with}),
+            None => Value::from(entry.source.as_str()),
+        };
+        self.change(|list| match list.iter_mut().find(|old| names(old, &entry.source)) {
+            // What else a person wrote into the entry stays.
+            Some(Value::Object(old)) => {
+                if let Some(with) = &entry.with {
+                    old.insert("with".into(), with.clone());
+                }
+            }
+            Some(old) => *old = value,
+            None => list.push(value),
+        })
+    }
+
+    /// Takes a reflex off the list and forgets what was added.
+    ///
+    /// # Errors
+    /// The list cannot be read or written.
+    pub fn remove(&self, source: &str, name: &str) -> Result<(), String> {
+        self.change(|list| list.retain(|old| !names(old, source)))?;
+        self.change_lock(|locked| {
+            locked.remove(name);
+        })?;
+        let copy = self.copy(name);
+        if source == copy_source(name) && copy.is_dir() {
+            self.stays_inside(&copy)?;
+            fs::remove_dir_all(&copy).map_err(|error| format!("{}: {error}", copy.display()))?;
+        }
+        Ok(())
+    }
+
+    /// Everything that was added.
+    pub fn locked(&self) -> Vec<Locked> {
+        let lock = self.lock().unwrap_or_default();
+        let all = lock.get("reflexes").and_then(Value::as_object).into_iter().flatten();
+        all.map(|(name, value)| {
+            let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
+            let (entry, from) = (text("entry"), text("from"));
+            Locked { name: name.clone(), entry, from, version: text("version"), digest: text("digest") }
+        })
+        .collect()
+    }
+
+    /// Writes down what was added.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn keep(&self, locked: &Locked, package: &Package) -> Result<(), String> {
+        let capabilities = package.manifest.as_ref().and_then(|manifest| manifest.get("capabilities")).cloned();
+        let value = json!({
+            "entry": locked.entry, "from": locked.from, "version": locked.version, "digest": locked.digest,
+            "capabilities": capabilities,
+        });
+        self.change_lock(|all| {
+            all.insert(locked.name.clone(), value);
+            all.sort_keys();
+        })
+    }
+
+    /// Copies a reflex beside the list; how the list names it.
+    ///
+    /// # Errors
+    /// It cannot be written, or would lie elsewhere.
+    pub fn take(&self, package: &Package) -> Result<String, String> {
+        let copy = self.copy(&package.name);
+        self.stays_inside(&copy)?;
+        package.put(&copy)?;
+        Ok(copy_source(&package.name))
+    }
+
+    /// Writes a reflex that nobody listed yet; its folder.
+    ///
+    /// # Errors
+    /// There is one of this name, or it cannot be written.
+    pub fn begin(&self, package: &Package, beside: &[(&str, &str)]) -> Result<PathBuf, String> {
+        let folder = self.copy(&package.name);
+        if folder.symlink_metadata().is_ok() {
+            return Err(format!("{}: it is there already", folder.display()));
+        }
+        self.stays_inside(&folder)?;
+        package.put(&folder)?;
+        for (name, text) in beside {
+            fs::write(folder.join(name), text).map_err(|error| format!("{}: {error}", folder.display()))?;
+        }
+        Ok(folder)
+    }
+
+    /// Whether the list names our own copy so.
+    pub fn is_copy(&self, source: &str, name: &str) -> bool {
+        source == copy_source(name)
+    }
+
+    /// The file or folder of an entry that names one.
+    pub fn path(&self, source: &str) -> Option<PathBuf> {
+        source.starts_with(['.', '/']).then(|| self.folder.join(source))
+    }
+
+    /// The entry of this name.
+    ///
+    /// # Errors
+    /// The list cannot be read, or names none such.
+    pub fn named(&self, name: &str) -> Result<Entry, String> {
+        let entries = self.entries()?;
+        let bare = name.strip_prefix("official/").unwrap_or(name);
+        let found = entries.iter().find(|entry| entry.source == name || name_of(&entry.source) == bare);
+        found.cloned().ok_or_else(|| {
+            let known: Vec<&str> = entries.iter().map(|entry| name_of(&entry.source)).collect();
+            let near = reflex_rules::nearest(bare, &known).map_or(String::new(), |near| format!(", did you mean `{near}`?"));
+            format!("no reflex `{name}` is listed in {}{near}", self.file(CONFIG).display())
+        })
+    }
+
+    fn copy(&self, name: &str) -> PathBuf {
+        self.folder.join(COPIES).join(name)
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// A repository may bring a link where our folders would be.
+    fn stays_inside(&self, path: &Path) -> Result<(), String> {
+        let mut above = path;
+        while above.symlink_metadata().is_err() {
+            above = above.parent().unwrap_or(Path::new("/"));
+        }
+        let real = |path: &Path| path.canonicalize().map_err(|error| format!("{}: {error}", path.display()));
+        if real(above)?.starts_with(real(&self.within)?) && !path.is_symlink() {
+            return Ok(());
+        }
+        Err(format!("{}: a link leads out of {}", path.display(), self.within.display()))
+    }
+
+    fn config(&self) -> Result<Map<String, Value>, String> {
+        read(&self.file(CONFIG))
+    }
+
+    fn lock(&self) -> Result<Map<String, Value>, String> {
+        read(&self.file(LOCK))
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Vec<Value>)) -> Result<(), String> {
+        let mut config = self.config()?;
+        let list = config.entry("reflexes").or_insert_with(|| json!([]));
+        let file = self.file(CONFIG);
+        change(list.as_array_mut().ok_or_else(|| format!("{}: `reflexes` is no list", file.display()))?);
+        self.write(&file, config)
+    }
+
+    fn change_lock(&self, change: impl FnOnce(&mut Map<String, Value>)) -> Result<(), String> {
+        let mut lock = self.lock()?;
+        lock.insert("version".into(), 1.into());
+        let all = lock.entry("reflexes").or_insert_with(|| json!({}));
+        let file = self.file(LOCK);
+        change(all.as_object_mut().ok_or_else(|| format!("{}: `reflexes` is no map", file.display()))?);
+        self.write(&file, lock)
+    }
+
+    fn write(&self, file: &Path, value: Map<String, Value>) -> Result<(), String> {
+        self.stays_inside(file)?;
+        let told = |error: std::io::Error| format!("{}: {error}", file.display());
+        fs::create_dir_all(&self.folder).map_err(told)?;
+        let text = serde_json::to_string_pretty(&Value::Object(value)).map_err(|error| error.to_string())?;
+        store::put(file, &(text + "\n")).map_err(told)
+    }
+}
+
+/// What a reflex is called that the list names so.
+pub fn name_of(source: &str) -> &str {
+    let source = source.strip_suffix('/').unwrap_or(source);
+    let last = source.rsplit('/').next().unwrap_or(source);
+    let stem = if source.starts_with(['.', '/']) { last.split('.').next().unwrap_or(last) } else { last };
+    match (stem, source.rsplit('/').nth(1)) {
+        ("index", Some(folder)) => folder,
+        _ => stem,
+    }
+}
+
+fn copy_source(name: &str) -> String {
+    format!("./{COPIES}/{name}")
+}
+
+fn names(entry: &Value, source: &str) -> bool {
+    entry.as_str() == Some(source) || entry.get("source").and_then(Value::as_str) == Some(source)
+}
+
+/// A file that is damaged is not replaced: a person wrote it.
+fn read(file: &Path) -> Result<Map<String, Value>, String> {
+    let text = match fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Map::new()),
+        Err(error) => return Err(format!("{}: {error}", file.display())),
+    };
+    match serde_json::from_str(&text) {
+        Ok(Value::Object(map)) => Ok(map),
+        Ok(_) => Err(format!("{}: this is no JSON object", file.display())),
+        Err(error) => Err(format!("{}: {error}", file.display())),
+    }
+}

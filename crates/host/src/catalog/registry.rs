@@ -1,0 +1,164 @@
+//! Lists of reflexes: the one that ships, and files that anybody can host.
+
+use super::package::{MANIFEST, Package};
+use serde_json::{Map, Value, json};
+use std::fs;
+use std::path::Path;
+
+/// The file that lists the reflexes of a registry.
+const LIST: &str = "registry.json";
+
+/// The form of a packed reflex.
+const BUNDLE: &str = "reflex/bundle-v1";
+
+/// One line of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// `no-force-push`
+    pub name: String,
+    /// For people.
+    pub title: String,
+    /// One sentence.
+    pub description: String,
+    /// Its version.
+    pub version: String,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// What it may answer.
+    pub decisions: Vec<String>,
+    /// Whether it ships with Reflex.
+    pub official: bool,
+}
+
+/// The reflexes that ship.
+pub fn official() -> Vec<Listed> {
+    let manifests = reflex_library::REFLEXES.iter().filter_map(|reflex| reflex.file(MANIFEST));
+    manifests.filter_map(|text| serde_json::from_str(text).ok()).map(|value| listed(&value, true)).collect()
+}
+
+/// The reflexes of a registry: its file, or the folder in which it lies.
+///
+/// # Errors
+/// It cannot be read.
+pub fn search(registry: &Path) -> Result<Vec<Listed>, String> {
+    // Whoever hosts a list does not say what is official.
+    Ok(list(registry)?.iter().map(|value| listed(value, false)).collect())
+}
+
+impl Listed {
+    /// Whether every word stands somewhere in it.
+    pub fn fits(&self, words: &[&str]) -> bool {
+        let all = format!("{} {} {} {}", self.name, self.title, self.description, self.tags.join(" ")).to_lowercase();
+        words.iter().all(|word| all.contains(&word.to_lowercase()))
+    }
+}
+
+/// Packs every reflex below a folder and writes the list: files that any web server can give away.
+///
+/// # Errors
+/// One of them is no reflex, two have one name, or nothing can be written.
+pub fn build(folder: &Path, into: &Path) -> Result<usize, String> {
+    let told = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let mut places: Vec<_> = fs::read_dir(folder).map_err(told)?.flatten().map(|entry| entry.path()).collect();
+    places.retain(|place| place.join(MANIFEST).is_file());
+    places.sort();
+    let mut packages: Vec<Package> = Vec::new();
+    for place in &places {
+        let package = Package::of_folder(place).map_err(|problem| format!("{}: {problem}", place.display()))?;
+        if packages.iter().any(|other| other.name == package.name) {
+            return Err(format!("{}: there is another reflex `{}`", place.display(), package.name));
+        }
+        packages.push(package);
+    }
+    if packages.is_empty() {
+        return Err(format!("{}: no folder in it has a {MANIFEST}", folder.display()));
+    }
+    let told = |error: std::io::Error| format!("{}: {error}", into.display());
+    fs::create_dir_all(into).map_err(told)?;
+    for package in &packages {
+        let files: Map<String, Value> = package.files.iter().map(|(path, text)| (path.clone(), text.as_str().into())).collect();
+        let bundle = json!({"schema": BUNDLE, "name": package.name, "files": files});
+        fs::write(into.join(bundle_name(package)), format!("{bundle:#}\n")).map_err(told)?;
+    }
+    let list = json!({"version": 1, "reflexes": packages.iter().map(line).collect::<Vec<_>>()});
+    fs::write(into.join(LIST), format!("{list:#}\n")).map_err(told)?;
+    Ok(packages.len())
+}
+
+/// A reflex of a registry, with the digest that the list promises.
+pub(super) fn take(registry: &Path, name: &str) -> Result<Package, String> {
+    let lines = list(registry)?;
+    let line = lines.iter().find(|line| line.get("name").and_then(Value::as_str) == Some(name));
+    let line = line.ok_or_else(|| {
+        let known: Vec<&str> = lines.iter().filter_map(|line| line.get("name").and_then(Value::as_str)).collect();
+        let near = reflex_rules::nearest(name, &known).map_or(String::new(), |near| format!(", did you mean `{near}`?"));
+        format!("{} lists no reflex `{name}`{near}", registry.display())
+    })?;
+    let bundle = line.get("bundle").and_then(Value::as_str).unwrap_or("");
+    if bundle.is_empty() || bundle.contains(['/', '\\']) {
+        return Err(format!("`{bundle}` is no file beside the list"));
+    }
+    let path = folder_of(registry).join(bundle);
+    let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let value: Value = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    let files = value.get("files").and_then(Value::as_object).into_iter().flatten();
+    let files: Vec<(String, String)> =
+        files.filter_map(|(path, text)| Some((path.clone(), text.as_str()?.to_owned()))).collect();
+    if value.get("schema").and_then(Value::as_str) != Some(BUNDLE) || !files.iter().all(|(path, _)| is_inside(path)) {
+        return Err(format!("{}: this is no packed reflex", path.display()));
+    }
+    let package = Package::of_files(name, files)?;
+    if line.get("digest").and_then(Value::as_str) != Some(package.digest().as_str()) {
+        return Err(format!("{}: it is not what {LIST} promises: the digest differs", path.display()));
+    }
+    if package.name != name {
+        return Err(format!("{}: it is called `{}`", path.display(), package.name));
+    }
+    Ok(package)
+}
+
+fn is_inside(path: &str) -> bool {
+    super::package::belongs(path) && !path.contains('\\') && path.split('/').all(|part| !part.is_empty() && part != "..")
+}
+
+fn list(registry: &Path) -> Result<Vec<Value>, String> {
+    let file = if registry.is_dir() { registry.join(LIST) } else { registry.to_owned() };
+    let told = |problem: String| format!("{}: {problem}", file.display());
+    let text = fs::read_to_string(&file).map_err(|error| told(error.to_string()))?;
+    let value: Value = serde_json::from_str(&text).map_err(|error| told(error.to_string()))?;
+    let list = value.get("reflexes").and_then(Value::as_array);
+    list.cloned().ok_or_else(|| told("there is no list `reflexes` in it".into()))
+}
+
+fn folder_of(registry: &Path) -> &Path {
+    if registry.is_dir() { registry } else { registry.parent().unwrap_or(registry) }
+}
+
+fn bundle_name(package: &Package) -> String {
+    format!("{}.json", package.name)
+}
+
+fn line(package: &Package) -> Value {
+    let own = |key: &str| package.manifest.as_ref().and_then(|manifest| manifest.get(key)).cloned();
+    json!({
+        "name": package.name, "title": own("title"), "description": own("description"), "version": own("version"),
+        "tags": own("tags"), "capabilities": own("capabilities"), "bundle": bundle_name(package), "digest": package.digest(),
+    })
+}
+
+fn listed(value: &Value, official: bool) -> Listed {
+    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
+    let texts = |value: Option<&Value>| {
+        let list = value.and_then(Value::as_array).into_iter().flatten();
+        list.filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    Listed {
+        name: text("name"),
+        title: text("title"),
+        description: text("description"),
+        version: text("version"),
+        tags: texts(value.get("tags")),
+        decisions: texts(value.pointer("/capabilities/decisions")),
+        official,
+    }
+}

@@ -1,0 +1,243 @@
+//! What a reflex sees of a call: the context of seed 000, and under `reflex` what is known besides.
+
+use reflex_engine::loopbreaker::{Deed, Step};
+use reflex_engine::shell::{Command, Reading, Site};
+use reflex_engine::{
+    Action, Analysis, Effect, Event, Moment, Severity, Target, Untracked, Usage, World, absolute, is_within,
+};
+use serde_json::{Map, Value, json};
+
+/// Git names so many files at most to a reflex.
+const MOST_FILES: usize = 100;
+
+/// A reflex sees so many commands and effects of a call at most, and so many targets of an effect.
+const MOST: usize = 1000;
+
+/// What is known of a call beside the event.
+#[derive(Clone, Copy)]
+pub(crate) struct Seen<'a> {
+    /// What it would do.
+    pub(crate) analysis: &'a Analysis,
+    /// The machine.
+    pub(crate) world: &'a dyn World,
+    /// The calls of the session before, oldest first.
+    pub(crate) past: &'a [Step],
+    /// The worst that was found so far.
+    pub(crate) risk: Severity,
+    /// The time, in RFC 3339.
+    pub(crate) time: &'a str,
+    /// What the agent sent.
+    pub(crate) raw: &'a Value,
+}
+
+/// The whole context; each module is shown what it declares of it.
+pub(crate) fn context(event: &Event, seen: Seen<'_>) -> Value {
+    let command = event.actions.iter().find_map(|action| match action {
+        Action::Shell { command, .. } => Some(command.as_str()),
+        _ => None,
+    });
+    let name = if event.moment == Moment::AfterTool { "onToolResult" } else { "onToolCall" };
+    let mut context = json!({
+        "event": name, "agent": event.client, "tool": tool(event), "paths": paths(event, seen), "cwd": event.cwd,
+        "raw": seen.raw, "reflex": reflex(event, seen),
+    });
+    if let (Some(command), Value::Object(context)) = (command, &mut context) {
+        context.insert("command".into(), command.into());
+    }
+    context
+}
+
+/// The same word for every agent.
+fn tool(event: &Event) -> String {
+    let word = match event.actions.first() {
+        Some(Action::Shell { .. } | Action::Input { .. }) => "Bash",
+        Some(Action::Read { .. }) => "Read",
+        Some(Action::Write { .. }) => "Write",
+        Some(Action::Edit { .. }) => "Edit",
+        Some(Action::Delete { .. }) => "Delete",
+        Some(Action::Search { .. }) => "Search",
+        Some(Action::Fetch { .. }) => "WebFetch",
+        Some(Action::SpawnAgent { .. }) => "Task",
+        Some(Action::Skill { .. }) => "Skill",
+        Some(Action::McpCall { .. } | Action::Prompt { .. } | Action::Other { .. }) | None => return event.tool.clone(),
+    };
+    word.to_owned()
+}
+
+/// What the call would touch, links followed.
+fn paths(event: &Event, seen: Seen<'_>) -> Vec<String> {
+    let own = event.actions.iter().filter_map(path_of).map(|path| absolute(&path, &event.cwd));
+    let targets = effects(seen.analysis).flat_map(|effect| &effect.targets);
+    let touched = targets.filter_map(|target| target.path().map(str::to_owned));
+    let mut paths: Vec<String> = Vec::new();
+    for path in own.chain(touched).take(MOST) {
+        let real = seen.world.real(&path, true).path;
+        if !paths.contains(&real) {
+            paths.push(real);
+        }
+    }
+    paths
+}
+
+fn path_of(action: &Action) -> Option<String> {
+    match action {
+        Action::Read { path }
+        | Action::Write { path, .. }
+        | Action::Edit { path, .. }
+        | Action::Delete { path }
+        | Action::Search { path } => Some(path.with_slashes()),
+        Action::Shell { .. }
+        | Action::Fetch { .. }
+        | Action::McpCall { .. }
+        | Action::Prompt { .. }
+        | Action::SpawnAgent { .. }
+        | Action::Skill { .. }
+        | Action::Input { .. }
+        | Action::Other { .. } => None,
+    }
+}
+
+/// What happens now; what a written script would do happens when it is run.
+fn effects(analysis: &Analysis) -> impl Iterator<Item = &Effect> {
+    let runs = |effect: &&Effect| {
+        let script = effect.script.and_then(|script| analysis.scripts.get(script));
+        script.is_none_or(|script| script.usage != Usage::Written)
+    };
+    analysis.effects.iter().filter(runs).take(MOST)
+}
+
+/// The readings whose commands would run, each with the number of commands before it, in one list for all.
+fn readings(analysis: &Analysis) -> Vec<(&Reading, Option<usize>, usize)> {
+    let own = analysis.readings.iter().map(|reading| (reading, None));
+    let scripts = analysis.scripts.iter().enumerate().filter(|(_, script)| script.usage != Usage::Written);
+    let mut before = 0;
+    let mut all = Vec::new();
+    for (reading, script) in own.chain(scripts.map(|(index, script)| (&script.reading, Some(index)))) {
+        all.push((reading, script, before));
+        before += reading.commands.len();
+    }
+    all
+}
+
+fn reflex(event: &Event, seen: Seen<'_>) -> Value {
+    let readings = readings(seen.analysis);
+    let commands = readings.iter().flat_map(|(reading, ..)| &reading.commands).take(MOST);
+    let commands: Vec<Value> = commands.map(|one| command(one, event)).collect();
+    let of_effect = |effect: &Effect| {
+        let reading = seen.analysis.reading(effect)?;
+        let (_, _, before) = readings.iter().find(|(other, ..)| std::ptr::eq(*other, reading))?;
+        Some(before + effect.command?)
+    };
+    let effects = effects(seen.analysis).map(|one| effect(one, of_effect(one), event, seen.world));
+    let mut view = Map::new();
+    let mut put = |key: &str, value: Value| drop(view.insert(key.to_owned(), value));
+    put("workspace", event.workspace.as_str().into());
+    put("home", event.home.as_str().into());
+    put("session", event.session.as_str().into());
+    put("time", seen.time.into());
+    put("actions", event.actions.iter().map(|one| action(one, event)).collect());
+    put("effects", effects.collect());
+    put("commands", commands.into());
+    put("history", seen.past.iter().map(past).collect());
+    put("risk", seen.risk.risk().into());
+    for (key, value) in [("role", &event.role), ("task", &event.task), ("mode", &event.mode)] {
+        if let Some(value) = value {
+            put(key, value.as_str().into());
+        }
+    }
+    if let Some(git) = git(event, seen.world) {
+        put("git", git);
+    }
+    if let Some(outcome) = &event.outcome {
+        put("outcome", json!({"output": outcome.output, "exitCode": outcome.exit_code, "failed": outcome.failed}));
+    }
+    Value::Object(view)
+}
+
+fn action(action: &Action, event: &Event) -> Value {
+    let (kind, text) = match action {
+        Action::Shell { command, .. } => ("shell", command.as_str()),
+        Action::Read { .. } => ("read", ""),
+        Action::Write { content, .. } => ("write", content.as_str()),
+        Action::Edit { content, .. } => ("edit", content.as_str()),
+        Action::Delete { .. } => ("delete", ""),
+        Action::Search { .. } => ("search", ""),
+        Action::Fetch { url } => ("fetch", url.as_str()),
+        Action::McpCall { arguments, .. } => ("mcp", arguments.as_str()),
+        Action::Prompt { text } => ("prompt", text.as_str()),
+        Action::SpawnAgent { prompt } => ("spawn", prompt.as_str()),
+        Action::Skill { name } => ("skill", name.as_str()),
+        Action::Input { text } => ("input", text.as_str()),
+        Action::Other { arguments } => ("other", arguments.as_str()),
+    };
+    let mut shown = json!({"kind": kind, "text": text});
+    if let (Some(path), Value::Object(shown)) = (path_of(action), &mut shown) {
+        shown.insert("path".into(), absolute(&path, &event.cwd).into());
+    }
+    shown
+}
+
+fn command(command: &Command, event: &Event) -> Value {
+    let words: Vec<String> = command.words.iter().map(|word| word.shown()).collect();
+    let known = command.words.iter().all(|word| !word.is_unknown());
+    let subcommands = command.invocation.as_ref().map(|invocation| invocation.path.clone()).unwrap_or_default();
+    let env: Map<String, Value> =
+        command.assignments.iter().map(|(name, value)| (name.clone(), value.shown().into())).collect();
+    let folder = command.folder.as_ref().and_then(|folder| folder.literal());
+    let folder = folder.map(|folder| absolute(&folder, &event.cwd));
+    json!({
+        "name": command.name, "argv": words, "known": known, "subcommands": subcommands, "cwd": folder, "env": env,
+        "site": site(command.site),
+    })
+}
+
+fn effect(effect: &Effect, command: Option<usize>, event: &Event, world: &dyn World) -> Value {
+    let targets = effect.targets.iter().take(MOST).map(|one| target(one, event, world));
+    json!({
+        "kind": effect.kind.name(), "targets": targets.collect::<Vec<_>>(), "flags": effect.flags,
+        "argument": effect.argument.as_ref().map(reflex_engine::shell::Value::shown), "command": command,
+        "site": site(effect.site),
+    })
+}
+
+fn target(target: &Target, event: &Event, world: &dyn World) -> Value {
+    let Some(path) = target.path() else { return json!({"text": target.value.shown(), "inside": false}) };
+    let real = world.real(path, false);
+    let inside = is_within(&real.path, &event.workspace);
+    json!({"text": target.value.shown(), "path": real.path, "inside": inside, "exists": real.exists})
+}
+
+fn site(site: Site) -> &'static str {
+    match site {
+        Site::Here => "here",
+        Site::Remote => "remote",
+        Site::Container => "container",
+    }
+}
+
+fn past(step: &Step) -> Value {
+    let deed = match step.deed {
+        Deed::Look => "look",
+        Deed::Change => "change",
+        Deed::Run => "run",
+        Deed::Opaque => "opaque",
+    };
+    let changes: Vec<&str> = step.changes.iter().map(|(path, _)| path.as_str()).collect();
+    json!({
+        "text": step.text, "deed": deed, "changes": changes, "refused": step.refused,
+        "failed": step.end.as_ref().map(|end| end.failed),
+    })
+}
+
+/// The repository in which the call happens, as far as it can be read.
+fn git(event: &Event, world: &dyn World) -> Option<Value> {
+    let root = world.work_tree(&event.cwd)?;
+    let branch = world.branch(&event.cwd)?;
+    let first = |names: Option<reflex_engine::Names>| -> Vec<String> {
+        names.map(|names| names.names.into_iter().take(MOST_FILES).collect()).unwrap_or_default()
+    };
+    Some(json!({
+        "root": root, "branch": branch, "protected": world.protected(&event.cwd),
+        "dirty": first(world.uncommitted(&root)), "untracked": first(world.untracked(&root, Untracked::Ordinary)),
+    }))
+}

@@ -1,0 +1,168 @@
+//! What a `reflex.json` may say: its JSON Schema for editors, and the same held against one.
+
+use serde_json::{Map, Value, json};
+
+const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+/// The keys that a manifest may have.
+pub const KEYS: [&str; 14] = [
+    "$schema", "name", "title", "description", "version", "license", "author", "official", "events", "capabilities",
+    "options", "entry", "tags", "examples",
+];
+
+/// The keys that it has to have.
+pub const NEEDED: [&str; 6] = ["name", "title", "description", "events", "capabilities", "entry"];
+
+/// Moments at which a module can be called.
+pub const EVENTS: [&str; 2] = ["onToolCall", "onToolResult"];
+
+/// What a module can answer.
+pub const DECISIONS: [&str; 4] = ["pass", "deny", "ask", "modify"];
+
+/// Fields of the context that a module can see.
+pub const READS: [&str; 6] = ["command", "paths", "cwd", "raw", "options", "reflex"];
+
+/// What a module can have of the machine once a person has granted it.
+pub const GRANTS: [&str; 4] = ["files", "writes", "network", "environment"];
+
+/// Types of options.
+pub const TYPES: [&str; 5] = ["string", "number", "boolean", "array", "object"];
+
+/// The schema of a manifest.
+pub fn manifest() -> Value {
+    let texts = |one: Value| json!({"type": "array", "items": one});
+    let text = || json!({"type": "string"});
+    let capabilities = json!({
+        "type": "object", "additionalProperties": false, "required": ["decisions"],
+        "properties": {
+            "decisions": texts(json!({"enum": DECISIONS})),
+            "reads": texts(json!({"enum": READS})),
+            "files": texts(text()), "writes": texts(text()), "network": texts(text()), "environment": texts(text()),
+        },
+    });
+    let option = json!({
+        "type": "object", "additionalProperties": false,
+        "properties": {"type": {"enum": TYPES}, "description": text(), "required": {"type": "boolean"}},
+    });
+    let known = json!({
+        "$schema": text(), "name": {"type": "string", "pattern": "^[a-z][a-z0-9-]*$"}, "title": text(),
+        "description": text(), "version": text(), "license": text(), "author": text(), "official": {"type": "boolean"},
+        "events": texts(json!({"enum": EVENTS})), "capabilities": capabilities,
+        "options": {"type": "object", "additionalProperties": option}, "entry": text(), "tags": texts(text()),
+        "examples": {"type": "array"},
+    });
+    let property = |key: &&str| ((*key).to_owned(), known.get(*key).cloned().unwrap_or_else(|| json!({})));
+    let properties: Map<String, Value> = KEYS.iter().map(property).collect();
+    json!({
+        "$schema": DRAFT, "title": "The manifest of a reflex", "type": "object", "additionalProperties": false,
+        "required": NEEDED, "properties": properties,
+    })
+}
+
+/// What of a manifest is not as the schema says.
+pub fn problems(manifest: &Map<String, Value>) -> Vec<String> {
+    let mut problems = Vec::new();
+    let missing = NEEDED.iter().filter(|key| !manifest.contains_key(**key));
+    problems.extend(missing.map(|key| format!("`{key}` is missing")));
+    for (key, value) in manifest {
+        match key.as_str() {
+            "events" => words(key, value, &EVENTS, &mut problems),
+            "tags" => words(key, value, &[], &mut problems),
+            "capabilities" => capabilities(value, &mut problems),
+            "options" => options(value, &mut problems),
+            "official" if !value.is_boolean() => problems.push("`official` is neither true nor false".into()),
+            "examples" if !value.is_array() => problems.push("`examples` is no list".into()),
+            "official" | "examples" => {}
+            key if !KEYS.contains(&key) => problems.push(format!("`{key}` is not known")),
+            key if !value.is_string() => problems.push(format!("`{key}` is no text")),
+            _ => {}
+        }
+    }
+    let name = manifest.get("name").and_then(Value::as_str).unwrap_or("a");
+    let plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
+    if !name.starts_with(|letter: char| letter.is_ascii_lowercase()) || !name.chars().all(plain) {
+        problems.push(format!("`name` is `{name}`: small letters, digits and dashes are wanted"));
+    }
+    problems
+}
+
+/// What of the options of an entry the manifest does not take.
+pub fn misfits(manifest: &Map<String, Value>, with: &Value) -> Vec<String> {
+    let Some(given) = with.as_object() else { return vec!["the options are no object".into()] };
+    let empty = Map::new();
+    let known = manifest.get("options").and_then(Value::as_object).unwrap_or(&empty);
+    let mut misfits = Vec::new();
+    for (name, value) in given {
+        let Some(option) = known.get(name) else {
+            misfits.push(format!("it takes no option `{name}`"));
+            continue;
+        };
+        let wanted = option.get("type").and_then(Value::as_str).unwrap_or("");
+        if !wanted.is_empty() && !is(wanted, value) {
+            misfits.push(format!("the option `{name}` is no {wanted}: {value}"));
+        }
+    }
+    let needed = known.iter().filter(|(_, option)| option.get("required") == Some(&Value::Bool(true)));
+    let absent = needed.filter(|(name, _)| !given.contains_key(*name));
+    misfits.extend(absent.map(|(name, _)| format!("it needs the option `{name}`")));
+    misfits
+}
+
+fn is(kind: &str, value: &Value) -> bool {
+    match kind {
+        "string" => value.is_string(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        _ => false,
+    }
+}
+
+fn capabilities(value: &Value, problems: &mut Vec<String>) {
+    let Some(capabilities) = value.as_object() else {
+        problems.push("`capabilities` is no object".into());
+        return;
+    };
+    if !capabilities.contains_key("decisions") {
+        problems.push("`capabilities.decisions` is missing".into());
+    }
+    for (key, value) in capabilities {
+        match key.as_str() {
+            "decisions" => words("capabilities.decisions", value, &DECISIONS, problems),
+            "reads" => words("capabilities.reads", value, &READS, problems),
+            key if GRANTS.contains(&key) => words(&format!("capabilities.{key}"), value, &[], problems),
+            key => problems.push(format!("`capabilities.{key}` is not known")),
+        }
+    }
+}
+
+fn options(value: &Value, problems: &mut Vec<String>) {
+    let Some(options) = value.as_object() else {
+        problems.push("`options` is no object".into());
+        return;
+    };
+    for (name, option) in options {
+        let kind = option.get("type").map(|kind| kind.as_str().unwrap_or(""));
+        if !option.is_object() || kind.is_some_and(|kind| !TYPES.contains(&kind)) {
+            problems.push(format!("`options.{name}` has no type of {}", TYPES.join(", ")));
+        }
+    }
+}
+
+/// A list of texts; of these only, if there are any.
+fn words(key: &str, value: &Value, known: &[&str], problems: &mut Vec<String>) {
+    let Some(list) = value.as_array() else {
+        problems.push(format!("`{key}` is no list"));
+        return;
+    };
+    for item in list {
+        match item.as_str() {
+            None => problems.push(format!("`{key}` holds something else than texts: {item}")),
+            Some(word) if !known.is_empty() && !known.contains(&word) => {
+                problems.push(format!("`{key}` holds `{word}`; there are {}", known.join(", ")));
+            }
+            Some(_) => {}
+        }
+    }
+}
