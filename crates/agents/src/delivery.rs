@@ -19,7 +19,8 @@ pub enum Delivery {
 /// Fits a verdict to the agent's abilities: never looser than the verdict.
 pub fn deliver(event: &reflex_engine::Event, verdict: &Verdict, abilities: Abilities) -> Delivery {
     let asked = verdict.decision == Decision::Ask;
-    let unasked = asked && abilities.ask == Ask::Never;
+    // A yes in the agent's own dialogue would hide what stands behind it.
+    let unasked = asked && (abilities.ask == Ask::Never || verdict.behind.is_some());
     let unrewritten = verdict.rewrite.is_some() && !abilities.rewrite;
     let decision = if unasked || unrewritten { Decision::Deny } else { verdict.decision };
     let mut sentences = if decision == Decision::Pass { verdict.advice.clone() } else { verdict.reasons.clone() };
@@ -27,7 +28,7 @@ pub fn deliver(event: &reflex_engine::Event, verdict: &Verdict, abilities: Abili
     let last = sentences.len().saturating_sub(1);
     sentences.iter_mut().take(last).for_each(|sentence| sentence.truncate(sentence.trim_end_matches('.').len()));
     let mut reason = sentences.join("; ");
-    if unasked {
+    if unasked && abilities.ask == Ask::Never {
         reason.push_str(" This agent cannot ask here, so it is refused: ask the person in your answer.");
     }
     if let Some(way) = way_on(event, decision, verdict.pending.as_deref()) {

@@ -39,6 +39,8 @@ pub struct Finding {
     pub action: Option<usize>,
     /// Which of the analysis' effects it is about.
     pub effect: Option<usize>,
+    /// The id of a finding behind which it stands: it counts only once a person has said yes to that one.
+    pub behind: Option<String>,
 }
 
 /// What a finding leads to.

@@ -31,6 +31,19 @@ pub struct Verdict {
     pub chain: Vec<String>,
     /// The id under which a person can say yes to a call that does not run.
     pub pending: Option<String>,
+    /// What stands behind the decision: what holds when a person has said yes to it.
+    pub behind: Option<Behind>,
+}
+
+/// What holds when a person has said yes to a first decision.
+#[derive(Debug, Clone, Default)]
+pub struct Behind {
+    /// What is to happen then.
+    pub decision: Decision,
+    /// One sentence for each finding that decides it.
+    pub reasons: Vec<String>,
+    /// The findings.
+    pub findings: Vec<Finding>,
 }
 
 /// What must be done before a call may run.
@@ -50,16 +63,12 @@ pub(crate) fn decide(policy: &Policy, facts: &Facts<'_>, findings: Vec<Finding>)
         let worth = policy.worth(&finding, facts, &mut verdict.chain);
         (finding, worth)
     });
-    let weighed = once_each(weighed.collect());
+    let (weighed, behind) = parted(once_each(weighed.collect()));
+    verdict.behind = behind;
     verdict.risk = weighed.iter().map(|(finding, _)| finding.severity).max().unwrap_or_default();
     let mut deciding: Vec<(Decision, String)> = Vec::new();
     for (finding, worth) in &weighed {
-        let decision = match worth {
-            Worth::Record => continue,
-            Worth::Warn => Decision::Pass,
-            Worth::Ask => Decision::Ask,
-            Worth::Deny => Decision::Deny,
-        };
+        let Some(decision) = decision(*worth) else { continue };
         verdict.chain.push(format!(
             "{}: {} is worth {} in {}",
             finding.id,
@@ -85,6 +94,37 @@ pub(crate) fn decide(policy: &Policy, facts: &Facts<'_>, findings: Vec<Finding>)
     verdict.confidence = first.map_or(100, |finding| finding.confidence);
     verdict.precautions = precautions(facts, verdict.decision);
     verdict
+}
+
+type Weighed = (Finding, Worth);
+
+fn decision(worth: Worth) -> Option<Decision> {
+    match worth {
+        Worth::Record => None,
+        Worth::Warn => Some(Decision::Pass),
+        Worth::Ask => Some(Decision::Ask),
+        Worth::Deny => Some(Decision::Deny),
+    }
+}
+
+/// Those that count now, and those that stand behind one of them that stops the call. Behind one that does not, they
+/// count now.
+fn parted(weighed: Vec<Weighed>) -> (Vec<Weighed>, Option<Behind>) {
+    if weighed.iter().all(|(finding, _)| finding.behind.is_none()) {
+        return (weighed, None);
+    }
+    let stops: Vec<String> =
+        weighed.iter().filter(|(_, worth)| *worth >= Worth::Ask).map(|(finding, _)| finding.id.clone()).collect();
+    let (later, now): (Vec<Weighed>, Vec<Weighed>) =
+        weighed.into_iter().partition(|(finding, _)| finding.behind.as_ref().is_some_and(|id| stops.contains(id)));
+    let mut behind = Behind::default();
+    for (finding, worth) in later.into_iter().filter(|(_, worth)| *worth >= Worth::Ask) {
+        let decision = decision(worth).unwrap_or_default();
+        behind.decision = behind.decision.max(decision);
+        behind.reasons.push(said(decision, &finding));
+        behind.findings.push(finding);
+    }
+    (now, (!behind.findings.is_empty()).then_some(behind))
 }
 
 /// The call that may run in place of this one: there is one only if nothing else stands against the call. Two that

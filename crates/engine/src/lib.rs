@@ -11,6 +11,7 @@ mod facts;
 mod field;
 mod finding;
 mod fingerprint;
+mod further;
 mod gatekeeper;
 mod glob;
 pub mod injection;
@@ -43,7 +44,8 @@ pub use facts::Facts;
 pub use field::{FIELD_OPERATORS, MOST_PATTERN};
 pub use finding::{At, Decision, Finding, Rewrite, Severity, Tier, Worth};
 pub use fingerprint::Fingerprint;
-pub use gatekeeper::{Precaution, Verdict, way_on};
+pub use further::{Further, NONE, Seen};
+pub use gatekeeper::{Behind, Precaution, Verdict, way_on};
 pub use glob::fits;
 pub use latency::{Latency, Tick};
 pub use layers::{Authority, Layer, Policy};
@@ -84,14 +86,32 @@ pub struct Judgement {
 
 /// Judges one event before it runs: analysis, detectors, gatekeeper.
 pub fn judge(event: &Event, policy: &Policy, tables: Node<'static>, world: &dyn World) -> Judgement {
-    let mut judgement = judge_once(event, policy, tables, world);
+    judge_with(event, policy, tables, world, NONE)
+}
+
+/// The same with a detector from outside. Of a call that would run in place of another it is asked too.
+pub fn judge_with(
+    event: &Event,
+    policy: &Policy,
+    tables: Node<'static>,
+    world: &dyn World,
+    further: Further<'_>,
+) -> Judgement {
+    let mut judgement = judge_once(event, policy, tables, world, further);
     if judgement.verdict.rewrite.is_some() {
-        rewrite::judge_again(event, &mut judgement.verdict, &|event| judge_once(event, policy, tables, world).verdict);
+        let again = |event: &Event| judge_once(event, policy, tables, world, further).verdict;
+        rewrite::judge_again(event, &mut judgement.verdict, &again);
     }
     judgement
 }
 
-fn judge_once(event: &Event, policy: &Policy, tables: Node<'static>, world: &dyn World) -> Judgement {
+fn judge_once(
+    event: &Event,
+    policy: &Policy,
+    tables: Node<'static>,
+    world: &dyn World,
+    further: Further<'_>,
+) -> Judgement {
     let mut watch = latency::Stopwatch::new(world);
     let analysis = analyze(event, tables, world);
     watch.stop("analyze");
@@ -106,6 +126,11 @@ fn judge_once(event: &Event, policy: &Policy, tables: Node<'static>, world: &dyn
     findings.extend(rules::inspect(policy, &facts));
     findings.extend(layers::broken(policy, &facts));
     watch.stop("rules");
+    let more = further(&Seen { event, analysis: &analysis, facts: &facts, findings: &findings, policy });
+    if !more.is_empty() {
+        findings.extend(more);
+        watch.stop("reflexes");
+    }
     let verdict = gatekeeper::decide(policy, &facts, findings);
     let asked = facts.asked();
     watch.stop("gatekeeper");
@@ -116,6 +141,17 @@ fn judge_once(event: &Event, policy: &Policy, tables: Node<'static>, world: &dyn
 /// so by itself it is never stopped; the agent and the person are told that it gives orders, or that the session goes
 /// round in circles, and what people's rules say.
 pub fn overhear(event: &Event, policy: &Policy, tables: Node<'static>, world: &dyn World) -> Judgement {
+    overhear_with(event, policy, tables, world, NONE)
+}
+
+/// The same with a detector from outside.
+pub fn overhear_with(
+    event: &Event,
+    policy: &Policy,
+    tables: Node<'static>,
+    world: &dyn World,
+    further: Further<'_>,
+) -> Judgement {
     let mut watch = latency::Stopwatch::new(world);
     let analysis = analyze(event, tables, world);
     watch.stop("analyze");
@@ -139,6 +175,11 @@ pub fn overhear(event: &Event, policy: &Policy, tables: Node<'static>, world: &d
     watch.stop("loopbreaker");
     findings.extend(rules::inspect(policy, &facts));
     watch.stop("rules");
+    let more = further(&Seen { event, analysis: &analysis, facts: &facts, findings: &findings, policy });
+    if !more.is_empty() {
+        findings.extend(more);
+        watch.stop("reflexes");
+    }
     let verdict = gatekeeper::decide(policy, &facts, findings);
     watch.stop("gatekeeper");
     let latency = watch.latency();

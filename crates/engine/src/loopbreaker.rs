@@ -143,6 +143,7 @@ impl Circle {
             evidence: Vec::new(),
             action: None,
             effect: None,
+            behind: None,
         }
     }
 }

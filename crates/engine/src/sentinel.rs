@@ -119,6 +119,7 @@ fn finding(
         evidence: facts.asked(),
         action: Some(effect.action),
         effect: Some(index),
+        behind: None,
     }
 }
 
