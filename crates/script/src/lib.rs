@@ -24,6 +24,7 @@ mod manifest;
 mod module;
 mod natives;
 mod sandbox;
+mod types;
 pub mod schema;
 
 pub use answer::{Limit, Problem, Report, Said};
@@ -31,3 +32,4 @@ pub use call::{Call, Handler, Machine, Nothing};
 pub use chain::{Chain, Limits, Outcome};
 pub use manifest::{Capabilities, Manifest, OptionType};
 pub use module::{Module, OnError};
+pub use types::javascript;
