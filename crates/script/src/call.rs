@@ -30,6 +30,8 @@ pub struct Call {
     pub handler: Handler,
     /// The context with all its fields; each module sees those that it declares.
     pub context: Value,
+    /// Fields of the context that are only worked out once a module looks at them.
+    pub lazy: &'static [&'static str],
     /// Whether the call changes or runs something: then a module that fails counts as a question.
     pub acts: bool,
     /// Modules that are not asked, by their place in the chain: they spoke already.
@@ -56,58 +58,59 @@ impl Call {
             fields.entry("event").or_insert_with(|| json!(handler.name()));
             fields.entry("paths").or_insert_with(|| json!([]));
         }
-        Call { handler, context, acts: true, spoke: Vec::new(), tables: Node::NIL, machine: Arc::new(Nothing) }
+        Call { handler, context, lazy: &[], acts: true, spoke: Vec::new(), tables: Node::NIL, machine: Arc::new(Nothing) }
     }
 }
 
-/// What modules may ask of the machine, after their grants were checked. Answers are errors in plain words.
+/// What modules may ask of the machine. Each question comes with what was granted: patterns of paths (`~/` is the home,
+/// what does not begin with a slash lies in the workspace), or hosts. Whoever answers follows links before comparing.
 pub trait Machine: Send + Sync {
     /// What stands in a file.
     ///
     /// # Errors
-    /// It cannot be read.
-    fn read(&self, path: &str) -> Result<Vec<u8>, String>;
+    /// It was not granted, or cannot be read.
+    fn read(&self, path: &str, granted: &[String]) -> Result<Vec<u8>, String>;
     /// Replaces a file, with its folders.
     ///
     /// # Errors
-    /// It cannot be written.
-    fn write(&self, path: &str, bytes: &[u8]) -> Result<(), String>;
+    /// It was not granted, or cannot be written.
+    fn write(&self, path: &str, bytes: &[u8], granted: &[String]) -> Result<(), String>;
     /// The names in a folder.
     ///
     /// # Errors
-    /// It cannot be listed.
-    fn list(&self, path: &str) -> Result<Vec<String>, String>;
-    /// `file`, `folder` or nothing.
-    fn kind(&self, path: &str) -> Option<&'static str>;
-    /// A variable of the environment.
+    /// It was not granted, or cannot be listed.
+    fn list(&self, path: &str, granted: &[String]) -> Result<Vec<String>, String>;
+    /// `file`, `folder`, or nothing where nothing is or nothing was granted.
+    fn kind(&self, path: &str, granted: &[String]) -> Option<&'static str>;
+    /// A variable of the environment; callers have looked whether it was granted.
     fn variable(&self, name: &str) -> Option<String>;
-    /// The answer to a request: status, headers as lines, body.
+    /// The answer to a request with a method and a body: its status and its body.
     ///
     /// # Errors
-    /// There is no answer.
-    fn fetch(&self, url: &str, method: &str, body: &str) -> Result<(u16, String), String>;
+    /// The host was not granted, or does not answer.
+    fn fetch(&self, url: &str, request: (&str, &str), granted: &[String]) -> Result<(u16, String), String>;
 }
 
 /// A machine that has nothing.
 pub struct Nothing;
 
 impl Machine for Nothing {
-    fn read(&self, _path: &str) -> Result<Vec<u8>, String> {
+    fn read(&self, _path: &str, _granted: &[String]) -> Result<Vec<u8>, String> {
         Err("there are no files here".into())
     }
-    fn write(&self, _path: &str, _bytes: &[u8]) -> Result<(), String> {
+    fn write(&self, _path: &str, _bytes: &[u8], _granted: &[String]) -> Result<(), String> {
         Err("there are no files here".into())
     }
-    fn list(&self, _path: &str) -> Result<Vec<String>, String> {
+    fn list(&self, _path: &str, _granted: &[String]) -> Result<Vec<String>, String> {
         Err("there are no files here".into())
     }
-    fn kind(&self, _path: &str) -> Option<&'static str> {
+    fn kind(&self, _path: &str, _granted: &[String]) -> Option<&'static str> {
         None
     }
     fn variable(&self, _name: &str) -> Option<String> {
         None
     }
-    fn fetch(&self, _url: &str, _method: &str, _body: &str) -> Result<(u16, String), String> {
+    fn fetch(&self, _url: &str, _request: (&str, &str), _granted: &[String]) -> Result<(u16, String), String> {
         Err("there is no network here".into())
     }
 }

@@ -3,11 +3,12 @@
 use crate::answer::{Limit, Problem, Report, Said};
 use crate::call::Call;
 use crate::module::{Module, OnError};
-use crate::sandbox;
+use crate::sandbox::{self, Message};
+use serde_json::Value;
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What one module may take for one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,23 +70,35 @@ impl Chain {
     /// Asks the modules about a call. Those after one that denies are not asked; those after one that asks or changes
     /// are, for a yes must not hide what they say.
     pub fn run(&self, call: Call) -> Outcome {
+        self.run_with(call, &|_| Value::Null)
+    }
+
+    /// The same; `lazily` gives fields of the context that cost something, once a module looks at them: what
+    /// [`Call::lazy`] names, and below it with a dot (`reflex.git`).
+    pub fn run_with(&self, call: Call, lazily: &dyn Fn(&str) -> Value) -> Outcome {
         let mut outcome = Outcome::default();
         let call = Arc::new(call);
         let mut next = 0;
         while next < self.modules.len() {
-            next = self.run_from(next, &call, &mut outcome);
+            next = self.run_from(next, &call, lazily, &mut outcome);
         }
         outcome
     }
 
     /// Asks the modules from one on, in a thread that is left behind if it does not come back. Gives the next to ask.
-    fn run_from(&self, first: usize, call: &Arc<Call>, outcome: &mut Outcome) -> usize {
+    fn run_from(
+        &self,
+        first: usize,
+        call: &Arc<Call>,
+        lazily: &dyn Fn(&str) -> Value,
+        outcome: &mut Outcome,
+    ) -> usize {
         let (send, receive) = channel();
         let (modules, limits, asked) = (Arc::clone(&self.modules), self.limits, Arc::clone(call));
         let work = move || {
             for (index, module) in modules.iter().enumerate().skip(first) {
-                let report = sandbox::ask(module, index, &asked, limits);
-                if send.send(report).is_err() {
+                let report = sandbox::ask(module, index, &asked, (limits, &send));
+                if send.send(Message::Report(report)).is_err() {
                     return;
                 }
             }
@@ -93,12 +106,9 @@ impl Chain {
         let started = thread::Builder::new().stack_size(STACK).spawn(work);
         let mut next = first;
         while let Some(module) = self.modules.get(next) {
-            let heard = match &started {
-                Ok(_) => receive.recv_timeout(self.limits.watchdog),
-                Err(_) => Err(RecvTimeoutError::Disconnected),
-            };
-            let lost = heard.is_err();
-            let report = heard.unwrap_or_else(|_| Report {
+            let heard = if started.is_ok() { self.heard(&receive, lazily) } else { None };
+            let lost = heard.is_none();
+            let report = heard.unwrap_or_else(|| Report {
                 module: module.name.clone(),
                 index: next,
                 said: Some(Err(Problem::Cut(Limit::Watchdog))),
@@ -115,6 +125,24 @@ impl Chain {
             }
         }
         next
+    }
+}
+
+impl Chain {
+    /// The next report, if it comes in time. Fields that a module looks at meanwhile are given.
+    fn heard(&self, receive: &Receiver<Message>, lazily: &dyn Fn(&str) -> Value) -> Option<Report> {
+        let mut left = self.limits.watchdog;
+        loop {
+            let begun = Instant::now();
+            match receive.recv_timeout(left).ok()? {
+                Message::Report(report) => return Some(report),
+                Message::Wanted(field, answer) => {
+                    // What is asked of us is not the module's time.
+                    left = left.checked_sub(begun.elapsed())?;
+                    let _ = answer.send(lazily(&field).to_string());
+                }
+            }
+        }
     }
 }
 

@@ -1,52 +1,221 @@
-//! What the interpreter is given of ours: functions for the built-in modules, and `console`.
+//! What the interpreter is given of ours: functions for the built-in modules, and what scripts expect of every runtime.
 
 use crate::call::Call;
-use reflex_engine::shell::{Surroundings, read};
+use crate::manifest::Capabilities;
+use crate::module::Module;
+use crate::sandbox::Message;
+use reflex_engine::shell::{Access, Command, Surroundings, read};
+use reflex_tables::Node;
 use rquickjs::prelude::Rest;
-use rquickjs::{Coerced, Ctx, Function, Object, Result};
+use rquickjs::{Coerced, Ctx, Exception, Function, Object, Result, TypedArray, Value as Js};
 use serde_json::{Value, json};
-use std::cell::RefCell;
+use sha2::{Digest, Sha256, Sha384, Sha512};
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use url::Url;
 
 /// Lines of a module that are kept, and letters of each.
 const MOST_LINES: usize = 50;
 const MOST_LETTERS: usize = 500;
 
-/// Gives a context our functions. `printed` takes what the module prints.
-pub(crate) fn add(ctx: &Ctx<'_>, call: &Arc<Call>, printed: &Rc<RefCell<Vec<String>>>) -> Result<()> {
+/// Bytes that one of our functions works through count as one of the interpreter's rounds.
+const BYTES_A_TICK: usize = 10_000;
+
+/// A text that is longer is not read as a command.
+const MOST_COMMAND: usize = 256 * 1024;
+
+/// What stands beside one interpreter.
+pub(crate) struct Tools {
+    pub(crate) call: Arc<Call>,
+    pub(crate) granted: Capabilities,
+    /// How often the interpreter's counter ran out, with what our own functions did.
+    pub(crate) ticks: Cell<u64>,
+    pub(crate) printed: RefCell<Vec<String>>,
+    pub(crate) asks: Sender<Message>,
+}
+
+impl Tools {
+    pub(crate) fn charge(&self, ticks: usize) {
+        self.ticks.set(self.ticks.get().saturating_add(ticks as u64));
+    }
+
+    fn charge_bytes(&self, bytes: usize) {
+        self.charge(bytes / BYTES_A_TICK);
+    }
+
+    fn print(&self, words: &[Coerced<String>]) {
+        let mut printed = self.printed.borrow_mut();
+        self.charge_bytes(words.iter().map(|word| word.0.len()).sum());
+        if printed.len() < MOST_LINES {
+            let line = words.iter().map(|word| word.0.as_str()).collect::<Vec<_>>().join(" ");
+            printed.push(line.chars().take(MOST_LETTERS).collect());
+        }
+    }
+
+    fn wanted(&self, field: &str) -> String {
+        let (send, receive) = channel();
+        let asked = self.asks.send(Message::Wanted(field.to_owned(), send));
+        let text = asked.ok().and_then(|()| receive.recv().ok()).unwrap_or_else(|| "null".into());
+        self.charge_bytes(text.len());
+        text
+    }
+}
+
+/// Scripts that give a context what its module's text names: the words, and the script.
+const PARTS: [(&[&str], &str); 4] = [
+    (&["setTimeout", "setInterval", "setImmediate"], include_str!("js/timers.js")),
+    (&["TextEncoder", "TextDecoder", "atob", "btoa", "structuredClone", "crypto"], include_str!("js/web.js")),
+    (&["URL"], include_str!("js/url.js")),
+    (&["process", "fetch"], include_str!("js/process.js")),
+];
+
+/// Gives a context our functions.
+pub(crate) fn add(ctx: &Ctx<'_>, tools: &Rc<Tools>, module: &Module) -> Result<()> {
     let globals = ctx.globals();
     let console = Object::new(ctx.clone())?;
-    let print = {
-        let printed = Rc::clone(printed);
-        Function::new(ctx.clone(), move |words: Rest<Coerced<String>>| {
-            let mut printed = printed.borrow_mut();
-            if printed.len() < MOST_LINES {
-                let line = words.iter().map(|word| word.0.as_str()).collect::<Vec<_>>().join(" ");
-                printed.push(line.chars().take(MOST_LETTERS).collect());
-            }
-        })?
-    };
+    let kept = Rc::clone(tools);
+    let print = Function::new(ctx.clone(), move |words: Rest<Coerced<String>>| kept.print(&words))?;
     for name in ["log", "info", "warn", "error", "debug", "trace"] {
         console.set(name, print.clone())?;
     }
     globals.set("console", console)?;
-    let own = Object::new(ctx.clone())?;
-    let tables = call.tables;
-    own.set("parse", Function::new(ctx.clone(), move |text: String| commands(&text, tables).to_string())?)?;
-    globals.set("__reflex", own)
+    globals.set("__reflex", own(ctx, tools)?)?;
+    for (words, script) in PARTS {
+        let named = |(_, text): &(String, String)| words.iter().any(|word| text.contains(word));
+        if module.files.iter().any(named) {
+            ctx.eval::<(), _>(script)?;
+        }
+    }
+    Ok(())
 }
 
-/// The commands of a text, each as its words and its own text.
-fn commands(text: &str, tables: reflex_tables::Node<'static>) -> Value {
-    let nothing = |_: &str| None;
+fn own<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>) -> Result<Object<'js>> {
+    let own = Object::new(ctx.clone())?;
+    let kept = Rc::clone(tools);
+    let parse = move |text: String| {
+        kept.charge_bytes(text.len().saturating_mul(8));
+        commands(text.get(..MOST_COMMAND).unwrap_or(&text), kept.call.tables).to_string()
+    };
+    own.set("parse", Function::new(ctx.clone(), parse)?)?;
+    let kept = Rc::clone(tools);
+    own.set("want", Function::new(ctx.clone(), move |field: String| kept.wanted(&field))?)?;
+    own.set("url", Function::new(ctx.clone(), |text: String, base: String| url(&text, &base).to_string())?)?;
+    let kept = Rc::clone(tools);
+    let digest = move |ctx: Ctx<'js>, name: String, bytes: Vec<u8>| {
+        kept.charge_bytes(bytes.len().saturating_mul(4));
+        let digest = match name.to_ascii_uppercase().as_str() {
+            "SHA-256" | "SHA256" => Sha256::digest(&bytes).to_vec(),
+            "SHA-384" | "SHA384" => Sha384::digest(&bytes).to_vec(),
+            "SHA-512" | "SHA512" => Sha512::digest(&bytes).to_vec(),
+            _ => return Err(Exception::throw_type(&ctx, &format!("no digest is called `{name}`"))),
+        };
+        TypedArray::new(ctx, digest)
+    };
+    own.set("digest", Function::new(ctx.clone(), digest)?)?;
+    let kept = Rc::clone(tools);
+    let machine = move |ctx: Ctx<'js>, deed: String, name: String, bytes: Js<'js>| on_machine(&kept, &ctx, (&deed, &name), bytes);
+    own.set("machine", Function::new(ctx.clone(), machine)?)?;
+    Ok(own)
+}
+
+/// The parts of a URL; nothing where it is none.
+fn url(text: &str, base: &str) -> Value {
+    let parsed = match base {
+        "" => Url::parse(text),
+        base => Url::parse(base).and_then(|base| base.join(text)),
+    };
+    let Ok(url) = parsed else { return Value::Null };
+    let host = url.host_str().unwrap_or("");
+    let port = url.port().map(|port| port.to_string()).unwrap_or_default();
+    let with = |sign: &str, part: Option<&str>| part.filter(|part| !part.is_empty()).map_or(String::new(), |part| format!("{sign}{part}"));
+    json!({
+        "href": url.as_str(), "protocol": format!("{}:", url.scheme()), "username": url.username(),
+        "password": url.password().unwrap_or(""), "hostname": host, "port": port,
+        "host": if port.is_empty() { host.to_owned() } else { format!("{host}:{port}") },
+        "pathname": url.path(), "search": with("?", url.query()), "hash": with("#", url.fragment()),
+        "origin": url.origin().ascii_serialization(),
+    })
+}
+
+/// What a module asks of the machine; only what was granted is passed on.
+fn on_machine<'js>(tools: &Tools, ctx: &Ctx<'js>, (deed, name): (&str, &str), given: Js<'js>) -> Result<Js<'js>> {
+    let (machine, granted) = (&tools.call.machine, &tools.granted);
+    let told = |problem: String| Exception::throw_message(ctx, &problem);
+    let text = |text: String| rquickjs::IntoJs::into_js(text, ctx);
+    match deed {
+        "read" => {
+            let bytes = machine.read(name, &granted.files).map_err(told)?;
+            tools.charge_bytes(bytes.len());
+            Ok(TypedArray::new(ctx.clone(), bytes)?.into_value())
+        }
+        "write" => {
+            let bytes = <Vec<u8> as rquickjs::FromJs>::from_js(ctx, given)?;
+            tools.charge_bytes(bytes.len().saturating_mul(4));
+            machine.write(name, &bytes, &granted.writes).map_err(told)?;
+            Ok(Js::new_undefined(ctx.clone()))
+        }
+        "list" => text(json!(machine.list(name, &granted.files).map_err(told)?).to_string()),
+        "kind" => {
+            let looked: Vec<String> = granted.files.iter().chain(&granted.writes).cloned().collect();
+            text(machine.kind(name, &looked).unwrap_or("").to_owned())
+        }
+        "variable" => {
+            let value = granted.environment.iter().any(|known| known == name).then(|| machine.variable(name)).flatten();
+            value.map_or_else(|| Ok(Js::new_undefined(ctx.clone())), text)
+        }
+        "variables" => text(json!(granted.environment).to_string()),
+        "fetch" => {
+            let request = given.as_string().and_then(|text| text.to_string().ok()).unwrap_or_default();
+            let request: Value = serde_json::from_str(&request).unwrap_or_default();
+            let of = |key: &str| request.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
+            let answer = machine.fetch(name, (&of("method"), &of("body")), &granted.network).map_err(told)?;
+            tools.charge_bytes(answer.1.len());
+            text(json!({"status": answer.0, "body": answer.1}).to_string())
+        }
+        _ => Err(told(format!("nothing is called `{deed}`"))),
+    }
+}
+
+/// Gives an object a field that is asked for when it is looked at.
+pub(crate) fn lazily<'js>(ctx: &Ctx<'js>, context: &Js<'js>, field: &str) -> Result<()> {
+    let define: Function<'js> = ctx.eval(include_str!("js/lazy.js"))?;
+    define.call((context.clone(), field))
+}
+
+/// Runs the timer that is due first; gives whether there was one. Time does not pass for modules.
+pub(crate) fn next_timer(ctx: &Ctx<'_>) -> Result<bool> {
+    let own: Object<'_> = ctx.globals().get("__reflex")?;
+    match own.get::<_, Option<Function<'_>>>("timer")? {
+        Some(timer) => timer.call(()),
+        None => Ok(false),
+    }
+}
+
+/// The commands of a text, each as its words and its own text: first those that stand in it, then those that they run.
+fn commands(text: &str, tables: Node<'static>) -> Value {
     let no_alias = |_: &str, _: &str| None;
     let surroundings =
-        Surroundings { programs: tables.get("programs"), variable: &nothing, alias: &no_alias, parameters: Vec::new() };
+        Surroundings { programs: tables.get("programs"), variable: &|_| None, alias: &no_alias, parameters: Vec::new() };
     let reading = read(text, &surroundings);
-    let commands = reading.commands.iter().map(|command| {
-        let argv: Vec<String> = command.words.iter().map(|word| word.shown()).collect();
-        json!({"argv": argv, "raw": argv.join(" ")})
-    });
-    commands.collect()
+    let own = |command: &&Command| command.parent.is_none() && command.origin.derivation.is_none();
+    let (own, inner): (Vec<&Command>, Vec<&Command>) = reading.commands.iter().partition(own);
+    own.into_iter().chain(inner).map(|command| as_words(text, command)).collect()
+}
+
+fn as_words(text: &str, command: &Command) -> Value {
+    let mut argv: Vec<String> = command.words.iter().map(|word| word.shown()).collect();
+    for redirection in &command.redirects {
+        let sign = match redirection.access {
+            Access::Read => "<",
+            Access::Overwrite => ">",
+            Access::Append => ">>",
+        };
+        argv.extend([sign.to_owned(), redirection.target.shown()]);
+    }
+    let span = command.origin.span;
+    let raw = text.get(span.start as usize..span.end as usize).filter(|_| command.origin.derivation.is_none());
+    let raw = raw.map_or_else(|| argv.join(" "), |raw| raw.trim().to_owned());
+    json!({"argv": argv, "raw": raw})
 }

@@ -5,7 +5,7 @@ use crate::call::{Call, Handler};
 use crate::chain::Limits;
 use crate::loader::Files;
 use crate::module::Module;
-use crate::natives;
+use crate::natives::{self, Tools};
 use rquickjs::{
     CatchResultExt, CaughtError, Context, Ctx, Function, Module as Script, Object, Promise, Runtime, Value,
 };
@@ -13,17 +13,32 @@ use serde_json::Map;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+/// What a module's thread says to the one that waits.
+pub(crate) enum Message {
+    /// What became of a module.
+    Report(Report),
+    /// A field of the context that it looks at; its JSON is sent back.
+    Wanted(String, Sender<String>),
+}
 
 /// Asks one module about a call.
-pub(crate) fn ask(module: &Module, index: usize, call: &Arc<Call>, limits: Limits) -> Report {
+pub(crate) fn ask(module: &Module, index: usize, call: &Arc<Call>, (limits, asks): (Limits, &Sender<Message>)) -> Report {
     let mut report = Report { module: module.name.clone(), index, said: None, ticks: 0, printed: Vec::new() };
     if call.spoke.contains(&index) || !listens(module, call.handler) {
         return report;
     }
-    let (ticks, printed) = (Rc::new(Cell::new(0)), Rc::new(RefCell::new(Vec::new())));
-    report.said = within(module, call, limits, (&ticks, &printed)).transpose();
-    report.ticks = ticks.get();
-    report.printed = printed.take();
+    let tools = Rc::new(Tools {
+        call: Arc::clone(call),
+        granted: module.granted.clone(),
+        ticks: Cell::new(0),
+        printed: RefCell::default(),
+        asks: asks.clone(),
+    });
+    report.said = within(module, call, limits, &tools).transpose();
+    report.ticks = tools.ticks.get();
+    report.printed = tools.printed.take();
     report
 }
 
@@ -32,29 +47,22 @@ fn listens(module: &Module, handler: Handler) -> bool {
     module.manifest.as_ref().is_none_or(|manifest| manifest.events.iter().any(|event| event == handler.name()))
 }
 
-type Watched<'a> = (&'a Rc<Cell<u64>>, &'a Rc<RefCell<Vec<String>>>);
-
-fn within(
-    module: &Module,
-    call: &Arc<Call>,
-    limits: Limits,
-    (ticks, printed): Watched<'_>,
-) -> Result<Option<Said>, Problem> {
+fn within(module: &Module, call: &Arc<Call>, limits: Limits, tools: &Rc<Tools>) -> Result<Option<Said>, Problem> {
     let no_room = |_| Problem::Cut(Limit::Memory);
     let runtime = Runtime::new().map_err(no_room)?;
     runtime.set_memory_limit(limits.memory);
     runtime.set_max_stack_size(limits.stack);
-    let counted = Rc::clone(ticks);
+    let counted = Rc::clone(tools);
     runtime.set_interrupt_handler(Some(Box::new(move || {
-        counted.set(counted.get() + 1);
-        counted.get() > limits.ticks
+        counted.charge(1);
+        counted.ticks.get() > limits.ticks
     })));
     let files = Files::of(module);
     runtime.set_loader(files.clone(), files);
     let context = Context::full(&runtime).map_err(no_room)?;
     context.with(|ctx| {
-        let desk = Desk { ctx: &ctx, ticks, limits };
-        natives::add(&ctx, call, printed).catch(&ctx).map_err(|error| desk.problem(error, Problem::Load))?;
+        let desk = Desk { ctx: &ctx, tools, limits };
+        natives::add(&ctx, tools, module).catch(&ctx).map_err(|error| desk.problem(error, Problem::Load))?;
         desk.answer(module, call)
     })
 }
@@ -62,7 +70,7 @@ fn within(
 /// An interpreter with what is counted of it.
 struct Desk<'a, 'js> {
     ctx: &'a Ctx<'js>,
-    ticks: &'a Rc<Cell<u64>>,
+    tools: &'a Rc<Tools>,
     limits: Limits,
 }
 
@@ -71,6 +79,9 @@ impl<'js> Desk<'_, 'js> {
         let Some((reflex, handler)) = self.handler(module, call)? else { return Ok(None) };
         let text = seen(module, call).to_string();
         let context = self.run(Problem::Threw, || self.ctx.json_parse(text.as_str()))?;
+        for field in call.lazy.iter().filter(|field| sees(module, field)) {
+            self.run(Problem::Load, || natives::lazily(self.ctx, &context, field))?;
+        }
         let given: Value<'js> =
             self.run(Problem::Threw, || handler.call((rquickjs::function::This(reflex), context)))?;
         let given = self.settled(given)?;
@@ -123,7 +134,7 @@ impl<'js> Desk<'_, 'js> {
             if self.is_out_of_ticks() {
                 return Err(Problem::Cut(Limit::Steps));
             }
-            if !self.ctx.execute_pending_job() {
+            if !self.ctx.execute_pending_job() && !self.run(Problem::Threw, || natives::next_timer(self.ctx))? {
                 return Err(Problem::Unsettled);
             }
         }
@@ -163,7 +174,7 @@ impl<'js> Desk<'_, 'js> {
     }
 
     fn is_out_of_ticks(&self) -> bool {
-        self.ticks.get() > self.limits.ticks
+        self.tools.ticks.get() > self.limits.ticks
     }
 
     fn problem(&self, error: CaughtError<'js>, wrap: fn(String) -> Problem) -> Problem {
@@ -205,9 +216,15 @@ fn seen(module: &Module, call: &Call) -> serde_json::Value {
     if !module.options.is_null() {
         fields.insert("options".into(), module.options.clone());
     }
-    if let Some(reads) = module.manifest.as_ref().and_then(|manifest| manifest.capabilities.reads.as_ref()) {
-        let always = ["event", "agent", "tool"];
-        fields.retain(|key, _| always.contains(&key.as_str()) || reads.iter().any(|read| read == key));
-    }
+    fields.retain(|key, _| sees(module, key));
     context
+}
+
+/// Whether a module is shown this field. Options that its manifest describes are its own.
+fn sees(module: &Module, field: &str) -> bool {
+    let Some(manifest) = &module.manifest else { return true };
+    let Some(reads) = &manifest.capabilities.reads else { return true };
+    ["event", "agent", "tool"].contains(&field)
+        || reads.iter().any(|read| read == field)
+        || (field == "options" && !manifest.options.is_empty())
 }
