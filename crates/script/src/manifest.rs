@@ -56,3 +56,61 @@ pub enum OptionType {
     /// A map.
     Map,
 }
+
+impl OptionType {
+    /// The type of this word.
+    pub fn named(word: &str) -> Option<OptionType> {
+        match word {
+            "string" => Some(OptionType::Text),
+            "number" => Some(OptionType::Number),
+            "boolean" => Some(OptionType::Flag),
+            "array" => Some(OptionType::List),
+            "object" => Some(OptionType::Map),
+            _ => None,
+        }
+    }
+}
+
+impl Manifest {
+    /// What a manifest says, as far as it can be understood: what it says wrong it does not say.
+    /// [`crate::schema::problems`] names that.
+    pub fn of(raw: &Map<String, Value>) -> Manifest {
+        let text = |key: &str| raw.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
+        let options = raw.get("options").and_then(Value::as_object).into_iter().flatten();
+        let option = |(name, value): (&String, &Value)| {
+            let kind = OptionType::named(value.get("type")?.as_str()?)?;
+            Some((name.clone(), kind, value.get("required") == Some(&Value::Bool(true))))
+        };
+        Manifest {
+            name: text("name"),
+            title: text("title"),
+            description: text("description"),
+            version: text("version"),
+            entry: text("entry"),
+            events: texts(raw.get("events")),
+            capabilities: Capabilities::of(raw.get("capabilities")),
+            options: options.filter_map(option).collect(),
+            raw: raw.clone(),
+        }
+    }
+}
+
+impl Capabilities {
+    /// What an object of capabilities says.
+    pub fn of(value: Option<&Value>) -> Capabilities {
+        let get = |key: &str| value.and_then(|value| value.get(key));
+        Capabilities {
+            decisions: texts(get("decisions")),
+            reads: get("reads").map(|reads| texts(Some(reads))),
+            files: texts(get("files")),
+            writes: texts(get("writes")),
+            network: texts(get("network")),
+            environment: texts(get("environment")),
+        }
+    }
+}
+
+fn texts(value: Option<&Value>) -> Vec<String> {
+    let list = value.and_then(Value::as_array).into_iter().flatten();
+    list.filter_map(Value::as_str).map(str::to_owned).collect()
+}

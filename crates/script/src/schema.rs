@@ -6,8 +6,20 @@ const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// The keys that a manifest may have.
 pub const KEYS: [&str; 14] = [
-    "$schema", "name", "title", "description", "version", "license", "author", "official", "events", "capabilities",
-    "options", "entry", "tags", "examples",
+    "$schema",
+    "name",
+    "title",
+    "description",
+    "version",
+    "license",
+    "author",
+    "official",
+    "events",
+    "capabilities",
+    "options",
+    "entry",
+    "tags",
+    "examples",
 ];
 
 /// The keys that it has to have.
