@@ -62,9 +62,7 @@ impl Seen<'_> {
                 | Action::Edit { path, .. }
                 | Action::Delete { path }
                 | Action::Search { path },
-            ) if !path.text.is_empty() => {
-                Some(self.facts.real_path(&absolute(&path.with_slashes(), &self.event.cwd)))
-            }
+            ) if !path.text.is_empty() => Some(self.facts.real_path(&absolute(&path.with_slashes(), &self.event.cwd))),
             _ => None,
         };
         let mut paths: Vec<String> = named.into_iter().collect();

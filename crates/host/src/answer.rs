@@ -5,15 +5,18 @@ use crate::folders::Folders;
 use crate::layers::{self, Loaded};
 use crate::memory::{self, Heard};
 use crate::record::{self, Scribe, Spent, Told};
+use crate::reflexes::{Detector, Reflexes};
 use crate::store::Store;
-use crate::store::approvals::Grant;
+use crate::store::approvals::{Grant, Pending};
 use crate::store::life::Alarm;
 use crate::store::session::{History, Whose};
 use crate::world::{LocalWorld, canonical};
 use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, deliver};
 use reflex_engine::{
-    AgentPath, Authority, Decision, Event, Fingerprint, Judgement, Moment, Policy, Verdict, World, judge, overhear,
+    AgentPath, Authority, Decision, Event, Fingerprint, Judgement, Moment, NONE, Policy, Verdict, World, judge_with,
+    overhear_with,
 };
+use serde_json::json;
 use std::cell::LazyCell;
 use std::io;
 use std::path::Path;
@@ -72,14 +75,17 @@ impl Host {
         let store = self.store();
         store.beat(&event.client, payload.told.unwrap_or("hook"));
         if event.moment == Moment::AfterTool {
-            return self.after(agent, &event, &store);
+            return self.after(agent, &event, &store, payload);
         }
         let history = LazyCell::new(|| store.history(whose(&event)));
         let read = nanos(begun);
         let loaded = self.layers(&event.workspace);
         let policy = self.mode.policy(&loaded);
         let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded)).in_session(&store, whose(&event));
-        let mut judgement = judged(&event, policy.as_ref(), &world);
+        let reflexes = self.reflexes(&event, &store);
+        let all = || store.history(whose(&event));
+        let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &all, payload.fields.clone().into()));
+        let mut judgement = judged(&event, policy.as_ref(), &world, detector.as_ref());
         judgement.verdict.advise_once(|id| history.told(id));
         remind_of_alarms(&store, || &history, &mut judgement.verdict);
         let scribe = Scribe::new(&store);
@@ -93,6 +99,7 @@ impl Host {
             policy: policy.as_ref().map_or(self.mode.name, |policy| policy.name),
             layers: &loaded,
             grant: released.as_deref(),
+            reflexes: detector.as_ref().map(Detector::reports).unwrap_or_default(),
             latency,
         };
         let record = record::call(&scribe, heard, &judgement, &told);
@@ -114,10 +121,7 @@ impl Host {
             Some(pause) => {
                 Some(("off".to_owned(), format!("the guard is switched off by {} ({})", pause.by, pause.reason)))
             }
-            None => match store.use_grant(&pending) {
-                Ok(grant) => grant.map(|grant| (grant.id.clone(), yes(&grant))),
-                Err(_) => None,
-            },
+            None => self.said_yes(&pending, heard, judgement, scribe)?,
         };
         let Some((id, why)) = by else {
             // Who cannot keep it still refuses it; the person then runs it in their own terminal.
@@ -130,19 +134,52 @@ impl Host {
         Some(id)
     }
 
+    /// The yes that covers a call, if there is one. `None` if there is and something stands behind it: that is what the
+    /// call is judged by now, and it is kept under an id of its own.
+    #[expect(clippy::option_option, reason = "the outer one ends the question, the inner one answers it")]
+    fn said_yes(
+        &self,
+        pending: &Pending,
+        heard: Heard<'_>,
+        judgement: &mut Judgement,
+        scribe: &Scribe<'_>,
+    ) -> Option<Option<(String, String)>> {
+        let store = self.store();
+        let grant = |pending: &Pending| store.use_grant(pending).unwrap_or(None);
+        let told = |grant: &Grant| (grant.id.clone(), yes(grant));
+        if judgement.verdict.behind.is_some()
+            && let Some(both) = grant(&behind(pending.clone()))
+        {
+            return Some(Some(told(&both)));
+        }
+        let Some(first) = grant(pending) else { return Some(None) };
+        let Some(further) = judgement.verdict.behind.take() else { return Some(Some(told(&first))) };
+        judgement.verdict.chain.push(yes(&first));
+        judgement.verdict.decision = further.decision;
+        judgement.verdict.reasons = further.reasons;
+        judgement.verdict.findings.extend(further.findings);
+        let pending = behind(memory::pending(heard, judgement, scribe));
+        judgement.verdict.pending = store.keep_pending(&pending).is_ok().then_some(pending.id);
+        None
+    }
+
     /// What became of a call: matched with what was said about it before.
-    fn after(&self, agent: &Agent, event: &Event, store: &Store) -> Reply {
+    fn after(&self, agent: &Agent, event: &Event, store: &Store, payload: &Payload<'_>) -> Reply {
         let loaded = self.layers(&event.workspace);
         let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded)).in_session(store, whose(event));
         // What it did is done; what it brought is told of.
-        let judgement = judged(event, self.mode.policy(&loaded).as_ref(), &world);
+        let reflexes = self.reflexes(event, store);
+        let all = || store.history(whose(event));
+        let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &all, payload.fields.clone().into()));
+        let judgement = judged(event, self.mode.policy(&loaded).as_ref(), &world, detector.as_ref());
+        let reports = detector.as_ref().map(Detector::reports).unwrap_or_default();
         let fingerprint = &judgement.fingerprint;
         let history = store.history(whose(event));
         let before = history.before(&fingerprint.exact);
         let (scribe, id) = (Scribe::new(store), clock::uuid());
         let ran_anyway = before.as_ref().is_some_and(|before| before.end == "deny" && !before.approved);
         let heard = Heard { id: &id, event, fingerprint };
-        let record = record::outcome(&scribe, heard, before.as_ref(), &judgement.verdict);
+        let record = record::outcome(&scribe, heard, before.as_ref(), (&judgement.verdict, &reports));
         let mut recorded = store.record(record, ran_anyway);
         if ran_anyway {
             let text = format!("{} ran a call that was refused: {}", event.client, record::shown(&scribe, event));
@@ -171,7 +208,8 @@ impl Host {
         let heard = Heard { id: &id, event: &event, fingerprint: &Fingerprint::default() };
         let judgement = unjudged(denied);
         let latency = Spent::none(&judgement.latency);
-        let told = Told { delivery: &delivery, policy: self.mode.name, layers: &[], grant: None, latency };
+        let (layers, reflexes) = (&[], Vec::new());
+        let told = Told { delivery: &delivery, policy: self.mode.name, layers, grant: None, reflexes, latency };
         let record = record::call(&Scribe::new(&store), heard, &judgement, &told);
         let recorded = store.record(record, denied == Decision::Deny);
         told_if_lost((agent.refuse)(word, moment, &reason), recorded, Ok(()))
@@ -208,7 +246,16 @@ impl Host {
     pub fn judge(&self, event: &Event) -> Judgement {
         let loaded = self.layers(&event.workspace);
         let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded));
-        judged(event, self.mode.policy(&loaded).as_ref(), &world)
+        let store = self.store();
+        let reflexes = self.reflexes(event, &store);
+        let raw = || json!({"tool_name": event.tool, "cwd": event.cwd});
+        let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &History::default, raw()));
+        judged(event, self.mode.policy(&loaded).as_ref(), &world, detector.as_ref())
+    }
+
+    /// The reflexes for a call; nothing where no folder names any.
+    fn reflexes(&self, event: &Event, store: &Store) -> Option<Reflexes> {
+        Reflexes::load(&self.folders, (Path::new(&event.workspace), Path::new(&event.cwd)), store)
     }
 
     /// The name of the policy under which an event is judged.
@@ -228,7 +275,7 @@ impl Host {
 
     /// Judges an event in another world and by these layers.
     pub fn judge_with(&self, event: &Event, world: &dyn World, loaded: &[Loaded]) -> Judgement {
-        judged(event, self.mode.policy(loaded).as_ref(), world)
+        judged(event, self.mode.policy(loaded).as_ref(), world, None)
     }
 
     pub(crate) fn guard(&self) -> Vec<String> {
@@ -245,6 +292,11 @@ impl Host {
     pub fn folders(&self) -> &Folders {
         &self.folders
     }
+}
+
+/// The same call once a first question about it was answered with yes.
+fn behind(pending: Pending) -> Pending {
+    Pending { exact: format!("{}+", pending.exact), ..pending }
 }
 
 /// Whose memory a call belongs to.
@@ -297,12 +349,14 @@ pub fn library_rules() -> impl Iterator<Item = reflex_tables::Node<'static>> {
 }
 
 /// Judges what has not run by its effects, all else by what it brings and by people's rules.
-fn judged(event: &Event, policy: Option<&Policy>, world: &dyn World) -> Judgement {
+fn judged(event: &Event, policy: Option<&Policy>, world: &dyn World, detector: Option<&Detector<'_>>) -> Judgement {
     let tables = reflex_library::tables();
+    let ask = |seen: &reflex_engine::Seen<'_>| detector.map(|detector| detector.inspect(seen)).unwrap_or_default();
+    let further: reflex_engine::Further<'_> = if detector.is_some() { &ask } else { NONE };
     match policy {
-        Some(policy) if event.moment.is_before_execution() => judge(event, policy, tables, world),
+        Some(policy) if event.moment.is_before_execution() => judge_with(event, policy, tables, world, further),
         Some(policy) if matches!(event.moment, Moment::AfterTool | Moment::Prompt) || !policy.layers().is_empty() => {
-            overhear(event, policy, tables, world)
+            overhear_with(event, policy, tables, world, further)
         }
         _ => unjudged(Decision::Pass),
     }

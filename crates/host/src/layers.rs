@@ -29,6 +29,11 @@ pub struct Loaded {
     pub why_tight: Option<String>,
 }
 
+/// Texts that were made from others and can be made again, by the name of their folder in the cache.
+pub(crate) fn texts(folders: &Folders, name: &str) -> Cache {
+    Cache::named(folders, name)
+}
+
 /// Everything that is in force for a workspace, the least authority first.
 pub fn load(folders: &Folders, workspace: &Path, store: &Store) -> Vec<Loaded> {
     let places = files::places(folders, workspace);

@@ -12,6 +12,7 @@ pub mod layers;
 mod memory;
 pub mod person;
 mod record;
+pub mod reflexes;
 pub mod store;
 mod trust;
 mod view;

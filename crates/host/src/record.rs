@@ -90,6 +90,22 @@ impl<'a> Scribe<'a> {
         object
     }
 
+    /// What became of reflexes; what they printed and why they failed may quote a call.
+    pub(crate) fn reflexes(&self, reports: &[Value]) -> Value {
+        let clean = |report: &Value| {
+            let mut report = report.clone();
+            if let Some(failed) = report.get("failed").and_then(Value::as_str) {
+                report["failed"] = self.clean(failed).into();
+            }
+            if let Some(printed) = report.get("printed").and_then(Value::as_array) {
+                let lines = printed.iter().filter_map(Value::as_str).map(|line| self.clean(line));
+                report["printed"] = if self.structure_only { json!(lines.count()) } else { lines.collect() };
+            }
+            report
+        };
+        reports.iter().map(clean).collect()
+    }
+
     fn effects(&self, effects: &[Effect]) -> Vec<String> {
         let shown = |effect: &Effect| {
             let targets: Vec<String> = effect.targets.iter().take(4).map(|target| target.shown()).collect();
@@ -111,6 +127,8 @@ pub(crate) struct Told<'a> {
     pub(crate) layers: &'a [Loaded],
     /// The id of the person's yes that was used.
     pub(crate) grant: Option<&'a str>,
+    /// What became of every reflex that was asked.
+    pub(crate) reflexes: Vec<Value>,
     /// How long it took.
     pub(crate) latency: Spent<'a>,
 }
@@ -156,6 +174,9 @@ pub(crate) fn call(
     if !told.layers.is_empty() {
         put("layers", layers::record(told.layers));
     }
+    if !told.reflexes.is_empty() {
+        put("reflexes", scribe.reflexes(&told.reflexes));
+    }
     put("decision", decision(verdict.decision).into());
     put("risk", verdict.risk.risk().into());
     let Delivery::Say { decision: said, reason } = told.delivery else { return record };
@@ -199,7 +220,7 @@ pub(crate) fn outcome(
     scribe: &Scribe<'_>,
     heard: Heard<'_>,
     before: Option<&Call>,
-    verdict: &Verdict,
+    (verdict, reflexes): (&Verdict, &[Value]),
 ) -> Map<String, Value> {
     let Heard { event, fingerprint, .. } = heard;
     let mut record = head(scribe, "outcome", heard);
@@ -219,6 +240,9 @@ pub(crate) fn outcome(
     }
     if !verdict.findings.is_empty() {
         put("findings", verdict.findings.iter().map(|finding| scribe.finding(finding)).collect());
+    }
+    if !reflexes.is_empty() {
+        put("reflexes", scribe.reflexes(reflexes));
     }
     record
 }

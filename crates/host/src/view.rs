@@ -31,15 +31,29 @@ pub(crate) struct Seen<'a> {
 }
 
 /// The whole context; each module is shown what it declares of it.
+#[cfg_attr(not(test), expect(dead_code, reason = "examples are played with it"))]
 pub(crate) fn context(event: &Event, seen: Seen<'_>) -> Value {
+    let mut context = base(event, seen);
+    let mut view = known(event, seen);
+    if let Value::Object(view) = &mut view {
+        view.remove("__lazy");
+        view.insert("history".into(), seen.past.iter().map(past).collect());
+        view.extend(git(event, seen.world).map(|git| ("git".to_owned(), git)));
+    }
+    context["paths"] = paths(event, seen).into();
+    context["reflex"] = view;
+    context
+}
+
+/// The context without what costs something to know: `paths` and `reflex`.
+pub(crate) fn base(event: &Event, seen: Seen<'_>) -> Value {
     let command = event.actions.iter().find_map(|action| match action {
         Action::Shell { command, .. } => Some(command.as_str()),
         _ => None,
     });
     let name = if event.moment == Moment::AfterTool { "onToolResult" } else { "onToolCall" };
     let mut context = json!({
-        "event": name, "agent": event.client, "tool": tool(event), "paths": paths(event, seen), "cwd": event.cwd,
-        "raw": seen.raw, "reflex": reflex(event, seen),
+        "event": name, "agent": event.client, "tool": tool(event), "cwd": event.cwd, "raw": seen.raw,
     });
     if let (Some(command), Value::Object(context)) = (command, &mut context) {
         context.insert("command".into(), command.into());
@@ -59,13 +73,15 @@ fn tool(event: &Event) -> String {
         Some(Action::Fetch { .. }) => "WebFetch",
         Some(Action::SpawnAgent { .. }) => "Task",
         Some(Action::Skill { .. }) => "Skill",
-        Some(Action::McpCall { .. } | Action::Prompt { .. } | Action::Other { .. }) | None => return event.tool.clone(),
+        Some(Action::McpCall { .. } | Action::Prompt { .. } | Action::Other { .. }) | None => {
+            return event.tool.clone();
+        }
     };
     word.to_owned()
 }
 
 /// What the call would touch, links followed.
-fn paths(event: &Event, seen: Seen<'_>) -> Vec<String> {
+pub(crate) fn paths(event: &Event, seen: Seen<'_>) -> Vec<String> {
     let own = event.actions.iter().filter_map(path_of).map(|path| absolute(&path, &event.cwd));
     let targets = effects(seen.analysis).flat_map(|effect| &effect.targets);
     let touched = targets.filter_map(|target| target.path().map(str::to_owned));
@@ -119,7 +135,8 @@ fn readings(analysis: &Analysis) -> Vec<(&Reading, Option<usize>, usize)> {
     all
 }
 
-fn reflex(event: &Event, seen: Seen<'_>) -> Value {
+/// What is known of the call, without `git` and `history`: those are asked for by themselves, as `__lazy` says.
+pub(crate) fn known(event: &Event, seen: Seen<'_>) -> Value {
     let readings = readings(seen.analysis);
     let commands = readings.iter().flat_map(|(reading, ..)| &reading.commands).take(MOST);
     let commands: Vec<Value> = commands.map(|one| command(one, event)).collect();
@@ -138,15 +155,12 @@ fn reflex(event: &Event, seen: Seen<'_>) -> Value {
     put("actions", event.actions.iter().map(|one| action(one, event)).collect());
     put("effects", effects.collect());
     put("commands", commands.into());
-    put("history", seen.past.iter().map(past).collect());
+    put("__lazy", json!(["git", "history"]));
     put("risk", seen.risk.risk().into());
     for (key, value) in [("role", &event.role), ("task", &event.task), ("mode", &event.mode)] {
         if let Some(value) = value {
             put(key, value.as_str().into());
         }
-    }
-    if let Some(git) = git(event, seen.world) {
-        put("git", git);
     }
     if let Some(outcome) = &event.outcome {
         put("outcome", json!({"output": outcome.output, "exitCode": outcome.exit_code, "failed": outcome.failed}));
@@ -215,7 +229,7 @@ fn site(site: Site) -> &'static str {
     }
 }
 
-fn past(step: &Step) -> Value {
+pub(crate) fn past(step: &Step) -> Value {
     let deed = match step.deed {
         Deed::Look => "look",
         Deed::Change => "change",
@@ -230,7 +244,7 @@ fn past(step: &Step) -> Value {
 }
 
 /// The repository in which the call happens, as far as it can be read.
-fn git(event: &Event, world: &dyn World) -> Option<Value> {
+pub(crate) fn git(event: &Event, world: &dyn World) -> Option<Value> {
     let root = world.work_tree(&event.cwd)?;
     let branch = world.branch(&event.cwd)?;
     let first = |names: Option<reflex_engine::Names>| -> Vec<String> {

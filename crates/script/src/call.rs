@@ -58,7 +58,15 @@ impl Call {
             fields.entry("event").or_insert_with(|| json!(handler.name()));
             fields.entry("paths").or_insert_with(|| json!([]));
         }
-        Call { handler, context, lazy: &[], acts: true, spoke: Vec::new(), tables: Node::NIL, machine: Arc::new(Nothing) }
+        Call {
+            handler,
+            context,
+            lazy: &[],
+            acts: true,
+            spoke: Vec::new(),
+            tables: Node::NIL,
+            machine: Arc::new(Nothing),
+        }
     }
 }
 

@@ -86,13 +86,7 @@ impl Chain {
     }
 
     /// Asks the modules from one on, in a thread that is left behind if it does not come back. Gives the next to ask.
-    fn run_from(
-        &self,
-        first: usize,
-        call: &Arc<Call>,
-        lazily: &dyn Fn(&str) -> Value,
-        outcome: &mut Outcome,
-    ) -> usize {
+    fn run_from(&self, first: usize, call: &Arc<Call>, lazily: &dyn Fn(&str) -> Value, outcome: &mut Outcome) -> usize {
         let (send, receive) = channel();
         let (modules, limits, asked) = (Arc::clone(&self.modules), self.limits, Arc::clone(call));
         let work = move || {

@@ -24,12 +24,13 @@ mod manifest;
 mod module;
 mod natives;
 mod sandbox;
-mod types;
 pub mod schema;
+mod types;
 
 pub use answer::{Limit, Problem, Report, Said};
 pub use call::{Call, Handler, Machine, Nothing};
 pub use chain::{Chain, Limits, Outcome};
 pub use manifest::{Capabilities, Manifest, OptionType};
 pub use module::{Module, OnError};
+pub use natives::host_of;
 pub use types::javascript;

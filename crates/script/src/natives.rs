@@ -115,7 +115,8 @@ fn own<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>) -> Result<Object<'js>> {
     };
     own.set("digest", Function::new(ctx.clone(), digest)?)?;
     let kept = Rc::clone(tools);
-    let machine = move |ctx: Ctx<'js>, deed: String, name: String, bytes: Js<'js>| on_machine(&kept, &ctx, (&deed, &name), bytes);
+    let machine =
+        move |ctx: Ctx<'js>, deed: String, name: String, bytes: Js<'js>| on_machine(&kept, &ctx, (&deed, &name), bytes);
     own.set("machine", Function::new(ctx.clone(), machine)?)?;
     Ok(own)
 }
@@ -129,7 +130,9 @@ fn url(text: &str, base: &str) -> Value {
     let Ok(url) = parsed else { return Value::Null };
     let host = url.host_str().unwrap_or("");
     let port = url.port().map(|port| port.to_string()).unwrap_or_default();
-    let with = |sign: &str, part: Option<&str>| part.filter(|part| !part.is_empty()).map_or(String::new(), |part| format!("{sign}{part}"));
+    let with = |sign: &str, part: Option<&str>| {
+        part.filter(|part| !part.is_empty()).map_or(String::new(), |part| format!("{sign}{part}"))
+    };
     json!({
         "href": url.as_str(), "protocol": format!("{}:", url.scheme()), "username": url.username(),
         "password": url.password().unwrap_or(""), "hostname": host, "port": port,
@@ -137,6 +140,12 @@ fn url(text: &str, base: &str) -> Value {
         "pathname": url.path(), "search": with("?", url.query()), "hash": with("#", url.fragment()),
         "origin": url.origin().ascii_serialization(),
     })
+}
+
+/// The host of a URL of http or https.
+pub fn host_of(url: &str) -> Option<String> {
+    let url = Url::parse(url).ok().filter(|url| ["http", "https"].contains(&url.scheme()))?;
+    url.host_str().map(str::to_owned)
 }
 
 /// What a module asks of the machine; only what was granted is passed on.
@@ -196,8 +205,12 @@ pub(crate) fn next_timer(ctx: &Ctx<'_>) -> Result<bool> {
 /// The commands of a text, each as its words and its own text: first those that stand in it, then those that they run.
 fn commands(text: &str, tables: Node<'static>) -> Value {
     let no_alias = |_: &str, _: &str| None;
-    let surroundings =
-        Surroundings { programs: tables.get("programs"), variable: &|_| None, alias: &no_alias, parameters: Vec::new() };
+    let surroundings = Surroundings {
+        programs: tables.get("programs"),
+        variable: &|_| None,
+        alias: &no_alias,
+        parameters: Vec::new(),
+    };
     let reading = read(text, &surroundings);
     let own = |command: &&Command| command.parent.is_none() && command.origin.derivation.is_none();
     let (own, inner): (Vec<&Command>, Vec<&Command>) = reading.commands.iter().partition(own);

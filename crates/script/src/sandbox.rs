@@ -24,7 +24,12 @@ pub(crate) enum Message {
 }
 
 /// Asks one module about a call.
-pub(crate) fn ask(module: &Module, index: usize, call: &Arc<Call>, (limits, asks): (Limits, &Sender<Message>)) -> Report {
+pub(crate) fn ask(
+    module: &Module,
+    index: usize,
+    call: &Arc<Call>,
+    (limits, asks): (Limits, &Sender<Message>),
+) -> Report {
     let mut report = Report { module: module.name.clone(), index, said: None, ticks: 0, printed: Vec::new() };
     if call.spoke.contains(&index) || !listens(module, call.handler) {
         return report;

@@ -322,7 +322,8 @@ impl<'a> Visit<'a> for Eraser<'_> {
             self.cut_words(it.span.start, after_name);
         }
         let after_super = it.super_class.as_ref().map_or(after_name, |above| above.span().end);
-        if let Some(at) = self.between(after_super, it.body.span.start).find("implements").filter(|_| !it.implements.is_empty())
+        if let Some(at) =
+            self.between(after_super, it.body.span.start).find("implements").filter(|_| !it.implements.is_empty())
         {
             self.cut(after_super + u32::try_from(at).unwrap_or(0), it.body.span.start);
         }
@@ -350,7 +351,13 @@ impl<'a> Visit<'a> for Eraser<'_> {
             return self.cut_whole(it.span);
         }
         self.cut_words(it.span.start, it.key.span().start);
-        let sign = if it.optional { Some('?') } else if it.definite { Some('!') } else { None };
+        let sign = if it.optional {
+            Some('?')
+        } else if it.definite {
+            Some('!')
+        } else {
+            None
+        };
         if let Some(sign) = sign {
             self.cut_sign(sign, it.key.span().end, it.span.end);
         }

@@ -8,6 +8,7 @@ use crate::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::Event;
 use reflex_host::layers::{Offer, offer, trust};
+use reflex_host::reflexes::offers;
 use reflex_host::{Host, Mode};
 use serde_json::json;
 use similar::{ChangeTag, TextDiff};
@@ -16,11 +17,16 @@ use std::path::Path;
 pub(super) fn run(matches: &ArgMatches) -> u8 {
     let host = Host::new(Mode::default());
     let store = host.store();
-    let workspace = host.placed(Event::default()).workspace;
+    let event = host.placed(Event::default());
+    let workspace = event.workspace;
     let place = Path::new(&workspace);
+    let reflexes = offers(host.folders(), (place, Path::new(&event.cwd)), &store);
     if matches.get_flag("revoke") {
         // To take it back makes things safer: anybody may.
-        return match trust::revoke(&store, place) {
+        let revoked = trust::revoke(&store, place);
+        let further = reflexes.iter().map(|offered| trust::revoke_as(&store, offered.subject()));
+        let revoked = further.fold(revoked, |all, one| Ok(all? | one?));
+        return match revoked {
             Ok(true) => {
                 let _ = record(&store, "trust-revoked", json!({"workspace": workspace}));
                 print("the files of this workspace only tighten again");
@@ -36,25 +42,30 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
             }
         };
     }
-    let Some(offered) = offer(host.folders(), place, &store) else {
-        print("there is nothing to accept: this workspace has no .reflex with a policy or rules");
+    let offered: Vec<Offer> = offer(host.folders(), place, &store).into_iter().chain(reflexes).collect();
+    if offered.is_empty() {
+        print("there is nothing to accept: this workspace has no .reflex with a policy, rules or reflexes");
         return status::FOUND;
-    };
-    show(&offered);
-    if matches.get_flag("show") || offered.accepted {
-        print(if offered.accepted { "exactly this is accepted already" } else { "nothing is accepted" });
+    }
+    offered.iter().for_each(show);
+    let accepted = offered.iter().all(|offered| offered.accepted);
+    if matches.get_flag("show") || accepted {
+        print(if accepted { "exactly this is accepted already" } else { "nothing is accepted" });
         return status::OK;
     }
     let Some(person) = person(&store, "trust", &workspace) else { return status::FOUND };
     print("Accepted files may loosen what is no core rule, in this repository, until one of them changes.");
+    print("Accepted reflexes run, and have what their manifests ask for.");
     if !confirmed("Accept exactly these? [y/N] ") {
         print("nothing is accepted");
         return status::FOUND;
     }
-    let yes = offered.yes(&person.name, text(matches, "reason"));
-    let fields = json!({"workspace": workspace, "digest": yes.digest, "by": yes.by, "reason": yes.reason});
-    let done = record(&store, "trust", fields)
-        .and_then(|()| trust::accept(&store, &yes).map_err(|error| format!("it cannot be written: {error}")));
+    let done = offered.iter().try_for_each(|offered| {
+        let yes = offered.yes(&person.name, text(matches, "reason"));
+        let fields = json!({"workspace": workspace, "digest": yes.digest, "by": yes.by, "reason": yes.reason});
+        record(&store, "trust", fields)?;
+        trust::accept(&store, &yes).map_err(|error| format!("it cannot be written: {error}"))
+    });
     match done {
         Ok(()) => {
             print("accepted");

@@ -169,7 +169,9 @@ fn checked_git(url: String, branch: String, folder: String) -> Result<Origin, St
     if !(scheme || short) || url.chars().any(char::is_control) {
         return Err(format!("`{url}` is no address of a repository"));
     }
-    if branch.starts_with('-') || Path::new(&folder).components().any(|part| !matches!(part, std::path::Component::Normal(_))) {
+    if branch.starts_with('-')
+        || Path::new(&folder).components().any(|part| !matches!(part, std::path::Component::Normal(_)))
+    {
         return Err(format!("`{branch}:{folder}` is no branch and folder"));
     }
     Ok(Origin::Git { url, branch, folder })
@@ -205,7 +207,11 @@ fn fetch_git(url: &str, branch: &str, folder: &str) -> Result<Package, String> {
     if !branch.is_empty() {
         git.args(["--branch", branch]);
     }
-    git.arg("--").arg(url).arg(&work).env("GIT_TERMINAL_PROMPT", "0").env("GIT_ALLOW_PROTOCOL", "https:http:ssh:git:file");
+    git.arg("--")
+        .arg(url)
+        .arg(&work)
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("GIT_ALLOW_PROTOCOL", "https:http:ssh:git:file");
     finished(git.current_dir(place.path()), "git")?;
     let inner = work.join(folder);
     let package = Package::of_folder(&inner)?;
@@ -260,7 +266,15 @@ mod tests {
 
     #[test]
     fn no_address_starts_a_program_or_is_an_option() {
-        for word in ["git+ext::sh -c id", "git+-u", "npm:--global", "npm:../x", "npm:git+https://x", "git+https://x#-b", "git+https://x#:../y"] {
+        for word in [
+            "git+ext::sh -c id",
+            "git+-u",
+            "npm:--global",
+            "npm:../x",
+            "npm:git+https://x",
+            "git+https://x#-b",
+            "git+https://x#:../y",
+        ] {
             assert!(Origin::named(word, Path::new("/nowhere"), None).is_err(), "{word}");
         }
     }

@@ -59,7 +59,9 @@ impl Package {
             return Err(format!("`{}` is no name of a reflex: small letters, digits and dashes", package.name));
         }
         if package.entry().is_none() {
-            return Err(format!("there is no module in it: {MANIFEST} names none as `entry`, and there is no index file"));
+            return Err(format!(
+                "there is no module in it: {MANIFEST} names none as `entry`, and there is no index file"
+            ));
         }
         Ok(package)
     }

@@ -72,7 +72,8 @@ impl Home {
 
     fn entry(&self, value: &Value) -> Result<Entry, String> {
         let source = value.as_str().or_else(|| value.get("source").and_then(Value::as_str));
-        let source = source.ok_or_else(|| format!("{}: an entry names no source: {value}", self.file(CONFIG).display()))?;
+        let source =
+            source.ok_or_else(|| format!("{}: an entry names no source: {value}", self.file(CONFIG).display()))?;
         Ok(Entry { source: source.to_owned(), with: value.get("with").cloned() })
     }
 
@@ -190,7 +191,8 @@ impl Home {
         let found = entries.iter().find(|entry| entry.source == name || name_of(&entry.source) == bare);
         found.cloned().ok_or_else(|| {
             let known: Vec<&str> = entries.iter().map(|entry| name_of(&entry.source)).collect();
-            let near = reflex_rules::nearest(bare, &known).map_or(String::new(), |near| format!(", did you mean `{near}`?"));
+            let near =
+                reflex_rules::nearest(bare, &known).map_or(String::new(), |near| format!(", did you mean `{near}`?"));
             format!("no reflex `{name}` is listed in {}{near}", self.file(CONFIG).display())
         })
     }

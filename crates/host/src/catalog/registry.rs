@@ -76,7 +76,8 @@ pub fn build(folder: &Path, into: &Path) -> Result<usize, String> {
     let told = |error: std::io::Error| format!("{}: {error}", into.display());
     fs::create_dir_all(into).map_err(told)?;
     for package in &packages {
-        let files: Map<String, Value> = package.files.iter().map(|(path, text)| (path.clone(), text.as_str().into())).collect();
+        let files: Map<String, Value> =
+            package.files.iter().map(|(path, text)| (path.clone(), text.as_str().into())).collect();
         let bundle = json!({"schema": BUNDLE, "name": package.name, "files": files});
         fs::write(into.join(bundle_name(package)), format!("{bundle:#}\n")).map_err(told)?;
     }
@@ -91,7 +92,8 @@ pub(super) fn take(registry: &Path, name: &str) -> Result<Package, String> {
     let line = lines.iter().find(|line| line.get("name").and_then(Value::as_str) == Some(name));
     let line = line.ok_or_else(|| {
         let known: Vec<&str> = lines.iter().filter_map(|line| line.get("name").and_then(Value::as_str)).collect();
-        let near = reflex_rules::nearest(name, &known).map_or(String::new(), |near| format!(", did you mean `{near}`?"));
+        let near =
+            reflex_rules::nearest(name, &known).map_or(String::new(), |near| format!(", did you mean `{near}`?"));
         format!("{} lists no reflex `{name}`{near}", registry.display())
     })?;
     let bundle = line.get("bundle").and_then(Value::as_str).unwrap_or("");
@@ -118,7 +120,9 @@ pub(super) fn take(registry: &Path, name: &str) -> Result<Package, String> {
 }
 
 fn is_inside(path: &str) -> bool {
-    super::package::belongs(path) && !path.contains('\\') && path.split('/').all(|part| !part.is_empty() && part != "..")
+    super::package::belongs(path)
+        && !path.contains('\\')
+        && path.split('/').all(|part| !part.is_empty() && part != "..")
 }
 
 fn list(registry: &Path) -> Result<Vec<Value>, String> {

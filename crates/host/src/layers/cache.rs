@@ -12,18 +12,40 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// More compiled layers than these are not kept; the oldest go.
-const MOST_KEPT: usize = 64;
+const MOST_KEPT: usize = 128;
 
 /// The length of the checksum before a blob.
 const CHECKSUM: usize = 32;
 
-pub(super) struct Cache {
+pub(crate) struct Cache {
     folder: PathBuf,
 }
 
 impl Cache {
     pub(super) fn of(folders: &Folders) -> Cache {
         Cache { folder: folders.cache.join("rules") }
+    }
+
+    /// The texts of this name.
+    pub(super) fn named(folders: &Folders, name: &str) -> Cache {
+        Cache { folder: folders.cache.join(name) }
+    }
+
+    /// The text of this key, if it is whole.
+    pub(crate) fn text(&self, key: &str) -> Option<String> {
+        self.is_own().then_some(())?;
+        let text = fs::read_to_string(self.folder.join(key)).ok()?;
+        let (checksum, text) = text.split_once('\n')?;
+        (clock::hexadecimal(&Sha256::digest(text)) == checksum).then(|| text.to_owned())
+    }
+
+    /// Keeps a text. What cannot be kept is made anew by the next call.
+    pub(crate) fn put_text(&self, key: &str, text: &str) {
+        if self.make().is_some() {
+            let checksum = clock::hexadecimal(&Sha256::digest(text));
+            self.replace(&self.folder.join(key), format!("{checksum}\n{text}").as_bytes());
+            self.prune();
+        }
     }
 
     /// The compiled layer of this key, if it is whole. It lives as long as the process.

@@ -110,11 +110,26 @@ pub fn offer(folders: &Folders, workspace: &Path, store: &Store) -> Option<Offer
     let files = project.place.list().read();
     let digest = files::digest(&files);
     let before = trust::accepted(store, workspace);
-    let accepted = before.as_ref().is_some_and(|trust| trust.digest == digest);
-    Some(Offer { files, before, accepted, digest, repository: trust::repository(workspace) })
+    Some(Offer::of(files, before, digest, trust::repository(workspace)))
 }
 
 impl Offer {
+    /// Files that a person may accept under a name, with what was accepted under it before.
+    pub(crate) fn of(
+        files: Vec<SourceFile>,
+        before: Option<trust::Trust>,
+        digest: String,
+        repository: String,
+    ) -> Offer {
+        let accepted = before.as_ref().is_some_and(|trust| trust.digest == digest);
+        Offer { files, before, accepted, digest, repository }
+    }
+
+    /// The name under which it is accepted.
+    pub fn subject(&self) -> &str {
+        &self.repository
+    }
+
     /// A person's yes to exactly what was shown.
     pub fn yes(&self, by: &str, reason: &str) -> trust::Trust {
         let texts = self.files.iter().map(|file| (file.name.clone(), file.text.clone())).collect();

@@ -32,8 +32,12 @@ pub(super) fn is_trusted(store: &Store, workspace: &Path, digest: &str) -> bool 
 
 /// What was accepted here.
 pub fn accepted(store: &Store, workspace: &Path) -> Option<Trust> {
-    let repository = repository(workspace);
-    let text = fs::read_to_string(file(store, &repository)).ok()?;
+    accepted_as(store, &repository(workspace))
+}
+
+/// What was accepted under this name.
+pub(crate) fn accepted_as(store: &Store, repository: &str) -> Option<Trust> {
+    let text = fs::read_to_string(file(store, repository)).ok()?;
     let value: Value = serde_json::from_str(&text).ok()?;
     let get = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
     let texts = value.get("texts").and_then(Value::as_object).into_iter().flatten();
@@ -68,7 +72,15 @@ pub fn accept(store: &Store, trust: &Trust) -> io::Result<()> {
 /// # Errors
 /// It cannot be removed.
 pub fn revoke(store: &Store, workspace: &Path) -> io::Result<bool> {
-    match fs::remove_file(file(store, &repository(workspace))) {
+    revoke_as(store, &repository(workspace))
+}
+
+/// Takes back what was accepted under this name.
+///
+/// # Errors
+/// It cannot be removed.
+pub fn revoke_as(store: &Store, repository: &str) -> io::Result<bool> {
+    match fs::remove_file(file(store, repository)) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),

@@ -220,7 +220,8 @@ impl History {
         if again || fails || speaks { self.steps() } else { Vec::new() }
     }
 
-    fn steps(&self) -> Vec<Step> {
+    /// All of them as steps, each with its end, oldest first.
+    pub fn steps(&self) -> Vec<Step> {
         let mut steps = Vec::new();
         for call in self.calls() {
             if call.after {

@@ -41,7 +41,12 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     for row in rows {
         let padding = " ".repeat(width.saturating_sub(row.name.chars().count()));
         let (name, answers) = (visible(&row.name), visible(&row.answers));
-        print(&format!("{name}{padding}  {:7}  {:8}  {answers:10}  {}", row.whose, visible(&row.version), visible(&row.state)));
+        print(&format!(
+            "{name}{padding}  {:7}  {:8}  {answers:10}  {}",
+            row.whose,
+            visible(&row.version),
+            visible(&row.state)
+        ));
     }
     status::OK
 }

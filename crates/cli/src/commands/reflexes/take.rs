@@ -55,7 +55,9 @@ fn plan(matches: &ArgMatches, here: &Here) -> Result<Plan, String> {
     let listed = home.entries()?;
     let source = in_place(&home, &origin);
     let taken = listed.iter().any(|entry| {
-        name_of(&entry.source) == package.name && Some(&entry.source) != source.as_ref() && !home.is_copy(&entry.source, &package.name)
+        name_of(&entry.source) == package.name
+            && Some(&entry.source) != source.as_ref()
+            && !home.is_copy(&entry.source, &package.name)
     });
     if taken && !matches!(origin, Origin::Official(_)) {
         return Err(format!("another reflex `{}` is listed already; remove it first", package.name));
@@ -153,7 +155,8 @@ pub(super) fn update(matches: &ArgMatches) -> u8 {
     let locked: Vec<Locked> =
         home.locked().into_iter().filter(|locked| wanted.is_none_or(|name| *name == locked.name)).collect();
     if locked.is_empty() {
-        let what = wanted.map_or("no reflex was added here".to_owned(), |name| format!("no reflex `{name}` was added here"));
+        let what =
+            wanted.map_or("no reflex was added here".to_owned(), |name| format!("no reflex `{name}` was added here"));
         return failed(&what);
     }
     let mut worst = status::OK;

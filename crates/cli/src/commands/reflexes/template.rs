@@ -14,7 +14,8 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     }
     let here = Here::new();
     let home = Home::of_workspace(&here.workspace);
-    match Package::of_files(name, files(name)).and_then(|package| home.begin(&package, &[("tsconfig.json", TSCONFIG)])) {
+    match Package::of_files(name, files(name)).and_then(|package| home.begin(&package, &[("tsconfig.json", TSCONFIG)]))
+    {
         Ok(folder) => {
             let folder = folder.strip_prefix(&here.cwd).unwrap_or(&folder);
             let folder = visible(&folder.display().to_string());

@@ -1,0 +1,8 @@
+//! The reflexes in force for a call: found in people's folders, taken as modules, asked as one detector.
+
+mod detector;
+mod load;
+mod machine;
+
+pub(crate) use detector::Detector;
+pub use load::{Lodged, Reflexes, offers};

@@ -1,0 +1,279 @@
+//! The chain of reflexes as one detector: asked about a call, its answer becomes findings.
+
+use super::load::{Lodged, Reflexes, Untrusted};
+use super::machine::LocalMachine;
+use crate::clock;
+use crate::store::session::History;
+use crate::view;
+use reflex_engine::{Action, Event, Finding, Moment, Rewrite, Seen, Severity, Tier, World, Worth, redacted};
+use reflex_script::{Call, Chain, Handler, Limit, Limits, Module, OnError, Outcome, Problem, Report, Said};
+use serde_json::{Value, json};
+use std::cell::RefCell;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Of a reason, so many letters are told.
+const MOST_REASON: usize = 600;
+
+/// The reflexes of a call.
+pub(crate) struct Detector<'a> {
+    reflexes: &'a Reflexes,
+    chain: Chain,
+    world: &'a dyn World,
+    history: &'a dyn Fn() -> History,
+    raw: Value,
+    /// Who has put another call in its place: they are not asked about that.
+    spoke: RefCell<Vec<usize>>,
+    /// What they changed so far.
+    changed: RefCell<Vec<(String, String)>>,
+    reports: RefCell<Vec<Value>>,
+}
+
+impl<'a> Detector<'a> {
+    pub(crate) fn new(
+        reflexes: &'a Reflexes,
+        world: &'a dyn World,
+        history: &'a dyn Fn() -> History,
+        raw: Value,
+    ) -> Detector<'a> {
+        let modules = reflexes.lodged.iter().flat_map(|lodged| lodged.modules.iter().map(|(module, _)| module.clone()));
+        let chain = Chain::new(modules.collect(), Limits::default());
+        let (spoke, changed, reports) = Default::default();
+        Detector { reflexes, chain, world, history, raw, spoke, changed, reports }
+    }
+
+    /// What became of every reflex that was asked, for the record.
+    pub(crate) fn reports(&self) -> Vec<Value> {
+        self.reports.borrow().clone()
+    }
+
+    /// Asks the chain about a call.
+    pub(crate) fn inspect(&self, seen: &Seen<'_>) -> Vec<Finding> {
+        let handler = match seen.event.moment {
+            Moment::BeforeTool | Moment::PermissionRequest => Handler::ToolCall,
+            Moment::AfterTool => Handler::ToolResult,
+            Moment::Prompt
+            | Moment::SessionStart
+            | Moment::SessionEnd
+            | Moment::Stop
+            | Moment::Subagent
+            | Moment::Other => return Vec::new(),
+        };
+        let acts = seen.event.moment.is_before_execution() && !seen.event.actions.iter().all(Action::only_looks);
+        let mut findings: Vec<Finding> = Vec::new();
+        if handler == Handler::ToolCall {
+            findings.extend(self.reflexes.lodged.iter().flat_map(|lodged| not_in_force(lodged, acts, seen)));
+        }
+        for action in shells(seen.event) {
+            let outcome = self.ask(seen, (handler, acts, action));
+            findings.extend(self.findings(&outcome, seen, action.unwrap_or(0)));
+        }
+        findings
+    }
+
+    fn ask(&self, seen: &Seen<'_>, (handler, acts, action): (Handler, bool, Option<usize>)) -> Outcome {
+        let time = clock::timestamp(clock::now());
+        let known = view::Seen {
+            analysis: seen.analysis,
+            world: self.world,
+            past: &[],
+            risk: seen.risk(),
+            time: &time,
+            raw: &Value::Null,
+        };
+        let mut context = view::base(seen.event, known);
+        context["raw"] = self.raw.clone();
+        if let Some(Action::Shell { command, .. }) = action.and_then(|action| seen.event.actions.get(action)) {
+            context["command"] = command.as_str().into();
+        }
+        let call = Call {
+            handler,
+            context,
+            lazy: &["paths", "reflex"],
+            acts,
+            spoke: self.spoke.borrow().clone(),
+            tables: reflex_library::tables(),
+            machine: Arc::new(LocalMachine { workspace: seen.event.workspace.clone(), home: seen.event.home.clone() }),
+        };
+        let lazily = |field: &str| match field {
+            "paths" => view::paths(seen.event, known).into(),
+            "reflex" => view::known(seen.event, known),
+            "reflex.git" => view::git(seen.event, self.world).unwrap_or(Value::Null),
+            "reflex.history" => (self.history)().steps().iter().map(view::past).collect(),
+            _ => Value::Null,
+        };
+        self.chain.run_with(call, &lazily)
+    }
+
+    fn findings(&self, outcome: &Outcome, seen: &Seen<'_>, action: usize) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for report in &outcome.reports {
+            let Some(module) = self.chain.modules().get(report.index) else { continue };
+            self.note(report);
+            if let Some(Err(problem)) = &report.said {
+                let speaks = outcome.by == Some(report.index)
+                    || outcome.behind.as_ref().is_some_and(|(at, _)| *at == report.index);
+                findings.extend((!speaks).then(|| failed(module, problem, seen, action)));
+            }
+        }
+        let Some(module) = outcome.by.and_then(|by| self.chain.modules().get(by)) else { return findings };
+        let mut first = finding(&module.name, &outcome.said, seen, action);
+        if let (Said::Modify { args, .. }, Some(by)) = (&outcome.said, outcome.by) {
+            self.spoke.borrow_mut().push(by);
+            match self.rewrite(args) {
+                Ok(rewrite) => first.rewrite = Some(rewrite),
+                Err(problem) => {
+                    first.message = format!("{} It changes `{problem}`, which this call has not.", first.message)
+                }
+            }
+        }
+        if let Some((at, said)) = &outcome.behind
+            && let Some(module) = self.chain.modules().get(*at)
+            && first.rewrite.is_none()
+        {
+            let mut later = finding(&module.name, said, seen, action);
+            later.behind = Some(first.id.clone());
+            findings.push(later);
+        }
+        findings.push(first);
+        findings
+    }
+
+    /// The call with all that was changed so far.
+    fn rewrite(&self, args: &serde_json::Map<String, Value>) -> Result<Rewrite, String> {
+        let mut changed = self.changed.borrow_mut();
+        for (field, value) in args {
+            let field = match field.as_str() {
+                "new_string" | "newText" => "content",
+                "path" | "filePath" => "file_path",
+                known @ ("command" | "content" | "url" | "prompt" | "file_path") => known,
+                other => return Err(other.to_owned()),
+            };
+            let text = value.as_str().ok_or_else(|| field.to_owned())?;
+            changed.retain(|(known, _)| known != field);
+            changed.push((field.to_owned(), text.to_owned()));
+        }
+        if changed.is_empty() { Err("nothing".into()) } else { Ok(Rewrite { fields: changed.clone() }) }
+    }
+
+    fn note(&self, report: &Report) {
+        let mut all = self.reflexes.lodged.iter().flat_map(|lodged| &lodged.modules);
+        let digest = all.nth(report.index).map_or("", |(_, digest)| digest.as_str());
+        let digest = digest.trim_start_matches("sha256:").get(..16).unwrap_or("");
+        let mut note = json!({"name": report.module, "digest": digest});
+        match &report.said {
+            None => return,
+            Some(Ok(said)) => note["says"] = said.name().into(),
+            Some(Err(problem)) => note["failed"] = problem.to_string().into(),
+        }
+        if !report.printed.is_empty() {
+            note["printed"] = report.printed.clone().into();
+        }
+        self.reports.borrow_mut().push(note);
+    }
+}
+
+/// The shell texts of a call, each asked about by itself; one question for a call without several.
+fn shells(event: &Event) -> Vec<Option<usize>> {
+    let is_shell = |(index, action): (usize, &Action)| matches!(action, Action::Shell { .. }).then_some(Some(index));
+    let shells: Vec<Option<usize>> = event.actions.iter().enumerate().filter_map(is_shell).collect();
+    if shells.is_empty() { vec![None] } else { shells }
+}
+
+fn finding(name: &str, said: &Said, seen: &Seen<'_>, action: usize) -> Finding {
+    let (worth, reason) = match said {
+        Said::Pass => (Worth::Record, String::new()),
+        Said::Ask { reason } => (Worth::Ask, reason.clone()),
+        Said::Deny { reason } => (Worth::Deny, reason.clone()),
+        Said::Modify { args, reason } => {
+            let instead = args.get("command").and_then(Value::as_str).unwrap_or("");
+            let instead = if instead.is_empty() { String::new() } else { format!(" Run `{instead}` in its place.") };
+            (Worth::Deny, format!("{reason}{instead}"))
+        }
+    };
+    let reason: String = redacted(reason.trim(), reflex_library::tables()).chars().take(MOST_REASON).collect();
+    let mut message = if reason.is_empty() { format!("The reflex `{name}` speaks against it") } else { reason };
+    if !message.ends_with(['.', '!', '?', '…']) {
+        message.push('.');
+    }
+    Finding { message, fixed: Some(worth), severity: Severity::High, ..blank(name, seen, action) }
+}
+
+fn blank(name: &str, seen: &Seen<'_>, action: usize) -> Finding {
+    Finding {
+        id: format!("reflex/{name}"),
+        detector: "reflexes".into(),
+        category: "reflex".into(),
+        confidence: 100,
+        tier: Tier::Custom,
+        command: seen.part(action),
+        action: (!seen.event.actions.is_empty()).then_some(action),
+        otherwise: reflex_engine::Decision::Deny,
+        ..Finding::default()
+    }
+}
+
+/// A reflex that failed and whose failure decides nothing is named all the same.
+fn failed(module: &Module, problem: &Problem, seen: &Seen<'_>, action: usize) -> Finding {
+    let cut = matches!(problem, Problem::Cut(Limit::Watchdog));
+    let (worth, severity) = if cut { (Worth::Warn, Severity::Medium) } else { (Worth::Record, Severity::Info) };
+    let message = format!("The reflex `{}` could not answer: {problem}.", module.name);
+    Finding { message, fixed: Some(worth), severity, ..blank(&module.name, seen, action) }
+}
+
+/// What a folder names and what is not in force.
+fn not_in_force(lodged: &Lodged, acts: bool, seen: &Seen<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let place = lodged.folder.join("config.json");
+    if let Some(problem) = lodged.broken.as_ref().filter(|_| acts) {
+        findings.push(guard(
+            "guard/broken-reflexes",
+            format!("Reflexes are not in force: {problem}."),
+            Worth::Ask,
+            seen,
+        ));
+    }
+    for (name, problem, on_error) in &lodged.missing {
+        let worth = match on_error {
+            OnError::Deny => Worth::Deny,
+            OnError::Skip => Worth::Record,
+            OnError::Ask => Worth::Ask,
+            OnError::Default if acts => Worth::Ask,
+            OnError::Default => Worth::Record,
+        };
+        let name = name.trim_start_matches('.');
+        let message = format!("The reflex `{name}` could not answer: {problem}.");
+        findings.push(Finding { message, fixed: Some(worth), severity: Severity::High, ..blank(name, seen, 0) });
+    }
+    if let Some(untrusted) = lodged.untrusted.filter(|_| acts) {
+        findings.push(match untrusted {
+            Untrusted::Never => {
+                guard("guard/untrusted-reflexes", told(&place, "nobody has accepted them"), Worth::Warn, seen)
+            }
+            Untrusted::Changed => guard(
+                "guard/changed-reflexes",
+                told(&place, "they changed after somebody had accepted them"),
+                Worth::Ask,
+                seen,
+            ),
+        });
+    }
+    findings
+}
+
+fn told(place: &Path, why: &str) -> String {
+    format!("The reflexes of {} are not in force: {why}.", place.display())
+}
+
+fn guard(id: &str, message: String, worth: Worth, seen: &Seen<'_>) -> Finding {
+    Finding {
+        id: id.into(),
+        category: "self-protection".into(),
+        severity: if worth == Worth::Ask { Severity::High } else { Severity::Medium },
+        fixed: Some(worth),
+        tier: Tier::Core,
+        message,
+        remedy: "a person looks at them and accepts them with `reflex trust`".into(),
+        ..blank("", seen, 0)
+    }
+}

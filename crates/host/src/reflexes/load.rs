@@ -1,0 +1,394 @@
+//! Where reflexes are named, what lies there, and which of it may run.
+
+use crate::catalog::{Home, Package, name_of};
+use crate::clock;
+use crate::folders::Folders;
+use crate::layers::{Offer, trust};
+use crate::store::Store;
+use reflex_engine::Authority;
+use reflex_rules::SourceFile;
+use reflex_script::{Capabilities, Manifest, Module, OnError, javascript, schema};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// The list of reflexes of a folder.
+const CONFIG: &str = "config.json";
+
+/// A list is no longer.
+const MOST_BYTES: u64 = 256 * 1024;
+
+/// A chain has at most so many reflexes.
+const MOST: usize = 64;
+
+/// A folder that names reflexes.
+pub struct Lodged {
+    /// Whose it is.
+    pub authority: Authority,
+    /// The folder with the list.
+    pub folder: PathBuf,
+    /// The reflexes that may run, in their order.
+    pub modules: Vec<(Module, String)>,
+    /// Those that cannot be had, with the reason and what then holds.
+    pub missing: Vec<(String, String, OnError)>,
+    /// The list itself cannot be read.
+    pub broken: Option<String>,
+    /// Why what lies there does not run.
+    pub untrusted: Option<Untrusted>,
+    /// All that a person has to have seen.
+    files: Vec<SourceFile>,
+}
+
+/// Why code of a workspace does not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Untrusted {
+    /// Nobody has accepted it.
+    Never,
+    /// It changed after somebody had accepted it.
+    Changed,
+}
+
+/// All folders that name reflexes for a call.
+pub struct Reflexes {
+    /// The user's first, then the workspace's from its root to the folder of the call.
+    pub lodged: Vec<Lodged>,
+}
+
+impl Reflexes {
+    /// The reflexes for a call that happens in `cwd`; nothing where no folder names any.
+    pub(crate) fn load(folders: &Folders, (workspace, cwd): (&Path, &Path), store: &Store) -> Option<Reflexes> {
+        let mut lodged = Vec::new();
+        for (authority, folder) in places(folders, workspace, cwd) {
+            let Some(text) = listed(&folder) else { continue };
+            let reader = Reader { folders, workspace, store, authority, folder: &folder };
+            lodged.push(reader.lodged(text));
+        }
+        (!lodged.is_empty()).then_some(Reflexes { lodged })
+    }
+}
+
+/// The folders that may name reflexes.
+fn places(folders: &Folders, workspace: &Path, cwd: &Path) -> Vec<(Authority, PathBuf)> {
+    let above: Vec<&Path> = cwd.ancestors().take_while(|above| above.starts_with(workspace)).collect();
+    let mut own: Vec<PathBuf> = above.iter().rev().map(|above| above.join(".reflex")).collect();
+    if above.is_empty() {
+        own.push(workspace.join(".reflex"));
+    }
+    own.retain(|folder| *folder != folders.config);
+    let user = (Authority::User, folders.config.clone());
+    [user].into_iter().chain(own.into_iter().map(|folder| (Authority::Project, folder))).collect()
+}
+
+/// The list of a folder; nothing where there is none.
+fn listed(folder: &Path) -> Option<Result<String, String>> {
+    let path = folder.join(CONFIG);
+    let told = |error: std::io::Error| format!("{}: {error}", path.display());
+    match fs::File::open(&path) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => None,
+        Err(error) => Some(Err(told(error))),
+        Ok(mut file) => {
+            let is_small = file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MOST_BYTES);
+            if !is_small {
+                return Some(Err(format!("{}: it is no file of at most {} KiB", path.display(), MOST_BYTES / 1024)));
+            }
+            let mut text = String::new();
+            Some(std::io::Read::read_to_string(&mut file, &mut text).map(|_| text).map_err(told))
+        }
+    }
+}
+
+/// One entry of a list.
+struct Entry {
+    source: String,
+    with: Value,
+    on_error: OnError,
+}
+
+struct Reader<'a> {
+    folders: &'a Folders,
+    workspace: &'a Path,
+    store: &'a Store,
+    authority: Authority,
+    folder: &'a Path,
+}
+
+impl Reader<'_> {
+    fn lodged(&self, text: Result<String, String>) -> Lodged {
+        let mut lodged = Lodged {
+            authority: self.authority,
+            folder: self.folder.to_owned(),
+            modules: Vec::new(),
+            missing: Vec::new(),
+            broken: None,
+            untrusted: None,
+            files: Vec::new(),
+        };
+        let entries = text.and_then(|text| {
+            lodged.files.push(file(CONFIG.into(), text.clone()));
+            entries(&text).map_err(|problem| format!("{}: {problem}", self.folder.join(CONFIG).display()))
+        });
+        let entries = match entries {
+            Ok(entries) => entries,
+            Err(problem) => {
+                lodged.broken = Some(problem);
+                return lodged;
+            }
+        };
+        let taken: Vec<(Entry, Result<Taken, String>)> = entries
+            .into_iter()
+            .map(|entry| (self.take(&entry.source), entry))
+            .map(|(taken, entry)| (entry, taken))
+            .collect();
+        for taken in taken.iter().filter_map(|(_, taken)| taken.as_ref().ok()).filter(|taken| !taken.official) {
+            let named = |(path, text): &(String, String)| file(format!("{}/{path}", taken.package.name), text.clone());
+            lodged.files.extend(taken.package.files.iter().map(named));
+        }
+        if self.authority == Authority::Project
+            && taken.iter().any(|(_, taken)| taken.as_ref().is_ok_and(|taken| !taken.official))
+        {
+            lodged.untrusted = self.untrusted(&lodged.files);
+        }
+        for (entry, taken) in taken {
+            self.place(&entry, taken, &mut lodged);
+        }
+        lodged
+    }
+
+    fn untrusted(&self, files: &[SourceFile]) -> Option<Untrusted> {
+        match trust::accepted_as(self.store, &subject(self.workspace, self.folder)) {
+            Some(trust) if trust.digest == digest(files) => None,
+            Some(_) => Some(Untrusted::Changed),
+            None => Some(Untrusted::Never),
+        }
+    }
+
+    fn place(&self, entry: &Entry, taken: Result<Taken, String>, lodged: &mut Lodged) {
+        let module = taken.and_then(|taken| {
+            if lodged.untrusted.is_some() && !taken.official {
+                return Ok(None);
+            }
+            let digest = taken.package.digest();
+            let granted = self.granted(&taken, &digest, lodged.untrusted);
+            self.module(&taken.package, entry, granted).map(|module| Some((module, digest)))
+        });
+        match module {
+            Ok(None) => {}
+            Ok(Some(module)) => lodged.modules.push(module),
+            Err(problem) => {
+                lodged.missing.push((name_of(&entry.source).to_owned(), problem, entry.on_error));
+            }
+        }
+    }
+
+    /// What was granted: with a workspace's files a person accepts what they ask for, with a user's own `reflexes add`
+    /// writes it down with the digest of exactly these files.
+    fn granted(&self, taken: &Taken, digest: &str, untrusted: Option<Untrusted>) -> bool {
+        match self.authority {
+            Authority::Project if taken.official => {
+                trust::accepted_as(self.store, &subject(self.workspace, self.folder)).is_some() && untrusted.is_none()
+            }
+            Authority::Project => untrusted.is_none(),
+            Authority::User | Authority::Managed => {
+                let home = Home::of_user(self.folders);
+                !self.folders.moved_config() && home.locked().iter().any(|locked| locked.digest == digest)
+            }
+        }
+    }
+
+    fn module(&self, package: &Package, entry: &Entry, granted: bool) -> Result<Module, String> {
+        let manifest = package.manifest.as_ref();
+        if let Some(manifest) = manifest {
+            let empty = json!({});
+            let with = if entry.with.is_null() { &empty } else { &entry.with };
+            let wrong = schema::problems(manifest).into_iter().chain(schema::misfits(manifest, with));
+            if let Some(problem) = wrong.into_iter().next() {
+                return Err(format!("its manifest or options: {problem}"));
+            }
+        }
+        let manifest = manifest.map(Manifest::of);
+        let asked = manifest.as_ref().map(|manifest| manifest.capabilities.clone()).unwrap_or_default();
+        let is_code = |path: &str| ![".md", ".d.ts", ".d.mts", ".d.cts"].iter().any(|end| path.ends_with(end));
+        let files = package.files.iter().filter(|(path, _)| is_code(path));
+        let files: Result<Vec<_>, String> =
+            files.map(|(path, text)| Ok((path.clone(), self.plain(path, text)?))).collect();
+        Ok(Module {
+            name: package.name.clone(),
+            files: files?,
+            entry: entry_of(package).ok_or("it has no module")?,
+            manifest,
+            options: entry.with.clone(),
+            on_error: entry.on_error,
+            granted: if granted { asked } else { Capabilities::default() },
+        })
+    }
+
+    /// The JavaScript of a file: from the cache where its types were taken away before.
+    fn plain(&self, path: &str, text: &str) -> Result<String, String> {
+        let typed = [".ts", ".mts", ".cts"].iter().any(|end| path.ends_with(end));
+        if !typed {
+            return Ok(text.to_owned());
+        }
+        let cache = crate::layers::texts(self.folders, "scripts");
+        let mut key = Sha256::new();
+        key.update(concat!("types-1 ", env!("CARGO_PKG_VERSION"), " "));
+        key.update(text);
+        let key = clock::hexadecimal(&key.finalize());
+        if let Some(known) = cache.text(&key) {
+            return Ok(known);
+        }
+        let plain = javascript(path, text)?.into_owned();
+        cache.put_text(&key, &plain);
+        Ok(plain)
+    }
+
+    /// The files of an entry: official ones from the library, those of a path, those of a folder of packages.
+    fn take(&self, source: &str) -> Result<Taken, String> {
+        if source.starts_with(['.', '/']) {
+            return self.at(&self.folder.join(source));
+        }
+        let bare = source.strip_prefix("official/").unwrap_or(source);
+        if let Some(official) = reflex_library::reflex(bare) {
+            let files = official.files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+            return Package::of_files(official.name, files).map(|package| Taken { package, official: true });
+        }
+        if source.split('/').any(|part| part == ".." || part.is_empty()) {
+            return Err(format!("`{source}` is no name of a package"));
+        }
+        let beside = [self.folder.join("reflexes"), self.folder.join("node_modules")];
+        let above = self.folder.ancestors().skip(1).take_while(|above| above.starts_with(self.workspace));
+        let places = beside.into_iter().chain(above.map(|above| above.join("node_modules")));
+        let place = places.map(|place| place.join(source)).find(|place| place.is_dir());
+        self.at(&place.ok_or_else(|| format!("there is no reflex `{source}`"))?)
+    }
+
+    fn at(&self, path: &Path) -> Result<Taken, String> {
+        let package = if path.is_dir() { folder(path)? } else { single(path)? };
+        Ok(Taken { package, official: false })
+    }
+}
+
+/// A reflex with where it is from.
+struct Taken {
+    package: Package,
+    official: bool,
+}
+
+/// A folder; one without a manifest may say in `package.json` where its module is.
+fn folder(path: &Path) -> Result<Package, String> {
+    Package::of_folder(path).or_else(|problem| {
+        let text = fs::read_to_string(path.join("package.json")).map_err(|_| problem.clone())?;
+        let value: Value = serde_json::from_str(&text).map_err(|_| problem.clone())?;
+        let main = ["module", "main"].iter().find_map(|key| value.get(key).and_then(Value::as_str)).ok_or(problem)?;
+        single(&path.join(main))
+    })
+}
+
+/// One module with those of its folder that it imports.
+fn single(path: &Path) -> Result<Package, String> {
+    let mut package = Package::of_file(path)?;
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let mut at = 0;
+    while let Some((name, text)) = package.files.get(at).cloned() {
+        at += 1;
+        for import in imported(&name, &text) {
+            let known = package.files.iter().any(|(own, _)| *own == import);
+            let file = folder.join(&import);
+            let is_file = file.symlink_metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= 1 << 20);
+            if !known && is_file && package.files.len() < MOST {
+                let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+                package.files.push((import, text));
+            }
+        }
+    }
+    Ok(package)
+}
+
+/// What the relative paths in a text may mean: files below the folder of the first.
+fn imported(name: &str, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for quoted in text.split(['"', '\'', '`']).filter(|part| part.starts_with("./") || part.starts_with("../")) {
+        let mut parts: Vec<&str> = name.split('/').collect();
+        parts.pop();
+        let inside = quoted.split('/').all(|part| match part {
+            "" | "." => true,
+            ".." => parts.pop().is_some(),
+            part => {
+                parts.push(part);
+                true
+            }
+        });
+        if inside && quoted.len() < 200 {
+            let path = parts.join("/");
+            let stem = path.strip_suffix(".js").unwrap_or(&path).to_owned();
+            found.extend(
+                ["", ".js", ".mjs", ".ts", ".mts", ".json", "/index.js", "/index.ts"].map(|end| format!("{path}{end}")),
+            );
+            found.push(format!("{stem}.ts"));
+        }
+    }
+    found
+}
+
+fn entry_of(package: &Package) -> Option<String> {
+    let first = || package.files.first().map(|(path, _)| path.clone());
+    package.entry().map(str::to_owned).or_else(first)
+}
+
+/// The entries of a list.
+fn entries(text: &str) -> Result<Vec<Entry>, String> {
+    let config: Map<String, Value> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let Some(list) = config.get("reflexes") else { return Ok(Vec::new()) };
+    let list = list.as_array().ok_or("`reflexes` is no list")?;
+    if list.len() > MOST {
+        return Err(format!("there are more than {MOST} reflexes"));
+    }
+    list.iter().map(entry).collect()
+}
+
+fn entry(value: &Value) -> Result<Entry, String> {
+    let source = value.as_str().or_else(|| value.get("source").and_then(Value::as_str));
+    let source =
+        source.filter(|source| !source.is_empty()).ok_or_else(|| format!("an entry names no source: {value}"))?;
+    let on_error = match value.get("on_error") {
+        None => OnError::Default,
+        Some(word) => word.as_str().and_then(OnError::named).ok_or("`on_error` is none of ask, deny, skip")?,
+    };
+    let with = value.get("with").cloned().unwrap_or(Value::Null);
+    Ok(Entry { source: source.to_owned(), with, on_error })
+}
+
+fn file(name: String, text: String) -> SourceFile {
+    SourceFile { name, text, is_policy: false }
+}
+
+/// What names exactly these files.
+fn digest(files: &[SourceFile]) -> String {
+    let mut digest = Sha256::new();
+    for file in files {
+        for part in [file.name.as_bytes(), file.text.as_bytes()] {
+            digest.update((part.len() as u64).to_le_bytes());
+            digest.update(part);
+        }
+    }
+    clock::hexadecimal(&digest.finalize())
+}
+
+/// What a person's yes is about: the repository, and the folder in it.
+fn subject(workspace: &Path, folder: &Path) -> String {
+    let below = folder.strip_prefix(workspace).unwrap_or(folder);
+    format!("{}#reflexes#{}", trust::repository(workspace), below.display())
+}
+
+/// The reflexes of a workspace that a person may accept, by folder.
+pub fn offers(folders: &Folders, (workspace, cwd): (&Path, &Path), store: &Store) -> Vec<Offer> {
+    let all = Reflexes::load(folders, (workspace, cwd), store).map(|reflexes| reflexes.lodged).unwrap_or_default();
+    let own = all.into_iter().filter(|lodged| lodged.authority == Authority::Project && lodged.broken.is_none());
+    own.map(|lodged| {
+        let subject = subject(workspace, &lodged.folder);
+        let (digest, before) = (digest(&lodged.files), trust::accepted_as(store, &subject));
+        Offer::of(lodged.files, before, digest, subject)
+    })
+    .collect()
+}

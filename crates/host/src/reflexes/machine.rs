@@ -1,0 +1,117 @@
+//! What was granted to a reflex of this machine: files by pattern, hosts by name.
+
+use reflex_engine::{absolute, fits};
+use reflex_script::Machine;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A file or an answer is no larger.
+const MOST_BYTES: u64 = 8 << 20;
+
+/// This machine, for one call.
+pub(crate) struct LocalMachine {
+    pub(crate) workspace: String,
+    pub(crate) home: String,
+}
+
+impl LocalMachine {
+    /// Where a path really lies, if that was granted: links are followed first, of what is not there yet those above it.
+    fn granted(&self, path: &str, granted: &[String]) -> Result<PathBuf, String> {
+        let whole = PathBuf::from(absolute(path, &self.workspace));
+        let there = whole.ancestors().find(|above| above.symlink_metadata().is_ok()).unwrap_or(Path::new("/"));
+        let below = whole.strip_prefix(there).unwrap_or(Path::new(""));
+        let real = there.canonicalize().map_err(|error| format!("{path}: {error}"))?.join(below);
+        let shown = real.to_string_lossy().into_owned();
+        // A folder above all that a pattern is about may be named, not read.
+        let fits_one = granted.iter().any(|pattern| {
+            let pattern = match pattern.strip_prefix("~/") {
+                Some(rest) => absolute(rest, &self.home),
+                None => absolute(pattern, &self.workspace),
+            };
+            let is_folder = pattern.strip_suffix("/**").is_some_and(|folder| folder == shown);
+            is_folder || fits(&pattern, &shown, &self.home)
+        });
+        if fits_one { Ok(real) } else { Err(format!("{path}: this was not granted")) }
+    }
+}
+
+impl Machine for LocalMachine {
+    fn read(&self, path: &str, granted: &[String]) -> Result<Vec<u8>, String> {
+        let real = self.granted(path, granted)?;
+        let told = |error: std::io::Error| format!("{path}: {error}");
+        let metadata = fs::metadata(&real).map_err(told)?;
+        if !metadata.is_file() || metadata.len() > MOST_BYTES {
+            return Err(format!("{path}: it is no file of at most {} MiB", MOST_BYTES >> 20));
+        }
+        fs::read(&real).map_err(told)
+    }
+
+    fn write(&self, path: &str, bytes: &[u8], granted: &[String]) -> Result<(), String> {
+        let real = self.granted(path, granted)?;
+        let told = |error: std::io::Error| format!("{path}: {error}");
+        if let Some(folder) = real.parent() {
+            fs::create_dir_all(folder).map_err(told)?;
+        }
+        fs::write(&real, bytes).map_err(told)
+    }
+
+    fn list(&self, path: &str, granted: &[String]) -> Result<Vec<String>, String> {
+        let real = self.granted(path, granted)?;
+        let entries = fs::read_dir(real).map_err(|error| format!("{path}: {error}"))?;
+        let mut names: Vec<String> =
+            entries.flatten().take(10_000).map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    fn kind(&self, path: &str, granted: &[String]) -> Option<&'static str> {
+        let metadata = fs::metadata(self.granted(path, granted).ok()?).ok()?;
+        Some(if metadata.is_dir() { "folder" } else { "file" })
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+
+    /// By `curl`, which knows the machine's proxies and certificates; it takes no configuration of its own and follows
+    /// no redirection, for that could lead to a host that was not granted.
+    fn fetch(&self, url: &str, (method, body): (&str, &str), granted: &[String]) -> Result<(u16, String), String> {
+        let host = reflex_script::host_of(url).ok_or_else(|| format!("`{url}` is no URL of http or https"))?;
+        if !granted.contains(&host) {
+            return Err(format!("{host}: this host was not granted"));
+        }
+        let plain = |letter: char| letter.is_ascii_uppercase();
+        if !method.chars().all(plain) {
+            return Err(format!("`{method}` is no method"));
+        }
+        let mut command = Command::new("curl");
+        command.args([
+            "-q",
+            "-sS",
+            "--max-time",
+            "0.5",
+            "--proto",
+            "=http,https",
+            "-w",
+            "\n%{http_code}",
+            "-X",
+            method,
+        ]);
+        if !body.is_empty() {
+            command.args(["--data-raw", body]);
+        }
+        command.args(["--url", url]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().map_err(|error| format!("curl cannot be started: {error}"))?;
+        let mut answer = String::new();
+        let output = child.stdout.take().ok_or("curl says nothing")?;
+        let read = output.take(MOST_BYTES).read_to_string(&mut answer);
+        let _ = child.kill();
+        let _ = child.wait();
+        read.map_err(|error| error.to_string())?;
+        let (body, status) = answer.rsplit_once('\n').ok_or_else(|| format!("{host} does not answer"))?;
+        let status = status.trim().parse().ok().filter(|status| *status > 0);
+        Ok((status.ok_or_else(|| format!("{host} does not answer"))?, body.to_owned()))
+    }
+}
