@@ -38,6 +38,8 @@ pub struct Call {
     pub spoke: Vec<usize>,
     /// The compiled library, for `parseCommand`.
     pub tables: Node<'static>,
+    /// The home of the call's user, for `node:os`.
+    pub home: String,
     /// The machine, for what was granted.
     pub machine: Arc<dyn Machine>,
 }
@@ -65,6 +67,7 @@ impl Call {
             acts: true,
             spoke: Vec::new(),
             tables: Node::NIL,
+            home: String::new(),
             machine: Arc::new(Nothing),
         }
     }

@@ -7,7 +7,29 @@ use rquickjs::{Ctx, Error, Module as Script, Result};
 use std::rc::Rc;
 
 /// What is built in, by the names under which it is imported.
-const BUILT_IN: &[(&str, &str)] = &[("@agentreflex/core", include_str!("js/core.js"))];
+const BUILT_IN: &[(&str, &str)] = &[
+    ("@agentreflex/core", include_str!("js/core.js")),
+    ("path", include_str!("js/path.js")),
+    ("os", include_str!("js/os.js")),
+    ("fs", include_str!("js/fs.js")),
+    ("fs/promises", "export * from \"fs\"; export { default } from \"fs\";"),
+    ("crypto", include_str!("js/crypto.js")),
+    ("url", include_str!("js/url-module.js")),
+    ("process", include_str!("js/process-module.js")),
+];
+
+/// The name under which something is built in, if it is.
+fn built_in(name: &str) -> Option<&'static str> {
+    let bare = name.strip_prefix("node:").unwrap_or(name);
+    BUILT_IN.iter().map(|(known, _)| *known).find(|known| *known == bare)
+}
+
+/// What stands before the path of a module's own file, so that none can pass for what is built in.
+const OWN: &str = "reflex:";
+
+fn own(path: &str) -> String {
+    format!("{OWN}{path}")
+}
 
 /// The files of one module.
 #[derive(Clone)]
@@ -42,15 +64,16 @@ impl Resolver for Files {
         name: &str,
         _attributes: Option<ImportAttributes<'js>>,
     ) -> Result<String> {
-        if BUILT_IN.iter().any(|(known, _)| *known == name) {
-            return Ok(name.into());
+        if let Some(known) = built_in(name) {
+            return Ok(known.into());
         }
         let refused = |why: &str| Error::new_resolving_message(base, name, why);
         if !name.starts_with("./") && !name.starts_with("../") {
             return Err(refused("only the module's own files and what is built in can be imported"));
         }
+        let base = base.strip_prefix(OWN).unwrap_or(base);
         let path = joined(base, name).ok_or_else(|| refused("it leads out of the module's folder"))?;
-        self.meant(&path).ok_or_else(|| refused("the module has no such file"))
+        self.meant(&path).map(|path| own(&path)).ok_or_else(|| refused("the module has no such file"))
     }
 }
 
@@ -64,11 +87,12 @@ impl Loader for Files {
         if let Some((_, source)) = BUILT_IN.iter().find(|(known, _)| *known == path) {
             return Script::declare(ctx.clone(), path, *source);
         }
+        let path = path.strip_prefix(OWN).unwrap_or(path);
         let text = self.text(path).ok_or_else(|| Error::new_loading(path))?;
         if path.ends_with(".json") {
-            return Script::declare(ctx.clone(), path, json_module(text));
+            return Script::declare(ctx.clone(), own(path), json_module(text));
         }
-        Script::declare(ctx.clone(), path, text)
+        Script::declare(ctx.clone(), own(path), text)
     }
 }
 

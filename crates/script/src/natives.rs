@@ -67,7 +67,7 @@ impl Tools {
 const PARTS: [(&[&str], &str); 4] = [
     (&["setTimeout", "setInterval", "setImmediate"], include_str!("js/timers.js")),
     (&["TextEncoder", "TextDecoder", "atob", "btoa", "structuredClone", "crypto"], include_str!("js/web.js")),
-    (&["URL"], include_str!("js/url.js")),
+    (&["URL", "node:url", "\"url\"", "'url'"], include_str!("js/url.js")),
     (&["process", "fetch"], include_str!("js/process.js")),
 ];
 
@@ -93,9 +93,11 @@ pub(crate) fn add(ctx: &Ctx<'_>, tools: &Rc<Tools>, module: &Module) -> Result<(
 
 fn own<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>) -> Result<Object<'js>> {
     let own = Object::new(ctx.clone())?;
+    own.set("home", tools.call.home.as_str())?;
     let kept = Rc::clone(tools);
     let parse = move |text: String| {
-        kept.charge_bytes(text.len().saturating_mul(8));
+        // Reading a hundred bytes takes about as long as a round of the interpreter.
+        kept.charge(1 + text.len() / 100);
         commands(text.get(..MOST_COMMAND).unwrap_or(&text), kept.call.tables).to_string()
     };
     own.set("parse", Function::new(ctx.clone(), parse)?)?;

@@ -189,6 +189,8 @@ impl<'js> Desk<'_, 'js> {
         let text = match &error {
             CaughtError::Exception(exception) => exception.message().unwrap_or_default(),
             CaughtError::Error(error) => error.to_string(),
+            // The interpreter throws `null` where it has no room even for the error; scripts throw it hardly ever.
+            CaughtError::Value(value) if value.is_null() => return Problem::Cut(Limit::Memory),
             CaughtError::Value(value) => match value.as_string().map(|text| text.to_string()) {
                 Some(Ok(text)) => text,
                 _ => format!("it threw a value of type {}", value.type_name()),

@@ -61,8 +61,6 @@ fn nesting(text: &str) -> usize {
         match byte {
             b'(' | b'[' | b'{' | b'<' => depth += 1,
             b')' | b']' | b'}' | b'>' => depth = depth.saturating_sub(1),
-            // Chains of these nest without a bracket.
-            b';' | b'\n' => {}
             _ => {}
         }
         deepest = deepest.max(depth);
@@ -101,13 +99,16 @@ struct Cut {
     ends: bool,
 }
 
+/// A name that is imported as a value, if it is, and its place.
+type Named = (Option<String>, Span);
+
 struct Eraser<'t> {
     text: &'t str,
     cuts: Vec<Cut>,
     /// Names that stand for values.
     used: Vec<String>,
     /// Imports: the whole, and each name with its place.
-    imports: Vec<(Span, Vec<(Option<String>, Span)>)>,
+    imports: Vec<(Span, Vec<Named>)>,
     refused: Option<(&'static str, u32)>,
 }
 
@@ -190,7 +191,9 @@ impl<'a> Visit<'a> for Eraser<'_> {
         let Some(specifiers) = &it.specifiers else { return };
         let name = |one: &ImportDeclarationSpecifier<'a>| match one {
             ImportDeclarationSpecifier::ImportSpecifier(one) if one.import_kind == ImportOrExportKind::Type => None,
-            one => Some(one.name().to_string()),
+            ImportDeclarationSpecifier::ImportSpecifier(_)
+            | ImportDeclarationSpecifier::ImportDefaultSpecifier(_)
+            | ImportDeclarationSpecifier::ImportNamespaceSpecifier(_) => Some(one.name().to_string()),
         };
         self.imports.push((it.span, specifiers.iter().map(|one| (name(one), one.span())).collect()));
     }
@@ -331,7 +334,7 @@ impl<'a> Visit<'a> for Eraser<'_> {
     }
 
     fn visit_class_element(&mut self, it: &ClassElement<'a>) {
-        let abstracted = it.r#type_is_abstract();
+        let abstracted = it.type_is_abstract();
         if abstracted { self.cut_whole(it.span()) } else { walk::walk_class_element(self, it) }
     }
 
@@ -380,7 +383,9 @@ impl Abstract for ClassElement<'_> {
         match self {
             ClassElement::MethodDefinition(one) => one.r#type.is_abstract(),
             ClassElement::PropertyDefinition(one) => one.r#type.is_abstract(),
-            _ => false,
+            ClassElement::StaticBlock(_) | ClassElement::AccessorProperty(_) | ClassElement::TSIndexSignature(_) => {
+                false
+            }
         }
     }
 }

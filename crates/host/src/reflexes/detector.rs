@@ -93,6 +93,7 @@ impl<'a> Detector<'a> {
             acts,
             spoke: self.spoke.borrow().clone(),
             tables: reflex_library::tables(),
+            home: seen.event.home.clone(),
             machine: Arc::new(LocalMachine { workspace: seen.event.workspace.clone(), home: seen.event.home.clone() }),
         };
         let lazily = |field: &str| match field {
