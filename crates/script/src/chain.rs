@@ -52,6 +52,9 @@ pub struct Outcome {
     pub by: Option<usize>,
     /// What would come behind a yes to it: the first decision that is no pass among the modules after.
     pub behind: Option<(usize, Said)>,
+    /// What follows from modules that gave no decision; it neither decides for the chain nor ends it, unless nobody else
+    /// decides.
+    pub failed: Vec<(usize, Said)>,
     /// What became of each module that was asked.
     pub reports: Vec<Report>,
 }
@@ -81,6 +84,12 @@ impl Chain {
         let mut next = 0;
         while next < self.modules.len() {
             next = self.run_from(next, &call, lazily, &mut outcome);
+        }
+        if outcome.by.is_none() {
+            let denied = outcome.failed.iter().find(|(_, said)| matches!(said, Said::Deny { .. }));
+            if let Some((index, said)) = denied.or(outcome.failed.first()).cloned() {
+                (outcome.by, outcome.said) = (Some(index), said);
+            }
         }
         outcome
     }
@@ -149,7 +158,12 @@ impl Outcome {
         let said = match &report.said {
             None => Said::Pass,
             Some(Ok(said)) => said.clone(),
-            Some(Err(problem)) => failed(module, problem, call),
+            Some(Err(problem)) => {
+                let said = failed(module, problem, call);
+                let counts = (said != Said::Pass).then_some((report.index, said));
+                self.failed.extend(counts);
+                Said::Pass
+            }
         };
         let index = report.index;
         self.reports.push(report);

@@ -111,10 +111,13 @@ impl<'a> Detector<'a> {
         for report in &outcome.reports {
             let Some(module) = self.chain.modules().get(report.index) else { continue };
             self.note(report);
-            if let Some(Err(problem)) = &report.said {
-                let speaks = outcome.by == Some(report.index)
-                    || outcome.behind.as_ref().is_some_and(|(at, _)| *at == report.index);
-                findings.extend((!speaks).then(|| failed(module, problem, seen, action)));
+            let follows = outcome.failed.iter().find(|(index, _)| *index == report.index);
+            match (&report.said, follows) {
+                (Some(Err(_)), Some((_, said))) if outcome.by != Some(report.index) => {
+                    findings.push(finding(&module.name, said, seen, action));
+                }
+                (Some(Err(problem)), None) => findings.push(failed(module, problem, seen, action)),
+                _ => {}
             }
         }
         let Some(module) = outcome.by.and_then(|by| self.chain.modules().get(by)) else { return findings };

@@ -22,7 +22,8 @@ impl LocalMachine {
         let whole = PathBuf::from(absolute(path, &self.workspace));
         let there = whole.ancestors().find(|above| above.symlink_metadata().is_ok()).unwrap_or(Path::new("/"));
         let below = whole.strip_prefix(there).unwrap_or(Path::new(""));
-        let real = there.canonicalize().map_err(|error| format!("{path}: {error}"))?.join(below);
+        let real = there.canonicalize().map_err(|error| format!("{path}: {error}"))?;
+        let real = if below.as_os_str().is_empty() { real } else { real.join(below) };
         let shown = real.to_string_lossy().into_owned();
         // A folder above all that a pattern is about may be named, not read.
         let fits_one = granted.iter().any(|pattern| {

@@ -1,0 +1,253 @@
+//! Reflexes of people and projects on the path of a call: who is asked, who may run, what becomes of the answers.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on shall stop")]
+
+mod support;
+
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use support::{Machine, Said};
+
+/// A machine whose user and project have these reflexes.
+struct Here {
+    machine: Machine,
+    project: PathBuf,
+}
+
+impl Here {
+    fn new() -> Here {
+        let machine = Machine::new();
+        let project = machine.project();
+        fs::create_dir_all(project.join(".git")).unwrap();
+        Here { machine, project }
+    }
+
+    fn user(self, name: &str, text: &str) -> Here {
+        write(&self.machine.home().join(".config/reflex").join(name), text);
+        self
+    }
+
+    fn own(self, name: &str, text: &str) -> Here {
+        write(&self.project.join(".reflex").join(name), text);
+        self
+    }
+
+    /// What `check` decides, with the ids of its findings.
+    fn decision(&self, folder: &str, command: &str) -> (String, Vec<String>) {
+        let folder = self.project.join(folder);
+        fs::create_dir_all(&folder).unwrap();
+        let call = self.machine.reflex(["check", "--json", command]).folder(&folder).env("REFLEX_TEST_OWN_HOME", "1");
+        let verdict: Value = serde_json::from_str(&call.run().stdout).unwrap();
+        let findings = verdict["findings"].as_array().cloned().unwrap_or_default();
+        let ids = findings.iter().map(|finding| finding["id"].as_str().unwrap().to_owned());
+        (verdict["decision"].as_str().unwrap().to_owned(), ids.collect())
+    }
+
+    #[track_caller]
+    fn check(&self, command: &str, decision: &str, ids: &[&str]) {
+        let ids: Vec<String> = ids.iter().map(|id| (*id).to_owned()).collect();
+        assert_eq!(self.decision("", command), (decision.to_owned(), ids), "{command}");
+    }
+
+    fn records(&self) -> Vec<Value> {
+        let audit = self.machine.home().join(".local/state/reflex/audit");
+        let texts = support::files(&audit).into_iter().map(|(_, bytes)| String::from_utf8_lossy(&bytes).into_owned());
+        let lines = texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>());
+        lines.filter_map(|line| serde_json::from_str(&line).ok()).collect()
+    }
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// A module that answers a command which holds a word.
+fn on(word: &str, answer: &str) -> String {
+    format!(
+        "import * as core from '@agentreflex/core';\nexport default {{ name: 'x', onToolCall: (ctx) => \
+         ctx.command?.includes('{word}') ? core.{answer} : core.pass() }};\n"
+    )
+}
+
+#[test]
+fn the_first_that_does_not_pass_decides_and_a_reflex_never_loosens() {
+    let here = Here::new()
+        .user("config.json", r#"{"reflexes": ["./quiet.mjs", "./asks.ts", "./denies.mjs"]}"#)
+        .user("quiet.mjs", &on("zzz", "deny('never')"))
+        .user("asks.ts", &on("frob", "ask('sure' as string)"))
+        .user("denies.mjs", &on("frob", "deny('no')"));
+    here.check("frob", "require_approval", &["reflex/asks"]);
+    here.check("ls", "allow", &[]);
+    let (decision, ids) = here.decision("", "git push --force origin main; frob");
+    assert_eq!(decision, "block", "another detector's block stays: {ids:?}");
+    // A yes at the agent's own prompt would hide that the last one denies: this agent is told to stop.
+    let said = here.machine.bash(&here.project, "frob");
+    assert!(said.stdout.contains("\"deny\"") && said.stdout.contains("sure"), "{said:?}");
+    // In `ls` nothing speaks, and nothing is said.
+    assert_eq!(here.machine.bash(&here.project, "ls"), Said::silence());
+}
+
+#[test]
+fn an_ask_is_the_agents_own_where_nothing_stands_behind_it() {
+    let here = Here::new().user("config.json", r#"{"reflexes": ["./a.js"]}"#).user("a.js", &on("frob", "ask('sure')"));
+    let said = here.machine.bash(&here.project, "frob");
+    assert!(said.stdout.contains("\"ask\""), "{said:?}");
+}
+
+#[test]
+fn code_of_a_project_runs_once_a_person_has_accepted_exactly_it() {
+    let here = Here::new()
+        .own("config.json", r#"{"reflexes": ["./reflexes/no-frob", "official/no-force-push"]}"#)
+        .own("reflexes/no-frob/index.js", &on("frob", "deny('no frob')"))
+        .own("reflexes/no-frob/part.js", "export default 1;\n");
+    here.check("frob", "warn", &["guard/untrusted-reflexes"]);
+    let Some((code, said)) = at_terminal(&here, "trust") else { return };
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("no frob") && said.contains("no-frob/part.js"), "{said}");
+    here.check("frob", "block", &["reflex/no-frob"]);
+    assert_eq!(here.decision("deep/below", "frob").0, "block", "the list is found above the folder of the call");
+    // Every file counts, not only the one that is run; so does the list.
+    for (name, text) in [
+        ("reflexes/no-frob/part.js", "export default 2;\n"),
+        ("config.json", r#"{"reflexes": ["./reflexes/no-frob"]}"#),
+    ] {
+        let path = here.project.join(".reflex").join(name);
+        let before = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text).unwrap();
+        here.check("frob", "require_approval", &["guard/changed-reflexes"]);
+        fs::write(&path, before).unwrap();
+    }
+    here.check("frob", "block", &["reflex/no-frob"]);
+    let nested = here.own("../sub/.reflex/config.json", r#"{"reflexes": []}"#);
+    assert_eq!(nested.decision("sub", "frob").0, "block", "a list below takes nothing away");
+}
+
+#[test]
+fn what_cannot_answer_is_asked_about_and_named() {
+    let list = r#"{"reflexes": ["./throws.js", {"source": "./skips.js", "on_error": "skip"}, "./gone.js", {"source": "./loops.js", "on_error": "deny"}]}"#;
+    let here = Here::new()
+        .user("config.json", list)
+        .user("throws.js", "export default { onToolCall() { throw new Error('broken') } }")
+        .user("skips.js", "export default { onToolCall: () => 7 }")
+        .user("loops.js", "export default { onToolCall() { for (;;) {} } }");
+    let (decision, ids) = here.decision("", "touch a");
+    assert_eq!(decision, "block", "{ids:?}");
+    assert!(
+        ["reflex/throws", "reflex/skips", "reflex/gone"].iter().all(|id| ids.iter().any(|own| own == id)),
+        "{ids:?}"
+    );
+    here.machine.bash(&here.project, "touch a");
+    let record = here.records().pop().unwrap();
+    let reports = record["reflexes"].to_string();
+    assert!(reports.contains("broken") && reports.contains("no decision") && reports.contains("steps"), "{reports}");
+    let broken = Here::new().user("config.json", "{\"reflexes\": [");
+    broken.check("touch a", "require_approval", &["guard/broken-reflexes"]);
+}
+
+#[test]
+fn another_call_is_offered_only_if_it_would_pass_and_the_others_are_asked_about_it() {
+    let modify = |command: &str| on("npm install", &format!("modify({{ command: '{command}' }}, 'cleaner')"));
+    let list = r#"{"reflexes": ["./clean.js", "./guard.js"]}"#;
+    let verdict = |here: &Here| -> Value {
+        let call = here.machine.reflex(["check", "--json", "npm install"]).folder(&here.project);
+        serde_json::from_str(&call.env("REFLEX_TEST_OWN_HOME", "1").run().stdout).unwrap()
+    };
+    let of = |command: &str| {
+        Here::new()
+            .user("config.json", list)
+            .user("clean.js", &modify(command))
+            .user("guard.js", &on("frob", "deny('no')"))
+    };
+    assert_eq!(verdict(&of("npm ci"))["rewrite"]["command"], "npm ci");
+    assert!(verdict(&of("rm -rf ~"))["rewrite"].is_null());
+    assert!(verdict(&of("frob"))["rewrite"].is_null(), "who comes after is asked about it too");
+}
+
+#[test]
+fn a_manifest_is_kept_to() {
+    let manifest = |decisions: &str| {
+        format!(
+            r#"{{"name": "strict-one", "title": "t", "description": "d", "events": ["onToolCall"], "entry": "index.js",
+            "capabilities": {{"decisions": [{decisions}], "reads": ["command"]}},
+            "options": {{"word": {{"type": "string", "required": true}}}}}}"#
+        )
+    };
+    let source = "export default { onToolCall: (ctx) => ({ action: 'deny', reason: JSON.stringify(ctx) }), \
+        onToolResult() { throw 1 } }";
+    let here = |list: &str, decisions: &str| {
+        Here::new()
+            .user("config.json", list)
+            .user("reflexes/one/reflex.json", &manifest(decisions))
+            .user("reflexes/one/index.js", source)
+    };
+    let full = r#"{"reflexes": [{"source": "./reflexes/one", "with": {"word": "w"}}]}"#;
+    let said = here(full, "\"deny\"").machine_said("frob");
+    assert!(
+        said.contains(
+            r#"{"event":"onToolCall","agent":"claude","tool":"Bash","command":"frob","options":{"word":"w"}}"#
+        ),
+        "{said}"
+    );
+    here(full, "\"ask\"").check("frob", "require_approval", &["reflex/strict-one"]);
+    let misfit = r#"{"reflexes": [{"source": "./reflexes/one", "with": {"word": 1}}]}"#;
+    here(misfit, "\"deny\"").check("frob", "require_approval", &["reflex/one"]);
+}
+
+impl Here {
+    fn machine_said(&self, command: &str) -> String {
+        let call =
+            self.machine.reflex(["check", "--json", command]).folder(&self.project).env("REFLEX_TEST_OWN_HOME", "1");
+        let verdict: Value = serde_json::from_str(&call.run().stdout).unwrap();
+        verdict["findings"][0]["message"].as_str().unwrap_or("").to_owned()
+    }
+}
+
+#[test]
+fn what_a_tool_gave_back_is_told_and_every_agent_is_heard() {
+    let source = "export default { onToolResult(ctx) { console.log(ctx.event, ctx.tool, ctx.reflex.outcome.output) } }";
+    let here = Here::new().user("config.json", r#"{"reflexes": ["./a.js"]}"#).user("a.js", source);
+    let payload = json!({
+        "session_id": "s1", "cwd": here.project, "hook_event_name": "PostToolUse", "tool_name": "Bash",
+        "tool_input": {"command": "ls"}, "tool_response": {"stdout": "README", "stderr": ""},
+    });
+    let hook = here.machine.reflex(["hook", "--agent", "claude", "--event", "PostToolUse"]);
+    hook.input(payload.to_string()).run();
+    let record = here.records().pop().unwrap();
+    assert!(record["reflexes"][0]["printed"][0].as_str().unwrap().starts_with("onToolResult Bash README"), "{record}");
+}
+
+#[test]
+fn what_was_granted_is_the_whole_of_what_a_module_has() {
+    let source = "import { readFileSync } from 'node:fs'; import { join } from 'node:path';\n\
+        export default { onToolCall(ctx) { return { action: 'deny', reason: readFileSync(join(ctx.cwd, ctx.command.slice(5)), 'utf8') } } }";
+    let manifest = r#"{"name": "reader", "title": "t", "description": "d", "events": ["onToolCall"], "entry": "index.js",
+        "capabilities": {"decisions": ["deny"], "files": ["docs/**"]}}"#;
+    let here = Here::new()
+        .own("config.json", r#"{"reflexes": ["./reflexes/reader"]}"#)
+        .own("reflexes/reader/reflex.json", manifest)
+        .own("reflexes/reader/index.js", source);
+    write(&here.project.join("docs/a"), "inside");
+    write(&here.project.join("secret"), "outside");
+    std::os::unix::fs::symlink(here.project.join("secret"), here.project.join("docs/link")).unwrap();
+    if at_terminal(&here, "trust").is_none() {
+        return;
+    }
+    let said = here.machine_said("read docs/a");
+    assert!(said.contains("inside"), "{said}");
+    for way in ["read secret", "read docs/../secret", "read docs/link", "read /etc/passwd"] {
+        let said = here.machine_said(way);
+        assert!(said.contains("not granted"), "{way}: {said}");
+    }
+}
+
+/// As a person at a terminal in the project who answers `y`; `None` where there is no program that makes a terminal.
+fn at_terminal(here: &Here, arguments: &str) -> Option<(i32, String)> {
+    let line = format!("'{}' {arguments}", env!("CARGO_BIN_EXE_reflex"));
+    if here.machine.program("sh", ["-c", "command -v script"]).run().stdout.is_empty() {
+        println!("skipped: there is no program `script`");
+        return None;
+    }
+    let said = here.machine.program("script", ["-qec", &line, "/dev/null"]).folder(&here.project).input("y\n").run();
+    Some((said.code, said.stdout))
+}
