@@ -3,6 +3,7 @@
 //! The fuzzer calls them with the bytes that it makes up; `crates/host/tests/corpus.rs` includes this file and calls them
 //! with the bytes that the fuzzer found worth keeping, on any toolchain.
 
+mod bridge;
 pub mod corpus;
 mod library;
 mod print;
@@ -12,6 +13,7 @@ mod wrappers;
 #[allow(dead_code, reason = "the seeds and the real programs are for the oracle")]
 mod grammar;
 
+pub use bridge::bridge;
 use grammar::{Chance, Dialect};
 use print::{canonical, outermost};
 use reflex_agents::{AGENTS, deliver, universal};
@@ -23,7 +25,8 @@ use reflex_tables::Node;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target. Here `tables` takes the damage and keeps the blob for ever, which a fuzzer could not afford.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 7] = [
+    ("bridge", bridge),
     ("shell_raw", shell_raw),
     ("shell_grammar", shell_grammar),
     ("reprint", reprint),

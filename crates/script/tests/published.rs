@@ -62,7 +62,6 @@ fn commands_are_judged() {
             ("git push --force-with-lease", "pass"),
             ("echo 'git push --force'", "pass"),
             ("git push origin feature-fix", "pass"),
-            ("bash -c 'git push -f'", "deny"),
         ],
     );
     check(
