@@ -1,0 +1,93 @@
+//! What scripts import from `node:`: paths as node has them, files only as they were granted.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
+
+use reflex_script::{Call, Capabilities, Chain, Limits, Machine, Module, Said};
+use serde_json::json;
+use std::sync::{Arc, Mutex};
+
+/// A machine with one file, that grants by the first pattern.
+#[derive(Default)]
+struct One {
+    written: Mutex<Vec<(String, String)>>,
+}
+
+impl Machine for One {
+    fn read(&self, path: &str, granted: &[String]) -> Result<Vec<u8>, String> {
+        match granted.first().map(String::as_str) {
+            Some(pattern) if pattern == path => Ok("café".into()),
+            Some(_) | None => Err(format!("{path}: this was not granted")),
+        }
+    }
+    fn write(&self, path: &str, bytes: &[u8], granted: &[String]) -> Result<(), String> {
+        if granted.is_empty() {
+            return Err("this was not granted".into());
+        }
+        self.written.lock().unwrap().push((path.into(), String::from_utf8_lossy(bytes).into()));
+        Ok(())
+    }
+    fn list(&self, _path: &str, _granted: &[String]) -> Result<Vec<String>, String> {
+        Ok(vec!["a.txt".into()])
+    }
+    fn kind(&self, path: &str, granted: &[String]) -> Option<&'static str> {
+        granted.iter().any(|pattern| pattern == path).then_some("file")
+    }
+    fn variable(&self, _name: &str) -> Option<String> {
+        None
+    }
+    fn fetch(&self, _url: &str, _request: (&str, &str), _granted: &[String]) -> Result<(u16, String), String> {
+        Err("there is no network".into())
+    }
+}
+
+/// What an expression gives in a module with these imports.
+#[track_caller]
+fn check(imports: &str, expression: &str, expected: &str, granted: Capabilities) -> Vec<(String, String)> {
+    let source = format!(
+        "{imports}\nexport default {{ name: 'x', async onToolCall() {{ let said; try {{ said = await ({expression}); }} \
+         catch (error) {{ said = `${{error.code}} ${{error.message}}`; }} return {{ action: 'deny', reason: String(said) }}; }} }};"
+    );
+    let module = Module { granted, ..Module::single("x", &source) };
+    let machine = Arc::new(One::default());
+    let call = Call { machine: Arc::clone(&machine) as Arc<dyn Machine>, ..Call::tool_call(json!({})) };
+    let outcome = Chain::new(vec![module], Limits::default()).run(call);
+    assert_eq!(outcome.said, Said::Deny { reason: expected.into() }, "{expression}: {:?}", outcome.reports);
+    machine.written.lock().unwrap().clone()
+}
+
+#[test]
+fn paths_are_as_in_node() {
+    let check = |expression: &str, expected: &str| {
+        check("import path, { join } from 'node:path';", expression, expected, Capabilities::default());
+    };
+    check("join('/a', '../b', './c')", "/b/c");
+    check("join('a', '..', '..', 'b')", "../b");
+    check("path.resolve('/a/b', '../c')", "/a/c");
+    check("path.normalize('/a//b/./c/')", "/a/b/c/");
+    check("path.basename('/a/b.test.ts', '.ts')", "b.test");
+    check("path.dirname('/a')", "/");
+    check("path.dirname('a')", ".");
+    check("path.extname('.env') + path.extname('a.b.c')", ".c");
+    check("path.relative('/a/b/c', '/a/d')", "../../d");
+    check("path.isAbsolute('/a') && !path.posix.isAbsolute('a')", "true");
+    check("JSON.stringify(path.parse('/x/a.ts'))", r#"{"root":"/","dir":"/x","base":"a.ts","ext":".ts","name":"a"}"#);
+    check("path.format(path.parse('/x/a.ts'))", "/x/a.ts");
+}
+
+#[test]
+fn files_are_there_only_as_they_were_granted() {
+    let granted = Capabilities { files: vec!["/a".into()], writes: vec!["/b".into()], ..Capabilities::default() };
+    let fs = "import fs, { readFileSync } from 'node:fs'; import { readFile } from 'fs/promises';";
+    check(fs, "readFileSync('/a', 'utf8')", "café", granted.clone());
+    check(fs, "readFileSync('/a').length", "5", granted.clone());
+    check(fs, "readFile('/a', { encoding: 'utf8' })", "café", granted.clone());
+    check(fs, "fs.existsSync('/a') && !fs.existsSync('/c')", "true", granted.clone());
+    check(fs, "fs.statSync('/a').size", "5", granted.clone());
+    check(fs, "fs.readdirSync('/')", "a.txt", granted.clone());
+    check(fs, "readFileSync('/c')", "EACCES EACCES: /c: this was not granted", granted.clone());
+    check(fs, "readFileSync('/a')", "EACCES EACCES: /a: this was not granted", Capabilities::default());
+    check(fs, "fs.writeFileSync('/b', 'x')", "EACCES EACCES: this was not granted", Capabilities::default());
+    let written = check(fs, "fs.copyFileSync('/a', '/b')", "undefined", granted.clone());
+    assert_eq!(written, [("/b".into(), "café".into())]);
+    let written = check(fs, "fs.writeFileSync('/b', 'é')", "undefined", granted);
+    assert_eq!(written, [("/b".into(), "é".into())]);
+}
