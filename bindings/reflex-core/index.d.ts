@@ -89,7 +89,7 @@ export interface ReflexView {
   task?: string;
   /** The agent's permission mode, in its own word. */
   mode?: string;
-  /** When the call was made, by the clock of this machine and in its time zone: `2026-11-21T23:30:00+01:00`. */
+  /** When the call was made, by the clock of this machine, in UTC: `2026-11-21T22:30:00.000Z`. */
   time: string;
   /** What the call does; several for a patch or a batch. */
   actions: ActionView[];

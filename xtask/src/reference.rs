@@ -32,6 +32,10 @@ fn pages(project: &Project) -> Result<Vec<(&'static str, String)>, String> {
         ("docs/reference/rules.md", rules(&project.root)?),
         ("docs/reference/rule.schema.json", schema(schema::rule()).map_err(|error| error.to_string())?),
         ("docs/reference/policy.schema.json", schema(schema::policy()).map_err(|error| error.to_string())?),
+        (
+            "docs/reference/reflex.schema.json",
+            schema(reflex_script::schema::manifest()).map_err(|error| error.to_string())?,
+        ),
     ])
 }
 

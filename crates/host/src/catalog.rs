@@ -1,14 +1,18 @@
 //! Reflexes as packages: where they come from, what is written down of them, whether they do what they say.
 
+mod examples;
 mod origin;
 mod package;
 mod project;
+mod publish;
 mod registry;
 mod unpack;
 
+pub use examples::{Example, Played, difference, examples, play};
 pub use origin::Origin;
 pub use package::{MANIFEST, Package, is_name};
 pub use project::{Entry, Home, Locked, name_of};
+pub use publish::lacks;
 pub use reflex_library::CORE_TYPES as TYPES;
 pub use registry::{Listed, build, official, search};
 use serde_json::Value;

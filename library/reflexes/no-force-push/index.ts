@@ -9,13 +9,13 @@ export default defineReflex({
     const lease = ctx.options?.lease === false ? ["push-with-lease"] : [];
     const kinds = ["push-force", ...lease];
     for (const effect of ctx.reflex.effects.filter((effect) => kinds.includes(effect.kind))) {
-      const branches = effect.targets.map((target) => target.text);
-      // A push that names no branch may mean any.
-      const meant = only && branches.length > 0 ? branches.filter((name) => fits(name, only)) : branches;
-      if (!only || branches.length === 0 || meant.length > 0) {
-        const what = meant.length > 0 ? ` of ${meant.join(", ")}` : "";
-        return deny(`A forced push${what} erases commits that others have. Use git push --force-with-lease, or merge.`);
-      }
+      const named = effect.targets.map((target) => target.text);
+      // A push that names no branch pushes the one that is checked out; if that is not known it may be any.
+      const branches = named.map((name) => (name === "the current branch" ? ctx.reflex.git?.branch : name));
+      const isMeant = (name: string | undefined) => !only || name === undefined || fits(name, only);
+      if (named.length > 0 && !branches.some(isMeant)) continue;
+      const what = named.filter((_, at) => isMeant(branches[at])).join(", ") || "a branch";
+      return deny(`A forced push of ${what} erases commits that others have. Use git push --force-with-lease, or merge.`);
     }
     return pass();
   },

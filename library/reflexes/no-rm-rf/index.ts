@@ -13,19 +13,22 @@ export default defineReflex({
       if (effect.kind !== "delete" || !effect.flags.includes("recursive") || effect.site !== "here") continue;
       for (const { path } of effect.targets) {
         if (path === undefined || temporary.some((folder) => path !== folder && holds(folder, path))) continue;
-        const what = holds(path, workspace)
-          ? "the whole project"
-          : holds(path, home)
-            ? "the whole home folder"
-            : path === "/" || SYSTEM.includes(path.split("/")[1]) && !holds(home, path) && !holds(workspace, path)
-              ? "what the system needs"
-              : undefined;
+        const what = everythingIn(path, workspace, home);
         if (what) return deny(`This would delete ${what} (${path}). Name the folder that is meant.`);
       }
     }
     return pass();
   },
 });
+
+/** What a folder holds that nobody means to lose. */
+function everythingIn(path: string, workspace: string, home: string): string | undefined {
+  if (path === "/") return "the whole system";
+  if (holds(path, workspace)) return "the whole project";
+  if (holds(path, home)) return "the whole home folder";
+  const own = holds(home, path) || holds(workspace, path);
+  return SYSTEM.includes(path.split("/")[1]) && !own ? "what the system or others need" : undefined;
+}
 
 /** Whether the folder is this path or lies above it. */
 function holds(folder: string, path: string): boolean {

@@ -19,6 +19,9 @@ function isRecursive(name: string, argv: string[]): boolean {
   if (name === "rgrep") return true;
   const end = argv.indexOf("--");
   const words = argv.slice(1, end < 0 ? undefined : end);
-  // In a bundle of letters nothing stands behind one that takes a value.
-  return words.some((word) => /^-[^-ABCDdefm]*[rR]/.test(word) || /^--(recursive|dereference-recursive)$/.test(word));
+  return words.some((word, at) => {
+    // What stands behind an option with a value is that value.
+    const isValue = /^-[^-]*[ABCDdefm]$/.test(words[at - 1] ?? "");
+    return !isValue && (/^-[^-ABCDdefm]*[rR]/.test(word) || /^--(recursive|dereference-recursive)$/.test(word));
+  });
 }

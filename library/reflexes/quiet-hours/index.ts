@@ -9,8 +9,7 @@ export default defineReflex({
   name: "quiet-hours",
   onToolCall(ctx: ToolCallContext) {
     const { from = "20:00", to = "07:00", days = ["saturday", "sunday"], effects = EFFECTS, commands = [] } = ctx.options ?? {};
-    const [date, clock] = [ctx.reflex.time.slice(0, 10), ctx.reflex.time.slice(11, 16)];
-    const day = DAYS[new Date(`${date}T12:00:00Z`).getUTCDay()];
+    const [day, clock] = local(new Date(ctx.reflex.time), ctx.options?.zone);
     const wholeDay = (days as string[]).some((name) => name.toLowerCase() === day);
     if (!wholeDay && !between(clock, from, to)) return pass();
     const effect = ctx.reflex.effects.find((effect) => effects.includes(effect.kind));
@@ -21,6 +20,14 @@ export default defineReflex({
     return ctx.options?.decision === "deny" ? deny(reason) : ask(reason);
   },
 });
+
+/** The day and the time of the day: of the zone that is named, else of this machine. */
+function local(time: Date, zone: string | undefined): [string, string] {
+  const [, sign, hours, minutes] = /^([+-])(\d\d):(\d\d)$/.exec(zone ?? "") ?? [];
+  const offset = sign ? Number(`${sign}1`) * (Number(hours) * 60 + Number(minutes)) : -time.getTimezoneOffset();
+  const there = new Date(time.getTime() + offset * 60_000);
+  return [DAYS[there.getUTCDay()], there.toISOString().slice(11, 16)];
+}
 
 /** Whether a time of the day lies in a span that may go over midnight. */
 function between(time: string, from: string, to: string): boolean {

@@ -1,10 +1,12 @@
 //! `reflex reflexes`: take reflexes, look at them, write one, try it, give it away.
 
 mod catalog;
+mod check;
 mod list;
 mod show;
 mod take;
 mod template;
+mod test;
 
 use super::{complain, flag, json, option};
 use crate::status;
@@ -48,6 +50,7 @@ pub(super) fn grammar() -> Command {
                 .about("Write a reflex to begin with into .reflex/reflexes/NAME")
                 .arg(name("Small letters, digits and dashes").required(true)),
         )
+        .subcommand(test::grammar())
         .subcommand(
             Command::new("publish")
                 .about("Say what a reflex lacks before others take it")
@@ -82,6 +85,8 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         Some(("remove", matches)) => take::remove(matches),
         Some(("update", matches)) => take::update(matches),
         Some(("new", matches)) => template::run(matches),
+        Some(("test", matches)) => test::run(matches),
+        Some(("publish", matches)) => check::run(matches),
         Some(("catalog", matches)) => catalog::run(matches),
         _ => status::USAGE,
     }

@@ -311,3 +311,24 @@ while read -r line; do
     esac
 done
 "#;
+
+/// As a person at a terminal who answers `y`; `None` where there is no program that makes a terminal.
+pub(crate) fn at_terminal(machine: &Machine, arguments: &str, answer: &str) -> Option<(i32, String)> {
+    at_terminal_in(machine, &machine.root(), arguments, answer)
+}
+
+/// The same in a folder.
+pub(crate) fn at_terminal_in(machine: &Machine, folder: &Path, arguments: &str, answer: &str) -> Option<(i32, String)> {
+    let line = format!("{} {arguments}", shell_quoted(env!("CARGO_BIN_EXE_reflex")));
+    let script = ["-qec", &line, "/dev/null"];
+    if machine.program("sh", ["-c", "command -v script"]).run().stdout.is_empty() {
+        println!("skipped: there is no program `script`");
+        return None;
+    }
+    let said = machine.program("script", script).folder(folder).input(answer).run();
+    Some((said.code, said.stdout))
+}
+
+pub(crate) fn shell_quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}

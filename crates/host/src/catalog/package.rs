@@ -1,6 +1,7 @@
 //! A reflex as files: of a folder, a single module, an archive or the library.
 
 use crate::clock;
+use reflex_script::{Manifest, Module, OnError, javascript};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -138,9 +139,40 @@ impl Package {
         Some(list.iter().filter_map(Value::as_str).map(str::to_owned).collect())
     }
 
+    /// Its modules; types alone are for editors.
+    pub fn code(&self) -> impl Iterator<Item = (&str, &str)> {
+        let is_code = |path: &str| {
+            let aside = [".json", ".md", ".d.ts", ".d.mts", ".d.cts"];
+            !aside.iter().any(|end| path.ends_with(end))
+        };
+        self.files.iter().filter(move |(path, _)| is_code(path)).map(|(path, text)| (path.as_str(), text.as_str()))
+    }
+
     /// The text of a file.
     pub fn file(&self, path: &str) -> Option<&str> {
         self.files.iter().find(|(own, _)| own == path).map(|(_, text)| text.as_str())
+    }
+
+    /// The reflex as it is run, with everything granted that its manifest asks for.
+    ///
+    /// # Errors
+    /// Its modules cannot be read.
+    pub fn module(&self) -> Result<Module, String> {
+        let manifest = self.manifest.as_ref().map(Manifest::of);
+        let granted = manifest.as_ref().map(|manifest| manifest.capabilities.clone()).unwrap_or_default();
+        let data = self.files.iter().filter(|(path, _)| path.ends_with(".json"));
+        let files = self.code().chain(data.map(|(path, text)| (path.as_str(), text.as_str())));
+        let files: Result<Vec<_>, String> =
+            files.map(|(path, text)| Ok((path.to_owned(), javascript(path, text)?.into_owned()))).collect();
+        Ok(Module {
+            name: self.name.clone(),
+            files: files?,
+            entry: self.entry().unwrap_or("").to_owned(),
+            manifest,
+            options: Value::Null,
+            on_error: OnError::Default,
+            granted,
+        })
     }
 
     /// Writes its files into a folder, which then holds nothing else.

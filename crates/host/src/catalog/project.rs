@@ -171,6 +171,12 @@ impl Home {
         Ok(folder)
     }
 
+    /// A reflex of this name that lies beside the list, listed or not.
+    pub fn begun(&self, name: &str) -> Option<PathBuf> {
+        let folder = self.copy(name);
+        (super::is_name(name) && folder.is_dir()).then_some(folder)
+    }
+
     /// Whether the list names our own copy so.
     pub fn is_copy(&self, source: &str, name: &str) -> bool {
         source == copy_source(name)

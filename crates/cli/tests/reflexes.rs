@@ -1,0 +1,383 @@
+//! `reflex reflexes`: reflexes are taken, tried, written and given away; by a person only where they begin to count.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
+
+mod support;
+
+use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use support::{Machine, Said, at_terminal_in, files, shell_quoted, with_program};
+
+const MODULE: &str = r#"import { deny, pass } from "@agentreflex/core";
+export default { name: "tidy", onToolCall: (ctx) => ctx.command?.includes("prune") ? deny("Name what.") : pass() };
+"#;
+
+fn manifest() -> Value {
+    json!({
+        "name": "tidy", "title": "Tidy", "description": "Refuses prune.", "version": "1.0.0", "license": "MIT",
+        "author": "me", "events": ["onToolCall"], "entry": "index.mjs",
+        "capabilities": {"decisions": ["deny"], "reads": ["command"]},
+    })
+}
+
+/// A machine with a project.
+struct Here {
+    machine: Machine,
+    project: PathBuf,
+}
+
+impl Here {
+    fn new() -> Here {
+        let machine = Machine::new();
+        let project = machine.project();
+        Here { machine, project }
+    }
+
+    fn run(&self, words: &[&str]) -> Said {
+        let words = ["reflexes"].iter().chain(words);
+        self.machine.reflex(words).folder(&self.project).run()
+    }
+
+    /// As a person; `None` where there is no program that makes a terminal.
+    fn person(&self, words: &str, answer: &str) -> Option<(i32, String)> {
+        at_terminal_in(&self.machine, &self.project, &format!("reflexes {words}"), answer)
+    }
+
+    fn own(&self, name: &str) -> PathBuf {
+        self.project.join(".reflex").join(name)
+    }
+
+    fn config(&self) -> Value {
+        fs::read_to_string(self.own("config.json")).map_or(Value::Null, |text| serde_json::from_str(&text).unwrap())
+    }
+
+    /// A reflex in a folder whose name has a blank.
+    fn folder(&self) -> PathBuf {
+        let folder = self.machine.root().join("my reflexes/tidy");
+        write(&folder.join("index.mjs"), MODULE);
+        write(&folder.join("reflex.json"), &manifest().to_string());
+        let examples = json!([{"call": "docker prune", "says": "deny"}, {"call": "ls", "says": "pass"}]);
+        write(&folder.join("examples.json"), &examples.to_string());
+        write(&folder.join("README.md"), "# tidy\n\nRefuses prune, wherever it stands in a command.\n");
+        write(&folder.join("node_modules/x/index.js"), "export default 1;");
+        folder
+    }
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn quoted(path: &Path) -> String {
+    shell_quoted(&path.to_string_lossy())
+}
+
+#[test]
+fn a_person_takes_an_official_reflex_and_puts_it_back() {
+    let here = Here::new();
+    let with = r#"no-force-push --with '{"branches": ["main"]}'"#;
+    let Some((code, said)) = here.person(&format!("add {with}"), "y\n") else { return };
+    assert!(code == 0 && said.contains("answers   deny") && said.contains("sees      options, reflex"), "{said}");
+    assert_eq!(here.config(), json!({"reflexes": [{"source": "no-force-push", "with": {"branches": ["main"]}}]}));
+    let lock: Value = serde_json::from_str(&fs::read_to_string(here.own("reflexes.lock.json")).unwrap()).unwrap();
+    let locked = &lock["reflexes"]["no-force-push"];
+    assert_eq!(locked["from"], "official/no-force-push");
+    assert!(locked["digest"].as_str().unwrap().starts_with("sha256:"), "{lock}");
+    let list = here.run(&["list", "--json"]).json();
+    assert_eq!(list["reflexes"][0]["state"], "as it was added", "{list}");
+    assert_eq!(here.person("update", "").unwrap().0, 0);
+    let (code, said) = here.person("remove no-force-push", "y\n").unwrap();
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(here.config(), json!({"reflexes": []}));
+}
+
+#[test]
+fn without_a_yes_nothing_is_added() {
+    let here = Here::new();
+    let Some((code, said)) = here.person("add no-secrets", "n\n") else { return };
+    assert!(code == 1 && said.contains("nothing is added"), "{said}");
+    assert!(!here.project.join(".reflex").exists());
+}
+
+#[test]
+fn nobody_but_a_person_changes_what_decides() {
+    let here = Here::new();
+    write(&here.own("config.json"), r#"{"reflexes": ["no-secrets"]}"#);
+    let before = files(&here.project);
+    for words in [&["add", "no-rm-rf"][..], &["remove", "no-secrets"]] {
+        let said = here.run(words);
+        assert!(said.code == 1 && said.stderr.contains("only a person"), "{words:?}: {said:?}");
+    }
+    let marked = here.machine.reflex(["reflexes", "add", "no-rm-rf"]).folder(&here.project).env("CLAUDECODE", "1");
+    assert_eq!(marked.run().code, 1);
+    assert_eq!(files(&here.project), before);
+    let log = fs::read_to_string(here.machine.home().join(".local/state/reflex/audit/current.jsonl")).unwrap();
+    assert_eq!(log.matches(r#""kind":"attempt""#).count(), 3, "{log}");
+    let payload = here.machine.bash(&here.project, "reflex reflexes remove no-secrets").answer();
+    assert_eq!(payload.0, "deny", "{payload:?}");
+}
+
+#[test]
+fn a_folder_a_module_and_an_archive_are_taken_as_copies() {
+    let here = Here::new();
+    let folder = here.folder();
+    let Some((code, said)) = here.person(&format!("add {}", quoted(&folder)), "y\n") else { return };
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(here.config(), json!({"reflexes": ["./reflexes/tidy"]}));
+    let copied: Vec<String> = files(&here.own("reflexes/tidy"))
+        .iter()
+        .map(|(path, _)| path.file_name().unwrap().to_string_lossy().into())
+        .collect();
+    assert_eq!(copied, ["README.md", "examples.json", "index.mjs", "reflex.json"]);
+    assert_eq!(here.run(&["test"]).stdout, "2 examples played, 0 wrong\n");
+
+    let module = here.machine.root().join("a b/No Such.mjs");
+    write(&module, MODULE);
+    let (code, said) = here.person(&format!("add {}", quoted(&module)), "y\n").unwrap();
+    assert!(code == 0 && said.contains("it has no manifest that says less"), "{said}");
+    let archive = here.machine.root().join("packed one.tgz");
+    let tar = here
+        .machine
+        .program("tar", ["-czf", archive.to_str().unwrap(), "-C", folder.parent().unwrap().to_str().unwrap(), "tidy"]);
+    assert_eq!(tar.run().code, 0);
+    let other = Here::new();
+    let (code, said) = other.person(&format!("add {}", quoted(&archive)), "y\n").unwrap();
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(files(&other.own("reflexes/tidy")).len(), 4);
+}
+
+#[test]
+fn what_lies_beside_the_list_is_listed_in_place() {
+    let here = Here::new();
+    write(&here.own("tidy.mjs"), MODULE);
+    let Some((code, said)) = here.person("add ./tidy.mjs", "y\n") else { return };
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(here.config(), json!({"reflexes": ["./tidy.mjs"]}));
+    assert!(!here.own("reflexes").exists());
+}
+
+#[test]
+fn npm_and_git_are_asked_only_for_what_is_named_so() {
+    let here = Here::new();
+    let folder = here.folder();
+    let packed = folder.parent().unwrap().to_str().unwrap().to_owned();
+    // As much of npm as packs one package.
+    let npm = format!("#!/bin/sh\necho \"$@\" > '{0}/asked'\ntar -czf \"$5/tidy-1.0.0.tgz\" -C '{0}' tidy\n", packed);
+    let path = with_program(&here.machine, "npm", &npm);
+    let line =
+        format!("PATH={} {} reflexes add npm:tidy@1", shell_quoted(&path), shell_quoted(env!("CARGO_BIN_EXE_reflex")));
+    let script = here.machine.program("script", ["-qec", &line, "/dev/null"]).folder(&here.project).input("y\n").run();
+    assert_eq!(script.code, 0, "{script:?}");
+    let asked = fs::read_to_string(format!("{packed}/asked")).unwrap();
+    assert!(asked.starts_with("pack --ignore-scripts") && asked.trim_end().ends_with("-- tidy@1"), "{asked}");
+    assert_eq!(here.config(), json!({"reflexes": ["./reflexes/tidy"]}));
+
+    let repository = here.machine.root().join("some repository");
+    write(&repository.join("sub/index.mjs"), MODULE);
+    write(&repository.join("sub/reflex.json"), &manifest().to_string());
+    let git = |words: &[&str]| {
+        let identity = ["-c", "user.name=a", "-c", "user.email=a@b.example"];
+        here.machine.program("git", identity.iter().chain(words)).folder(&repository).run()
+    };
+    assert_eq!(git(&["init", "-q", "-b", "main"]).code, 0);
+    assert_eq!(git(&["add", "."]).code, 0);
+    assert_eq!(git(&["commit", "-qm", "a"]).code, 0);
+    let other = Here::new();
+    let source = format!("git+file://{}#main:sub", repository.display());
+    let (code, said) = other.person(&format!("add {}", shell_quoted(&source)), "y\n").unwrap();
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(other.config(), json!({"reflexes": ["./reflexes/tidy"]}));
+}
+
+#[test]
+fn what_cannot_be_taken_is_refused_with_its_reason() {
+    let here = Here::new();
+    let folder = here.folder();
+    let check = |source: &str, reason: &str| {
+        let said = here.run(&["add", source]);
+        assert!(said.code == 1 && said.stderr.contains(reason), "{source}: {said:?}");
+        assert!(!here.project.join(".reflex").exists(), "{source}");
+    };
+    check("no-force-psuh", "did you mean `no-force-push`?");
+    check("./nothing here", "there is no file or folder");
+    check("npm:--global", "no name of an npm package");
+    check("git+ext::sh -c id", "no address of a repository");
+    check(folder.join("README.md").to_str().unwrap(), "neither a module");
+    let broken = |change: &dyn Fn(&mut Value), reason: &str| {
+        let mut own = manifest();
+        change(&mut own);
+        write(&folder.join("reflex.json"), &own.to_string());
+        check(folder.to_str().unwrap(), reason);
+    };
+    broken(&|own| own["entry"] = "gone.js".into(), "there is no module in it");
+    broken(&|own| own["name"] = "../x".into(), "no name of a reflex");
+    broken(&|own| own["capabilities"]["decisions"] = json!(["allow"]), "there are pass, deny, ask, modify");
+    broken(&|own| own["capabilities"]["exec"] = json!(["sh"]), "`capabilities.exec` is not known");
+    write(&folder.join("reflex.json"), "{");
+    check(folder.to_str().unwrap(), "reflex.json: EOF");
+    let said = here.run(&["add", "no-secrets", "--with", r#"{"branches": []}"#]);
+    assert!(said.stderr.contains("it takes no option `branches`"), "{said:?}");
+    let said = here.run(&["add", "no-secrets", "--with", r#"{"allow": "a"}"#]);
+    assert!(said.stderr.contains("the option `allow` is no array"), "{said:?}");
+    let said = here.run(&["remove", "tidy"]);
+    assert!(said.code == 1 && said.stderr.contains("no reflex `tidy` is listed"), "{said:?}");
+}
+
+#[test]
+fn a_damaged_list_is_not_written_over() {
+    let here = Here::new();
+    write(&here.own("config.json"), "{ \"reflexes\": [ // mine\n");
+    let said = here.run(&["add", "no-secrets"]);
+    assert!(said.code == 1 && said.stderr.contains("config.json"), "{said:?}");
+    assert!(fs::read_to_string(here.own("config.json")).unwrap().contains("// mine"));
+}
+
+#[test]
+fn a_link_in_a_repository_leads_no_copy_out_of_it() {
+    let here = Here::new();
+    let folder = here.folder();
+    let outside = here.machine.root().join("outside");
+    fs::create_dir_all(&outside).unwrap();
+    fs::create_dir_all(here.own("")).unwrap();
+    symlink(&outside, here.own("reflexes")).unwrap();
+    let Some((code, said)) = here.person(&format!("add {}", quoted(&folder)), "y\n") else { return };
+    assert!(code == 1 && said.contains("a link leads out"), "{said}");
+    assert!(files(&outside).is_empty());
+    assert_eq!(here.config(), Value::Null);
+    // A link among the files of a reflex is not one of them.
+    symlink("/etc/passwd", folder.join("stolen.md")).unwrap();
+    let other = Here::new();
+    let (code, said) = other.person(&format!("add {}", quoted(&folder)), "y\n").unwrap();
+    assert!(code == 0 && !said.contains("stolen"), "{said}");
+}
+
+#[test]
+fn an_update_shows_what_changed_and_asks_anew() {
+    let here = Here::new();
+    let folder = here.folder();
+    let Some((code, said)) = here.person(&format!("add {}", quoted(&folder)), "y\n") else { return };
+    assert_eq!(code, 0, "{said}");
+    let mut wider = manifest();
+    wider["capabilities"] = json!({"decisions": ["deny"], "reads": ["command", "raw"], "network": ["evil.example"]});
+    write(&folder.join("reflex.json"), &wider.to_string());
+    assert!(here.run(&["update"]).stderr.contains("only a person"));
+    let (code, said) = here.person("update tidy", "n\n").unwrap();
+    assert_eq!(code, 1, "{said}");
+    assert!(
+        said.contains("! sees: command -> command, raw") && said.contains("! asks: nothing -> evil.example"),
+        "{said}"
+    );
+    assert!(!fs::read_to_string(here.own("reflexes/tidy/reflex.json")).unwrap().contains("evil"));
+    assert_eq!(here.person("update tidy", "y\n").unwrap().0, 0);
+    assert!(fs::read_to_string(here.own("reflexes/tidy/reflex.json")).unwrap().contains("evil"));
+    // Whoever changes the copy behind our back is told of.
+    write(&here.own("reflexes/tidy/index.mjs"), "export default {};");
+    assert!(here.run(&["list"]).stdout.contains("changed since it was added"));
+}
+
+#[test]
+fn a_new_reflex_passes_its_own_examples_and_can_be_published() {
+    let here = Here::new();
+    let said = here.run(&["new", "calm"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(here.run(&["test", "calm"]).stdout, "4 examples played, 0 wrong\n");
+    let said = here.run(&["publish", "--check", ".reflex/reflexes/calm"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(here.run(&["new", "calm"]).code, 1);
+    assert_eq!(here.run(&["new", "../up"]).code, 1);
+    assert_eq!(here.config(), Value::Null);
+}
+
+#[test]
+fn what_a_reflex_lacks_is_named() {
+    let here = Here::new();
+    let folder = here.folder();
+    let path = folder.to_str().unwrap();
+    assert_eq!(here.run(&["publish", "--check", path]).code, 0, "{:?}", here.run(&["publish", "--check", path]));
+    let mut own = manifest();
+    own["version"] = "".into();
+    own["official"] = true.into();
+    own["events"] = json!(["onToolCall", "onToolResult"]);
+    own["capabilities"]["decisions"] = json!(["deny", "ask"]);
+    write(&folder.join("reflex.json"), &own.to_string());
+    write(&folder.join("README.md"), "# tidy\n");
+    write(&folder.join("examples.json"), r#"[{"call": "ls", "says": "deny"}]"#);
+    let said = here.run(&["publish", "--check", path]);
+    assert_eq!(said.code, 1);
+    for lack in [
+        "`version` is missing",
+        "only what ships is",
+        "README.md says nothing",
+        "it declares `onToolResult` and has no such function",
+        "it says pass, and should say deny",
+        "it declares the decision `ask`, and no example shows it",
+        "it has 1 examples",
+    ] {
+        assert!(said.stdout.contains(lack), "{lack}: {}", said.stdout);
+    }
+    // What is answered and not declared is a failure of the module.
+    own["capabilities"]["decisions"] = json!(["ask"]);
+    write(&folder.join("reflex.json"), &own.to_string());
+    write(&folder.join("examples.json"), r#"[{"call": "docker prune", "says": "deny"}]"#);
+    assert!(here.run(&["publish", "--check", path]).stdout.contains("does not declare the decision `deny`"));
+}
+
+#[test]
+fn a_reflex_is_asked_about_a_call_of_any_agent() {
+    let here = Here::new();
+    let ask = |words: &[&str]| here.run(&[&["test", "no-force-push"], words].concat());
+    let said = ask(&["--call", "git push -f", "--agent", "gemini", "--json"]);
+    assert_eq!(said.code, 2, "{said:?}");
+    let row = &said.json()["reflexes"][0];
+    assert_eq!((&row["says"], &row["context"]["agent"]), (&"deny".into(), &"gemini".into()));
+    assert_eq!(ask(&["--call", "git push"]).code, 0);
+    assert_eq!(ask(&["--call", "git push -f", "--with", r#"{"branches": ["x"]}"#]).code, 2);
+    assert_eq!(ask(&["--call", "git push -f origin y", "--with", r#"{"branches": ["x"]}"#]).code, 0);
+    let after = ask(&["--call", "git push -f", "--event", "onToolResult", "--json"]).json();
+    assert_eq!(after["reflexes"][0]["says"], "pass", "{after}");
+    assert_eq!(after["reflexes"][0]["context"]["event"], "onToolResult");
+    let write = r#"{"event": "pre-write", "files": ["/repo/a b.ts"], "content": "x"}"#;
+    assert_eq!(here.run(&["test", "scope-check", "--call", write, "--with", r#"{"allow": []}"#]).code, 2);
+    assert_eq!(here.run(&["test", "ask-on-prod", "--call", "terraform apply"]).code, 3);
+    assert_eq!(ask(&["--call", "{"]).code, 64);
+    assert_eq!(ask(&["--call", "{}"]).code, 1);
+    assert_eq!(here.run(&["test", "npm:left-pad"]).code, 1);
+    assert!(!here.project.join(".reflex").exists());
+}
+
+#[test]
+fn a_registry_is_built_searched_and_taken_from() {
+    let here = Here::new();
+    let folder = here.folder();
+    let registry = here.machine.root().join("our registry");
+    let all = folder.parent().unwrap().to_str().unwrap();
+    let said = here.run(&["catalog", "build", all, "--out", registry.to_str().unwrap()]);
+    assert_eq!((said.code, files(&registry).len()), (0, 2), "{said:?}");
+    let list = registry.to_str().unwrap();
+    let found = here.run(&["catalog", "search", "PRUNE", "--registry", list, "--json"]).json();
+    assert_eq!((&found["reflexes"][0]["name"], &found["reflexes"][0]["official"]), (&"tidy".into(), &false.into()));
+    assert_eq!(here.run(&["catalog", "search", "nothing of that", "--registry", list]).code, 1);
+    assert_eq!(here.run(&["catalog", "build", here.project.to_str().unwrap(), "--out", list]).code, 1);
+    if let Some((code, said)) = here.person(&format!("add tidy --registry {}", quoted(&registry)), "y\n") {
+        assert_eq!(code, 0, "{said}");
+        assert_eq!(here.run(&["test", "tidy"]).stdout, "2 examples played, 0 wrong\n");
+    }
+    let bundle = fs::read_to_string(registry.join("tidy.json")).unwrap();
+    write(&registry.join("tidy.json"), &bundle.replace("Name what.", "Name."));
+    let said = here.run(&["add", "tidy", "--registry", list]);
+    assert!(said.code == 1 && said.stderr.contains("the digest differs"), "{said:?}");
+    write(&registry.join("tidy.json"), &bundle.replace("index.mjs\":", "../../index.mjs\":"));
+    assert!(here.run(&["add", "tidy", "--registry", list]).stderr.contains("no packed reflex"));
+}
+
+#[test]
+fn what_ships_is_found_by_words() {
+    let here = Here::new();
+    let said = here.run(&["catalog", "search", "secrets", "git"]);
+    assert_eq!(said.stdout.lines().count(), 1, "{said:?}");
+    assert!(said.stdout.starts_with("no-env-commit"), "{said:?}");
+    let all = here.run(&["catalog", "search", "--json"]).json();
+    assert_eq!(all["reflexes"].as_array().unwrap().len(), 21);
+}

@@ -1,0 +1,321 @@
+//! Examples of a reflex: a call, what is known of the machine, what the reflex says. Played through the real runtime, in a
+//! world that is only supposed.
+
+use super::package::{MANIFEST, Package};
+use crate::answer::{Host, Mode};
+use crate::view::{self, Seen};
+use reflex_agents::universal;
+use reflex_engine::loopbreaker::{Step, finish};
+use reflex_engine::{Event, Moment, Supposed, World, absolute, fits};
+use reflex_script::{Call, Chain, Handler, Limits, Machine, Outcome, Said};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The time at which examples happen that name none.
+const NOON: &str = "2026-11-21T10:00:00.000Z";
+
+/// Keys of an example.
+const KEYS: [&str; 11] = ["about", "call", "says", "reason", "args", "with", "facts", "after", "at", "writes", "agent"];
+
+/// One example.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Example {
+    /// A command, or a universal event.
+    pub call: Value,
+    /// `pass`, `deny`, `ask` or `modify`.
+    pub says: String,
+    /// What stands in the reason.
+    pub reason: String,
+    /// What a `modify` changes.
+    pub args: Option<Value>,
+    /// The options.
+    pub with: Option<Value>,
+    /// What is known of the machine, as in `reflex eval`.
+    pub facts: Option<Value>,
+    /// Calls of the session before, each with its outcome.
+    pub after: Vec<Value>,
+    /// When it happens.
+    pub at: Option<String>,
+    /// The files that it writes, all of them.
+    pub writes: Option<Value>,
+    /// The agent.
+    pub agent: Option<String>,
+}
+
+/// What became of a call that a reflex was asked about.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Played {
+    /// `pass`, `deny`, `ask` or `modify`.
+    pub says: &'static str,
+    /// Why.
+    pub reason: String,
+    /// What a `modify` changes.
+    pub args: Option<Value>,
+    /// Why it gave no decision, where it gave none.
+    pub problem: Option<String>,
+    /// What it printed.
+    pub printed: Vec<String>,
+    /// The files that it wrote.
+    pub writes: BTreeMap<String, String>,
+    /// What it was shown, with all that it did not declare.
+    pub context: Value,
+}
+
+/// The examples of a reflex: of its manifest, of `examples.json` and every `*.examples.json`.
+///
+/// # Errors
+/// One of them is none.
+pub fn examples(package: &Package) -> Result<Vec<Example>, String> {
+    let own = package.manifest.as_ref().and_then(|manifest| manifest.get("examples"));
+    let mut examples = Vec::new();
+    if let Some(own) = own {
+        examples.extend(list(MANIFEST, own)?);
+    }
+    let is_list = |path: &str| path == "examples.json" || path.ends_with(".examples.json");
+    for (path, text) in package.files.iter().filter(|(path, _)| is_list(path)) {
+        let value: Value = serde_json::from_str(text).map_err(|error| format!("{path}: {error}"))?;
+        examples.extend(list(path, &value)?);
+    }
+    Ok(examples)
+}
+
+fn list(file: &str, value: &Value) -> Result<Vec<Example>, String> {
+    let items = value.as_array().ok_or_else(|| format!("{file}: the examples are no list"))?;
+    let told = |(index, item)| example(item).map_err(|problem| format!("{file}: example {}: {problem}", index + 1));
+    items.iter().enumerate().map(told).collect()
+}
+
+fn example(value: &Value) -> Result<Example, String> {
+    let map = value.as_object().ok_or("it is no object")?;
+    if let Some(unknown) = map.keys().find(|key| !KEYS.contains(&key.as_str())) {
+        return Err(format!("`{unknown}` is not known; there are {}", KEYS.join(", ")));
+    }
+    let text = |key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);
+    let says = text("says").ok_or("`says` is missing")?;
+    if !reflex_script::schema::DECISIONS.contains(&says.as_str()) {
+        return Err(format!("`says` is `{says}`; there are {}", reflex_script::schema::DECISIONS.join(", ")));
+    }
+    Ok(Example {
+        call: map.get("call").cloned().ok_or("`call` is missing")?,
+        says,
+        reason: text("reason").unwrap_or_default(),
+        args: map.get("args").cloned(),
+        with: map.get("with").cloned(),
+        facts: map.get("facts").cloned(),
+        after: map.get("after").and_then(Value::as_array).cloned().unwrap_or_default(),
+        at: text("at"),
+        writes: map.get("writes").cloned(),
+        agent: text("agent"),
+    })
+}
+
+/// Asks a reflex about the call of an example.
+///
+/// # Errors
+/// The reflex or the call cannot be read.
+pub fn play(package: &Package, example: &Example) -> Result<Played, String> {
+    let object = event_object(example)?;
+    let event = universal::read(&object).map_err(|problem| problem.to_string())?;
+    let mut world = universal::supposed(&object, &event).map_err(|problem| problem.to_string())?;
+    world.past = session(example, &object)?;
+    let machine = Arc::new(Pretended::of(&world, &event));
+    let mut module = package.module()?;
+    module.options = example.with.clone().unwrap_or(Value::Null);
+    let (outcome, context) = asked(module, &event, &world, example, Arc::clone(&machine));
+    let writes = machine.written.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    Ok(Played { writes, context, ..of_outcome(&outcome) })
+}
+
+fn asked(
+    module: reflex_script::Module,
+    event: &Event,
+    world: &Supposed,
+    example: &Example,
+    machine: Arc<Pretended>,
+) -> (Outcome, Value) {
+    let judgement = Host::new(Mode::default()).judge_in(event, world);
+    let raw = json!({"call": example.call});
+    let seen = Seen {
+        analysis: &judgement.analysis,
+        world,
+        past: &world.past,
+        risk: judgement.verdict.risk,
+        time: example.at.as_deref().unwrap_or(NOON),
+        raw: &raw,
+    };
+    let context = view::context(event, seen);
+    let handler = if event.moment == Moment::AfterTool { Handler::ToolResult } else { Handler::ToolCall };
+    let call = match handler {
+        Handler::ToolResult => Call::tool_result(context.clone()),
+        Handler::ToolCall => Call::tool_call(context.clone()),
+    };
+    let call = Call { tables: reflex_library::tables(), machine, ..call };
+    (Chain::new(vec![module], Limits::default()).run(call), context)
+}
+
+fn of_outcome(outcome: &Outcome) -> Played {
+    let report = outcome.reports.first();
+    let problem = report.and_then(|report| report.said.as_ref()?.as_ref().err()).map(ToString::to_string);
+    let printed = report.map(|report| report.printed.clone()).unwrap_or_default();
+    let says = outcome.said.name();
+    let (reason, args) = match &outcome.said {
+        Said::Pass => (String::new(), None),
+        Said::Ask { reason } | Said::Deny { reason } => (reason.clone(), None),
+        Said::Modify { args, reason } => (reason.clone(), Some(Value::Object(args.clone()))),
+    };
+    Played { says, reason, args, problem, printed, ..Played::default() }
+}
+
+/// How what was said differs from what the example says; nothing if it does not.
+pub fn difference(example: &Example, played: &Played) -> Option<String> {
+    if let Some(problem) = &played.problem {
+        return Some(problem.clone());
+    }
+    if played.says != example.says {
+        let why = if played.reason.is_empty() { String::new() } else { format!(" ({})", played.reason) };
+        return Some(format!("it says {}{why}, and should say {}", played.says, example.says));
+    }
+    if !played.reason.contains(&example.reason) {
+        return Some(format!("`{}` does not stand in its reason: {}", example.reason, played.reason));
+    }
+    if example.args.is_some() && example.args != played.args {
+        return Some(format!("it changes {}", played.args.as_ref().map(ToString::to_string).unwrap_or_default()));
+    }
+    let writes = json!(played.writes);
+    match &example.writes {
+        Some(wanted) if *wanted != writes => Some(format!("it writes {writes}")),
+        Some(_) | None => None,
+    }
+}
+
+/// The call as a universal event in a supposed project.
+fn event_object(example: &Example) -> Result<Map<String, Value>, String> {
+    let mut object = as_event(&example.call, "pre-command")?;
+    if let Some(facts) = &example.facts {
+        object.insert("facts".into(), facts.clone());
+    }
+    if let Some(agent) = &example.agent {
+        object.insert("engine".into(), agent.as_str().into());
+    }
+    Ok(object)
+}
+
+fn as_event(call: &Value, event: &str) -> Result<Map<String, Value>, String> {
+    let mut object = match call {
+        Value::String(command) => Map::from_iter([("command".to_owned(), Value::from(command.as_str()))]),
+        Value::Object(object) => object.clone(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
+            return Err("a call is a command or an event".into());
+        }
+    };
+    let defaults = [("event", event), ("workspace", "/repo"), ("home", "/home/me"), ("engine", "claude")];
+    for (key, value) in defaults {
+        object.entry(key.to_owned()).or_insert_with(|| value.into());
+    }
+    let workspace = object.get("workspace").cloned().unwrap_or_default();
+    object.entry("cwd").or_insert(workspace);
+    Ok(object)
+}
+
+/// The session before the call.
+fn session(example: &Example, object: &Map<String, Value>) -> Result<Vec<Step>, String> {
+    let host = Host::new(Mode::default());
+    let mut past = Vec::new();
+    for call in &example.after {
+        let mut own = as_event(call, "post-command")?;
+        own.entry("output").or_insert_with(|| "".into());
+        if let Some(facts) = object.get("facts") {
+            own.entry("facts").or_insert_with(|| facts.clone());
+        }
+        let event = universal::read(&own).map_err(|problem| problem.to_string())?;
+        let mut world = universal::supposed(&own, &event).map_err(|problem| problem.to_string())?;
+        world.past.clone_from(&past);
+        finish(&mut past, host.judge_in(&event, &world).step);
+    }
+    Ok(past)
+}
+
+/// The supposed world as reflexes may read and write it.
+struct Pretended {
+    files: BTreeMap<String, String>,
+    variables: BTreeMap<String, String>,
+    home: String,
+    workspace: String,
+    written: Mutex<BTreeMap<String, String>>,
+}
+
+impl Pretended {
+    fn of(world: &Supposed, event: &Event) -> Pretended {
+        let content = |path: &String| {
+            let path = absolute(path, &event.workspace);
+            world.content(&path).map(|text| (path, text))
+        };
+        Pretended {
+            files: world.files.keys().filter_map(content).collect(),
+            variables: world.variables.clone(),
+            home: event.home.clone(),
+            workspace: event.workspace.clone(),
+            written: Mutex::default(),
+        }
+    }
+}
+
+impl Pretended {
+    /// The path, if it was granted: as on a real machine, without links.
+    fn granted(&self, path: &str, granted: &[String]) -> Result<String, String> {
+        let path = absolute(path, &self.workspace);
+        let fits_one = granted.iter().any(|pattern| {
+            let pattern = match pattern.strip_prefix("~/") {
+                Some(rest) => absolute(rest, &self.home),
+                None => absolute(pattern, &self.workspace),
+            };
+            pattern.strip_suffix("/**") == Some(path.as_str()) || fits(&pattern, &path, &self.home)
+        });
+        if fits_one { Ok(path) } else { Err(format!("{path}: this was not granted")) }
+    }
+}
+
+impl Machine for Pretended {
+    fn read(&self, path: &str, granted: &[String]) -> Result<Vec<u8>, String> {
+        let path = self.granted(path, granted)?;
+        self.files.get(&path).map(|text| text.clone().into_bytes()).ok_or_else(|| "there is no such file".into())
+    }
+
+    fn write(&self, path: &str, bytes: &[u8], granted: &[String]) -> Result<(), String> {
+        let path = self.granted(path, granted)?;
+        let shown = match path.strip_prefix(&format!("{}/", self.home)) {
+            Some(below) => format!("~/{below}"),
+            None => path.clone(),
+        };
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        self.written.lock().unwrap_or_else(PoisonError::into_inner).insert(shown, text);
+        Ok(())
+    }
+
+    fn list(&self, path: &str, granted: &[String]) -> Result<Vec<String>, String> {
+        let path = self.granted(path, granted)?;
+        let below = format!("{}/", path.trim_end_matches('/'));
+        let names = self.files.keys().filter_map(|file| file.strip_prefix(&below)?.split('/').next());
+        let mut names: Vec<String> = names.map(str::to_owned).collect();
+        names.dedup();
+        Ok(names)
+    }
+
+    fn kind(&self, path: &str, granted: &[String]) -> Option<&'static str> {
+        let path = self.granted(path, granted).ok()?;
+        let below = format!("{}/", path.trim_end_matches('/'));
+        if self.files.contains_key(&path) {
+            return Some("file");
+        }
+        self.files.keys().any(|file| file.starts_with(&below)).then_some("folder")
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        self.variables.get(name).cloned()
+    }
+
+    fn fetch(&self, _url: &str, _request: (&str, &str), _granted: &[String]) -> Result<(u16, String), String> {
+        Err("there is no network in examples".into())
+    }
+}
