@@ -94,6 +94,29 @@ fn a_person_takes_an_official_reflex_and_puts_it_back() {
 }
 
 #[test]
+fn what_a_person_added_has_a_say_at_once_and_what_others_put_beside_it_has_none() {
+    let here = Here::new();
+    let folder = here.folder();
+    let says = |command: &str| here.machine.hook().input(support::bash(&here.project, command)).run();
+    let Some((code, said)) = here.person(&format!("add {}", quoted(&folder)), "y\n") else { return };
+    assert!(code == 0 && said.contains("tidy is added\r"), "{said}");
+    assert!(says("docker prune").stdout.contains("Name what."), "{:?}", says("docker prune"));
+    assert_eq!(says("docker ps"), Said::silence());
+    // With a second one, and without it again, the first still counts.
+    assert_eq!(here.person("add no-curl-bash", "y\n").unwrap().0, 0);
+    assert!(says("docker prune -a").stdout.contains("Name what."));
+    assert!(here.person("remove no-curl-bash", "y\n").unwrap().1.contains("is removed\r"));
+    assert!(says("docker prune -f").stdout.contains("Name what."));
+    // Somebody writes another one into the list, and a person adds a third: the other was seen by nobody.
+    write(&here.own("other.mjs"), MODULE);
+    write(&here.own("config.json"), r#"{"reflexes": ["./reflexes/tidy", "./other.mjs"]}"#);
+    let (code, said) = here.person("add no-rm-rf", "y\n").unwrap();
+    assert!(code == 0 && said.contains("nobody has accepted all that is listed here"), "{said}");
+    let said = says("docker prune --all");
+    assert!(said.stdout.contains("changed after somebody had accepted them"), "{said:?}");
+}
+
+#[test]
 fn without_a_yes_nothing_is_added() {
     let here = Here::new();
     let Some((code, said)) = here.person("add no-secrets", "n\n") else { return };

@@ -31,7 +31,6 @@ pub(crate) struct Seen<'a> {
 }
 
 /// The whole context; each module is shown what it declares of it.
-#[cfg_attr(not(test), expect(dead_code, reason = "examples are played with it"))]
 pub(crate) fn context(event: &Event, seen: Seen<'_>) -> Value {
     let mut context = base(event, seen);
     let mut view = known(event, seen);

@@ -1,5 +1,6 @@
 //! `reflex reflexes`: take reflexes, look at them, write one, try it, give it away.
 
+mod accept;
 mod catalog;
 mod check;
 mod list;

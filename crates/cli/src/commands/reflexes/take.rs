@@ -1,5 +1,6 @@
 //! `reflexes add`, `remove`, `update`: what decides over calls is changed by a person who saw it, and by nobody else.
 
+use super::accept::Before;
 use super::{Here, failed, show};
 use crate::commands::approve::{confirmed, person, record};
 use crate::commands::{print, text};
@@ -75,16 +76,18 @@ fn carry_out(here: &Here, plan: &Plan) -> u8 {
         return status::FOUND;
     }
     match taken(here, plan, &person.name) {
-        Ok(()) => {
-            print(&format!("{name} is added"));
+        Ok(accepted) => {
+            print(&format!("{name} is added{}", condition(accepted)));
             status::OK
         }
         Err(problem) => failed(&problem),
     }
 }
 
-fn taken(here: &Here, plan: &Plan, by: &str) -> Result<(), String> {
+/// Writes it down; gives whether all that is listed there counts now.
+fn taken(here: &Here, plan: &Plan, by: &str) -> Result<bool, String> {
     let (home, package) = (&plan.home, &plan.package);
+    let before = Before::of(here, home);
     let digest = package.digest();
     let fields = json!({"reflex": package.name, "from": plan.origin.shown(), "digest": digest, "by": by,
         "capabilities": package.manifest.as_ref().and_then(|manifest| manifest.get("capabilities"))});
@@ -97,7 +100,16 @@ fn taken(here: &Here, plan: &Plan, by: &str) -> Result<(), String> {
     home.set(&Entry { source: source.clone(), with: plan.with.clone() })?;
     let from = written(home, &plan.origin);
     let version = package.text("version").to_owned();
-    home.keep(&Locked { name: package.name.clone(), entry: source, from, version, digest }, package)
+    home.keep(&Locked { name: package.name.clone(), entry: source, from, version, digest }, package)?;
+    before.with(here, home, Some(package), by)
+}
+
+/// What is still to be done by a person.
+fn condition(accepted: bool) -> &'static str {
+    match accepted {
+        true => "",
+        false => "; nobody has accepted all that is listed here: look at it with `reflex trust`",
+    }
 }
 
 /// How the list names what lies beside it already and needs no copy.
@@ -137,11 +149,14 @@ pub(super) fn remove(matches: &ArgMatches) -> u8 {
         print("nothing is removed");
         return status::FOUND;
     }
-    let done = record(&store, "reflex-removed", json!({"reflex": name, "by": person.name}))
-        .and_then(|()| home.remove(&entry.source, &name));
+    let done = record(&store, "reflex-removed", json!({"reflex": name, "by": person.name})).and_then(|()| {
+        let before = Before::of(&here, &home);
+        home.remove(&entry.source, &name)?;
+        before.with(&here, &home, None, &person.name)
+    });
     match done {
-        Ok(()) => {
-            print(&format!("{} is removed", visible(&name)));
+        Ok(accepted) => {
+            print(&format!("{} is removed{}", visible(&name), condition(accepted)));
             status::OK
         }
         Err(problem) => failed(&problem),
@@ -197,8 +212,8 @@ fn renewed(here: &Here, home: &Home, locked: &Locked) -> Result<u8, String> {
         return Ok(status::FOUND);
     }
     let with = home.named(&locked.name).ok().and_then(|entry| entry.with);
-    taken(here, &Plan { home: home.clone(), origin, package, with }, &person.name)?;
-    print(&format!("{} is taken", visible(&locked.name)));
+    let accepted = taken(here, &Plan { home: home.clone(), origin, package, with }, &person.name)?;
+    print(&format!("{} is taken{}", visible(&locked.name), condition(accepted)));
     Ok(status::OK)
 }
 
