@@ -34,21 +34,21 @@ pub(crate) struct Seen<'a> {
 pub(crate) fn context(event: &Event, seen: Seen<'_>) -> Value {
     let mut context = base(event, seen);
     let mut view = known(event, seen);
-    if let Value::Object(view) = &mut view {
-        view.remove("__lazy");
-        view.insert("history".into(), seen.past.iter().map(past).collect());
-        view.extend(git(event, seen.world).map(|git| ("git".to_owned(), git)));
+    if let (Value::Object(context), Value::Object(own)) = (&mut context, &mut view) {
+        own.remove("__lazy");
+        own.insert("history".into(), seen.past.iter().map(past).collect());
+        own.extend(git(event, seen.world).map(|git| ("git".to_owned(), git)));
+        context.insert("paths".into(), paths(event, seen).into());
+        context.insert("reflex".into(), view);
     }
-    context["paths"] = paths(event, seen).into();
-    context["reflex"] = view;
     context
 }
 
 /// The context without what costs something to know: `paths` and `reflex`.
 pub(crate) fn base(event: &Event, seen: Seen<'_>) -> Value {
-    let command = event.actions.iter().find_map(|action| match action {
-        Action::Shell { command, .. } => Some(command.as_str()),
-        _ => None,
+    let command = event.actions.iter().find_map(|action| {
+        let Action::Shell { command, .. } = action else { return None };
+        Some(command.as_str())
     });
     let name = if event.moment == Moment::AfterTool { "onToolResult" } else { "onToolCall" };
     let mut context = json!({

@@ -110,10 +110,11 @@ impl Package {
             return None;
         }
         let index = ENDS.iter().find_map(|end| own(&format!("index.{end}")));
-        index.or_else(|| match self.files.as_slice() {
+        let only = match self.files.as_slice() {
             [(only, _)] => Some(only.as_str()),
             _ => None,
-        })
+        };
+        index.or(only)
     }
 
     /// What names exactly these files.
