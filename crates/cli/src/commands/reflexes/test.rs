@@ -6,7 +6,7 @@ use crate::status;
 use crate::visible::visible;
 use clap::{Arg, ArgMatches, Command};
 use reflex_host::catalog::{Example, Home, Origin, Package, Played, difference, examples, name_of, play};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::io::Read;
 use std::path::Path;
 
@@ -139,19 +139,17 @@ fn made_up(matches: &ArgMatches, call: &str) -> Result<Example, String> {
 }
 
 fn with_event(call: Value, event: &str) -> Value {
-    match call {
-        Value::Object(mut call) => {
-            call.insert("event".into(), event.into());
-            Value::Object(call)
+    let mut own = match call {
+        Value::Object(own) => own,
+        command @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
+            Map::from_iter([("command".to_owned(), command)])
         }
-        command => {
-            let mut call = json!({"event": event, "command": command});
-            if let (true, Value::Object(call)) = (event.contains("esult") || event.starts_with("post"), &mut call) {
-                call.insert("output".into(), "".into());
-            }
-            call
-        }
+    };
+    own.insert("event".into(), event.into());
+    if event.contains("esult") || event.starts_with("post") {
+        own.entry("output").or_insert_with(|| "".into());
     }
+    Value::Object(own)
 }
 
 fn read_input() -> Result<String, String> {
