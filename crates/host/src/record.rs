@@ -93,15 +93,16 @@ impl<'a> Scribe<'a> {
     /// What became of reflexes; what they printed and why they failed may quote a call.
     pub(crate) fn reflexes(&self, reports: &[Value]) -> Value {
         let clean = |report: &Value| {
-            let mut report = report.clone();
-            if let Some(failed) = report.get("failed").and_then(Value::as_str) {
-                report["failed"] = self.clean(failed).into();
+            let mut report = report.as_object().cloned().unwrap_or_default();
+            if let Some(failed) = report.get("failed").and_then(Value::as_str).map(|failed| self.clean(failed)) {
+                report.insert("failed".into(), failed.into());
             }
-            if let Some(printed) = report.get("printed").and_then(Value::as_array) {
+            let printed = report.get("printed").and_then(Value::as_array).cloned();
+            if let Some(printed) = printed {
                 let lines = printed.iter().filter_map(Value::as_str).map(|line| self.clean(line));
-                report["printed"] = if self.structure_only { json!(lines.count()) } else { lines.collect() };
+                report.insert("printed".into(), if self.structure_only { json!(lines.count()) } else { lines.collect() });
             }
-            report
+            Value::Object(report)
         };
         reports.iter().map(clean).collect()
     }

@@ -82,9 +82,10 @@ impl<'a> Detector<'a> {
             raw: &Value::Null,
         };
         let mut context = view::base(seen.event, known);
-        context["raw"] = self.raw.clone();
+        let mut put = |key: &str, value: Value| context.as_object_mut().map(|fields| fields.insert(key.into(), value));
+        put("raw", self.raw.clone());
         if let Some(Action::Shell { command, .. }) = action.and_then(|action| seen.event.actions.get(action)) {
-            context["command"] = command.as_str().into();
+            put("command", command.as_str().into());
         }
         let call = Call {
             handler,
@@ -164,16 +165,14 @@ impl<'a> Detector<'a> {
         let mut all = self.reflexes.lodged.iter().flat_map(|lodged| &lodged.modules);
         let digest = all.nth(report.index).map_or("", |(_, digest)| digest.as_str());
         let digest = digest.trim_start_matches("sha256:").get(..16).unwrap_or("");
-        let mut note = json!({"name": report.module, "digest": digest});
-        match &report.said {
+        let said = match &report.said {
             None => return,
-            Some(Ok(said)) => note["says"] = said.name().into(),
-            Some(Err(problem)) => note["failed"] = problem.to_string().into(),
-        }
-        if !report.printed.is_empty() {
-            note["printed"] = report.printed.clone().into();
-        }
-        self.reports.borrow_mut().push(note);
+            Some(Ok(said)) => ("says".to_owned(), Value::from(said.name())),
+            Some(Err(problem)) => ("failed".to_owned(), Value::from(problem.to_string())),
+        };
+        let printed = (!report.printed.is_empty()).then(|| ("printed".to_owned(), json!(report.printed)));
+        let named = [("name".to_owned(), json!(report.module)), ("digest".to_owned(), json!(digest)), said];
+        self.reports.borrow_mut().push(Value::Object(named.into_iter().chain(printed).collect()));
     }
 }
 
