@@ -4,7 +4,6 @@ use crate::analyze::Analysis;
 use crate::event::{Action, Event};
 use crate::facts::Facts;
 use crate::finding::{Finding, Severity};
-use crate::layers::Policy;
 use crate::path::absolute;
 use crate::quote;
 
@@ -24,8 +23,6 @@ pub struct Seen<'a> {
     pub findings: &'a [Finding],
     /// What is asked of the machine.
     pub(crate) facts: &'a Facts<'a>,
-    /// What a severity is worth.
-    pub policy: &'a Policy,
 }
 
 /// More paths of one call are not named.

@@ -126,7 +126,7 @@ fn judge_once(
     findings.extend(rules::inspect(policy, &facts));
     findings.extend(layers::broken(policy, &facts));
     watch.stop("rules");
-    let more = further(&Seen { event, analysis: &analysis, facts: &facts, findings: &findings, policy });
+    let more = further(&Seen { event, analysis: &analysis, facts: &facts, findings: &findings });
     if !more.is_empty() {
         findings.extend(more);
         watch.stop("reflexes");
@@ -175,7 +175,7 @@ pub fn overhear_with(
     watch.stop("loopbreaker");
     findings.extend(rules::inspect(policy, &facts));
     watch.stop("rules");
-    let more = further(&Seen { event, analysis: &analysis, facts: &facts, findings: &findings, policy });
+    let more = further(&Seen { event, analysis: &analysis, facts: &facts, findings: &findings });
     if !more.is_empty() {
         findings.extend(more);
         watch.stop("reflexes");

@@ -100,7 +100,8 @@ impl<'a> Scribe<'a> {
             let printed = report.get("printed").and_then(Value::as_array).cloned();
             if let Some(printed) = printed {
                 let lines = printed.iter().filter_map(Value::as_str).map(|line| self.clean(line));
-                report.insert("printed".into(), if self.structure_only { json!(lines.count()) } else { lines.collect() });
+                report
+                    .insert("printed".into(), if self.structure_only { json!(lines.count()) } else { lines.collect() });
             }
             Value::Object(report)
         };

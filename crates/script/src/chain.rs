@@ -149,8 +149,9 @@ impl Chain {
     }
 }
 
-/// The stack of the thread: the interpreter's own and what the bridge needs.
-const STACK: usize = 1 << 20;
+/// The stack of the thread: the interpreter's own and what the reader of commands needs. Pages that are never touched
+/// cost nothing.
+const STACK: usize = 16 << 20;
 
 impl Outcome {
     /// Takes what a module said; gives whether nothing after it can count.

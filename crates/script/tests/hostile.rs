@@ -149,6 +149,15 @@ fn depth_is_counted() {
 }
 
 #[test]
+fn a_command_nested_without_end_is_read() {
+    for part in ["$(", "(", "{ ", "`", "bash -c '", "eval \\\"", "if ", "a=${b:-", "<(", "[[ ("] {
+        finds_nothing(&format!(
+            "const {{ parseCommand }} = await import('@agentreflex/core'); parseCommand(\"{part}\".repeat(2000))"
+        ));
+    }
+}
+
+#[test]
 fn what_is_said_is_counted() {
     check("return { action: 'deny', reason: 'x'.repeat(1e6) }", &cut(Limit::Output));
     check("return { action: 'modify', args: { command: 'x'.repeat(1e6) } }", &cut(Limit::Output));
@@ -301,7 +310,8 @@ fn what_cannot_be_loaded_is_told_and_the_next_is_asked() {
         let first = outcome.reports[0].said.clone();
         assert!(matches!(first, Some(Err(_))), "{source}: {first:?}");
         assert_eq!(outcome.reports[1].said, Some(Ok(Said::Deny { reason: "guard".into() })), "{source}");
-        assert!(matches!(&outcome.said, Said::Ask { reason } if reason.contains("`hostile`")), "{source}");
+        assert_eq!(outcome.by, Some(1), "{source}");
+        assert!(matches!(&outcome.failed[0].1, Said::Ask { reason } if reason.contains("`hostile`")), "{source}");
     }
     for source in [
         "for (;;) {}",

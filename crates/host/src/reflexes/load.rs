@@ -145,13 +145,11 @@ impl Reader<'_> {
             let named = |(path, text): &(String, String)| file(format!("{}/{path}", taken.package.name), text.clone());
             lodged.files.extend(taken.package.files.iter().map(named));
         }
-        if self.authority == Authority::Project
-            && taken.iter().any(|(_, taken)| taken.as_ref().is_ok_and(|taken| !taken.official))
-        {
-            lodged.untrusted = self.untrusted(&lodged.files);
-        }
+        let untrusted = if self.authority == Authority::Project { self.untrusted(&lodged.files) } else { None };
+        let brings_code = taken.iter().any(|(_, taken)| taken.as_ref().is_ok_and(|taken| !taken.official));
+        lodged.untrusted = untrusted.filter(|_| brings_code);
         for (entry, taken) in taken {
-            self.place(&entry, taken, &mut lodged);
+            self.place(&entry, taken, (&mut lodged, untrusted));
         }
         lodged
     }
@@ -164,13 +162,18 @@ impl Reader<'_> {
         }
     }
 
-    fn place(&self, entry: &Entry, taken: Result<Taken, String>, lodged: &mut Lodged) {
+    fn place(
+        &self,
+        entry: &Entry,
+        taken: Result<Taken, String>,
+        (lodged, untrusted): (&mut Lodged, Option<Untrusted>),
+    ) {
         let module = taken.and_then(|taken| {
-            if lodged.untrusted.is_some() && !taken.official {
+            if untrusted.is_some() && !taken.official {
                 return Ok(None);
             }
             let digest = taken.package.digest();
-            let granted = self.granted(&taken, &digest, lodged.untrusted);
+            let granted = self.granted(&digest, untrusted);
             self.module(&taken.package, entry, granted).map(|module| Some((module, digest)))
         });
         match module {
@@ -184,11 +187,8 @@ impl Reader<'_> {
 
     /// What was granted: with a workspace's files a person accepts what they ask for, with a user's own `reflexes add`
     /// writes it down with the digest of exactly these files.
-    fn granted(&self, taken: &Taken, digest: &str, untrusted: Option<Untrusted>) -> bool {
+    fn granted(&self, digest: &str, untrusted: Option<Untrusted>) -> bool {
         match self.authority {
-            Authority::Project if taken.official => {
-                trust::accepted_as(self.store, &subject(self.workspace, self.folder)).is_some() && untrusted.is_none()
-            }
             Authority::Project => untrusted.is_none(),
             Authority::User | Authority::Managed => {
                 let home = Home::of_user(self.folders);
