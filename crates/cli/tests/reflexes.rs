@@ -396,6 +396,38 @@ fn a_registry_is_built_searched_and_taken_from() {
 }
 
 #[test]
+fn no_command_of_an_agent_fetches_prints_data_or_writes_over_the_guards_files() {
+    let here = Here::new();
+    let asked = here.machine.root().join("asked");
+    let fake = format!("#!/bin/sh\ntouch {}\n", quoted(&asked));
+    let path = with_program(&here.machine, "npm", &fake);
+    with_program(&here.machine, "git", &fake);
+    for source in ["npm:tidy", "git+https://evil.example/?secret"] {
+        for show in [&["add", source][..], &["add", source, "--show"]] {
+            let words = ["reflexes"].iter().chain(show);
+            let said = here.machine.reflex(words).folder(&here.project).env("PATH", &path).run();
+            assert!(said.code == 1 && said.stderr.contains("is not fetched"), "{said:?}");
+        }
+    }
+    assert!(!asked.exists());
+    let folder = here.folder();
+    write(&folder.join("secrets.json"), r#"{"key": "hunter2"}"#);
+    let said = here.run(&["add", folder.to_str().unwrap(), "--show"]);
+    assert!(said.code == 0 && said.stdout.contains("onToolCall") && !said.stdout.contains("hunter2"), "{said:?}");
+    let data = here.machine.root().join("data");
+    write(&data.join("config.json"), "{}");
+    assert!(here.run(&["add", data.to_str().unwrap(), "--show"]).stderr.contains("there is no module in it"));
+    let all = folder.parent().unwrap().to_str().unwrap().to_owned();
+    for (out, text) in [(here.own("x"), None), (here.project.join("site"), Some("mine"))] {
+        text.into_iter().for_each(|text| write(&out.join("tidy.json"), text));
+        let said = here.run(&["catalog", "build", &all, "--out", out.to_str().unwrap()]);
+        assert!(said.code == 1 && said.stderr.contains("neither an empty folder"), "{said:?}");
+    }
+    let build = here.machine.bash(&here.project, "reflex reflexes catalog build all --out .reflex").answer();
+    assert_eq!(build.0, "deny", "{build:?}");
+}
+
+#[test]
 fn what_ships_is_found_by_words() {
     let here = Here::new();
     let said = here.run(&["catalog", "search", "secrets", "git"]);

@@ -29,7 +29,8 @@ export default defineReflex({
       if (header === undefined || actions.length > 1) {
         return deny(`${action.path} needs a licence header${header === undefined ? "" : `: ${header}`}`);
       }
-      return modify({ content: withHeader(text, header, style) }, "The licence header was added.");
+      const content = withHeader(text, header, style);
+      return modify({ content }, `${action.path} needs a licence header. Write it so: ${content.slice(0, 200)}`);
     }
     return pass();
   },

@@ -1,6 +1,6 @@
 //! Where a person says that a reflex is to be had: the catalog, a folder, a file, an archive, npm, git.
 
-use super::package::Package;
+use super::package::{MODULES, Package};
 use super::registry;
 use super::unpack::unpack;
 use std::fs;
@@ -32,9 +32,6 @@ pub enum Origin {
         folder: String,
     },
 }
-
-/// Ends of the names of modules.
-const MODULES: [&str; 6] = ["js", "mjs", "cjs", "ts", "mts", "cts"];
 
 impl Origin {
     /// What a word on the command line means. A bare name is one of the catalog (or of the registry that is given) and
@@ -91,6 +88,16 @@ impl Origin {
         match written.strip_prefix("registry:").and_then(|rest| rest.rsplit_once('#')) {
             Some((file, name)) => Ok(Origin::Registry(base.join(file), name.to_owned())),
             None => Origin::named(written, base, None),
+        }
+    }
+
+    /// Whether another machine is asked for it: only a person does that.
+    pub fn is_remote(&self) -> bool {
+        match self {
+            Origin::Npm(_) | Origin::Git { .. } => true,
+            Origin::Official(_) | Origin::Registry(..) | Origin::Folder(_) | Origin::File(_) | Origin::Archive(_) => {
+                false
+            }
         }
     }
 

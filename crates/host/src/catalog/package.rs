@@ -25,6 +25,9 @@ const DEEPEST: usize = 8;
 /// Ends of the names of files that belong to a reflex.
 const ENDS: [&str; 8] = ["js", "mjs", "cjs", "ts", "mts", "cts", "json", "md"];
 
+/// Ends of the names of modules.
+pub(super) const MODULES: [&str; 6] = ["js", "mjs", "cjs", "ts", "mts", "cts"];
+
 /// What lies beside modules and is none of them.
 const ASIDE: [&str; 4] = ["node_modules", "package-lock.json", "tsconfig.json", "target"];
 
@@ -102,18 +105,16 @@ impl Package {
     /// The module whose default export is the reflex.
     pub fn entry(&self) -> Option<&str> {
         let named = self.manifest.as_ref().and_then(|manifest| manifest.get("entry")).and_then(Value::as_str);
-        let own = |path: &str| self.files.iter().map(|(own, _)| own.as_str()).find(|own| *own == path);
+        let own = |path: &str| self.code().map(|(own, _)| own).find(|own| *own == path);
         if let Some(named) = named {
             return own(named.strip_prefix("./").unwrap_or(named));
         }
         if self.manifest.is_some() {
             return None;
         }
-        let index = ENDS.iter().find_map(|end| own(&format!("index.{end}")));
-        let only = match self.files.as_slice() {
-            [(only, _)] => Some(only.as_str()),
-            _ => None,
-        };
+        let index = MODULES.iter().find_map(|end| own(&format!("index.{end}")));
+        let mut modules = self.code().map(|(path, _)| path);
+        let only = modules.next().filter(|_| modules.next().is_none());
         index.or(only)
     }
 

@@ -74,6 +74,7 @@ pub fn build(folder: &Path, into: &Path) -> Result<usize, String> {
         return Err(format!("{}: no folder in it has a {MANIFEST}", folder.display()));
     }
     let told = |error: std::io::Error| format!("{}: {error}", into.display());
+    is_ours(into)?;
     fs::create_dir_all(into).map_err(told)?;
     for package in &packages {
         let files: Map<String, Value> =
@@ -84,6 +85,20 @@ pub fn build(folder: &Path, into: &Path) -> Result<usize, String> {
     let list = json!({"version": 1, "reflexes": packages.iter().map(line).collect::<Vec<_>>()});
     fs::write(into.join(LIST), format!("{list:#}\n")).map_err(told)?;
     Ok(packages.len())
+}
+
+/// Only an empty folder and one with a list are written into: a reflex called `config` shall replace no `config.json`.
+fn is_ours(into: &Path) -> Result<(), String> {
+    let is_empty = fs::read_dir(into).map_or(true, |mut entries| entries.next().is_none());
+    let whole = std::path::absolute(into).unwrap_or_else(|_| into.to_owned());
+    let parts: Vec<&str> = whole.components().filter_map(|part| part.as_os_str().to_str()).collect();
+    let above = [".config", "state", ".cache", "etc"];
+    let is_own = |pair: &[&str]| matches!(pair, [folder, "reflex"] if above.contains(folder));
+    let is_guard = parts.contains(&".reflex") || parts.windows(2).any(is_own);
+    if is_guard || !(is_empty || into.join(LIST).is_file()) {
+        return Err(format!("{}: this is neither an empty folder nor one with a {LIST}", into.display()));
+    }
+    Ok(())
 }
 
 /// A reflex of a registry, with the digest that the list promises.

@@ -3,7 +3,7 @@
 use crate::commands::print;
 use crate::paint::Paint;
 use crate::visible::visible;
-use reflex_host::catalog::Package;
+use reflex_host::catalog::{MANIFEST, Package};
 use similar::{ChangeTag, TextDiff};
 
 /// Its name, what it says about itself and what it may do.
@@ -51,6 +51,12 @@ pub(super) fn files(package: &Package, before: Option<&Package>) {
     for (path, text) in &package.files {
         let old = before.map_or("", |before| before.file(path).unwrap_or(""));
         if old == text && before.is_some() {
+            continue;
+        }
+        // Data beside the modules may be nobody's to print.
+        let is_data = path.ends_with(".json") && path != MANIFEST && !path.ends_with("examples.json");
+        if is_data {
+            print(&format!("{} ({} lines of data)", paint.bold(&visible(path)), text.lines().count()));
             continue;
         }
         print(&paint.bold(&visible(path)));

@@ -48,7 +48,7 @@ fn plan(matches: &ArgMatches, here: &Here) -> Result<Plan, String> {
     let beside = home.path(written).filter(|path| !here.cwd.join(written).exists() && path.exists());
     let base = if beside.is_some() { home.folder.as_path() } else { here.cwd.as_path() };
     let origin = Origin::named(written, base, registry.as_deref())?;
-    let package = origin.fetch()?;
+    let package = fetched(here, &origin)?;
     let wrong = problems(&package, with.as_ref());
     if !wrong.is_empty() {
         return Err(format!("this is no reflex that can be taken: {}", wrong.join("; ")));
@@ -64,6 +64,14 @@ fn plan(matches: &ArgMatches, here: &Here) -> Result<Plan, String> {
         return Err(format!("another reflex `{}` is listed already; remove it first", package.name));
     }
     Ok(Plan { home, origin, package, with })
+}
+
+/// Another machine is asked by a person only: what is asked for tells it something.
+fn fetched(here: &Here, origin: &Origin) -> Result<Package, String> {
+    if origin.is_remote() && person(&here.host.store(), "reflexes add", &origin.shown()).is_none() {
+        return Err(format!("{} is not fetched", origin.shown()));
+    }
+    origin.fetch()
 }
 
 fn carry_out(here: &Here, plan: &Plan) -> u8 {
@@ -187,7 +195,7 @@ pub(super) fn update(matches: &ArgMatches) -> u8 {
 /// Looks at one; what changed needs a yes of its own.
 fn renewed(here: &Here, home: &Home, locked: &Locked) -> Result<u8, String> {
     let origin = Origin::again(&locked.from, &home.folder)?;
-    let package = origin.fetch()?;
+    let package = fetched(here, &origin)?;
     if package.name != locked.name {
         return Err(format!("it is called `{}` now; add that, and remove this", package.name));
     }
