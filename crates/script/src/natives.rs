@@ -71,6 +71,11 @@ const PARTS: [(&[&str], &str); 4] = [
     (&["process", "fetch"], include_str!("js/process.js")),
 ];
 
+/// Whether a text names something that one of these scripts gives.
+pub(crate) fn has_parts(text: &str) -> bool {
+    PARTS.iter().any(|(words, _)| words.iter().any(|word| text.contains(word)))
+}
+
 /// Gives a context our functions.
 pub(crate) fn add(ctx: &Ctx<'_>, tools: &Rc<Tools>, module: &Module) -> Result<()> {
     let globals = ctx.globals();

@@ -6,6 +6,7 @@ use crate::chain::Limits;
 use crate::loader::Files;
 use crate::module::Module;
 use crate::natives::{self, Tools};
+use rquickjs::context::intrinsic::{Eval, Json, Promise as Promises, RegExp, RegExpCompiler};
 use rquickjs::{
     CatchResultExt, CaughtError, Context, Ctx, Function, Module as Script, Object, Promise, Runtime, Value,
 };
@@ -64,12 +65,47 @@ fn within(module: &Module, call: &Arc<Call>, limits: Limits, tools: &Rc<Tools>) 
     })));
     let files = Files::of(module);
     runtime.set_loader(files.clone(), files);
-    let context = Context::full(&runtime).map_err(no_room)?;
+    let context = if needs_all(module) { Context::full(&runtime) } else { Context::custom::<Few>(&runtime) };
+    let context = context.map_err(no_room)?;
     context.with(|ctx| {
         let desk = Desk { ctx: &ctx, tools, limits };
         natives::add(&ctx, tools, module).catch(&ctx).map_err(|error| desk.problem(error, Problem::Load))?;
         desk.answer(module, call)
     })
+}
+
+/// What every module has. All that the language has besides takes as long to set up again.
+type Few = (Eval, RegExpCompiler, RegExp, Json, Promises);
+
+/// Words without which a module cannot mean the rest: its names, and what reaches a name that is put together.
+const ALL: [&str; 23] = [
+    "Date",
+    "Map",
+    "Set",
+    "Proxy",
+    "Weak",
+    "Int",
+    "Uint",
+    "Float",
+    "Buffer",
+    "View",
+    "Atomics",
+    "performance",
+    "Exception",
+    "globalThis",
+    "eval",
+    "Function",
+    "constructor",
+    "import(",
+    "fs",
+    "crypto",
+    "Text",
+    "structuredClone",
+    "process",
+];
+
+fn needs_all(module: &Module) -> bool {
+    module.files.iter().any(|(_, text)| ALL.iter().any(|word| text.contains(word)) || natives::has_parts(text))
 }
 
 /// An interpreter with what is counted of it.

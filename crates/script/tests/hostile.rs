@@ -69,6 +69,9 @@ fn check(body: &str, expected: &dyn Fn(&Result<Said, Problem>) -> bool) {
     let source = format!("export default {{ name: 'h', async onToolCall(ctx) {{ {body} }} }}");
     let (outcome, machine) = asked(&source, limits());
     assert!(expected(said(&outcome)), "{body}: {:?}", outcome.reports[0]);
+    // The same where the interpreter is set up with all that the language has.
+    let (outcome, _) = asked(&format!("{source}; // globalThis"), limits());
+    assert!(expected(said(&outcome)), "with all: {body}: {:?}", outcome.reports[0]);
     assert_eq!(outcome.reports[1].said, Some(Ok(Said::Deny { reason: "guard".into() })), "{body}");
     assert_eq!(*machine.asked.lock().unwrap(), Vec::<String>::new(), "{body}");
 }
