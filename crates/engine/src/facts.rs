@@ -556,8 +556,16 @@ impl<'a> Facts<'a> {
             "untracked" | "ignored-data" if self.is_link(effect, target, &real) => Truth::No,
             "untracked" => self.names(self.lasting(path, self.world.untracked(path, untracked_kind(effect))), target),
             "ignored-data" => self.names(self.lasting(path, self.world.untracked(path, Untracked::Ignored)), target),
+            "from-before" => truth(self.is_from_before(path)),
             _ => Truth::Unknown,
         }
+    }
+
+    /// Whether what git does not have of the file is older than the session: all of it, or its last changes.
+    fn is_from_before(&self, path: &str) -> Known<bool> {
+        let age = self.world.age(path)?;
+        let has_old = age.is_older && (age.is_untouched || self.world.is_tracked(path) == Some(false));
+        Some(has_old)
     }
 
     fn is_commit(&self, path: &str, target: &Target) -> bool {

@@ -56,7 +56,7 @@ pub use scripts::{Script, Usage};
 pub use secret::{Secret, find as find_secrets, redact, redacted};
 pub use sentinel::Weighed;
 pub use truth::Truth;
-pub use world::{Known, MOST_CONTENT, Names, Real, Supposed, SupposedGit, Untracked, World};
+pub use world::{Age, Known, MOST_CONTENT, Names, Real, Supposed, SupposedGit, Untracked, World};
 
 use loopbreaker::Step;
 use reflex_tables::Node;

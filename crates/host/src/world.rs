@@ -5,7 +5,7 @@ use crate::git::{Fact, Ignored, Repository};
 use crate::store::Store;
 use crate::store::session::Whose;
 use reflex_engine::loopbreaker::Step;
-use reflex_engine::{Known, MOST_CONTENT, Names, Real, Remnant, Tick, Untracked, World, fits, is_within};
+use reflex_engine::{Age, Known, MOST_CONTENT, Names, Real, Remnant, Tick, Untracked, World, fits, is_within};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -212,6 +212,16 @@ impl World for LocalWorld<'_> {
 
     fn remnants(&self) -> Vec<Remnant> {
         self.session.map(|(store, whose)| store.remnants(whose)).unwrap_or_default()
+    }
+
+    fn age(&self, path: &str) -> Known<Age> {
+        let (store, whose) = self.session?;
+        let begun = store.begun(whose);
+        let data = Path::new(path).symlink_metadata().ok().filter(std::fs::Metadata::is_file)?;
+        let written = data.modified().ok()?;
+        // When a file was made is not kept by every file system.
+        let made = data.created().unwrap_or(written);
+        Some(Age { is_older: made < begun, is_untouched: written < begun })
     }
 
     fn uncommitted(&self, path: &str) -> Known<Names> {

@@ -172,7 +172,8 @@ fn names_of_program(entry: &Entry) -> Vec<String> {
     aliases.iter().filter_map(Value::as_str).map(str::to_owned).chain([entry.name.clone()]).collect()
 }
 
-const FACTS: [&str; 14] = [
+const FACTS: [&str; 15] = [
+    "from-before",
     "fetched",
     "secret-seen",
     "production",

@@ -6,9 +6,10 @@ use reflex_engine::loopbreaker::{Deed, End, Step, finish};
 use rustix::fs::{FlockOperation, flock};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 
 /// So many calls are remembered.
 pub const WINDOW: usize = 50;
@@ -283,6 +284,20 @@ impl Store {
         if read.is_ok() { History { text } } else { History::default() }
     }
 
+    /// When the session's first call came, as far as it is remembered: of all its agents, for a subagent's is later.
+    /// Now, if there was none.
+    pub fn begun(&self, whose: Whose<'_>) -> SystemTime {
+        let first = |whose: Whose<'_>| {
+            let file = File::open(self.sessions().join(whose.file())).ok()?;
+            let mut line = String::new();
+            BufReader::new(file).read_line(&mut line).ok()?;
+            Some(Call::of(line.trim_end_matches('\n'))?.time)
+        };
+        let of_all = Whose { role: None, subagent: None, ..whose };
+        let first = [first(whose), first(of_all)].into_iter().flatten().min();
+        first.map_or_else(SystemTime::now, |time| SystemTime::UNIX_EPOCH + Duration::from_millis(time))
+    }
+
     /// Remembers one more call.
     ///
     /// # Errors
@@ -305,7 +320,8 @@ impl Store {
         if text.lines().count() <= MOST_LINES {
             return Ok(());
         }
-        let kept: String = newest(&text).flat_map(|line| [line, "\n"]).collect();
+        // The first line tells when the session began.
+        let kept: String = text.lines().take(1).chain(newest(&text)).flat_map(|line| [line, "\n"]).collect();
         // In place of the file, so that who is killed here loses nothing; who waits for the old one sees that it went.
         super::put(&path, &kept)
     }
