@@ -436,17 +436,19 @@ impl<'a> Facts<'a> {
     }
 
     fn in_class(&self, class: &str, path: &str) -> bool {
-        let folds = self.world.folds_case();
-        let folded = folds.then(|| (path.to_lowercase(), self.event.home.to_lowercase()));
+        let folded = self.world.folds_case().then(|| (path.to_lowercase(), self.event.home.to_lowercase()));
         let (path, home) =
             folded.as_ref().map_or((path, self.event.home.as_str()), |(path, home)| (path.as_str(), home.as_str()));
-        self.tables.get("places").get(class).items().any(|place| {
-            let fits = |pattern: &str| match folds {
-                true => glob::fits(&pattern.to_lowercase(), path, home),
-                false => glob::fits(pattern, path, home),
-            };
-            place.get("paths").texts().any(fits) && !place.get("except").texts().any(fits)
-        })
+        let path = glob::Compared::new(path, home);
+        let fits = |pattern: Node<'_>| match &folded {
+            Some(_) => path.fits(pattern.text().to_lowercase().as_bytes()),
+            None => path.fits(pattern.bytes()),
+        };
+        self.tables
+            .get("places")
+            .get(class)
+            .items()
+            .any(|place| place.get("paths").items().any(fits) && !place.get("except").items().any(fits))
     }
 
     /// A fact of this name about the target, or about the effect as a whole.
@@ -633,9 +635,10 @@ impl<'a> Facts<'a> {
 
     /// The folder itself, or one that it lies in.
     fn ask_regenerable(&self, path: &str) -> Truth {
-        let fits = |pattern: &str| glob::fits(pattern, path, &self.event.home);
+        let compared = glob::Compared::new(path, &self.event.home);
+        let fits = |pattern: Node<'_>| compared.fits(pattern.bytes());
         for place in
-            self.tables.get("places").get("regenerable").items().filter(|place| place.get("paths").texts().any(fits))
+            self.tables.get("places").get("regenerable").items().filter(|place| place.get("paths").items().any(fits))
         {
             let beside: Vec<&str> = place.get("beside").texts().collect();
             let manifest = beside.is_empty()
