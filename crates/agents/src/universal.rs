@@ -4,8 +4,8 @@ use crate::json::{BadEvent, optional, required, texts};
 use crate::{Abilities, Agent, Delivery, Line, Payload, Reply, claude};
 use reflex_engine::shell::Language;
 use reflex_engine::{
-    Action, AgentPath, Decision, Event, Finding, Moment, Outcome, Remnant, RemnantKind, Rewrite, Supposed, SupposedGit,
-    Verdict, Worth,
+    Action, AgentPath, Decision, Event, Finding, Moment, Outcome, Purpose, Remnant, RemnantKind, Rewrite, Supposed,
+    SupposedGit, Task, Verdict, Worth,
 };
 use serde_json::{Map, Value, json};
 
@@ -144,6 +144,8 @@ pub fn read(object: &Map<String, Value>) -> Result<Event, BadEvent> {
         role: optional(object, "agent")?.map(str::to_owned),
         subagent: optional(object, "agentId")?.map(str::to_owned),
         task: optional(object, "taskId")?.map(str::to_owned),
+        claimed: purpose(object)?,
+        declared: None,
         mode: optional(object, "mode")?.map(str::to_owned),
         cwd: cwd.or(workspace).unwrap_or("").into(),
         workspace: workspace.unwrap_or("").into(),
@@ -160,6 +162,26 @@ pub fn read(object: &Map<String, Value>) -> Result<Event, BadEvent> {
         event.outcome = Some(outcome);
     }
     Ok(event)
+}
+
+/// `intent` and `scope`.
+fn purpose(object: &Map<String, Value>) -> Result<Purpose, BadEvent> {
+    Ok(Purpose { intent: optional(object, "intent")?.unwrap_or("").into(), scope: texts(object, "scope")? })
+}
+
+/// The task that `facts` say a person declared: `{"task": {"id": …, "intent": …, "scope": […]}}`.
+///
+/// # Errors
+/// A field of the wrong type, named.
+pub fn declared(object: &Map<String, Value>, root: &str) -> Result<Option<Task>, BadEvent> {
+    match object.get("facts").and_then(|facts| facts.get("task")) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Object(task)) => {
+            let id = optional(task, "id")?.unwrap_or("task").to_owned();
+            Ok(Some(Task { id, root: root.into(), purpose: purpose(task)? }))
+        }
+        Some(_) => Err(BadEvent::of("facts.task", "is not an object")),
+    }
 }
 
 /// Aliases are folded into the name that the adapters use.

@@ -57,6 +57,8 @@ fn shown(event: &Event) -> String {
         role,
         subagent,
         task,
+        claimed: _,
+        declared: _,
         mode,
         cwd,
         workspace,

@@ -111,7 +111,10 @@ fn rewrite(rule: Node<'static>, raised: &Raised<'_>, facts: &Facts<'_>) -> Optio
 fn protected(layer: &Layer, facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for rule in layer.node.get("paths").items() {
-        let on = rule.get("on");
+        let (on, role) = (rule.get("on"), rule.get("role"));
+        if !role.is_nil() && facts.event.role.as_deref() != Some(role.text()) {
+            continue;
+        }
         for (index, effect) in facts.analysis.effects.iter().enumerate() {
             if !on.texts().any(|name| name == effect.kind.name()) {
                 continue;

@@ -201,6 +201,7 @@ impl Host {
         event.workspace = if event.workspace == event.cwd { cwd.clone() } else { real(&event.workspace) };
         event.home = real(&event.home);
         event.cwd = cwd;
+        event.declared = self.store().declared(&event);
         event
     }
 

@@ -61,7 +61,8 @@ pub(crate) fn pending(heard: Heard<'_>, judgement: &Judgement, scribe: &Scribe<'
         decision: record::decision(verdict.decision).into(),
         client: event.client.clone(),
         session: event.session.clone(),
-        task: event.task.clone().unwrap_or_default(),
+        // A yes for a task holds for what a person declared; a call may name any task.
+        task: event.declared.as_ref().map(|task| task.id.clone()).unwrap_or_default(),
         workspace: event.workspace.clone(),
         cwd: event.cwd.clone(),
         text,

@@ -255,9 +255,8 @@ fn head(scribe: &Scribe<'_>, kind: &str, heard: Heard<'_>) -> Map<String, Value>
     put("reflex", env!("CARGO_PKG_VERSION").into());
     put("agent", event.client.as_str().into());
     put("session", event.session.as_str().into());
-    for (key, value) in
-        [("role", &event.role), ("subagent", &event.subagent), ("task", &event.task), ("mode", &event.mode)]
-    {
+    let task = event.task_name().map(str::to_owned);
+    for (key, value) in [("role", &event.role), ("subagent", &event.subagent), ("task", &task), ("mode", &event.mode)] {
         if let Some(value) = value {
             put(key, value.as_str().into());
         }

@@ -6,7 +6,7 @@ use crate::yaml::{Key, Located, documents};
 use serde_json::{Map, Value, json};
 
 /// The keys of a policy. Those of seed 004 may also be written with underscores.
-pub const KEYS: [&str; 12] = [
+pub const KEYS: [&str; 13] = [
     "preset",
     "reason",
     "allowedCommands",
@@ -18,6 +18,7 @@ pub const KEYS: [&str; 12] = [
     "disabled_rules",
     "allow",
     "rule_dirs",
+    "roles",
     "version",
 ];
 
@@ -36,6 +37,9 @@ const WORTHS: [&str; 5] = ["off", "log", "warn", "ask", "block"];
 
 /// The keys of an entry of `allow`.
 const ALLOWANCE: [&str; 7] = ["command", "argv", "glob", "path", "rule", "reason", "until"];
+
+/// The keys of a role.
+const ROLE: [&str; 3] = ["scope", "protectedPaths", "mode"];
 
 /// One policy file, read.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -110,8 +114,9 @@ impl Reader<'_, '_> {
                 }
             }
             "allow" => value.items().iter().for_each(|entry| self.allowance(entry)),
-            "protectedPaths" => self.paths(value, "protected-path", true),
-            "approvalRequiredPaths" => self.paths(value, "approval-required-path", false),
+            "protectedPaths" => self.paths(value, "protected-path", None),
+            "approvalRequiredPaths" => self.paths(value, "approval-required-path", None),
+            "roles" => self.roles(value),
             other => self.problems.unknown(Level::Error, &key.span, ("key of a policy", other), &KEYS),
         }
     }
@@ -257,7 +262,41 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn paths(&mut self, value: &Located, name: &str, protected: bool) {
+    /// `roles: {NAME: {scope: …, protectedPaths: …, mode: …}}`. What an agent calls itself only tightens.
+    fn roles(&mut self, value: &Located) {
+        let Some(entries) = value.entries() else {
+            self.problems.error(&value.span, "`roles` is a map", "roles: {reviewer: {mode: read-only}}");
+            return;
+        };
+        let mut roles = Map::new();
+        for (role, value) in entries {
+            let Some(keys) = value.entries() else {
+                self.problems.error(&value.span, "a role is a map", "{scope: [docs/**], mode: read-only}");
+                continue;
+            };
+            let mut said = Map::new();
+            for (key, value) in keys {
+                match key.text.as_str() {
+                    "scope" => drop(said.insert("scope".into(), json!(self.texts(value)))),
+                    "protectedPaths" | "protected_paths" => self.paths(value, "protected-path", Some(&role.text)),
+                    "mode" | "preset" => {
+                        let name = value.text().unwrap_or_default();
+                        if self.presets.contains(&name.as_str()) {
+                            said.insert("mode".into(), name.into());
+                        } else {
+                            self.problems.unknown(Level::Error, &value.span, ("preset", &name), self.presets);
+                        }
+                    }
+                    other => self.problems.unknown(Level::Error, &key.span, ("key of a role", other), &ROLE),
+                }
+            }
+            roles.insert(role.text.clone(), Value::Object(said));
+        }
+        self.put("roles", Value::Object(roles));
+    }
+
+    fn paths(&mut self, value: &Located, name: &str, role: Option<&str>) {
+        let protected = name == "protected-path";
         let paths = self.texts(value);
         if paths.is_empty() {
             return;
@@ -270,8 +309,14 @@ impl Reader<'_, '_> {
             false => ("ask", "The policy wants a person's yes before {targets} changes."),
         };
         let says = "The policy wants a person's yes before {targets} changes.";
-        self.policy.paths.push(json!({"name": name, "on": change, "when": when, "action": "ask", "message": says}));
-        self.policy.paths.push(json!({"name": name, "on": remove, "when": when, "action": gone, "message": gone_says}));
+        let all = [(&change[..], "ask", says), (&remove[..], gone, gone_says)];
+        for (on, action, message) in all {
+            let mut rule = json!({"name": name, "on": on, "when": when, "action": action, "message": message});
+            if let (Some(rule), Some(role)) = (rule.as_object_mut(), role) {
+                rule.insert("role".into(), role.into());
+            }
+            self.policy.paths.push(rule);
+        }
     }
 }
 

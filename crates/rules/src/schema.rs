@@ -61,6 +61,10 @@ pub fn policy() -> Value {
         "version": {}, "preset": {"type": "string"}, "reason": {"type": "string"}, "allowedCommands": list,
         "protectedPaths": list, "approvalRequiredPaths": list, "allowed_roots": list, "rule_dirs": list,
         "disabled_rules": list, "variables": {"type": "object"},
+        "roles": {"type": "object", "additionalProperties": {
+            "type": "object", "additionalProperties": false,
+            "properties": {"scope": list, "protectedPaths": list, "mode": {"type": "string"}},
+        }},
         "rules": {"type": "object", "additionalProperties": {"anyOf": [worth, reasoned]}},
         "allow": {"type": "array", "items": {"anyOf": [{"type": "string"}, {
             "type": "object", "additionalProperties": false,

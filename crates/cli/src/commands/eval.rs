@@ -73,7 +73,8 @@ impl Judge {
 
     /// One event of a session; what it leaves behind is there for the next.
     fn step(&self, object: &Map<String, Value>, session: &mut Session) -> Result<Verdict, BadEvent> {
-        let event = self.completed(universal::read(object)?);
+        let mut event = self.completed(universal::read(object)?);
+        event.declared = universal::declared(object, &event.workspace)?;
         let mut world = universal::supposed(object, &event)?;
         session.enter(&mut world);
         let judgement = self.host.judge_in(&event, &world);

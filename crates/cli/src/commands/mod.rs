@@ -10,6 +10,7 @@ mod eval;
 mod explain;
 mod rules;
 mod status;
+mod task;
 mod trust;
 mod why;
 mod wire;
@@ -47,6 +48,7 @@ pub(crate) fn run() -> u8 {
         Some(("rules", matches)) => rules::run(matches),
         Some(("config", matches)) => config::run(matches),
         Some(("trust", matches)) => trust::run(matches),
+        Some(("task", matches)) => task::run(matches),
         Some(("status", matches)) => status::run(matches),
         Some(("completions", matches)) => completions(matches),
         _ => code::USAGE,
@@ -182,7 +184,7 @@ fn people() -> Vec<Command> {
         .arg(option("reason", "TEXT", "Why").default_value(""))
         .arg(flag("revoke", "Take it back"))
         .arg(flag("show", "Show what would be accepted, and accept nothing"));
-    vec![rules, config, trust]
+    vec![rules, config, trust, task::grammar()]
 }
 
 fn audit_grammar() -> Command {

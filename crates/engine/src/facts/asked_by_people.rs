@@ -87,6 +87,28 @@ impl Facts<'_> {
         !effect.targets.is_empty() && effect.targets.iter().all(covered)
     }
 
+    /// Whether all that an effect does to a target stays within these patterns of paths below `root`, by every way to
+    /// it. A pattern without a star stands for a folder and all in it too.
+    pub(crate) fn lies_in_scope(&self, effect: &Effect, target: &Target, root: &str, scope: &[&str]) -> bool {
+        let seen = self.seen(effect, target);
+        let inside = |path: &str| {
+            let Some(below) = path.strip_prefix(root).map(|rest| rest.trim_start_matches('/')) else { return false };
+            scope.iter().any(|pattern| {
+                let pattern = pattern.trim_start_matches("./").trim_end_matches('/');
+                let whole = pattern.strip_suffix("/**").unwrap_or(pattern);
+                let is_all = matches!(pattern, "" | "." | "**");
+                is_all
+                    || glob::glob(pattern.as_bytes(), below.as_bytes())
+                    || (!whole.contains(['*', '?', '[']) && is_within(below, whole))
+            })
+        };
+        match &seen.pattern {
+            // Of what a pattern finds only the folder is known.
+            Some(Pattern::Written(written) | Pattern::Tree(written)) => inside(&format!("{}/x", fixed_part(written))),
+            None => seen.paths.iter().all(|path| inside(path)),
+        }
+    }
+
     /// The text of an action that runs in a shell.
     pub(crate) fn shell_text(&self, action: usize) -> Option<&str> {
         match self.event.actions.get(action) {
