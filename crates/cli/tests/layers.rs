@@ -191,3 +191,18 @@ fn rules_are_listed_shown_and_tested() {
     let wrong = Surroundings::new().user("rules/a.yaml", &rule.replace("[docker ps]", "[docker image prune]"));
     assert_eq!(wrong.run(&["rules", "test"]).1, 1);
 }
+
+#[test]
+fn what_is_imported_is_printed_and_only_a_person_writes_it() {
+    let settings = r#"{"permissions": {"deny": ["Bash(rm -rf:*)"], "allow": ["Bash(npm test)"]}}"#;
+    let here = Surroundings::new();
+    write(&here.project.join(".claude/settings.json"), settings);
+    let (said, code) = here.run(&["import"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("# imported ") && said.contains("matches_command") && said.contains("npm test"), "{said}");
+    assert_eq!(here.run(&["import", "--write"]).1, 1);
+    assert!(!here.machine.home().join(".config/reflex").exists());
+    let json: Value = serde_json::from_str(&here.run(&["import", "--json"]).0).unwrap();
+    assert_eq!(json["lines"][0]["fate"], "imported");
+    assert_eq!(here.run(&["import", "--from", "nobody"]).1, 64);
+}

@@ -2,6 +2,7 @@
 //! language, and asked as a library ([`RuleEngine`]).
 
 mod condition;
+pub mod import;
 mod layer;
 mod load;
 mod pattern;

@@ -8,6 +8,7 @@ mod demo;
 mod doctor;
 mod eval;
 mod explain;
+mod import;
 mod rules;
 mod status;
 mod task;
@@ -49,6 +50,7 @@ pub(crate) fn run() -> u8 {
         Some(("config", matches)) => config::run(matches),
         Some(("trust", matches)) => trust::run(matches),
         Some(("task", matches)) => task::run(matches),
+        Some(("import", matches)) => import::run(matches),
         Some(("status", matches)) => status::run(matches),
         Some(("completions", matches)) => completions(matches),
         _ => code::USAGE,
@@ -184,7 +186,7 @@ fn people() -> Vec<Command> {
         .arg(option("reason", "TEXT", "Why").default_value(""))
         .arg(flag("revoke", "Take it back"))
         .arg(flag("show", "Show what would be accepted, and accept nothing"));
-    vec![rules, config, trust, task::grammar()]
+    vec![rules, config, trust, task::grammar(), import::grammar()]
 }
 
 fn audit_grammar() -> Command {
