@@ -45,19 +45,27 @@ pub const AGENT: Agent = Agent {
 };
 
 /// What the client lets a hook say.
-const SAYS: [Line; 8] = [
+const SAYS: [Line; 9] = [
+    Line {
+        before: "2.0.10",
+        ..Line::of(
+            Moment::BeforeTool,
+            Abilities { advise: false, ..Abilities::DENY_ASK_ADVISE },
+            "the changelog has `updatedInput` since 2.0.10",
+        )
+    },
     Line {
         before: "2.1.9",
         ..Line::of(
             Moment::BeforeTool,
-            Abilities { advise: false, ..Abilities::DENY_ASK_ADVISE },
+            Abilities { advise: false, rewrite: true, ..Abilities::DENY_ASK_ADVISE },
             "case pre-context with 2.1.329; the changelog has it since 2.1.9",
         )
     },
     Line::of(
         Moment::BeforeTool,
-        Abilities::DENY_ASK_ADVISE,
-        "cases pre-deny-json, pre-ask-default, pre-context with 2.1.329",
+        Abilities { rewrite: true, ..Abilities::DENY_ASK_ADVISE },
+        "cases pre-deny-json, pre-ask-default, pre-context, pre-modify-nodecision with 2.1.329",
     ),
     // A person is being asked already.
     Line::of(
@@ -207,7 +215,10 @@ pub(crate) fn action(tool: &str, input: &Map<String, Value>) -> Result<Action, B
 }
 
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
-    let Delivery::Say { decision, reason } = delivery;
+    if let Delivery::Replace { arguments, reason } = delivery {
+        return form::print(&form::replaced(arguments, reason));
+    }
+    let (decision, reason) = delivery.said();
     match (event.moment, decision) {
         (moment, Decision::Deny) => form::refuse(&event.word, moment, reason),
         (Moment::BeforeTool, Decision::Ask) => form::print(&form::decided("ask", reason)),

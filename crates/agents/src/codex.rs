@@ -59,8 +59,8 @@ const SAYS: [Line; 5] = [
     // `ask` is not known there, and an answer that is not known lets the call run (case pre-ask).
     Line::of(
         Moment::BeforeTool,
-        Abilities::DENY_ADVISE,
-        "cases pre-deny-json, pre-deny-exit2, pre-context, patch-deny, mcp-deny with 0.169.0",
+        Abilities { rewrite: true, ..Abilities::DENY_ADVISE },
+        "cases pre-deny-json, pre-deny-exit2, pre-context, patch-deny, mcp-deny, pre-modify-allow with 0.169.0",
     ),
     Line::of(
         Moment::PermissionRequest,
@@ -198,11 +198,24 @@ fn patch(input: &Map<String, Value>) -> Result<Vec<Action>, BadEvent> {
 }
 
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
-    let Delivery::Say { decision, reason } = delivery;
+    if let Delivery::Replace { arguments, reason } = delivery {
+        return replaced(arguments, reason);
+    }
+    let (decision, reason) = delivery.said();
     match (event.moment, decision) {
         (moment, Decision::Deny) => form::refuse(&event.word, moment, reason),
         (_, Decision::Pass) if !reason.is_empty() && AGENT.abilities(event).advise => form::advised(event, reason),
         // A question never comes here before a tool: it was made a refusal. A person is asked at a permission request.
         (_, Decision::Ask | Decision::Pass) => Reply::default(),
     }
+}
+
+/// This client takes other arguments only beside an `allow`. It is none for its sandbox: what the call may touch is
+/// decided there as before (client case `modify`).
+fn replaced(arguments: &Value, reason: &str) -> Reply {
+    let mut output = form::replaced(arguments, reason);
+    if let Some(said) = output.get_mut("hookSpecificOutput").and_then(Value::as_object_mut) {
+        said.insert("permissionDecision".into(), "allow".into());
+    }
+    form::print(&output)
 }

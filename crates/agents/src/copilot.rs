@@ -70,8 +70,8 @@ const SAYS: [Line; 8] = [
     },
     Line::of(
         Moment::BeforeTool,
-        Abilities::DENY_ASK_ADVISE,
-        "cases deny-json-plus-exit2, pre-ask, pre-context, create-deny, mcp-deny, pascal-deny, pascal-ask with 1.0.102",
+        Abilities { rewrite: true, ..Abilities::DENY_ASK_ADVISE },
+        "cases deny-json-plus-exit2, pre-ask, pre-context, create-deny, mcp-deny, pascal-deny, pascal-ask, pre-modify-nodecision, pascal-modify with 1.0.102",
     ),
     Line::of(
         Moment::PermissionRequest,
@@ -292,7 +292,10 @@ fn actions(_event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, Bad
 }
 
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
-    let Delivery::Say { decision, reason } = delivery;
+    if let Delivery::Replace { arguments, reason } = delivery {
+        return form::print(&replaced(&event.word, arguments, reason));
+    }
+    let (decision, reason) = delivery.said();
     match (event.moment, decision) {
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
         (Moment::BeforeTool, Decision::Ask) => form::print(&decided(&event.word, "ask", reason)),
@@ -310,6 +313,14 @@ fn decided(word: &str, decision: &str, reason: &str) -> Value {
         form::decided(decision, reason)
     } else {
         json!({"permissionDecision": decision, "permissionDecisionReason": reason})
+    }
+}
+
+fn replaced(word: &str, arguments: &Value, reason: &str) -> Value {
+    if is_pascal(word) {
+        form::replaced(arguments, reason)
+    } else {
+        json!({"modifiedArgs": arguments, "additionalContext": reason})
     }
 }
 

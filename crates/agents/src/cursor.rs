@@ -275,7 +275,7 @@ fn actions(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadE
 }
 
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
-    let Delivery::Say { decision, reason } = delivery;
+    let (decision, reason) = delivery.said();
     match (event.moment, decision) {
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
         (Moment::BeforeTool, Decision::Ask) => decided("ask", reason),

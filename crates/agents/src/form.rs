@@ -158,6 +158,17 @@ pub(crate) fn advised(event: &Event, reason: &str) -> Reply {
     print(&json!({"hookSpecificOutput": {"hookEventName": event.word, "additionalContext": reason}}))
 }
 
+/// Another call in place of this one, with words about it for the person and the model. There is no decision in it: the
+/// client asks its own permissions about the new call.
+pub(crate) fn replaced(arguments: &Value, reason: &str) -> Value {
+    json!({
+        "systemMessage": reason,
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse", "updatedInput": arguments, "additionalContext": reason,
+        },
+    })
+}
+
 /// The refusal at each moment at which one is honoured.
 pub(crate) fn refuse(_word: &str, moment: Moment, reason: &str) -> Reply {
     match moment {

@@ -51,7 +51,11 @@ const PROJECT: &str = "GEMINI_PROJECT_DIR";
 const SAYS: [Line; 4] = [
     // `ask` is shown at a terminal only; without one the client waits for ever, and a hook is not told which it is.
     // Words beside a decision reach the person and not the model.
-    Line::of(Moment::BeforeTool, Abilities::DENY, "cases deny-json, exit2-stderr, ask, allow-warn with 0.61.0"),
+    Line::of(
+        Moment::BeforeTool,
+        Abilities { rewrite: true, ..Abilities::DENY },
+        "cases deny-json, exit2-stderr, ask, allow-warn, modify-full with 0.61.0",
+    ),
     Line::of(Moment::Prompt, Abilities::DENY_ADVISE, "cases beforeagent-deny, beforeagent-ctx with 0.61.0"),
     Line::of(Moment::AfterTool, Abilities::ADVISE, "case aftertool-ctx with 0.61.0"),
     Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
@@ -238,7 +242,12 @@ fn mcp_named(name: &str, input: &Map<String, Value>) -> Option<Action> {
 }
 
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
-    let Delivery::Say { decision, reason } = delivery;
+    if let Delivery::Replace { arguments, reason } = delivery {
+        // What stands here takes the place of all arguments; a part of them would be a call without the others.
+        let said = json!({"hookEventName": "BeforeTool", "tool_input": arguments});
+        return form::print(&json!({"systemMessage": reason, "hookSpecificOutput": said}));
+    }
+    let (decision, reason) = delivery.said();
     match (event.moment, decision) {
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
         // For the person: the client drops words for the model here.

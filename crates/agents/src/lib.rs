@@ -14,6 +14,7 @@ mod json;
 pub mod opencode;
 mod payload;
 pub mod qwen;
+mod replaced;
 mod reply;
 pub mod settings;
 mod tools;

@@ -47,7 +47,11 @@ pub const AGENT: Agent = Agent {
 /// What the client lets a plugin do.
 const SAYS: [Line; 3] = [
     // A plugin cannot ask. Words without a decision are put behind what the tool answers.
-    Line::of(Moment::BeforeTool, Abilities::DENY_ADVISE, "cases deny, exit2, after-ctx with 1.18.33"),
+    Line::of(
+        Moment::BeforeTool,
+        Abilities { rewrite: true, ..Abilities::DENY_ADVISE },
+        "cases deny, exit2, after-ctx, modify with 1.18.33",
+    ),
     Line::of(Moment::AfterTool, Abilities::ADVISE, "case after-ctx with 1.18.33"),
     Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
 ];
@@ -136,7 +140,10 @@ fn actions(_event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, Bad
 }
 
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
-    let Delivery::Say { decision, reason } = delivery;
+    if let Delivery::Replace { arguments, reason } = delivery {
+        return form::print(&json!({"args": arguments, "context": reason}));
+    }
+    let (decision, reason) = delivery.said();
     match (event.moment, decision) {
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
         (Moment::BeforeTool | Moment::AfterTool, Decision::Pass) if !reason.is_empty() => {

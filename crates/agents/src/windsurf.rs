@@ -167,7 +167,7 @@ fn call(event: &Event, kind: &str, info: &Map<String, Value>) -> Result<(String,
 }
 
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
-    let Delivery::Say { decision, reason } = delivery;
+    let (decision, reason) = delivery.said();
     match (event.moment, decision) {
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
         // For the person; the model does not read it.

@@ -293,9 +293,10 @@ fn a_word_that_is_not_known_is_refused_as_before_a_tool() {
 }
 
 #[test]
-fn only_before_a_tool_a_hook_can_refuse_ask_and_advise() {
+fn only_before_a_tool_a_hook_can_refuse_ask_advise_and_rewrite() {
     for (word, moment) in claude::EVENTS {
         let can = claude::AGENT.abilities(&Event { moment, ..Event::default() });
-        assert_eq!(can == Abilities::DENY_ASK_ADVISE, moment == Moment::BeforeTool, "{word}");
+        let all = Abilities { rewrite: true, ..Abilities::DENY_ASK_ADVISE };
+        assert_eq!(can == all, moment == Moment::BeforeTool, "{word}");
     }
 }

@@ -8,8 +8,8 @@
     reason = "a test that cannot go on shall stop"
 )]
 
-use reflex_agents::{AGENTS, Agent, Ask, BadEvent, Payload, Reply, caller, deliver, find, object};
-use reflex_engine::{Decision, Event, Moment, Verdict};
+use reflex_agents::{AGENTS, Agent, Ask, BadEvent, Delivery, Payload, Reply, caller, deliver, find, object};
+use reflex_engine::{Action, Decision, Event, Moment, Rewrite, Verdict};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -140,6 +140,65 @@ fn every_recorded_payload_is_read_and_answered_as_the_golden_file_says() {
         let expected = std::fs::read_to_string(&file).unwrap_or_default();
         assert!(found == expected, "{folder}: rewrite the golden file with UPDATE=1 and read the difference");
     }
+}
+
+/// The call with every text of its only action replaced, as a rule of a person could.
+fn rewrite(event: &Event) -> Option<Rewrite> {
+    let fields: &[&str] = match event.actions.as_slice() {
+        [Action::Shell { .. }] => &["command"],
+        [Action::Write { .. } | Action::Edit { .. }] => &["content", "file_path"],
+        [Action::Read { .. }] => &["file_path"],
+        [Action::Fetch { .. }] => &["url"],
+        _ => return None,
+    };
+    Some(Rewrite { fields: fields.iter().map(|field| ((*field).to_owned(), format!("/repo/new-{field}"))).collect() })
+}
+
+/// Every answer that puts another call in place of one, as the agent would apply it.
+#[test]
+fn a_call_in_place_of_another_has_all_its_arguments_and_reads_as_what_was_judged() {
+    let mut carried: Vec<String> = Vec::new();
+    for (folder, agent) in FOLDERS {
+        let agent = find(agent).unwrap();
+        for (name, bytes) in payloads(folder) {
+            let event = read(agent, &name, &bytes).unwrap();
+            let Some(rewrite) = rewrite(&event).filter(|_| event.moment == Moment::BeforeTool) else { continue };
+            let fields = object(&bytes).unwrap();
+            let payload = Payload { fields: &fields, told: Some(&event.word), variable: &|_| None };
+            let wanted = rewrite.applied(&event).unwrap();
+            let reasons = vec!["Blocked: `x` matches safety pattern `user/r` (category: c). m.".to_owned()];
+            let verdict = Verdict { decision: Decision::Deny, reasons, rewrite: Some(rewrite), ..Verdict::default() };
+            let delivery = agent.deliver(&payload, &event, &verdict);
+            let reply = (agent.write)(&event, &verdict, &delivery);
+            let Delivery::Replace { arguments, reason } = delivery else {
+                assert!(reply.stdout.contains("deny") || reply.code == 2, "{folder}/{name}: {reply:?}");
+                continue;
+            };
+            assert!(reason.starts_with("Warning: this call was changed before it ran. `x` matches"), "{reason}");
+            assert!(reply.code == 0 && reply.stdout.contains(&arguments.to_string()), "{folder}/{name}: {reply:?}");
+            let approves = reply.stdout.contains("\"allow\"");
+            assert_eq!(approves, folder == "codex", "only where nothing else is heard: {folder}/{name}");
+            let key = ["tool_input", "toolArgs", "args"].into_iter().find(|key| fields.contains_key(*key)).unwrap();
+            let before = fields[key].as_object().unwrap().clone();
+            assert!(before.keys().eq(arguments.as_object().unwrap().keys()), "{folder}/{name}: all arguments");
+            let mut changed = fields.clone();
+            changed.insert(key.into(), arguments);
+            let payload = Payload { fields: &changed, ..payload };
+            assert_eq!((agent.read)(&payload).unwrap().actions, wanted.actions, "{folder}/{name}");
+            carried.push(format!("{folder}/{name} {reply:?}"));
+        }
+    }
+    let of = |folder: &str| carried.iter().filter(|one| one.starts_with(&format!("{folder}/"))).count();
+    let agents = ["claude", "codex", "copilot", "copilot-pascal", "gemini", "opencode"];
+    assert!(agents.iter().all(|agent| of(agent) > 0), "{carried:#?}");
+    assert_eq!(of("qwen") + of("cursor") + of("windsurf"), 0, "{carried:#?}");
+    let file = tests().join("rewrites.snap");
+    let found = carried.join("\n") + "\n";
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&file, &found).unwrap();
+    }
+    let expected = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(found == expected, "rewrite the golden file with UPDATE=1 and read the difference");
 }
 
 #[test]

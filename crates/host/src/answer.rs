@@ -86,7 +86,7 @@ impl Host {
         let (id, fingerprint) = (clock::uuid(), judgement.fingerprint.clone());
         let heard = Heard { id: &id, event: &event, fingerprint: &fingerprint };
         let released = self.release(heard, &mut judgement, &scribe);
-        let delivery = deliver(&event, &judgement.verdict, agent.abilities(&event));
+        let delivery = agent.deliver(payload, &event, &judgement.verdict);
         let latency = Spent { read, judged: &judgement.latency, whole: nanos(begun) };
         let told = Told {
             delivery: &delivery,
@@ -125,6 +125,7 @@ impl Host {
             return None;
         };
         judgement.verdict.decision = Decision::Pass;
+        judgement.verdict.rewrite = None;
         judgement.verdict.reasons.clear();
         judgement.verdict.chain.push(why);
         Some(id)

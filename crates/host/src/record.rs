@@ -158,9 +158,8 @@ pub(crate) fn call(
     }
     put("decision", decision(verdict.decision).into());
     put("risk", verdict.risk.risk().into());
-    let Delivery::Say { decision: said, reason } = told.delivery else { return record };
-    if *said != verdict.decision || !reason.is_empty() {
-        put("said", json!({"decision": decision(*said), "reason": scribe.clean(reason)}));
+    if let Some(said) = said(scribe, verdict, told.delivery) {
+        put("said", said);
     }
     let programs: Vec<&str> = judgement
         .analysis
@@ -192,6 +191,20 @@ pub(crate) fn call(
         put("slow", true.into());
     }
     record
+}
+
+/// What the agent is told, where that is more than the decision.
+fn said(scribe: &Scribe<'_>, verdict: &Verdict, delivery: &Delivery) -> Option<Value> {
+    let (told, reason) = delivery.said();
+    match (delivery, &verdict.rewrite) {
+        (Delivery::Replace { .. }, Some(rewrite)) => {
+            let fields = rewrite.fields.iter().map(|(field, text)| (field.clone(), Value::from(scribe.clean(text))));
+            let instead: Map<String, Value> = fields.filter(|_| !scribe.structure_only).collect();
+            Some(json!({"decision": "replace", "reason": scribe.clean(reason), "instead": instead}))
+        }
+        _ if told == verdict.decision && reason.is_empty() => None,
+        _ => Some(json!({"decision": decision(told), "reason": scribe.clean(reason)})),
+    }
 }
 
 /// The record of what became of a call.

@@ -22,6 +22,7 @@ pub(super) const CLAUDE: &[Case] = &[
     Case { name: "missing-binary", play: missing_binary },
     Case { name: "write-tool", play: write_tool },
     Case { name: "mcp", play: mcp },
+    Case { name: "modify", play: modify },
     Case { name: "after-tool", play: after_tool },
     Case { name: "uninstall", play: uninstall },
 ];
@@ -128,6 +129,33 @@ pub(super) fn page_with_orders(sandbox: &Sandbox, read: Call) -> Result<(), Fail
     says(told.answer(0)?, "Welcome.")?;
     let everything = format!("{}\n{}", told.answer(0)?.text, told.beside);
     ensure(everything.contains("nobody's wish"), "the model was not told of the orders in the page")
+}
+
+fn modify(sandbox: &Sandbox) -> Result<(), Failure> {
+    let draft = sandbox.workspace().join("draft.txt");
+    let calls = vec![claude::bash("touch original.txt"), claude::write(&draft, "long\n")];
+    let told = other_calls_run(sandbox, calls)?;
+    holds(sandbox, "draft.txt", "short\n")?;
+    ensure(told.contains("changed before it ran"), "the model was not told that the call was changed")
+}
+
+/// Rules of the person put other calls in place of two, `touch original.txt` and a file `draft.txt` with other words.
+pub(super) const REWRITES: &str = "name: touch\nevents: [bash_command]\nconditions: [{matches_command: touch original.txt}]\n\
+    action: modify\nrewrite: {command: touch changed.txt}\nmessage: m\n---\n\
+    name: draft\nevents: [file_write, file_edit]\nconditions: [{field: file_path, op: ends_with, pattern: draft.txt}, \
+    {field: content, op: contains, pattern: long}]\naction: modify\nrewrite: {content: \"short\\n\"}\nmessage: m\n";
+
+/// The changed call runs and the original does not, and nobody takes the changed one for a refused one that ran. Gives
+/// all that the model was told.
+pub(super) fn other_calls_run(sandbox: &Sandbox, calls: Vec<Call>) -> Result<String, Failure> {
+    write(&sandbox.home().join(".config/reflex/rules/a.yaml"), REWRITES)?;
+    sandbox.wire()?;
+    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    ensure(!sandbox.workspace().join("original.txt").exists(), "the original call ran")?;
+    ensure(sandbox.workspace().join("changed.txt").exists(), "the changed call did not run")?;
+    let alarms = sandbox.home().join(".local/state/reflex/alarms");
+    ensure(!alarms.exists(), "an alarm was raised although only the changed call ran")?;
+    Ok(told.results.iter().map(|result| result.text.as_str()).chain([told.beside.as_str()]).collect())
 }
 
 fn uninstall(sandbox: &Sandbox) -> Result<(), Failure> {

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::cases::{Case, ensure, holds, page_with_orders, quiet, refused, says};
+use super::cases::{Case, ensure, holds, other_calls_run, page_with_orders, quiet, refused, says};
 use super::client::{Client, PROMPT};
 use super::model::Call;
 use super::npm::Package;
@@ -28,6 +28,7 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "normal", play: normal },
         Case { name: "ask-headless", play: ask_headless },
         Case { name: "missing-binary", play: missing_binary },
+        Case { name: "modify", play: modify },
         Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, shell("cat page.txt")) },
         Case { name: "uninstall", play: uninstall },
     ],
@@ -37,9 +38,13 @@ fn settings(sandbox: &Sandbox) -> PathBuf {
     sandbox.home().join(".codex").join("hooks.json")
 }
 
-fn start(sandbox: &Sandbox, client: &mut Command, _mode: &Mode, model: &str) {
+fn start(sandbox: &Sandbox, client: &mut Command, mode: &Mode, model: &str) {
     let workspace = sandbox.workspace();
-    client.args(["exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "-C"]).arg(&workspace);
+    client.args(["exec", "--json", "-C"]).arg(&workspace);
+    match mode {
+        Mode::Default => client.args(["--sandbox", "read-only"]),
+        Mode::BypassPermissions => client.arg("--dangerously-bypass-approvals-and-sandbox"),
+    };
     // A model of this name is given the tool that applies patches.
     let mut settings = vec![
         r#"model="gpt-5.5""#.to_owned(),
@@ -121,6 +126,16 @@ fn ask_headless(sandbox: &Sandbox) -> Result<(), Failure> {
     let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("git reset --hard")])?;
     holds(sandbox, "notes.txt", "first line\nunsaved work\n")?;
     refused(told.answer(0)?, &["Needs approval:", "notes.txt", "This agent cannot ask here", "reflex approve"])
+}
+
+fn modify(sandbox: &Sandbox) -> Result<(), Failure> {
+    let told = other_calls_run(sandbox, vec![shell("touch original.txt")])?;
+    ensure(told.contains("changed before it ran"), "the model was not told that the call was changed")?;
+    // The word `allow` beside the new arguments lifts nothing.
+    let changed = sandbox.workspace().join("changed.txt");
+    std::fs::remove_file(&changed).map_err(|error| error.to_string())?;
+    sandbox.converse(&Mode::Default, vec![shell("touch original.txt")])?;
+    ensure(!changed.exists(), "the changed call wrote in a sandbox that is read-only")
 }
 
 fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::cases::{Case, ensure, holds, page_with_orders, quiet, refused, says};
+use super::cases::{Case, ensure, holds, other_calls_run, page_with_orders, quiet, refused, says};
 use super::client::{Client, PROMPT};
 use super::model::Call;
 use super::npm::Package;
@@ -27,6 +27,7 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "ask-headless", play: ask_headless },
         Case { name: "missing-binary", play: missing_binary },
         Case { name: "through-claude-settings", play: through_claude_settings },
+        Case { name: "modify", play: modify },
         Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, bash("cat page.txt")) },
         Case { name: "uninstall", play: uninstall },
     ],
@@ -107,6 +108,13 @@ fn ask_headless(sandbox: &Sandbox) -> Result<(), Failure> {
     let told = sandbox.converse(&Mode::BypassPermissions, vec![bash("git reset --hard")])?;
     holds(sandbox, "notes.txt", "first line\nunsaved work\n")?;
     refused(told.answer(0)?, &["unable to ask user", "Needs approval:", "notes.txt"])
+}
+
+fn modify(sandbox: &Sandbox) -> Result<(), Failure> {
+    let draft = sandbox.workspace().join("draft.txt");
+    let told = other_calls_run(sandbox, vec![bash("touch original.txt"), create(&draft, "long\n")])?;
+    holds(sandbox, "draft.txt", "short\n")?;
+    ensure(told.contains("changed before it ran"), "the model was not told that the call was changed")
 }
 
 fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {

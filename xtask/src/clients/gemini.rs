@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::cases::{Case, ensure, holds, page_with_orders, quiet, refused, says};
+use super::cases::{Case, ensure, holds, other_calls_run, page_with_orders, quiet, refused, says};
 use super::client::{Client, PROMPT};
 use super::model::Call;
 use super::npm::Package;
@@ -21,6 +21,7 @@ pub(super) const CLIENT: Client = Client {
     cases: &[
         Case { name: "denied", play: denied },
         Case { name: "normal", play: normal },
+        Case { name: "modify", play: modify },
         Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, shell("cat page.txt")) },
         Case { name: "missing-binary", play: missing_binary },
         Case { name: "uninstall", play: uninstall },
@@ -110,6 +111,12 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
     holds(sandbox, "shouted.txt", "HEY")?;
     says(told.answer(0)?, "?? made.txt")?;
     quiet(&told)
+}
+
+fn modify(sandbox: &Sandbox) -> Result<(), Failure> {
+    let told = other_calls_run(sandbox, vec![shell("touch original.txt"), create("draft.txt", "long\n")])?;
+    holds(sandbox, "draft.txt", "short\n")?;
+    ensure(told.contains("modified by a hook"), "the model was not told that the call was changed")
 }
 
 fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {

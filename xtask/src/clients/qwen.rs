@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::cases::{Case, ensure, holds, page_with_orders, quiet, refused};
+use super::cases::{Case, REWRITES, ensure, holds, page_with_orders, quiet, refused};
 use super::client::{Client, PROMPT};
 use super::model::Call;
 use super::npm::Package;
@@ -19,6 +19,7 @@ pub(super) const CLIENT: Client = Client {
     cases: &[
         Case { name: "denied", play: denied },
         Case { name: "normal", play: normal },
+        Case { name: "modify", play: modify },
         Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, shell("cat page.txt")) },
         Case { name: "missing-binary", play: missing_binary },
         Case { name: "uninstall", play: uninstall },
@@ -101,6 +102,15 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
     // Not from what the model was told: under load this client loses what a command prints.
     holds(sandbox, "status.txt", "?? made.txt\n?? status.txt\n")?;
     quiet(&told)
+}
+
+/// This client takes no other arguments: what a rule would change is refused, and the model is told what to run.
+fn modify(sandbox: &Sandbox) -> Result<(), Failure> {
+    write(&sandbox.home().join(".config/reflex/rules/a.yaml"), REWRITES)?;
+    sandbox.wire()?;
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("touch original.txt")])?;
+    ensure(!sandbox.workspace().join("original.txt").exists(), "the original call ran")?;
+    refused(told.answer(0)?, &["Blocked:", "Instead: `touch changed.txt`"])
 }
 
 fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {
