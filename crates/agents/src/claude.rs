@@ -4,7 +4,7 @@ use crate::form::{self, Form};
 use crate::json::BadEvent;
 use crate::settings::{HookFile, Settings, SettingsFile, Switch, is_true};
 use crate::tools::{self, Tool};
-use crate::{Abilities, Agent, Ask, Delivery, Limit, Line, Payload, Reply};
+use crate::{Abilities, Agent, Ask, Delivery, Extent, Limit, Line, Payload, Reply, Surface};
 use reflex_engine::shell::Language;
 use reflex_engine::{Action, Decision, Event, Moment, Verdict};
 use serde_json::{Map, Value, json};
@@ -85,14 +85,16 @@ const SAYS: [Line; 9] = [
 
 const LIMITS: [Limit; 3] = [
     Limit {
+        extent: Extent::IfSwitched,
         what: "`--bare`, `--safe-mode` and `--setting-sources project` skip a user's hooks without a word",
         instead: "put the same entry into the managed settings",
     },
     Limit {
+        extent: Extent::Some(&[Surface::Read]),
         what: "files mentioned with `@` in a prompt are read without a tool call",
         instead: "deny rules of the client",
     },
-    Limit { what: "what a tool does after it has started", instead: "the client's sandbox" },
+    Limit { extent: Extent::Beyond, what: "what a tool does after it has started", instead: "the client's sandbox" },
 ];
 
 /// Seconds that the client waits for the hook: a person may have to answer in that time.
@@ -190,6 +192,7 @@ pub(crate) const FORM: Form = Form {
     output: "tool_response",
     role: "agent_type",
     subagent: "agent_id",
+    call: "tool_use_id",
     events: &EVENTS,
     actions: |_, tool, input| {
         let input = input.as_object().ok_or_else(|| BadEvent::of("tool_input", "is not an object"))?;

@@ -7,7 +7,7 @@ use crate::form::{self, Form};
 use crate::json::BadEvent;
 use crate::settings::{HookFile, Settings, SettingsFile, Switch, guarded_line, quoted};
 use crate::tools::{self, Tool};
-use crate::{Abilities, Agent, Delivery, Limit, Line, Payload, Reply, trust};
+use crate::{Abilities, Agent, Delivery, Extent, Limit, Line, Payload, Reply, Surface, trust};
 use reflex_engine::shell::Language;
 use reflex_engine::{Action, AgentPath, Decision, Event, Flavour, Moment, Verdict};
 use serde_json::{Map, Value, json};
@@ -75,15 +75,22 @@ const SAYS: [Line; 5] = [
 
 const LIMITS: [Limit; 4] = [
     Limit {
+        extent: Extent::Some(&[Surface::Shell]),
         what: "`write_stdin`: what is typed into a program that a call has started",
         instead: "a shell that is started to be typed into is refused; an interpreter such as `python3` is not yet",
     },
-    Limit { what: "the hosted web search, which runs at the provider", instead: "switch it off in config.toml" },
     Limit {
+        extent: Extent::All(&[Surface::Web]),
+        what: "the hosted web search, which runs at the provider",
+        instead: "switch it off in config.toml",
+    },
+    Limit {
+        extent: Extent::IfSwitched,
         what: "everything, while the hook is not trusted; `codex exec` says nothing about it",
         instead: "`reflex doctor`, or `/hooks` in Codex",
     },
     Limit {
+        extent: Extent::IfSwitched,
         what: "everything, with `[features] hooks = false`",
         instead: "pin `hooks = true` in /etc/codex/requirements.toml",
     },
@@ -154,6 +161,7 @@ const FORM: Form = Form {
     output: "tool_response",
     role: "agent_type",
     subagent: "agent_id",
+    call: "tool_use_id",
     events: &EVENTS,
     actions,
 };

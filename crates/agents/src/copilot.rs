@@ -7,7 +7,7 @@ use crate::form::{self, Form};
 use crate::json::{BadEvent, object, optional};
 use crate::settings::{HookFile, Settings, SettingsFile, Switch, is_true};
 use crate::tools::{self, Tool};
-use crate::{Abilities, Agent, Ask, Delivery, Limit, Line, Payload, Reply};
+use crate::{Abilities, Agent, Ask, Delivery, Extent, Limit, Line, Payload, Reply};
 use reflex_engine::shell::Language;
 use reflex_engine::{Action, Decision, Event, Moment, Verdict};
 use serde_json::{Value, json};
@@ -87,10 +87,12 @@ const SAYS: [Line; 8] = [
 
 const LIMITS: [Limit; 2] = [
     Limit {
+        extent: Extent::Beyond,
         what: "a hook that takes longer than its timeout lets the call run",
         instead: "Reflex gives up after two seconds and refuses",
     },
     Limit {
+        extent: Extent::Beyond,
         what: "hooks of a project in a folder that is not trusted, and of every project with `-p`",
         instead: "`reflex init` writes the user's hooks, which run everywhere",
     },
@@ -158,6 +160,7 @@ const CAMEL: Form = Form {
     output: "toolResult",
     role: "agentType",
     subagent: "agentId",
+    call: "toolCallId",
     events: &EVENTS,
     actions,
 };
@@ -171,6 +174,7 @@ const PASCAL: Form = Form {
     output: "tool_result",
     role: "agent_type",
     subagent: "agent_id",
+    call: "toolCallId",
     events: &PASCAL_EVENTS,
     actions,
 };
@@ -227,7 +231,8 @@ fn is_caller(payload: &Payload<'_>) -> bool {
 fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
     let version = (payload.variable)("COPILOT_CLI_BINARY_VERSION");
     if payload.has(PASCAL.event) && !payload.has(CAMEL.session) {
-        return Ok(Event { version, ..PASCAL.read(payload)? });
+        let event = PASCAL.read(payload)?;
+        return Ok(Event { version, call: moment_of(payload), ..event });
     }
     // Notifications carry the other dialect's word; only requests for permission carry their own. The payload's dialect
     // is the one to answer in, whatever the command line says.
@@ -249,7 +254,21 @@ fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
         let (server, tool, arguments) = (server.into(), event.tool.clone(), arguments.clone());
         event.actions = vec![Action::McpCall { server, tool, arguments }];
     }
-    Ok(Event { version, ..event })
+    Ok(Event { version, call: moment_of(payload), ..event })
+}
+
+/// The call's name for who asks whether two hooks were asked about the same one: this client gives it none, but tells all
+/// of them the same time. The one dialect writes it as milliseconds, the other as a date; within a minute both end alike.
+fn moment_of(payload: &Payload<'_>) -> String {
+    const MINUTE: u64 = 60_000;
+    match payload.fields.get("timestamp") {
+        Some(Value::Number(time)) => time.as_u64().map(|time| format!("{:05}", time % MINUTE)).unwrap_or_default(),
+        Some(Value::String(date)) => {
+            let seconds = date.trim_end_matches('Z').rsplit(':').next().unwrap_or("");
+            seconds.replace('.', "")
+        }
+        _ => String::new(),
+    }
 }
 
 /// The word of a payload that names none, on a command line that names none.

@@ -9,7 +9,7 @@ use crate::gemini::in_folder_of;
 use crate::json::{BadEvent, object, optional, required};
 use crate::settings::{HookFile, Settings, SettingsFile, guarded_line};
 use crate::tools::{self, Tool};
-use crate::{Abilities, Agent, Ask, Delivery, Limit, Line, Payload, Reply, codex};
+use crate::{Abilities, Agent, Ask, Delivery, Extent, Limit, Line, Payload, Reply, Surface, codex};
 use reflex_engine::{Action, AgentPath, Decision, Event, Moment, Outcome, Verdict};
 use serde_json::{Map, Value, json};
 
@@ -78,20 +78,29 @@ const SAYS: [Line; 6] = [
     Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
 ];
 
-const LIMITS: [Limit; 4] = [
+const LIMITS: [Limit; 5] = [
     Limit {
+        extent: Extent::All(&[Surface::Subagent]),
+        what: "whether the calls of its subagents come to a hook: none was ever recorded",
+        instead: "`reflex status` once a subagent has worked: it says PROVEN if one came",
+    },
+    Limit {
+        extent: Extent::All(&[Surface::Headless]),
         what: "no client was driven here: what is said of Cursor is from its documents",
         instead: "`reflex verify`, and a look at Settings, Hooks",
     },
     Limit {
+        extent: Extent::Some(&[Surface::Read]),
         what: "a file is read before `beforeReadFile` is asked; what is held back is its way to the model",
         instead: "nothing is needed: reading changes nothing",
     },
     Limit {
+        extent: Extent::Beyond,
         what: "hooks of a project in a workspace that is not trusted",
         instead: "`reflex init` writes the user's hooks, which run everywhere",
     },
     Limit {
+        extent: Extent::Beyond,
         what: "`failClosed` is known since 2.x; an older Cursor lets a call run when a hook takes too long",
         instead: "update; Reflex gives up after two seconds and refuses",
     },
@@ -155,6 +164,7 @@ const FORM: Form = Form {
     output: "tool_output",
     role: "subagent_type",
     subagent: "subagent_id",
+    call: "tool_use_id",
     events: &EVENTS,
     actions,
 };

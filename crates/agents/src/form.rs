@@ -23,6 +23,8 @@ pub(crate) struct Form {
     pub(crate) role: &'static str,
     /// The key of the subagent.
     pub(crate) subagent: &'static str,
+    /// The key of the call's own name.
+    pub(crate) call: &'static str,
     /// The words for events.
     pub(crate) events: &'static [(&'static str, Moment)],
     /// What a tool does with its arguments. The event has its folder already.
@@ -58,6 +60,7 @@ impl Form {
             cwd: optional(fields, "cwd")?.unwrap_or("").into(),
             moment,
             tool: optional(fields, self.tool)?.unwrap_or("").into(),
+            call: optional(fields, self.call)?.unwrap_or("").into(),
             ..Event::default()
         };
         match moment {

@@ -4,7 +4,7 @@ use crate::form::{self, Form};
 use crate::json::BadEvent;
 use crate::settings::{HookFile, Settings, SettingsFile, Switch, guarded_line, quoted};
 use crate::tools::{self, Tool};
-use crate::{Abilities, Agent, Delivery, Limit, Line, Payload, Reply, codex};
+use crate::{Abilities, Agent, Delivery, Extent, Limit, Line, Payload, Reply, codex};
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::CstRootNode;
 use reflex_engine::{Action, Decision, Event, Moment, Verdict};
@@ -63,14 +63,17 @@ const SAYS: [Line; 4] = [
 
 const LIMITS: [Limit; 3] = [
     Limit {
+        extent: Extent::IfSwitched,
         what: "everything, in a folder that is not trusted: hooks of the user and of the system are left out there too",
         instead: "trust the folder; without a terminal such a folder ends the client before any call",
     },
     Limit {
+        extent: Extent::IfSwitched,
         what: "everything, with `hooksConfig.enabled: false`, or with the hook's name among `hooksConfig.disabled`",
         instead: "write both into the settings of the system",
     },
     Limit {
+        extent: Extent::Beyond,
         what: "a hook that takes longer than its timeout lets the call run",
         instead: "Reflex gives up after two seconds and refuses",
     },
@@ -130,6 +133,7 @@ const FORM: Form = Form {
     output: "tool_response",
     role: "agent_type",
     subagent: "agent_id",
+    call: "tool_use_id",
     events: &EVENTS,
     actions,
 };

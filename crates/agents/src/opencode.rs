@@ -8,7 +8,7 @@ use crate::gemini::in_folder_of;
 use crate::json::BadEvent;
 use crate::settings::{Settings, SettingsError, SettingsFile, Start};
 use crate::tools::{self, Tool};
-use crate::{Abilities, Agent, Delivery, Limit, Line, Payload, Reply};
+use crate::{Abilities, Agent, Delivery, Extent, Limit, Line, Payload, Reply, Surface};
 use reflex_engine::shell::Language;
 use reflex_engine::{Action, Decision, Event, Moment, Verdict};
 use serde_json::{Value, json};
@@ -58,15 +58,22 @@ const SAYS: [Line; 3] = [
 
 const LIMITS: [Limit; 4] = [
     Limit {
+        extent: Extent::IfSwitched,
         what: "everything, with `--pure` or `OPENCODE_PURE=1`: no plugin is loaded",
         instead: "deny rules under `permission` in opencode.json",
     },
     Limit {
+        extent: Extent::IfSwitched,
         what: "everything, when the plugin's file is damaged: the client goes on without it and says nothing",
         instead: "`reflex doctor`; `reflex init` writes it anew",
     },
-    Limit { what: "OpenCode 2 loads no plugin of this kind", instead: "stay with 1.x until its plugins are supported" },
     Limit {
+        extent: Extent::IfSwitched,
+        what: "OpenCode 2 loads no plugin of this kind",
+        instead: "stay with 1.x until its plugins are supported",
+    },
+    Limit {
+        extent: Extent::Some(&[Surface::Shell, Surface::Edit, Surface::Mcp]),
         what: "what another plugin changes in a call after ours has seen it",
         instead: "keep the plugins few, and know them",
     },
@@ -88,6 +95,7 @@ const FORM: Form = Form {
     output: "output",
     role: "role",
     subagent: "subagent",
+    call: "call_id",
     events: &EVENTS,
     actions,
 };

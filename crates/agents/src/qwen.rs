@@ -6,7 +6,7 @@ use crate::gemini::{end_of, in_folder_of};
 use crate::json::BadEvent;
 use crate::settings::{HookFile, Settings, SettingsFile, Switch, guarded_line, is_true, quoted};
 use crate::tools::{self, Tool};
-use crate::{Abilities, Agent, Ask, Delivery, Limit, Line, Payload, Reply, codex};
+use crate::{Abilities, Agent, Ask, Delivery, Extent, Limit, Line, Payload, Reply, Surface, codex};
 use reflex_engine::{Action, Decision, Event, Moment, Verdict};
 use serde_json::{Value, json};
 
@@ -59,12 +59,19 @@ const SAYS: [Line; 3] = [
     Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
 ];
 
-const LIMITS: [Limit; 2] = [
+const LIMITS: [Limit; 3] = [
     Limit {
+        extent: Extent::All(&[Surface::Subagent]),
+        what: "whether the calls of its subagents come to a hook: none was ever recorded",
+        instead: "`reflex status` once a subagent has worked: it says PROVEN if one came",
+    },
+    Limit {
+        extent: Extent::Beyond,
         what: "a hook that takes longer than its timeout lets the call run",
         instead: "Reflex gives up after two seconds and refuses",
     },
     Limit {
+        extent: Extent::IfSwitched,
         what: "everything, with `disableAllHooks` in a settings file",
         instead: "`reflex doctor`; the settings files are among those that an agent may not change",
     },
@@ -115,6 +122,7 @@ const FORM: Form = Form {
     output: "tool_response",
     role: "agent_type",
     subagent: "agent_id",
+    call: "tool_use_id",
     events: &EVENTS,
     actions,
 };

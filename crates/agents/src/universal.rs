@@ -153,6 +153,7 @@ pub fn read(object: &Map<String, Value>) -> Result<Event, BadEvent> {
         moment: kind.moment(),
         tool: optional(object, "tool")?.unwrap_or("").into(),
         actions: Vec::new(),
+        call: String::new(),
         outcome: None,
     };
     let moment = event.moment;

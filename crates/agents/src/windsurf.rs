@@ -6,7 +6,7 @@
 use crate::json::{BadEvent, optional, required};
 use crate::settings::{HookFile, Settings, SettingsFile, guarded_line};
 use crate::tools::{self, Tool};
-use crate::{Abilities, Agent, Delivery, Limit, Line, Payload, Reply, codex};
+use crate::{Abilities, Agent, Delivery, Extent, Limit, Line, Payload, Reply, Surface, codex};
 use reflex_engine::{Action, Decision, Event, Moment, Outcome, Verdict};
 use serde_json::{Map, Value, json};
 
@@ -58,15 +58,25 @@ const SAYS: [Line; 3] = [
 
 const LIMITS: [Limit; 4] = [
     Limit {
+        extent: Extent::All(&[Surface::Headless]),
         what: "no client was driven here: what is said of Windsurf is from its documents",
         instead: "`reflex verify`, and a refused command in Cascade",
     },
     Limit {
+        extent: Extent::Some(&[Surface::Shell]),
         what: "a hook that does not answer; how long the client waits is not documented, and then the call runs",
         instead: "Reflex gives up after two seconds and refuses",
     },
-    Limit { what: "everything, in Restricted Mode: no hook is loaded", instead: "trust the workspace" },
-    Limit { what: "web searches, and the agents of Devin that read `.devin/hooks.v1.json`", instead: "nothing yet" },
+    Limit {
+        extent: Extent::IfSwitched,
+        what: "everything, in Restricted Mode: no hook is loaded",
+        instead: "trust the workspace",
+    },
+    Limit {
+        extent: Extent::All(&[Surface::Web, Surface::Subagent]),
+        what: "web searches, and the agents of Devin that read `.devin/hooks.v1.json`",
+        instead: "nothing yet",
+    },
 ];
 
 /// The client's `hooks.json`. It has no timeout and no switch for a hook that fails, so the line itself refuses.

@@ -8,7 +8,9 @@
     reason = "a test that cannot go on shall stop"
 )]
 
-use reflex_agents::{AGENTS, Agent, Ask, BadEvent, Delivery, Payload, Reply, caller, deliver, find, object};
+use reflex_agents::{
+    AGENTS, Agent, Ask, BadEvent, Delivery, Extent, Payload, Reply, Surface, caller, deliver, find, object,
+};
 use reflex_engine::{Action, Decision, Event, Moment, Rewrite, Verdict};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -66,10 +68,12 @@ fn shown(event: &Event) -> String {
         moment,
         tool,
         actions,
+        call,
         outcome,
     } = event;
-    let mut text =
-        format!("  {moment:?}, word {word:?}, tool {tool:?}, client {client} {version:?}, session {session}\n");
+    let mut text = format!(
+        "  {moment:?}, word {word:?}, tool {tool:?}, call {call:?}, client {client} {version:?}, session {session}\n"
+    );
     writeln!(text, "  cwd {cwd}, mode {mode:?}, role {role:?}, subagent {subagent:?}, task {task:?}, workspace {workspace:?}, home {home:?}")
         .unwrap();
     actions.iter().for_each(|action| writeln!(text, "  action {action:?}").unwrap());
@@ -223,6 +227,65 @@ fn every_case_that_is_named_as_a_proof_is_among_the_proven_ones() {
             }
         }
     }
+}
+
+/// The part of an agent's work that a recorded call shows.
+fn surfaces(event: &Event) -> Vec<Surface> {
+    let of = |action: &Action| match action {
+        Action::Shell { .. } | Action::Input { .. } => Some(Surface::Shell),
+        Action::Write { .. } | Action::Edit { .. } | Action::Delete { .. } => Some(Surface::Edit),
+        Action::Read { .. } | Action::Search { .. } => Some(Surface::Read),
+        Action::McpCall { .. } => Some(Surface::Mcp),
+        Action::Fetch { .. } => Some(Surface::Web),
+        Action::SpawnAgent { .. } => Some(Surface::Subagent),
+        Action::Prompt { .. } | Action::Skill { .. } | Action::Other { .. } => None,
+    };
+    event.actions.iter().filter_map(of).chain(event.subagent.as_ref().map(|_| Surface::Subagent)).collect()
+}
+
+#[test]
+fn an_agent_claims_only_surfaces_of_which_a_call_was_recorded() {
+    let mut missing = Vec::new();
+    for agent in AGENTS.iter().filter(|agent| agent.settings.is_some()) {
+        let folders = FOLDERS.iter().filter(|(_, name)| *name == agent.name).map(|(folder, _)| folder);
+        let all = folders.flat_map(|folder| payloads(folder));
+        let events = all.map(|(name, bytes)| read(agent, &name, &bytes).unwrap());
+        let seen: Vec<Surface> =
+            events.filter(|event| event.moment.is_before_execution()).flat_map(|event| surfaces(&event)).collect();
+        let hides = |surface| {
+            agent.limits.iter().any(|limit| matches!(limit.extent, Extent::All(all) if all.contains(&surface)))
+        };
+        for surface in Surface::ALL {
+            // Every client that was driven was driven without a terminal.
+            let shown = seen.contains(&surface) || (surface == Surface::Headless && agent.was_driven());
+            if !shown && !hides(surface) {
+                missing.push(format!("{} {}", agent.name, surface.name()));
+            }
+        }
+    }
+    assert_eq!(missing, Vec::<String>::new(), "no call was recorded, so it is blind");
+}
+
+#[test]
+fn how_much_is_enforced_follows_from_the_tables() {
+    let of = |name: &str| find(name).unwrap().enforcement().name();
+    for (name, wanted) in [
+        ("claude", "native"),
+        ("codex", "partial"),
+        ("copilot", "native"),
+        ("gemini", "native"),
+        ("qwen", "partial"),
+        ("opencode", "partial"),
+        ("cursor", "partial"),
+        ("windsurf", "partial"),
+    ] {
+        assert_eq!(of(name), wanted, "{name}");
+        assert_eq!(find(name).unwrap().banner().is_empty(), wanted == "native", "{name}");
+    }
+    assert!(find("codex").unwrap().banner().contains("write_stdin"));
+    let nothing = Agent { says: &[], name: "x", ..*find("claude").unwrap() };
+    assert_eq!(nothing.enforcement().name(), "post-hoc-only");
+    assert!(nothing.banner().starts_with("DOWNGRADED: Reflex can stop nothing"));
 }
 
 #[test]

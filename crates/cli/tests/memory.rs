@@ -544,7 +544,7 @@ fn a_clock_that_jumps_makes_no_yes_no_pause_and_no_broken_log() {
     let off = json!({"schema": "reflex/off-v1", "from": now + hour, "until": now + 2 * hour, "reason": "x", "by": "x"});
     std::fs::write(state(&machine).join("off.json"), off.to_string()).unwrap();
     assert!(!passes(&machine, PUSH));
-    let beat = state(&machine).join("heartbeats/claude.PreToolUse");
+    let beat = state(&machine).join("heartbeats/claude.shell");
     std::fs::write(&beat, (now + hour).to_string()).unwrap();
     assert_eq!(machine.reflex(["status"]).run().code, 0);
     assert_eq!(verified(&machine)["broken"], Value::Null);

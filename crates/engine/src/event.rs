@@ -37,6 +37,9 @@ pub struct Event {
     pub tool: String,
     /// What the call does; several for a patch or a batch.
     pub actions: Vec<Action>,
+    /// The agent's own name for this one call; empty if it has none. Several hooks that are asked about one call are told
+    /// the same.
+    pub call: String,
     /// How it ended, after a tool.
     pub outcome: Option<Outcome>,
 }

@@ -70,7 +70,7 @@ impl Host {
             Err(problem) => return self.unreadable(agent, payload.told, &problem),
         };
         let store = self.store();
-        store.beat(&event.client, payload.told.unwrap_or("hook"));
+        store.beat(&event);
         if event.moment == Moment::AfterTool {
             return self.after(agent, &event, &store);
         }
@@ -256,6 +256,8 @@ fn whose(event: &Event) -> Whose<'_> {
         session: &event.session,
         role: event.role.as_deref(),
         subagent: event.subagent.as_deref(),
+        call: &event.call,
+        word: &event.word,
     }
 }
 

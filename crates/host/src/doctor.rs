@@ -71,7 +71,7 @@ pub fn copies() -> Vec<Trouble> {
     others.iter().map(trouble).collect()
 }
 
-fn switches(wiring: &Wiring) -> Vec<Trouble> {
+pub(crate) fn switches(wiring: &Wiring) -> Vec<Trouble> {
     let off = wiring.settings().switches.iter().filter_map(|switch| {
         let file = wiring.folder().join(switch.file);
         let text = fs::read_to_string(&file).ok()?;

@@ -8,6 +8,7 @@ pub mod doctor;
 mod folders;
 pub mod git;
 pub mod layers;
+pub mod matrix;
 mod memory;
 pub mod person;
 mod record;

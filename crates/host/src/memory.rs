@@ -73,6 +73,7 @@ pub(crate) fn pending(heard: Heard<'_>, judgement: &Judgement, scribe: &Scribe<'
         findings: verdict.findings.iter().map(|finding| finding.id.clone()).collect(),
         core: verdict.findings.iter().any(|finding| finding.tier == Tier::Core),
         exact: same_call(heard, judgement),
+        call: event.call.clone(),
     }
 }
 
@@ -157,6 +158,8 @@ pub(crate) fn call(heard: Heard<'_>, judgement: &Judgement, approved: bool) -> C
         files: if after { files(event, judgement) } else { Vec::new() },
         output: event.outcome.as_ref().map(|outcome| record::digest(&outcome.output)).unwrap_or_default(),
         step: judgement.step.clone(),
+        call: event.call.clone(),
+        word: event.word.clone(),
     }
 }
 

@@ -102,6 +102,8 @@ fn granted(call: &Pending, matches: &ArgMatches, person: &Person) -> Result<Gran
         time,
         expires: time + length.min(LONGEST),
         uses: 0,
+        used_for: String::new(),
+        used: 0,
         by: person.name.clone(),
         reason: reason.into(),
         text: call.text.clone(),

@@ -281,12 +281,16 @@ fn completions(matches: &ArgMatches) -> u8 {
 
 /// How long ago, in the largest unit.
 fn ago(time: u64) -> String {
+    format!("{} ago", age(time))
+}
+
+fn age(time: u64) -> String {
     let seconds = reflex_host::now().saturating_sub(time) / 1000;
     match seconds {
-        0..60 => format!("{seconds}s ago"),
-        60..3600 => format!("{}m ago", seconds / 60),
-        3600..86_400 => format!("{}h ago", seconds / 3600),
-        _ => format!("{}d ago", seconds / 86_400),
+        0..60 => format!("{seconds}s"),
+        60..3600 => format!("{}m", seconds / 60),
+        3600..86_400 => format!("{}h", seconds / 3600),
+        _ => format!("{}d", seconds / 86_400),
     }
 }
 

@@ -8,6 +8,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// All hooks of an agent are asked about one call within this time.
+const AT_ONCE: u64 = 10_000;
+
 /// Older refused calls than these are forgotten.
 const MOST_PENDING: usize = 200;
 
@@ -48,6 +51,8 @@ pub struct Pending {
     pub core: bool,
     /// What makes a retry the same call.
     pub exact: String,
+    /// The agent's own name for the call; empty if it has none.
+    pub call: String,
 }
 
 /// For what a yes holds.
@@ -99,6 +104,10 @@ pub struct Grant {
     pub expires: u64,
     /// How often it was used.
     pub uses: u64,
+    /// The agent's own name for the call it was used for last, with the session. Several hooks may be asked about one call.
+    pub used_for: String,
+    /// Milliseconds since 1970 when it was used last.
+    pub used: u64,
     /// Who gave it: the user's name or number, and the terminal.
     pub by: String,
     /// Why.
@@ -149,7 +158,13 @@ impl Pending {
             findings: list(map, "findings"),
             core: map.get("core").and_then(Value::as_bool).unwrap_or(true),
             exact: text(map, "exact"),
+            call: String::new(),
         }
+    }
+
+    /// The call by the agent's own names, where it has such.
+    fn name(&self) -> Option<String> {
+        (!self.call.is_empty()).then(|| format!("{} {} {}", self.client, self.session, self.call))
     }
 }
 
@@ -159,7 +174,7 @@ impl Grant {
         json!({
             "schema": "reflex/grant-v1", "id": self.id, "allow": self.allow, "exact": self.exact,
             "scope": self.scope.name(), "within": self.within, "time": self.time, "expires": self.expires,
-            "uses": self.uses, "by": self.by, "reason": self.reason, "text": self.text,
+            "uses": self.uses, "used_for": self.used_for, "used": self.used, "by": self.by, "reason": self.reason, "text": self.text,
         })
     }
 
@@ -173,6 +188,8 @@ impl Grant {
             time: number(map, "time"),
             expires: number(map, "expires"),
             uses: number(map, "uses"),
+            used_for: text(map, "used_for"),
+            used: number(map, "used"),
             by: text(map, "by"),
             reason: text(map, "reason"),
             text: text(map, "text"),
@@ -182,7 +199,7 @@ impl Grant {
     /// Whether it answers this call now.
     pub fn covers(&self, call: &Pending, now: u64) -> bool {
         let within = match self.scope {
-            Scope::Once => self.uses == 0,
+            Scope::Once => self.uses == 0 || self.was_just_used_for(call, now),
             Scope::Session => self.within == call.session && !call.session.is_empty(),
             Scope::Task => self.within == call.task && !call.task.is_empty(),
             Scope::Repository => self.within == call.workspace && !call.workspace.is_empty(),
@@ -190,6 +207,11 @@ impl Grant {
         // What a person lets pass of the core, passes once.
         let held = self.scope == Scope::Once || !call.core;
         self.allow && within && held && now < self.expires && self.time <= now && self.exact == call.exact
+    }
+
+    /// Another hook of the agent was asked about this very call a moment ago, and let it pass.
+    fn was_just_used_for(&self, call: &Pending, now: u64) -> bool {
+        call.name().is_some_and(|name| name == self.used_for) && self.used <= now && now - self.used <= AT_ONCE
     }
 }
 
@@ -289,7 +311,10 @@ impl Store {
             let Some(mut grant) = self.grants().into_iter().find(|grant| grant.covers(call, now)) else {
                 return Ok(None);
             };
-            grant.uses += 1;
+            if !grant.was_just_used_for(call, now) {
+                grant.uses += 1;
+                (grant.used_for, grant.used) = (call.name().unwrap_or_default(), now);
+            }
             self.grant(&grant)?;
             Ok(Some(grant))
         })

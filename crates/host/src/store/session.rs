@@ -66,13 +66,23 @@ pub struct Call {
     pub output: String,
     /// What the detector of loops keeps of it.
     pub step: Step,
+    /// The agent's own name for the call; empty if it has none.
+    pub call: String,
+    /// The agent's own word for the event.
+    pub word: String,
 }
+
+/// Two hooks that are asked about the same call under different words are asked within this time.
+const AT_ONCE: u64 = 2000;
 
 const DIVIDER: char = '\t';
 const INNER: char = '\u{1f}';
 
 /// The first field of every line: the form of the rest.
-const FORM: &str = "2";
+const FORM: &str = "3";
+
+/// A line without the call's name and word.
+const FORM_WITHOUT_CALL: &str = "2";
 
 /// A line without the fields of a step: what stood here first.
 const FORM_WITHOUT_STEP: &str = "1";
@@ -108,6 +118,8 @@ impl Call {
             joined(&self.step.goals),
             end.map(|end| end.error.clone()).unwrap_or_default(),
             end.map(|end| counted(&end.letters)).unwrap_or_default(),
+            self.call.chars().take(MOST_LETTERS).collect(),
+            self.word.chars().take(MOST_LETTERS).collect(),
         ];
         let clean = |field: &String| field.replace(['\t', '\n', '\r'], " ");
         let mut line = fields.iter().map(clean).collect::<Vec<_>>().join("\t");
@@ -119,7 +131,7 @@ impl Call {
         let mut fields = line.split(DIVIDER);
         let mut next = || fields.next().map(str::to_owned);
         let form = next()?;
-        if form != FORM && form != FORM_WITHOUT_STEP {
+        if ![FORM, FORM_WITHOUT_CALL, FORM_WITHOUT_STEP].contains(&form.as_str()) {
             return None;
         }
         let list =
@@ -139,8 +151,10 @@ impl Call {
             files: pairs(&next()?),
             output: next()?,
             step: Step::default(),
+            call: String::new(),
+            word: String::new(),
         };
-        if form == FORM {
+        if form != FORM_WITHOUT_STEP {
             call.step = Step {
                 exact: call.exact.clone(),
                 deed: deed_of(&next()?),
@@ -156,7 +170,17 @@ impl Call {
                 End { failed: call.end == "failed", output: call.output.clone(), error, letters: letters_of(&letters) };
             call.step.end = call.after.then_some(end);
         }
+        if form == FORM {
+            (call.call, call.word) = (next()?, next()?);
+        }
         Some(call)
+    }
+
+    /// Whether both tell of one call: several hooks may be asked about it, by one agent's settings and by another's.
+    fn is_same(&self, other: &Call) -> bool {
+        let named = !self.call.is_empty() && !other.call.is_empty();
+        let at_once = self.word != other.word && self.time.abs_diff(other.time) <= AT_ONCE;
+        self.after == other.after && self.exact == other.exact && if named { self.call == other.call } else { at_once }
     }
 }
 
@@ -198,6 +222,8 @@ fn pairs(text: &str) -> Vec<(String, String)> {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct History {
     text: String,
+    /// The call that is asked about now, and the word.
+    now: (String, String),
 }
 
 impl History {
@@ -218,17 +244,25 @@ impl History {
                 || now.changes.iter().any(|(path, _)| seen(path)));
         let fails = ended.is_some_and(|end| seen(&end.error));
         let speaks = ended.is_some_and(|end| !end.letters.is_empty());
-        if again || fails || speaks { self.steps() } else { Vec::new() }
+        if again || fails || speaks { self.steps(now) } else { Vec::new() }
     }
 
-    fn steps(&self) -> Vec<Step> {
+    /// Every call once, and without the one that is asked about now.
+    fn steps(&self, now: &Step) -> Vec<Step> {
+        let (call, word) = self.now.clone();
+        let (exact, after) = (now.exact.clone(), now.end.is_some());
+        let mut seen = vec![Call { time: clock::now(), call, word, exact, after, ..Call::default() }];
         let mut steps = Vec::new();
         for call in self.calls() {
-            if call.after {
-                finish(&mut steps, call.step);
-            } else {
-                steps.push(call.step);
+            if seen.iter().any(|known| known.is_same(&call)) {
+                continue;
             }
+            if call.after {
+                finish(&mut steps, call.step.clone());
+            } else {
+                steps.push(call.step.clone());
+            }
+            seen.push(call);
         }
         steps
     }
@@ -256,6 +290,10 @@ pub struct Whose<'a> {
     pub role: Option<&'a str>,
     /// The client's own name for this one subagent: two of one role share no memory.
     pub subagent: Option<&'a str>,
+    /// Its name for the call that is asked about now; empty if it has none.
+    pub call: &'a str,
+    /// Its word for the event.
+    pub word: &'a str,
 }
 
 impl Whose<'_> {
@@ -281,7 +319,8 @@ impl Store {
     pub fn history(&self, whose: Whose<'_>) -> History {
         let mut text = String::new();
         let read = File::open(self.sessions().join(whose.file())).and_then(|mut file| file.read_to_string(&mut text));
-        if read.is_ok() { History { text } } else { History::default() }
+        let now = (whose.call.to_owned(), whose.word.to_owned());
+        if read.is_ok() { History { text, now } } else { History::default() }
     }
 
     /// When the session's first call came, as far as it is remembered: of all its agents, for a subagent's is later.
