@@ -2,7 +2,7 @@
 
 use crate::form::{self, Form};
 use crate::json::BadEvent;
-use crate::settings::{HookFile, Settings, SettingsFile, Switch, is_true};
+use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch, alone, is_true};
 use crate::tools::{self, Tool};
 use crate::{Abilities, Agent, Ask, Delivery, Extent, Limit, Line, Payload, Reply, Surface};
 use reflex_engine::shell::Language;
@@ -23,14 +23,15 @@ pub const AGENT: Agent = Agent {
     write,
     refuse: form::refuse,
     settings: Some(&Settings {
-        files: &[SettingsFile {
-            variable: Some("CLAUDE_CONFIG_DIR"),
-            folder: ".claude",
-            name: "settings.json",
-            by_agent: false,
-            install: |text, binary| SETTINGS.install(text, binary),
-            remove: |text| SETTINGS.remove(text),
-        }],
+        files: &[FILE],
+        project: &[FILE.in_project(".claude", "settings.json")],
+        project_needs: "",
+        managed: Some(&Managed {
+            file: "/etc/claude-code/managed-settings.json",
+            on_macos: "/Library/Application Support/ClaudeCode/managed-settings.json",
+            text: |binary| alone(&SETTINGS, "", binary),
+            note: "a user's `disableAllHooks` does not reach it; with `\"allowManagedHooksOnly\": true` beside it no other hook runs",
+        }),
         folders: &[".claude"],
         programs: &["claude"],
         afterwards: "",
@@ -42,6 +43,16 @@ pub const AGENT: Agent = Agent {
         trust: None,
     }),
     limits: &LIMITS,
+};
+
+/// The user's file.
+const FILE: SettingsFile = SettingsFile {
+    variable: Some("CLAUDE_CONFIG_DIR"),
+    folder: ".claude",
+    name: "settings.json",
+    by_agent: false,
+    install: |text, binary| SETTINGS.install(text, binary),
+    remove: |text| SETTINGS.remove(text),
 };
 
 /// What the client lets a hook say.

@@ -5,7 +5,7 @@
 
 use crate::form::{self, Form};
 use crate::json::BadEvent;
-use crate::settings::{HookFile, Settings, SettingsFile, Switch, guarded_line, quoted};
+use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch, guarded_line, quoted};
 use crate::tools::{self, Tool};
 use crate::{Abilities, Agent, Delivery, Extent, Limit, Line, Payload, Reply, Surface, trust};
 use reflex_engine::shell::Language;
@@ -27,14 +27,7 @@ pub const AGENT: Agent = Agent {
     refuse: form::refuse,
     settings: Some(&Settings {
         files: &[
-            SettingsFile {
-                variable: Some("CODEX_HOME"),
-                folder: ".codex",
-                name: "hooks.json",
-                by_agent: false,
-                install: |text, binary| SETTINGS.install(text, binary),
-                remove: |text| SETTINGS.remove(text),
-            },
+            FILE,
             // What is trusted; a line about a hook that is gone does nothing.
             SettingsFile {
                 variable: Some("CODEX_HOME"),
@@ -45,6 +38,14 @@ pub const AGENT: Agent = Agent {
                 remove: |text| Ok(Some(text.to_owned())),
             },
         ],
+        project: &[FILE.in_project(".codex", "hooks.json")],
+        project_needs: "Codex runs a project's hooks only in a project that it trusts, and only once you have trusted them: start `codex` there, then /hooks",
+        managed: Some(&Managed {
+            file: "/etc/codex/requirements.toml",
+            on_macos: "",
+            text: requirements,
+            note: "it needs no trust, and its `hooks = true` wins over a user's `hooks = false`",
+        }),
         folders: &[".codex"],
         programs: &["codex"],
         afterwards: "sessions that run already do not have the hook; `/hooks` in Codex shows it",
@@ -52,6 +53,16 @@ pub const AGENT: Agent = Agent {
         trust: Some(&trust::CODEX),
     }),
     limits: &LIMITS,
+};
+
+/// The user's file.
+const FILE: SettingsFile = SettingsFile {
+    variable: Some("CODEX_HOME"),
+    folder: ".codex",
+    name: "hooks.json",
+    by_agent: false,
+    install: |text, binary| SETTINGS.install(text, binary),
+    remove: |text| SETTINGS.remove(text),
 };
 
 /// What the client lets a hook say.
@@ -117,6 +128,20 @@ pub(crate) const SETTINGS: HookFile = HookFile {
     comments: false,
     own: false,
 };
+
+/// The hook in the words of the administrator's file, which is TOML. A JSON text is one of TOML too.
+fn requirements(binary: &str) -> String {
+    let folder = binary.rsplit_once('/').map_or("/", |(folder, _)| folder);
+    let mut text = format!("[features]\nhooks = true\n\n[hooks]\nmanaged_dir = {}\n", json!(folder));
+    for event in SETTINGS.events {
+        let handler = (SETTINGS.handler)(binary, event);
+        let command = handler.get("command").map(Value::to_string).unwrap_or_default();
+        text.push_str(&format!(
+            "\n[[hooks.{event}]]\nmatcher = \"*\"\n[[hooks.{event}.hooks]]\ntype = \"command\"\ncommand = {command}\ntimeout = {TIMEOUT}\n"
+        ));
+    }
+    text
+}
 
 /// `hooks = false` below `[features]`, or `features.hooks = false`.
 fn hooks_are_off(text: &str) -> bool {

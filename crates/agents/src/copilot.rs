@@ -5,7 +5,7 @@
 
 use crate::form::{self, Form};
 use crate::json::{BadEvent, object, optional};
-use crate::settings::{HookFile, Settings, SettingsFile, Switch, is_true};
+use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch, alone, is_true};
 use crate::tools::{self, Tool};
 use crate::{Abilities, Agent, Ask, Delivery, Extent, Limit, Line, Payload, Reply};
 use reflex_engine::shell::Language;
@@ -26,14 +26,15 @@ pub const AGENT: Agent = Agent {
     write,
     refuse,
     settings: Some(&Settings {
-        files: &[SettingsFile {
-            variable: Some("COPILOT_HOME"),
-            folder: ".copilot",
-            name: "hooks/reflex.json",
-            by_agent: false,
-            install: |text, binary| SETTINGS.install(text, binary),
-            remove: |text| SETTINGS.remove(text),
-        }],
+        files: &[FILE],
+        project: &[FILE.in_project(".github", "hooks/reflex.json")],
+        project_needs: "Copilot CLI runs a project's hooks only in a folder that it trusts, and with `-p` only if GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS is `true`; else it leaves them out without a word. The user's hooks run everywhere",
+        managed: Some(&Managed {
+            file: "/etc/github-copilot/policy.d/reflex.json",
+            on_macos: "",
+            text: |binary| alone(&SETTINGS, "", binary),
+            note: "it runs in folders that are not trusted too, and `disableAllHooks` does not reach it",
+        }),
         folders: &[".copilot"],
         programs: &["copilot"],
         afterwards: "",
@@ -52,6 +53,16 @@ pub const AGENT: Agent = Agent {
         trust: None,
     }),
     limits: &LIMITS,
+};
+
+/// The user's file.
+const FILE: SettingsFile = SettingsFile {
+    variable: Some("COPILOT_HOME"),
+    folder: ".copilot",
+    name: "hooks/reflex.json",
+    by_agent: false,
+    install: |text, binary| SETTINGS.install(text, binary),
+    remove: |text| SETTINGS.remove(text),
 };
 
 /// What the client lets a hook say.

@@ -7,7 +7,7 @@
 use crate::form::{self, Form};
 use crate::gemini::in_folder_of;
 use crate::json::{BadEvent, object, optional, required};
-use crate::settings::{HookFile, Settings, SettingsFile, guarded_line};
+use crate::settings::{HookFile, Managed, Settings, SettingsFile, alone, guarded_line};
 use crate::tools::{self, Tool};
 use crate::{Abilities, Agent, Ask, Delivery, Extent, Limit, Line, Payload, Reply, Surface, codex};
 use reflex_engine::{Action, AgentPath, Decision, Event, Moment, Outcome, Verdict};
@@ -29,14 +29,15 @@ pub const AGENT: Agent = Agent {
     write,
     refuse,
     settings: Some(&Settings {
-        files: &[SettingsFile {
-            variable: None,
-            folder: ".cursor",
-            name: "hooks.json",
-            by_agent: false,
-            install: |text, binary| SETTINGS.install(text, binary),
-            remove: |text| SETTINGS.remove(text),
-        }],
+        files: &[FILE],
+        project: &[FILE.in_project(".cursor", "hooks.json")],
+        project_needs: "Cursor runs a project's hooks only in a workspace that it trusts; restart it",
+        managed: Some(&Managed {
+            file: "/etc/cursor/hooks.json",
+            on_macos: "/Library/Application Support/Cursor/hooks.json",
+            text: |binary| alone(&SETTINGS, "", binary),
+            note: "from the documents",
+        }),
         folders: &[".cursor"],
         programs: &["cursor", "cursor-agent"],
         afterwards: "restart Cursor; Settings, Hooks shows whether it has read the file",
@@ -44,6 +45,16 @@ pub const AGENT: Agent = Agent {
         trust: None,
     }),
     limits: &LIMITS,
+};
+
+/// The user's file.
+const FILE: SettingsFile = SettingsFile {
+    variable: None,
+    folder: ".cursor",
+    name: "hooks.json",
+    by_agent: false,
+    install: |text, binary| SETTINGS.install(text, binary),
+    remove: |text| SETTINGS.remove(text),
 };
 
 /// What its documents let a hook say.

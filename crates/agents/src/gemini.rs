@@ -2,7 +2,7 @@
 
 use crate::form::{self, Form};
 use crate::json::BadEvent;
-use crate::settings::{HookFile, Settings, SettingsFile, Switch, guarded_line, quoted};
+use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch, alone, guarded_line, quoted};
 use crate::tools::{self, Tool};
 use crate::{Abilities, Agent, Delivery, Extent, Limit, Line, Payload, Reply, codex};
 use jsonc_parser::ParseOptions;
@@ -24,14 +24,15 @@ pub const AGENT: Agent = Agent {
     write,
     refuse,
     settings: Some(&Settings {
-        files: &[SettingsFile {
-            variable: None,
-            folder: ".gemini",
-            name: "settings.json",
-            by_agent: false,
-            install: |text, binary| SETTINGS.install(text, binary),
-            remove: |text| SETTINGS.remove(text),
-        }],
+        files: &[FILE],
+        project: &[FILE.in_project(".gemini", "settings.json")],
+        project_needs: "Gemini CLI runs hooks only in folders that it trusts: start it there once and say yes",
+        managed: Some(&Managed {
+            file: "/etc/gemini-cli/settings.json",
+            on_macos: "/Library/Application Support/GeminiCli/settings.json",
+            text: |binary| alone(&SETTINGS, "{\n  \"hooksConfig\": {\n    \"enabled\": true\n  }\n}\n", binary),
+            note: "in a folder that is not trusted the client leaves these out too",
+        }),
         folders: &[".gemini"],
         programs: &["gemini"],
         afterwards: "hooks run only in folders that Gemini CLI trusts: start it there once and say yes, for in any other folder it runs none and says nothing; sessions that run already do not have the hook",
@@ -46,6 +47,16 @@ pub const AGENT: Agent = Agent {
 };
 
 const PROJECT: &str = "GEMINI_PROJECT_DIR";
+
+/// The user's file.
+const FILE: SettingsFile = SettingsFile {
+    variable: None,
+    folder: ".gemini",
+    name: "settings.json",
+    by_agent: false,
+    install: |text, binary| SETTINGS.install(text, binary),
+    remove: |text| SETTINGS.remove(text),
+};
 
 /// What the client lets a hook say.
 const SAYS: [Line; 4] = [

@@ -27,14 +27,10 @@ pub const AGENT: Agent = Agent {
     write,
     refuse,
     settings: Some(&Settings {
-        files: &[SettingsFile {
-            variable: Some("XDG_CONFIG_HOME"),
-            folder: ".config",
-            name: "opencode/plugins/reflex.js",
-            by_agent: false,
-            install,
-            remove,
-        }],
+        files: &[FILE],
+        project: &[FILE.in_project(".opencode", "plugins/reflex.js")],
+        project_needs: "restart OpenCode",
+        managed: None,
         folders: &[".config/opencode", ".local/share/opencode"],
         programs: &["opencode"],
         afterwards: "restart OpenCode; with `--pure` or `OPENCODE_PURE=1` it loads no plugin, and nothing is guarded",
@@ -42,6 +38,16 @@ pub const AGENT: Agent = Agent {
         trust: None,
     }),
     limits: &LIMITS,
+};
+
+/// The user's plugin.
+const FILE: SettingsFile = SettingsFile {
+    variable: Some("XDG_CONFIG_HOME"),
+    folder: ".config",
+    name: "opencode/plugins/reflex.js",
+    by_agent: false,
+    install,
+    remove,
 };
 
 /// What the client lets a plugin do.

@@ -4,7 +4,7 @@
 use crate::form::{self, Form};
 use crate::gemini::{end_of, in_folder_of};
 use crate::json::BadEvent;
-use crate::settings::{HookFile, Settings, SettingsFile, Switch, guarded_line, is_true, quoted};
+use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch, alone, guarded_line, is_true, quoted};
 use crate::tools::{self, Tool};
 use crate::{Abilities, Agent, Ask, Delivery, Extent, Limit, Line, Payload, Reply, Surface, codex};
 use reflex_engine::{Action, Decision, Event, Moment, Verdict};
@@ -24,14 +24,15 @@ pub const AGENT: Agent = Agent {
     write,
     refuse,
     settings: Some(&Settings {
-        files: &[SettingsFile {
-            variable: None,
-            folder: ".qwen",
-            name: "settings.json",
-            by_agent: false,
-            install: |text, binary| SETTINGS.install(text, binary),
-            remove: |text| SETTINGS.remove(text),
-        }],
+        files: &[FILE],
+        project: &[FILE.in_project(".qwen", "settings.json")],
+        project_needs: "",
+        managed: Some(&Managed {
+            file: "/etc/qwen-code/settings.json",
+            on_macos: "",
+            text: |binary| alone(&SETTINGS, "", binary),
+            note: "the place stands in the client's program; hooks in it were not seen to run",
+        }),
         folders: &[".qwen"],
         programs: &["qwen"],
         afterwards: "sessions that run already do not have the hook",
@@ -46,6 +47,16 @@ pub const AGENT: Agent = Agent {
 };
 
 const PROJECT: &str = "QWEN_PROJECT_DIR";
+
+/// The user's file.
+const FILE: SettingsFile = SettingsFile {
+    variable: None,
+    folder: ".qwen",
+    name: "settings.json",
+    by_agent: false,
+    install: |text, binary| SETTINGS.install(text, binary),
+    remove: |text| SETTINGS.remove(text),
+};
 
 /// What the client lets a hook say.
 const SAYS: [Line; 3] = [

@@ -9,6 +9,12 @@ use std::fmt;
 pub struct Settings {
     /// Its files, each with a hook of its own.
     pub files: &'static [SettingsFile],
+    /// Where the hook stands for one project alone: the first of these files that is there, else the first.
+    pub project: &'static [SettingsFile],
+    /// What has to be true before the agent runs a project's hook; empty if nothing.
+    pub project_needs: &'static str,
+    /// Where an administrator puts the hook for everybody; `None` where no such place is known.
+    pub managed: Option<&'static Managed>,
     /// Folders below the home folder that show that the agent is used here.
     pub folders: &'static [&'static str],
     /// Its programs, which show the same on the `PATH`.
@@ -73,6 +79,7 @@ pub(crate) fn is_true(text: &str, key: &str) -> bool {
 }
 
 /// One file of an agent in which the guard's hook stands.
+#[derive(Clone, Copy)]
 pub struct SettingsFile {
     /// The environment variable that names another folder.
     pub variable: Option<&'static str>,
@@ -86,6 +93,35 @@ pub struct SettingsFile {
     pub install: fn(text: &str, binary: &str) -> Result<String, SettingsError>,
     /// The text without any hook of ours; `None` if the file was ours alone and can go.
     pub remove: fn(text: &str) -> Result<Option<String>, SettingsError>,
+}
+
+impl SettingsFile {
+    /// A file in a folder of a project, with the same hook in it.
+    pub(crate) const fn in_project(self, folder: &'static str, name: &'static str) -> SettingsFile {
+        SettingsFile { variable: None, folder, name, ..self }
+    }
+}
+
+/// Where an administrator puts the hook for everybody on a machine.
+#[derive(Debug, Clone, Copy)]
+pub struct Managed {
+    /// The file on Linux.
+    pub file: &'static str,
+    /// The file on macOS; empty where it is not known.
+    pub on_macos: &'static str,
+    /// Its text where it holds nothing else.
+    pub text: fn(binary: &str) -> String,
+    /// What an administrator should know about it.
+    pub note: &'static str,
+}
+
+/// The text of a file that holds the hook and nothing else.
+pub(crate) fn alone(form: &HookFile, around: &str, binary: &str) -> String {
+    let mut text = form.install(around, binary).unwrap_or_default();
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
 }
 
 /// Why a settings text cannot be changed.

@@ -4,7 +4,7 @@
 //! There is no answer in JSON: exit status 2 refuses and standard error says why; any other status lets the call run.
 
 use crate::json::{BadEvent, optional, required};
-use crate::settings::{HookFile, Settings, SettingsFile, guarded_line};
+use crate::settings::{HookFile, Managed, Settings, SettingsFile, alone, guarded_line};
 use crate::tools::{self, Tool};
 use crate::{Abilities, Agent, Delivery, Extent, Limit, Line, Payload, Reply, Surface, codex};
 use reflex_engine::{Action, Decision, Event, Moment, Outcome, Verdict};
@@ -24,14 +24,15 @@ pub const AGENT: Agent = Agent {
     write,
     refuse,
     settings: Some(&Settings {
-        files: &[SettingsFile {
-            variable: None,
-            folder: ".codeium/windsurf",
-            name: "hooks.json",
-            by_agent: false,
-            install: |text, binary| SETTINGS.install(text, binary),
-            remove: |text| SETTINGS.remove(text),
-        }],
+        files: &[FILE],
+        project: &[FILE.in_project(".devin", "hooks.json"), FILE.in_project(".windsurf", "hooks.json")],
+        project_needs: "Windsurf runs no hook in Restricted Mode. It reads `.windsurf/hooks.json` only where there is no `.devin/hooks.json`; one from before it was renamed knows only the former: move the file there",
+        managed: Some(&Managed {
+            file: "/etc/windsurf/hooks.json",
+            on_macos: "/Library/Application Support/Windsurf/hooks.json",
+            text: |binary| alone(&SETTINGS, "", binary),
+            note: "from the documents; on macOS it is also looked for below `Devin`",
+        }),
         folders: &[".codeium/windsurf"],
         programs: &["windsurf", "devin-desktop"],
         afterwards: "restart Windsurf",
@@ -39,6 +40,16 @@ pub const AGENT: Agent = Agent {
         trust: None,
     }),
     limits: &LIMITS,
+};
+
+/// The user's file.
+const FILE: SettingsFile = SettingsFile {
+    variable: None,
+    folder: ".codeium/windsurf",
+    name: "hooks.json",
+    by_agent: false,
+    install: |text, binary| SETTINGS.install(text, binary),
+    remove: |text| SETTINGS.remove(text),
 };
 
 /// What its documents let a hook say. Standard output is shown to the person and not to the model.

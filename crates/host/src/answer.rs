@@ -340,7 +340,7 @@ fn told_if_lost(mut reply: Reply, recorded: io::Result<()>, remembered: io::Resu
 
 /// The nearest folder upward that git manages, else the folder itself. A repository in the home or above it is no
 /// project: whoever makes one there would make everything in it part of the workspace.
-fn project_root(folder: &str, home: &str) -> String {
+pub(crate) fn project_root(folder: &str, home: &str) -> String {
     let is_root = |path: &&Path| path.join(".git").symlink_metadata().is_ok() && !Path::new(home).starts_with(path);
     Path::new(folder).ancestors().find(is_root).map_or_else(|| folder.to_owned(), shown)
 }

@@ -23,7 +23,8 @@ pub struct Trouble {
 
 /// Everything that is broken with one settings file, its switches, its trust and its hook.
 pub fn examine(wiring: &Wiring) -> Vec<Trouble> {
-    let again = format!("reflex init --agent {}", wiring.agent());
+    let scope = if wiring.project().is_some() { " --scope project" } else { "" };
+    let again = format!("reflex init --agent {}{scope}", wiring.agent());
     let trouble = |what: String, fix: &str| Trouble { what, fix: fix.to_owned() };
     let mut found: Vec<Trouble> = switches(wiring);
     let change = match wiring.install() {
@@ -48,7 +49,7 @@ pub fn examine(wiring: &Wiring) -> Vec<Trouble> {
             found.push(trouble(format!("the hook of {event} does not answer as it should: {problem}"), &again));
         }
     }
-    if let Some(trust) = wiring.settings().trust
+    if let Some(trust) = wiring.settings().trust.filter(|_| wiring.project().is_none())
         && let Err(problem) = trust::ask(trust, wiring.home(), Wish::Look)
     {
         found.push(trouble(format!("{} does not trust the hook: {problem}", wiring.agent()), &again));

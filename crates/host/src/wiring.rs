@@ -1,6 +1,8 @@
 //! The agents' settings files on this machine: planned changes, and writing them whole.
 
+use crate::answer::project_root;
 use crate::folders::Folders;
+use crate::record::digest;
 use crate::trust::Wish;
 use reflex_agents::{AGENTS, Agent, Limit, Settings, SettingsFile};
 use serde_json::{Value, json};
@@ -17,6 +19,8 @@ pub struct Wiring {
     /// Which of the agent's files it is, from 0.
     number: usize,
     file: PathBuf,
+    /// The project, if it is a file of one.
+    project: Option<PathBuf>,
     folders: Folders,
 }
 
@@ -43,9 +47,30 @@ impl Wiring {
             form,
             number,
             file: file_of(form, &folders),
+            project: None,
             folders: folders.clone(),
         };
         files.map(wiring).collect()
+    }
+
+    /// The settings of the project around a folder, of every agent that has such.
+    pub fn of_project_around(folder: &Path) -> Vec<Wiring> {
+        let folders = Folders::of_environment();
+        let root = PathBuf::from(project_root(&folder.to_string_lossy(), &folders.home.to_string_lossy()));
+        let wiring = |agent: &'static Agent| {
+            let settings = agent.settings?;
+            let file = |form: &SettingsFile| root.join(form.folder).join(form.name);
+            let there = settings.project.iter().find(|form| file(form).exists());
+            let form = there.or(settings.project.first())?;
+            let (file, project) = (file(form), Some(root.clone()));
+            Some(Wiring { agent, settings, form, number: 0, file, project, folders: folders.clone() })
+        };
+        AGENTS.iter().filter_map(wiring).collect()
+    }
+
+    /// The project whose settings these are; `None` for the user's.
+    pub fn project(&self) -> Option<&Path> {
+        self.project.as_deref()
     }
 
     /// The agent's name.
@@ -69,7 +94,10 @@ impl Wiring {
 
     /// The agent's folder, in which its files stand.
     pub(crate) fn folder(&self) -> PathBuf {
-        folder_of(self.form, &self.folders)
+        match &self.project {
+            Some(project) => project.join(self.form.folder),
+            None => folder_of(self.form, &self.folders),
+        }
     }
 
     /// What never reaches a hook of the agent.
@@ -101,7 +129,8 @@ impl Wiring {
     /// # Errors
     /// Why the hook is not trusted.
     pub fn trust(&self) -> Option<Result<(), String>> {
-        let trust = self.settings.trust.filter(|_| !self.form.by_agent)?;
+        // A project has to be trusted before its hooks can be, and that is a person's to do.
+        let trust = self.settings.trust.filter(|_| !self.form.by_agent && self.project.is_none())?;
         let kept: Vec<Wiring> =
             Wiring::all().into_iter().filter(|wiring| wiring.is_for(self.agent.name) && wiring.form.by_agent).collect();
         let before: Vec<Option<String>> = kept.iter().map(|wiring| wiring.read().unwrap_or(None)).collect();
@@ -118,7 +147,7 @@ impl Wiring {
 
     /// What a person has to know once the hook stands there; empty if nothing.
     pub fn afterwards(&self) -> &'static str {
-        self.settings.afterwards
+        if self.project.is_some() { self.settings.project_needs } else { self.settings.afterwards }
     }
 
     /// The settings file.
@@ -170,9 +199,10 @@ impl Wiring {
     fn take_away(&self) -> io::Result<()> {
         let file = followed(&self.file);
         fs::remove_file(&file)?;
-        if let Some(folder) = file.parent() {
-            let _ = fs::remove_dir(folder);
-        }
+        // A folder that is not empty stays, and so do those around it. In a project git knows no empty ones.
+        let around = file.ancestors().skip(1).take_while(|folder| Some(*folder) != self.project.as_deref());
+        let most = if self.project.is_some() { usize::MAX } else { 1 };
+        let _ = around.take(most).try_for_each(fs::remove_dir);
         let _ = fs::remove_file(self.memory());
         Ok(())
     }
@@ -191,7 +221,9 @@ impl Wiring {
 
     fn memory(&self) -> PathBuf {
         let number = if self.number == 0 { String::new() } else { format!("-{}", self.number + 1) };
-        self.folders.state.join("wiring").join(format!("{}{number}.json", self.agent.name))
+        let place = self.project.as_ref().map(|project| format!("-{}", digest(&project.to_string_lossy())));
+        let place = place.unwrap_or_default();
+        self.folders.state.join("wiring").join(format!("{}{number}{place}.json", self.agent.name))
     }
 
     /// What stood there first is kept when the hook is put in again; a hook of ours is never among what comes back.

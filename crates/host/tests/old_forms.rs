@@ -85,6 +85,7 @@ fn pending_calls_of_the_first_form_are_read() {
         findings: texts(&["git/push-force-protected"]),
         core: true,
         exact: "00112233445566778899aabbccddeeff".into(),
+        call: String::new(),
     };
     assert_eq!(store.store().pending_call("2abcdef"), Some(call));
 }
@@ -101,6 +102,8 @@ fn grants_of_the_first_form_are_read() {
         time: 1_795_219_200_000,
         expires: 1_795_220_100_000,
         uses: 2,
+        used_for: String::new(),
+        used: 0,
         by: "uid 1000 at /dev/pts/1".into(),
         reason: "tested".into(),
         text: "git push --force origin main".into(),

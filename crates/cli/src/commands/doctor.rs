@@ -13,6 +13,13 @@ fn wirings(matches: &ArgMatches) -> Result<Vec<Wiring>, u8> {
     let asked = matches.get_one::<String>("agent").map(String::as_str);
     let mut wirings = wire::chosen(asked);
     wirings.retain(|wiring| !wiring.is_written_by_agent());
+    let is_asked = |wiring: &Wiring| asked.is_none_or(|name| wiring.is_for(name));
+    for of_project in wire::wired_in_project().into_iter().filter(is_asked) {
+        // Who has the hook in the project needs none of the user's, and may have both.
+        let has_none = |wiring: &Wiring| wiring.agent() == of_project.agent() && !wire::has_hook(wiring);
+        wirings.retain(|wiring| !has_none(wiring));
+        wirings.push(of_project);
+    }
     if wirings.is_empty() {
         complain(&format!("no settings are known for the agent `{}`", asked.unwrap_or("")));
         return Err(status::USAGE);
@@ -27,7 +34,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     };
     let examined: Vec<(String, Vec<Trouble>)> = wirings
         .iter()
-        .map(|wiring| (wiring.agent().to_owned(), examine(wiring)))
+        .map(|wiring| (name(wiring), examine(wiring)))
         .chain([("reflex".to_owned(), own_troubles())])
         .collect();
     if matches.get_flag("json") {
@@ -37,6 +44,12 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     }
     if examined.iter().all(|(_, troubles)| troubles.is_empty()) { status::OK } else { status::FOUND }
 }
+
+fn name(wiring: &Wiring) -> String {
+    if wiring.project().is_some() { format!("{}{IN_PROJECT}", wiring.agent()) } else { wiring.agent().to_owned() }
+}
+
+const IN_PROJECT: &str = " (project)";
 
 /// What is wrong with the guard itself, whoever calls.
 fn own_troubles() -> Vec<Trouble> {
@@ -48,7 +61,8 @@ fn own_troubles() -> Vec<Trouble> {
     copies().into_iter().chain(pause).collect()
 }
 
-fn last_call(agent: &str) -> Option<u64> {
+fn last_call(name: &str) -> Option<u64> {
+    let agent = name.trim_end_matches(IN_PROJECT);
     let beats = Host::new(Mode::default()).store().heartbeats();
     beats.iter().filter(|beat| beat.agent == agent).map(|beat| beat.time).max()
 }

@@ -6,6 +6,7 @@ mod check;
 mod config;
 mod demo;
 mod doctor;
+mod emit;
 mod eval;
 mod explain;
 mod import;
@@ -36,6 +37,11 @@ pub(crate) fn run() -> u8 {
         Some(("demo", matches)) => demo::run(matches),
         Some(("init", matches)) => wire::init(matches),
         Some(("uninstall", matches)) => wire::uninstall(matches),
+        Some(("emit", matches)) => emit::run(matches),
+        Some(("hooks", matches)) => match matches.subcommand() {
+            Some(("emit", matches)) => emit::run(matches),
+            _ => code::USAGE,
+        },
         Some(("doctor", matches)) => doctor::run(matches),
         Some(("verify", matches)) => doctor::verify(matches),
         Some(("pending", matches)) => approve::pending(matches),
@@ -95,6 +101,13 @@ fn grammar() -> Command {
         .subcommand(
             wired(Command::new("uninstall").about("Take Reflex out of an agent's settings again"))
                 .arg(flag("dry-run", "Show the change and write nothing")),
+        )
+        .subcommand(emitted("emit"))
+        .subcommand(
+            Command::new("hooks")
+                .about("What agents start before and after their tools")
+                .subcommand_required(true)
+                .subcommand(emitted("emit")),
         )
         .subcommand(
             Command::new("doctor")
@@ -255,7 +268,33 @@ fn judged(command: Command) -> Command {
 fn wired(command: Command) -> Command {
     command
         .arg(option("agent", "NAME", "Only this agent"))
+        .arg(
+            option("scope", "SCOPE", "user: for every project; project: for the one here alone")
+                .default_value("user")
+                .value_parser(["user", "project"]),
+        )
         .arg(Arg::new("yes").long("yes").short('y').action(ArgAction::SetTrue).help("Do not ask before writing"))
+}
+
+fn emitted(name: &'static str) -> Command {
+    Command::new(name)
+        .about("Print every agent's own files with the hook in them, or write them below a folder; wires nothing here")
+        .arg(option("agent", "NAME", "Only this agent"))
+        .arg(
+            option(
+                "scope",
+                "SCOPE",
+                "user, project, or managed: what an administrator rolls out; without it all three",
+            )
+            .value_parser(["user", "project", "managed"]),
+        )
+        .arg(option(
+            "binary",
+            "PATH",
+            "The path of reflex on the machines that will have the files; this binary's if left out",
+        ))
+        .arg(option("out", "DIR", "Write them below this folder; a file that is there is left alone"))
+        .arg(json())
 }
 
 fn option(name: &'static str, value: &'static str, help: &'static str) -> Arg {

@@ -29,6 +29,14 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
 fn shown() -> Vec<Wiring> {
     let mut wirings = super::wire::chosen(None);
     wirings.retain(|wiring| !wiring.is_written_by_agent());
+    // An agent that has the hook in the project here alone has it all the same.
+    for of_project in super::wire::wired_in_project() {
+        match wirings.iter_mut().find(|wiring| wiring.agent() == of_project.agent()) {
+            Some(of_user) if row(of_user, &[]).broken.is_some() => *of_user = of_project,
+            Some(_) => {}
+            None => wirings.push(of_project),
+        }
+    }
     wirings
 }
 
