@@ -323,7 +323,8 @@ pub fn supposed(object: &Map<String, Value>, event: &Event) -> Result<Supposed, 
     Ok(world)
 }
 
-/// `left`: what earlier calls of the session left behind, as `copies` and `fetched` (path: whence) and `seen` (paths).
+/// `left`: what earlier calls of the session left behind, as `copies` and `fetched` (path: whence), `seen` (paths) and
+/// `orders` (findings).
 fn remnants(facts: &Map<String, Value>, event: &Event) -> Result<Vec<Remnant>, BadEvent> {
     let left = match facts.get("left") {
         None | Some(Value::Null) => return Ok(Vec::new()),
@@ -344,6 +345,8 @@ fn remnants(facts: &Map<String, Value>, event: &Event) -> Result<Vec<Remnant>, B
     }
     let seen = texts(left, "seen")?.into_iter();
     remnants.extend(seen.map(|path| Remnant { kind: RemnantKind::Seen, path: file(&path), from: String::new() }));
+    let orders = texts(left, "orders")?.into_iter();
+    remnants.extend(orders.map(|from| Remnant { kind: RemnantKind::Orders, path: String::new(), from }));
     Ok(remnants)
 }
 

@@ -480,6 +480,7 @@ impl<'a> Facts<'a> {
             "local" => Truth::from(self.is_local(&self.pointed(effect))),
             "unmerged" => self.is_unmerged(&folder, target),
             "fetched" => Truth::from(self.was_fetched(&folder)),
+            "orders-heard" => Truth::from(crate::weight::is_tainted(self)),
             "secret-seen" => Truth::from(self.past().iter().any(|known| known.kind == RemnantKind::Seen)),
             _ => match target.filter(|target| target.path().is_some()) {
                 Some(target) => self.file_fact(effect, target, name),

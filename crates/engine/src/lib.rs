@@ -34,6 +34,7 @@ mod sql;
 mod task;
 mod truth;
 mod url;
+mod weight;
 mod world;
 
 pub use analyze::{Analysis, analyze};
@@ -107,7 +108,6 @@ fn judge_once(event: &Event, policy: &Policy, tables: Node<'static>, world: &dyn
     findings.extend(rules::inspect(policy, &facts));
     findings.extend(layers::broken(policy, &facts));
     findings.extend(task::inspect(policy, &facts));
-    findings.iter_mut().for_each(|finding| task::weigh_place(finding, &facts));
     watch.stop("rules");
     let verdict = gatekeeper::decide(policy, &facts, findings);
     let asked = facts.asked();
@@ -142,10 +142,11 @@ pub fn overhear(event: &Event, policy: &Policy, tables: Node<'static>, world: &d
     watch.stop("loopbreaker");
     findings.extend(rules::inspect(policy, &facts));
     watch.stop("rules");
+    let left = remnant::left_by_orders(&findings);
     let verdict = gatekeeper::decide(policy, &facts, findings);
     watch.stop("gatekeeper");
     let latency = watch.latency();
-    let (asked, weighed, left) = (Vec::new(), Vec::new(), Vec::new());
+    let (asked, weighed) = (Vec::new(), Vec::new());
     Judgement { analysis, verdict, asked, weighed, fingerprint, step, latency, left }
 }
 

@@ -40,15 +40,18 @@ pub enum RemnantKind {
     Seen,
     /// The path is a link.
     Link,
+    /// A text that gives orders came in; `from` is the finding.
+    Orders,
 }
 
 impl RemnantKind {
     /// Every kind with the word under which it is kept.
-    pub const ALL: [(RemnantKind, &'static str); 4] = [
+    pub const ALL: [(RemnantKind, &'static str); 5] = [
         (RemnantKind::Copy, "copy"),
         (RemnantKind::Fetched, "fetched"),
         (RemnantKind::Seen, "seen"),
         (RemnantKind::Link, "link"),
+        (RemnantKind::Orders, "orders"),
     ];
 
     /// The word under which it is kept.
@@ -95,6 +98,12 @@ pub(crate) fn left_by(facts: &Facts<'_>, findings: &[Finding]) -> Vec<Remnant> {
     }
     left.truncate(MOST_REMNANTS);
     left
+}
+
+/// A text that gives orders taints the session: what comes after may be its wish.
+pub(crate) fn left_by_orders(findings: &[Finding]) -> Vec<Remnant> {
+    let order = findings.iter().find(|finding| finding.category == "injection");
+    order.map(|finding| remnant(RemnantKind::Orders, "", &finding.id)).into_iter().collect()
 }
 
 fn remnant(kind: RemnantKind, path: &str, from: &str) -> Remnant {

@@ -123,21 +123,14 @@ fn sensitive(effect: &Effect, facts: &Facts<'_>, intent: &str) -> Option<&'stati
     classes.filter(|(_, entries)| unnamed(*entries)).map(|(class, _)| class).find(|class| touches(class))
 }
 
-/// What is found about a change of a sensitive place weighs one step more, unless a person's intent names the place: then
-/// it is looked at, and not refused for being there.
-pub(crate) fn weigh_place(finding: &mut Finding, facts: &Facts<'_>) {
-    let effect = finding.effect.and_then(|index| facts.analysis.effects.get(index));
-    let of_file = |effect: &&Effect| effect.site == Site::Here && CHANGES.contains(&effect.kind);
-    let Some(effect) = effect.filter(of_file).filter(|_| finding.fixed.is_none()) else { return };
-    if finding.id.starts_with("task/") || finding.severity == Severity::Info {
-        return;
+/// The class of sensitive places that an effect changes, unless a person's intent names it: then it is looked at, and not
+/// refused for being there.
+pub(crate) fn sensitive_place(effect: &Effect, facts: &Facts<'_>) -> Option<&'static str> {
+    if effect.site != Site::Here || !CHANGES.contains(&effect.kind) {
+        return None;
     }
     let intent = facts.event.declared.as_ref().map_or("", |task| task.purpose.intent.as_str());
-    if let Some(class) = sensitive(effect, facts, intent) {
-        let step = Severity::ALL.iter().find(|(severity, _)| *severity > finding.severity);
-        finding.severity = step.map_or(finding.severity, |(severity, _)| *severity);
-        finding.evidence.push(format!("{class}: weighs one step more"));
-    }
+    sensitive(effect, facts, intent)
 }
 
 /// What a preset that only wants looking asks about.

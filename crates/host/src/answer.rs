@@ -150,6 +150,7 @@ impl Host {
             recorded = recorded.and(store.raise(&Alarm { record: id.clone(), time: clock::now(), text }));
         }
         let remembered = store.remember(whose(event), &memory::call(heard, &judgement, false));
+        let remembered = remembered.and(keep(store, event, &judgement));
         let delivery = deliver(event, &judgement.verdict, agent.abilities(event));
         told_if_lost((agent.write)(event, &judgement.verdict, &delivery), recorded, remembered)
     }

@@ -150,6 +150,8 @@ impl Session {
         self.past.drain(..most);
         if !refused && event.moment.is_before_execution() {
             self.keep_left(event, judgement);
+        } else if !refused {
+            self.remnants.extend(judgement.left.iter().cloned());
         }
     }
 
