@@ -114,11 +114,11 @@ fn a_wrong_command_line_is_status_64_and_says_what_would_be_right() {
     check_usage(&["check", "ls", "-la"], "unexpected argument");
     check_usage(
         &["check", "--mode", "lax", "ls"],
-        "unknown mode `lax`; there are balanced, observe, quiet, seed-004-fallback, strict, unattended",
+        "unknown mode `lax`; there are balanced, observe, quiet, read-only, seed-004-fallback, strict, unattended",
     );
     check_usage(
         &["eval", "--mode", "lax"],
-        "unknown mode `lax`; there are balanced, observe, quiet, seed-004-fallback, strict, unattended",
+        "unknown mode `lax`; there are balanced, observe, quiet, read-only, seed-004-fallback, strict, unattended",
     );
     check_usage(&["check", "--agent", "clod", "ls"], "unknown agent `clod`");
     check_usage(&["explain", "--agent", "clod", "ls"], "unknown agent `clod`");
