@@ -4,6 +4,7 @@ mod bench;
 #[cfg(unix)]
 mod clients;
 mod docs;
+mod fit;
 mod linear;
 mod project;
 mod reference;
@@ -30,7 +31,7 @@ usage: cargo xtask COMMAND
                     with --check compare the instructions with that page and write nothing
   score [--check]   judge the development corpora and write docs/reference/quality.md;
                     with --check hold every case against that page and write nothing
-  docs              write the pages that come from data: docs/reference/rules.md and the schemas
+  docs              write the pages that come from data: docs/reference/rules.md, agents.md and the schemas
   linear            count the release's instructions at four sizes of many constructs, write docs/reference/limits.md
 ";
 

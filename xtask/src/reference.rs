@@ -1,5 +1,7 @@
-//! Pages that are written from data: the rules of the library, and the schemas of what people write.
+//! Pages that are written from data: the rules of the library, what agents can be told, and the schemas of what people
+//! write.
 
+use crate::fit;
 use crate::project::Project;
 use reflex_rules::schema;
 use reflex_tables::compile::{Entry, Kind, Sources};
@@ -30,6 +32,7 @@ fn pages(project: &Project) -> Result<Vec<(&'static str, String)>, String> {
     let schema = |value: Value| serde_json::to_string_pretty(&value).map(|text| text + "\n");
     Ok(vec![
         ("docs/reference/rules.md", rules(&project.root)?),
+        ("docs/reference/agents.md", fit::page()),
         ("docs/reference/rule.schema.json", schema(schema::rule()).map_err(|error| error.to_string())?),
         ("docs/reference/policy.schema.json", schema(schema::policy()).map_err(|error| error.to_string())?),
     ])

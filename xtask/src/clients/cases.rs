@@ -20,6 +20,9 @@ pub(super) const CLAUDE: &[Case] = &[
     Case { name: "client-keeps-its-own-permissions", play: client_keeps_its_own_permissions },
     Case { name: "ask-headless", play: ask_headless },
     Case { name: "missing-binary", play: missing_binary },
+    Case { name: "killed", play: |sandbox| killed(sandbox, claude::bash("touch ran.txt")) },
+    Case { name: "hung", play: |sandbox| hung(sandbox, claude::bash("touch ran.txt")) },
+    Case { name: "deaf", play: |sandbox| deaf(sandbox, claude::bash("touch ran.txt"), Deaf::Refused) },
     Case { name: "write-tool", play: write_tool },
     Case { name: "mcp", play: mcp },
     Case { name: "modify", play: modify },
@@ -93,6 +96,53 @@ fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {
     let told = sandbox.converse(&Mode::BypassPermissions, vec![claude::bash("touch ran.txt")])?;
     ensure(!sandbox.workspace().join("ran.txt").exists(), "the command ran without the guard")?;
     refused(told.answer(0)?, &["onFailure"])
+}
+
+/// The hook is killed while it works.
+pub(super) fn killed(sandbox: &Sandbox, call: Call) -> Result<(), Failure> {
+    sandbox.wire()?;
+    sandbox.replace_reflex("#!/bin/sh\nkill -9 $$\n")?;
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![call])?;
+    ensure(!sandbox.workspace().join("ran.txt").exists(), "the command ran although the hook was killed")?;
+    refused(told.answer(0)?, &[])
+}
+
+/// The binary waits for an input that never ends: its own watchdog refuses long before the client gives up.
+pub(super) fn hung(sandbox: &Sandbox, call: Call) -> Result<(), Failure> {
+    sandbox.wire()?;
+    sandbox.replace_reflex("#!/bin/sh\nmkfifo \"$0.$$\"\nexec \"${0%/*}/judge\" \"$@\" <> \"$0.$$\"\n")?;
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![call])?;
+    ensure(!sandbox.workspace().join("ran.txt").exists(), "the command ran although the hook hung")?;
+    refused(told.answer(0)?, &["Reflex failed before it could judge this call"])
+}
+
+/// What a client does when a hook says nothing until its time is over.
+pub(super) enum Deaf {
+    /// The call does not run.
+    Refused,
+    /// The call runs: a limit of the client, told in its manual page. The watchdog in the binary is what stands before it.
+    Runs,
+}
+
+/// Something else than the binary stands there and never answers, and the client's patience is three seconds.
+pub(super) fn deaf(sandbox: &Sandbox, call: Call, outcome: Deaf) -> Result<(), Failure> {
+    sandbox.wire()?;
+    let settings = sandbox.settings();
+    let text = read(&settings)?;
+    let shorter = text.replace("300000", "3000").replace(": 300,", ": 3,").replace(": 300\n", ": 3\n");
+    write(&settings, &shorter)?;
+    // A client that trusts exact hooks only has to be asked again.
+    sandbox.wire()?;
+    sandbox.replace_reflex("#!/bin/sh\nexec sleep 30\n")?;
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![call])?;
+    let ran = sandbox.workspace().join("ran.txt").exists();
+    match outcome {
+        Deaf::Refused => {
+            ensure(!ran, "the command ran although the hook never answered")?;
+            refused(told.answer(0)?, &[])
+        }
+        Deaf::Runs => ensure(ran, "the client refuses now: mend its page and its table"),
+    }
 }
 
 fn write_tool(sandbox: &Sandbox) -> Result<(), Failure> {

@@ -7,7 +7,9 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::cases::{Case, ensure, holds, other_calls_run, page_with_orders, quiet, refused, says};
+use super::cases::{
+    Case, Deaf, deaf, ensure, holds, hung, killed, other_calls_run, page_with_orders, quiet, refused, says,
+};
 use super::client::{Client, PROMPT};
 use super::model::Call;
 use super::npm::Package;
@@ -28,6 +30,9 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "normal", play: normal },
         Case { name: "ask-headless", play: ask_headless },
         Case { name: "missing-binary", play: missing_binary },
+        Case { name: "killed", play: |sandbox| killed(sandbox, shell("touch ran.txt")) },
+        Case { name: "hung", play: |sandbox| hung(sandbox, shell("touch ran.txt")) },
+        Case { name: "deaf", play: |sandbox| deaf(sandbox, shell("touch ran.txt"), Deaf::Runs) },
         Case { name: "modify", play: modify },
         Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, shell("cat page.txt")) },
         Case { name: "uninstall", play: uninstall },

@@ -5,7 +5,9 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::cases::{Case, ensure, holds, other_calls_run, page_with_orders, quiet, refused, says};
+use super::cases::{
+    Case, Deaf, deaf, ensure, holds, hung, killed, other_calls_run, page_with_orders, quiet, refused, says,
+};
 use super::client::{Client, PROMPT};
 use super::model::Call;
 use super::npm::Package;
@@ -26,6 +28,9 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "normal", play: normal },
         Case { name: "ask-headless", play: ask_headless },
         Case { name: "missing-binary", play: missing_binary },
+        Case { name: "killed", play: |sandbox| killed(sandbox, bash("touch ran.txt")) },
+        Case { name: "hung", play: |sandbox| hung(sandbox, bash("touch ran.txt")) },
+        Case { name: "deaf", play: |sandbox| deaf(sandbox, bash("touch ran.txt"), Deaf::Runs) },
         Case { name: "through-claude-settings", play: through_claude_settings },
         Case { name: "modify", play: modify },
         Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, bash("cat page.txt")) },

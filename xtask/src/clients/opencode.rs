@@ -5,7 +5,9 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::cases::{Case, ensure, holds, other_calls_run, page_with_orders, quiet, refused, says};
+use super::cases::{
+    Case, Deaf, deaf, ensure, holds, hung, killed, other_calls_run, page_with_orders, quiet, refused, says,
+};
 use super::client::{Client, PROMPT};
 use super::model::Call;
 use super::npm::Package;
@@ -22,6 +24,9 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "modify", play: modify },
         Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, shell("cat page.txt")) },
         Case { name: "missing-binary", play: missing_binary },
+        Case { name: "killed", play: |sandbox| killed(sandbox, shell("touch ran.txt")) },
+        Case { name: "hung", play: |sandbox| hung(sandbox, shell("touch ran.txt")) },
+        Case { name: "deaf", play: |sandbox| deaf(sandbox, shell("touch ran.txt"), Deaf::Refused) },
         Case { name: "uninstall", play: uninstall },
     ],
 };

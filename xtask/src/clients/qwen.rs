@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::cases::{Case, REWRITES, ensure, holds, page_with_orders, quiet, refused};
+use super::cases::{Case, Deaf, REWRITES, deaf, ensure, holds, hung, killed, page_with_orders, quiet, refused};
 use super::client::{Client, PROMPT};
 use super::model::Call;
 use super::npm::Package;
@@ -22,6 +22,9 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "modify", play: modify },
         Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, shell("cat page.txt")) },
         Case { name: "missing-binary", play: missing_binary },
+        Case { name: "killed", play: |sandbox| killed(sandbox, shell("touch ran.txt")) },
+        Case { name: "hung", play: |sandbox| hung(sandbox, shell("touch ran.txt")) },
+        Case { name: "deaf", play: |sandbox| deaf(sandbox, shell("touch ran.txt"), Deaf::Runs) },
         Case { name: "uninstall", play: uninstall },
     ],
 };

@@ -131,9 +131,14 @@ impl Sandbox {
             code=$?\n\
             cat \"$here/$$.stdout\"\n\
             exit $code\n";
+        self.replace_reflex(RECORDER)
+    }
+
+    /// From now on a script answers in place of the binary, which it finds beside itself as `judge`.
+    pub(super) fn replace_reflex(&self, script: &str) -> Result<(), String> {
         let reflex = self.reflex();
         fs::rename(&reflex, self.programs().join("judge")).map_err(|error| format!("cannot move reflex: {error}"))?;
-        write(&reflex, RECORDER)?;
+        write(&reflex, script)?;
         fs::set_permissions(&reflex, fs::Permissions::from_mode(0o755)).map_err(|error| error.to_string())
     }
 
