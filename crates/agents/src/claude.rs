@@ -31,15 +31,18 @@ pub const AGENT: Agent = Agent {
             on_macos: "/Library/Application Support/ClaudeCode/managed-settings.json",
             text: |binary| alone(&SETTINGS, "", binary),
             note: "a user's `disableAllHooks` does not reach it; with `\"allowManagedHooksOnly\": true` beside it no other hook runs",
+            shuts_out: |text| is_true(text, "allowManagedHooksOnly"),
         }),
         folders: &[".claude"],
         programs: &["claude"],
         afterwards: "",
         switches: &[Switch {
             file: "settings.json",
+            in_project: &[".claude/settings.json", ".claude/settings.local.json"],
             is_off: |text| is_true(text, "disableAllHooks"),
             name: "\"disableAllHooks\": true",
         }],
+        folder_trust: None,
         trust: None,
     }),
     limits: &LIMITS,
@@ -94,7 +97,12 @@ const SAYS: [Line; 9] = [
     Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
 ];
 
-const LIMITS: [Limit; 3] = [
+const LIMITS: [Limit; 4] = [
+    Limit {
+        extent: Extent::IfSwitched,
+        what: "everything, in a project with `disableAllHooks` in its `.claude/settings.json` or `settings.local.json`: a cloned repository can bring that, and then the user's hooks are silent too",
+        instead: "`reflex doctor` in the project names it; hooks in the managed settings run all the same",
+    },
     Limit {
         extent: Extent::IfSwitched,
         what: "`--bare`, `--safe-mode` and `--setting-sources project` skip a user's hooks without a word",

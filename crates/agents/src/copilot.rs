@@ -34,6 +34,7 @@ pub const AGENT: Agent = Agent {
             on_macos: "",
             text: |binary| alone(&SETTINGS, "", binary),
             note: "it runs in folders that are not trusted too, and `disableAllHooks` does not reach it",
+            shuts_out: |_| false,
         }),
         folders: &[".copilot"],
         programs: &["copilot"],
@@ -41,15 +42,18 @@ pub const AGENT: Agent = Agent {
         switches: &[
             Switch {
                 file: "hooks/reflex.json",
+                in_project: &[],
                 is_off: |text| is_true(text, "disableAllHooks"),
                 name: "\"disableAllHooks\": true",
             },
             Switch {
                 file: "settings.json",
+                in_project: &[],
                 is_off: |text| is_true(text, "disableAllHooks"),
                 name: "\"disableAllHooks\": true",
             },
         ],
+        folder_trust: None,
         trust: None,
     }),
     limits: &LIMITS,

@@ -37,11 +37,13 @@ pub const AGENT: Agent = Agent {
             on_macos: "/Library/Application Support/Cursor/hooks.json",
             text: |binary| alone(&SETTINGS, "", binary),
             note: "from the documents",
+            shuts_out: |_| false,
         }),
         folders: &[".cursor"],
         programs: &["cursor", "cursor-agent"],
         afterwards: "restart Cursor; Settings, Hooks shows whether it has read the file",
         switches: &[],
+        folder_trust: None,
         trust: None,
     }),
     limits: &LIMITS,
@@ -224,7 +226,7 @@ fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
 fn placed(payload: &Payload<'_>, event: &mut Event) {
     let roots = payload.fields.get("workspace_roots").and_then(Value::as_array);
     let roots: Vec<&str> = roots.into_iter().flatten().filter_map(Value::as_str).collect();
-    let holds = |root: &&&str| reflex_engine::is_below(&event.cwd, root);
+    let holds = |root: &&&str| reflex_engine::is_within(&event.cwd, root);
     let Some(root) = roots.iter().find(holds).or(roots.first()) else { return };
     event.workspace = (*root).to_owned();
     // Hooks of the user run in the client's own folder, so that an empty one must not be taken for where we are.

@@ -2,7 +2,9 @@
 
 use crate::form::{self, Form};
 use crate::json::BadEvent;
-use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch, alone, guarded_line, quoted};
+use crate::settings::{
+    FolderTrust, HookFile, Managed, Settings, SettingsFile, Switch, alone, guarded_line, quoted, value,
+};
 use crate::tools::{self, Tool};
 use crate::{Abilities, Agent, Delivery, Extent, Limit, Line, Payload, Reply, codex};
 use jsonc_parser::ParseOptions;
@@ -32,15 +34,18 @@ pub const AGENT: Agent = Agent {
             on_macos: "/Library/Application Support/GeminiCli/settings.json",
             text: |binary| alone(&SETTINGS, "{\n  \"hooksConfig\": {\n    \"enabled\": true\n  }\n}\n", binary),
             note: "in a folder that is not trusted the client leaves these out too",
+            shuts_out: |_| false,
         }),
         folders: &[".gemini"],
         programs: &["gemini"],
         afterwards: "hooks run only in folders that Gemini CLI trusts: start it there once and say yes, for in any other folder it runs none and says nothing; sessions that run already do not have the hook",
         switches: &[Switch {
             file: "settings.json",
+            in_project: &[".gemini/settings.json"],
             is_off: hooks_are_off,
             name: "\"hooksConfig\" with \"enabled\": false, or with reflex among \"disabled\"",
         }],
+        folder_trust: Some(&FolderTrust { files: ["settings.json", "trustedFolders.json"], is_trusted }),
         trust: None,
     }),
     limits: &LIMITS,
@@ -72,7 +77,12 @@ const SAYS: [Line; 4] = [
     Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
 ];
 
-const LIMITS: [Limit; 3] = [
+const LIMITS: [Limit; 4] = [
+    Limit {
+        extent: Extent::IfSwitched,
+        what: "everything, in a trusted project with `hooksConfig.enabled: false` in its `.gemini/settings.json`: a cloned repository can bring that, and then the user's hooks are silent too",
+        instead: "`reflex doctor` in the project names it; look at that file before you trust a folder",
+    },
     Limit {
         extent: Extent::IfSwitched,
         what: "everything, in a folder that is not trusted: hooks of the user and of the system are left out there too",
@@ -118,6 +128,22 @@ fn hooks_are_off(text: &str) -> bool {
     let enabled = config.get("enabled").and_then(|enabled| enabled.value()?.as_boolean_lit()).map(|on| on.value());
     let names = config.array_value("disabled").map(|names| names.to_string()).unwrap_or_default();
     enabled == Some(false) || names.contains("\"reflex\"")
+}
+
+/// By its own lists; folder trust is switched on where nothing is said of it.
+fn is_trusted([settings, folders]: [&str; 2], folder: &str) -> bool {
+    let enabled = value(settings).and_then(|settings| settings.pointer("/security/folderTrust/enabled")?.as_bool());
+    let listed = value(folders).unwrap_or_default();
+    let covers = |(place, word): (&String, &Value)| {
+        let place = place.trim_end_matches('/');
+        let around = place.rsplit_once('/').map_or("", |(around, _)| around);
+        match word.as_str() {
+            Some("TRUST_FOLDER") => reflex_engine::is_within(folder, place),
+            Some("TRUST_PARENT") => reflex_engine::is_within(folder, around),
+            _ => false,
+        }
+    };
+    enabled == Some(false) || listed.as_object().is_some_and(|folders| folders.iter().any(covers))
 }
 
 /// Its words for events.

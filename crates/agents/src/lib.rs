@@ -28,7 +28,7 @@ pub use delivery::{Delivery, deliver};
 pub use json::{BadEvent, object};
 pub use payload::{Payload, caller};
 pub use reply::Reply;
-pub use settings::{Settings, SettingsError, SettingsFile, Start, Switch};
+pub use settings::{FolderTrust, Managed, Settings, SettingsError, SettingsFile, Start, Switch};
 pub use surface::{Enforcement, Extent, Limit, Surface};
 pub use trust::{Step, Trust};
 

@@ -35,6 +35,7 @@ pub const AGENT: Agent = Agent {
         programs: &["opencode"],
         afterwards: "restart OpenCode; with `--pure` or `OPENCODE_PURE=1` it loads no plugin, and nothing is guarded",
         switches: &[],
+        folder_trust: None,
         trust: None,
     }),
     limits: &LIMITS,

@@ -32,15 +32,18 @@ pub const AGENT: Agent = Agent {
             on_macos: "",
             text: |binary| alone(&SETTINGS, "", binary),
             note: "the place stands in the client's program; hooks in it were not seen to run",
+            shuts_out: |_| false,
         }),
         folders: &[".qwen"],
         programs: &["qwen"],
         afterwards: "sessions that run already do not have the hook",
         switches: &[Switch {
             file: "settings.json",
+            in_project: &[".qwen/settings.json"],
             is_off: |text| is_true(text, "disableAllHooks"),
             name: "\"disableAllHooks\": true",
         }],
+        folder_trust: None,
         trust: None,
     }),
     limits: &LIMITS,
@@ -70,7 +73,12 @@ const SAYS: [Line; 3] = [
     Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
 ];
 
-const LIMITS: [Limit; 3] = [
+const LIMITS: [Limit; 4] = [
+    Limit {
+        extent: Extent::IfSwitched,
+        what: "everything, in a project with `disableAllHooks` in its `.qwen/settings.json`: a cloned repository can bring that, and then the user's hooks are silent too",
+        instead: "`reflex doctor` in the project names it; look at that file before you start the client there",
+    },
     Limit {
         extent: Extent::All(&[Surface::Subagent]),
         what: "whether the calls of its subagents come to a hook: none was ever recorded",

@@ -4,6 +4,7 @@ use crate::answer::project_root;
 use crate::folders::Folders;
 use crate::record::digest;
 use crate::trust::Wish;
+use reflex_agents::settings::{older_guards, without_older_guards};
 use reflex_agents::{AGENTS, Agent, Limit, Settings, SettingsFile};
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
@@ -100,6 +101,11 @@ impl Wiring {
         }
     }
 
+    /// The agent's folder in the home.
+    pub(crate) fn user_folder(&self) -> PathBuf {
+        self.settings.files.first().map_or_else(|| self.folder(), |form| folder_of(form, &self.folders))
+    }
+
     /// What never reaches a hook of the agent.
     pub fn limits(&self) -> &'static [Limit] {
         self.agent.limits
@@ -161,9 +167,30 @@ impl Wiring {
     /// The file cannot be read or understood, or our own path cannot be found.
     pub fn install(&self) -> Result<Change, String> {
         let before = self.read()?;
-        let binary = std::env::current_exe().map_err(|error| format!("the path of reflex cannot be found: {error}"))?;
-        let after = (self.form.install)(before.as_deref().unwrap_or(""), &binary.to_string_lossy());
+        let after = (self.form.install)(before.as_deref().unwrap_or(""), &own_path()?);
         Ok(Change { after: Some(after.map_err(|problem| self.refused(&problem.to_string()))?), before })
+    }
+
+    /// The same, and hooks of guards that came before are taken out.
+    ///
+    /// # Errors
+    /// As [`Wiring::install`].
+    pub fn install_in_place_of_older(&self) -> Result<Change, String> {
+        let before = self.read()?;
+        let refused = |problem: reflex_agents::SettingsError| self.refused(&problem.to_string());
+        let text = before.as_deref().unwrap_or("");
+        let alone = if older_guards(text).is_empty() {
+            text.to_owned()
+        } else {
+            without_older_guards(text).map_err(refused)?
+        };
+        let binary = own_path()?;
+        Ok(Change { after: Some((self.form.install)(&alone, &binary).map_err(refused)?), before })
+    }
+
+    /// The lines that start a guard that came before this one.
+    pub fn older(&self) -> Vec<String> {
+        self.read().ok().flatten().map(|text| older_guards(&text)).unwrap_or_default()
     }
 
     /// What taking the hook out would change: back to the bytes that stood there, if nobody changed them since.
@@ -252,6 +279,12 @@ impl Wiring {
         }
         Some(memory.get("before")?.as_str().map(str::to_owned))
     }
+}
+
+/// The path of this binary, which is what agents are given.
+fn own_path() -> Result<String, String> {
+    let path = std::env::current_exe().map_err(|error| format!("the path of reflex cannot be found: {error}"))?;
+    Ok(path.to_string_lossy().into_owned())
 }
 
 fn file_of(form: &SettingsFile, folders: &Folders) -> PathBuf {

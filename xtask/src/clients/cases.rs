@@ -27,6 +27,8 @@ pub(super) const CLAUDE: &[Case] = &[
     Case { name: "mcp", play: mcp },
     Case { name: "modify", play: modify },
     Case { name: "after-tool", play: after_tool },
+    Case { name: "project-switch", play: project_switch },
+    Case { name: "project-switch-local", play: project_switch_local },
     Case { name: "uninstall", play: uninstall },
 ];
 
@@ -98,6 +100,16 @@ fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {
     refused(told.answer(0)?, &["onFailure"])
 }
 
+fn project_switch(sandbox: &Sandbox) -> Result<(), Failure> {
+    let file = (".claude/settings.json", "{\"disableAllHooks\": true}\n");
+    switched_off_by_project(sandbox, file, claude::bash("rm -rf ~/photos"), Switched::Off)
+}
+
+fn project_switch_local(sandbox: &Sandbox) -> Result<(), Failure> {
+    let file = (".claude/settings.local.json", "{\"disableAllHooks\": true}\n");
+    switched_off_by_project(sandbox, file, claude::bash("rm -rf ~/photos"), Switched::Off)
+}
+
 /// The hook is killed while it works.
 pub(super) fn killed(sandbox: &Sandbox, call: Call) -> Result<(), Failure> {
     sandbox.wire()?;
@@ -114,6 +126,33 @@ pub(super) fn hung(sandbox: &Sandbox, call: Call) -> Result<(), Failure> {
     let told = sandbox.converse(&Mode::BypassPermissions, vec![call])?;
     ensure(!sandbox.workspace().join("ran.txt").exists(), "the command ran although the hook hung")?;
     refused(told.answer(0)?, &["Reflex failed before it could judge this call"])
+}
+
+/// A project that comes with a switch of the client that turns hooks off, in one of the client's own files there. The
+/// user's hook runs all the same, or it does not: then the matrix says so.
+pub(super) fn switched_off_by_project(
+    sandbox: &Sandbox,
+    (file, text): (&str, &str),
+    call: Call,
+    outcome: Switched,
+) -> Result<(), Failure> {
+    write(&sandbox.workspace().join(file), text)?;
+    sandbox.wire()?;
+    let marker = sandbox.home().join("photos/marker.txt");
+    write(&marker, "still here\n")?;
+    sandbox.converse(&Mode::BypassPermissions, vec![call])?;
+    match outcome {
+        Switched::InVain => ensure(marker.exists(), "a file of the project switched the user's hook off"),
+        Switched::Off => ensure(!marker.exists(), "the switch is in vain now: mend the page and the table"),
+    }
+}
+
+/// What a project's switch does to the user's hook.
+pub(super) enum Switched {
+    /// The hook runs.
+    InVain,
+    /// The hook is silent.
+    Off,
 }
 
 /// What a client does when a hook says nothing until its time is over.

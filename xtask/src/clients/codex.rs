@@ -8,7 +8,8 @@ use std::process::Command;
 use serde_json::json;
 
 use super::cases::{
-    Case, Deaf, deaf, ensure, holds, hung, killed, other_calls_run, page_with_orders, quiet, refused, says,
+    Case, Deaf, Switched, deaf, ensure, holds, hung, killed, other_calls_run, page_with_orders, quiet, refused, says,
+    switched_off_by_project,
 };
 use super::client::{Client, PROMPT};
 use super::model::Call;
@@ -35,6 +36,7 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "deaf", play: |sandbox| deaf(sandbox, shell("touch ran.txt"), Deaf::Runs) },
         Case { name: "modify", play: modify },
         Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, shell("cat page.txt")) },
+        Case { name: "project-switch", play: project_switch },
         Case { name: "uninstall", play: uninstall },
     ],
 };
@@ -155,6 +157,11 @@ fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {
 }
 
 const ODD_SETTINGS: &str = "{\"hooks\" :{ \"SessionStart\":[ {\"hooks\":[{\"type\":\"command\",\"command\":\"echo fired >> \\\"$HOME/foreign.log\\\"\"}]}]\n\t } ,\n \"description\": \"caf\\u00e9\"}\n\n";
+
+fn project_switch(sandbox: &Sandbox) -> Result<(), Failure> {
+    let file = (".codex/config.toml", "[features]\nhooks = false\n");
+    switched_off_by_project(sandbox, file, shell("rm -rf ~/photos"), Switched::InVain)
+}
 
 fn uninstall(sandbox: &Sandbox) -> Result<(), Failure> {
     let (hooks, config) = (settings(sandbox), sandbox.home().join(".codex/config.toml"));

@@ -6,7 +6,8 @@ use std::process::Command;
 use serde_json::json;
 
 use super::cases::{
-    Case, Deaf, deaf, ensure, holds, hung, killed, other_calls_run, page_with_orders, quiet, refused, says,
+    Case, Deaf, Switched, deaf, ensure, holds, hung, killed, other_calls_run, page_with_orders, quiet, refused, says,
+    switched_off_by_project,
 };
 use super::client::{Client, PROMPT};
 use super::model::Call;
@@ -34,6 +35,7 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "through-claude-settings", play: through_claude_settings },
         Case { name: "modify", play: modify },
         Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, bash("cat page.txt")) },
+        Case { name: "project-switch", play: project_switch },
         Case { name: "uninstall", play: uninstall },
     ],
 };
@@ -151,6 +153,11 @@ fn through_claude_settings(sandbox: &Sandbox) -> Result<(), Failure> {
     ensure(marker.exists(), "the marker in the home folder was deleted")?;
     refused(told.answer(0)?, &["Denied by preToolUse hook", "Blocked:"])?;
     holds(sandbox, "made.txt", "hello\n")
+}
+
+fn project_switch(sandbox: &Sandbox) -> Result<(), Failure> {
+    let file = (".github/hooks/off.json", "{\"version\": 1, \"disableAllHooks\": true, \"hooks\": {}}\n");
+    switched_off_by_project(sandbox, file, bash("rm -rf ~/photos"), Switched::InVain)
 }
 
 fn uninstall(sandbox: &Sandbox) -> Result<(), Failure> {

@@ -8,7 +8,8 @@ use std::process::Command;
 use serde_json::json;
 
 use super::cases::{
-    Case, Deaf, deaf, ensure, holds, hung, killed, other_calls_run, page_with_orders, quiet, refused, says,
+    Case, Deaf, Switched, deaf, ensure, holds, hung, killed, other_calls_run, page_with_orders, quiet, refused, says,
+    switched_off_by_project,
 };
 use super::client::{Client, PROMPT};
 use super::model::Call;
@@ -29,6 +30,7 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "killed", play: |sandbox| killed(sandbox, shell("touch ran.txt")) },
         Case { name: "hung", play: |sandbox| hung(sandbox, shell("touch ran.txt")) },
         Case { name: "deaf", play: |sandbox| deaf(sandbox, shell("touch ran.txt"), Deaf::Runs) },
+        Case { name: "project-switch", play: project_switch },
         Case { name: "uninstall", play: uninstall },
     ],
 };
@@ -138,6 +140,11 @@ fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {
 
 /// Comments, and a hook of another tool.
 const ODD_SETTINGS: &str = "{ // mine\n\t\"ui\" : {\"hideTips\":true},\n \"hooks\":{ \"BeforeTool\" : [ {\"matcher\":\"run_shell_command\", \"hooks\":[{\"type\":\"command\",\"command\":\"echo fired >> \\\"$HOME/foreign.log\\\"\"}]}]} /* end */ }\n\n";
+
+fn project_switch(sandbox: &Sandbox) -> Result<(), Failure> {
+    let file = (".gemini/settings.json", "{\"hooksConfig\": {\"enabled\": false}}\n");
+    switched_off_by_project(sandbox, file, shell("rm -rf ~/photos"), Switched::Off)
+}
 
 fn uninstall(sandbox: &Sandbox) -> Result<(), Failure> {
     let settings = settings(sandbox);

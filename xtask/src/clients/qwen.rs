@@ -5,7 +5,10 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::cases::{Case, Deaf, REWRITES, deaf, ensure, holds, hung, killed, page_with_orders, quiet, refused};
+use super::cases::{
+    Case, Deaf, REWRITES, Switched, deaf, ensure, holds, hung, killed, page_with_orders, quiet, refused,
+    switched_off_by_project,
+};
 use super::client::{Client, PROMPT};
 use super::model::Call;
 use super::npm::Package;
@@ -25,6 +28,7 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "killed", play: |sandbox| killed(sandbox, shell("touch ran.txt")) },
         Case { name: "hung", play: |sandbox| hung(sandbox, shell("touch ran.txt")) },
         Case { name: "deaf", play: |sandbox| deaf(sandbox, shell("touch ran.txt"), Deaf::Runs) },
+        Case { name: "project-switch", play: project_switch },
         Case { name: "uninstall", play: uninstall },
     ],
 };
@@ -130,6 +134,11 @@ fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {
 
 /// Comments, and a hook of another tool. Without its version the client would write the file anew.
 const ODD_SETTINGS: &str = "{ // mine\n  \"$version\": 4,\n\t\"ui\" : {\"hideTips\":true},\n \"hooks\":{ \"PreToolUse\" : [ {\"matcher\":\"*\", \"hooks\":[{\"type\":\"command\",\"command\":\"echo fired >> \\\"$HOME/foreign.log\\\"\"}]}]} /* end */ }\n\n";
+
+fn project_switch(sandbox: &Sandbox) -> Result<(), Failure> {
+    let file = (".qwen/settings.json", "{\"disableAllHooks\": true}\n");
+    switched_off_by_project(sandbox, file, shell("rm -rf ~/photos"), Switched::Off)
+}
 
 fn uninstall(sandbox: &Sandbox) -> Result<(), Failure> {
     let settings = settings(sandbox);

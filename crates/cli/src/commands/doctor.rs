@@ -32,6 +32,9 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         Ok(wirings) => wirings,
         Err(code) => return code,
     };
+    if matches.get_flag("fix") {
+        wirings.iter().filter(|wiring| !examine(wiring).is_empty()).for_each(mend);
+    }
     let examined: Vec<(String, Vec<Trouble>)> = wirings
         .iter()
         .map(|wiring| (name(wiring), examine(wiring)))
@@ -43,6 +46,22 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         examined.iter().for_each(|(name, troubles)| show(name, troubles));
     }
     if examined.iter().all(|(_, troubles)| troubles.is_empty()) { status::OK } else { status::FOUND }
+}
+
+/// Puts the hook in and has it trusted, as `init` would; what only a person can mend is named afterwards.
+fn mend(wiring: &Wiring) {
+    let put = wiring.install().and_then(|change| {
+        let wanted = change.before != change.after;
+        if wanted { wiring.write(&change).map(|()| wanted) } else { Ok(wanted) }
+    });
+    match put {
+        Ok(true) => complain(&format!("{}: {} is written", wiring.agent(), wiring.file().display())),
+        Ok(false) => {}
+        Err(problem) => complain(&problem),
+    }
+    if let Some(Err(problem)) = wiring.trust() {
+        complain(&format!("{} does not trust the hook: {problem}", wiring.agent()));
+    }
 }
 
 fn name(wiring: &Wiring) -> String {

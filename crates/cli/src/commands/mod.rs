@@ -96,7 +96,8 @@ fn grammar() -> Command {
         )
         .subcommand(
             wired(Command::new("init").about("Put Reflex before every tool call of an agent"))
-                .arg(flag("dry-run", "Show the change and write nothing")),
+                .arg(flag("dry-run", "Show the change and write nothing"))
+                .arg(flag("replace", "Take out the hooks of `arx` and `vf`, which came before")),
         )
         .subcommand(
             wired(Command::new("uninstall").about("Take Reflex out of an agent's settings again"))
@@ -113,6 +114,7 @@ fn grammar() -> Command {
             Command::new("doctor")
                 .about("Name what keeps the guard from an agent's calls, each with the line that mends it")
                 .arg(option("agent", "NAME", "Only this agent"))
+                .arg(flag("fix", "Mend what `reflex init` mends, and name what is left"))
                 .arg(json()),
         )
         .subcommand(

@@ -40,8 +40,7 @@ fn change(matches: &ArgMatches, work: Work) -> u8 {
     for wiring in wirings {
         let done = match work {
             Work::PutIn if wiring.is_written_by_agent() => Ok(()),
-            Work::PutIn => wiring
-                .install()
+            Work::PutIn => wanted(matches, &wiring)
                 .and_then(|change| apply(matches, &wiring, &change))
                 .and_then(|stands| if stands { trust(&wiring) } else { Ok(()) }),
             Work::TakeOut => wiring.remove().and_then(|change| taken_out(matches, &wiring, &change)),
@@ -52,6 +51,18 @@ fn change(matches: &ArgMatches, work: Work) -> u8 {
         }
     }
     result
+}
+
+/// The change that puts the hook in, in place of a guard that came before if a person wants it so.
+fn wanted(matches: &ArgMatches, wiring: &Wiring) -> Result<Change, String> {
+    if matches.get_flag("replace") {
+        return wiring.install_in_place_of_older();
+    }
+    for line in wiring.older() {
+        let file = wiring.file().display();
+        print(&format!("{}: `{line}` in {file} is a guard that came before; `--replace` takes it out", wiring.agent()));
+    }
+    wiring.install()
 }
 
 /// The settings of the agent that is asked for; else of all that are used here; else of the first that is known.
