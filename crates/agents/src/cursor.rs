@@ -7,7 +7,7 @@
 use crate::form::{self, Form};
 use crate::gemini::in_folder_of;
 use crate::json::{BadEvent, object, optional, required};
-use crate::settings::{HookFile, Managed, Settings, SettingsFile, alone, guarded_line};
+use crate::settings::{HookFile, Managed, Settings, SettingsFile, alone, guarded_line, quoted};
 use crate::tools::{self, Tool};
 use crate::{Abilities, Agent, Ask, Delivery, Extent, Limit, Line, Payload, Reply, Surface, codex};
 use reflex_engine::{Action, AgentPath, Decision, Event, Moment, Outcome, Verdict};
@@ -24,7 +24,7 @@ pub const AGENT: Agent = Agent {
     },
     runs_hooks_of: &["claude"],
     read,
-    moment: |word| FORM.known(word).unwrap_or(Moment::BeforeTool),
+    moment: known_moment,
     says: &SAYS,
     write,
     refuse,
@@ -58,6 +58,11 @@ const FILE: SettingsFile = SettingsFile {
     install: |text, binary| SETTINGS.install(text, binary),
     remove: |text| SETTINGS.remove(text),
 };
+
+/// An event that is not known may be one that comes before a tool.
+fn known_moment(word: &str) -> Moment {
+    FORM.known(word).unwrap_or(Moment::BeforeTool)
+}
 
 /// What its documents let a hook say.
 const SAYS: [Line; 6] = [
@@ -128,8 +133,21 @@ const OTHER_TOOLS: &str = "^(?!(Shell|Read)$|MCP:)";
 
 /// The client's `hooks.json`.
 pub(crate) const SETTINGS: HookFile = HookFile {
-    events: &["preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "beforeTabFileRead"],
+    events: &[
+        "preToolUse",
+        "beforeShellExecution",
+        "beforeMCPExecution",
+        "beforeReadFile",
+        "beforeTabFileRead",
+        "postToolUse",
+        "postToolUseFailure",
+    ],
     handler: |binary, event| {
+        if known_moment(event) == Moment::AfterTool {
+            // There is nothing left to refuse.
+            let command = format!("{} hook --agent cursor --event {event}", quoted(binary));
+            return json!({"command": command, "timeout": TIMEOUT});
+        }
         let command = guarded_line(binary, &format!("hook --agent cursor --event {event}"));
         let mut handler = json!({"command": command, "timeout": TIMEOUT, "failClosed": true});
         if let (Some(handler), "preToolUse") = (handler.as_object_mut(), event) {

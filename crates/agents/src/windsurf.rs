@@ -4,7 +4,7 @@
 //! There is no answer in JSON: exit status 2 refuses and standard error says why; any other status lets the call run.
 
 use crate::json::{BadEvent, optional, required};
-use crate::settings::{HookFile, Managed, Settings, SettingsFile, alone, guarded_line};
+use crate::settings::{HookFile, Managed, Settings, SettingsFile, alone, guarded_line, quoted};
 use crate::tools::{self, Tool};
 use crate::{Abilities, Agent, Delivery, Extent, Limit, Line, Payload, Reply, Surface, codex};
 use reflex_engine::{Action, Decision, Event, Moment, Outcome, Verdict};
@@ -94,8 +94,20 @@ const LIMITS: [Limit; 4] = [
 
 /// The client's `hooks.json`. It has no timeout and no switch for a hook that fails, so the line itself refuses.
 pub(crate) const SETTINGS: HookFile = HookFile {
-    events: &["pre_run_command", "pre_write_code", "pre_read_code", "pre_mcp_tool_use"],
+    events: &[
+        "pre_run_command",
+        "pre_write_code",
+        "pre_read_code",
+        "pre_mcp_tool_use",
+        "post_run_command",
+        "post_mcp_tool_use",
+    ],
     handler: |binary, event| {
+        if known(event) == Some(Moment::AfterTool) {
+            // What became of a call is recorded; nobody reads an answer.
+            let command = format!("{} hook --agent windsurf --event {event}", quoted(binary));
+            return json!({"command": command, "show_output": false});
+        }
         let command = guarded_line(binary, &format!("hook --agent windsurf --event {event}"));
         json!({"command": command, "show_output": true})
     },
