@@ -131,3 +131,23 @@ fn the_matrix_says_what_was_seen_and_what_never_is() {
     let shown = machine.reflex(["status"]).run().stdout;
     assert!(shown.contains("no client was driven") && shown.contains("reflex doctor --agent claude"), "{shown}");
 }
+
+#[test]
+fn off_for_one_project_is_off_nowhere_else() {
+    const PUSH: &str = "git push --force origin main";
+    let machine = Machine::new();
+    assert_ne!(claude(&machine, "t1", PUSH), Said::silence());
+    let now = machine.reflex(["pending", "--json"]).run().json()["pending"][0]["time"].as_u64().unwrap();
+    let off = |within: &str| {
+        let text = json!({"schema": "reflex/off-v1", "from": now - 1, "until": now + 60_000, "reason": "x", "by": "x",
+            "within": within});
+        fs::write(machine.home().join(".local/state/reflex/off.json"), text.to_string()).unwrap();
+    };
+    let here = machine.project().canonicalize().unwrap();
+    off("/somewhere/else");
+    assert_ne!(claude(&machine, "t2", PUSH), Said::silence());
+    off(&here.to_string_lossy());
+    assert_eq!(claude(&machine, "t3", PUSH), Said::silence());
+    let said = machine.reflex(["status"]).run().stdout;
+    assert!(said.contains(&format!("the guard is OFF in {} until", here.display())), "{said}");
+}

@@ -145,6 +145,8 @@ fn an_agent_with_a_terminal_of_its_own_is_no_person() {
 #[test]
 fn a_pause_lets_everything_run_and_ends() {
     let machine = Machine::new();
+    let Some((code, said)) = at_terminal(&machine, "off --here --for 1m --reason repair", "y\n") else { return };
+    assert!(code == 0 && said.contains("every call of every agent in /"), "{said}");
     let Some((code, said)) = at_terminal(&machine, "off --for 2s --reason repair", "y\n") else { return };
     assert_eq!(code, 0, "{said}");
     assert!(passes(&machine, PUSH));

@@ -110,7 +110,7 @@ impl Host {
         }
         let store = self.store();
         let pending = memory::pending(heard, judgement, scribe);
-        let by = match store.pause() {
+        let by = match store.pause().filter(|pause| pause.holds_in(&heard.event.workspace)) {
             Some(pause) => {
                 Some(("off".to_owned(), format!("the guard is switched off by {} ({})", pause.by, pause.reason)))
             }

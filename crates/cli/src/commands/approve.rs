@@ -5,6 +5,7 @@ use crate::paint::Paint;
 use crate::status;
 use crate::visible::visible;
 use clap::ArgMatches;
+use reflex_engine::Event;
 use reflex_host::person::{Person, at_terminal};
 use reflex_host::store::Store;
 use reflex_host::store::approvals::{Grant, Pending, Scope};
@@ -267,16 +268,27 @@ pub(super) fn off(matches: &ArgMatches) -> u8 {
         complain("say why with --reason");
         return status::USAGE;
     }
-    let pause = Pause { until: now() + length, reason, by: person.name };
-    print(&format!("Until {} every call of every agent runs, whatever it would do.", timestamp(pause.until)));
+    let within = if matches.get_flag("here") { project_here() } else { String::new() };
+    let pause = Pause { until: now() + length, reason, by: person.name, within };
+    print(&format!(
+        "Until {} every call of every agent{} runs, whatever it would do.",
+        timestamp(pause.until),
+        visible(&pause.place())
+    ));
     if !confirmed("Switch the guard off? [y/N] ") {
         print("the guard stays on");
         return status::FOUND;
     }
-    let fields = json!({"until": pause.until, "by": pause.by, "reason": pause.reason});
+    let fields = json!({"until": pause.until, "by": pause.by, "reason": pause.reason, "within": pause.within});
     let done =
         record(&store, "off", fields).and_then(|()| store.set_pause(Some(&pause)).map_err(|error| error.to_string()));
     finish(done, "the guard is off; `reflex off --end` switches it on again")
+}
+
+/// The root of the project here, as the calls of an agent in it have it.
+fn project_here() -> String {
+    let here = std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned();
+    Host::new(Mode::default()).placed(Event { cwd: here, ..Event::default() }).workspace
 }
 
 fn finish(done: Result<impl Sized, String>, said: &str) -> u8 {

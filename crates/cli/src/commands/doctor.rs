@@ -74,7 +74,13 @@ const IN_PROJECT: &str = " (project)";
 fn own_troubles() -> Vec<Trouble> {
     let store = Host::new(Mode::default()).store();
     let pause = store.pause().map(|pause| Trouble {
-        what: format!("the guard is switched off until {} by {}: {}", timestamp(pause.until), pause.by, pause.reason),
+        what: format!(
+            "the guard is switched off{} until {} by {}: {}",
+            pause.place(),
+            timestamp(pause.until),
+            pause.by,
+            pause.reason
+        ),
         fix: "reflex off --end".into(),
     });
     copies().into_iter().chain(pause).collect()

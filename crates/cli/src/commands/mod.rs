@@ -155,6 +155,7 @@ fn memory() -> Vec<Command> {
             .about("Switch the guard off for a while; it comes back by itself")
             .arg(option("for", "DURATION", "How long, at most 8h").default_value("10m"))
             .arg(reason())
+            .arg(flag("here", "Only in the project here"))
             .arg(flag("end", "Switch it on again")),
         Command::new("why").about("Tell the story of one decision").arg(id()).arg(json()),
         Command::new("report-fp")

@@ -53,7 +53,7 @@ fn as_json(store: &Store) -> Value {
         .map(|alarm| json!({"record": alarm.record, "time": timestamp(alarm.time), "text": alarm.text}))
         .collect();
     let off =
-        store.pause().map(|pause| json!({"until": timestamp(pause.until), "by": pause.by, "reason": pause.reason}));
+        store.pause().map(|pause| json!({"until": timestamp(pause.until), "by": pause.by, "reason": pause.reason, "within": pause.within}));
     json!({
         "schema": "reflex/status-v1", "version": env!("CARGO_PKG_VERSION"), "agents": agents, "heartbeats": beats,
         "off": off, "alarms": alarms, "pending": store.pending().len(), "audit": store.log().folder().display().to_string(),
@@ -87,7 +87,8 @@ fn surface(cell: &Cell) -> Value {
 fn show(store: &Store) {
     match store.pause() {
         Some(pause) => {
-            print(&format!("the guard is OFF until {} ({}): {}", timestamp(pause.until), pause.by, pause.reason))
+            let (until, place) = (timestamp(pause.until), pause.place());
+            print(&format!("the guard is OFF{place} until {until} ({}): {}", pause.by, pause.reason))
         }
         None => print("the guard is on"),
     }

@@ -29,6 +29,20 @@ pub struct Pause {
     pub reason: String,
     /// Who.
     pub by: String,
+    /// The project in which; empty if everywhere.
+    pub within: String,
+}
+
+impl Pause {
+    /// Whether it holds in this project.
+    pub fn holds_in(&self, workspace: &str) -> bool {
+        self.within.is_empty() || self.within == workspace
+    }
+
+    /// Where it holds, for a sentence: ` in /repo`, or nothing.
+    pub fn place(&self) -> String {
+        if self.within.is_empty() { String::new() } else { format!(" in {}", self.within) }
+    }
 }
 
 /// Something that should not have been possible.
@@ -108,7 +122,7 @@ impl Store {
         let now = clock::now();
         // A clock that was set back does not make it longer.
         let runs = from <= now && now < until && until - from <= LONGEST_PAUSE;
-        runs.then(|| Pause { until, reason: text("reason"), by: text("by") })
+        runs.then(|| Pause { until, reason: text("reason"), by: text("by"), within: text("within") })
     }
 
     /// Switches the guard off until a time, or on again.
@@ -116,13 +130,15 @@ impl Store {
     /// # Errors
     /// The file cannot be written or removed.
     pub fn set_pause(&self, pause: Option<&Pause>) -> io::Result<()> {
-        let Some(Pause { until, reason, by }) = pause else {
+        let Some(Pause { until, reason, by, within }) = pause else {
             return match fs::remove_file(self.pause_file()) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
                 _ => Ok(()),
             };
         };
-        let text = json!({"schema": "reflex/off-v1", "from": clock::now(), "until": until, "reason": reason, "by": by});
+        let text = json!({
+            "schema": "reflex/off-v1", "from": clock::now(), "until": until, "reason": reason, "by": by, "within": within,
+        });
         super::put(&self.pause_file(), &text.to_string())
     }
 
