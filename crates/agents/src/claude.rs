@@ -2,7 +2,7 @@
 
 use crate::form::{self, Form};
 use crate::json::BadEvent;
-use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch, alone, is_true};
+use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch, alone, is_true, quoted};
 use crate::tools::{self, Tool};
 use crate::{Abilities, Agent, Ask, Delivery, Extent, Limit, Line, Payload, Reply, Surface};
 use reflex_engine::shell::Language;
@@ -24,7 +24,11 @@ pub const AGENT: Agent = Agent {
     refuse: form::refuse,
     settings: Some(&Settings {
         files: &[FILE],
-        project: &[FILE.in_project(".claude", "settings.json")],
+        project: &[SettingsFile {
+            install: |text, binary| IN_PROJECT.install(text, binary),
+            remove: |text| IN_PROJECT.remove(text),
+            ..FILE.in_project(".claude", "settings.json")
+        }],
         project_needs: "",
         managed: Some(&Managed {
             file: "/etc/claude-code/managed-settings.json",
@@ -137,6 +141,20 @@ pub(crate) const SETTINGS: HookFile = HookFile {
     beside: &[],
     comments: true,
     own: false,
+};
+
+/// The same in a project. Other agents run the hooks of that file too and read no `args`, so all of it is one line.
+const IN_PROJECT: HookFile = HookFile {
+    handler: |binary, event| {
+        let mut handler = (SETTINGS.handler)(binary, event);
+        if let Some(handler) = handler.as_object_mut() {
+            handler.remove("args");
+            let line = format!("{} hook --agent claude --event {event}", quoted(binary));
+            handler.insert("command".into(), line.into());
+        }
+        handler
+    },
+    ..SETTINGS
 };
 
 /// Its tools, those of older clients included.

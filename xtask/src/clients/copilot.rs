@@ -136,14 +136,9 @@ fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {
     (0..3).try_for_each(|step| refused(told.answer(step)?, &["Denied by preToolUse hook"]))
 }
 
-/// A project's `.claude/settings.json` with a hook for Claude Code: the client runs it too, in a dialect of its own. It
-/// takes the command alone; words under `args` never arrive.
+/// A project in which `init` put Claude Code's hook: this client runs it too, in a dialect of its own, beside its own.
 fn through_claude_settings(sandbox: &Sandbox) -> Result<(), Failure> {
-    let command = format!("'{}' hook --agent claude --event PreToolUse", sandbox.reflex().display());
-    let hook = json!({"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{
-        "type": "command", "command": command, "timeout": 300, "onFailure": "block",
-    }]}]}});
-    write(&sandbox.workspace().join(".claude/settings.json"), &hook.to_string())?;
+    sandbox.wire_project("claude")?;
     let trusted = json!({"trustedFolders": [sandbox.workspace()]}).to_string();
     write(&sandbox.home().join(".copilot/config.json"), &trusted)?;
     let marker = sandbox.home().join("photos/marker.txt");
@@ -152,7 +147,13 @@ fn through_claude_settings(sandbox: &Sandbox) -> Result<(), Failure> {
         sandbox.converse(&Mode::BypassPermissions, vec![bash("rm -rf ~/photos"), bash("echo hello > made.txt")])?;
     ensure(marker.exists(), "the marker in the home folder was deleted")?;
     refused(told.answer(0)?, &["Denied by preToolUse hook", "Blocked:"])?;
-    holds(sandbox, "made.txt", "hello\n")
+    holds(sandbox, "made.txt", "hello\n")?;
+    // Each call by both hooks, and none of them a loop for that.
+    sandbox.wire()?;
+    sandbox.record_hook()?;
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![bash("echo again"), bash("echo again")])?;
+    ensure(sandbox.hook_calls()?.len() >= 6, "not both hooks were asked")?;
+    quiet(&told)
 }
 
 fn project_switch(sandbox: &Sandbox) -> Result<(), Failure> {

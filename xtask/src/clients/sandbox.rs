@@ -91,6 +91,13 @@ impl Sandbox {
         self.succeed(&mut init).map(drop)
     }
 
+    /// Wires an agent in this project alone.
+    pub(super) fn wire_project(&self, agent: &str) -> Result<(), String> {
+        let mut init = self.command(&self.reflex());
+        init.args(["init", "--agent", agent, "--yes", "--scope", "project"]);
+        self.succeed(&mut init).map(drop)
+    }
+
     /// Takes the wiring away, at a terminal: without one Reflex refuses, lest an agent switch it off.
     pub(super) fn unwire(&self) -> Result<(), String> {
         const UNINSTALL: &str = "\"$REFLEX\" uninstall --agent \"$AGENT\" --yes";
