@@ -39,7 +39,7 @@ pub const AGENT: Agent = Agent {
         }),
         folders: &[".claude"],
         programs: &["claude"],
-        afterwards: "",
+        afterwards: "sessions that run already may do without the hook: start them again",
         switches: &[Switch {
             file: "settings.json",
             in_project: &[".claude/settings.json", ".claude/settings.local.json"],

@@ -38,7 +38,7 @@ pub const AGENT: Agent = Agent {
         }),
         folders: &[".copilot"],
         programs: &["copilot"],
-        afterwards: "",
+        afterwards: "sessions that run already may do without the hook: start them again",
         switches: &[
             Switch {
                 file: "hooks/reflex.json",

@@ -544,3 +544,34 @@ fn where_several_agents_are_used_each_is_wired_and_each_goes_again() {
     let left = files(&machine.home()).into_iter().filter(|(file, _)| file.is_file());
     assert!(left.map(|(file, _)| file).all(|file| file.starts_with(machine.home().join(".local"))));
 }
+
+/// A package manager keeps a link on the `PATH` and moves the file that it leads to with each version.
+#[test]
+fn a_hook_survives_an_upgrade_that_moves_the_binary() {
+    let machine = Machine::new();
+    let (cellar, bin) = (machine.root().join("cellar/1.0"), machine.root().join("bin"));
+    fs::create_dir_all(&cellar).unwrap();
+    fs::create_dir_all(&bin).unwrap();
+    fs::hard_link(env!("CARGO_BIN_EXE_reflex"), cellar.join("reflex")).unwrap();
+    let link = bin.join("reflex");
+    symlink(cellar.join("reflex"), &link).unwrap();
+    let path = format!("{}:/usr/bin:/bin", bin.display());
+    let run =
+        |program: &Path, words: &[&str]| machine.program(program.to_str().unwrap(), words).env("PATH", &path).run();
+    let said = run(&link, &["init", "--yes"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let (_, _, handler) = ours(&fs::read_to_string(settings(&machine)).unwrap()).remove(0);
+    assert_eq!(handler["command"], link.to_str().unwrap());
+    // The next version stands elsewhere, and the link leads there.
+    let next = machine.root().join("cellar/1.1");
+    fs::rename(&cellar, &next).unwrap();
+    fs::remove_file(&link).unwrap();
+    symlink(next.join("reflex"), &link).unwrap();
+    assert_eq!(run(&link, &["doctor"]).code, 0, "{:?}", run(&link, &["doctor"]));
+    assert!(run(&link, &["init"]).stdout.contains("is as it should be"));
+    // The link is as much the guard's as the file.
+    let words = ["hook", "--agent", "claude", "--event", "PreToolUse"];
+    let call = machine.program(link.to_str().unwrap(), words).env("PATH", &path);
+    let said = call.input(support::bash(&machine.project(), &format!("ln -sf /bin/true {}", link.display()))).run();
+    assert_eq!(said.answer().0, "deny", "{said:?}");
+}

@@ -281,10 +281,17 @@ impl Wiring {
     }
 }
 
-/// The path of this binary, which is what agents are given.
+/// The path of this binary, which is what agents are given. Where a link on the `PATH` leads to it, it is the link's: a
+/// package manager moves the file with each version and keeps the link.
 fn own_path() -> Result<String, String> {
-    let path = std::env::current_exe().map_err(|error| format!("the path of reflex cannot be found: {error}"))?;
-    Ok(path.to_string_lossy().into_owned())
+    let own = std::env::current_exe().map_err(|error| format!("the path of reflex cannot be found: {error}"))?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let named = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).map(|folder| folder.join("reflex"));
+    let leads_here = |link: &PathBuf| {
+        link.is_symlink() && link.canonicalize().is_ok_and(|file| own.canonicalize().is_ok_and(|own| file == own))
+    };
+    let lasting = named.into_iter().find(leads_here).unwrap_or(own);
+    Ok(lasting.to_string_lossy().into_owned())
 }
 
 fn file_of(form: &SettingsFile, folders: &Folders) -> PathBuf {

@@ -177,7 +177,10 @@ impl World for LocalWorld<'_> {
     }
 
     fn guard(&self) -> Vec<String> {
-        self.binary().into_iter().chain(&self.guard).cloned().collect()
+        // An agent may start us by a link, which is then as much the guard's as what it leads to.
+        let started = std::env::args_os().next().map(|name| name.to_string_lossy().into_owned());
+        let link = started.filter(|name| name.starts_with('/') && self.binary() != Some(name));
+        self.binary().into_iter().chain(&self.guard).cloned().chain(link).collect()
     }
 
     fn is_guard_program(&self, path: &str) -> bool {
