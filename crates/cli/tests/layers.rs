@@ -206,3 +206,38 @@ fn what_is_imported_is_printed_and_only_a_person_writes_it() {
     assert_eq!(json["lines"][0]["fate"], "imported");
     assert_eq!(here.run(&["import", "--from", "nobody"]).1, 64);
 }
+
+#[test]
+fn rules_that_never_fire_are_covered_or_contradict_are_told() {
+    let rule = |name: &str, conditions: &str, action: &str| {
+        format!("---\nname: {name}\nevents: [bash_command]\nconditions: [{conditions}]\naction: {action}\nmessage: m\n")
+    };
+    let runs = "{matches_command: docker push *}";
+    let rules = [
+        rule("never", "{field: content, op: contains, pattern: x}", "block"),
+        rule("two", "{field: command, op: equals, pattern: a}, {field: command, op: equals, pattern: b}", "block"),
+        rule("opposite", "{field: agent, op: equals, pattern: a}, {field: agent, op: not_equals, pattern: a}", "warn"),
+        rule("all", runs, "block"),
+        rule("some", &format!("{runs}, {{field: agent, op: equals, pattern: claude}}"), "ask"),
+        rule("other", "{matches_command: npm publish}", "ask"),
+        rule("same", "{matches_command: npm publish}", "warn"),
+        rule("fine", "{matches_command: npm install}", "warn"),
+    ];
+    let policy = "rules: {git/push-forc: off, fine: log}\nallowedCommands: [docker push mine]\n";
+    let here = Surroundings::new().user("rules/a.yaml", &rules.concat()).user("policy.yaml", policy);
+    let (said, code) = here.run(&["rules", "validate"]);
+    assert_eq!(code, 0, "{said}");
+    for told in [
+        "`never` can never fire: `content` is empty in bash_command",
+        "`two` can never fire: `command` cannot equal two texts",
+        "`opposite` can never fire",
+        "`some` has no effect: `all` at",
+        "`same` contradicts `other`",
+        "there is no rule `git/push-forc`",
+        "did you mean `git/push-force`?",
+        "this allows nothing: `all` at",
+    ] {
+        assert!(said.contains(told), "{told}\n{said}");
+    }
+    assert!(!said.contains("`fine`") && said.contains("7 warnings"), "{said}");
+}

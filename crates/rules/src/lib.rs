@@ -8,6 +8,7 @@ mod load;
 mod pattern;
 mod policy;
 mod problem;
+mod review;
 mod rule;
 mod rule_engine;
 pub mod schema;
@@ -18,6 +19,7 @@ pub use layer::{Compiled, SourceFile, compile};
 pub use load::{MOST_BYTES, ReflexConfig, load_rule_directory, load_rule_file, rule_files};
 pub use policy::{KEYS as POLICY_KEYS, Policy};
 pub use problem::{Level, Problem, Problems, nearest};
+pub use review::review;
 pub use rule::{KEYS as RULE_KEYS, Override, Rule, rules_of};
 pub use rule_engine::{CORE_RULES, EvaluationResult, RuleEngine, core_rules};
 

@@ -8,7 +8,7 @@ use clap::ArgMatches;
 use reflex_agents::universal;
 use reflex_engine::Event;
 use reflex_host::layers::{Opened, named, open};
-use reflex_host::rules::{Level, Problem, Rule, SourceFile};
+use reflex_host::rules::{Level, Problem, Rule, SourceFile, review};
 use reflex_host::{Host, Mode, library_rules};
 use serde_json::{Map, Value, json};
 use std::io::IsTerminal;
@@ -145,7 +145,11 @@ fn validate(matches: &ArgMatches) -> u8 {
         }
     };
     let unreadable: Vec<String> = opened.iter().flat_map(|layer| layer.loaded.place.list().problems).collect();
-    let problems: Vec<(&SourceFile, &Problem)> = opened.iter().flat_map(problems_of).collect();
+    let library: Vec<&str> = library_rules().map(|rule| rule.get("id").text()).collect();
+    let reviewed: Vec<Vec<Problem>> =
+        opened.iter().map(|layer| review(&layer.compiled, &layer.files, &library)).collect();
+    let problems: Vec<(&SourceFile, &Problem)> =
+        opened.iter().zip(&reviewed).flat_map(|(layer, reviewed)| problems_of(layer, reviewed)).collect();
     let errors = problems.iter().filter(|(_, problem)| problem.level == Level::Error).count() + unreadable.len();
     if matches.get_flag("json") {
         let rows: Vec<Value> = problems.iter().map(|(_, problem)| as_json(problem)).collect();
@@ -161,9 +165,11 @@ fn validate(matches: &ArgMatches) -> u8 {
     if errors > 0 { status::FOUND } else { status::OK }
 }
 
-fn problems_of(layer: &Opened) -> impl Iterator<Item = (&SourceFile, &Problem)> {
+/// What is wrong with the files, then what is odd about rules that are well written.
+fn problems_of<'l>(layer: &'l Opened, reviewed: &'l [Problem]) -> impl Iterator<Item = (&'l SourceFile, &'l Problem)> {
     let file = |problem: &Problem| layer.files.iter().find(|file| file.name == problem.file);
-    layer.compiled.problems.iter().filter_map(move |problem| Some((file(problem)?, problem)))
+    let all = layer.compiled.problems.iter().chain(reviewed);
+    all.filter_map(move |problem| Some((file(problem)?, problem)))
 }
 
 fn as_json(problem: &Problem) -> Value {
