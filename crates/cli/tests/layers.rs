@@ -241,3 +241,87 @@ fn rules_that_never_fire_are_covered_or_contradict_are_told() {
     }
     assert!(!said.contains("`fine`") && said.contains("7 warnings"), "{said}");
 }
+
+#[test]
+fn the_recommended_rules_are_in_force_where_a_policy_builds_on_them() {
+    let here = Surroundings::new().own("policy.yaml", "extends: recommended\n");
+    here.check("git add .env", "block");
+    assert_eq!(here.run(&["rules", "test"]).1, 0, "{}", here.run(&["rules", "test"]).0);
+    let (said, code) = here.run(&["rules", "validate"]);
+    assert!(code == 0 && said.contains("6 rules in force, 0 errors, 0 warnings"), "{said}");
+    assert!(here.run(&["rules", "list"]).0.contains("project/warn-debug-code"));
+    Surroundings::new().check("git add .env", "allow");
+    let lowered = "extends: [recommended]\nrules: {block-env-commit: warn}\n";
+    Surroundings::new().user("policy.yaml", lowered).check("git add .env", "warn");
+}
+
+/// A rule about something that nobody else speaks against.
+const NO_LOOK: &str = "name: no-look\nevents: [bash_command]\nconditions:\n  - matches_command: docker image ls*\n\
+    action: block\nseverity: high\nmessage: '{{command}} is not wanted'\n";
+
+#[test]
+fn a_policy_builds_on_folders_files_and_pinned_checkouts() {
+    let policy = |text: &str| Surroundings::new().user("policy.yaml", text).user("team/rules/a.yaml", NO_LOOK);
+    let rule = "docker image ls";
+    policy("extends: [team]").check(rule, "block");
+    policy("extends: team/rules/a.yaml").check(rule, "block");
+    policy("rules: {}").check(rule, "allow");
+    let pinned = policy("extends: [{path: team, digest: 'sha256:DIGEST'}]".replace("DIGEST", &"0".repeat(64)).as_str());
+    pinned.check(rule, "warn");
+    let advice = pinned.verdict(rule)["advice"][0].as_str().unwrap().to_owned();
+    let digest = advice.split("sha256:").nth(1).unwrap().split(' ').next().unwrap().trim_end_matches(',').to_owned();
+    let right = pinned.user("policy.yaml", &format!("extends: [{{path: team, digest: 'sha256:{digest}'}}]"));
+    right.check(rule, "block");
+    let changed = right.user("team/rules/b.yaml", "name: b\nevents: [any]\nconditions: []\n");
+    changed.check(rule, "warn");
+    let checkout = policy(&format!("extends: [{{git: team, digest: {digest}}}]"));
+    assert!(checkout.run(&["rules", "validate"]).0.contains("is no checkout of git"));
+    fs::create_dir(checkout.machine.home().join(".config/reflex/team/.git")).unwrap();
+    checkout.check(rule, "block");
+}
+
+#[test]
+fn what_cannot_be_built_on_is_told_and_the_rest_holds() {
+    let here = Surroundings::new()
+        .user("policy.yaml", "protectedPaths: [keep]\nextends: [a, nowhere]\n")
+        .user("a/policy.yaml", "\nextends: ../b\n")
+        .user("b/policy.yaml", "extends: [../a]\n")
+        .user("b/rules/r.yaml", NO_LOOK);
+    here.check("docker image ls", "block");
+    let (said, code) = here.run(&["rules", "validate"]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("b/policy.yaml:1: `extends` goes in a circle") && said.contains("a was named at"), "{said}");
+    assert!(said.contains("policy.yaml:2: ") && said.contains("nowhere: No such file"), "{said}");
+    for (entry, why) in [
+        ("{git: a}", "pinned by its digest"),
+        ("{path: a, digest: sha256:12}", "pinned by its digest"),
+        ("https://team.example/rules", "nothing is fetched"),
+        ("{paht: a}", "did you mean `path`?"),
+    ] {
+        let said =
+            Surroundings::new().user("policy.yaml", &format!("extends: [{entry}]")).run(&["rules", "validate"]).0;
+        assert!(said.contains(why), "{entry}: {said}");
+    }
+    let project =
+        Surroundings::new().user("team/a.yaml", NO_LOOK).own("policy.yaml", "extends: [~/.config/reflex/team]");
+    project.check("docker image ls", "warn");
+    assert!(project.run(&["rules", "validate"]).0.contains("lies outside of .reflex"));
+}
+
+#[test]
+fn a_rule_is_tried_out_before_it_is_in_force() {
+    let staged = |stage: &str| Surroundings::new().user("rules/a.yaml", &format!("{NO_LOOK}stage: {stage}\n"));
+    staged("warn").check("docker image ls", "warn");
+    staged("enforce").check("docker image ls", "block");
+    let here = staged("observe");
+    here.check("docker image ls", "allow");
+    for session in ["docker image ls", "docker image ls -a", "docker ps"] {
+        let call = here.machine.hook().env("REFLEX_TEST_OWN_HOME", "1");
+        call.input(support::bash(&here.project, session)).run();
+    }
+    let told: Value = serde_json::from_str(&here.run(&["rules", "stages", "--json"]).0).unwrap();
+    let rule = &told["rules"][0];
+    assert_eq!((&rule["id"], &rule["times"], &rule["would"]), (&"user/no-look".into(), &2.into(), &"block".into()));
+    assert!(here.run(&["rules", "stages"]).0.contains("observe: would have done `block` 2 times"));
+    assert_eq!(staged("later").run(&["rules", "validate"]).1, 1);
+}

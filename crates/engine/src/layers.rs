@@ -174,8 +174,8 @@ impl Policy {
     /// Whether the rule itself lets its weight be lowered.
     fn lets_lower(&self, finding: &Finding, worth: Worth) -> bool {
         let Some((subject, name)) = finding.id.split_once('/') else { return true };
-        let own = self.layers.iter().find(|layer| layer.authority.name() == subject);
-        let rule = own.map_or(Node::NIL, |layer| layer.node.get("rules").get(name));
+        let own = self.layers.iter().filter(|layer| layer.authority.name() == subject);
+        let rule = own.map(|layer| layer.node.get("rules").get(name)).find(|rule| !rule.is_nil()).unwrap_or(Node::NIL);
         let key = if worth == Worth::Record { "fixed" } else { "undowngradable" };
         finding.tier == Tier::Core || !rule.get(key).is_true()
     }

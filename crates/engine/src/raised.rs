@@ -23,7 +23,7 @@ pub const RULE_EVENTS: [&str; 10] = [
 ];
 
 /// The fields that a rule can ask for; `tool_input.NAME` and `NAME.NAME` reach into what they hold.
-pub const RULE_FIELDS: [&str; 17] = [
+pub const RULE_FIELDS: [&str; 18] = [
     "command",
     "file_path",
     "content",
@@ -41,6 +41,7 @@ pub const RULE_FIELDS: [&str; 17] = [
     "event",
     "git.branch",
     "git.dirty",
+    "deletes",
 ];
 
 /// One call raises at most so many events; further files of a command are left to the rules over its effects.
@@ -94,6 +95,7 @@ impl<'a> Raised<'a> {
             "git.dirty" => {
                 return facts.git_dirty().map_or(Held::Unknown, |dirty| Held::Text(dirty.to_string()));
             }
+            "deletes" if matches!(self.fields, Fields::Call { .. }) => return Held::Text(facts.deletes().to_string()),
             _ => {}
         }
         match &self.fields {

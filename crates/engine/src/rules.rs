@@ -53,6 +53,7 @@ fn finding(layer: &Layer, rule: Node<'static>, raised: &Raised<'_>, facts: &Fact
     let mut message = message(rule, raised, facts);
     // A rewrite of a project that nobody has accepted would put its own words into a call.
     let rewrite = rewrite.filter(|_| layer.loosens || layer.authority > Authority::Project);
+    let rewrite = rewrite.filter(|_| rule.get("would").is_nil());
     if message.is_empty() {
         message = format!("The rule {} speaks against it.", rule.get("name").text());
     }
@@ -70,6 +71,7 @@ fn finding(layer: &Layer, rule: Node<'static>, raised: &Raised<'_>, facts: &Fact
         confidence: 100,
         tier: Tier::named(rule.get("tier").text()).unwrap_or(Tier::Custom),
         fixed: Some(worth.unwrap_or(otherwise)),
+        would: rule.get("would").is_text().then(|| Worth::named(rule.get("would").text()).unwrap_or(otherwise)),
         message,
         remedy,
         command: quote::action_part(facts, raised.action.unwrap_or(0)),

@@ -83,6 +83,9 @@ impl<'a> Scribe<'a> {
             "id": finding.id, "detector": finding.detector, "category": finding.category,
             "severity": finding.severity.name(), "confidence": finding.confidence, "tier": finding.tier.name(),
         });
+        if let (Some(object), Some(would)) = (object.as_object_mut(), finding.would) {
+            object.insert("would".into(), would.name().into());
+        }
         if let Some(object) = object.as_object_mut().filter(|_| !self.structure_only) {
             object.insert("command".into(), self.clean(&finding.command).into());
             object.insert("message".into(), self.clean(&finding.message).into());

@@ -17,7 +17,7 @@ mod yaml;
 pub use condition::{Condition, FieldCondition, OPERATORS};
 pub use layer::{Compiled, SourceFile, compile};
 pub use load::{MOST_BYTES, ReflexConfig, load_rule_directory, load_rule_file, rule_files};
-pub use policy::{KEYS as POLICY_KEYS, Policy};
+pub use policy::{Base, KEYS as POLICY_KEYS, Policy};
 pub use problem::{Level, Problem, Problems, nearest};
 pub use review::review;
 pub use rule::{KEYS as RULE_KEYS, Override, Rule, rules_of};

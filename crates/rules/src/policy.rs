@@ -6,7 +6,7 @@ use crate::yaml::{Key, Located, documents};
 use serde_json::{Map, Value, json};
 
 /// The keys of a policy. Those of seed 004 may also be written with underscores.
-pub const KEYS: [&str; 13] = [
+pub const KEYS: [&str; 14] = [
     "preset",
     "reason",
     "allowedCommands",
@@ -19,6 +19,7 @@ pub const KEYS: [&str; 13] = [
     "allow",
     "rule_dirs",
     "roles",
+    "extends",
     "version",
 ];
 
@@ -38,6 +39,19 @@ const WORTHS: [&str; 5] = ["off", "log", "warn", "ask", "block"];
 /// The keys of an entry of `allow`.
 const ALLOWANCE: [&str; 7] = ["command", "argv", "glob", "path", "rule", "reason", "until"];
 
+/// What a policy builds on: the name of what ships, a folder or a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Base {
+    /// `recommended`, or a path.
+    pub path: String,
+    /// Whether the path must be a checkout of git; then there is a digest.
+    pub git: bool,
+    /// The digest that its files must have; empty if any will do.
+    pub digest: String,
+    /// `file:line`
+    pub at: String,
+}
+
 /// The keys of a role.
 const ROLE: [&str; 3] = ["scope", "protectedPaths", "mode"];
 
@@ -52,6 +66,8 @@ pub struct Policy {
     pub variables: Variables,
     /// Further folders of rules.
     pub rule_dirs: Vec<String>,
+    /// What it builds on.
+    pub extends: Vec<Base>,
     /// Each key with the place that sets it and its value, for `config show`.
     pub origins: Vec<(String, String, Value)>,
 }
@@ -117,6 +133,7 @@ impl Reader<'_, '_> {
             "protectedPaths" => self.paths(value, "protected-path", None),
             "approvalRequiredPaths" => self.paths(value, "approval-required-path", None),
             "roles" => self.roles(value),
+            "extends" => value.items().iter().for_each(|base| self.base(base)),
             other => self.problems.unknown(Level::Error, &key.span, ("key of a policy", other), &KEYS),
         }
     }
@@ -259,6 +276,40 @@ impl Reader<'_, '_> {
         match argv {
             Some((words, span)) => self.allow_argv(&words.join(" "), &span, entry),
             None => self.push_allowance(entry),
+        }
+    }
+
+    /// `extends: [recommended, ~/team, {git: ~/checkout, digest: sha256:…}]`
+    fn base(&mut self, value: &Located) {
+        let mut base = Base { at: self.problems.at(&value.span), ..Base::default() };
+        match value.entries() {
+            None => base.path = value.text().unwrap_or_default(),
+            Some(entries) => {
+                for (key, value) in entries {
+                    let text = value.text().unwrap_or_default();
+                    match key.text.as_str() {
+                        "path" => base.path = text,
+                        "git" => (base.path, base.git) = (text, true),
+                        "digest" => base.digest = text.trim().trim_start_matches("sha256:").to_lowercase(),
+                        other => {
+                            let known = ["path", "git", "digest"];
+                            self.problems.unknown(Level::Error, &key.span, ("key of `extends`", other), &known);
+                        }
+                    }
+                }
+            }
+        }
+        let is_digest = base.digest.len() == 64 && base.digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if base.path.trim().is_empty() {
+            self.problems.error(&value.span, "this names nothing", "name a folder, a file or `recommended`");
+        } else if base.path.contains("://") || base.path.starts_with("git@") {
+            let help = "clone it, and name the checkout: {git: ~/team, digest: sha256:…}";
+            self.problems.error(&value.span, "nothing is fetched", help);
+        } else if (base.git || !base.digest.is_empty()) && !is_digest {
+            let help = "write `digest: sha256:` and its 64 digits; `reflex config show` prints it";
+            self.problems.error(&value.span, "a checkout of git is pinned by its digest", help);
+        } else {
+            self.policy.extends.push(base);
         }
     }
 

@@ -117,7 +117,7 @@ impl RuleEngine {
             let answer = ask(compiled.at(index), &raised, &facts)?;
             Some(EvaluationResult {
                 rule: rule.clone(),
-                action: rule.action.clone(),
+                action: rule.staged().to_owned(),
                 severity: rule.severity,
                 message: answer.message,
                 matched_conditions: rule.conditions.iter().map(Condition::shown).collect(),

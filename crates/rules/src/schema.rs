@@ -14,6 +14,7 @@ pub fn rule() -> Value {
         "name": {"type": "string", "maxLength": 80}, "id": {"type": "string"}, "version": {"type": ["number", "string"]},
         "tier": {"enum": ["core", "recommended", "custom"]}, "category": {"type": "string"},
         "description": {"type": "string"}, "message": {"type": "string"}, "enabled": {"type": "boolean"},
+        "stage": {"enum": ["observe", "warn", "enforce"]},
         "events": texts(&json!({"enum": RULE_EVENTS})),
         "conditions": {"type": "array", "items": {"$ref": "#/$defs/condition"}},
         "action": {"enum": ["block", "ask", "warn", "log", "modify"]}, "severity": {"enum": severities},
@@ -65,6 +66,12 @@ pub fn policy() -> Value {
             "type": "object", "additionalProperties": false,
             "properties": {"scope": list, "protectedPaths": list, "mode": {"type": "string"}},
         }},
+        "extends": texts(&json!({"anyOf": [{"type": "string"}, {
+            "type": "object", "additionalProperties": false,
+            "properties": {
+                "path": {"type": "string"}, "git": {"type": "string"}, "digest": {"type": "string"},
+            },
+        }]})),
         "rules": {"type": "object", "additionalProperties": {"anyOf": [worth, reasoned]}},
         "allow": {"type": "array", "items": {"anyOf": [{"type": "string"}, {
             "type": "object", "additionalProperties": false,

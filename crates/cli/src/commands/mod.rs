@@ -187,6 +187,9 @@ fn people() -> Vec<Command> {
         )
         .subcommand(Command::new("test").about("Play the examples that rules carry").arg(paths(own)))
         .subcommand(
+            Command::new("stages").about("Say what rules that are only tried out would have done so far").arg(json()),
+        )
+        .subcommand(
             Command::new("new")
                 .about("Print a rule to begin with, about a call of the audit log if you name one")
                 .arg(Arg::new("id").value_name("ID").help("The id of a record or of a refused call")),

@@ -27,6 +27,21 @@ impl Facts<'_> {
         self.world.real(&path, true).exists == Some(false)
     }
 
+    /// How many files the call would delete, as far as it can be told: what a folder or a pattern holds is counted one
+    /// level deep.
+    pub(crate) fn deletes(&self) -> usize {
+        let kinds = [EffectKind::Delete, EffectKind::DiscardUntracked];
+        let deleting = self.analysis.effects.iter().filter(|effect| kinds.contains(&effect.kind));
+        let count = |effect: &Effect, target: &Target| {
+            let held = match &self.seen(effect, target).pattern {
+                Some(Pattern::Written(pattern) | Pattern::Tree(pattern)) => self.world.expand(pattern),
+                None => target.path().and_then(|path| self.world.expand(&format!("{path}/*"))),
+            };
+            held.map_or(1, |held| held.len().max(1))
+        };
+        deleting.flat_map(|effect| effect.targets.iter().map(move |target| count(effect, target))).sum()
+    }
+
     /// Where an absolute path leads, its links followed.
     pub(crate) fn real_path(&self, path: &str) -> String {
         self.world.real(path, true).path

@@ -3,7 +3,7 @@
 use crate::clock;
 use crate::folders::Folders;
 use reflex_engine::Authority;
-use reflex_library::DIGEST;
+use reflex_library::{DIGEST, RECOMMENDED};
 use reflex_rules::{MOST_BYTES, SourceFile, Variables, rule_files};
 use sha2::{Digest, Sha256};
 use std::fs::{self, Metadata};
@@ -27,6 +27,8 @@ pub struct Place {
     pub workspace: PathBuf,
     /// Whether the folder holds rules only.
     rules_only: bool,
+    /// Whether it is what ships and no folder at all.
+    ships: bool,
     /// Why the environment's word for this folder is not believed.
     moved: Option<String>,
 }
@@ -38,6 +40,7 @@ pub(super) fn places(folders: &Folders, workspace: &Path) -> Vec<Place> {
         folder,
         workspace: workspace.to_owned(),
         rules_only: false,
+        ships: false,
         moved,
     };
     let mut places = Vec::new();
@@ -66,12 +69,29 @@ pub struct Found {
     pub problems: Vec<String>,
     /// Why the place may only tighten.
     pub why_tight: Option<String>,
+    /// What ships, where the place is no folder.
+    pub shipped: Option<&'static str>,
 }
 
 impl Place {
     /// A folder that counts as the user's.
     pub(super) fn user(folder: PathBuf) -> Place {
-        Place { authority: Authority::User, workspace: folder.clone(), folder, rules_only: true, moved: None }
+        let workspace = folder.clone();
+        Place { authority: Authority::User, workspace, folder, rules_only: true, ships: false, moved: None }
+    }
+
+    /// What ships, with the authority of this place.
+    pub(super) fn shipped(&self) -> Place {
+        Place { folder: PathBuf::from("recommended"), rules_only: true, ships: true, ..self.clone() }
+    }
+
+    /// A folder or file that the policy of this place builds on. A folder without a policy and without `rules` holds
+    /// rules only.
+    pub(super) fn base(&self, path: &str) -> Place {
+        let place = self.further(path);
+        let holds = |name: &str| place.folder.join(name).symlink_metadata().is_ok();
+        let whole = ["policy.yaml", "policy.yml", "policy.json", "rules"].into_iter().any(holds);
+        Place { rules_only: !whole, ..place }
     }
 
     /// A further folder of rules that the policy of this place names.
@@ -86,7 +106,17 @@ impl Place {
 
     /// Its files in a fixed order.
     pub fn list(&self) -> Found {
-        let mut found = Found { files: Vec::new(), problems: Vec::new(), why_tight: self.moved.clone() };
+        let why_tight = self.moved.clone();
+        let mut found = Found { files: Vec::new(), problems: Vec::new(), why_tight, shipped: None };
+        if self.ships {
+            found.shipped = Some(RECOMMENDED);
+            return found;
+        }
+        if self.folder.is_file() {
+            let is_policy = self.folder.file_stem().is_some_and(|name| name == "policy");
+            self.add(self.folder.clone(), is_policy, &mut found);
+            return found;
+        }
         if !self.rules_only {
             let names = ["policy.yaml", "policy.yml", "policy.json"];
             let policies: Vec<PathBuf> = names
@@ -174,6 +204,7 @@ impl Found {
         digest.update(concat!("layer-1 ", env!("CARGO_PKG_VERSION"), " "));
         digest.update(DIGEST);
         digest.update(format!("{variables:?}"));
+        digest.update(self.shipped.unwrap_or("").as_bytes());
         let now = clock::now() / 1000;
         for (path, metadata, is_policy) in &self.files {
             digest.update(path.as_os_str().as_encoded_bytes());
@@ -203,7 +234,12 @@ impl Found {
             ),
             is_policy: *is_policy,
         };
-        self.files.iter().map(read).collect()
+        let shipped = self.shipped.map(|text| SourceFile {
+            name: "library/recommended/recommended.yaml".into(),
+            text: text.into(),
+            is_policy: false,
+        });
+        self.files.iter().map(read).chain(shipped).collect()
     }
 }
 
