@@ -110,3 +110,14 @@ fn a_repository_that_names_another_as_its_own_is_not_believed() {
     fs::write(thief.join(".reflex/policy.yaml"), "preset: observe\n").unwrap();
     assert_eq!(decision(&machine, &thief), "require_approval");
 }
+
+#[test]
+fn a_yes_to_a_damaged_file_is_none_to_what_holds_in_its_stead() {
+    let machine = Machine::new();
+    let project = repository(&machine, LOOSE);
+    // It was read once, and is kept as the last good form of the file.
+    assert_eq!(decision(&machine, &project), "require_approval");
+    fs::write(project.join(".reflex/policy.yaml"), "harmless: [\n").unwrap();
+    let Some((0, _)) = trust(&machine, &project, "y\n") else { return };
+    assert_eq!(decision(&machine, &project), "require_approval");
+}

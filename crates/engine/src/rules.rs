@@ -26,12 +26,11 @@ pub(crate) fn inspect(policy: &Policy, facts: &Facts<'_>) -> Vec<Finding> {
     let raised = raised::of(facts.event, facts.analysis, facts);
     for layer in policy.layers() {
         let triggers = layer.node.get("triggers");
-        let mut fired: Vec<&str> = Vec::new();
+        let mut fired: Vec<(usize, u32)> = Vec::new();
         for one in raised.iter().filter(|_| !triggers.is_empty()) {
             for rule in one.events.iter().flat_map(|event| triggers.get(event).items()) {
-                let name = rule.get("name").text();
-                if !fired.contains(&name) && holds(rule, one, facts) {
-                    fired.push(name);
+                if !fired.contains(&rule.identity()) && holds(rule, one, facts) {
+                    fired.push(rule.identity());
                     findings.push(finding(layer, rule, one, facts));
                 }
             }

@@ -127,7 +127,7 @@ fn tree(found: &Found, cache: &Cache, variables: &Variables) -> Node<'static> {
         return node;
     }
     let files = found.read();
-    let (compiled, problems) = compile_with_last_good(&files, cache, variables);
+    let (compiled, problems, files) = compile_with_last_good(files, cache, variables);
     let tree = json!({
         "tree": compiled.tree,
         "problems": problems,
@@ -139,22 +139,27 @@ fn tree(found: &Found, cache: &Cache, variables: &Variables) -> Node<'static> {
     cache.put(&key, &tree)
 }
 
-/// Compiles; a file that is damaged is replaced by its last good form, if there was one.
-fn compile_with_last_good(files: &[SourceFile], cache: &Cache, variables: &Variables) -> (Compiled, Vec<String>) {
-    let compiled = compile(files, variables);
+/// Compiles; a file that is damaged is replaced by its last good form, if there was one. Gives the files that are in
+/// force: a person's yes must be to these, and not to what lies there in their stead.
+fn compile_with_last_good(
+    files: Vec<SourceFile>,
+    cache: &Cache,
+    variables: &Variables,
+) -> (Compiled, Vec<String>, Vec<SourceFile>) {
+    let compiled = compile(&files, variables);
     let mut problems: Vec<String> = errors(&compiled.problems);
     if compiled.left_out.is_empty() {
         files.iter().for_each(|file| cache.keep_good(&file.name, &file.text));
-        return (compiled, problems);
+        return (compiled, problems, files);
     }
     let is_bad = |file: &SourceFile| compiled.left_out.contains(&file.name);
     let mut replaced = Vec::new();
-    for file in files {
+    for file in &files {
         let text = if is_bad(file) { cache.last_good(&file.name) } else { Some(file.text.clone()) };
         match text {
             Some(text) if is_bad(file) => {
                 problems.push(format!("{}: the last good version of this file is in force", file.name));
-                replaced.push(SourceFile { text, ..file.clone() });
+                replaced.push(SourceFile { text, unread: None, ..file.clone() });
             }
             Some(_) => {
                 cache.keep_good(&file.name, &file.text);
@@ -163,7 +168,7 @@ fn compile_with_last_good(files: &[SourceFile], cache: &Cache, variables: &Varia
             None => problems.push(format!("{}: nothing of this file is in force", file.name)),
         }
     }
-    (compile(&replaced, variables), problems)
+    (compile(&replaced, variables), problems, replaced)
 }
 
 /// Compiles files with the names of the library's policies.

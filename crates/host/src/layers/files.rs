@@ -61,10 +61,22 @@ pub(super) fn places(folders: &Folders, workspace: &Path) -> Vec<Place> {
     places
 }
 
+/// All files of one place together are at most so large; what goes beyond is not read.
+const MOST_TOGETHER: u64 = 4 << 20;
+
+/// A file of a place, with what the system says of it.
+pub struct File {
+    path: PathBuf,
+    metadata: Metadata,
+    is_policy: bool,
+    /// Why it is not read; then its last good form holds.
+    why: Option<String>,
+}
+
 /// What lies in a place.
 pub struct Found {
-    /// The files, with what the system says of each.
-    pub files: Vec<(PathBuf, Metadata, bool)>,
+    /// The files.
+    pub files: Vec<File>,
     /// What cannot be read or believed.
     pub problems: Vec<String>,
     /// Why the place may only tighten.
@@ -150,12 +162,19 @@ impl Place {
         let outside = is_link && self.leads_out(&path);
         match fs::metadata(&path) {
             Ok(metadata) => {
-                if !metadata.is_file() || metadata.len() > MOST_BYTES {
-                    found.problems.push(format!("{shown}: it is no file of at most {} KiB", MOST_BYTES / 1024));
-                } else if outside && self.authority == Authority::Project {
+                let together = found.files.iter().filter(|file| file.why.is_none()).map(|file| file.metadata.len());
+                let why = match () {
+                    () if !metadata.is_file() => Some("it is no file".to_owned()),
+                    () if metadata.len() > MOST_BYTES => Some(format!("it is larger than {} KiB", MOST_BYTES / 1024)),
+                    () if together.sum::<u64>() + metadata.len() > MOST_TOGETHER => {
+                        Some(format!("the files of this folder are larger than {} MiB", MOST_TOGETHER >> 20))
+                    }
+                    () => None,
+                };
+                if outside && self.authority == Authority::Project {
                     found.problems.push(format!("{shown}: it leads out of the folder, so it does not count"));
                 } else {
-                    self.take((path, metadata, is_policy), found);
+                    self.take(File { path, metadata, is_policy, why }, found);
                 }
             }
             Err(error) => found.problems.push(format!("{shown}: {error}")),
@@ -168,9 +187,9 @@ impl Place {
     }
 
     /// The administrator's files count only if nobody else could have written them; a user's then only tighten.
-    fn take(&self, file: (PathBuf, Metadata, bool), found: &mut Found) {
-        if let Some(why) = self.not_believed(&file.1) {
-            let shown = file.0.display();
+    fn take(&self, file: File, found: &mut Found) {
+        if let Some(why) = self.not_believed(&file.metadata) {
+            let shown = file.path.display();
             if self.authority == Authority::Managed {
                 found.problems.push(format!("{shown}: {why}, so it does not count"));
                 return;
@@ -206,11 +225,11 @@ impl Found {
         digest.update(format!("{variables:?}"));
         digest.update(self.shipped.unwrap_or("").as_bytes());
         let now = clock::now() / 1000;
-        for (path, metadata, is_policy) in &self.files {
+        for File { path, metadata, is_policy, why } in &self.files {
             digest.update(path.as_os_str().as_encoded_bytes());
-            digest.update([0, u8::from(*is_policy)]);
+            digest.update([0, u8::from(*is_policy), u8::from(why.is_some())]);
             let fresh = u64::try_from(metadata.ctime()).unwrap_or(0) + FRESH_SECONDS > now;
-            if fresh {
+            if fresh && why.is_none() {
                 digest.update(Sha256::digest(fs::read(path).unwrap_or_default()));
                 continue;
             }
@@ -224,20 +243,22 @@ impl Found {
         clock::hexadecimal(&digest.finalize())
     }
 
-    /// The texts. What is no UTF-8 is read as far as it goes, and fails as YAML.
+    /// The texts; of what cannot be read the reason.
     pub fn read(&self) -> Vec<SourceFile> {
-        let read = |(path, _, is_policy): &(PathBuf, Metadata, bool)| SourceFile {
-            name: path.display().to_string(),
-            text: fs::read(path).map_or_else(
-                |error| format!("unreadable: [{error}"),
-                |bytes| String::from_utf8(bytes).unwrap_or_else(|_| "not UTF-8: [".into()),
-            ),
-            is_policy: *is_policy,
+        let text = |path: &PathBuf| {
+            let bytes = fs::read(path).map_err(|error| error.to_string())?;
+            String::from_utf8(bytes).map_err(|_| "it is no text in UTF-8".to_owned())
+        };
+        let read = |file: &File| {
+            let text = file.why.clone().map_or_else(|| text(&file.path), Err);
+            let (text, unread) = text.map_or_else(|why| (String::new(), Some(why)), |text| (text, None));
+            SourceFile { name: file.path.display().to_string(), text, is_policy: file.is_policy, unread }
         };
         let shipped = self.shipped.map(|text| SourceFile {
             name: "library/recommended/recommended.yaml".into(),
             text: text.into(),
             is_policy: false,
+            unread: None,
         });
         self.files.iter().map(read).chain(shipped).collect()
     }

@@ -54,7 +54,7 @@ pub fn named(paths: &[PathBuf]) -> Result<Opened, String> {
         }
         let text = String::from_utf8_lossy(&fs::read(&path).map_err(told)?).into_owned();
         let is_policy = path.file_stem().is_some_and(|name| name == "policy");
-        sources.push(SourceFile { name: path.display().to_string(), text, is_policy });
+        sources.push(SourceFile { name: path.display().to_string(), text, is_policy, unread: None });
     }
     let compiled = compile(&sources, &Variables::new());
     let blob = encode(&compiled.tree)?;
