@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// The administrator's folder.
 const MANAGED: &str = "/etc/reflex";
@@ -83,6 +84,8 @@ pub struct Found {
     pub why_tight: Option<String>,
     /// What ships, where the place is no folder.
     pub shipped: Option<&'static str>,
+    /// How large its files are together.
+    bytes: u64,
 }
 
 impl Place {
@@ -119,7 +122,7 @@ impl Place {
     /// Its files in a fixed order.
     pub fn list(&self) -> Found {
         let why_tight = self.moved.clone();
-        let mut found = Found { files: Vec::new(), problems: Vec::new(), why_tight, shipped: None };
+        let mut found = Found { files: Vec::new(), problems: Vec::new(), why_tight, shipped: None, bytes: 0 };
         if self.ships {
             found.shipped = Some(RECOMMENDED);
             return found;
@@ -158,15 +161,15 @@ impl Place {
     fn add(&self, path: PathBuf, is_policy: bool, found: &mut Found) {
         let shown = path.display();
         // Only a link can lead elsewhere; most files are none, and there may be many.
-        let is_link = path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
+        let of_itself = path.symlink_metadata();
+        let is_link = of_itself.as_ref().is_ok_and(Metadata::is_symlink);
         let outside = is_link && self.leads_out(&path);
-        match fs::metadata(&path) {
+        match if is_link { fs::metadata(&path) } else { of_itself } {
             Ok(metadata) => {
-                let together = found.files.iter().filter(|file| file.why.is_none()).map(|file| file.metadata.len());
                 let why = match () {
                     () if !metadata.is_file() => Some("it is no file".to_owned()),
                     () if metadata.len() > MOST_BYTES => Some(format!("it is larger than {} KiB", MOST_BYTES / 1024)),
-                    () if together.sum::<u64>() + metadata.len() > MOST_TOGETHER => {
+                    () if found.bytes + metadata.len() > MOST_TOGETHER => {
                         Some(format!("the files of this folder are larger than {} MiB", MOST_TOGETHER >> 20))
                     }
                     () => None,
@@ -196,11 +199,12 @@ impl Place {
             }
             found.why_tight = Some(format!("{shown}: {why}"));
         }
+        found.bytes += if file.why.is_none() { file.metadata.len() } else { 0 };
         found.files.push(file);
     }
 
     fn not_believed(&self, metadata: &Metadata) -> Option<String> {
-        let own = rustix::process::getuid().as_raw();
+        let own = own_user();
         let loose = metadata.mode() & 0o022 != 0;
         match self.authority {
             Authority::Project => None,
@@ -214,6 +218,12 @@ impl Place {
             Authority::Managed => None,
         }
     }
+}
+
+/// Asked once: there may be many files.
+fn own_user() -> u32 {
+    static OWN: OnceLock<u32> = OnceLock::new();
+    *OWN.get_or_init(|| rustix::process::getuid().as_raw())
 }
 
 impl Found {
