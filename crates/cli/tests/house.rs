@@ -17,7 +17,7 @@ const MAY_IMPORT: [(&str, &[&str]); 8] = [
     ("engine", &["shell", "tables"]),
     ("agents", &["engine"]),
     ("library", &["tables"]),
-    ("rules", &["engine", "tables"]),
+    ("rules", &["engine", "library", "tables"]),
     ("host", &["agents", "engine", "library", "rules", "shell", "tables"]),
     ("cli", &["host", "agents", "engine"]),
 ];
