@@ -325,3 +325,23 @@ fn a_rule_is_tried_out_before_it_is_in_force() {
     assert!(here.run(&["rules", "stages"]).0.contains("observe: would have done `block` 2 times"));
     assert_eq!(staged("later").run(&["rules", "validate"]).1, 1);
 }
+
+#[test]
+fn what_was_made_of_core_rules_and_what_is_damaged_is_shown_by_the_doctor() {
+    let policy = "rules:\n  write/boundary: {action: warn, reason: my notes lie there}\n  write/system: off\n  git/push-force: off\n\
+        allow: [{rule: rm/*, path: [gen/**], reason: made again}]\n";
+    let here = Surroundings::new().user("policy.yaml", policy).user("rules/a.yaml", "name: [");
+    let (said, code) = here.run(&["doctor"]);
+    assert_eq!(code, 1);
+    assert!(
+        said.contains("policy.yaml:2: the core rule `write/boundary` is set to `warn`: my notes lie there"),
+        "{said}"
+    );
+    assert!(said.contains("an allowance also holds for core rules: made again"), "{said}");
+    assert!(!said.contains("write/system") && !said.contains("git/push-force"), "{said}");
+    assert!(said.contains("a.yaml:1:") && said.contains("fix: reflex rules validate"), "{said}");
+    let json: Value = serde_json::from_str(&here.run(&["doctor", "--json"]).0).unwrap();
+    assert_eq!(json["lowered"].as_array().unwrap().len(), 2);
+    // What a project says of core rules counts for nothing and is no note.
+    assert!(!Surroundings::new().own("policy.yaml", policy).run(&["doctor"]).0.contains("note:"));
+}

@@ -11,7 +11,7 @@ use crate::folders::Folders;
 use crate::store::Store;
 use cache::Cache;
 pub use files::{Found, Place};
-pub use people::{Offer, Opened, named, offer, open};
+pub use people::{Offer, Opened, lowered, named, offer, open};
 use reflex_engine::{Authority, Layer, Policy};
 use reflex_rules::{Compiled, Level, Problem, SourceFile, Variables};
 use reflex_tables::Node;

@@ -2,9 +2,12 @@
 
 use super::{ago, complain, print, wire};
 use crate::status;
+use crate::visible::visible;
 use clap::ArgMatches;
 use reflex_agents::settings::guard_hooks;
+use reflex_engine::Event;
 use reflex_host::doctor::{Trouble, answers, copies, examine};
+use reflex_host::layers::{Loaded, lowered};
 use reflex_host::{Host, Mode, Wiring, timestamp};
 use serde_json::{Value, json};
 
@@ -40,10 +43,12 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         .map(|wiring| (name(wiring), examine(wiring)))
         .chain([("reflex".to_owned(), own_troubles())])
         .collect();
+    let lowered = lowered(&layers());
     if matches.get_flag("json") {
-        print(&as_json(&examined).to_string());
+        print(&as_json(&examined, &lowered).to_string());
     } else {
         examined.iter().for_each(|(name, troubles)| show(name, troubles));
+        lowered.iter().for_each(|note| print(&format!("note: {}", visible(note))));
     }
     if examined.iter().all(|(_, troubles)| troubles.is_empty()) { status::OK } else { status::FOUND }
 }
@@ -83,7 +88,15 @@ fn own_troubles() -> Vec<Trouble> {
         ),
         fix: "reflex off --end".into(),
     });
-    copies().into_iter().chain(pause).collect()
+    let broken = |problem: &String| Trouble { what: visible(problem), fix: "reflex rules validate".into() };
+    let broken: Vec<Trouble> = layers().iter().flat_map(|one| one.layer.problems.iter().map(broken)).collect();
+    copies().into_iter().chain(pause).chain(broken).collect()
+}
+
+/// People's files that are in force where we are.
+fn layers() -> Vec<Loaded> {
+    let host = Host::new(Mode::default());
+    host.layers(&host.placed(Event::default()).workspace)
 }
 
 fn last_call(name: &str) -> Option<u64> {
@@ -103,13 +116,14 @@ fn show(name: &str, troubles: &[Trouble]) {
     }
 }
 
-fn as_json(examined: &[(String, Vec<Trouble>)]) -> Value {
+fn as_json(examined: &[(String, Vec<Trouble>)], lowered: &[String]) -> Value {
     let of = |(name, troubles): &(String, Vec<Trouble>)| {
         let list: Vec<Value> =
             troubles.iter().map(|trouble| json!({"problem": trouble.what, "fix": trouble.fix})).collect();
         json!({"subject": name, "last_call": last_call(name).map(timestamp), "troubles": list})
     };
-    json!({"schema": "reflex/doctor-v1", "examined": examined.iter().map(of).collect::<Vec<Value>>()})
+    let examined: Vec<Value> = examined.iter().map(of).collect();
+    json!({"schema": "reflex/doctor-v1", "examined": examined, "lowered": lowered})
 }
 
 pub(super) fn verify(matches: &ArgMatches) -> u8 {
