@@ -345,3 +345,19 @@ fn what_was_made_of_core_rules_and_what_is_damaged_is_shown_by_the_doctor() {
     // What a project says of core rules counts for nothing and is no note.
     assert!(!Surroundings::new().own("policy.yaml", policy).run(&["doctor"]).0.contains("note:"));
 }
+
+#[test]
+fn a_variable_of_the_environment_is_compared_and_never_shown() {
+    let rule = "name: prod\nevents: [bash_command]\nconditions:\n  - {field: env.STAGE, op: equals, pattern: production-x}\n\
+        action: ask\nmessage: 'at {{env.STAGE}} {{command}}'\n";
+    let here = Surroundings::new().user("rules/a.yaml", rule);
+    let run = |stage: &str| {
+        let call = here.machine.reflex(["check", "--json", "ls"]).folder(&here.project);
+        call.env("REFLEX_TEST_OWN_HOME", "1").env("STAGE", stage).run().json()
+    };
+    let verdict = run("production-x");
+    assert_eq!(verdict["decision"], "require_approval");
+    assert!(!verdict.to_string().contains("production-x") && verdict.to_string().contains("ls"), "{verdict}");
+    assert_eq!(run("test")["decision"], "allow");
+    assert_eq!(here.run(&["rules", "validate"]).1, 0);
+}

@@ -98,6 +98,10 @@ impl<'a> Raised<'a> {
             "deletes" if matches!(self.fields, Fields::Call { .. }) => return Held::Text(facts.deletes().to_string()),
             _ => {}
         }
+        let is_call = matches!(self.fields, Fields::Call { .. });
+        if let Some(variable) = name.strip_prefix("env.").filter(|_| is_call) {
+            return Held::Text(facts.variable(variable).unwrap_or_default());
+        }
         match &self.fields {
             Fields::Given(map) => Held::Text(reached(map, name)),
             Fields::Call { hides_content: true, .. } if name == "content" => Held::Unknown,

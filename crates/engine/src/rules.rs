@@ -85,8 +85,11 @@ fn finding(layer: &Layer, rule: Node<'static>, raised: &Raised<'_>, facts: &Fact
 
 /// The rule's message with its `{{words}}` filled in, short and without secrets.
 pub(crate) fn message(rule: Node<'_>, raised: &Raised<'_>, facts: &Facts<'_>) -> String {
+    // What stands in the environment is compared and never told: it may be a secret of any form.
     let word = |name: &str| match raised.field(name, facts) {
-        Held::Text(text) if !text.is_empty() => Some(cut(&redacted(&text, facts.tables), MOST_WORD)),
+        Held::Text(text) if !text.is_empty() && !name.starts_with("env.") => {
+            Some(cut(&redacted(&text, facts.tables), MOST_WORD))
+        }
         Held::Text(_) | Held::Unknown if name == "allowed_roots" => Some(cut(&facts.roots().join(", "), MOST_WORD)),
         Held::Text(_) | Held::Unknown => None,
     };
@@ -100,8 +103,8 @@ fn rewrite(rule: Node<'static>, raised: &Raised<'_>, facts: &Facts<'_>) -> Optio
         return None;
     }
     let word = |name: &str| match raised.field(name, facts) {
-        Held::Text(text) => Some(text),
-        Held::Unknown => None,
+        Held::Text(text) if !name.starts_with("env.") => Some(text),
+        Held::Text(_) | Held::Unknown => None,
     };
     let fields: Vec<(String, String)> =
         template.entries().map(|(field, text)| (field.to_owned(), fill(text.text(), &word))).collect();

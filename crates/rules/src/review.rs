@@ -104,6 +104,9 @@ fn has_template(one: &FieldCondition) -> bool {
 /// Whether a condition that wants something of a field can find it in one of the events.
 fn is_raised(one: &FieldCondition, events: &[String]) -> bool {
     let wants = !one.op.starts_with("not_") && one.pattern.iter().any(|pattern| !pattern.is_empty());
+    if one.field.starts_with("env.") {
+        return true;
+    }
     let first = one.field.split('.').next().unwrap_or("");
     let known = reflex_engine::RULE_FIELDS.iter().any(|field| *field == one.field || *field == first);
     let has = |event: &String| match FIELDS.iter().find(|(name, _)| name == event) {

@@ -16,6 +16,11 @@ impl Facts<'_> {
         self.world.branch(&self.event.workspace).map(Option::unwrap_or_default)
     }
 
+    /// A variable of the environment.
+    pub(crate) fn variable(&self, name: &str) -> Option<String> {
+        self.world.variable(name)
+    }
+
     /// Whether tracked files have changes that are in no commit.
     pub(crate) fn git_dirty(&self) -> Option<bool> {
         self.world.uncommitted(&self.event.workspace).map(|names| names.count > 0)
