@@ -166,3 +166,25 @@ fn read_only_asks_about_all_that_does_more_than_look() {
         check(acts, "require_approval");
     }
 }
+
+#[test]
+fn a_yes_for_a_task_ends_with_it_and_no_call_claims_it() {
+    let machine = Machine::new();
+    let project = machine.project();
+    let push = "git push --force origin topic";
+    let call = |task: Option<&str>| {
+        let event = json!({"event": "pre-command", "command": push, "cwd": project, "taskId": task});
+        machine.reflex(["hook", "--agent", "universal"]).input(event.to_string()).run().json()["decision"].clone()
+    };
+    let Some((0, _)) = at_terminal(&machine, "task start T-1") else { return };
+    assert_eq!(call(None), "require_approval");
+    let pending = machine.reflex(["pending", "--json"]).run().json();
+    let id = pending["pending"][0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(pending["pending"][0]["task"], "T-1");
+    let line = format!("'{}' approve {id} --scope task --reason rebase", env!("CARGO_BIN_EXE_reflex"));
+    let said = machine.program("script", ["-qec", &line, "/dev/null"]).folder(&project).input("y\n").run();
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!((call(None), call(Some("T-2"))), (json!("allow"), json!("allow")));
+    assert_eq!(at_terminal(&machine, "task end").unwrap().0, 0);
+    assert_eq!((call(None), call(Some("T-1"))), (json!("require_approval"), json!("require_approval")));
+}

@@ -35,7 +35,9 @@ pub(crate) fn inspect(policy: &Policy, facts: &Facts<'_>) -> Vec<Finding> {
     if let Some(task) = &event.declared {
         scopes.push((format!("the task {}", task.id), &task.root, texts(&task.purpose)));
     }
-    scopes.push(("what the call says of its task".into(), &event.workspace, texts(&event.claimed)));
+    if !event.claimed.scope.is_empty() {
+        scopes.push(("what the call says of its task".into(), &event.workspace, texts(&event.claimed)));
+    }
     for (_, said) in event.role.as_deref().into_iter().flat_map(|role| policy.roles(role)) {
         let of = format!("the role {}", event.role.as_deref().unwrap_or(""));
         scopes.push((of, &event.workspace, said.get("scope").texts().collect()));
