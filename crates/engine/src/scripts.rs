@@ -193,7 +193,14 @@ impl Follower<'_> {
             None if kind == TaskFile::Makefile => in_folder(&folder),
             None => above.flat_map(in_folder).collect(),
         };
-        let (path, text) = files.into_iter().find_map(|file| self.content(effect, &file).map(|text| (file, text)))?;
+        let (path, text) = files.into_iter().find_map(|file| {
+            let content = match kind {
+                // The reader of the text itself follows these.
+                TaskFile::Makefile => None,
+                TaskFile::Justfile | TaskFile::Package | TaskFile::Composer => self.written_by_text(effect, &file),
+            };
+            content.or_else(|| self.content(effect, &file)).map(|text| (file, text))
+        })?;
         let wanted: Vec<String> = effect.targets.iter().map(|target| target.value.shown()).collect();
         let text = kind.recipe(&text, &wanted);
         let folder = if kind == TaskFile::Makefile { folder } else { parent(&path).to_owned() };
@@ -216,8 +223,13 @@ impl Follower<'_> {
         if let Some(later) = later::of(self.tables, &path, content) {
             return self.later(index, &path, later);
         }
-        let (language, text) = if crate::aliases::name_of(&path) == "package.json" {
-            (Language::Shell, TaskFile::Package.recipe(content, &["install".to_owned()]))
+        let package = match crate::aliases::name_of(&path) {
+            "package.json" => Some(TaskFile::Package),
+            "composer.json" => Some(TaskFile::Composer),
+            _ => None,
+        };
+        let (language, text) = if let Some(package) = package {
+            (Language::Shell, package.recipe(content, &["install".to_owned()]))
         } else if let Some(language) = language_if_run(&path, content) {
             (language, content.clone())
         } else {
@@ -300,6 +312,15 @@ impl Follower<'_> {
         keep_known(&mut self.analysis.effects, first);
         let (path, text, usage) = (found.path, found.text, found.usage);
         self.analysis.scripts.push(Script { path, text, reading, usage, level });
+    }
+
+    /// What the same text has written to the file.
+    fn written_by_text(&self, effect: &Effect, path: &str) -> Option<String> {
+        let reading = self.analysis.reading(effect).filter(|_| effect.script.is_none())?;
+        let folder = effect.folder.as_deref().unwrap_or("/");
+        let is_it =
+            |name: &str| ["/", self.event.cwd.as_str(), folder].iter().any(|at| path::absolute(name, at) == path);
+        reading.files.iter().find(|(name, _)| is_it(name)).map(|(_, text)| text.clone())
     }
 
     /// What the file holds when it is run: what another action of this call wrote to it before, else what the world
