@@ -237,7 +237,8 @@ fn actions(kind: Kind, object: &Map<String, Value>) -> Result<Vec<Action>, BadEv
                 return Err(BadEvent::of("files", "is missing"));
             }
             let content = optional(object, "content")?.or(optional(object, "new_string")?).unwrap_or("").to_owned();
-            Ok(files.into_iter().map(|file| file_action(kind, file, content.clone())).collect())
+            let gone = optional(object, "old_string")?.unwrap_or("");
+            Ok(files.into_iter().map(|file| file_action(kind, file, [content.as_str(), gone])).collect())
         }
     }
 }
@@ -250,11 +251,11 @@ fn files(object: &Map<String, Value>) -> Result<Vec<String>, BadEvent> {
     Ok(files)
 }
 
-fn file_action(kind: Kind, file: String, content: String) -> Action {
+fn file_action(kind: Kind, file: String, [content, gone]: [&str; 2]) -> Action {
     let path = AgentPath::new(file);
     match kind {
-        Kind::Write(_) => Action::Write { path, content },
-        Kind::Edit(_) => Action::Edit { path, content },
+        Kind::Write(_) => Action::Write { path, content: content.to_owned() },
+        Kind::Edit(_) => Action::Edit { path, content: content.to_owned(), gone: gone.to_owned() },
         Kind::Delete => Action::Delete { path },
         Kind::Read(_) | Kind::Command(_) | Kind::Fetch | Kind::Tool(_) | Kind::Prompt | Kind::Bare(_) => {
             Action::Read { path }
@@ -271,7 +272,7 @@ fn tool(object: &Map<String, Value>, after: bool) -> Result<Vec<Action>, BadEven
     let files = files(object)?;
     if !files.is_empty() {
         let kind = if content.is_some() { Kind::Write(Moment::BeforeTool) } else { Kind::Read(Moment::BeforeTool) };
-        return Ok(files.into_iter().map(|file| file_action(kind, file, content.unwrap_or("").into())).collect());
+        return Ok(files.into_iter().map(|file| file_action(kind, file, [content.unwrap_or(""), ""])).collect());
     }
     match (optional(object, "tool")?, object.get("tool_input"), content) {
         (Some(tool), Some(Value::Object(input)), _) => Ok(vec![claude::action(tool, input)?]),

@@ -130,6 +130,8 @@ pub enum Action {
         path: AgentPath,
         /// The text that comes in.
         content: String,
+        /// The text that goes out for it, where the agent tells it: what stands in both is no change.
+        gone: String,
     },
     /// Deletes a file.
     Delete {

@@ -204,7 +204,7 @@ fn of_action<'a>(event: &'a Event, index: usize, action: &'a Action, facts: &Fac
                 if facts.is_missing(file) { &["file_write"] } else { &["file_write", "file_edit"] };
             (names, vec![path(file), text("content", content)])
         }
-        Action::Edit { path: file, content } => (&["file_edit"], vec![path(file), text("content", content)]),
+        Action::Edit { path: file, content, .. } => (&["file_edit"], vec![path(file), text("content", content)]),
         Action::Delete { path: file } => (&["file_delete"], vec![path(file)]),
         Action::Read { path: file } | Action::Search { path: file } => (&[], vec![path(file)]),
         Action::Fetch { url } => (&[], vec![text("url", url)]),

@@ -8,8 +8,9 @@ use crate::later::{self, Later};
 use crate::path::{self, Folders, parent};
 use crate::recipe::TaskFile;
 use crate::world::World;
-use reflex_shell::{Command, Language, Reading, Site, Surroundings, Value};
+use reflex_shell::{Command, Language, Reading, Site, Span, Surroundings, Value};
 use reflex_tables::Node;
+use std::collections::BTreeSet;
 
 /// What a build takes from others and gives to them.
 const REACHES_OTHERS: [EffectKind; 12] = [
@@ -218,7 +219,8 @@ impl Follower<'_> {
 
     /// A file that is written by the action without being run.
     fn written(&mut self, index: usize, action: &Action) {
-        let (Action::Write { path, content } | Action::Edit { path, content }) = action else { return };
+        let gone = if let Action::Edit { gone, .. } = action { gone.as_str() } else { "" };
+        let (Action::Write { path, content } | Action::Edit { path, content, .. }) = action else { return };
         let path = path::absolute(&path.with_slashes(), &self.event.cwd);
         if let Some(later) = later::of(self.tables, &path, content) {
             return self.later(index, &path, later);
@@ -245,7 +247,27 @@ impl Follower<'_> {
             folder,
             assignments: Vec::new(),
         };
+        let first = self.analysis.effects.len();
+        let text = found.text.clone();
         self.read(index, 1, found);
+        if !gone.is_empty() {
+            self.forget_what_stood(first, &text, gone);
+        }
+    }
+
+    /// What whole lines do that the edit takes out and puts in again is no change: it was there before.
+    fn forget_what_stood(&mut self, first: usize, text: &str, gone: &str) {
+        let stood: BTreeSet<&str> = gone.lines().map(str::trim).collect();
+        let mut index = 0;
+        self.analysis.effects.retain(|effect| {
+            index += 1;
+            let span = effect.origin.span;
+            let lines = lines_around(text, span);
+            index <= first
+                || span == Span::default()
+                || lines.is_empty()
+                || !lines.lines().all(|line| stood.contains(line.trim()))
+        });
     }
 
     /// What a written file makes others run or trust.
@@ -338,6 +360,14 @@ impl Follower<'_> {
             None => self.world.content(path),
         }
     }
+}
+
+/// The whole lines in which something stands.
+fn lines_around(text: &str, span: Span) -> &str {
+    let (start, end) = (span.start as usize, span.end as usize);
+    let from = text.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+    let to = text.get(end..).and_then(|behind| behind.find('\n')).map_or(text.len(), |at| end + at);
+    text.get(from..to).unwrap_or("")
 }
 
 /// What a script does to something that is only known when it runs is not held against it: people pass it the right
