@@ -153,9 +153,9 @@ fn put(path: &Path, text: &str) -> Result<(), String> {
         fs::create_dir_all(folder).map_err(|error| error.to_string())?;
     }
     let file = OpenOptions::new().write(true).create_new(true).open(path);
-    let mut file = file.map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => "it is there already and stays; `reflex init` changes it".to_owned(),
-        _ => error.to_string(),
+    let mut file = file.map_err(|error| {
+        let is_there = error.kind() == std::io::ErrorKind::AlreadyExists;
+        if is_there { "it is there already and stays; `reflex init` changes it".into() } else { error.to_string() }
     })?;
     file.write_all(text.as_bytes()).map_err(|error| error.to_string())
 }

@@ -94,35 +94,7 @@ fn grammar() -> Command {
                 .about("Play recorded calls of agents and show what happens; touches nothing")
                 .arg(json()),
         )
-        .subcommand(
-            wired(Command::new("init").about("Put Reflex before every tool call of an agent"))
-                .arg(flag("dry-run", "Show the change and write nothing"))
-                .arg(flag("replace", "Take out the hooks of `arx` and `vf`, which came before")),
-        )
-        .subcommand(
-            wired(Command::new("uninstall").about("Take Reflex out of an agent's settings again"))
-                .arg(flag("dry-run", "Show the change and write nothing")),
-        )
-        .subcommand(emitted("emit"))
-        .subcommand(
-            Command::new("hooks")
-                .about("What agents start before and after their tools")
-                .subcommand_required(true)
-                .subcommand(emitted("emit")),
-        )
-        .subcommand(
-            Command::new("doctor")
-                .about("Name what keeps the guard from an agent's calls, each with the line that mends it")
-                .arg(option("agent", "NAME", "Only this agent"))
-                .arg(flag("fix", "Mend what `reflex init` mends, and name what is left"))
-                .arg(json()),
-        )
-        .subcommand(
-            Command::new("verify")
-                .about("Start every hook exactly as its agent would, and see that it refuses")
-                .arg(option("agent", "NAME", "Only this agent"))
-                .arg(json()),
-        )
+        .subcommands(wiring())
         .subcommands(memory())
         .subcommands(people())
         .subcommand(
@@ -130,6 +102,32 @@ fn grammar() -> Command {
                 .about("Print a shell's completions")
                 .arg(Arg::new("shell").required(true).value_parser(value_parser!(clap_complete::Shell))),
         )
+}
+
+/// The guard's place before the agents' tools, and whether it stands there.
+fn wiring() -> Vec<Command> {
+    let agent = || option("agent", "NAME", "Only this agent");
+    vec![
+        wired(Command::new("init").about("Put Reflex before every tool call of an agent"))
+            .arg(flag("dry-run", "Show the change and write nothing"))
+            .arg(flag("replace", "Take out the hooks of `arx` and `vf`, which came before")),
+        wired(Command::new("uninstall").about("Take Reflex out of an agent's settings again"))
+            .arg(flag("dry-run", "Show the change and write nothing")),
+        emitted("emit"),
+        Command::new("hooks")
+            .about("What agents start before and after their tools")
+            .subcommand_required(true)
+            .subcommand(emitted("emit")),
+        Command::new("doctor")
+            .about("Name what keeps the guard from an agent's calls, each with the line that mends it")
+            .arg(agent())
+            .arg(flag("fix", "Mend what `reflex init` mends, and name what is left"))
+            .arg(json()),
+        Command::new("verify")
+            .about("Start every hook exactly as its agent would, and see that it refuses")
+            .arg(agent())
+            .arg(json()),
+    ]
 }
 
 /// What the guard remembers, and what a person says about it.
