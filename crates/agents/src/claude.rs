@@ -105,7 +105,7 @@ const LIMITS: [Limit; 4] = [
     Limit {
         extent: Extent::IfSwitched,
         what: "everything, in a project with `disableAllHooks` in its `.claude/settings.json` or `settings.local.json`: a cloned repository can bring that, and then the user's hooks are silent too",
-        instead: "`reflex doctor` in the project names it; hooks in the managed settings run all the same",
+        instead: "`reflex doctor` in the project names it; what `reflex emit --scope managed` prints holds all the same",
     },
     Limit {
         extent: Extent::IfSwitched,

@@ -33,7 +33,7 @@ pub const AGENT: Agent = Agent {
             file: "/etc/gemini-cli/settings.json",
             on_macos: "/Library/Application Support/GeminiCli/settings.json",
             text: |binary| alone(&SETTINGS, "{\n  \"hooksConfig\": {\n    \"enabled\": true\n  }\n}\n", binary),
-            note: "in a folder that is not trusted the client leaves these out too",
+            note: "its `enabled: true` wins over a project's `false`; in a folder that is not trusted the client leaves these hooks out too",
             shuts_out: |_| false,
         }),
         folders: &[".gemini"],
@@ -81,7 +81,7 @@ const LIMITS: [Limit; 4] = [
     Limit {
         extent: Extent::IfSwitched,
         what: "everything, in a trusted project with `hooksConfig.enabled: false` in its `.gemini/settings.json`: a cloned repository can bring that, and then the user's hooks are silent too",
-        instead: "`reflex doctor` in the project names it; look at that file before you trust a folder",
+        instead: "`reflex doctor` in the project names it; what `reflex emit --scope managed` prints holds all the same",
     },
     Limit {
         extent: Extent::IfSwitched,

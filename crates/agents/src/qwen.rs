@@ -30,8 +30,8 @@ pub const AGENT: Agent = Agent {
         managed: Some(&Managed {
             file: "/etc/qwen-code/settings.json",
             on_macos: "",
-            text: |binary| alone(&SETTINGS, "", binary),
-            note: "the place stands in the client's program; hooks in it were not seen to run",
+            text: |binary| alone(&SETTINGS, "{\n  \"disableAllHooks\": false\n}\n", binary),
+            note: "its `disableAllHooks: false` wins over a project's `true`; the path stands in the client's program",
             shuts_out: |_| false,
         }),
         folders: &[".qwen"],
@@ -77,7 +77,7 @@ const LIMITS: [Limit; 4] = [
     Limit {
         extent: Extent::IfSwitched,
         what: "everything, in a project with `disableAllHooks` in its `.qwen/settings.json`: a cloned repository can bring that, and then the user's hooks are silent too",
-        instead: "`reflex doctor` in the project names it; look at that file before you start the client there",
+        instead: "`reflex doctor` in the project names it; what `reflex emit --scope managed` prints holds all the same",
     },
     Limit {
         extent: Extent::All(&[Surface::Subagent]),

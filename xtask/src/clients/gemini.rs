@@ -14,7 +14,7 @@ use super::cases::{
 use super::client::{Client, PROMPT};
 use super::model::Call;
 use super::npm::Package;
-use super::sandbox::{Failure, Mode, Sandbox, read, write};
+use super::sandbox::{Failure, MANAGED, Mode, Sandbox, read, write};
 
 pub(super) const CLIENT: Client = Client {
     name: "gemini",
@@ -31,6 +31,7 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "hung", play: |sandbox| hung(sandbox, shell("touch ran.txt")) },
         Case { name: "deaf", play: |sandbox| deaf(sandbox, shell("touch ran.txt"), Deaf::Runs) },
         Case { name: "project-switch", play: project_switch },
+        Case { name: "managed", play: managed },
         Case { name: "uninstall", play: uninstall },
     ],
 };
@@ -50,7 +51,8 @@ fn start(sandbox: &Sandbox, client: &mut Command, mode: &Mode, model: &str) {
     let (system, trusted) = (sandbox.folder().join("gemini.json"), sandbox.home().join(".gemini/trustedFolders.json"));
     let trust = json!({sandbox.workspace().to_string_lossy(): "TRUST_FOLDER"});
     // What cannot be written shows as a client that never asks the model.
-    let _ = write(&system, &of_system.to_string()).and_then(|()| write(&trusted, &trust.to_string()));
+    let _ =
+        write(&system, &sandbox.with_managed(of_system).to_string()).and_then(|()| write(&trusted, &trust.to_string()));
     client.args(["-m", "gemini-2.5-flash", "-p", PROMPT]);
     match mode {
         Mode::Default => {}
@@ -144,6 +146,20 @@ const ODD_SETTINGS: &str = "{ // mine\n\t\"ui\" : {\"hideTips\":true},\n \"hooks
 fn project_switch(sandbox: &Sandbox) -> Result<(), Failure> {
     let file = (".gemini/settings.json", "{\"hooksConfig\": {\"enabled\": false}}\n");
     switched_off_by_project(sandbox, file, shell("rm -rf ~/photos"), Switched::Off)
+}
+
+/// The hook of the administrator runs where the user has none.
+fn managed(sandbox: &Sandbox) -> Result<(), Failure> {
+    write(&sandbox.folder().join(MANAGED), &sandbox.managed()?.to_string())?;
+    let marker = sandbox.home().join("photos/marker.txt");
+    write(&marker, "still here\n")?;
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("rm -rf ~/photos")])?;
+    ensure(marker.exists(), "the hook of the administrator did not run")?;
+    refused(told.answer(0)?, &["Blocked:"])?;
+    let (file, text) = (".gemini/settings.json", "{\"hooksConfig\": {\"enabled\": false}}\n");
+    write(&sandbox.workspace().join(file), text)?;
+    sandbox.converse(&Mode::BypassPermissions, vec![shell("rm -rf ~/photos")])?;
+    ensure(marker.exists(), "a file of the project switched the administrator's hook off")
 }
 
 fn uninstall(sandbox: &Sandbox) -> Result<(), Failure> {

@@ -12,7 +12,7 @@ use super::cases::{
 use super::client::{Client, PROMPT};
 use super::model::Call;
 use super::npm::Package;
-use super::sandbox::{Failure, Mode, Sandbox, read, write};
+use super::sandbox::{Failure, MANAGED, Mode, Sandbox, read, write};
 
 pub(super) const CLIENT: Client = Client {
     name: "qwen",
@@ -29,6 +29,7 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "hung", play: |sandbox| hung(sandbox, shell("touch ran.txt")) },
         Case { name: "deaf", play: |sandbox| deaf(sandbox, shell("touch ran.txt"), Deaf::Runs) },
         Case { name: "project-switch", play: project_switch },
+        Case { name: "managed", play: managed },
         Case { name: "uninstall", play: uninstall },
     ],
 };
@@ -47,7 +48,7 @@ fn start(sandbox: &Sandbox, client: &mut Command, mode: &Mode, model: &str) {
     });
     let system = sandbox.folder().join("qwen.json");
     // What cannot be written shows as a client that never asks the model.
-    let _ = write(&system, &of_system.to_string());
+    let _ = write(&system, &sandbox.with_managed(of_system).to_string());
     client.args(["-p", PROMPT]);
     match mode {
         Mode::Default => {}
@@ -138,6 +139,20 @@ const ODD_SETTINGS: &str = "{ // mine\n  \"$version\": 4,\n\t\"ui\" : {\"hideTip
 fn project_switch(sandbox: &Sandbox) -> Result<(), Failure> {
     let file = (".qwen/settings.json", "{\"disableAllHooks\": true}\n");
     switched_off_by_project(sandbox, file, shell("rm -rf ~/photos"), Switched::Off)
+}
+
+/// The hook of the administrator runs where the user has none.
+fn managed(sandbox: &Sandbox) -> Result<(), Failure> {
+    write(&sandbox.folder().join(MANAGED), &sandbox.managed()?.to_string())?;
+    let marker = sandbox.home().join("photos/marker.txt");
+    write(&marker, "still here\n")?;
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("rm -rf ~/photos")])?;
+    ensure(marker.exists(), "the hook of the administrator did not run")?;
+    refused(told.answer(0)?, &["Blocked:"])?;
+    let (file, text) = (".qwen/settings.json", "{\"disableAllHooks\": true}\n");
+    write(&sandbox.workspace().join(file), text)?;
+    sandbox.converse(&Mode::BypassPermissions, vec![shell("rm -rf ~/photos")])?;
+    ensure(marker.exists(), "a file of the project switched the administrator's hook off")
 }
 
 fn uninstall(sandbox: &Sandbox) -> Result<(), Failure> {
