@@ -352,6 +352,8 @@ impl Reader<'_, '_> {
         if paths.is_empty() {
             return;
         }
+        // `infra\prod` is how people of Windows write it.
+        let paths: Vec<String> = paths.iter().map(|path| path.replace('\\', "/")).collect();
         let when = json!({"target": {"path": paths}, "site": "here"});
         let change = ["overwrite", "append", "edit", "link", "change-permissions", "change-owner"];
         let remove = ["delete", "truncate", "move", "discard-changes", "discard-untracked", "format"];

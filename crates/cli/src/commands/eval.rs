@@ -6,7 +6,8 @@ use clap::ArgMatches;
 use reflex_agents::{BadEvent, universal};
 use reflex_engine::loopbreaker::{Step, finish};
 use reflex_engine::{
-    Action, Decision, Event, Judgement, Moment, Remnant, RemnantKind, Severity, Supposed, Verdict, absolute, written_by,
+    Action, AgentPath, Decision, Event, Judgement, Moment, Remnant, RemnantKind, Severity, Supposed, Verdict, absolute,
+    written_by,
 };
 use reflex_host::store::session::WINDOW;
 use reflex_host::{Host, Mode};
@@ -88,6 +89,9 @@ impl Judge {
         event.home = filled(event.home, &self.home);
         event.cwd = filled(event.cwd, "/repo");
         event.workspace = filled(event.workspace, &event.cwd.clone());
+        for folder in [&mut event.cwd, &mut event.workspace, &mut event.home] {
+            *folder = AgentPath::new(folder.as_str()).with_slashes();
+        }
         event
     }
 

@@ -111,9 +111,15 @@ impl Facts<'_> {
     /// it. A pattern without a star stands for a folder and all in it too.
     pub(crate) fn lies_in_scope(&self, effect: &Effect, target: &Target, root: &str, scope: &[&str]) -> bool {
         let seen = self.seen(effect, target);
+        let folds = self.world.folds_case() || path::drive_length(root).is_some();
+        let folded = |text: &str| if folds { text.to_lowercase() } else { text.to_owned() };
+        let root = folded(root);
         let inside = |path: &str| {
-            let Some(below) = path.strip_prefix(root).map(|rest| rest.trim_start_matches('/')) else { return false };
+            let path = folded(path);
+            let below = path.strip_prefix(root.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/'));
+            let Some(below) = below.or((path == root).then_some("")) else { return false };
             scope.iter().any(|pattern| {
+                let pattern = folded(pattern).replace('\\', "/");
                 let pattern = pattern.trim_start_matches("./").trim_end_matches('/');
                 let whole = pattern.strip_suffix("/**").unwrap_or(pattern);
                 let is_all = matches!(pattern, "" | "." | "**");
