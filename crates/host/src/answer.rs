@@ -96,7 +96,7 @@ impl Host {
             latency,
         };
         let record = record::call(&scribe, heard, &judgement, &told);
-        let recorded = store.record(record, record::is_durable(&judgement));
+        let recorded = store.record(&record, record::is_durable(&judgement));
         let call = memory::call(heard, &judgement, released.is_some());
         let remembered = store.remember(whose(&event), &call).and(keep(&store, &event, &judgement));
         told_if_lost((agent.write)(&event, &judgement.verdict, &delivery), recorded, remembered)
@@ -144,7 +144,7 @@ impl Host {
         let ran_anyway = before.as_ref().is_some_and(|before| before.end == "deny" && !before.approved);
         let heard = Heard { id: &id, event, fingerprint };
         let record = record::outcome(&scribe, heard, before.as_ref(), &judgement.verdict);
-        let mut recorded = store.record(record, ran_anyway);
+        let mut recorded = store.record(&record, ran_anyway);
         if ran_anyway {
             let text = format!("{} ran a call that was refused: {}", event.client, record::shown(&scribe, event));
             recorded = recorded.and(store.raise(&Alarm { record: id.clone(), time: clock::now(), text }));
@@ -175,7 +175,7 @@ impl Host {
         let latency = Spent::none(&judgement.latency);
         let told = Told { delivery: &delivery, policy: self.mode.name, layers: &[], grant: None, latency };
         let record = record::call(&Scribe::new(&store), heard, &judgement, &told);
-        let recorded = store.record(record, denied == Decision::Deny);
+        let recorded = store.record(&record, denied == Decision::Deny);
         told_if_lost((agent.refuse)(word, moment, &reason), recorded, Ok(()))
     }
 

@@ -150,8 +150,6 @@ pub(crate) fn call(heard: Heard<'_>, judgement: &Judgement, approved: bool) -> C
         end: end.into(),
         tool: event.tool.clone(),
         exact: fingerprint.exact.clone(),
-        shape: fingerprint.shape.clone(),
-        goal: fingerprint.goal.clone(),
         approved,
         taint: if after { taint(event, judgement) } else { Vec::new() },
         findings: found,

@@ -177,8 +177,6 @@ fn sessions_of_the_first_form_are_read_and_lines_of_a_later_one_passed_over() {
         end: "ok".into(),
         tool: "Bash".into(),
         exact: "e".into(),
-        shape: "s".into(),
-        goal: "g".into(),
         approved: true,
         taint: texts(&["web", "download"]),
         findings: texts(&["git/push-force"]),

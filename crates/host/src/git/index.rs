@@ -188,14 +188,38 @@ fn checked(state: State) -> Fact<Index> {
     if index.0.is_sparse() || entries.iter().any(|entry| entry.mode == Mode::DIR) {
         return Err(Unknown("the index is sparse"));
     }
-    let key = |entry| (index.path(entry), Entry::stage_raw(entry));
-    if !entries.is_sorted_by(|left, right| key(left) < key(right)) {
-        return Err(Unknown("the index is not in order"));
-    }
-    if entries.iter().any(|entry| !is_plain(index.path(entry))) {
-        return Err(Unknown("the index names a path that could not be checked out"));
+    let mut before: Option<&Entry> = None;
+    for entry in entries {
+        let path = index.path(entry);
+        let (last, stage) = before.map_or((&[][..], None), |last| (index.path(last), Some(last.stage_raw())));
+        let shared = shared_length(last, path);
+        if before.is_some() && !follows((last, stage), (path, entry.stage_raw()), shared) {
+            return Err(Unknown("the index is not in order"));
+        }
+        // The folders that it shares with the one before were looked at there.
+        let folder = path.get(..shared).and_then(|start| start.iter().rposition(|byte| *byte == b'/'));
+        if !is_plain(path.get(folder.map_or(0, |slash| slash + 1)..).unwrap_or_default()) {
+            return Err(Unknown("the index names a path that could not be checked out"));
+        }
+        before = Some(entry);
     }
     Ok(index)
+}
+
+/// How many bytes two paths begin with that are the same.
+fn shared_length(left: &[u8], right: &[u8]) -> usize {
+    let (words, others) = (left.as_chunks::<8>().0, right.as_chunks::<8>().0);
+    let words = words.iter().zip(others).take_while(|(left, right)| left == right).count() * 8;
+    let (left, right) = (left.get(words..).unwrap_or_default(), right.get(words..).unwrap_or_default());
+    words + left.iter().zip(right).take_while(|(left, right)| left == right).count()
+}
+
+/// Whether a path and stage stand behind others, of which so many bytes are the same.
+fn follows(last: (&[u8], Option<u32>), next: (&[u8], u32), shared: usize) -> bool {
+    match (last.0.get(shared), next.0.get(shared)) {
+        (None, None) => last.1 < Some(next.1),
+        (last, next) => last < next,
+    }
 }
 
 /// A path that stays below the work tree and out of the git folder.

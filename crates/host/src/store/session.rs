@@ -48,12 +48,8 @@ pub struct Call {
     pub end: String,
     /// The agent's word for the tool.
     pub tool: String,
-    /// The three fingerprints.
+    /// Its fingerprint.
     pub exact: String,
-    /// See [`reflex_engine::Fingerprint`].
-    pub shape: String,
-    /// See [`reflex_engine::Fingerprint`].
-    pub goal: String,
     /// Whether a person had approved it.
     pub approved: bool,
     /// What came in with it: `web`, `mcp`, `download`.
@@ -75,8 +71,7 @@ pub struct Call {
 /// Two hooks that are asked about the same call under different words are asked within this time.
 const AT_ONCE: u64 = 2000;
 
-const DIVIDER: char = '\t';
-const INNER: char = '\u{1f}';
+const INNER: u8 = 0x1f;
 
 /// The first field of every line: the form of the rest.
 const FORM: &str = "3";
@@ -104,8 +99,9 @@ impl Call {
             self.end.clone(),
             self.tool.chars().take(MOST_LETTERS).collect(),
             self.exact.clone(),
-            self.shape.clone(),
-            self.goal.clone(),
+            // Two fields in which other fingerprints stood that nobody asked for.
+            String::new(),
+            String::new(),
             if self.approved { "approved" } else { "" }.to_owned(),
             joined(&self.taint),
             joined(&findings),
@@ -128,50 +124,48 @@ impl Call {
     }
 
     fn of(line: &str) -> Option<Call> {
-        let mut fields = line.split(DIVIDER);
-        let mut next = || fields.next().map(str::to_owned);
+        let mut fields = Divided { rest: Some(line), by: b'\t' };
+        let mut next = || fields.next();
         let form = next()?;
-        if ![FORM, FORM_WITHOUT_CALL, FORM_WITHOUT_STEP].contains(&form.as_str()) {
+        if ![FORM, FORM_WITHOUT_CALL, FORM_WITHOUT_STEP].contains(&form) {
             return None;
         }
-        let list =
-            |text: String| -> Vec<String> { text.split(INNER).filter(|t| !t.is_empty()).map(Into::into).collect() };
         let mut call = Call {
             time: next()?.parse().ok()?,
-            id: next()?,
+            id: next()?.into(),
             after: next()? == "after",
-            end: next()?,
-            tool: next()?,
-            exact: next()?,
-            shape: next()?,
-            goal: next()?,
-            approved: next()? == "approved",
-            taint: list(next()?),
-            findings: list(next()?),
-            files: pairs(&next()?),
-            output: next()?,
-            step: Step::default(),
-            call: String::new(),
-            word: String::new(),
+            end: next()?.into(),
+            tool: next()?.into(),
+            exact: next()?.into(),
+            ..Call::default()
         };
+        let _others = (next()?, next()?);
+        call.approved = next()? == "approved";
+        call.taint = list(next()?);
+        call.findings = list(next()?);
+        call.files = pairs(next()?);
+        call.output = next()?.into();
         if form != FORM_WITHOUT_STEP {
             call.step = Step {
                 exact: call.exact.clone(),
-                deed: deed_of(&next()?),
+                deed: deed_of(next()?),
                 waits: next()? == "waits",
-                text: next()?,
-                changes: pairs(&next()?),
+                text: next()?.into(),
+                changes: pairs(next()?),
                 goals: list(next()?),
                 refused: call.end == "deny" && !call.approved,
                 end: None,
             };
             let (error, letters) = (next()?, next()?);
-            let end =
-                End { failed: call.end == "failed", output: call.output.clone(), error, letters: letters_of(&letters) };
-            call.step.end = call.after.then_some(end);
+            call.step.end = call.after.then(|| End {
+                failed: call.end == "failed",
+                output: call.output.clone(),
+                error: error.into(),
+                letters: letters_of(letters),
+            });
         }
         if form == FORM {
-            (call.call, call.word) = (next()?, next()?);
+            (call.call, call.word) = (next()?.into(), next()?.into());
         }
         Some(call)
     }
@@ -182,6 +176,27 @@ impl Call {
         let at_once = self.word != other.word && self.time.abs_diff(other.time) <= AT_ONCE;
         self.after == other.after && self.exact == other.exact && if named { self.call == other.call } else { at_once }
     }
+}
+
+/// The parts of a text between bytes of ASCII. Every line has dozens of them, most of them empty.
+struct Divided<'t> {
+    rest: Option<&'t str>,
+    by: u8,
+}
+
+impl<'t> Iterator for Divided<'t> {
+    type Item = &'t str;
+
+    fn next(&mut self) -> Option<&'t str> {
+        let rest = self.rest?;
+        let end = rest.bytes().position(|byte| byte == self.by);
+        self.rest = end.and_then(|end| rest.get(end + 1..));
+        Some(end.and_then(|end| rest.get(..end)).unwrap_or(rest))
+    }
+}
+
+fn list(text: &str) -> Vec<String> {
+    Divided { rest: Some(text), by: INNER }.filter(|text| !text.is_empty()).map(Into::into).collect()
 }
 
 /// Each deed with its word.
@@ -206,11 +221,11 @@ fn letters_of(text: &str) -> Vec<(u8, u32)> {
         let (byte, count) = pair.split_once(':')?;
         Some((u8::from_str_radix(byte, 16).ok()?, u32::from_str_radix(count, 16).ok()?))
     };
-    text.split(' ').filter_map(one).collect()
+    Divided { rest: Some(text).filter(|text| !text.is_empty()), by: b' ' }.filter_map(one).collect()
 }
 
 fn pairs(text: &str) -> Vec<(String, String)> {
-    let parts: Vec<&str> = text.split(INNER).collect();
+    let parts: Vec<&str> = Divided { rest: Some(text).filter(|text| !text.is_empty()), by: INNER }.collect();
     let pair = |pair: &[&str]| match pair {
         [path, digest] if !path.is_empty() => Some(((*path).to_owned(), (*digest).to_owned())),
         _ => None,
