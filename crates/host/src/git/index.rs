@@ -67,6 +67,15 @@ impl Index {
         self.any_stage(path).is_some()
     }
 
+    /// The same of a path in a folder, given the entries below that and how many bytes they begin with that are its own.
+    pub(super) fn has_entry_below(&self, folder: &Range<usize>, shared: usize, path: &[u8]) -> bool {
+        let entries = self.entries().get(folder.clone()).unwrap_or_default();
+        let wanted = path.get(shared..).unwrap_or_default();
+        let order = |entry: &Entry| entry.path_in(self.0.path_backing()).get(shared..).unwrap_or_default().cmp(wanted);
+        let position = entries.partition_point(|entry| order(entry).is_lt());
+        entries.get(position).is_some_and(|entry| order(entry).is_eq())
+    }
+
     pub(super) fn is_submodule(&self, path: &[u8]) -> bool {
         self.any_stage(path).is_some_and(|entry| entry.mode == Mode::COMMIT)
     }
