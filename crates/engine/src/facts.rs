@@ -15,8 +15,9 @@ use crate::truth::Truth;
 use crate::world::{Known, Names, Real, Untracked, World};
 use reflex_shell::{Piece, Site, Value};
 use reflex_tables::Node;
+use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 /// The facts of one call.
@@ -31,7 +32,9 @@ pub struct Facts<'a> {
     aliases: OnceCell<Aliases>,
     /// What each target stands for, by its place in memory: targets stay where they are while a call is judged.
     seen: RefCell<BTreeMap<usize, Rc<Seen>>>,
-    regenerable: RefCell<BTreeMap<String, Truth>>,
+    regenerable: RefCell<HashMap<String, Truth>>,
+    /// The patterns of classes, by the place of their word in memory.
+    places: RefCell<BTreeMap<(usize, usize), Rc<[Places]>>>,
     /// What else the call does, by condition and action: many effects ask the same.
     accompanied: RefCell<BTreeMap<Accompanied, Truth>>,
     /// Where each effect's command points, by its place in memory.
@@ -57,6 +60,12 @@ type Accompanied = ((usize, u32), usize);
 struct Asked {
     lines: Vec<String>,
     known: BTreeSet<String>,
+}
+
+/// Patterns of paths of a class, and of those that are none of it.
+struct Places {
+    paths: Vec<Cow<'static, [u8]>>,
+    except: Vec<Cow<'static, [u8]>>,
 }
 
 /// What a target stands for.
@@ -112,6 +121,7 @@ impl<'a> Facts<'a> {
             aliases: OnceCell::new(),
             seen: RefCell::default(),
             regenerable: RefCell::default(),
+            places: RefCell::default(),
             accompanied: RefCell::default(),
             pointed: RefCell::default(),
             temporary: world.temporary(),
@@ -440,15 +450,29 @@ impl<'a> Facts<'a> {
         let (path, home) =
             folded.as_ref().map_or((path, self.event.home.as_str()), |(path, home)| (path.as_str(), home.as_str()));
         let path = glob::Compared::new(path, home);
-        let fits = |pattern: Node<'_>| match &folded {
-            Some(_) => path.fits(pattern.text().to_lowercase().as_bytes()),
-            None => path.fits(pattern.bytes()),
+        let fits = |pattern: &Cow<'static, [u8]>| path.fits(pattern);
+        let places = self.places(class);
+        places.iter().any(|place| place.paths.iter().any(fits) && !place.except.iter().any(fits))
+    }
+
+    /// The patterns of a class, taken out of the library once: a call may have thousands of targets.
+    fn places(&self, class: &str) -> Rc<[Places]> {
+        let key = (class.as_ptr() as usize, class.len());
+        if let Some(known) = self.places.borrow().get(&key) {
+            return Rc::clone(known);
+        }
+        let folds = self.world.folds_case();
+        let pattern = |pattern: Node<'static>| match folds {
+            true => Cow::Owned(pattern.text().to_lowercase().into_bytes()),
+            false => Cow::Borrowed(pattern.bytes()),
         };
-        self.tables
-            .get("places")
-            .get(class)
-            .items()
-            .any(|place| place.get("paths").items().any(fits) && !place.get("except").items().any(fits))
+        let patterns = |list: Node<'static>| list.items().map(pattern).collect();
+        let places = self.tables.get("places").get(class).items();
+        let places: Rc<[Places]> = places
+            .map(|place| Places { paths: patterns(place.get("paths")), except: patterns(place.get("except")) })
+            .collect();
+        self.places.borrow_mut().insert(key, Rc::clone(&places));
+        places
     }
 
     /// A fact of this name about the target, or about the effect as a whole.

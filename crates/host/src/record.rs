@@ -91,9 +91,14 @@ impl<'a> Scribe<'a> {
         object
     }
 
-    fn effects(&self, effects: &[Effect]) -> Vec<String> {
+    /// What is done to what; a path in the workspace is shown from there on, for the record names the workspace.
+    fn effects(&self, effects: &[Effect], workspace: &str) -> Vec<String> {
+        let short = |target: String| {
+            let below = target.strip_prefix(workspace).and_then(|below| below.strip_prefix('/'));
+            below.filter(|_| !workspace.is_empty()).map_or_else(|| target.clone(), |below| format!("./{below}"))
+        };
         let shown = |effect: &Effect| {
-            let targets: Vec<String> = effect.targets.iter().take(4).map(|target| target.shown()).collect();
+            let targets: Vec<String> = effect.targets.iter().take(4).map(|target| short(target.shown())).collect();
             self.clean(format!("{} {}", effect.kind.name(), targets.join(" ")).trim_end())
         };
         let named = |effect: &Effect| effect.kind.name().to_owned();
@@ -217,7 +222,7 @@ pub(crate) fn call(scribe: &Scribe<'_>, heard: Heard<'_>, judgement: &Judgement,
     if let Some(said) = said(scribe, verdict, told.delivery) {
         record.json("said", &said.to_string());
     }
-    record.json("analysis", &analysis(scribe, &judgement.analysis));
+    record.json("analysis", &analysis(scribe, heard.event, &judgement.analysis));
     if !verdict.findings.is_empty() {
         let findings: Value = verdict.findings.iter().map(|finding| scribe.finding(finding)).collect();
         record.json("findings", &findings.to_string());
@@ -239,11 +244,11 @@ pub(crate) fn call(scribe: &Scribe<'_>, heard: Heard<'_>, judgement: &Judgement,
 }
 
 /// What a call would do, in short.
-fn analysis(scribe: &Scribe<'_>, analysis: &Analysis) -> String {
+fn analysis(scribe: &Scribe<'_>, event: &Event, analysis: &Analysis) -> String {
     let mut object = Record::default();
     let commands = analysis.readings.iter().flat_map(|reading| &reading.commands);
     object.texts("programs", commands.map(|command| command.name.as_str()).take(MOST_NAMED));
-    object.texts("effects", scribe.effects(&analysis.effects).iter().map(String::as_str));
+    object.texts("effects", scribe.effects(&analysis.effects, &event.workspace).iter().map(String::as_str));
     let gaps: usize = analysis.readings.iter().map(|reading| reading.gaps.len()).sum();
     if gaps > 0 {
         object.json("gaps", &gaps.to_string());
