@@ -16,7 +16,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
-use support::{Machine, Said, bash, files};
+use support::{Machine, Said, at_terminal, bash, files, shell_quoted};
 
 const PUSH: &str = "git push --force origin main";
 
@@ -46,22 +46,6 @@ fn refused(machine: &Machine, command: &str) -> String {
 
 fn passes(machine: &Machine, command: &str) -> bool {
     machine.bash(&machine.project(), command) == Said::silence()
-}
-
-/// As a person at a terminal who answers `y`; `None` where there is no program that makes a terminal.
-fn at_terminal(machine: &Machine, arguments: &str, answer: &str) -> Option<(i32, String)> {
-    let line = format!("{} {arguments}", shell_quoted(env!("CARGO_BIN_EXE_reflex")));
-    let script = ["-qec", &line, "/dev/null"];
-    if machine.program("sh", ["-c", "command -v script"]).run().stdout.is_empty() {
-        println!("skipped: there is no program `script`");
-        return None;
-    }
-    let said = machine.program("script", script).input(answer).run();
-    Some((said.code, said.stdout))
-}
-
-fn shell_quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 #[test]

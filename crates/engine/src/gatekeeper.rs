@@ -169,7 +169,10 @@ pub fn way_on(event: &Event, decision: Decision, pending: Option<&str>) -> Optio
     }
     let call = if event.tool.is_empty() { "it" } else { "this call" };
     let way = match pending {
-        Some(id) => format!("can allow exactly it with `reflex approve {id}` in their own terminal"),
+        Some(id) => format!(
+            "can allow exactly it with `reflex approve {id}` in their own terminal; \
+             say what it is for with `reflex appeal {id} --because REASON`"
+        ),
         None => "can run it in their own terminal".to_owned(),
     };
     Some(format!("Do not work around this. If {call} is really wanted, a person {way}."))

@@ -239,7 +239,7 @@ impl Host {
     }
 
     /// The same with further folders of the user's rules.
-    fn guard_with(&self, loaded: &[Loaded]) -> Vec<String> {
+    pub(crate) fn guard_with(&self, loaded: &[Loaded]) -> Vec<String> {
         let further = loaded.iter().filter(|one| one.layer.authority != Authority::Project);
         self.guard().into_iter().chain(further.map(|one| shown(&one.place.folder))).collect()
     }
@@ -251,7 +251,7 @@ impl Host {
 }
 
 /// Whose memory a call belongs to.
-fn whose(event: &Event) -> Whose<'_> {
+pub(crate) fn whose(event: &Event) -> Whose<'_> {
     Whose {
         client: &event.client,
         session: &event.session,

@@ -2,6 +2,7 @@
 
 mod aliases;
 mod answer;
+mod appeal;
 mod case;
 mod clock;
 pub mod doctor;
@@ -18,6 +19,7 @@ mod wiring;
 mod world;
 
 pub use answer::{Host, Mode, library_rules, rule_place};
+pub use appeal::{Appeal, MOST_APPEALS};
 pub use clock::{duration, moment, now, timestamp};
 pub use folders::Folders;
 pub use reflex_rules as rules;

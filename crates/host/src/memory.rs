@@ -1,5 +1,6 @@
 //! What is kept of a call beside its record: for a person who may say yes, and for the calls that follow.
 
+use crate::appeal;
 use crate::clock;
 use crate::record::{self, Scribe};
 use crate::store::approvals::{Pending, short_id};
@@ -74,6 +75,8 @@ pub(crate) fn pending(heard: Heard<'_>, judgement: &Judgement, scribe: &Scribe<'
         core: verdict.findings.iter().any(|finding| finding.tier == Tier::Core),
         exact: same_call(heard, judgement),
         call: event.call.clone(),
+        again: if seen.whole { appeal::call(event, scribe) } else { None },
+        appeals: Vec::new(),
     }
 }
 

@@ -86,6 +86,8 @@ fn pending_calls_of_the_first_form_are_read() {
         core: true,
         exact: "00112233445566778899aabbccddeeff".into(),
         call: String::new(),
+        again: None,
+        appeals: Vec::new(),
     };
     assert_eq!(store.store().pending_call("2abcdef"), Some(call));
 }

@@ -1,5 +1,6 @@
 //! Every command but `hook`.
 
+mod appeal;
 mod approve;
 mod audit;
 mod check;
@@ -12,6 +13,7 @@ mod explain;
 mod import;
 mod rules;
 mod status;
+mod suggest;
 mod task;
 mod trust;
 mod why;
@@ -47,6 +49,7 @@ pub(crate) fn run() -> u8 {
         Some(("pending", matches)) => approve::pending(matches),
         Some(("approve", matches)) => approve::approve(matches),
         Some(("deny", matches)) => approve::deny(matches),
+        Some(("appeal", matches)) => appeal::run(matches),
         Some(("grants", matches)) => approve::grants(matches),
         Some(("off", matches)) => approve::off(matches),
         Some(("why", matches)) => why::why(matches),
@@ -144,11 +147,18 @@ fn memory() -> Vec<Command> {
             .arg(flag("full", "Show all of a long call; without, a yes to it is not taken"))
             .arg(reason()),
         Command::new("deny").about("Keep a call refused and take it off the list").arg(id()).arg(reason()),
-        Command::new("grants").about("List what was approved").arg(json()).arg(option(
-            "revoke",
-            "ID",
-            "Take an approval back",
-        )),
+        Command::new("appeal")
+            .about("Have a refused call judged again; an agent asks with it, a person decides")
+            .arg(id())
+            .arg(option("because", "TEXT", "What the call is for").required(true))
+            .arg(option("for", "DURATION", "How long a person's yes holds (15m)"))
+            .arg(flag("full", "Show all of a long call"))
+            .arg(json()),
+        Command::new("grants")
+            .about("List what was approved")
+            .arg(json())
+            .arg(option("revoke", "ID", "Take an approval back"))
+            .arg(flag("suggest", "Name narrow rules that would have saved you questions")),
         Command::new("off")
             .about("Switch the guard off for a while; it comes back by itself")
             .arg(option("for", "DURATION", "How long, at most 8h").default_value("10m"))

@@ -311,3 +311,19 @@ while read -r line; do
     esac
 done
 "#;
+
+/// As a person at a terminal who answers `y`; `None` where there is no program that makes a terminal.
+pub(crate) fn at_terminal(machine: &Machine, arguments: &str, answer: &str) -> Option<(i32, String)> {
+    let line = format!("{} {arguments}", shell_quoted(env!("CARGO_BIN_EXE_reflex")));
+    let script = ["-qec", &line, "/dev/null"];
+    if machine.program("sh", ["-c", "command -v script"]).run().stdout.is_empty() {
+        println!("skipped: there is no program `script`");
+        return None;
+    }
+    let said = machine.program("script", script).input(answer).run();
+    Some((said.code, said.stdout))
+}
+
+pub(crate) fn shell_quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}

@@ -2,6 +2,7 @@
 
 use super::Store;
 use super::log::BRIEF_WAIT;
+use crate::appeal::Appeal;
 use crate::clock;
 use serde_json::{Map, Value, json};
 use std::fs;
@@ -53,6 +54,10 @@ pub struct Pending {
     pub exact: String,
     /// The agent's own name for the call; empty if it has none.
     pub call: String,
+    /// The call itself as a universal event, where all of it is kept and no secret is in it.
+    pub again: Option<Map<String, Value>>,
+    /// Requests that it may run.
+    pub appeals: Vec<Appeal>,
 }
 
 /// For what a yes holds.
@@ -134,11 +139,13 @@ impl Pending {
             "decision": self.decision, "agent": self.client, "session": self.session, "task": self.task,
             "workspace": self.workspace, "cwd": self.cwd, "text": self.text, "whole": self.whole, "parts": self.parts,
             "effects": self.effects, "reasons": self.reasons, "findings": self.findings, "core": self.core,
-            "exact": self.exact,
+            "exact": self.exact, "again": self.again,
+            "appeals": self.appeals.iter().map(Appeal::json).collect::<Vec<_>>(),
         })
     }
 
     fn of(map: &Map<String, Value>) -> Pending {
+        let appeals = map.get("appeals").and_then(Value::as_array).into_iter().flatten();
         Pending {
             id: text(map, "id"),
             record: text(map, "record"),
@@ -159,6 +166,8 @@ impl Pending {
             core: map.get("core").and_then(Value::as_bool).unwrap_or(true),
             exact: text(map, "exact"),
             call: String::new(),
+            again: map.get("again").and_then(Value::as_object).cloned(),
+            appeals: appeals.filter_map(Appeal::of).collect(),
         }
     }
 
