@@ -77,7 +77,7 @@ fn search(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
 }
 
 /// A date, a time, or how long ago.
-fn time(written: &str) -> Option<u64> {
+pub(super) fn time(written: &str) -> Option<u64> {
     moment(written).or_else(|| duration(written).map(|length| now().saturating_sub(length)))
 }
 

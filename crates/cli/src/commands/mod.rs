@@ -11,6 +11,7 @@ mod emit;
 mod eval;
 mod explain;
 mod import;
+mod report;
 mod rules;
 mod status;
 mod suggest;
@@ -52,6 +53,7 @@ pub(crate) fn run() -> u8 {
         Some(("appeal", matches)) => appeal::run(matches),
         Some(("grants", matches)) => approve::grants(matches),
         Some(("off", matches)) => approve::off(matches),
+        Some(("report", matches)) => report::run(matches),
         Some(("why", matches)) => why::why(matches),
         Some(("report-fp", matches)) => why::report(matches),
         Some(("audit", matches)) => audit::run(matches),
@@ -165,6 +167,11 @@ fn memory() -> Vec<Command> {
             .arg(reason())
             .arg(flag("here", "Only in the project here"))
             .arg(flag("end", "Switch it on again")),
+        Command::new("report")
+            .about("Print one page: what ran, was refused, asked, went in circles, gave orders, could not be seen")
+            .arg(option("since", "TIME", "From when on: 12h, 2026-11-21 or 2026-11-21T10:00:00Z").default_value("24h"))
+            .arg(flag("html", "Print it as one HTML file that loads nothing").conflicts_with("json"))
+            .arg(json()),
         Command::new("why").about("Tell the story of one decision").arg(id()).arg(json()),
         Command::new("report-fp")
             .about("Print a refused call as a case without secrets that `reflex eval` plays again")
