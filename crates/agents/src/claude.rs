@@ -98,7 +98,7 @@ const SAYS: [Line; 9] = [
     },
     Line::of(Moment::AfterTool, Abilities::ADVISE, "cases post-context, fail-cmd-context with 2.1.329"),
     Line::of(Moment::SessionStart, Abilities::ADVISE, "case session-context with 2.1.329"),
-    Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
+    Line::of(Moment::Stop, Abilities::DENY, "case stop-block with 2.1.329"),
 ];
 
 const LIMITS: [Limit; 4] = [
@@ -125,7 +125,7 @@ const TIMEOUT: u32 = 300;
 
 /// The client's `settings.json`.
 pub(crate) const SETTINGS: HookFile = HookFile {
-    events: &["PreToolUse", "PostToolUse", "PostToolUseFailure"],
+    events: &["PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop"],
     handler: |binary, event| {
         let mut handler = json!({
             "type": "command", "command": binary, "args": ["hook", "--agent", "claude", "--event", event],
@@ -260,6 +260,7 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
     }
     let (decision, reason) = delivery.said();
     match (event.moment, decision) {
+        (Moment::Stop, Decision::Deny) => form::kept_at_work(reason),
         (moment, Decision::Deny) => form::refuse(&event.word, moment, reason),
         (Moment::BeforeTool, Decision::Ask) => form::print(&form::decided("ask", reason)),
         (_, Decision::Pass) if !reason.is_empty() && AGENT.abilities(event).advise => form::advised(event, reason),

@@ -73,7 +73,7 @@ const FILE: SettingsFile = SettingsFile {
 };
 
 /// What the client lets a hook say.
-const SAYS: [Line; 5] = [
+const SAYS: [Line; 6] = [
     // `ask` is not known there, and an answer that is not known lets the call run (case pre-ask).
     Line::of(
         Moment::BeforeTool,
@@ -89,6 +89,7 @@ const SAYS: [Line; 5] = [
     Line::of(Moment::Prompt, Abilities::DENY_ADVISE, "cases prompt-block-json, prompt-context with 0.169.0"),
     Line::of(Moment::AfterTool, Abilities::ADVISE, "case post-context with 0.169.0"),
     Line::of(Moment::SessionStart, Abilities::ADVISE, "case session-context with 0.169.0"),
+    Line::of(Moment::Stop, Abilities::DENY, "case stop-block with 0.169.0"),
 ];
 
 const LIMITS: [Limit; 4] = [
@@ -119,7 +120,7 @@ const TIMEOUT: u32 = 300;
 
 /// The client's `hooks.json`. It takes no key beside `description` and `hooks`, no comment and no trailing comma.
 pub(crate) const SETTINGS: HookFile = HookFile {
-    events: &["PreToolUse", "PostToolUse"],
+    events: &["PreToolUse", "PostToolUse", "Stop"],
     handler: |binary, event| {
         let arguments = format!("hook --agent codex --event {event}");
         // After a tool a failure of the hook would take the place of the tool's output.
@@ -243,6 +244,7 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
     }
     let (decision, reason) = delivery.said();
     match (event.moment, decision) {
+        (Moment::Stop, Decision::Deny) => form::kept_at_work(reason),
         (moment, Decision::Deny) => form::refuse(&event.word, moment, reason),
         (_, Decision::Pass) if !reason.is_empty() && AGENT.abilities(event).advise => form::advised(event, reason),
         // A question never comes here before a tool: it was made a refusal. A person is asked at a permission request.

@@ -97,7 +97,7 @@ const SAYS: [Line; 8] = [
     Line::of(Moment::Prompt, Abilities::DENY_ADVISE, "cases prompt-block, prompt-context with 1.0.102"),
     Line::of(Moment::AfterTool, Abilities::ADVISE, "case post-context with 1.0.102"),
     Line::of(Moment::SessionStart, Abilities::ADVISE, "case session-context with 1.0.102"),
-    Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
+    Line::of(Moment::Stop, Abilities::DENY, "case stop-block"),
 ];
 
 const LIMITS: [Limit; 2] = [
@@ -118,7 +118,7 @@ const TIMEOUT: u32 = 300;
 
 /// A file of the guard's own among the user's hooks. A binary that is missing or ends with an error refuses by itself.
 pub(crate) const SETTINGS: HookFile = HookFile {
-    events: &["preToolUse", "postToolUse", "postToolUseFailure"],
+    events: &["preToolUse", "postToolUse", "postToolUseFailure", "agentStop"],
     handler: |binary, event| {
         json!({
             "type": "command", "exec": binary, "args": ["hook", "--agent", "copilot", "--event", event],
@@ -331,6 +331,7 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
     }
     let (decision, reason) = delivery.said();
     match (event.moment, decision) {
+        (Moment::Stop, Decision::Deny) => form::kept_at_work(reason),
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
         (Moment::BeforeTool, Decision::Ask) => form::print(&decided(&event.word, "ask", reason)),
         (_, Decision::Pass) if !reason.is_empty() && AGENT.abilities(event).advise => advised(event, reason),

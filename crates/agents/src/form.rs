@@ -61,6 +61,7 @@ impl Form {
             moment,
             tool: optional(fields, self.tool)?.unwrap_or("").into(),
             call: optional(fields, self.call)?.unwrap_or("").into(),
+            goes_on: fields.get("stop_hook_active").and_then(Value::as_bool).unwrap_or(false),
             ..Event::default()
         };
         match moment {
@@ -170,6 +171,11 @@ pub(crate) fn replaced(arguments: &Value, reason: &str) -> Value {
             "hookEventName": "PreToolUse", "updatedInput": arguments, "additionalContext": reason,
         },
     })
+}
+
+/// Keeps an agent at work that would stop. Only a judgement does: who cannot judge lets it stop.
+pub(crate) fn kept_at_work(reason: &str) -> Reply {
+    print(&json!({"decision": "block", "reason": reason}))
 }
 
 /// The refusal at each moment at which one is honoured.

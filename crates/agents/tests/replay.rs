@@ -70,6 +70,7 @@ fn shown(event: &Event) -> String {
         actions,
         call,
         outcome,
+        goes_on,
     } = event;
     let mut text = format!(
         "  {moment:?}, word {word:?}, tool {tool:?}, call {call:?}, client {client} {version:?}, session {session}\n"
@@ -78,6 +79,9 @@ fn shown(event: &Event) -> String {
         .unwrap();
     actions.iter().for_each(|action| writeln!(text, "  action {action:?}").unwrap());
     outcome.iter().for_each(|outcome| writeln!(text, "  outcome {outcome:?}").unwrap());
+    if *goes_on {
+        text.push_str("  goes on\n");
+    }
     text
 }
 

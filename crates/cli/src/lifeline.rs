@@ -58,6 +58,13 @@ pub(crate) fn arm(refusal: Reply) {
     unsafe { libc::alarm(WATCHDOG_SECONDS) };
 }
 
+/// What a person configured may take so many seconds more.
+pub(crate) fn wait(seconds: u64) {
+    let seconds = libc::c_uint::try_from(seconds).unwrap_or(libc::c_uint::MAX / 2);
+    // SAFETY: `alarm` takes a number and touches no memory.
+    unsafe { libc::alarm(seconds.saturating_add(WATCHDOG_SECONDS)) };
+}
+
 /// The judgement is done: the answer leaves unhurried. A signal that still comes ends in the refusal.
 pub(crate) fn disarm() {
     // SAFETY: as above.

@@ -42,6 +42,8 @@ pub struct Event {
     pub call: String,
     /// How it ended, after a tool.
     pub outcome: Option<Outcome>,
+    /// Whether the agent is at work because a hook kept it from stopping.
+    pub goes_on: bool,
 }
 
 /// A task as a person has declared it.

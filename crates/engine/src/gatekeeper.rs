@@ -1,7 +1,7 @@
 //! Turns findings into one verdict: each is weighed alone, the policy says what a weight is worth, the strictest decides.
 
 use crate::effect::{Effect, EffectKind};
-use crate::event::Event;
+use crate::event::{Event, Moment};
 use crate::facts::Facts;
 use crate::finding::{Decision, Finding, Rewrite, Severity, Worth};
 use crate::layers::Policy;
@@ -164,7 +164,7 @@ fn precautions(facts: &Facts<'_>, decision: Decision) -> Vec<Precaution> {
 
 /// What is told about how a person can let a denied call run.
 pub fn way_on(event: &Event, decision: Decision, pending: Option<&str>) -> Option<String> {
-    if decision != Decision::Deny {
+    if decision != Decision::Deny || event.moment == Moment::Stop {
         return None;
     }
     let call = if event.tool.is_empty() { "it" } else { "this call" };

@@ -1,6 +1,7 @@
 //! The judgement: an event becomes an analysis, the detectors' findings on it, and one verdict. Pure: what the machine
 //! knows is asked of a [`World`].
 
+mod aftercare;
 mod aliases;
 mod analyze;
 mod condition;
@@ -138,6 +139,7 @@ pub fn overhear(event: &Event, policy: &Policy, tables: Node<'static>, world: &d
         let mut past = world.past(&step);
         loopbreaker::finish(&mut past, step.clone());
         findings.extend(loopbreaker::after(&past).iter().map(|circle| circle.finding(&step)));
+        findings.extend(aftercare::inspect(event, &step, &past));
     }
     watch.stop("loopbreaker");
     findings.extend(rules::inspect(policy, &facts));
@@ -148,6 +150,18 @@ pub fn overhear(event: &Event, policy: &Policy, tables: Node<'static>, world: &d
     let latency = watch.latency();
     let (asked, weighed) = (Vec::new(), Vec::new());
     Judgement { analysis, verdict, asked, weighed, fingerprint, step, latency, left }
+}
+
+/// The verdict on findings that others made about an event, such as what is held at the end of the work.
+pub fn conclude(
+    event: &Event,
+    policy: &Policy,
+    tables: Node<'static>,
+    world: &dyn World,
+    findings: Vec<Finding>,
+) -> Verdict {
+    let analysis = Analysis::default();
+    gatekeeper::decide(policy, &Facts::new(event, &analysis, tables, world), findings)
 }
 
 /// Flags of effects that are about a text which an event brings.

@@ -1,6 +1,7 @@
 //! The path of one call: bytes in, answer out.
 
 use crate::clock;
+use crate::ending::Duty;
 use crate::folders::Folders;
 use crate::layers::{self, Loaded};
 use crate::memory::{self, Heard};
@@ -12,7 +13,8 @@ use crate::store::session::{History, Whose};
 use crate::world::{LocalWorld, canonical};
 use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, deliver};
 use reflex_engine::{
-    AgentPath, Authority, Decision, Event, Fingerprint, Judgement, Moment, Policy, Verdict, World, judge, overhear,
+    AgentPath, Authority, Decision, Event, Finding, Fingerprint, Judgement, Moment, Policy, Severity, Verdict, World,
+    Worth, conclude, judge, overhear,
 };
 use std::cell::LazyCell;
 use std::io;
@@ -23,6 +25,8 @@ use std::time::Instant;
 pub struct Host {
     folders: Folders,
     mode: Mode,
+    /// Told before something takes as many seconds that a person configured.
+    patience: fn(u64),
 }
 
 /// The name of the policy under which calls are judged.
@@ -59,7 +63,20 @@ impl Mode {
 impl Host {
     /// The host of this process and its environment.
     pub fn new(mode: Mode) -> Host {
-        Host { folders: Folders::of_environment(), mode }
+        Host { folders: Folders::of_environment(), mode, patience: |_| () }
+    }
+
+    /// The same, telling `patience` before it runs what takes so many seconds.
+    pub fn patient(self, patience: fn(u64)) -> Host {
+        Host { patience, ..self }
+    }
+
+    pub(crate) fn wait_for(&self, seconds: u64) {
+        (self.patience)(seconds);
+    }
+
+    pub(crate) fn mode(&self) -> Mode {
+        self.mode
     }
 
     /// Answers one payload of an agent.
@@ -71,6 +88,9 @@ impl Host {
         };
         let store = self.store();
         store.beat(&event);
+        if let Some(duty) = Duty::of(&event) {
+            return self.end(agent, &event, duty);
+        }
         if event.moment == Moment::AfterTool {
             return self.after(agent, &event, &store);
         }
@@ -136,23 +156,46 @@ impl Host {
         let loaded = self.layers(&event.workspace);
         let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded)).in_session(store, whose(event));
         // What it did is done; what it brought is told of.
-        let judgement = judged(event, self.mode.policy(&loaded).as_ref(), &world);
+        let mut judgement = judged(event, self.mode.policy(&loaded).as_ref(), &world);
+        let before = store.history(whose(event)).before(&judgement.fingerprint.exact);
+        if before.is_none() {
+            self.look_back(event, &loaded, &world, &mut judgement);
+        }
         let fingerprint = &judgement.fingerprint;
-        let history = store.history(whose(event));
-        let before = history.before(&fingerprint.exact);
         let (scribe, id) = (Scribe::new(store), clock::uuid());
         let ran_anyway = before.as_ref().is_some_and(|before| before.end == "deny" && !before.approved);
         let heard = Heard { id: &id, event, fingerprint };
-        let record = record::outcome(&scribe, heard, before.as_ref(), &judgement.verdict);
+        let call = memory::call(heard, &judgement, false);
+        let record = record::outcome(&scribe, heard, before.as_ref(), (&judgement.verdict, &call.files));
         let mut recorded = store.record(&record, ran_anyway);
         if ran_anyway {
             let text = format!("{} ran a call that was refused: {}", event.client, record::shown(&scribe, event));
             recorded = recorded.and(store.raise(&Alarm { record: id.clone(), time: clock::now(), text }));
         }
-        let remembered = store.remember(whose(event), &memory::call(heard, &judgement, false));
+        let remembered = store.remember(whose(event), &call);
         let remembered = remembered.and(keep(store, event, &judgement));
         let delivery = deliver(event, &judgement.verdict, agent.abilities(event));
         told_if_lost((agent.write)(event, &judgement.verdict, &delivery), recorded, remembered)
+    }
+
+    /// A call that nobody asked about before it ran: what would have been asked or refused is told now.
+    fn look_back(&self, event: &Event, loaded: &[Loaded], world: &LocalWorld<'_>, judgement: &mut Judgement) {
+        let Some(policy) = self.mode.policy(loaded) else { return };
+        let call = Event { moment: Moment::BeforeTool, outcome: None, ..event.clone() };
+        let before = judged(&call, Some(&policy), world).verdict;
+        if before.decision == Decision::Pass {
+            return;
+        }
+        let mut findings = std::mem::take(&mut judgement.verdict.findings);
+        let told = before.findings.into_iter().filter(|finding| finding.severity >= Severity::High);
+        findings.extend(told.map(|finding| Finding {
+            fixed: Some(Worth::Warn),
+            message: format!("This ran, and nobody was asked before. {}", finding.message),
+            action: None,
+            effect: None,
+            ..finding
+        }));
+        judgement.verdict = conclude(event, &policy, reflex_library::tables(), world, findings);
     }
 
     /// What the guard remembers.
@@ -302,7 +345,7 @@ pub fn library_rules() -> impl Iterator<Item = reflex_tables::Node<'static>> {
 }
 
 /// Judges what has not run by its effects, all else by what it brings and by people's rules.
-fn judged(event: &Event, policy: Option<&Policy>, world: &dyn World) -> Judgement {
+pub(crate) fn judged(event: &Event, policy: Option<&Policy>, world: &dyn World) -> Judgement {
     let tables = reflex_library::tables();
     match policy {
         Some(policy) if event.moment.is_before_execution() => judge(event, policy, tables, world),
@@ -329,7 +372,7 @@ fn unjudged(decision: Decision) -> Judgement {
 }
 
 /// A decision that could not be recorded still stands, with a word about it.
-fn told_if_lost(mut reply: Reply, recorded: io::Result<()>, remembered: io::Result<()>) -> Reply {
+pub(crate) fn told_if_lost(mut reply: Reply, recorded: io::Result<()>, remembered: io::Result<()>) -> Reply {
     let lost = match (recorded, remembered) {
         (Err(error), _) => format!("reflex: this decision is not in the audit log: {error}\n"),
         (Ok(()), Err(error)) => format!("reflex: this call is not in the session's memory: {error}\n"),

@@ -16,6 +16,9 @@ use std::cell::OnceCell;
 /// Of each text of a call, so many bytes are kept.
 const MOST_TEXT: usize = 4096;
 
+/// Of what a failed call printed, so many bytes at its end are kept.
+const MOST_ERROR: usize = 400;
+
 /// So many effects and commands are named.
 const MOST_NAMED: usize = 20;
 
@@ -76,7 +79,7 @@ impl<'a> Scribe<'a> {
         object.finish()
     }
 
-    fn finding(&self, finding: &Finding) -> Value {
+    pub(crate) fn finding(&self, finding: &Finding) -> Value {
         let mut object = json!({
             "id": finding.id, "detector": finding.detector, "category": finding.category,
             "severity": finding.severity.name(), "confidence": finding.confidence, "tier": finding.tier.name(),
@@ -277,7 +280,12 @@ fn said(scribe: &Scribe<'_>, verdict: &Verdict, delivery: &Delivery) -> Option<V
 }
 
 /// The record of what became of a call.
-pub(crate) fn outcome(scribe: &Scribe<'_>, heard: Heard<'_>, before: Option<&Call>, verdict: &Verdict) -> String {
+pub(crate) fn outcome(
+    scribe: &Scribe<'_>,
+    heard: Heard<'_>,
+    before: Option<&Call>,
+    (verdict, changed): (&Verdict, &[(String, String)]),
+) -> String {
     let mut record = head(scribe, "outcome", heard);
     record.json("fingerprint", &fingerprint(heard));
     if let Some(before) = before {
@@ -291,12 +299,26 @@ pub(crate) fn outcome(scribe: &Scribe<'_>, heard: Heard<'_>, before: Option<&Cal
             "sha256": digest(&outcome.output),
         });
         record.json("outcome", &text.to_string());
+        if outcome.failed && !scribe.structure_only {
+            record.text("error", end_of(&scribe.clean(end_of(&outcome.output, MOST_TEXT)), MOST_ERROR));
+        }
+    }
+    if !changed.is_empty() && heard.event.outcome.as_ref().is_some_and(|outcome| !outcome.failed) {
+        let paths: Value = changed.iter().map(|(path, _)| scribe.clean(path)).collect();
+        record.json("changed", &paths.to_string());
     }
     if !verdict.findings.is_empty() {
         let findings: Value = verdict.findings.iter().map(|finding| scribe.finding(finding)).collect();
         record.json("findings", &findings.to_string());
     }
     record.finish()
+}
+
+/// The last words of an output: why something failed stands there in nearly every case.
+fn end_of(output: &str, most: usize) -> &str {
+    let output = output.trim_end();
+    let from = (output.len().saturating_sub(most)..=output.len()).find(|at| output.is_char_boundary(*at));
+    output.get(from.unwrap_or(0)..).unwrap_or("")
 }
 
 /// Who let a call run.

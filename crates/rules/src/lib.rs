@@ -2,6 +2,7 @@
 //! language, and asked as a library ([`RuleEngine`]).
 
 mod condition;
+mod duties;
 pub mod import;
 mod layer;
 mod load;
@@ -15,6 +16,7 @@ pub mod schema;
 mod yaml;
 
 pub use condition::{Condition, FieldCondition, OPERATORS};
+pub use duties::{BUDGETS, Skill, skills_of};
 pub use layer::{Compiled, SourceFile, compile};
 pub use load::{MOST_BYTES, ReflexConfig, load_rule_directory, load_rule_file, rule_files};
 pub use policy::{Base, KEYS as POLICY_KEYS, Policy};

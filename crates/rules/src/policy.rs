@@ -1,12 +1,13 @@
 //! `policy.yaml`: what people's folders, commands and rules are worth here.
 
 use crate::Variables;
+use crate::duties;
 use crate::problem::{Level, Problems};
 use crate::yaml::{Key, Located, documents};
 use serde_json::{Map, Value, json};
 
 /// The keys of a policy. Those of seed 004 may also be written with underscores.
-pub const KEYS: [&str; 14] = [
+pub const KEYS: [&str; 16] = [
     "preset",
     "reason",
     "allowedCommands",
@@ -20,6 +21,8 @@ pub const KEYS: [&str; 14] = [
     "rule_dirs",
     "roles",
     "extends",
+    "verify",
+    "budgets",
     "version",
 ];
 
@@ -134,6 +137,14 @@ impl Reader<'_, '_> {
             "approvalRequiredPaths" => self.paths(value, "approval-required-path", None),
             "roles" => self.roles(value),
             "extends" => value.items().iter().for_each(|base| self.base(base)),
+            "verify" => {
+                let verify = duties::verify_of(value, self.problems);
+                self.put("verify", verify);
+            }
+            "budgets" => {
+                let budgets = duties::budgets_of(value, self.problems);
+                self.put("budgets", budgets);
+            }
             other => self.problems.unknown(Level::Error, &key.span, ("key of a policy", other), &KEYS),
         }
     }

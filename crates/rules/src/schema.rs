@@ -1,7 +1,7 @@
 //! JSON Schemas of what people write, for editors.
 
 use crate::condition::OPERATORS;
-use crate::{POLICY_KEYS, RULE_KEYS};
+use crate::{BUDGETS, POLICY_KEYS, RULE_KEYS};
 use reflex_engine::{EffectKind, RULE_EVENTS, RULE_FIELDS, Severity};
 use serde_json::{Map, Value, json};
 
@@ -72,6 +72,14 @@ pub fn policy() -> Value {
                 "path": {"type": "string"}, "git": {"type": "string"}, "digest": {"type": "string"},
             },
         }]})),
+        "verify": {"type": "object", "additionalProperties": false, "properties": {
+            "acceptance": {"type": "string"},
+            "run": {"type": "array", "items": {"anyOf": [{"type": "string"}, {
+                "type": "object", "required": ["command"], "additionalProperties": false,
+                "properties": {"name": {"type": "string"}, "command": {"type": "string"}, "timeout": {"type": ["string", "number"]}},
+            }]}},
+        }},
+        "budgets": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}, "propertyNames": {"enum": BUDGETS}},
         "rules": {"type": "object", "additionalProperties": {"anyOf": [worth, reasoned]}},
         "allow": {"type": "array", "items": {"anyOf": [{"type": "string"}, {
             "type": "object", "additionalProperties": false,
