@@ -97,7 +97,7 @@ const SAYS: [Line; 8] = [
     Line::of(Moment::Prompt, Abilities::DENY_ADVISE, "cases prompt-block, prompt-context with 1.0.102"),
     Line::of(Moment::AfterTool, Abilities::ADVISE, "case post-context with 1.0.102"),
     Line::of(Moment::SessionStart, Abilities::ADVISE, "case session-context with 1.0.102"),
-    Line::of(Moment::Stop, Abilities::DENY, "case stop-block"),
+    Line::of(Moment::Stop, Abilities::DENY, "case stop-block with 1.0.102"),
 ];
 
 const LIMITS: [Limit; 2] = [

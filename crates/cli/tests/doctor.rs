@@ -65,7 +65,7 @@ fn what_is_whole_is_proven_by_a_call_of_each_hook() {
     let line = |agent| format!("{agent}: the hook stands and answers; it has never called");
     assert_eq!((said.code, lines), (0, vec![&*line("claude"), &*line("codex"), &*line("copilot")]));
     let said = wired.run(&["verify"]);
-    assert_eq!((said.code, said.stdout.matches("answers a call that cannot be read").count()), (0, 8), "{said:?}");
+    assert_eq!((said.code, said.stdout.matches("answers a call that cannot be read").count()), (0, 11), "{said:?}");
     assert!(!said.stdout.contains("FAILS"));
     // A proof is no call: nobody waits for a person's answer, and no agent is said to have called.
     assert_eq!(wired.run(&["pending"]).stdout, "no call waits for you\n");
@@ -116,7 +116,7 @@ fn a_hook_that_does_not_answer_is_found_by_calling_it() {
     let json = said.json();
     assert_eq!((said.code, json["hooks"][0]["answers"].as_bool()), (1, Some(false)), "{said:?}");
     let said = wired.run(&["doctor", "--agent", "claude"]);
-    assert_eq!(said.stdout.matches("fix: reflex init --agent claude").count(), 4, "{said:?}");
+    assert_eq!(said.stdout.matches("fix: reflex init --agent claude").count(), 5, "{said:?}");
 }
 
 #[test]

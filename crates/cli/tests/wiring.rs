@@ -25,7 +25,7 @@ const FOREIGN: &str = r#"{
     "PreToolUse": [
       {"matcher": "Bash", "hooks": [{"type": "command", "command": "/opt/other hook --agent claude"}]}
     ],
-    "Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]
+    "SubagentStop": [{"hooks": [{"type": "command", "command": "say done"}]}]
   },
   "zeta": true
 }
@@ -96,7 +96,7 @@ fn check_installed(text: &str) {
     };
     let mut before = handler("PreToolUse");
     before["onFailure"] = "block".into();
-    let after = ["PostToolUse", "PostToolUseFailure"].map(|event| (event.into(), json!("*"), handler(event)));
+    let after = ["PostToolUse", "PostToolUseFailure", "Stop"].map(|event| (event.into(), json!("*"), handler(event)));
     let expected: Vec<(String, Value, Value)> =
         [("PreToolUse".into(), json!("*"), before)].into_iter().chain(after).collect();
     let mut found = ours(text);
@@ -152,7 +152,7 @@ fn new_settings_read_like_a_person_wrote_them() {
         )
     };
     let before = group("PreToolUse", ",\n            \"onFailure\": \"block\"");
-    let after = [before, group("PostToolUse", ""), group("PostToolUseFailure", "")].join(",\n");
+    let after = [before, group("PostToolUse", ""), group("PostToolUseFailure", ""), group("Stop", "")].join(",\n");
     assert_eq!(fs::read_to_string(settings(&machine)).unwrap(), format!("{{\n  \"hooks\": {{\n{after}\n  }}\n}}\n"));
 }
 
@@ -472,10 +472,14 @@ fn the_hooks_of_codex_come_and_go_to_the_byte() {
         env!("CARGO_BIN_EXE_reflex")
     );
     let handler = json!({"type": "command", "command": line, "timeout": 300});
-    let line = format!("{} hook --agent codex --event PostToolUse", env!("CARGO_BIN_EXE_reflex"));
-    let after = json!({"type": "command", "command": line, "timeout": 300});
+    let after = |event: &str| {
+        let line = format!("{} hook --agent codex --event {event}", env!("CARGO_BIN_EXE_reflex"));
+        json!({"type": "command", "command": line, "timeout": 300})
+    };
     let group = |handler: Value| json!([{"matcher": "*", "hooks": [handler]}]);
-    let expected = json!({"hooks": {"PreToolUse": group(handler), "PostToolUse": group(after)}});
+    let expected = json!({"hooks": {
+        "PreToolUse": group(handler), "PostToolUse": group(after("PostToolUse")), "Stop": group(after("Stop")),
+    }});
     assert_eq!(parsed(&new), expected);
     for (_, text) in SHAPES {
         let plain = text.is_empty() || serde_json::from_str::<Value>(text).is_ok();
@@ -495,7 +499,8 @@ fn the_hooks_of_copilot_are_a_file_of_their_own() {
             "args": ["hook", "--agent", "copilot", "--event", event], "timeoutSec": 300,
         }])
     };
-    let hooks = ["preToolUse", "postToolUse", "postToolUseFailure"].map(|event| (event.to_owned(), handler(event)));
+    let hooks = ["preToolUse", "postToolUse", "postToolUseFailure", "agentStop"]
+        .map(|event| (event.to_owned(), handler(event)));
     assert_eq!(parsed(&new), json!({"version": 1, "hooks": hooks.into_iter().collect::<serde_json::Map<_, _>>()}));
     let foreign = "{\"version\": 1, \"hooks\": {\"preToolUse\": [{\"type\": \"command\", \"bash\": \"other\"}]}}";
     assert!(check_agent("copilot", ".copilot/hooks/reflex.json", Some(foreign)).contains("\"other\""));

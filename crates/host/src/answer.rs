@@ -83,6 +83,12 @@ impl Host {
     pub fn answer(&self, agent: &Agent, payload: &Payload<'_>) -> Reply {
         let begun = Instant::now();
         let event = match (agent.read)(payload) {
+            // A proof of the hook, and nobody's work that ends.
+            Ok(event) if event.moment == Moment::Stop && payload.fields.is_empty() => {
+                let problem =
+                    BadEvent { field: String::new(), problem: "it is empty".into(), moment: Some(Moment::Stop) };
+                return self.unreadable(agent, payload.told, &problem);
+            }
             Ok(event) => self.placed(event),
             Err(problem) => return self.unreadable(agent, payload.told, &problem),
         };
