@@ -10,6 +10,7 @@ mod doctor;
 mod emit;
 mod eval;
 mod explain;
+mod export;
 mod import;
 mod report;
 mod rules;
@@ -254,8 +255,14 @@ fn audit_grammar() -> Command {
         .subcommand(Command::new("verify").about("Check that no record was changed or removed").arg(json()))
         .subcommand(
             Command::new("export")
-                .about("Print all records")
-                .arg(option("format", "FORMAT", "jsonl or csv").default_value("jsonl").value_parser(["jsonl", "csv"])),
+                .about("Print all records, or send them to a collector on this machine")
+                .arg(
+                    option("format", "FORMAT", "jsonl, csv, ocsf or otlp")
+                        .default_value("jsonl")
+                        .value_parser(export::FORMATS),
+                )
+                .arg(option("since", "TIME", "Not older: 2h, 2026-11-21 or 2026-11-21T10:00:00Z").default_value(""))
+                .arg(option("to", "URL", "A collector, such as http://127.0.0.1:4318; only a person can")),
         )
         .subcommand(
             Command::new("purge")
