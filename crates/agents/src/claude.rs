@@ -254,13 +254,15 @@ pub(crate) fn action(tool: &str, input: &Map<String, Value>) -> Result<Action, B
     Ok(known.or_else(|| tools::mcp_named(tool, input)).unwrap_or_else(|| tools::other(input)))
 }
 
-fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
+fn write(event: &Event, verdict: &Verdict, delivery: &Delivery) -> Reply {
     if let Delivery::Replace { arguments, reason } = delivery {
         return form::print(&form::replaced(arguments, reason));
     }
     let (decision, reason) = delivery.said();
     match (event.moment, decision) {
         (Moment::Stop, Decision::Deny) => form::kept_at_work(reason),
+        // With status 2 only the reason would be heard.
+        (Moment::BeforeTool, Decision::Deny) if verdict.ends_turn => form::print(&form::ended(reason)),
         (moment, Decision::Deny) => form::refuse(&event.word, moment, reason),
         (Moment::BeforeTool, Decision::Ask) => form::print(&form::decided("ask", reason)),
         (_, Decision::Pass) if !reason.is_empty() && AGENT.abilities(event).advise => form::advised(event, reason),

@@ -173,6 +173,16 @@ pub(crate) fn replaced(arguments: &Value, reason: &str) -> Value {
     })
 }
 
+/// A refusal after which the turn ends.
+pub(crate) fn ended(reason: &str) -> Value {
+    let mut answer = decided("deny", reason);
+    if let Some(answer) = answer.as_object_mut() {
+        answer.insert("continue".into(), false.into());
+        answer.insert("stopReason".into(), reason.into());
+    }
+    answer
+}
+
 /// Keeps an agent at work that would stop. Only a judgement does: who cannot judge lets it stop.
 pub(crate) fn kept_at_work(reason: &str) -> Reply {
     print(&json!({"decision": "block", "reason": reason}))

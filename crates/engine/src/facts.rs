@@ -28,7 +28,7 @@ pub struct Facts<'a> {
     pub analysis: &'a Analysis,
     /// The compiled library.
     pub tables: Node<'static>,
-    world: &'a dyn World,
+    pub(crate) world: &'a dyn World,
     aliases: OnceCell<Aliases>,
     /// What each target stands for, by its place in memory: targets stay where they are while a call is judged.
     seen: RefCell<BTreeMap<usize, Rc<Seen>>>,

@@ -1,5 +1,6 @@
 //! Turns findings into one verdict: each is weighed alone, the policy says what a weight is worth, the strictest decides.
 
+use crate::budget;
 use crate::effect::{Effect, EffectKind};
 use crate::event::{Event, Moment};
 use crate::facts::Facts;
@@ -32,6 +33,8 @@ pub struct Verdict {
     pub chain: Vec<String>,
     /// The id under which a person can say yes to a call that does not run.
     pub pending: Option<String>,
+    /// Whether the agent's turn shall end with this refusal, where a hook can end it.
+    pub ends_turn: bool,
 }
 
 /// What must be done before a call may run.
@@ -83,6 +86,8 @@ pub(crate) fn decide(policy: &Policy, facts: &Facts<'_>, findings: Vec<Finding>)
     // What would only have been asked about is no news beside what is blocked.
     verdict.reasons =
         deciding.into_iter().filter(|(decision, _)| *decision == verdict.decision).map(|(_, said)| said).collect();
+    let ends = |finding: &Finding| finding.category == budget::CATEGORY || finding.id == "loop/repeat";
+    verdict.ends_turn = weighed.iter().any(|(finding, worth)| *worth == Worth::Deny && ends(finding));
     verdict.rewrite = sole_rewrite(&weighed, &mut verdict);
     verdict.findings = weighed.into_iter().map(|(finding, _)| finding).collect();
     if !verdict.findings.is_empty() {

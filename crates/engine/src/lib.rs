@@ -4,6 +4,7 @@
 mod aftercare;
 mod aliases;
 mod analyze;
+mod budget;
 mod condition;
 mod disguise;
 mod effect;
@@ -39,6 +40,7 @@ mod weight;
 mod world;
 
 pub use analyze::{Analysis, analyze};
+pub use budget::Spent;
 pub use condition::OPERATORS;
 pub use effect::{Effect, EffectKind, Sort, Target, TargetPath};
 pub use event::{Action, AgentPath, Event, Flavour, Moment, Outcome, Purpose, Task};
@@ -108,6 +110,7 @@ fn judge_once(event: &Event, policy: &Policy, tables: Node<'static>, world: &dyn
     watch.stop("loopbreaker");
     findings.extend(rules::inspect(policy, &facts));
     findings.extend(layers::broken(policy, &facts));
+    findings.extend(budget::inspect(policy, &facts));
     findings.extend(task::inspect(policy, &facts));
     watch.stop("rules");
     let verdict = gatekeeper::decide(policy, &facts, findings);

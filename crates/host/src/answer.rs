@@ -105,6 +105,7 @@ impl Host {
         let loaded = self.layers(&event.workspace);
         let policy = self.mode.policy(&loaded);
         let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded)).in_session(&store, whose(&event));
+        let world = if event.moment == Moment::BeforeTool { world.counting() } else { world };
         let mut judgement = judged(&event, policy.as_ref(), &world);
         judgement.verdict.advise_once(|id| history.told(id));
         remind_of_alarms(&store, || &history, &mut judgement.verdict);

@@ -69,6 +69,19 @@ pub fn no_agent_above() -> Result<(), String> {
     Ok(())
 }
 
+/// Whether a program of this name is an agent.
+pub(crate) fn is_agent(program: &str) -> bool {
+    agent_named(&[program.to_owned()], "").is_some()
+}
+
+/// Agents above this process; one that runs as several processes in a row is one.
+pub(crate) fn agents_above() -> u64 {
+    let named = ancestors().into_iter().map(|process| agent_named(&process.words, &process.program));
+    let mut runs: Vec<Option<&str>> = named.collect();
+    runs.dedup();
+    u64::try_from(runs.iter().flatten().count()).unwrap_or(u64::MAX)
+}
+
 /// A process above this one.
 struct Process {
     /// The first words of its command line.

@@ -10,6 +10,7 @@ mod log;
 mod remnants;
 mod search;
 pub mod session;
+mod spent;
 pub mod tasks;
 
 pub use chain::{Broken, Checked};

@@ -5,7 +5,9 @@ use crate::git::{Fact, Ignored, Repository};
 use crate::store::Store;
 use crate::store::session::Whose;
 use reflex_engine::loopbreaker::Step;
-use reflex_engine::{Age, Known, MOST_CONTENT, Names, Real, Remnant, Tick, Untracked, World, fits, is_within};
+use reflex_engine::{
+    Age, Event, Known, MOST_CONTENT, Names, Real, Remnant, Spent, Tick, Untracked, World, fits, is_within,
+};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -28,6 +30,8 @@ pub struct LocalWorld<'s> {
     binary: OnceCell<Option<String>>,
     /// The session's memory, read only by calls that ask for it.
     session: Option<(&'s Store, Whose<'s>)>,
+    /// What the session has used; `None` where this call is no call of it.
+    spent: Option<OnceCell<Spent>>,
     repositories: RefCell<BTreeMap<PathBuf, Option<Rc<Repository>>>>,
     /// Folders with their links followed: many targets lie in the same few.
     folders: RefCell<BTreeMap<PathBuf, PathBuf>>,
@@ -43,6 +47,7 @@ impl<'s> LocalWorld<'s> {
             guard,
             binary: OnceCell::new(),
             session: None,
+            spent: None,
             repositories: RefCell::default(),
             folders: RefCell::default(),
             begun: Instant::now(),
@@ -53,6 +58,11 @@ impl<'s> LocalWorld<'s> {
     /// The same with what the calls of a session left behind.
     pub fn in_session(self, store: &'s Store, whose: Whose<'s>) -> LocalWorld<'s> {
         LocalWorld { session: Some((store, whose)), ..self }
+    }
+
+    /// The same for a call that counts.
+    pub(crate) fn counting(self) -> LocalWorld<'s> {
+        LocalWorld { spent: Some(OnceCell::new()), ..self }
     }
 
     fn nanos(&self) -> u64 {
@@ -225,6 +235,12 @@ impl World for LocalWorld<'_> {
         // When a file was made is not kept by every file system.
         let made = data.created().unwrap_or(written);
         Some(Age { is_older: made < begun, is_untouched: written < begun })
+    }
+
+    fn spent(&self, event: &Event, started: &mut dyn Iterator<Item = &str>) -> Spent {
+        let Some((spent, (store, whose))) = self.spent.as_ref().zip(self.session) else { return Spent::default() };
+        // A call that is judged again is the same call.
+        *spent.get_or_init(|| store.spend(whose, event, started))
     }
 
     fn uncommitted(&self, path: &str) -> Known<Names> {
