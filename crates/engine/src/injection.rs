@@ -6,6 +6,7 @@
 //! stands in quotes or in the middle of a sentence weighs less there.
 
 mod hidden;
+mod links;
 mod words;
 
 use crate::finding::{At, Decision, Finding, Severity, Tier};
@@ -78,6 +79,7 @@ pub fn scan(text: &str, tables: Node<'static>) -> Injection {
     signs.extend(hidden::unseen(text));
     signs.extend(hidden::terminal(text));
     signs.extend(hidden::active(text));
+    signs.extend(links::laden(text));
     weighed(signs)
 }
 

@@ -111,6 +111,7 @@ fn judge_once(event: &Event, policy: &Policy, tables: Node<'static>, world: &dyn
     findings.extend(rules::inspect(policy, &facts));
     findings.extend(layers::broken(policy, &facts));
     findings.extend(budget::inspect(policy, &facts));
+    findings.extend(passed_on(&facts));
     findings.extend(task::inspect(policy, &facts));
     watch.stop("rules");
     let verdict = gatekeeper::decide(policy, &facts, findings);
@@ -165,6 +166,28 @@ pub fn conclude(
 ) -> Verdict {
     let analysis = Analysis::default();
     gatekeeper::decide(policy, &Facts::new(event, &analysis, tables, world), findings)
+}
+
+/// Orders in what a call would hand on: to a server's tool, to another agent, to whoever reads what is published.
+fn passed_on<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f {
+    let publishes = || facts.analysis.effects.iter().any(|effect| effect.kind == EffectKind::SendText);
+    let texts = facts.event.actions.iter().filter_map(move |action| match action {
+        Action::McpCall { arguments, .. } => Some(("arg:arguments", arguments)),
+        Action::SpawnAgent { prompt } => Some(("arg:prompt", prompt)),
+        Action::Shell { command, .. } if publishes() => Some(("command", command)),
+        Action::Shell { .. }
+        | Action::Read { .. }
+        | Action::Write { .. }
+        | Action::Edit { .. }
+        | Action::Delete { .. }
+        | Action::Search { .. }
+        | Action::Fetch { .. }
+        | Action::Prompt { .. }
+        | Action::Skill { .. }
+        | Action::Input { .. }
+        | Action::Other { .. } => None,
+    });
+    texts.filter_map(|(place, text)| injection::finding(text, place, facts.tables))
 }
 
 /// Flags of effects that are about a text which an event brings.
