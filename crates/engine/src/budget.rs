@@ -65,9 +65,10 @@ fn finding(name: &str, used: u64, most: u64) -> Option<Finding> {
         "agents" => "agents that are started",
         other => other,
     };
-    let remedy = match severity {
-        Severity::Medium => "finish what matters most, and say what will be left open",
-        _ => "end the turn now: tell the person what is done, what is open and what it would take",
+    let remedy = if severity == Severity::Medium {
+        "finish what matters most, and say what will be left open"
+    } else {
+        "end the turn now: tell the person what is done, what is open and what it would take"
     };
     Some(Finding {
         id: format!("budget/{name}"),
