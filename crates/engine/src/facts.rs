@@ -20,6 +20,9 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
+/// The patterns of classes by address and length of their word.
+type PatternsOfClasses = BTreeMap<(usize, usize), Rc<[Places]>>;
+
 /// The facts of one call.
 pub struct Facts<'a> {
     /// What is judged.
@@ -34,7 +37,7 @@ pub struct Facts<'a> {
     seen: RefCell<BTreeMap<usize, Rc<Seen>>>,
     regenerable: RefCell<HashMap<String, Truth>>,
     /// The patterns of classes, by the place of their word in memory.
-    places: RefCell<BTreeMap<(usize, usize), Rc<[Places]>>>,
+    places: RefCell<PatternsOfClasses>,
     /// What else the call does, by condition and action: many effects ask the same.
     accompanied: RefCell<BTreeMap<Accompanied, Truth>>,
     /// Where each effect's command points, by its place in memory.
