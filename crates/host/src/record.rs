@@ -362,10 +362,7 @@ fn head(scribe: &Scribe<'_>, kind: &str, heard: Heard<'_>) -> Record {
             record.text(key, value);
         }
     }
-    // The kind says so of nearly all.
-    if !matches!(event.moment, Moment::BeforeTool | Moment::AfterTool) {
-        record.text("moment", moment(event.moment));
-    }
+    record.text("moment", moment(event.moment));
     record.text("tool", &event.tool);
     record.text("workspace", &event.workspace);
     if event.cwd != event.workspace {
