@@ -250,7 +250,12 @@ fn what_an_explanation_says_the_agent_is_told_is_what_the_hook_answers() {
         };
         let said = machine.bash(&folder, command);
         let without_id = |text: &str| match text.split_once("allow exactly it with `reflex approve ") {
-            Some((before, rest)) => format!("{before}run it{}", rest.split_once('`').unwrap().1),
+            Some((before, rest)) => {
+                let (_, after) = rest.split_once('`').unwrap();
+                // Who can approve can also be asked.
+                let (place, rest) = after.split_once("; say what it is for").unwrap();
+                format!("{before}run it{place}{}", rest.split_once('`').unwrap().1.split_once('`').unwrap().1)
+            }
             None => text.to_owned(),
         };
         let said = Said { stdout: without_id(&said.stdout), stderr: without_id(&said.stderr), ..said };
