@@ -25,13 +25,14 @@ use reflex_tables::Node;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target. Here `tables` takes the damage and keeps the blob for ever, which a fuzzer could not afford.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     ("bridge", bridge),
     ("shell_raw", shell_raw),
     ("shell_grammar", shell_grammar),
     ("reprint", reprint),
     ("wrap", wrap),
     ("judge", judge),
+    ("secrets", secrets),
     ("tables", |bytes| tables(damaged(bytes).leak())),
 ];
 
@@ -42,6 +43,24 @@ const MOST_BYTES: usize = 4096;
 pub fn shell_raw(bytes: &[u8]) {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MOST_BYTES)]);
     whole(&text, &read(&text));
+}
+
+/// Secrets stand in the text, in their order and apart, and what is redacted has none of them left.
+pub fn secrets(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MOST_BYTES)]);
+    let found = reflex_engine::find_secrets(&text, library::tables());
+    let mut end = 0;
+    for secret in &found {
+        assert!(secret.span.start >= end && secret.span.start < secret.span.end, "{:?} of {text:?}", secret.span);
+        assert!(text.get(secret.span.clone()).is_some(), "{:?} of {text:?}", secret.span);
+        end = secret.span.end;
+    }
+    let redacted = reflex_engine::redacted(&text, library::tables());
+    for secret in &found {
+        let value = &text[secret.span.clone()];
+        let others = text.matches(value).count();
+        assert!(redacted.matches(value).count() < others, "a secret is left of {text:?} in {redacted:?}");
+    }
 }
 
 /// A script of the grammar is read, and nothing in it is called unparsed; what `eval` makes of a chance text may be.

@@ -4,6 +4,7 @@ mod discard;
 mod dispatch;
 mod ground;
 mod measure;
+mod modules;
 mod page;
 mod payloads;
 
@@ -35,7 +36,8 @@ pub(crate) fn write(project: &Project) -> Result<(), String> {
     } else {
         Vec::new()
     };
-    let report = Report { linkage: release.linkage, rows, discards, dispatches };
+    let modules = step("modules", || modules::measure(&release.binary, &ground))?;
+    let report = Report { linkage: release.linkage, rows, discards, dispatches, modules };
     let text = report.render();
     let file = page::file(&project.root);
     fs::write(&file, &text).map_err(|error| format!("cannot write `{}`: {error}", file.display()))?;

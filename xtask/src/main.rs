@@ -1,9 +1,11 @@
 //! What developers and CI run on this project: checks, all tests, the real client, the speed report.
 
+mod adapters;
 mod bench;
 #[cfg(unix)]
 mod clients;
 mod docs;
+mod fit;
 mod linear;
 mod project;
 mod reference;
@@ -30,7 +32,8 @@ usage: cargo xtask COMMAND
                     with --check compare the instructions with that page and write nothing
   score [--check]   judge the development corpora and write docs/reference/quality.md;
                     with --check hold every case against that page and write nothing
-  docs              write the pages that come from data: docs/reference/rules.md and the schemas
+  docs              write the pages that come from data: docs/reference/rules.md, agents.md and the schemas
+  adapters          count what it costs to read and answer a payload of each agent, write docs/reference/adapters.md
   linear            count the release's instructions at four sizes of many constructs, write docs/reference/limits.md
 ";
 
@@ -48,6 +51,12 @@ fn main() -> ExitCode {
         ["score"] => project().and_then(|project| score::write(&project)),
         ["score", "--check"] => project().and_then(|project| score::check(&project)),
         ["docs"] => project().and_then(|project| reference::write(&project)),
+        ["adapters"] => project().and_then(|project| adapters::write(&project)),
+        // Started by the command above, under callgrind.
+        ["adapter", agent, file, rounds] => rounds
+            .parse()
+            .map_err(|_| "how often?".to_owned())
+            .and_then(|rounds| adapters::work(agent, std::path::Path::new(file), rounds)),
         ["linear"] => project().and_then(|project| linear::write(&project)),
         ["bench", "--check"] => project().and_then(|project| bench::check(&project)),
         #[cfg(unix)]

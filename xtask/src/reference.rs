@@ -1,5 +1,7 @@
-//! Pages that are written from data: the rules of the library, and the schemas of what people write.
+//! Pages that are written from data: the rules and the secrets of the library, what agents can be told, and the schemas
+//! of what people write.
 
+use crate::fit;
 use crate::project::Project;
 use reflex_rules::schema;
 use reflex_tables::compile::{Entry, Kind, Sources};
@@ -30,6 +32,8 @@ fn pages(project: &Project) -> Result<Vec<(&'static str, String)>, String> {
     let schema = |value: Value| serde_json::to_string_pretty(&value).map(|text| text + "\n");
     Ok(vec![
         ("docs/reference/rules.md", rules(&project.root)?),
+        ("docs/reference/secrets.md", secrets(&project.root)?),
+        ("docs/reference/agents.md", fit::page()),
         ("docs/reference/rule.schema.json", schema(schema::rule()).map_err(|error| error.to_string())?),
         ("docs/reference/policy.schema.json", schema(schema::policy()).map_err(|error| error.to_string())?),
         (
@@ -39,19 +43,25 @@ fn pages(project: &Project) -> Result<Vec<(&'static str, String)>, String> {
     ])
 }
 
-fn rules(root: &Path) -> Result<String, String> {
-    let folder = root.join("library/rules");
+/// The entries of a folder of the library, by id.
+fn entries(root: &Path, folder: &str, kind: Kind) -> Result<Vec<Entry>, String> {
+    let folder = root.join("library").join(folder);
     let mut sources = Sources::default();
-    let entries = fs::read_dir(&folder).map_err(|error| format!("cannot read `{}`: {error}", folder.display()))?;
-    let mut files: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    let found = fs::read_dir(&folder).map_err(|error| format!("cannot read `{}`: {error}", folder.display()))?;
+    let mut files: Vec<_> = found.flatten().map(|entry| entry.path()).collect();
     files.sort();
     for file in files {
         let text = fs::read_to_string(&file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        sources.add(Kind::Rules, &name, &text).map_err(|problem| problem.to_string())?;
+        sources.add(kind, &name, &text).map_err(|problem| problem.to_string())?;
     }
-    let mut entries: Vec<&Entry> = sources.entries().iter().collect();
+    let mut entries = sources.entries().to_vec();
     entries.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(entries)
+}
+
+fn rules(root: &Path) -> Result<String, String> {
+    let entries = entries(root, "rules", Kind::Rules)?;
     let mut page = format!(
         "<!-- Written by `cargo xtask docs`; do not edit. -->\n# The rules of the library\n\n\
          All {} rules by id. The policy says what a severity is worth: [rules.md](../rules.md#policies). A rule of the tier\n\
@@ -59,7 +69,7 @@ fn rules(root: &Path) -> Result<String, String> {
         entries.len()
     );
     let mut subject = "";
-    for entry in entries {
+    for entry in &entries {
         let (own, _) = entry.name.split_once('/').unwrap_or((&entry.name, ""));
         if own != subject {
             subject = own;
@@ -70,6 +80,29 @@ fn rules(root: &Path) -> Result<String, String> {
         page.push_str(&row(entry));
     }
     Ok(page)
+}
+
+fn secrets(root: &Path) -> Result<String, String> {
+    let entries = entries(root, "secrets", Kind::Secrets)?;
+    let mut page = format!(
+        "<!-- Written by `cargo xtask docs`; do not edit. -->\n# The secrets of the library\n\n\
+         All {} formats of keys and passwords by id: what each begins with or looks like, or behind which names a value is\n\
+         one. How they are looked for, and what is no secret: [secrets.md](../secrets.md).\n\n\
+         | format | severity | what it is | looks like |\n|---|---|---|---|\n",
+        entries.len()
+    );
+    page.extend(entries.iter().map(secret));
+    Ok(page)
+}
+
+fn secret(entry: &Entry) -> String {
+    let text = |key: &str| entry.value.get(key).and_then(Value::as_str).unwrap_or("");
+    let list = |key: &str| entry.value.get(key).and_then(Value::as_array).into_iter().flatten();
+    let code = |text: &str| if text.contains('`') { cell(text) } else { format!("`{}`", text.replace('|', "\\|")) };
+    let shapes: Vec<String> = list("forms").filter_map(Value::as_str).take(2).map(code).collect();
+    let names: Vec<String> = list("named").filter_map(Value::as_str).take(3).map(code).collect();
+    let looks = if shapes.is_empty() { format!("behind {}", names.join(", ")) } else { shapes.join(", ") };
+    format!("| `{}` | {} | {} | {looks} |\n", entry.name, text("severity"), cell(text("about")))
 }
 
 fn row(entry: &Entry) -> String {

@@ -2,9 +2,9 @@
 
 use crate::form::{self, Form};
 use crate::json::BadEvent;
-use crate::settings::{HookFile, Settings, SettingsFile, Switch, is_true};
+use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch, alone, is_true, quoted};
 use crate::tools::{self, Tool};
-use crate::{Abilities, Agent, Ask, Delivery, Limit, Line, Payload, Reply};
+use crate::{Abilities, Agent, Ask, Delivery, Extent, Limit, Line, Payload, Reply, Surface};
 use reflex_engine::shell::Language;
 use reflex_engine::{Action, Decision, Event, Moment, Verdict};
 use serde_json::{Map, Value, json};
@@ -23,41 +23,67 @@ pub const AGENT: Agent = Agent {
     write,
     refuse: form::refuse,
     settings: Some(&Settings {
-        files: &[SettingsFile {
-            variable: Some("CLAUDE_CONFIG_DIR"),
-            folder: ".claude",
-            name: "settings.json",
-            by_agent: false,
-            install: |text, binary| SETTINGS.install(text, binary),
-            remove: |text| SETTINGS.remove(text),
+        files: &[FILE],
+        project: &[SettingsFile {
+            install: |text, binary| IN_PROJECT.install(text, binary),
+            remove: |text| IN_PROJECT.remove(text),
+            ..FILE.in_project(".claude", "settings.json")
         }],
+        project_needs: "",
+        managed: Some(&Managed {
+            file: "/etc/claude-code/managed-settings.json",
+            on_macos: "/Library/Application Support/ClaudeCode/managed-settings.json",
+            text: |binary| alone(&SETTINGS, "", binary),
+            note: "a user's `disableAllHooks` does not reach it; with `\"allowManagedHooksOnly\": true` beside it no other hook runs",
+            shuts_out: |text| is_true(text, "allowManagedHooksOnly"),
+        }),
         folders: &[".claude"],
         programs: &["claude"],
-        afterwards: "",
+        afterwards: "sessions that run already may do without the hook: start them again",
         switches: &[Switch {
             file: "settings.json",
+            in_project: &[".claude/settings.json", ".claude/settings.local.json"],
             is_off: |text| is_true(text, "disableAllHooks"),
             name: "\"disableAllHooks\": true",
         }],
+        folder_trust: None,
         trust: None,
     }),
     limits: &LIMITS,
 };
 
+/// The user's file.
+const FILE: SettingsFile = SettingsFile {
+    variable: Some("CLAUDE_CONFIG_DIR"),
+    folder: ".claude",
+    name: "settings.json",
+    by_agent: false,
+    install: |text, binary| SETTINGS.install(text, binary),
+    remove: |text| SETTINGS.remove(text),
+};
+
 /// What the client lets a hook say.
-const SAYS: [Line; 8] = [
+const SAYS: [Line; 9] = [
+    Line {
+        before: "2.0.10",
+        ..Line::of(
+            Moment::BeforeTool,
+            Abilities { advise: false, ..Abilities::DENY_ASK_ADVISE },
+            "the changelog has `updatedInput` since 2.0.10",
+        )
+    },
     Line {
         before: "2.1.9",
         ..Line::of(
             Moment::BeforeTool,
-            Abilities { advise: false, ..Abilities::DENY_ASK_ADVISE },
+            Abilities { advise: false, rewrite: true, ..Abilities::DENY_ASK_ADVISE },
             "case pre-context with 2.1.329; the changelog has it since 2.1.9",
         )
     },
     Line::of(
         Moment::BeforeTool,
-        Abilities::DENY_ASK_ADVISE,
-        "cases pre-deny-json, pre-ask-default, pre-context with 2.1.329",
+        Abilities { rewrite: true, ..Abilities::DENY_ASK_ADVISE },
+        "cases pre-deny-json, pre-ask-default, pre-context, pre-modify-nodecision with 2.1.329",
     ),
     // A person is being asked already.
     Line::of(
@@ -72,19 +98,26 @@ const SAYS: [Line; 8] = [
     },
     Line::of(Moment::AfterTool, Abilities::ADVISE, "cases post-context, fail-cmd-context with 2.1.329"),
     Line::of(Moment::SessionStart, Abilities::ADVISE, "case session-context with 2.1.329"),
-    Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
+    Line::of(Moment::Stop, Abilities::DENY, "case stop-block with 2.1.329"),
 ];
 
-const LIMITS: [Limit; 3] = [
+const LIMITS: [Limit; 4] = [
     Limit {
+        extent: Extent::IfSwitched,
+        what: "everything, in a project with `disableAllHooks` in its `.claude/settings.json` or `settings.local.json`: a cloned repository can bring that, and then the user's hooks are silent too",
+        instead: "`reflex doctor` in the project names it; what `reflex emit --scope managed` prints holds all the same",
+    },
+    Limit {
+        extent: Extent::IfSwitched,
         what: "`--bare`, `--safe-mode` and `--setting-sources project` skip a user's hooks without a word",
         instead: "put the same entry into the managed settings",
     },
     Limit {
+        extent: Extent::Some(&[Surface::Read]),
         what: "files mentioned with `@` in a prompt are read without a tool call",
         instead: "deny rules of the client",
     },
-    Limit { what: "what a tool does after it has started", instead: "the client's sandbox" },
+    Limit { extent: Extent::Beyond, what: "what a tool does after it has started", instead: "the client's sandbox" },
 ];
 
 /// Seconds that the client waits for the hook: a person may have to answer in that time.
@@ -92,7 +125,7 @@ const TIMEOUT: u32 = 300;
 
 /// The client's `settings.json`.
 pub(crate) const SETTINGS: HookFile = HookFile {
-    events: &["PreToolUse", "PostToolUse", "PostToolUseFailure"],
+    events: &["PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop"],
     handler: |binary, event| {
         let mut handler = json!({
             "type": "command", "command": binary, "args": ["hook", "--agent", "claude", "--event", event],
@@ -108,6 +141,20 @@ pub(crate) const SETTINGS: HookFile = HookFile {
     beside: &[],
     comments: true,
     own: false,
+};
+
+/// The same in a project. Other agents run the hooks of that file too and read no `args`, so all of it is one line.
+const IN_PROJECT: HookFile = HookFile {
+    handler: |binary, event| {
+        let mut handler = (SETTINGS.handler)(binary, event);
+        if let Some(handler) = handler.as_object_mut() {
+            handler.remove("args");
+            let line = format!("{} hook --agent claude --event {event}", quoted(binary));
+            handler.insert("command".into(), line.into());
+        }
+        handler
+    },
+    ..SETTINGS
 };
 
 /// Its tools, those of older clients included.
@@ -182,6 +229,7 @@ pub(crate) const FORM: Form = Form {
     output: "tool_response",
     role: "agent_type",
     subagent: "agent_id",
+    call: "tool_use_id",
     events: &EVENTS,
     actions: |_, tool, input| {
         let input = input.as_object().ok_or_else(|| BadEvent::of("tool_input", "is not an object"))?;
@@ -206,9 +254,15 @@ pub(crate) fn action(tool: &str, input: &Map<String, Value>) -> Result<Action, B
     Ok(known.or_else(|| tools::mcp_named(tool, input)).unwrap_or_else(|| tools::other(input)))
 }
 
-fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
-    let Delivery::Say { decision, reason } = delivery;
+fn write(event: &Event, verdict: &Verdict, delivery: &Delivery) -> Reply {
+    if let Delivery::Replace { arguments, reason } = delivery {
+        return form::print(&form::replaced(arguments, reason));
+    }
+    let (decision, reason) = delivery.said();
     match (event.moment, decision) {
+        (Moment::Stop, Decision::Deny) => form::kept_at_work(reason),
+        // With status 2 only the reason would be heard.
+        (Moment::BeforeTool, Decision::Deny) if verdict.ends_turn => form::print(&form::ended(reason)),
         (moment, Decision::Deny) => form::refuse(&event.word, moment, reason),
         (Moment::BeforeTool, Decision::Ask) => form::print(&form::decided("ask", reason)),
         (_, Decision::Pass) if !reason.is_empty() && AGENT.abilities(event).advise => form::advised(event, reason),

@@ -5,9 +5,9 @@
 
 use crate::form::{self, Form};
 use crate::json::BadEvent;
-use crate::settings::{HookFile, Settings, SettingsFile, Switch, guarded_line, quoted};
+use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch, guarded_line, quoted};
 use crate::tools::{self, Tool};
-use crate::{Abilities, Agent, Delivery, Limit, Line, Payload, Reply, trust};
+use crate::{Abilities, Agent, Delivery, Extent, Limit, Line, Payload, Reply, Surface, trust};
 use reflex_engine::shell::Language;
 use reflex_engine::{Action, AgentPath, Decision, Event, Flavour, Moment, Verdict};
 use serde_json::{Map, Value, json};
@@ -27,14 +27,7 @@ pub const AGENT: Agent = Agent {
     refuse: form::refuse,
     settings: Some(&Settings {
         files: &[
-            SettingsFile {
-                variable: Some("CODEX_HOME"),
-                folder: ".codex",
-                name: "hooks.json",
-                by_agent: false,
-                install: |text, binary| SETTINGS.install(text, binary),
-                remove: |text| SETTINGS.remove(text),
-            },
+            FILE,
             // What is trusted; a line about a hook that is gone does nothing.
             SettingsFile {
                 variable: Some("CODEX_HOME"),
@@ -45,22 +38,47 @@ pub const AGENT: Agent = Agent {
                 remove: |text| Ok(Some(text.to_owned())),
             },
         ],
+        project: &[FILE.in_project(".codex", "hooks.json")],
+        project_needs: "Codex runs a project's hooks only in a project that it trusts, and only once you have trusted them: start `codex` there, then /hooks",
+        managed: Some(&Managed {
+            file: "/etc/codex/requirements.toml",
+            on_macos: "",
+            text: requirements,
+            note: "it needs no trust, and its `hooks = true` wins over a user's `hooks = false`",
+            shuts_out: |_| false,
+        }),
         folders: &[".codex"],
         programs: &["codex"],
         afterwards: "sessions that run already do not have the hook; `/hooks` in Codex shows it",
-        switches: &[Switch { file: "config.toml", is_off: hooks_are_off, name: "[features] hooks = false" }],
+        switches: &[Switch {
+            file: "config.toml",
+            in_project: &[],
+            is_off: hooks_are_off,
+            name: "[features] hooks = false",
+        }],
+        folder_trust: None,
         trust: Some(&trust::CODEX),
     }),
     limits: &LIMITS,
 };
 
+/// The user's file.
+const FILE: SettingsFile = SettingsFile {
+    variable: Some("CODEX_HOME"),
+    folder: ".codex",
+    name: "hooks.json",
+    by_agent: false,
+    install: |text, binary| SETTINGS.install(text, binary),
+    remove: |text| SETTINGS.remove(text),
+};
+
 /// What the client lets a hook say.
-const SAYS: [Line; 5] = [
+const SAYS: [Line; 6] = [
     // `ask` is not known there, and an answer that is not known lets the call run (case pre-ask).
     Line::of(
         Moment::BeforeTool,
-        Abilities::DENY_ADVISE,
-        "cases pre-deny-json, pre-deny-exit2, pre-context, patch-deny, mcp-deny with 0.169.0",
+        Abilities { rewrite: true, ..Abilities::DENY_ADVISE },
+        "cases pre-deny-json, pre-deny-exit2, pre-context, patch-deny, mcp-deny, pre-modify-allow with 0.169.0",
     ),
     Line::of(
         Moment::PermissionRequest,
@@ -71,19 +89,27 @@ const SAYS: [Line; 5] = [
     Line::of(Moment::Prompt, Abilities::DENY_ADVISE, "cases prompt-block-json, prompt-context with 0.169.0"),
     Line::of(Moment::AfterTool, Abilities::ADVISE, "case post-context with 0.169.0"),
     Line::of(Moment::SessionStart, Abilities::ADVISE, "case session-context with 0.169.0"),
+    Line::of(Moment::Stop, Abilities::DENY, "case stop-block with 0.169.0"),
 ];
 
 const LIMITS: [Limit; 4] = [
     Limit {
+        extent: Extent::Some(&[Surface::Shell]),
         what: "`write_stdin`: what is typed into a program that a call has started",
         instead: "a shell that is started to be typed into is refused; an interpreter such as `python3` is not yet",
     },
-    Limit { what: "the hosted web search, which runs at the provider", instead: "switch it off in config.toml" },
     Limit {
+        extent: Extent::All(&[Surface::Web]),
+        what: "the hosted web search, which runs at the provider",
+        instead: "switch it off in config.toml",
+    },
+    Limit {
+        extent: Extent::IfSwitched,
         what: "everything, while the hook is not trusted; `codex exec` says nothing about it",
         instead: "`reflex doctor`, or `/hooks` in Codex",
     },
     Limit {
+        extent: Extent::IfSwitched,
         what: "everything, with `[features] hooks = false`",
         instead: "pin `hooks = true` in /etc/codex/requirements.toml",
     },
@@ -94,7 +120,7 @@ const TIMEOUT: u32 = 300;
 
 /// The client's `hooks.json`. It takes no key beside `description` and `hooks`, no comment and no trailing comma.
 pub(crate) const SETTINGS: HookFile = HookFile {
-    events: &["PreToolUse", "PostToolUse"],
+    events: &["PreToolUse", "PostToolUse", "Stop"],
     handler: |binary, event| {
         let arguments = format!("hook --agent codex --event {event}");
         // After a tool a failure of the hook would take the place of the tool's output.
@@ -110,6 +136,20 @@ pub(crate) const SETTINGS: HookFile = HookFile {
     comments: false,
     own: false,
 };
+
+/// The hook in the words of the administrator's file, which is TOML. A JSON text is one of TOML too.
+fn requirements(binary: &str) -> String {
+    let folder = binary.rsplit_once('/').map_or("/", |(folder, _)| folder);
+    let mut text = format!("[features]\nhooks = true\n\n[hooks]\nmanaged_dir = {}\n", json!(folder));
+    for event in SETTINGS.events {
+        let handler = (SETTINGS.handler)(binary, event);
+        let command = handler.get("command").map(Value::to_string).unwrap_or_default();
+        text.push_str(&format!(
+            "\n[[hooks.{event}]]\nmatcher = \"*\"\n[[hooks.{event}.hooks]]\ntype = \"command\"\ncommand = {command}\ntimeout = {TIMEOUT}\n"
+        ));
+    }
+    text
+}
 
 /// `hooks = false` below `[features]`, or `features.hooks = false`.
 fn hooks_are_off(text: &str) -> bool {
@@ -154,6 +194,7 @@ const FORM: Form = Form {
     output: "tool_response",
     role: "agent_type",
     subagent: "agent_id",
+    call: "tool_use_id",
     events: &EVENTS,
     actions,
 };
@@ -198,11 +239,25 @@ fn patch(input: &Map<String, Value>) -> Result<Vec<Action>, BadEvent> {
 }
 
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
-    let Delivery::Say { decision, reason } = delivery;
+    if let Delivery::Replace { arguments, reason } = delivery {
+        return replaced(arguments, reason);
+    }
+    let (decision, reason) = delivery.said();
     match (event.moment, decision) {
+        (Moment::Stop, Decision::Deny) => form::kept_at_work(reason),
         (moment, Decision::Deny) => form::refuse(&event.word, moment, reason),
         (_, Decision::Pass) if !reason.is_empty() && AGENT.abilities(event).advise => form::advised(event, reason),
         // A question never comes here before a tool: it was made a refusal. A person is asked at a permission request.
         (_, Decision::Ask | Decision::Pass) => Reply::default(),
     }
+}
+
+/// This client takes other arguments only beside an `allow`. It is none for its sandbox: what the call may touch is
+/// decided there as before (client case `modify`).
+fn replaced(arguments: &Value, reason: &str) -> Reply {
+    let mut output = form::replaced(arguments, reason);
+    if let Some(said) = output.get_mut("hookSpecificOutput").and_then(Value::as_object_mut) {
+        said.insert("permissionDecision".into(), "allow".into());
+    }
+    form::print(&output)
 }

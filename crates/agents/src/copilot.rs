@@ -5,9 +5,9 @@
 
 use crate::form::{self, Form};
 use crate::json::{BadEvent, object, optional};
-use crate::settings::{HookFile, Settings, SettingsFile, Switch, is_true};
+use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch, alone, is_true};
 use crate::tools::{self, Tool};
-use crate::{Abilities, Agent, Ask, Delivery, Limit, Line, Payload, Reply};
+use crate::{Abilities, Agent, Ask, Delivery, Extent, Limit, Line, Payload, Reply};
 use reflex_engine::shell::Language;
 use reflex_engine::{Action, Decision, Event, Moment, Verdict};
 use serde_json::{Value, json};
@@ -26,32 +26,47 @@ pub const AGENT: Agent = Agent {
     write,
     refuse,
     settings: Some(&Settings {
-        files: &[SettingsFile {
-            variable: Some("COPILOT_HOME"),
-            folder: ".copilot",
-            name: "hooks/reflex.json",
-            by_agent: false,
-            install: |text, binary| SETTINGS.install(text, binary),
-            remove: |text| SETTINGS.remove(text),
-        }],
+        files: &[FILE],
+        project: &[FILE.in_project(".github", "hooks/reflex.json")],
+        project_needs: "Copilot CLI runs a project's hooks only in a folder that it trusts, and with `-p` only if GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS is `true`; else it leaves them out without a word. The user's hooks run everywhere",
+        managed: Some(&Managed {
+            file: "/etc/github-copilot/policy.d/reflex.json",
+            on_macos: "",
+            text: |binary| alone(&SETTINGS, "", binary),
+            note: "it runs in folders that are not trusted too, and `disableAllHooks` does not reach it",
+            shuts_out: |_| false,
+        }),
         folders: &[".copilot"],
         programs: &["copilot"],
-        afterwards: "",
+        afterwards: "sessions that run already may do without the hook: start them again",
         switches: &[
             Switch {
                 file: "hooks/reflex.json",
+                in_project: &[],
                 is_off: |text| is_true(text, "disableAllHooks"),
                 name: "\"disableAllHooks\": true",
             },
             Switch {
                 file: "settings.json",
+                in_project: &[],
                 is_off: |text| is_true(text, "disableAllHooks"),
                 name: "\"disableAllHooks\": true",
             },
         ],
+        folder_trust: None,
         trust: None,
     }),
     limits: &LIMITS,
+};
+
+/// The user's file.
+const FILE: SettingsFile = SettingsFile {
+    variable: Some("COPILOT_HOME"),
+    folder: ".copilot",
+    name: "hooks/reflex.json",
+    by_agent: false,
+    install: |text, binary| SETTINGS.install(text, binary),
+    remove: |text| SETTINGS.remove(text),
 };
 
 /// What the client lets a hook say.
@@ -70,8 +85,8 @@ const SAYS: [Line; 8] = [
     },
     Line::of(
         Moment::BeforeTool,
-        Abilities::DENY_ASK_ADVISE,
-        "cases deny-json-plus-exit2, pre-ask, pre-context, create-deny, mcp-deny, pascal-deny, pascal-ask with 1.0.102",
+        Abilities { rewrite: true, ..Abilities::DENY_ASK_ADVISE },
+        "cases deny-json-plus-exit2, pre-ask, pre-context, create-deny, mcp-deny, pascal-deny, pascal-ask, pre-modify-nodecision, pascal-modify with 1.0.102",
     ),
     Line::of(
         Moment::PermissionRequest,
@@ -82,15 +97,17 @@ const SAYS: [Line; 8] = [
     Line::of(Moment::Prompt, Abilities::DENY_ADVISE, "cases prompt-block, prompt-context with 1.0.102"),
     Line::of(Moment::AfterTool, Abilities::ADVISE, "case post-context with 1.0.102"),
     Line::of(Moment::SessionStart, Abilities::ADVISE, "case session-context with 1.0.102"),
-    Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
+    Line::of(Moment::Stop, Abilities::DENY, "case stop-block with 1.0.102"),
 ];
 
 const LIMITS: [Limit; 2] = [
     Limit {
+        extent: Extent::Beyond,
         what: "a hook that takes longer than its timeout lets the call run",
         instead: "Reflex gives up after two seconds and refuses",
     },
     Limit {
+        extent: Extent::Beyond,
         what: "hooks of a project in a folder that is not trusted, and of every project with `-p`",
         instead: "`reflex init` writes the user's hooks, which run everywhere",
     },
@@ -101,7 +118,7 @@ const TIMEOUT: u32 = 300;
 
 /// A file of the guard's own among the user's hooks. A binary that is missing or ends with an error refuses by itself.
 pub(crate) const SETTINGS: HookFile = HookFile {
-    events: &["preToolUse", "postToolUse", "postToolUseFailure"],
+    events: &["preToolUse", "postToolUse", "postToolUseFailure", "agentStop"],
     handler: |binary, event| {
         json!({
             "type": "command", "exec": binary, "args": ["hook", "--agent", "copilot", "--event", event],
@@ -158,6 +175,7 @@ const CAMEL: Form = Form {
     output: "toolResult",
     role: "agentType",
     subagent: "agentId",
+    call: "toolCallId",
     events: &EVENTS,
     actions,
 };
@@ -171,6 +189,7 @@ const PASCAL: Form = Form {
     output: "tool_result",
     role: "agent_type",
     subagent: "agent_id",
+    call: "toolCallId",
     events: &PASCAL_EVENTS,
     actions,
 };
@@ -227,7 +246,8 @@ fn is_caller(payload: &Payload<'_>) -> bool {
 fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
     let version = (payload.variable)("COPILOT_CLI_BINARY_VERSION");
     if payload.has(PASCAL.event) && !payload.has(CAMEL.session) {
-        return Ok(Event { version, ..PASCAL.read(payload)? });
+        let event = PASCAL.read(payload)?;
+        return Ok(Event { version, call: moment_of(payload), ..event });
     }
     // Notifications carry the other dialect's word; only requests for permission carry their own. The payload's dialect
     // is the one to answer in, whatever the command line says.
@@ -249,7 +269,21 @@ fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
         let (server, tool, arguments) = (server.into(), event.tool.clone(), arguments.clone());
         event.actions = vec![Action::McpCall { server, tool, arguments }];
     }
-    Ok(Event { version, ..event })
+    Ok(Event { version, call: moment_of(payload), ..event })
+}
+
+/// The call's name for who asks whether two hooks were asked about the same one: this client gives it none, but tells all
+/// of them the same time. The one dialect writes it as milliseconds, the other as a date; within a minute both end alike.
+fn moment_of(payload: &Payload<'_>) -> String {
+    const MINUTE: u64 = 60_000;
+    match payload.fields.get("timestamp") {
+        Some(Value::Number(time)) => time.as_u64().map(|time| format!("{:05}", time % MINUTE)).unwrap_or_default(),
+        Some(Value::String(date)) => {
+            let seconds = date.trim_end_matches('Z').rsplit(':').next().unwrap_or("");
+            seconds.replace('.', "")
+        }
+        _ => String::new(),
+    }
 }
 
 /// The word of a payload that names none, on a command line that names none.
@@ -292,8 +326,12 @@ fn actions(_event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, Bad
 }
 
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
-    let Delivery::Say { decision, reason } = delivery;
+    if let Delivery::Replace { arguments, reason } = delivery {
+        return form::print(&replaced(&event.word, arguments, reason));
+    }
+    let (decision, reason) = delivery.said();
     match (event.moment, decision) {
+        (Moment::Stop, Decision::Deny) => form::kept_at_work(reason),
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
         (Moment::BeforeTool, Decision::Ask) => form::print(&decided(&event.word, "ask", reason)),
         (_, Decision::Pass) if !reason.is_empty() && AGENT.abilities(event).advise => advised(event, reason),
@@ -310,6 +348,14 @@ fn decided(word: &str, decision: &str, reason: &str) -> Value {
         form::decided(decision, reason)
     } else {
         json!({"permissionDecision": decision, "permissionDecisionReason": reason})
+    }
+}
+
+fn replaced(word: &str, arguments: &Value, reason: &str) -> Value {
+    if is_pascal(word) {
+        form::replaced(arguments, reason)
+    } else {
+        json!({"modifiedArgs": arguments, "additionalContext": reason})
     }
 }
 

@@ -7,9 +7,9 @@
 use crate::form::{self, Form};
 use crate::gemini::in_folder_of;
 use crate::json::{BadEvent, object, optional, required};
-use crate::settings::{HookFile, Settings, SettingsFile, guarded_line};
+use crate::settings::{HookFile, Managed, Settings, SettingsFile, alone, guarded_line, quoted};
 use crate::tools::{self, Tool};
-use crate::{Abilities, Agent, Ask, Delivery, Limit, Line, Payload, Reply, codex};
+use crate::{Abilities, Agent, Ask, Delivery, Extent, Limit, Line, Payload, Reply, Surface, codex};
 use reflex_engine::{Action, AgentPath, Decision, Event, Moment, Outcome, Verdict};
 use serde_json::{Map, Value, json};
 
@@ -24,27 +24,45 @@ pub const AGENT: Agent = Agent {
     },
     runs_hooks_of: &["claude"],
     read,
-    moment: |word| FORM.known(word).unwrap_or(Moment::BeforeTool),
+    moment: known_moment,
     says: &SAYS,
     write,
     refuse,
     settings: Some(&Settings {
-        files: &[SettingsFile {
-            variable: None,
-            folder: ".cursor",
-            name: "hooks.json",
-            by_agent: false,
-            install: |text, binary| SETTINGS.install(text, binary),
-            remove: |text| SETTINGS.remove(text),
-        }],
+        files: &[FILE],
+        project: &[FILE.in_project(".cursor", "hooks.json")],
+        project_needs: "Cursor runs a project's hooks only in a workspace that it trusts; restart it",
+        managed: Some(&Managed {
+            file: "/etc/cursor/hooks.json",
+            on_macos: "/Library/Application Support/Cursor/hooks.json",
+            text: |binary| alone(&SETTINGS, "", binary),
+            note: "from the documents",
+            shuts_out: |_| false,
+        }),
         folders: &[".cursor"],
         programs: &["cursor", "cursor-agent"],
         afterwards: "restart Cursor; Settings, Hooks shows whether it has read the file",
         switches: &[],
+        folder_trust: None,
         trust: None,
     }),
     limits: &LIMITS,
 };
+
+/// The user's file.
+const FILE: SettingsFile = SettingsFile {
+    variable: None,
+    folder: ".cursor",
+    name: "hooks.json",
+    by_agent: false,
+    install: |text, binary| SETTINGS.install(text, binary),
+    remove: |text| SETTINGS.remove(text),
+};
+
+/// An event that is not known may be one that comes before a tool.
+fn known_moment(word: &str) -> Moment {
+    FORM.known(word).unwrap_or(Moment::BeforeTool)
+}
 
 /// What its documents let a hook say.
 const SAYS: [Line; 6] = [
@@ -78,20 +96,29 @@ const SAYS: [Line; 6] = [
     Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
 ];
 
-const LIMITS: [Limit; 4] = [
+const LIMITS: [Limit; 5] = [
     Limit {
+        extent: Extent::All(&[Surface::Subagent]),
+        what: "whether the calls of its subagents come to a hook: none was ever recorded",
+        instead: "`reflex status` once a subagent has worked: it says PROVEN if one came",
+    },
+    Limit {
+        extent: Extent::All(&[Surface::Headless]),
         what: "no client was driven here: what is said of Cursor is from its documents",
         instead: "`reflex verify`, and a look at Settings, Hooks",
     },
     Limit {
+        extent: Extent::Some(&[Surface::Read]),
         what: "a file is read before `beforeReadFile` is asked; what is held back is its way to the model",
         instead: "nothing is needed: reading changes nothing",
     },
     Limit {
+        extent: Extent::Beyond,
         what: "hooks of a project in a workspace that is not trusted",
         instead: "`reflex init` writes the user's hooks, which run everywhere",
     },
     Limit {
+        extent: Extent::Beyond,
         what: "`failClosed` is known since 2.x; an older Cursor lets a call run when a hook takes too long",
         instead: "update; Reflex gives up after two seconds and refuses",
     },
@@ -106,8 +133,21 @@ const OTHER_TOOLS: &str = "^(?!(Shell|Read)$|MCP:)";
 
 /// The client's `hooks.json`.
 pub(crate) const SETTINGS: HookFile = HookFile {
-    events: &["preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "beforeTabFileRead"],
+    events: &[
+        "preToolUse",
+        "beforeShellExecution",
+        "beforeMCPExecution",
+        "beforeReadFile",
+        "beforeTabFileRead",
+        "postToolUse",
+        "postToolUseFailure",
+    ],
     handler: |binary, event| {
+        if known_moment(event) == Moment::AfterTool {
+            // There is nothing left to refuse.
+            let command = format!("{} hook --agent cursor --event {event}", quoted(binary));
+            return json!({"command": command, "timeout": TIMEOUT});
+        }
         let command = guarded_line(binary, &format!("hook --agent cursor --event {event}"));
         let mut handler = json!({"command": command, "timeout": TIMEOUT, "failClosed": true});
         if let (Some(handler), "preToolUse") = (handler.as_object_mut(), event) {
@@ -155,6 +195,7 @@ const FORM: Form = Form {
     output: "tool_output",
     role: "subagent_type",
     subagent: "subagent_id",
+    call: "tool_use_id",
     events: &EVENTS,
     actions,
 };
@@ -203,7 +244,7 @@ fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
 fn placed(payload: &Payload<'_>, event: &mut Event) {
     let roots = payload.fields.get("workspace_roots").and_then(Value::as_array);
     let roots: Vec<&str> = roots.into_iter().flatten().filter_map(Value::as_str).collect();
-    let holds = |root: &&&str| reflex_engine::is_below(&event.cwd, root);
+    let holds = |root: &&&str| reflex_engine::is_within(&event.cwd, root);
     let Some(root) = roots.iter().find(holds).or(roots.first()) else { return };
     event.workspace = (*root).to_owned();
     // Hooks of the user run in the client's own folder, so that an empty one must not be taken for where we are.
@@ -275,7 +316,7 @@ fn actions(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadE
 }
 
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
-    let Delivery::Say { decision, reason } = delivery;
+    let (decision, reason) = delivery.said();
     match (event.moment, decision) {
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
         (Moment::BeforeTool, Decision::Ask) => decided("ask", reason),

@@ -1,7 +1,8 @@
 //! What is done with a verdict now, given what the agent lets a hook say. What cannot be said is said more strictly.
 
-use crate::{Abilities, Ask};
-use reflex_engine::{Decision, Verdict, way_on};
+use crate::{Abilities, Agent, Ask, Payload};
+use reflex_engine::{Decision, Event, Verdict, way_on};
+use serde_json::Value;
 
 /// What is said to the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,20 +15,47 @@ pub enum Delivery {
         /// Why: the reasons of the verdict, or its advice if the call may run.
         reason: String,
     },
+    /// Another call runs in place of this one. It is no approval: the agent's own permissions are asked about it.
+    Replace {
+        /// Its arguments, all of them.
+        arguments: Value,
+        /// Why.
+        reason: String,
+    },
 }
 
-/// Fits a verdict to the agent's abilities: never looser than the verdict.
-pub fn deliver(event: &reflex_engine::Event, verdict: &Verdict, abilities: Abilities) -> Delivery {
-    let asked = verdict.decision == Decision::Ask;
+impl Delivery {
+    /// What is said by who can only decide: another call in place of this one is a refusal of this one.
+    pub fn said(&self) -> (Decision, &str) {
+        match self {
+            Delivery::Say { decision, reason } => (*decision, reason),
+            Delivery::Replace { reason, .. } => (Decision::Deny, reason),
+        }
+    }
+}
+
+impl Agent {
+    /// Fits a verdict to what this agent lets a hook say about this payload: never looser than the verdict.
+    pub fn deliver(&self, payload: &Payload<'_>, event: &Event, verdict: &Verdict) -> Delivery {
+        let abilities = self.abilities(event);
+        let rewrite = verdict.rewrite.as_ref().filter(|_| abilities.rewrite);
+        match rewrite.and_then(|rewrite| self.replaced(payload, event, rewrite)) {
+            Some(arguments) => Delivery::Replace { arguments, reason: replacement(verdict) },
+            None => deliver(event, verdict, abilities),
+        }
+    }
+}
+
+/// Fits a verdict to the agent's abilities where no other call can be put in place of this one: never looser than the
+/// verdict.
+pub fn deliver(event: &Event, verdict: &Verdict, abilities: Abilities) -> Delivery {
+    // What holds for the call as it is, where none can be put in its place.
+    let least = if verdict.rewrite.is_some() { Decision::Ask } else { Decision::Pass };
+    let decided = verdict.decision.max(least);
     // A yes in the agent's own dialogue would hide what stands behind it.
-    let unasked = asked && (abilities.ask == Ask::Never || verdict.behind.is_some());
-    let unrewritten = verdict.rewrite.is_some() && !abilities.rewrite;
-    let decision = if unasked || unrewritten { Decision::Deny } else { verdict.decision };
-    let mut sentences = if decision == Decision::Pass { verdict.advice.clone() } else { verdict.reasons.clone() };
-    sentences.truncate(MOST_REASONS);
-    let last = sentences.len().saturating_sub(1);
-    sentences.iter_mut().take(last).for_each(|sentence| sentence.truncate(sentence.trim_end_matches('.').len()));
-    let mut reason = sentences.join("; ");
+    let unasked = decided == Decision::Ask && (abilities.ask == Ask::Never || verdict.behind.is_some());
+    let decision = if unasked { Decision::Deny } else { decided };
+    let mut reason = joined(if decision == Decision::Pass { &verdict.advice } else { &verdict.reasons });
     if unasked && abilities.ask == Ask::Never {
         reason.push_str(" This agent cannot ask here, so it is refused: ask the person in your answer.");
     }
@@ -38,27 +66,44 @@ pub fn deliver(event: &reflex_engine::Event, verdict: &Verdict, abilities: Abili
     Delivery::Say { decision, reason }
 }
 
+/// The agent has to know that what runs is not what it wrote.
+fn replacement(verdict: &Verdict) -> String {
+    let bare = |reason: &String| {
+        let begins = ["Blocked: ", "Needs approval: "];
+        begins.iter().find_map(|begin| reason.strip_prefix(begin)).unwrap_or(reason).to_owned()
+    };
+    let reasons: Vec<String> = verdict.reasons.iter().map(bare).collect();
+    format!("Warning: this call was changed before it ran. {}", joined(&reasons))
+}
+
+fn joined(sentences: &[String]) -> String {
+    let mut sentences: Vec<&str> = sentences.iter().take(MOST_REASONS).map(String::as_str).collect();
+    let last = sentences.len().saturating_sub(1);
+    sentences.iter_mut().take(last).for_each(|sentence| *sentence = sentence.trim_end_matches('.'));
+    sentences.join("; ")
+}
+
 /// An agent reads the strictest few.
 const MOST_REASONS: usize = 3;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reflex_engine::{Event, Rewrite};
+    use reflex_engine::Rewrite;
 
     #[test]
     fn what_cannot_be_said_is_said_more_strictly() {
         let rewrite = Some(Rewrite { fields: vec![("command".into(), "ls".into())] });
         for decision in [Decision::Pass, Decision::Ask, Decision::Deny] {
             for ask in [Ask::Native, Ask::Never] {
-                for (rewrite, can_rewrite) in [(None, false), (rewrite.clone(), false), (rewrite.clone(), true)] {
+                for rewrite in [None, rewrite.clone()] {
                     let verdict = Verdict { decision, rewrite: rewrite.clone(), ..Verdict::default() };
-                    let abilities = Abilities { deny: true, ask, advise: true, rewrite: can_rewrite };
-                    let Delivery::Say { decision: said, .. } = deliver(&Event::default(), &verdict, abilities);
+                    let abilities = Abilities { deny: true, ask, advise: true, rewrite: true };
+                    let delivery = deliver(&Event::default(), &verdict, abilities);
+                    let (said, _) = delivery.said();
                     assert!(said >= decision, "{decision:?} was said as {said:?}");
-                    let unsayable =
-                        (decision == Decision::Ask && ask == Ask::Never) || (rewrite.is_some() && !can_rewrite);
-                    assert_eq!(said == Decision::Deny, unsayable || decision == Decision::Deny);
+                    assert!(rewrite.is_none() || said >= Decision::Ask);
+                    assert!(ask == Ask::Native || said != Decision::Ask);
                 }
             }
         }

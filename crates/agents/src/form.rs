@@ -23,6 +23,8 @@ pub(crate) struct Form {
     pub(crate) role: &'static str,
     /// The key of the subagent.
     pub(crate) subagent: &'static str,
+    /// The key of the call's own name.
+    pub(crate) call: &'static str,
     /// The words for events.
     pub(crate) events: &'static [(&'static str, Moment)],
     /// What a tool does with its arguments. The event has its folder already.
@@ -58,6 +60,8 @@ impl Form {
             cwd: optional(fields, "cwd")?.unwrap_or("").into(),
             moment,
             tool: optional(fields, self.tool)?.unwrap_or("").into(),
+            call: optional(fields, self.call)?.unwrap_or("").into(),
+            goes_on: fields.get("stop_hook_active").and_then(Value::as_bool).unwrap_or(false),
             ..Event::default()
         };
         match moment {
@@ -156,6 +160,32 @@ pub(crate) fn advised(event: &Event, reason: &str) -> Reply {
         }));
     }
     print(&json!({"hookSpecificOutput": {"hookEventName": event.word, "additionalContext": reason}}))
+}
+
+/// Another call in place of this one, with words about it for the person and the model. There is no decision in it: the
+/// client asks its own permissions about the new call.
+pub(crate) fn replaced(arguments: &Value, reason: &str) -> Value {
+    json!({
+        "systemMessage": reason,
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse", "updatedInput": arguments, "additionalContext": reason,
+        },
+    })
+}
+
+/// A refusal after which the turn ends.
+pub(crate) fn ended(reason: &str) -> Value {
+    let mut answer = decided("deny", reason);
+    if let Some(answer) = answer.as_object_mut() {
+        answer.insert("continue".into(), false.into());
+        answer.insert("stopReason".into(), reason.into());
+    }
+    answer
+}
+
+/// Keeps an agent at work that would stop. Only a judgement does: who cannot judge lets it stop.
+pub(crate) fn kept_at_work(reason: &str) -> Reply {
+    print(&json!({"decision": "block", "reason": reason}))
 }
 
 /// The refusal at each moment at which one is honoured.

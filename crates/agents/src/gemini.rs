@@ -2,9 +2,11 @@
 
 use crate::form::{self, Form};
 use crate::json::BadEvent;
-use crate::settings::{HookFile, Settings, SettingsFile, Switch, guarded_line, quoted};
+use crate::settings::{
+    FolderTrust, HookFile, Managed, Settings, SettingsFile, Switch, alone, guarded_line, quoted, value,
+};
 use crate::tools::{self, Tool};
-use crate::{Abilities, Agent, Delivery, Limit, Line, Payload, Reply, codex};
+use crate::{Abilities, Agent, Delivery, Extent, Limit, Line, Payload, Reply, codex};
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::CstRootNode;
 use reflex_engine::{Action, Decision, Event, Moment, Verdict};
@@ -24,22 +26,26 @@ pub const AGENT: Agent = Agent {
     write,
     refuse,
     settings: Some(&Settings {
-        files: &[SettingsFile {
-            variable: None,
-            folder: ".gemini",
-            name: "settings.json",
-            by_agent: false,
-            install: |text, binary| SETTINGS.install(text, binary),
-            remove: |text| SETTINGS.remove(text),
-        }],
+        files: &[FILE],
+        project: &[FILE.in_project(".gemini", "settings.json")],
+        project_needs: "Gemini CLI runs hooks only in folders that it trusts: start it there once and say yes",
+        managed: Some(&Managed {
+            file: "/etc/gemini-cli/settings.json",
+            on_macos: "/Library/Application Support/GeminiCli/settings.json",
+            text: |binary| alone(&SETTINGS, "{\n  \"hooksConfig\": {\n    \"enabled\": true\n  }\n}\n", binary),
+            note: "its `enabled: true` wins over a project's `false`; in a folder that is not trusted the client leaves these hooks out too",
+            shuts_out: |_| false,
+        }),
         folders: &[".gemini"],
         programs: &["gemini"],
         afterwards: "hooks run only in folders that Gemini CLI trusts: start it there once and say yes, for in any other folder it runs none and says nothing; sessions that run already do not have the hook",
         switches: &[Switch {
             file: "settings.json",
+            in_project: &[".gemini/settings.json"],
             is_off: hooks_are_off,
             name: "\"hooksConfig\" with \"enabled\": false, or with reflex among \"disabled\"",
         }],
+        folder_trust: Some(&FolderTrust { files: ["settings.json", "trustedFolders.json"], is_trusted }),
         trust: None,
     }),
     limits: &LIMITS,
@@ -47,26 +53,48 @@ pub const AGENT: Agent = Agent {
 
 const PROJECT: &str = "GEMINI_PROJECT_DIR";
 
+/// The user's file.
+const FILE: SettingsFile = SettingsFile {
+    variable: None,
+    folder: ".gemini",
+    name: "settings.json",
+    by_agent: false,
+    install: |text, binary| SETTINGS.install(text, binary),
+    remove: |text| SETTINGS.remove(text),
+};
+
 /// What the client lets a hook say.
 const SAYS: [Line; 4] = [
     // `ask` is shown at a terminal only; without one the client waits for ever, and a hook is not told which it is.
     // Words beside a decision reach the person and not the model.
-    Line::of(Moment::BeforeTool, Abilities::DENY, "cases deny-json, exit2-stderr, ask, allow-warn with 0.61.0"),
+    Line::of(
+        Moment::BeforeTool,
+        Abilities { rewrite: true, ..Abilities::DENY },
+        "cases deny-json, exit2-stderr, ask, allow-warn, modify-full with 0.61.0",
+    ),
     Line::of(Moment::Prompt, Abilities::DENY_ADVISE, "cases beforeagent-deny, beforeagent-ctx with 0.61.0"),
     Line::of(Moment::AfterTool, Abilities::ADVISE, "case aftertool-ctx with 0.61.0"),
     Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
 ];
 
-const LIMITS: [Limit; 3] = [
+const LIMITS: [Limit; 4] = [
     Limit {
+        extent: Extent::IfSwitched,
+        what: "everything, in a trusted project with `hooksConfig.enabled: false` in its `.gemini/settings.json`: a cloned repository can bring that, and then the user's hooks are silent too",
+        instead: "`reflex doctor` in the project names it; what `reflex emit --scope managed` prints holds all the same",
+    },
+    Limit {
+        extent: Extent::IfSwitched,
         what: "everything, in a folder that is not trusted: hooks of the user and of the system are left out there too",
         instead: "trust the folder; without a terminal such a folder ends the client before any call",
     },
     Limit {
+        extent: Extent::IfSwitched,
         what: "everything, with `hooksConfig.enabled: false`, or with the hook's name among `hooksConfig.disabled`",
         instead: "write both into the settings of the system",
     },
     Limit {
+        extent: Extent::Beyond,
         what: "a hook that takes longer than its timeout lets the call run",
         instead: "Reflex gives up after two seconds and refuses",
     },
@@ -102,6 +130,22 @@ fn hooks_are_off(text: &str) -> bool {
     enabled == Some(false) || names.contains("\"reflex\"")
 }
 
+/// By its own lists; folder trust is switched on where nothing is said of it.
+fn is_trusted([settings, folders]: [&str; 2], folder: &str) -> bool {
+    let enabled = value(settings).and_then(|settings| settings.pointer("/security/folderTrust/enabled")?.as_bool());
+    let listed = value(folders).unwrap_or_default();
+    let covers = |(place, word): (&String, &Value)| {
+        let place = place.trim_end_matches('/');
+        let around = place.rsplit_once('/').map_or("", |(around, _)| around);
+        match word.as_str() {
+            Some("TRUST_FOLDER") => reflex_engine::is_within(folder, place),
+            Some("TRUST_PARENT") => reflex_engine::is_within(folder, around),
+            _ => false,
+        }
+    };
+    enabled == Some(false) || listed.as_object().is_some_and(|folders| folders.iter().any(covers))
+}
+
 /// Its words for events.
 pub const EVENTS: [(&str, Moment); 11] = [
     ("BeforeTool", Moment::BeforeTool),
@@ -126,6 +170,7 @@ const FORM: Form = Form {
     output: "tool_response",
     role: "agent_type",
     subagent: "agent_id",
+    call: "tool_use_id",
     events: &EVENTS,
     actions,
 };
@@ -238,7 +283,12 @@ fn mcp_named(name: &str, input: &Map<String, Value>) -> Option<Action> {
 }
 
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
-    let Delivery::Say { decision, reason } = delivery;
+    if let Delivery::Replace { arguments, reason } = delivery {
+        // What stands here takes the place of all arguments; a part of them would be a call without the others.
+        let said = json!({"hookEventName": "BeforeTool", "tool_input": arguments});
+        return form::print(&json!({"systemMessage": reason, "hookSpecificOutput": said}));
+    }
+    let (decision, reason) = delivery.said();
     match (event.moment, decision) {
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
         // For the person: the client drops words for the model here.

@@ -14,8 +14,10 @@ mod json;
 pub mod opencode;
 mod payload;
 pub mod qwen;
+mod replaced;
 mod reply;
 pub mod settings;
+mod surface;
 mod tools;
 mod trust;
 pub mod universal;
@@ -26,7 +28,8 @@ pub use delivery::{Delivery, deliver};
 pub use json::{BadEvent, object};
 pub use payload::{Payload, caller};
 pub use reply::Reply;
-pub use settings::{Settings, SettingsError, SettingsFile, Start, Switch};
+pub use settings::{FolderTrust, Managed, Settings, SettingsError, SettingsFile, Start, Switch};
+pub use surface::{Enforcement, Extent, Limit, Surface};
 pub use trust::{Step, Trust};
 
 use reflex_engine::{Event, Moment, Verdict};
@@ -59,15 +62,6 @@ pub struct Agent {
     pub settings: Option<&'static Settings>,
     /// What never reaches a hook of this agent.
     pub limits: &'static [Limit],
-}
-
-/// Something an agent does without asking its hooks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limit {
-    /// What is not seen, in a few words.
-    pub what: &'static str,
-    /// What helps against it.
-    pub instead: &'static str,
 }
 
 /// Every agent. The first is wired where none shows itself; of two that claim a payload, the later is meant.

@@ -49,6 +49,8 @@ export const Reflex = async ({ directory, worktree }) => {
       if (answer.code === 2 || said.decision === "deny") {
         throw new Error(said.reason || answer.err.trim() || "Blocked: reflex refused this call.")
       }
+      // Only what changes in the object itself counts for the client.
+      if (said.args) Object.assign(output.args, said.args)
       if (!said.context) return
       if (remarks.size >= MOST_REMARKS) remarks.clear()
       remarks.set(input.callID, said.context)

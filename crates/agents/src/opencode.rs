@@ -8,7 +8,7 @@ use crate::gemini::in_folder_of;
 use crate::json::BadEvent;
 use crate::settings::{Settings, SettingsError, SettingsFile, Start};
 use crate::tools::{self, Tool};
-use crate::{Abilities, Agent, Delivery, Limit, Line, Payload, Reply};
+use crate::{Abilities, Agent, Delivery, Extent, Limit, Line, Payload, Reply, Surface};
 use reflex_engine::shell::Language;
 use reflex_engine::{Action, Decision, Event, Moment, Verdict};
 use serde_json::{Value, json};
@@ -27,42 +27,60 @@ pub const AGENT: Agent = Agent {
     write,
     refuse,
     settings: Some(&Settings {
-        files: &[SettingsFile {
-            variable: Some("XDG_CONFIG_HOME"),
-            folder: ".config",
-            name: "opencode/plugins/reflex.js",
-            by_agent: false,
-            install,
-            remove,
-        }],
+        files: &[FILE],
+        project: &[FILE.in_project(".opencode", "plugins/reflex.js")],
+        project_needs: "restart OpenCode",
+        managed: None,
         folders: &[".config/opencode", ".local/share/opencode"],
         programs: &["opencode"],
         afterwards: "restart OpenCode; with `--pure` or `OPENCODE_PURE=1` it loads no plugin, and nothing is guarded",
         switches: &[],
+        folder_trust: None,
         trust: None,
     }),
     limits: &LIMITS,
 };
 
+/// The user's plugin.
+const FILE: SettingsFile = SettingsFile {
+    variable: Some("XDG_CONFIG_HOME"),
+    folder: ".config",
+    name: "opencode/plugins/reflex.js",
+    by_agent: false,
+    install,
+    remove,
+};
+
 /// What the client lets a plugin do.
 const SAYS: [Line; 3] = [
     // A plugin cannot ask. Words without a decision are put behind what the tool answers.
-    Line::of(Moment::BeforeTool, Abilities::DENY_ADVISE, "cases deny, exit2, after-ctx with 1.18.33"),
+    Line::of(
+        Moment::BeforeTool,
+        Abilities { rewrite: true, ..Abilities::DENY_ADVISE },
+        "cases deny, exit2, after-ctx, modify with 1.18.33",
+    ),
     Line::of(Moment::AfterTool, Abilities::ADVISE, "case after-ctx with 1.18.33"),
     Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
 ];
 
 const LIMITS: [Limit; 4] = [
     Limit {
+        extent: Extent::IfSwitched,
         what: "everything, with `--pure` or `OPENCODE_PURE=1`: no plugin is loaded",
         instead: "deny rules under `permission` in opencode.json",
     },
     Limit {
+        extent: Extent::IfSwitched,
         what: "everything, when the plugin's file is damaged: the client goes on without it and says nothing",
         instead: "`reflex doctor`; `reflex init` writes it anew",
     },
-    Limit { what: "OpenCode 2 loads no plugin of this kind", instead: "stay with 1.x until its plugins are supported" },
     Limit {
+        extent: Extent::IfSwitched,
+        what: "OpenCode 2 loads no plugin of this kind",
+        instead: "stay with 1.x until its plugins are supported",
+    },
+    Limit {
+        extent: Extent::Some(&[Surface::Shell, Surface::Edit, Surface::Mcp]),
         what: "what another plugin changes in a call after ours has seen it",
         instead: "keep the plugins few, and know them",
     },
@@ -84,6 +102,7 @@ const FORM: Form = Form {
     output: "output",
     role: "role",
     subagent: "subagent",
+    call: "call_id",
     events: &EVENTS,
     actions,
 };
@@ -136,7 +155,10 @@ fn actions(_event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, Bad
 }
 
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
-    let Delivery::Say { decision, reason } = delivery;
+    if let Delivery::Replace { arguments, reason } = delivery {
+        return form::print(&json!({"args": arguments, "context": reason}));
+    }
+    let (decision, reason) = delivery.said();
     match (event.moment, decision) {
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
         (Moment::BeforeTool | Moment::AfterTool, Decision::Pass) if !reason.is_empty() => {

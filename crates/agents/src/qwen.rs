@@ -4,9 +4,9 @@
 use crate::form::{self, Form};
 use crate::gemini::{end_of, in_folder_of};
 use crate::json::BadEvent;
-use crate::settings::{HookFile, Settings, SettingsFile, Switch, guarded_line, is_true, quoted};
+use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch, alone, guarded_line, is_true, quoted};
 use crate::tools::{self, Tool};
-use crate::{Abilities, Agent, Ask, Delivery, Limit, Line, Payload, Reply, codex};
+use crate::{Abilities, Agent, Ask, Delivery, Extent, Limit, Line, Payload, Reply, Surface, codex};
 use reflex_engine::{Action, Decision, Event, Moment, Verdict};
 use serde_json::{Value, json};
 
@@ -24,28 +24,42 @@ pub const AGENT: Agent = Agent {
     write,
     refuse,
     settings: Some(&Settings {
-        files: &[SettingsFile {
-            variable: None,
-            folder: ".qwen",
-            name: "settings.json",
-            by_agent: false,
-            install: |text, binary| SETTINGS.install(text, binary),
-            remove: |text| SETTINGS.remove(text),
-        }],
+        files: &[FILE],
+        project: &[FILE.in_project(".qwen", "settings.json")],
+        project_needs: "",
+        managed: Some(&Managed {
+            file: "/etc/qwen-code/settings.json",
+            on_macos: "",
+            text: |binary| alone(&SETTINGS, "{\n  \"disableAllHooks\": false\n}\n", binary),
+            note: "its `disableAllHooks: false` wins over a project's `true`; the path stands in the client's program",
+            shuts_out: |_| false,
+        }),
         folders: &[".qwen"],
         programs: &["qwen"],
         afterwards: "sessions that run already do not have the hook",
         switches: &[Switch {
             file: "settings.json",
+            in_project: &[".qwen/settings.json"],
             is_off: |text| is_true(text, "disableAllHooks"),
             name: "\"disableAllHooks\": true",
         }],
+        folder_trust: None,
         trust: None,
     }),
     limits: &LIMITS,
 };
 
 const PROJECT: &str = "QWEN_PROJECT_DIR";
+
+/// The user's file.
+const FILE: SettingsFile = SettingsFile {
+    variable: None,
+    folder: ".qwen",
+    name: "settings.json",
+    by_agent: false,
+    install: |text, binary| SETTINGS.install(text, binary),
+    remove: |text| SETTINGS.remove(text),
+};
 
 /// What the client lets a hook say.
 const SAYS: [Line; 3] = [
@@ -59,12 +73,24 @@ const SAYS: [Line; 3] = [
     Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
 ];
 
-const LIMITS: [Limit; 2] = [
+const LIMITS: [Limit; 4] = [
     Limit {
+        extent: Extent::IfSwitched,
+        what: "everything, in a project with `disableAllHooks` in its `.qwen/settings.json`: a cloned repository can bring that, and then the user's hooks are silent too",
+        instead: "`reflex doctor` in the project names it; what `reflex emit --scope managed` prints holds all the same",
+    },
+    Limit {
+        extent: Extent::All(&[Surface::Subagent]),
+        what: "whether the calls of its subagents come to a hook: none was ever recorded",
+        instead: "`reflex status` once a subagent has worked: it says PROVEN if one came",
+    },
+    Limit {
+        extent: Extent::Beyond,
         what: "a hook that takes longer than its timeout lets the call run",
         instead: "Reflex gives up after two seconds and refuses",
     },
     Limit {
+        extent: Extent::IfSwitched,
         what: "everything, with `disableAllHooks` in a settings file",
         instead: "`reflex doctor`; the settings files are among those that an agent may not change",
     },
@@ -115,6 +141,7 @@ const FORM: Form = Form {
     output: "tool_response",
     role: "agent_type",
     subagent: "agent_id",
+    call: "tool_use_id",
     events: &EVENTS,
     actions,
 };
@@ -170,7 +197,7 @@ fn actions(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadE
 }
 
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
-    let Delivery::Say { decision, reason } = delivery;
+    let (decision, reason) = delivery.said();
     match (event.moment, decision) {
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
         (Moment::BeforeTool, Decision::Ask) => form::print(&form::decided("ask", reason)),

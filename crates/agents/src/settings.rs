@@ -9,6 +9,12 @@ use std::fmt;
 pub struct Settings {
     /// Its files, each with a hook of its own.
     pub files: &'static [SettingsFile],
+    /// Where the hook stands for one project alone: the first of these files that is there, else the first.
+    pub project: &'static [SettingsFile],
+    /// What has to be true before the agent runs a project's hook; empty if nothing.
+    pub project_needs: &'static str,
+    /// Where an administrator puts the hook for everybody; `None` where no such place is known.
+    pub managed: Option<&'static Managed>,
     /// Folders below the home folder that show that the agent is used here.
     pub folders: &'static [&'static str],
     /// Its programs, which show the same on the `PATH`.
@@ -17,6 +23,8 @@ pub struct Settings {
     pub afterwards: &'static str,
     /// Switches that turn hooks off: a file in the folder of the first file, a pattern of its text, what to do.
     pub switches: &'static [Switch],
+    /// Whether the agent runs no hook in a folder that it does not trust.
+    pub folder_trust: Option<&'static FolderTrust>,
     /// How the agent comes to trust the hook, if it has to.
     pub trust: Option<&'static crate::Trust>,
 }
@@ -26,10 +34,21 @@ pub struct Settings {
 pub struct Switch {
     /// The file, in the folder of the agent's first settings file.
     pub file: &'static str,
+    /// Files of a project in which the same switch turns the user's hooks off too.
+    pub in_project: &'static [&'static str],
     /// Whether the file's text has hooks switched off.
     pub is_off: fn(text: &str) -> bool,
     /// The switch, as a person finds it there.
     pub name: &'static str,
+}
+
+/// The folders that an agent trusts.
+#[derive(Debug, Clone, Copy)]
+pub struct FolderTrust {
+    /// Files in the folder of the agent's first settings file.
+    pub files: [&'static str; 2],
+    /// Whether a folder is trusted, by the texts of these files, empty where there is none.
+    pub is_trusted: fn(texts: [&str; 2], folder: &str) -> bool,
 }
 
 /// How an agent starts a hook.
@@ -65,6 +84,42 @@ fn start(handler: &Map<String, Value>) -> Start {
     }
 }
 
+/// The lines that start a guard that came before this one: `arx hook …`, `vf hook …`.
+pub fn older_guards(text: &str) -> Vec<String> {
+    let Ok(root) = CstRootNode::parse(text, &ParseOptions::default()) else { return Vec::new() };
+    let found = root.object_value().and_then(|settings| entries(&settings, &OLDER).ok()).unwrap_or_default();
+    let handlers = found.iter().flat_map(|entry| &entry.guard).filter_map(value_of_object);
+    let mut lines: Vec<String> = handlers
+        .map(|handler| match start(&handler) {
+            Start::Exec(words) => words.join(" "),
+            Start::Shell(line) => line,
+        })
+        .collect();
+    lines.dedup();
+    lines
+}
+
+/// The text without them, and without what is empty once they are gone.
+///
+/// # Errors
+/// As that of [`SettingsFile::install`].
+pub fn without_older_guards(text: &str) -> Result<String, SettingsError> {
+    let failed = |error: ParseError| SettingsError::NotJson(error.to_string());
+    let root = CstRootNode::parse(text, &ParseOptions::default()).map_err(failed)?;
+    let Some(settings) = root.object_value() else { return Ok(text.to_owned()) };
+    let found = entries(&settings, &OLDER)?;
+    if found.is_empty() {
+        return Ok(text.to_owned());
+    }
+    take_out(&settings, found);
+    Ok(root.to_string())
+}
+
+/// What a JSON text with comments stands for.
+pub(crate) fn value(text: &str) -> Option<Value> {
+    value_of(&CstRootNode::parse(text, &ParseOptions::default()).ok()?.value()?)
+}
+
 /// Whether a key at the top of a JSON object is true.
 pub(crate) fn is_true(text: &str, key: &str) -> bool {
     let root = CstRootNode::parse(text, &ParseOptions::default()).ok();
@@ -73,6 +128,7 @@ pub(crate) fn is_true(text: &str, key: &str) -> bool {
 }
 
 /// One file of an agent in which the guard's hook stands.
+#[derive(Clone, Copy)]
 pub struct SettingsFile {
     /// The environment variable that names another folder.
     pub variable: Option<&'static str>,
@@ -86,6 +142,37 @@ pub struct SettingsFile {
     pub install: fn(text: &str, binary: &str) -> Result<String, SettingsError>,
     /// The text without any hook of ours; `None` if the file was ours alone and can go.
     pub remove: fn(text: &str) -> Result<Option<String>, SettingsError>,
+}
+
+impl SettingsFile {
+    /// A file in a folder of a project, with the same hook in it.
+    pub(crate) const fn in_project(self, folder: &'static str, name: &'static str) -> SettingsFile {
+        SettingsFile { variable: None, folder, name, ..self }
+    }
+}
+
+/// Where an administrator puts the hook for everybody on a machine.
+#[derive(Debug, Clone, Copy)]
+pub struct Managed {
+    /// The file on Linux.
+    pub file: &'static str,
+    /// The file on macOS; empty where it is not known.
+    pub on_macos: &'static str,
+    /// Its text where it holds nothing else.
+    pub text: fn(binary: &str) -> String,
+    /// What an administrator should know about it.
+    pub note: &'static str,
+    /// Whether a text of this file keeps the agent from running hooks that stand elsewhere.
+    pub shuts_out: fn(text: &str) -> bool,
+}
+
+/// The text of a file that holds the hook and nothing else.
+pub(crate) fn alone(form: &HookFile, around: &str, binary: &str) -> String {
+    let mut text = form.install(around, binary).unwrap_or_default();
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
 }
 
 /// Why a settings text cannot be changed.
@@ -139,7 +226,7 @@ impl HookFile {
         if self.is_whole(&settings, binary)? {
             return Ok(text.to_owned());
         }
-        Self::take_out(&settings)?;
+        take_out(&settings, guarded(&settings)?);
         for (name, number) in self.beside {
             if settings.get(name).is_none() {
                 settings.insert(0, name, CstInputValue::Number(number.to_string()));
@@ -161,7 +248,7 @@ impl HookFile {
     pub(crate) fn remove(&self, text: &str) -> Result<Option<String>, SettingsError> {
         let root = self.parse(text)?;
         let Some(settings) = root.object_value() else { return Ok(Some(text.to_owned())) };
-        Self::take_out(&settings)?;
+        take_out(&settings, guarded(&settings)?);
         let beside = |name: String| self.beside.iter().any(|(known, _)| *known == name);
         let nothing_left = names(&settings).into_iter().all(beside);
         Ok(if self.own && nothing_left { None } else { Some(root.to_string()) })
@@ -192,23 +279,27 @@ impl HookFile {
         let stands = |event: &&str| found.iter().filter(|entry| is_for(entry, event)).count() == 1;
         Ok(found.len() == self.events.len() && self.events.iter().all(stands))
     }
+}
 
-    fn take_out(settings: &CstObject) -> Result<(), SettingsError> {
-        for entry in guarded(settings)? {
-            let handlers = entry.object.array_value("hooks").map_or(1, |list| list.elements().len());
-            if entry.guard.len() == handlers {
-                entry.object.remove();
-            } else {
-                entry.guard.into_iter().for_each(CstObject::remove);
-            }
-            remove_if_empty(settings, &entry.list);
+fn take_out(settings: &CstObject, found: Vec<Entry>) {
+    for entry in found {
+        let handlers = entry.object.array_value("hooks").map_or(1, |list| list.elements().len());
+        if entry.guard.len() == handlers {
+            entry.object.remove();
+        } else {
+            entry.guard.into_iter().for_each(CstObject::remove);
         }
-        Ok(())
+        remove_if_empty(settings, &entry.list);
     }
 }
 
 /// The entries in which the guard stands.
 fn guarded(settings: &CstObject) -> Result<Vec<Entry>, SettingsError> {
+    entries(settings, &OURS)
+}
+
+/// The entries with handlers that run a guard of one of these names.
+fn entries(settings: &CstObject, names: &[&str]) -> Result<Vec<Entry>, SettingsError> {
     let Some(hooks) = settings.get("hooks") else { return Ok(Vec::new()) };
     let hooks = hooks.object_value().ok_or(SettingsError::Shape("hooks"))?;
     let mut entries = Vec::new();
@@ -218,7 +309,7 @@ fn guarded(settings: &CstObject) -> Result<Vec<Entry>, SettingsError> {
         for object in list.elements().iter().filter_map(CstNode::as_object) {
             let handlers = object.array_value("hooks").map(|list| list.elements());
             let handlers = handlers.map_or_else(|| vec![object.clone()], |list| objects(&list));
-            let guard = handlers.into_iter().filter(is_guard).collect();
+            let guard = handlers.into_iter().filter(|handler| is_guard(handler, names)).collect();
             entries.push(Entry { event: event.clone(), list: list.clone(), object, guard });
         }
     }
@@ -256,27 +347,32 @@ fn guards_as_much(handler: &CstObject, wanted: &Value) -> bool {
         && found.keys().all(|name| free(name) || wanted.contains_key(name))
 }
 
-/// Whether a handler runs the guard: its own binary with its hook arguments, in exec form or in a shell line.
-fn is_guard(handler: &CstObject) -> bool {
+/// Whether a handler runs a guard of one of these names: its own binary with its hook arguments, in exec form or in a
+/// shell line.
+fn is_guard(handler: &CstObject, names: &[&str]) -> bool {
     let Some(handler) = value_of_object(handler) else { return false };
     let text = |name: &str| handler.get(name).and_then(Value::as_str).unwrap_or("");
     let arguments = handler.get("args").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     if !arguments.is_empty() {
-        let program = [text("command"), text("exec")].into_iter().any(is_ours);
+        let program = [text("command"), text("exec")].into_iter().any(|program| is_named(program, names));
         return program && arguments.first().and_then(Value::as_str) == Some("hook");
     }
-    ["command", "bash", "powershell", "commandWindows"].iter().any(|name| runs_guard(text(name)))
+    ["command", "bash", "powershell", "commandWindows"].iter().any(|name| runs(text(name), names))
 }
 
 /// Whether a shell line runs the guard, at its beginning or behind a wrapper of a few known ones.
 pub(crate) fn runs_guard(line: &str) -> bool {
+    runs(line, &OURS)
+}
+
+fn runs(line: &str, names: &[&str]) -> bool {
     let words = words(line);
     if let [_, _, script, program] = words.as_slice()
         && script.starts_with("\"$0\" hook ")
     {
-        return is_ours(program);
+        return is_named(program, names);
     }
-    let is_hook = |pair: &[String]| matches!(pair, [program, word] if is_ours(program) && word == "hook");
+    let is_hook = |pair: &[String]| matches!(pair, [program, word] if is_named(program, names) && word == "hook");
     let Some(at) = words.windows(2).position(is_hook) else { return false };
     let wraps = |word: &String| {
         matches!(word.as_str(), "timeout" | "exec" | "command" | "env" | "nice" | "&")
@@ -287,9 +383,15 @@ pub(crate) fn runs_guard(line: &str) -> bool {
     words.iter().take(at).all(wraps)
 }
 
-fn is_ours(program: &str) -> bool {
+/// The names of the guard.
+const OURS: [&str; 2] = ["reflex", "rfx"];
+
+/// The names of guards that came before it.
+const OLDER: [&str; 2] = ["arx", "vf"];
+
+fn is_named(program: &str, names: &[&str]) -> bool {
     let name = program.rsplit(['/', '\\']).next().unwrap_or("");
-    matches!(name, "reflex" | "rfx" | "reflex.exe" | "rfx.exe")
+    names.contains(&name.strip_suffix(".exe").unwrap_or(name))
 }
 
 /// The words of a shell line as far as quotes divide them.

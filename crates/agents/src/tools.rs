@@ -58,7 +58,8 @@ fn actions(tool: Tool, input: &Map<String, Value>) -> Result<Vec<Action>, BadEve
             one(Action::Write { path: AgentPath::new(needed(input, path)?), content: needed(input, content)? })
         }
         Tool::Edit { path, content } => {
-            one(Action::Edit { path: AgentPath::new(needed(input, path)?), content: edited(input, content)? })
+            let path = AgentPath::new(needed(input, path)?);
+            one(Action::Edit { path, content: edited(input, content)?, gone: gone(input) })
         }
         Tool::Search { path } => one(Action::Search { path: AgentPath::new(or_empty(input, path)?) }),
         Tool::Fetch { url } => one(Action::Fetch { url: needed(input, url)? }),
@@ -100,10 +101,10 @@ fn changed(change: FileChange) -> Vec<Action> {
         FileChange::Add { path: file, content } => vec![Action::Write { path: path(file), content }],
         FileChange::Delete { path: file } => vec![Action::Delete { path: path(file) }],
         FileChange::Update { path: file, added, moved: None } => {
-            vec![Action::Edit { path: path(file), content: added }]
+            vec![Action::Edit { path: path(file), content: added, gone: String::new() }]
         }
         FileChange::Update { path: file, added, moved: Some(to) } => {
-            let from = Action::Edit { path: path(file), content: added.clone() };
+            let from = Action::Edit { path: path(file), content: added.clone(), gone: String::new() };
             vec![from, Action::Write { path: path(to), content: added }]
         }
     }
@@ -130,6 +131,17 @@ fn edited(input: &Map<String, Value>, field: Field) -> Result<String, BadEvent> 
     let Some(Value::Array(edits)) = input.get("edits") else { return Ok(String::new()) };
     let new = |edit: &Value| field.iter().find_map(|name| edit.get(name)?.as_str().map(str::to_owned));
     Ok(edits.iter().filter_map(new).collect::<Vec<_>>().join("\n"))
+}
+
+/// Under which names agents tell what an edit takes out.
+const GONE: Field = &["old_string", "old_str", "oldString", "old_source"];
+
+/// What an edit takes out. It is not needed: without it all that comes in is new.
+fn gone(input: &Map<String, Value>) -> String {
+    let old = |edit: &Map<String, Value>| GONE.iter().find_map(|name| edit.get(*name)?.as_str().map(str::to_owned));
+    let edits = input.get("edits").and_then(Value::as_array).into_iter().flatten();
+    let parts: Vec<String> = old(input).into_iter().chain(edits.filter_map(|edit| old(edit.as_object()?))).collect();
+    parts.join("\n")
 }
 
 fn there(input: &Map<String, Value>, field: Field) -> Option<&'static str> {

@@ -4,8 +4,8 @@ use crate::json::{BadEvent, optional, required, texts};
 use crate::{Abilities, Agent, Delivery, Line, Payload, Reply, claude};
 use reflex_engine::shell::Language;
 use reflex_engine::{
-    Action, AgentPath, Decision, Event, Finding, Moment, Outcome, Remnant, RemnantKind, Rewrite, Supposed, SupposedGit,
-    Verdict, Worth,
+    Action, AgentPath, Decision, Event, Finding, Moment, Outcome, Purpose, Remnant, RemnantKind, Rewrite, Supposed,
+    SupposedGit, Task, Verdict, Worth,
 };
 use serde_json::{Map, Value, json};
 
@@ -144,6 +144,8 @@ pub fn read(object: &Map<String, Value>) -> Result<Event, BadEvent> {
         role: optional(object, "agent")?.map(str::to_owned),
         subagent: optional(object, "agentId")?.map(str::to_owned),
         task: optional(object, "taskId")?.map(str::to_owned),
+        claimed: purpose(object)?,
+        declared: None,
         mode: optional(object, "mode")?.map(str::to_owned),
         cwd: cwd.or(workspace).unwrap_or("").into(),
         workspace: workspace.unwrap_or("").into(),
@@ -151,7 +153,9 @@ pub fn read(object: &Map<String, Value>) -> Result<Event, BadEvent> {
         moment: kind.moment(),
         tool: optional(object, "tool")?.unwrap_or("").into(),
         actions: Vec::new(),
+        call: String::new(),
         outcome: None,
+        goes_on: object.get("stop_hook_active").and_then(Value::as_bool).unwrap_or(false),
     };
     let moment = event.moment;
     event.actions = actions(kind, object).map_err(|problem| BadEvent { moment: Some(moment), ..problem })?;
@@ -160,6 +164,26 @@ pub fn read(object: &Map<String, Value>) -> Result<Event, BadEvent> {
         event.outcome = Some(outcome);
     }
     Ok(event)
+}
+
+/// `intent` and `scope`.
+fn purpose(object: &Map<String, Value>) -> Result<Purpose, BadEvent> {
+    Ok(Purpose { intent: optional(object, "intent")?.unwrap_or("").into(), scope: texts(object, "scope")? })
+}
+
+/// The task that `facts` say a person declared: `{"task": {"id": …, "intent": …, "scope": […]}}`.
+///
+/// # Errors
+/// A field of the wrong type, named.
+pub fn declared(object: &Map<String, Value>, root: &str) -> Result<Option<Task>, BadEvent> {
+    match object.get("facts").and_then(|facts| facts.get("task")) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Object(task)) => {
+            let id = optional(task, "id")?.unwrap_or("task").to_owned();
+            Ok(Some(Task { id, root: root.into(), purpose: purpose(task)? }))
+        }
+        Some(_) => Err(BadEvent::of("facts.task", "is not an object")),
+    }
 }
 
 /// Aliases are folded into the name that the adapters use.
@@ -214,7 +238,8 @@ fn actions(kind: Kind, object: &Map<String, Value>) -> Result<Vec<Action>, BadEv
                 return Err(BadEvent::of("files", "is missing"));
             }
             let content = optional(object, "content")?.or(optional(object, "new_string")?).unwrap_or("").to_owned();
-            Ok(files.into_iter().map(|file| file_action(kind, file, content.clone())).collect())
+            let gone = optional(object, "old_string")?.unwrap_or("");
+            Ok(files.into_iter().map(|file| file_action(kind, file, [content.as_str(), gone])).collect())
         }
     }
 }
@@ -227,11 +252,11 @@ fn files(object: &Map<String, Value>) -> Result<Vec<String>, BadEvent> {
     Ok(files)
 }
 
-fn file_action(kind: Kind, file: String, content: String) -> Action {
+fn file_action(kind: Kind, file: String, [content, gone]: [&str; 2]) -> Action {
     let path = AgentPath::new(file);
     match kind {
-        Kind::Write(_) => Action::Write { path, content },
-        Kind::Edit(_) => Action::Edit { path, content },
+        Kind::Write(_) => Action::Write { path, content: content.to_owned() },
+        Kind::Edit(_) => Action::Edit { path, content: content.to_owned(), gone: gone.to_owned() },
         Kind::Delete => Action::Delete { path },
         Kind::Read(_) | Kind::Command(_) | Kind::Fetch | Kind::Tool(_) | Kind::Prompt | Kind::Bare(_) => {
             Action::Read { path }
@@ -248,7 +273,7 @@ fn tool(object: &Map<String, Value>, after: bool) -> Result<Vec<Action>, BadEven
     let files = files(object)?;
     if !files.is_empty() {
         let kind = if content.is_some() { Kind::Write(Moment::BeforeTool) } else { Kind::Read(Moment::BeforeTool) };
-        return Ok(files.into_iter().map(|file| file_action(kind, file, content.unwrap_or("").into())).collect());
+        return Ok(files.into_iter().map(|file| file_action(kind, file, [content.unwrap_or(""), ""])).collect());
     }
     match (optional(object, "tool")?, object.get("tool_input"), content) {
         (Some(tool), Some(Value::Object(input)), _) => Ok(vec![claude::action(tool, input)?]),
@@ -300,7 +325,8 @@ pub fn supposed(object: &Map<String, Value>, event: &Event) -> Result<Supposed, 
     Ok(world)
 }
 
-/// `left`: what earlier calls of the session left behind, as `copies` and `fetched` (path: whence) and `seen` (paths).
+/// `left`: what earlier calls of the session left behind, as `copies` and `fetched` (path: whence), `seen` (paths) and
+/// `orders` (findings).
 fn remnants(facts: &Map<String, Value>, event: &Event) -> Result<Vec<Remnant>, BadEvent> {
     let left = match facts.get("left") {
         None | Some(Value::Null) => return Ok(Vec::new()),
@@ -321,6 +347,8 @@ fn remnants(facts: &Map<String, Value>, event: &Event) -> Result<Vec<Remnant>, B
     }
     let seen = texts(left, "seen")?.into_iter();
     remnants.extend(seen.map(|path| Remnant { kind: RemnantKind::Seen, path: file(&path), from: String::new() }));
+    let orders = texts(left, "orders")?.into_iter();
+    remnants.extend(orders.map(|from| Remnant { kind: RemnantKind::Orders, path: String::new(), from }));
     Ok(remnants)
 }
 

@@ -4,9 +4,9 @@
 //! There is no answer in JSON: exit status 2 refuses and standard error says why; any other status lets the call run.
 
 use crate::json::{BadEvent, optional, required};
-use crate::settings::{HookFile, Settings, SettingsFile, guarded_line};
+use crate::settings::{HookFile, Managed, Settings, SettingsFile, alone, guarded_line, quoted};
 use crate::tools::{self, Tool};
-use crate::{Abilities, Agent, Delivery, Limit, Line, Payload, Reply, codex};
+use crate::{Abilities, Agent, Delivery, Extent, Limit, Line, Payload, Reply, Surface, codex};
 use reflex_engine::{Action, Decision, Event, Moment, Outcome, Verdict};
 use serde_json::{Map, Value, json};
 
@@ -24,21 +24,34 @@ pub const AGENT: Agent = Agent {
     write,
     refuse,
     settings: Some(&Settings {
-        files: &[SettingsFile {
-            variable: None,
-            folder: ".codeium/windsurf",
-            name: "hooks.json",
-            by_agent: false,
-            install: |text, binary| SETTINGS.install(text, binary),
-            remove: |text| SETTINGS.remove(text),
-        }],
+        files: &[FILE],
+        project: &[FILE.in_project(".devin", "hooks.json"), FILE.in_project(".windsurf", "hooks.json")],
+        project_needs: "Windsurf runs no hook in Restricted Mode. It reads `.windsurf/hooks.json` only where there is no `.devin/hooks.json`; one from before it was renamed knows only the former: move the file there",
+        managed: Some(&Managed {
+            file: "/etc/windsurf/hooks.json",
+            on_macos: "/Library/Application Support/Windsurf/hooks.json",
+            text: |binary| alone(&SETTINGS, "", binary),
+            note: "from the documents; on macOS it is also looked for below `Devin`",
+            shuts_out: |_| false,
+        }),
         folders: &[".codeium/windsurf"],
         programs: &["windsurf", "devin-desktop"],
         afterwards: "restart Windsurf",
         switches: &[],
+        folder_trust: None,
         trust: None,
     }),
     limits: &LIMITS,
+};
+
+/// The user's file.
+const FILE: SettingsFile = SettingsFile {
+    variable: None,
+    folder: ".codeium/windsurf",
+    name: "hooks.json",
+    by_agent: false,
+    install: |text, binary| SETTINGS.install(text, binary),
+    remove: |text| SETTINGS.remove(text),
 };
 
 /// What its documents let a hook say. Standard output is shown to the person and not to the model.
@@ -58,21 +71,43 @@ const SAYS: [Line; 3] = [
 
 const LIMITS: [Limit; 4] = [
     Limit {
+        extent: Extent::All(&[Surface::Headless]),
         what: "no client was driven here: what is said of Windsurf is from its documents",
         instead: "`reflex verify`, and a refused command in Cascade",
     },
     Limit {
+        extent: Extent::Some(&[Surface::Shell]),
         what: "a hook that does not answer; how long the client waits is not documented, and then the call runs",
         instead: "Reflex gives up after two seconds and refuses",
     },
-    Limit { what: "everything, in Restricted Mode: no hook is loaded", instead: "trust the workspace" },
-    Limit { what: "web searches, and the agents of Devin that read `.devin/hooks.v1.json`", instead: "nothing yet" },
+    Limit {
+        extent: Extent::IfSwitched,
+        what: "everything, in Restricted Mode: no hook is loaded",
+        instead: "trust the workspace",
+    },
+    Limit {
+        extent: Extent::All(&[Surface::Web, Surface::Subagent]),
+        what: "web searches, and the agents of Devin that read `.devin/hooks.v1.json`",
+        instead: "nothing yet",
+    },
 ];
 
 /// The client's `hooks.json`. It has no timeout and no switch for a hook that fails, so the line itself refuses.
 pub(crate) const SETTINGS: HookFile = HookFile {
-    events: &["pre_run_command", "pre_write_code", "pre_read_code", "pre_mcp_tool_use"],
+    events: &[
+        "pre_run_command",
+        "pre_write_code",
+        "pre_read_code",
+        "pre_mcp_tool_use",
+        "post_run_command",
+        "post_mcp_tool_use",
+    ],
     handler: |binary, event| {
+        if known(event) == Some(Moment::AfterTool) {
+            // What became of a call is recorded; nobody reads an answer.
+            let command = format!("{} hook --agent windsurf --event {event}", quoted(binary));
+            return json!({"command": command, "show_output": false});
+        }
         let command = guarded_line(binary, &format!("hook --agent windsurf --event {event}"));
         json!({"command": command, "show_output": true})
     },
@@ -167,7 +202,7 @@ fn call(event: &Event, kind: &str, info: &Map<String, Value>) -> Result<(String,
 }
 
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
-    let Delivery::Say { decision, reason } = delivery;
+    let (decision, reason) = delivery.said();
     match (event.moment, decision) {
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
         // For the person; the model does not read it.

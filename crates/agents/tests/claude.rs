@@ -258,8 +258,16 @@ fn a_prompt_that_would_be_asked_about_is_refused_with_the_way_on() {
 }
 
 #[test]
+fn a_turn_that_may_not_end_yet_goes_on() {
+    let event = claude::AGENT.event(br#"{"hook_event_name":"Stop","session_id":"s"}"#, None).unwrap();
+    let reply = (claude::AGENT.write)(&event, &deny(), &deliver(&event, &deny(), claude::AGENT.abilities(&event)));
+    assert!(reply.code == 0 && reply.stdout.starts_with("{\"decision\":\"block\",\"reason\":\"Blocked"), "{reply:?}");
+    assert!(!reply.stdout.contains("terminal"), "{reply:?}");
+}
+
+#[test]
 fn after_a_tool_and_around_a_session_nothing_is_decided() {
-    for event in TOO_LATE {
+    for event in TOO_LATE.into_iter().filter(|event| *event != "Stop") {
         for verdict in [deny(), ask()] {
             check_answer(event, &verdict, SILENCE);
         }
@@ -293,9 +301,10 @@ fn a_word_that_is_not_known_is_refused_as_before_a_tool() {
 }
 
 #[test]
-fn only_before_a_tool_a_hook_can_refuse_ask_and_advise() {
+fn only_before_a_tool_a_hook_can_refuse_ask_advise_and_rewrite() {
     for (word, moment) in claude::EVENTS {
         let can = claude::AGENT.abilities(&Event { moment, ..Event::default() });
-        assert_eq!(can == Abilities::DENY_ASK_ADVISE, moment == Moment::BeforeTool, "{word}");
+        let all = Abilities { rewrite: true, ..Abilities::DENY_ASK_ADVISE };
+        assert_eq!(can == all, moment == Moment::BeforeTool, "{word}");
     }
 }

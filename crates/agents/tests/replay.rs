@@ -8,8 +8,10 @@
     reason = "a test that cannot go on shall stop"
 )]
 
-use reflex_agents::{AGENTS, Agent, Ask, BadEvent, Payload, Reply, caller, deliver, find, object};
-use reflex_engine::{Decision, Event, Moment, Verdict};
+use reflex_agents::{
+    AGENTS, Agent, Ask, BadEvent, Delivery, Extent, Payload, Reply, Surface, caller, deliver, find, object,
+};
+use reflex_engine::{Action, Decision, Event, Moment, Rewrite, Verdict};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -57,6 +59,8 @@ fn shown(event: &Event) -> String {
         role,
         subagent,
         task,
+        claimed: _,
+        declared: _,
         mode,
         cwd,
         workspace,
@@ -64,14 +68,20 @@ fn shown(event: &Event) -> String {
         moment,
         tool,
         actions,
+        call,
         outcome,
+        goes_on,
     } = event;
-    let mut text =
-        format!("  {moment:?}, word {word:?}, tool {tool:?}, client {client} {version:?}, session {session}\n");
+    let mut text = format!(
+        "  {moment:?}, word {word:?}, tool {tool:?}, call {call:?}, client {client} {version:?}, session {session}\n"
+    );
     writeln!(text, "  cwd {cwd}, mode {mode:?}, role {role:?}, subagent {subagent:?}, task {task:?}, workspace {workspace:?}, home {home:?}")
         .unwrap();
     actions.iter().for_each(|action| writeln!(text, "  action {action:?}").unwrap());
     outcome.iter().for_each(|outcome| writeln!(text, "  outcome {outcome:?}").unwrap());
+    if *goes_on {
+        text.push_str("  goes on\n");
+    }
     text
 }
 
@@ -140,6 +150,65 @@ fn every_recorded_payload_is_read_and_answered_as_the_golden_file_says() {
     }
 }
 
+/// The call with every text of its only action replaced, as a rule of a person could.
+fn rewrite(event: &Event) -> Option<Rewrite> {
+    let fields: &[&str] = match event.actions.as_slice() {
+        [Action::Shell { .. }] => &["command"],
+        [Action::Write { .. } | Action::Edit { .. }] => &["content", "file_path"],
+        [Action::Read { .. }] => &["file_path"],
+        [Action::Fetch { .. }] => &["url"],
+        _ => return None,
+    };
+    Some(Rewrite { fields: fields.iter().map(|field| ((*field).to_owned(), format!("/repo/new-{field}"))).collect() })
+}
+
+/// Every answer that puts another call in place of one, as the agent would apply it.
+#[test]
+fn a_call_in_place_of_another_has_all_its_arguments_and_reads_as_what_was_judged() {
+    let mut carried: Vec<String> = Vec::new();
+    for (folder, agent) in FOLDERS {
+        let agent = find(agent).unwrap();
+        for (name, bytes) in payloads(folder) {
+            let event = read(agent, &name, &bytes).unwrap();
+            let Some(rewrite) = rewrite(&event).filter(|_| event.moment == Moment::BeforeTool) else { continue };
+            let fields = object(&bytes).unwrap();
+            let payload = Payload { fields: &fields, told: Some(&event.word), variable: &|_| None };
+            let wanted = rewrite.applied(&event).unwrap();
+            let reasons = vec!["Blocked: `x` matches safety pattern `user/r` (category: c). m.".to_owned()];
+            let verdict = Verdict { decision: Decision::Deny, reasons, rewrite: Some(rewrite), ..Verdict::default() };
+            let delivery = agent.deliver(&payload, &event, &verdict);
+            let reply = (agent.write)(&event, &verdict, &delivery);
+            let Delivery::Replace { arguments, reason } = delivery else {
+                assert!(reply.stdout.contains("deny") || reply.code == 2, "{folder}/{name}: {reply:?}");
+                continue;
+            };
+            assert!(reason.starts_with("Warning: this call was changed before it ran. `x` matches"), "{reason}");
+            assert!(reply.code == 0 && reply.stdout.contains(&arguments.to_string()), "{folder}/{name}: {reply:?}");
+            let approves = reply.stdout.contains("\"allow\"");
+            assert_eq!(approves, folder == "codex", "only where nothing else is heard: {folder}/{name}");
+            let key = ["tool_input", "toolArgs", "args"].into_iter().find(|key| fields.contains_key(*key)).unwrap();
+            let before = fields[key].as_object().unwrap().clone();
+            assert!(before.keys().eq(arguments.as_object().unwrap().keys()), "{folder}/{name}: all arguments");
+            let mut changed = fields.clone();
+            changed.insert(key.into(), arguments);
+            let payload = Payload { fields: &changed, ..payload };
+            assert_eq!((agent.read)(&payload).unwrap().actions, wanted.actions, "{folder}/{name}");
+            carried.push(format!("{folder}/{name} {reply:?}"));
+        }
+    }
+    let of = |folder: &str| carried.iter().filter(|one| one.starts_with(&format!("{folder}/"))).count();
+    let agents = ["claude", "codex", "copilot", "copilot-pascal", "gemini", "opencode"];
+    assert!(agents.iter().all(|agent| of(agent) > 0), "{carried:#?}");
+    assert_eq!(of("qwen") + of("cursor") + of("windsurf"), 0, "{carried:#?}");
+    let file = tests().join("rewrites.snap");
+    let found = carried.join("\n") + "\n";
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&file, &found).unwrap();
+    }
+    let expected = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(found == expected, "rewrite the golden file with UPDATE=1 and read the difference");
+}
+
 #[test]
 fn every_case_that_is_named_as_a_proof_is_among_the_proven_ones() {
     let proven = std::fs::read_to_string(tests().join("fixtures/proven.txt")).unwrap();
@@ -162,6 +231,65 @@ fn every_case_that_is_named_as_a_proof_is_among_the_proven_ones() {
             }
         }
     }
+}
+
+/// The part of an agent's work that a recorded call shows.
+fn surfaces(event: &Event) -> Vec<Surface> {
+    let of = |action: &Action| match action {
+        Action::Shell { .. } | Action::Input { .. } => Some(Surface::Shell),
+        Action::Write { .. } | Action::Edit { .. } | Action::Delete { .. } => Some(Surface::Edit),
+        Action::Read { .. } | Action::Search { .. } => Some(Surface::Read),
+        Action::McpCall { .. } => Some(Surface::Mcp),
+        Action::Fetch { .. } => Some(Surface::Web),
+        Action::SpawnAgent { .. } => Some(Surface::Subagent),
+        Action::Prompt { .. } | Action::Skill { .. } | Action::Other { .. } => None,
+    };
+    event.actions.iter().filter_map(of).chain(event.subagent.as_ref().map(|_| Surface::Subagent)).collect()
+}
+
+#[test]
+fn an_agent_claims_only_surfaces_of_which_a_call_was_recorded() {
+    let mut missing = Vec::new();
+    for agent in AGENTS.iter().filter(|agent| agent.settings.is_some()) {
+        let folders = FOLDERS.iter().filter(|(_, name)| *name == agent.name).map(|(folder, _)| folder);
+        let all = folders.flat_map(|folder| payloads(folder));
+        let events = all.map(|(name, bytes)| read(agent, &name, &bytes).unwrap());
+        let seen: Vec<Surface> =
+            events.filter(|event| event.moment.is_before_execution()).flat_map(|event| surfaces(&event)).collect();
+        let hides = |surface| {
+            agent.limits.iter().any(|limit| matches!(limit.extent, Extent::All(all) if all.contains(&surface)))
+        };
+        for surface in Surface::ALL {
+            // Every client that was driven was driven without a terminal.
+            let shown = seen.contains(&surface) || (surface == Surface::Headless && agent.was_driven());
+            if !shown && !hides(surface) {
+                missing.push(format!("{} {}", agent.name, surface.name()));
+            }
+        }
+    }
+    assert_eq!(missing, Vec::<String>::new(), "no call was recorded, so it is blind");
+}
+
+#[test]
+fn how_much_is_enforced_follows_from_the_tables() {
+    let of = |name: &str| find(name).unwrap().enforcement().name();
+    for (name, wanted) in [
+        ("claude", "native"),
+        ("codex", "partial"),
+        ("copilot", "native"),
+        ("gemini", "native"),
+        ("qwen", "partial"),
+        ("opencode", "partial"),
+        ("cursor", "partial"),
+        ("windsurf", "partial"),
+    ] {
+        assert_eq!(of(name), wanted, "{name}");
+        assert_eq!(find(name).unwrap().banner().is_empty(), wanted == "native", "{name}");
+    }
+    assert!(find("codex").unwrap().banner().contains("write_stdin"));
+    let nothing = Agent { says: &[], name: "x", ..*find("claude").unwrap() };
+    assert_eq!(nothing.enforcement().name(), "post-hoc-only");
+    assert!(nothing.banner().starts_with("DOWNGRADED: Reflex can stop nothing"));
 }
 
 #[test]

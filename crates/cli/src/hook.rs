@@ -31,7 +31,7 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
     let agent = arguments.caller(&Map::new());
     lifeline::arm(arguments.failed(agent));
     fault::maybe();
-    let host = Host::new(Mode::default());
+    let host = Host::new(Mode::default()).patient(lifeline::wait);
     let reply = match read().and_then(|bytes| object(&bytes)) {
         Ok(fields) => {
             let caller = arguments.caller(&fields);

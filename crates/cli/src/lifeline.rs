@@ -14,6 +14,9 @@ const WATCHDOG_SECONDS: libc::c_uint = 2;
 
 const ALTERNATE_STACK: usize = 64 * 1024;
 
+/// The stack of the handlers. It costs nothing until one runs: memory that was filled with zeros would cost its pages.
+static mut STACK: [u8; ALTERNATE_STACK] = [0; ALTERNATE_STACK];
+
 static REFUSAL: AtomicPtr<Reply> = AtomicPtr::new(ptr::null_mut());
 
 /// From here on every failure ends in this reply, and not in the one before. That one is never freed: a signal may be
@@ -53,6 +56,13 @@ pub(crate) fn arm(refusal: Reply) {
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     // SAFETY: `alarm` takes a number and touches no memory.
     unsafe { libc::alarm(WATCHDOG_SECONDS) };
+}
+
+/// What a person configured may take so many seconds more.
+pub(crate) fn wait(seconds: u64) {
+    let seconds = libc::c_uint::try_from(seconds).unwrap_or(libc::c_uint::MAX / 2);
+    // SAFETY: `alarm` takes a number and touches no memory.
+    unsafe { libc::alarm(seconds.saturating_add(WATCHDOG_SECONDS)) };
 }
 
 /// The judgement is done: the answer leaves unhurried. A signal that still comes ends in the refusal.
@@ -104,8 +114,8 @@ fn handle(signal: libc::c_int) {
 
 /// A stack overflow leaves no room for its own handler.
 fn use_alternate_stack() {
-    let stack = Box::leak(vec![0u8; ALTERNATE_STACK].into_boxed_slice());
-    let description = libc::stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: ALTERNATE_STACK };
-    // SAFETY: the memory is leaked and stays valid for the rest of the process.
+    let stack = (&raw mut STACK).cast();
+    let description = libc::stack_t { ss_sp: stack, ss_flags: 0, ss_size: ALTERNATE_STACK };
+    // SAFETY: the memory is static, and nobody but the kernel uses it.
     unsafe { libc::sigaltstack(&description, ptr::null_mut()) };
 }

@@ -180,7 +180,9 @@ fn an_event_after_which_nothing_can_be_kept_from_running_is_passed_over_with_any
                 payload[field] = json!(1);
             });
             let said = Machine::new().reflex(["hook", "--agent", "claude"]).input(input).run();
-            assert_eq!(said, Said::silence(), "{event} {field}");
+            // What can be read of it is told: it ran, and no hook was asked before.
+            let told = said.stdout.contains("nobody was asked before") && said.code == 0 && said.stderr.is_empty();
+            assert!(said == Said::silence() || (told && event == "PostToolUse"), "{event} {field}: {said:?}");
         }
     }
 }

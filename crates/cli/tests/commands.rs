@@ -114,11 +114,11 @@ fn a_wrong_command_line_is_status_64_and_says_what_would_be_right() {
     check_usage(&["check", "ls", "-la"], "unexpected argument");
     check_usage(
         &["check", "--mode", "lax", "ls"],
-        "unknown mode `lax`; there are balanced, observe, quiet, seed-004-fallback, strict, unattended",
+        "unknown mode `lax`; there are balanced, observe, quiet, read-only, seed-004-fallback, strict, unattended",
     );
     check_usage(
         &["eval", "--mode", "lax"],
-        "unknown mode `lax`; there are balanced, observe, quiet, seed-004-fallback, strict, unattended",
+        "unknown mode `lax`; there are balanced, observe, quiet, read-only, seed-004-fallback, strict, unattended",
     );
     check_usage(&["check", "--agent", "clod", "ls"], "unknown agent `clod`");
     check_usage(&["explain", "--agent", "clod", "ls"], "unknown agent `clod`");
@@ -250,7 +250,12 @@ fn what_an_explanation_says_the_agent_is_told_is_what_the_hook_answers() {
         };
         let said = machine.bash(&folder, command);
         let without_id = |text: &str| match text.split_once("allow exactly it with `reflex approve ") {
-            Some((before, rest)) => format!("{before}run it{}", rest.split_once('`').unwrap().1),
+            Some((before, rest)) => {
+                let (_, after) = rest.split_once('`').unwrap();
+                // Who can approve can also be asked.
+                let (place, rest) = after.split_once("; say what it is for").unwrap();
+                format!("{before}run it{place}{}", rest.split_once('`').unwrap().1.split_once('`').unwrap().1)
+            }
             None => text.to_owned(),
         };
         let said = Said { stdout: without_id(&said.stdout), stderr: without_id(&said.stderr), ..said };

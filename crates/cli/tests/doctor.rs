@@ -65,7 +65,7 @@ fn what_is_whole_is_proven_by_a_call_of_each_hook() {
     let line = |agent| format!("{agent}: the hook stands and answers; it has never called");
     assert_eq!((said.code, lines), (0, vec![&*line("claude"), &*line("codex"), &*line("copilot")]));
     let said = wired.run(&["verify"]);
-    assert_eq!((said.code, said.stdout.matches("answers a call that cannot be read").count()), (0, 8), "{said:?}");
+    assert_eq!((said.code, said.stdout.matches("answers a call that cannot be read").count()), (0, 11), "{said:?}");
     assert!(!said.stdout.contains("FAILS"));
     // A proof is no call: nobody waits for a person's answer, and no agent is said to have called.
     assert_eq!(wired.run(&["pending"]).stdout, "no call waits for you\n");
@@ -116,7 +116,7 @@ fn a_hook_that_does_not_answer_is_found_by_calling_it() {
     let json = said.json();
     assert_eq!((said.code, json["hooks"][0]["answers"].as_bool()), (1, Some(false)), "{said:?}");
     let said = wired.run(&["doctor", "--agent", "claude"]);
-    assert_eq!(said.stdout.matches("fix: reflex init --agent claude").count(), 4, "{said:?}");
+    assert_eq!(said.stdout.matches("fix: reflex init --agent claude").count(), 5, "{said:?}");
 }
 
 #[test]
@@ -126,4 +126,79 @@ fn another_copy_on_the_path_is_named() {
     let said = wired.run(&["doctor"]);
     assert!(said.stdout.contains("programs/reflex is another copy of reflex on the PATH"), "{said:?}");
     assert_eq!(said.code, 1);
+}
+
+#[test]
+fn what_init_mends_doctor_mends_too_and_the_rest_is_named() {
+    let wired = Wired::new();
+    wired.edit(".claude/settings.json", |text| text.replace("\"block\"", "\"continue\""));
+    wired.edit(".codex/config.toml", |_| String::new());
+    wired.edit(".copilot/hooks/reflex.json", |text| text.replacen('{', "{\"disableAllHooks\": true,", 1));
+    let said = wired.run(&["doctor", "--fix"]);
+    assert_eq!((said.code, said.stdout.matches("the hook stands and answers").count()), (1, 2), "{said:?}");
+    assert!(said.stderr.contains(".claude/settings.json is written"), "{said:?}");
+    assert!(said.stdout.contains("copilot: `\"disableAllHooks\": true`"), "a person's switch stays: {said:?}");
+}
+
+/// A guard that came before stands at the same events.
+const OLDER: &str = "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": \"vf hook pre-command\"}, {\"type\": \"command\", \"command\": \"mine\"}]},\n      {\"hooks\": [{\"type\": \"command\", \"command\": \"/usr/local/bin/arx hook --agent claude\"}]}\n    ]\n  }\n}\n";
+
+#[test]
+fn a_guard_that_came_before_is_named_and_replaced_if_a_person_wants_it() {
+    let wired = Wired::new();
+    wired.edit(".claude/settings.json", |_| OLDER.into());
+    let said = wired.run(&["init", "--yes", "--agent", "claude"]);
+    assert!(said.stdout.contains("`vf hook pre-command` in "), "{said:?}");
+    let text = || fs::read_to_string(wired.file(".claude/settings.json")).unwrap();
+    assert!(text().contains("vf hook") && text().contains("arx hook"), "nothing goes unasked");
+    let said = wired.run(&["doctor", "--agent", "claude"]);
+    assert!(said.code == 1 && said.stdout.contains("fix: reflex init --agent claude --replace"), "{said:?}");
+    assert_eq!(wired.run(&["init", "--yes", "--replace", "--agent", "claude"]).code, 0);
+    assert!(!text().contains("vf hook") && !text().contains("arx hook") && text().contains("\"mine\""), "{}", text());
+    assert_eq!(wired.run(&["doctor", "--agent", "claude"]).code, 0);
+    assert_eq!(wired.run(&["uninstall", "--yes", "--agent", "claude"]).code, 0);
+    assert_eq!(text(), OLDER, "what stood there before comes back");
+}
+
+#[test]
+fn a_folder_that_gemini_does_not_trust_is_named() {
+    let machine = Machine::new();
+    assert_eq!(machine.reflex(["init", "--yes", "--agent", "gemini"]).run().code, 0);
+    let project = machine.project();
+    fs::create_dir_all(project.join(".git")).unwrap();
+    let doctor = || machine.reflex(["doctor", "--agent", "gemini"]).folder(&project).run();
+    let said = doctor();
+    assert!(said.code == 1 && said.stdout.contains("Gemini CLI does not trust "), "{said:?}");
+    let real = project.canonicalize().unwrap();
+    let lists = [
+        ("trustedFolders.json", format!("{{{:?}: \"TRUST_FOLDER\"}}", real.display().to_string())),
+        ("trustedFolders.json", format!("{{\"{}/x\": \"TRUST_PARENT\"}} // mine", real.display())),
+    ];
+    for (file, text) in lists {
+        fs::write(machine.home().join(".gemini").join(file), text).unwrap();
+        assert_eq!(doctor().code, 0, "{:?}", doctor());
+    }
+}
+
+/// What a cloned repository can bring: files with which these clients were seen to keep the user's hooks from running.
+#[test]
+fn a_switch_that_a_project_brings_is_named_there() {
+    for (agent, file, text) in [
+        ("claude", ".claude/settings.json", "{\"disableAllHooks\": true}"),
+        ("claude", ".claude/settings.local.json", "{\"disableAllHooks\": true}"),
+        ("gemini", ".gemini/settings.json", "{\"hooksConfig\": {\"enabled\": false}}"),
+        ("qwen", ".qwen/settings.json", "{\"disableAllHooks\": true}"),
+    ] {
+        let machine = Machine::new();
+        assert_eq!(machine.reflex(["init", "--yes", "--agent", agent]).run().code, 0);
+        let file = machine.project().join(file);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, text).unwrap();
+        let run = |word: &str| machine.reflex([word]).folder(&machine.project()).run();
+        let said = run("doctor");
+        assert!(said.code == 1 && said.stdout.contains("switches every hook off"), "{agent}: {said:?}");
+        assert!(run("status").stdout.contains("BLIND"), "{agent}");
+        fs::remove_file(&file).unwrap();
+        assert!(!run("status").stdout.contains("headless: BLIND"), "{agent}: {:?}", run("status"));
+    }
 }

@@ -248,9 +248,9 @@ fn every_event_of_an_agent_is_wired_with_its_switch() {
     let settings: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(settings["version"], 1);
     let events: Vec<&String> = settings["hooks"].as_object().unwrap().keys().collect();
-    let wanted = ["preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "beforeTabFileRead"];
-    assert_eq!(events, wanted);
-    for event in wanted {
+    let before = ["preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "beforeTabFileRead"];
+    assert_eq!(events, [&before[..], &["postToolUse", "postToolUseFailure"]].concat());
+    for event in before {
         let handler = &settings["hooks"][event][0];
         assert_eq!((&handler["failClosed"], &handler["timeout"]), (&true.into(), &300.into()), "{event}");
     }

@@ -17,7 +17,7 @@ const MAY_IMPORT: [(&str, &[&str]); 9] = [
     ("engine", &["shell", "tables"]),
     ("agents", &["engine"]),
     ("library", &["tables"]),
-    ("rules", &["engine", "tables"]),
+    ("rules", &["engine", "library", "tables"]),
     ("script", &["engine", "tables"]),
     ("host", &["agents", "engine", "library", "rules", "script", "shell", "tables"]),
     ("cli", &["host", "agents", "engine"]),

@@ -191,3 +191,173 @@ fn rules_are_listed_shown_and_tested() {
     let wrong = Surroundings::new().user("rules/a.yaml", &rule.replace("[docker ps]", "[docker image prune]"));
     assert_eq!(wrong.run(&["rules", "test"]).1, 1);
 }
+
+#[test]
+fn what_is_imported_is_printed_and_only_a_person_writes_it() {
+    let settings = r#"{"permissions": {"deny": ["Bash(rm -rf:*)"], "allow": ["Bash(npm test)"]}}"#;
+    let here = Surroundings::new();
+    write(&here.project.join(".claude/settings.json"), settings);
+    let (said, code) = here.run(&["import"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("# imported ") && said.contains("matches_command") && said.contains("npm test"), "{said}");
+    assert_eq!(here.run(&["import", "--write"]).1, 1);
+    assert!(!here.machine.home().join(".config/reflex").exists());
+    let json: Value = serde_json::from_str(&here.run(&["import", "--json"]).0).unwrap();
+    assert_eq!(json["lines"][0]["fate"], "imported");
+    assert_eq!(here.run(&["import", "--from", "nobody"]).1, 64);
+}
+
+#[test]
+fn rules_that_never_fire_are_covered_or_contradict_are_told() {
+    let rule = |name: &str, conditions: &str, action: &str| {
+        format!("---\nname: {name}\nevents: [bash_command]\nconditions: [{conditions}]\naction: {action}\nmessage: m\n")
+    };
+    let runs = "{matches_command: docker push *}";
+    let rules = [
+        rule("never", "{field: content, op: contains, pattern: x}", "block"),
+        rule("two", "{field: command, op: equals, pattern: a}, {field: command, op: equals, pattern: b}", "block"),
+        rule("opposite", "{field: agent, op: equals, pattern: a}, {field: agent, op: not_equals, pattern: a}", "warn"),
+        rule("all", runs, "block"),
+        rule("some", &format!("{runs}, {{field: agent, op: equals, pattern: claude}}"), "ask"),
+        rule("other", "{matches_command: npm publish}", "ask"),
+        rule("same", "{matches_command: npm publish}", "warn"),
+        rule("fine", "{matches_command: npm install}", "warn"),
+    ];
+    let policy = "rules: {git/push-forc: off, fine: log}\nallowedCommands: [docker push mine]\n";
+    let here = Surroundings::new().user("rules/a.yaml", &rules.concat()).user("policy.yaml", policy);
+    let (said, code) = here.run(&["rules", "validate"]);
+    assert_eq!(code, 0, "{said}");
+    for told in [
+        "`never` can never fire: `content` is empty in bash_command",
+        "`two` can never fire: `command` cannot equal two texts",
+        "`opposite` can never fire",
+        "`some` has no effect: `all` at",
+        "`same` contradicts `other`",
+        "there is no rule `git/push-forc`",
+        "did you mean `git/push-force`?",
+        "this allows nothing: `all` at",
+    ] {
+        assert!(said.contains(told), "{told}\n{said}");
+    }
+    assert!(!said.contains("`fine`") && said.contains("7 warnings"), "{said}");
+}
+
+#[test]
+fn the_recommended_rules_are_in_force_where_a_policy_builds_on_them() {
+    let here = Surroundings::new().own("policy.yaml", "extends: recommended\n");
+    here.check("git add .env", "block");
+    assert_eq!(here.run(&["rules", "test"]).1, 0, "{}", here.run(&["rules", "test"]).0);
+    let (said, code) = here.run(&["rules", "validate"]);
+    assert!(code == 0 && said.contains("6 rules in force, 0 errors, 0 warnings"), "{said}");
+    assert!(here.run(&["rules", "list"]).0.contains("project/warn-debug-code"));
+    Surroundings::new().check("git add .env", "allow");
+    let lowered = "extends: [recommended]\nrules: {block-env-commit: warn}\n";
+    Surroundings::new().user("policy.yaml", lowered).check("git add .env", "warn");
+}
+
+/// A rule about something that nobody else speaks against.
+const NO_LOOK: &str = "name: no-look\nevents: [bash_command]\nconditions:\n  - matches_command: docker image ls*\n\
+    action: block\nseverity: high\nmessage: '{{command}} is not wanted'\n";
+
+#[test]
+fn a_policy_builds_on_folders_files_and_pinned_checkouts() {
+    let policy = |text: &str| Surroundings::new().user("policy.yaml", text).user("team/rules/a.yaml", NO_LOOK);
+    let rule = "docker image ls";
+    policy("extends: [team]").check(rule, "block");
+    policy("extends: team/rules/a.yaml").check(rule, "block");
+    policy("rules: {}").check(rule, "allow");
+    let pinned = policy("extends: [{path: team, digest: 'sha256:DIGEST'}]".replace("DIGEST", &"0".repeat(64)).as_str());
+    pinned.check(rule, "warn");
+    let advice = pinned.verdict(rule)["advice"][0].as_str().unwrap().to_owned();
+    let digest = advice.split("sha256:").nth(1).unwrap().split(' ').next().unwrap().trim_end_matches(',').to_owned();
+    let right = pinned.user("policy.yaml", &format!("extends: [{{path: team, digest: 'sha256:{digest}'}}]"));
+    right.check(rule, "block");
+    let changed = right.user("team/rules/b.yaml", "name: b\nevents: [any]\nconditions: []\n");
+    changed.check(rule, "warn");
+    let checkout = policy(&format!("extends: [{{git: team, digest: {digest}}}]"));
+    assert!(checkout.run(&["rules", "validate"]).0.contains("is no checkout of git"));
+    fs::create_dir(checkout.machine.home().join(".config/reflex/team/.git")).unwrap();
+    checkout.check(rule, "block");
+}
+
+#[test]
+fn what_cannot_be_built_on_is_told_and_the_rest_holds() {
+    let here = Surroundings::new()
+        .user("policy.yaml", "protectedPaths: [keep]\nextends: [a, nowhere]\n")
+        .user("a/policy.yaml", "\nextends: ../b\n")
+        .user("b/policy.yaml", "extends: [../a]\n")
+        .user("b/rules/r.yaml", NO_LOOK);
+    here.check("docker image ls", "block");
+    let (said, code) = here.run(&["rules", "validate"]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("b/policy.yaml:1: `extends` goes in a circle") && said.contains("a was named at"), "{said}");
+    assert!(said.contains("policy.yaml:2: ") && said.contains("nowhere: No such file"), "{said}");
+    for (entry, why) in [
+        ("{git: a}", "pinned by its digest"),
+        ("{path: a, digest: sha256:12}", "pinned by its digest"),
+        ("https://team.example/rules", "nothing is fetched"),
+        ("{paht: a}", "did you mean `path`?"),
+    ] {
+        let said =
+            Surroundings::new().user("policy.yaml", &format!("extends: [{entry}]")).run(&["rules", "validate"]).0;
+        assert!(said.contains(why), "{entry}: {said}");
+    }
+    let project =
+        Surroundings::new().user("team/a.yaml", NO_LOOK).own("policy.yaml", "extends: [~/.config/reflex/team]");
+    project.check("docker image ls", "warn");
+    assert!(project.run(&["rules", "validate"]).0.contains("lies outside of .reflex"));
+}
+
+#[test]
+fn a_rule_is_tried_out_before_it_is_in_force() {
+    let staged = |stage: &str| Surroundings::new().user("rules/a.yaml", &format!("{NO_LOOK}stage: {stage}\n"));
+    staged("warn").check("docker image ls", "warn");
+    staged("enforce").check("docker image ls", "block");
+    let here = staged("observe");
+    here.check("docker image ls", "allow");
+    for session in ["docker image ls", "docker image ls -a", "docker ps"] {
+        let call = here.machine.hook().env("REFLEX_TEST_OWN_HOME", "1");
+        call.input(support::bash(&here.project, session)).run();
+    }
+    let told: Value = serde_json::from_str(&here.run(&["rules", "stages", "--json"]).0).unwrap();
+    let rule = &told["rules"][0];
+    assert_eq!((&rule["id"], &rule["times"], &rule["would"]), (&"user/no-look".into(), &2.into(), &"block".into()));
+    assert!(here.run(&["rules", "stages"]).0.contains("observe: would have done `block` 2 times"));
+    assert_eq!(staged("later").run(&["rules", "validate"]).1, 1);
+}
+
+#[test]
+fn what_was_made_of_core_rules_and_what_is_damaged_is_shown_by_the_doctor() {
+    let policy = "rules:\n  write/boundary: {action: warn, reason: my notes lie there}\n  write/system: off\n  git/push-force: off\n\
+        allow: [{rule: rm/*, path: [gen/**], reason: made again}]\n";
+    let here = Surroundings::new().user("policy.yaml", policy).user("rules/a.yaml", "name: [");
+    let (said, code) = here.run(&["doctor"]);
+    assert_eq!(code, 1);
+    assert!(
+        said.contains("policy.yaml:2: the core rule `write/boundary` is set to `warn`: my notes lie there"),
+        "{said}"
+    );
+    assert!(said.contains("an allowance also holds for core rules: made again"), "{said}");
+    assert!(!said.contains("write/system") && !said.contains("git/push-force"), "{said}");
+    assert!(said.contains("a.yaml:1:") && said.contains("fix: reflex rules validate"), "{said}");
+    let json: Value = serde_json::from_str(&here.run(&["doctor", "--json"]).0).unwrap();
+    assert_eq!(json["lowered"].as_array().unwrap().len(), 2);
+    // What a project says of core rules counts for nothing and is no note.
+    assert!(!Surroundings::new().own("policy.yaml", policy).run(&["doctor"]).0.contains("note:"));
+}
+
+#[test]
+fn a_variable_of_the_environment_is_compared_and_never_shown() {
+    let rule = "name: prod\nevents: [bash_command]\nconditions:\n  - {field: env.STAGE, op: equals, pattern: production-x}\n\
+        action: ask\nmessage: 'at {{env.STAGE}} {{command}}'\n";
+    let here = Surroundings::new().user("rules/a.yaml", rule);
+    let run = |stage: &str| {
+        let call = here.machine.reflex(["check", "--json", "ls"]).folder(&here.project);
+        call.env("REFLEX_TEST_OWN_HOME", "1").env("STAGE", stage).run().json()
+    };
+    let verdict = run("production-x");
+    assert_eq!(verdict["decision"], "require_approval");
+    assert!(!verdict.to_string().contains("production-x") && verdict.to_string().contains("ls"), "{verdict}");
+    assert_eq!(run("test")["decision"], "allow");
+    assert_eq!(here.run(&["rules", "validate"]).1, 0);
+}

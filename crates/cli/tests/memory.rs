@@ -129,6 +129,8 @@ fn an_agent_with_a_terminal_of_its_own_is_no_person() {
 #[test]
 fn a_pause_lets_everything_run_and_ends() {
     let machine = Machine::new();
+    let Some((code, said)) = at_terminal(&machine, "off --here --for 1m --reason repair", "y\n") else { return };
+    assert!(code == 0 && said.contains("every call of every agent in /"), "{said}");
     let Some((code, said)) = at_terminal(&machine, "off --for 2s --reason repair", "y\n") else { return };
     assert_eq!(code, 0, "{said}");
     assert!(passes(&machine, PUSH));
@@ -528,7 +530,7 @@ fn a_clock_that_jumps_makes_no_yes_no_pause_and_no_broken_log() {
     let off = json!({"schema": "reflex/off-v1", "from": now + hour, "until": now + 2 * hour, "reason": "x", "by": "x"});
     std::fs::write(state(&machine).join("off.json"), off.to_string()).unwrap();
     assert!(!passes(&machine, PUSH));
-    let beat = state(&machine).join("heartbeats/claude.PreToolUse");
+    let beat = state(&machine).join("heartbeats/claude.shell");
     std::fs::write(&beat, (now + hour).to_string()).unwrap();
     assert_eq!(machine.reflex(["status"]).run().code, 0);
     assert_eq!(verified(&machine)["broken"], Value::Null);

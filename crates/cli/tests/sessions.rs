@@ -11,6 +11,7 @@
 mod support;
 
 use serde_json::{Value, json};
+use std::fs;
 use support::{Machine, Said, bash};
 
 /// The reason of a refusal or a question; nothing if the call passes.
@@ -66,6 +67,23 @@ fn a_remnant_outlives_the_window_and_holds_for_every_agent_of_the_session() {
     payload["session_id"] = "one".into();
     payload["agent_type"] = "Explore".into();
     assert!(said_of(&machine, payload).contains("secret/send"));
+}
+
+#[test]
+fn what_is_older_than_the_session_and_in_no_commit_is_asked_about_and_its_own_files_are_not() {
+    let machine = Machine::new();
+    let git = machine.program("git", ["init", "-q"]).folder(&machine.project()).run();
+    assert_eq!(git.code, 0, "{}", git.stderr);
+    fs::write(machine.project().join("notes.txt"), "mine").unwrap();
+    said(&machine, "one", "ls");
+    // The first line stays when the file is cut back, and with it when the session began.
+    fs::write(machine.project().join("scratch.txt"), "its own").unwrap();
+    for index in 0..120 {
+        said(&machine, "one", &format!("echo {index} and some words more so that the file of the session is cut back"));
+    }
+    assert!(said(&machine, "one", "rm notes.txt").contains("rm/from-before"));
+    assert_eq!(said(&machine, "one", "rm scratch.txt"), "");
+    assert!(said(&machine, "two", "rm scratch.txt").contains("rm/from-before"), "another session");
 }
 
 #[test]

@@ -25,7 +25,7 @@ const FOREIGN: &str = r#"{
     "PreToolUse": [
       {"matcher": "Bash", "hooks": [{"type": "command", "command": "/opt/other hook --agent claude"}]}
     ],
-    "Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]
+    "SubagentStop": [{"hooks": [{"type": "command", "command": "say done"}]}]
   },
   "zeta": true
 }
@@ -96,7 +96,7 @@ fn check_installed(text: &str) {
     };
     let mut before = handler("PreToolUse");
     before["onFailure"] = "block".into();
-    let after = ["PostToolUse", "PostToolUseFailure"].map(|event| (event.into(), json!("*"), handler(event)));
+    let after = ["PostToolUse", "PostToolUseFailure", "Stop"].map(|event| (event.into(), json!("*"), handler(event)));
     let expected: Vec<(String, Value, Value)> =
         [("PreToolUse".into(), json!("*"), before)].into_iter().chain(after).collect();
     let mut found = ours(text);
@@ -152,7 +152,7 @@ fn new_settings_read_like_a_person_wrote_them() {
         )
     };
     let before = group("PreToolUse", ",\n            \"onFailure\": \"block\"");
-    let after = [before, group("PostToolUse", ""), group("PostToolUseFailure", "")].join(",\n");
+    let after = [before, group("PostToolUse", ""), group("PostToolUseFailure", ""), group("Stop", "")].join(",\n");
     assert_eq!(fs::read_to_string(settings(&machine)).unwrap(), format!("{{\n  \"hooks\": {{\n{after}\n  }}\n}}\n"));
 }
 
@@ -472,10 +472,14 @@ fn the_hooks_of_codex_come_and_go_to_the_byte() {
         env!("CARGO_BIN_EXE_reflex")
     );
     let handler = json!({"type": "command", "command": line, "timeout": 300});
-    let line = format!("{} hook --agent codex --event PostToolUse", env!("CARGO_BIN_EXE_reflex"));
-    let after = json!({"type": "command", "command": line, "timeout": 300});
+    let after = |event: &str| {
+        let line = format!("{} hook --agent codex --event {event}", env!("CARGO_BIN_EXE_reflex"));
+        json!({"type": "command", "command": line, "timeout": 300})
+    };
     let group = |handler: Value| json!([{"matcher": "*", "hooks": [handler]}]);
-    let expected = json!({"hooks": {"PreToolUse": group(handler), "PostToolUse": group(after)}});
+    let expected = json!({"hooks": {
+        "PreToolUse": group(handler), "PostToolUse": group(after("PostToolUse")), "Stop": group(after("Stop")),
+    }});
     assert_eq!(parsed(&new), expected);
     for (_, text) in SHAPES {
         let plain = text.is_empty() || serde_json::from_str::<Value>(text).is_ok();
@@ -495,7 +499,8 @@ fn the_hooks_of_copilot_are_a_file_of_their_own() {
             "args": ["hook", "--agent", "copilot", "--event", event], "timeoutSec": 300,
         }])
     };
-    let hooks = ["preToolUse", "postToolUse", "postToolUseFailure"].map(|event| (event.to_owned(), handler(event)));
+    let hooks = ["preToolUse", "postToolUse", "postToolUseFailure", "agentStop"]
+        .map(|event| (event.to_owned(), handler(event)));
     assert_eq!(parsed(&new), json!({"version": 1, "hooks": hooks.into_iter().collect::<serde_json::Map<_, _>>()}));
     let foreign = "{\"version\": 1, \"hooks\": {\"preToolUse\": [{\"type\": \"command\", \"bash\": \"other\"}]}}";
     assert!(check_agent("copilot", ".copilot/hooks/reflex.json", Some(foreign)).contains("\"other\""));
@@ -543,4 +548,35 @@ fn where_several_agents_are_used_each_is_wired_and_each_goes_again() {
     assert_eq!(said.code, 0, "{said:?}");
     let left = files(&machine.home()).into_iter().filter(|(file, _)| file.is_file());
     assert!(left.map(|(file, _)| file).all(|file| file.starts_with(machine.home().join(".local"))));
+}
+
+/// A package manager keeps a link on the `PATH` and moves the file that it leads to with each version.
+#[test]
+fn a_hook_survives_an_upgrade_that_moves_the_binary() {
+    let machine = Machine::new();
+    let (cellar, bin) = (machine.root().join("cellar/1.0"), machine.root().join("bin"));
+    fs::create_dir_all(&cellar).unwrap();
+    fs::create_dir_all(&bin).unwrap();
+    fs::hard_link(env!("CARGO_BIN_EXE_reflex"), cellar.join("reflex")).unwrap();
+    let link = bin.join("reflex");
+    symlink(cellar.join("reflex"), &link).unwrap();
+    let path = format!("{}:/usr/bin:/bin", bin.display());
+    let run =
+        |program: &Path, words: &[&str]| machine.program(program.to_str().unwrap(), words).env("PATH", &path).run();
+    let said = run(&link, &["init", "--yes"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let (_, _, handler) = ours(&fs::read_to_string(settings(&machine)).unwrap()).remove(0);
+    assert_eq!(handler["command"], link.to_str().unwrap());
+    // The next version stands elsewhere, and the link leads there.
+    let next = machine.root().join("cellar/1.1");
+    fs::rename(&cellar, &next).unwrap();
+    fs::remove_file(&link).unwrap();
+    symlink(next.join("reflex"), &link).unwrap();
+    assert_eq!(run(&link, &["doctor"]).code, 0, "{:?}", run(&link, &["doctor"]));
+    assert!(run(&link, &["init"]).stdout.contains("is as it should be"));
+    // The link is as much the guard's as the file.
+    let words = ["hook", "--agent", "claude", "--event", "PreToolUse"];
+    let call = machine.program(link.to_str().unwrap(), words).env("PATH", &path);
+    let said = call.input(support::bash(&machine.project(), &format!("ln -sf /bin/true {}", link.display()))).run();
+    assert_eq!(said.answer().0, "deny", "{said:?}");
 }

@@ -17,8 +17,12 @@ pub struct Event {
     pub role: Option<String>,
     /// The agent's own name for this one subagent, where several of one role work beside each other.
     pub subagent: Option<String>,
-    /// The task that a person declared.
+    /// The task as the call itself names it.
     pub task: Option<String>,
+    /// What the call itself says that it is for. Whoever says it may be an agent, so it only tightens.
+    pub claimed: Purpose,
+    /// The task that a person declared.
+    pub declared: Option<Task>,
     /// The agent's permission mode, in its own word.
     pub mode: Option<String>,
     /// The folder in which the call happens, absolute.
@@ -33,8 +37,33 @@ pub struct Event {
     pub tool: String,
     /// What the call does; several for a patch or a batch.
     pub actions: Vec<Action>,
+    /// The agent's own name for this one call; empty if it has none. Several hooks that are asked about one call are told
+    /// the same.
+    pub call: String,
     /// How it ended, after a tool.
     pub outcome: Option<Outcome>,
+    /// Whether the agent is at work because a hook kept it from stopping.
+    pub goes_on: bool,
+}
+
+/// A task as a person has declared it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Task {
+    /// Its name.
+    pub id: String,
+    /// The folder from which its scope is meant, absolute.
+    pub root: String,
+    /// What it is for.
+    pub purpose: Purpose,
+}
+
+/// What some work is for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Purpose {
+    /// In a person's words; empty if nothing is said.
+    pub intent: String,
+    /// Patterns of the paths that it changes, from the root on; none stands for all.
+    pub scope: Vec<String>,
 }
 
 /// When in an agent's work an event happens.
@@ -59,6 +88,13 @@ pub enum Moment {
     Subagent,
     /// Anything else an agent reports (compaction, notifications, configuration).
     Other,
+}
+
+impl Event {
+    /// The name of the task to which the call belongs: a person's word counts more than the call's own.
+    pub fn task_name(&self) -> Option<&str> {
+        self.declared.as_ref().map(|task| task.id.as_str()).or(self.task.as_deref())
+    }
 }
 
 impl Moment {
@@ -96,6 +132,8 @@ pub enum Action {
         path: AgentPath,
         /// The text that comes in.
         content: String,
+        /// The text that goes out for it, where the agent tells it: what stands in both is no change.
+        gone: String,
     },
     /// Deletes a file.
     Delete {

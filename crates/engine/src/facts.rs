@@ -15,9 +15,13 @@ use crate::truth::Truth;
 use crate::world::{Known, Names, Real, Untracked, World};
 use reflex_shell::{Piece, Site, Value};
 use reflex_tables::Node;
+use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
+
+/// The patterns of classes by address and length of their word.
+type PatternsOfClasses = BTreeMap<(usize, usize), Rc<[Places]>>;
 
 /// The facts of one call.
 pub struct Facts<'a> {
@@ -27,11 +31,13 @@ pub struct Facts<'a> {
     pub analysis: &'a Analysis,
     /// The compiled library.
     pub tables: Node<'static>,
-    world: &'a dyn World,
+    pub(crate) world: &'a dyn World,
     aliases: OnceCell<Aliases>,
     /// What each target stands for, by its place in memory: targets stay where they are while a call is judged.
     seen: RefCell<BTreeMap<usize, Rc<Seen>>>,
-    regenerable: RefCell<BTreeMap<String, Truth>>,
+    regenerable: RefCell<HashMap<String, Truth>>,
+    /// The patterns of classes, by the place of their word in memory.
+    places: RefCell<PatternsOfClasses>,
     /// What else the call does, by condition and action: many effects ask the same.
     accompanied: RefCell<BTreeMap<Accompanied, Truth>>,
     /// Where each effect's command points, by its place in memory.
@@ -57,6 +63,12 @@ type Accompanied = ((usize, u32), usize);
 struct Asked {
     lines: Vec<String>,
     known: BTreeSet<String>,
+}
+
+/// Patterns of paths of a class, and of those that are none of it.
+struct Places {
+    paths: Vec<Cow<'static, [u8]>>,
+    except: Vec<Cow<'static, [u8]>>,
 }
 
 /// What a target stands for.
@@ -112,6 +124,7 @@ impl<'a> Facts<'a> {
             aliases: OnceCell::new(),
             seen: RefCell::default(),
             regenerable: RefCell::default(),
+            places: RefCell::default(),
             accompanied: RefCell::default(),
             pointed: RefCell::default(),
             temporary: world.temporary(),
@@ -436,17 +449,33 @@ impl<'a> Facts<'a> {
     }
 
     fn in_class(&self, class: &str, path: &str) -> bool {
-        let folds = self.world.folds_case();
-        let folded = folds.then(|| (path.to_lowercase(), self.event.home.to_lowercase()));
+        let folded = self.world.folds_case().then(|| (path.to_lowercase(), self.event.home.to_lowercase()));
         let (path, home) =
             folded.as_ref().map_or((path, self.event.home.as_str()), |(path, home)| (path.as_str(), home.as_str()));
-        self.tables.get("places").get(class).items().any(|place| {
-            let fits = |pattern: &str| match folds {
-                true => glob::fits(&pattern.to_lowercase(), path, home),
-                false => glob::fits(pattern, path, home),
-            };
-            place.get("paths").texts().any(fits) && !place.get("except").texts().any(fits)
-        })
+        let path = glob::Compared::new(path, home);
+        let fits = |pattern: &Cow<'static, [u8]>| path.fits(pattern);
+        let places = self.places(class);
+        places.iter().any(|place| place.paths.iter().any(fits) && !place.except.iter().any(fits))
+    }
+
+    /// The patterns of a class, taken out of the library once: a call may have thousands of targets.
+    fn places(&self, class: &str) -> Rc<[Places]> {
+        let key = (class.as_ptr() as usize, class.len());
+        if let Some(known) = self.places.borrow().get(&key) {
+            return Rc::clone(known);
+        }
+        let folds = self.world.folds_case();
+        let pattern = |pattern: Node<'static>| match folds {
+            true => Cow::Owned(pattern.text().to_lowercase().into_bytes()),
+            false => Cow::Borrowed(pattern.bytes()),
+        };
+        let patterns = |list: Node<'static>| list.items().map(pattern).collect();
+        let places = self.tables.get("places").get(class).items();
+        let places: Rc<[Places]> = places
+            .map(|place| Places { paths: patterns(place.get("paths")), except: patterns(place.get("except")) })
+            .collect();
+        self.places.borrow_mut().insert(key, Rc::clone(&places));
+        places
     }
 
     /// A fact of this name about the target, or about the effect as a whole.
@@ -478,6 +507,7 @@ impl<'a> Facts<'a> {
             "local" => Truth::from(self.is_local(&self.pointed(effect))),
             "unmerged" => self.is_unmerged(&folder, target),
             "fetched" => Truth::from(self.was_fetched(&folder)),
+            "orders-heard" => Truth::from(crate::weight::is_tainted(self)),
             "secret-seen" => Truth::from(self.past().iter().any(|known| known.kind == RemnantKind::Seen)),
             _ => match target.filter(|target| target.path().is_some()) {
                 Some(target) => self.file_fact(effect, target, name),
@@ -556,8 +586,16 @@ impl<'a> Facts<'a> {
             "untracked" | "ignored-data" if self.is_link(effect, target, &real) => Truth::No,
             "untracked" => self.names(self.lasting(path, self.world.untracked(path, untracked_kind(effect))), target),
             "ignored-data" => self.names(self.lasting(path, self.world.untracked(path, Untracked::Ignored)), target),
+            "from-before" => truth(self.is_from_before(path)),
             _ => Truth::Unknown,
         }
+    }
+
+    /// Whether what git does not have of the file is older than the session: all of it, or its last changes.
+    fn is_from_before(&self, path: &str) -> Known<bool> {
+        let age = self.world.age(path)?;
+        let has_old = age.is_older && (age.is_untouched || self.world.is_tracked(path) == Some(false));
+        Some(has_old)
     }
 
     fn is_commit(&self, path: &str, target: &Target) -> bool {
@@ -625,9 +663,10 @@ impl<'a> Facts<'a> {
 
     /// The folder itself, or one that it lies in.
     fn ask_regenerable(&self, path: &str) -> Truth {
-        let fits = |pattern: &str| glob::fits(pattern, path, &self.event.home);
+        let compared = glob::Compared::new(path, &self.event.home);
+        let fits = |pattern: Node<'_>| compared.fits(pattern.bytes());
         for place in
-            self.tables.get("places").get("regenerable").items().filter(|place| place.get("paths").texts().any(fits))
+            self.tables.get("places").get("regenerable").items().filter(|place| place.get("paths").items().any(fits))
         {
             let beside: Vec<&str> = place.get("beside").texts().collect();
             let manifest = beside.is_empty()

@@ -19,6 +19,8 @@ pub struct Finding {
     pub tier: Tier,
     /// What is to happen whatever the policy makes of the severity; rules that people write fix it.
     pub fixed: Option<Worth>,
+    /// What it would be worth where its rule were fully in force; a rule can be tried out before.
+    pub would: Option<Worth>,
     /// The harm, in a sentence.
     pub message: String,
     /// What to do instead, if there is something that applies here.

@@ -1,45 +1,27 @@
-//! What makes two calls the same: exactly, in shape, or in goal.
+//! What makes two calls the same.
 
 use crate::analyze::Analysis;
 use crate::effect::{Effect, Target};
 use crate::event::{Action, Event};
-use reflex_shell::Command;
 use sha2::{Digest, Sha256};
 
-/// Three notions of sameness, and what is written. The notions are each the first 16 bytes of a SHA-256 in hexadecimal.
+/// What makes a call the same as another, and what it writes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Fingerprint {
-    /// The same action with the same resolved targets.
+    /// The same action with the same resolved targets: the first 16 bytes of a SHA-256 in hexadecimal.
     pub exact: String,
-    /// The same programs, subcommands and options, whatever the values.
-    pub shape: String,
-    /// The same effects on the same targets, however it is spelled.
-    pub goal: String,
     /// The SHA-256 of what each action writes, in hexadecimal; empty for one that writes nothing.
     pub contents: Vec<String>,
 }
 
 /// The fingerprint of a call.
 pub(crate) fn of(event: &Event, analysis: &Analysis) -> Fingerprint {
-    let mut effects: Vec<String> = analysis.effects.iter().map(effect_and_targets).collect();
+    let effects: Vec<String> = analysis.effects.iter().map(effect_and_targets).collect();
     let contents: Vec<String> = event.actions.iter().map(content_digest).collect();
     // A content stands for itself by its digest: it may be long, and the record needs that digest too.
     let texts = event.actions.iter().flat_map(|action| action_texts(action).take(texts_before_content(action)));
     let exact = [event.cwd.as_str(), &event.tool].into_iter().chain(texts).chain(contents.iter().map(String::as_str));
-    let exact = digest(exact.chain(effects.iter().map(String::as_str)));
-    let commands = analysis.readings.iter().flat_map(|reading| &reading.commands);
-    let mut shape: Vec<String> = commands.map(shape_of).collect();
-    if shape.is_empty() {
-        shape.push(event.tool.clone());
-    }
-    effects.sort();
-    effects.dedup();
-    Fingerprint {
-        exact,
-        shape: digest(shape.iter().map(String::as_str)),
-        goal: digest(effects.iter().map(String::as_str)),
-        contents,
-    }
+    Fingerprint { exact: digest(exact.chain(effects.iter().map(String::as_str))), contents }
 }
 
 /// The texts of an action that come before its content.
@@ -76,17 +58,6 @@ fn effect_and_targets(effect: &Effect) -> String {
     format!("{} {}", effect.kind.name(), targets.join("\u{1f}"))
 }
 
-fn shape_of(command: &Command) -> String {
-    let mut words = vec![command.name.as_str()];
-    if let Some(invocation) = &command.invocation {
-        words.extend(&invocation.path);
-        let mut keys: Vec<&str> = invocation.options.iter().map(|option| option.key).collect();
-        keys.sort_unstable();
-        words.extend(keys);
-    }
-    words.join(" ")
-}
-
 /// The action's kind and its texts.
 pub(crate) fn action_texts(action: &Action) -> impl Iterator<Item = &str> {
     let texts = match action {
@@ -94,7 +65,7 @@ pub(crate) fn action_texts(action: &Action) -> impl Iterator<Item = &str> {
         Action::Read { path } => ["read", &path.text, "", ""],
         Action::Search { path } => ["search", &path.text, "", ""],
         Action::Write { path, content } => ["write", &path.text, content, ""],
-        Action::Edit { path, content } => ["edit", &path.text, content, ""],
+        Action::Edit { path, content, gone } => ["edit", &path.text, content, gone],
         Action::Delete { path } => ["delete", &path.text, "", ""],
         Action::Fetch { url } => ["fetch", url, "", ""],
         Action::McpCall { server, tool, arguments } => ["mcp", server, tool, arguments],

@@ -1,19 +1,21 @@
-//! Turns findings into one verdict: the strictest finding decides, the policy says what a severity is worth.
+//! Turns findings into one verdict: each is weighed alone, the policy says what a weight is worth, the strictest decides.
 
+use crate::budget;
 use crate::effect::{Effect, EffectKind};
-use crate::event::Event;
+use crate::event::{Event, Moment};
 use crate::facts::Facts;
 use crate::finding::{Decision, Finding, Rewrite, Severity, Worth};
 use crate::layers::Policy;
+use crate::weight;
 
 /// What is said about a call, and why.
 #[derive(Debug, Clone, Default)]
 pub struct Verdict {
     /// What is to happen.
     pub decision: Decision,
-    /// The worst severity among the findings.
+    /// The heaviest weight among the findings.
     pub risk: Severity,
-    /// How sure the strictest finding is, in percent; 100 without findings.
+    /// How sure the detectors are together that there is this risk, in percent; 100 without findings.
     pub confidence: u32,
     /// Strictest first.
     pub findings: Vec<Finding>,
@@ -31,6 +33,8 @@ pub struct Verdict {
     pub chain: Vec<String>,
     /// The id under which a person can say yes to a call that does not run.
     pub pending: Option<String>,
+    /// Whether the agent's turn shall end with this refusal, where a hook can end it.
+    pub ends_turn: bool,
     /// What stands behind the decision: what holds when a person has said yes to it.
     pub behind: Option<Behind>,
 }
@@ -60,12 +64,15 @@ pub enum Precaution {
 pub(crate) fn decide(policy: &Policy, facts: &Facts<'_>, findings: Vec<Finding>) -> Verdict {
     let mut verdict = Verdict { confidence: 100, ..Verdict::default() };
     let weighed = findings.into_iter().map(|finding| {
+        let finding = weight::weighed(finding, facts, &mut verdict.chain);
         let worth = policy.worth(&finding, facts, &mut verdict.chain);
         (finding, worth)
     });
-    let (weighed, behind) = parted(once_each(weighed.collect()));
+    let (weighed, behind) = parted(weighed.collect());
     verdict.behind = behind;
     verdict.risk = weighed.iter().map(|(finding, _)| finding.severity).max().unwrap_or_default();
+    verdict.confidence = weight::confidence(verdict.risk, weighed.iter().map(|(finding, _)| finding));
+    let weighed = once_each(weighed);
     let mut deciding: Vec<(Decision, String)> = Vec::new();
     for (finding, worth) in &weighed {
         let Some(decision) = decision(*worth) else { continue };
@@ -88,10 +95,13 @@ pub(crate) fn decide(policy: &Policy, facts: &Facts<'_>, findings: Vec<Finding>)
     // What would only have been asked about is no news beside what is blocked.
     verdict.reasons =
         deciding.into_iter().filter(|(decision, _)| *decision == verdict.decision).map(|(_, said)| said).collect();
+    let ends = |finding: &Finding| finding.category == budget::CATEGORY || finding.id == "loop/repeat";
+    verdict.ends_turn = weighed.iter().any(|(finding, worth)| *worth == Worth::Deny && ends(finding));
     verdict.rewrite = sole_rewrite(&weighed, &mut verdict);
     verdict.findings = weighed.into_iter().map(|(finding, _)| finding).collect();
-    let first = verdict.findings.first();
-    verdict.confidence = first.map_or(100, |finding| finding.confidence);
+    if !verdict.findings.is_empty() {
+        verdict.chain.push(format!("together: risk {}, {} % sure", verdict.risk.risk(), verdict.confidence));
+    }
     verdict.precautions = precautions(facts, verdict.decision);
     verdict
 }
@@ -199,12 +209,15 @@ fn precautions(facts: &Facts<'_>, decision: Decision) -> Vec<Precaution> {
 
 /// What is told about how a person can let a denied call run.
 pub fn way_on(event: &Event, decision: Decision, pending: Option<&str>) -> Option<String> {
-    if decision != Decision::Deny {
+    if decision != Decision::Deny || event.moment == Moment::Stop {
         return None;
     }
     let call = if event.tool.is_empty() { "it" } else { "this call" };
     let way = match pending {
-        Some(id) => format!("can allow exactly it with `reflex approve {id}` in their own terminal"),
+        Some(id) => format!(
+            "can allow exactly it with `reflex approve {id}` in their own terminal; \
+             say what it is for with `reflex appeal {id} --because REASON`"
+        ),
         None => "can run it in their own terminal".to_owned(),
     };
     Some(format!("Do not work around this. If {call} is really wanted, a person {way}."))
@@ -229,19 +242,28 @@ mod tests {
     use crate::world::Supposed;
     use reflex_tables::Node;
 
-    /// Every severity and, for findings that fix their decision, every decision.
+    /// Every severity with every decision that may be fixed, of several detectors, tiers and degrees of sureness.
     fn findings() -> Vec<Finding> {
         let of = |(index, (severity, fixed)): (usize, (Severity, Option<Worth>))| Finding {
-            id: format!("test/{index}"),
+            id: format!("test/{}", index % 17),
+            detector: ["sentinel", "tripwire", "rules"].get(index % 3).copied().unwrap_or_default().into(),
+            category: ["destructive", "credential", "loop"].get(index / 3 % 3).copied().unwrap_or_default().into(),
             severity,
-            confidence: 50,
-            tier: Tier::Recommended,
+            confidence: [30, 50, 85, 100].get(index % 4).copied().unwrap_or_default(),
+            tier: if index % 2 == 0 { Tier::Recommended } else { Tier::Core },
             fixed,
             ..Finding::default()
         };
         let actions = [None, Some(Worth::Warn), Some(Worth::Ask), Some(Worth::Deny)];
         let pairs = Severity::ALL.iter().flat_map(|(severity, _)| actions.map(|action| (*severity, action)));
-        pairs.enumerate().map(of).collect()
+        let pairs: Vec<_> = pairs.collect();
+        pairs.iter().chain(&pairs).chain(&pairs).copied().enumerate().map(of).collect()
+    }
+
+    /// What a verdict tells, from loose to strict: its sureness is about its risk.
+    fn strictness(verdict: &Verdict) -> (Decision, Severity, u32) {
+        let sure = if verdict.findings.is_empty() { 0 } else { verdict.confidence };
+        (verdict.decision, verdict.risk, sure)
     }
 
     #[test]
@@ -254,14 +276,62 @@ mod tests {
         let blob = reflex_tables::compile::encode(&tables).unwrap().leak();
         let policy = Policy::named(reflex_tables::root(blob), "test").unwrap();
         let all = findings();
-        for one in &all {
+        for (at, one) in all.iter().enumerate() {
             for other in &all {
-                let alone = decide(&policy, &facts, vec![one.clone()]);
-                let both = decide(&policy, &facts, vec![one.clone(), other.clone()]);
-                let turned = decide(&policy, &facts, vec![other.clone(), one.clone()]);
-                assert!(both.decision >= alone.decision && both.risk >= alone.risk, "{} {}", one.id, other.id);
-                assert_eq!((both.decision, both.risk), (turned.decision, turned.risk), "{} {}", one.id, other.id);
+                // A third, so that longer lists than pairs are seen too.
+                let third = all.get((at * 7 + 3) % all.len()).cloned();
+                let few: Vec<Finding> = [Some(one.clone()), third].into_iter().flatten().collect();
+                let more = [few.clone(), vec![other.clone()]].concat();
+                let turned = more.iter().rev().cloned().collect();
+                let (few, more) = (decide(&policy, &facts, few), decide(&policy, &facts, more));
+                let (few, more, turned) =
+                    (strictness(&few), strictness(&more), strictness(&decide(&policy, &facts, turned)));
+                assert!(more.0 >= few.0 && (more.1, more.2) >= (few.1, few.2), "{one:?} {other:?} {few:?} {more:?}");
+                assert_eq!(more, turned, "{} {}", one.id, other.id);
             }
         }
+    }
+
+    #[test]
+    fn a_core_finding_is_not_weighed_away() {
+        let (event, analysis) = (Event::default(), Analysis::default());
+        let orders = crate::remnant::Remnant {
+            kind: crate::remnant::RemnantKind::Orders,
+            path: String::new(),
+            from: "injection/override".into(),
+        };
+        for tainted in [false, true] {
+            let remnants = if tainted { vec![orders.clone()] } else { Vec::new() };
+            let world = Supposed { remnants, ..Supposed::default() };
+            let facts = Facts::new(&event, &analysis, Node::NIL, &world);
+            for finding in findings() {
+                let weighed = weight::weighed(finding.clone(), &facts, &mut Vec::new());
+                let steps = severity_steps(weighed.severity) - severity_steps(finding.severity);
+                assert!(steps.abs() <= 1 && (finding.tier != Tier::Core || steps >= 0), "{finding:?} {weighed:?}");
+                let at_stake = finding.category == "credential" && finding.fixed.is_none();
+                assert!(steps != 1 || (tainted && at_stake), "{finding:?} {weighed:?}");
+                assert!(finding.fixed.is_none() || steps == 0);
+            }
+        }
+    }
+
+    fn severity_steps(severity: Severity) -> i32 {
+        Severity::ALL.iter().position(|(known, _)| *known == severity).map_or(0, |at| at as i32)
+    }
+
+    #[test]
+    fn detectors_that_agree_are_surer_together() {
+        let of = |detector: &str, confidence| Finding {
+            detector: detector.into(),
+            confidence,
+            severity: Severity::High,
+            ..Finding::default()
+        };
+        let sure = |findings: &[Finding]| weight::confidence(Severity::High, findings.iter());
+        assert_eq!(sure(&[of("sentinel", 80)]), 80);
+        assert_eq!(sure(&[of("sentinel", 80), of("sentinel", 70)]), 80);
+        assert_eq!(sure(&[of("sentinel", 80), of("tripwire", 70)]), 94);
+        assert_eq!(sure(&[of("sentinel", 99), of("tripwire", 99)]), 99);
+        assert_eq!(sure(&[]), 100);
     }
 }

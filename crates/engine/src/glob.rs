@@ -5,37 +5,83 @@ use crate::path::drive_length;
 /// Whether a path fits a pattern of the library: `*` within a part, `**` over parts, `?` one letter; `~/` is the home,
 /// a pattern that begins with neither `/` nor `~/` may begin at any part.
 pub fn fits(pattern: &str, path: &str, home: &str) -> bool {
-    let has_case = |text: &str| text.bytes().any(|byte| byte.is_ascii_uppercase());
-    if drive_length(path).is_some() && (has_case(path) || has_case(pattern)) {
-        // Letters have no case on a drive.
-        let lower = path.to_lowercase();
-        let home = if drive_length(home).is_some() { home.to_lowercase() } else { home_on_drive(&lower).to_owned() };
-        return fits(&pattern.to_lowercase(), &lower, &home);
+    Compared::new(path, home).fits(pattern.as_bytes())
+}
+
+/// A path with what every pattern asks of it: a path is compared with hundreds.
+pub(crate) struct Compared<'p> {
+    path: &'p str,
+    home: &'p str,
+    /// What of it lies below the home.
+    below_home: Option<&'p [u8]>,
+    /// Its last part.
+    last: &'p [u8],
+    on_drive: bool,
+}
+
+impl<'p> Compared<'p> {
+    /// An absolute path, with the home that is meant by `~/`.
+    pub(crate) fn new(path: &'p str, home: &'p str) -> Compared<'p> {
+        let below = path.strip_prefix(home).and_then(|below| below.strip_prefix('/'));
+        let on_drive = drive_length(path).is_some();
+        let last = last_parts(path.as_bytes(), 1);
+        Compared { path, home, below_home: below.map(str::as_bytes), last, on_drive }
     }
-    if let Some(rest) = pattern.strip_prefix("~/") {
-        let Some(below) = path.strip_prefix(home).and_then(|below| below.strip_prefix('/')) else { return false };
-        return glob(rest.as_bytes(), below.as_bytes());
-    }
-    if pattern.starts_with('/') || drive_length(pattern).is_some() {
-        return may_end(pattern.as_bytes(), path.as_bytes()) && glob(pattern.as_bytes(), path.as_bytes());
-    }
-    let pattern = pattern.as_bytes();
-    if !may_end(pattern, path.as_bytes()) {
-        return false;
-    }
-    let slashes = pattern.iter().filter(|byte| **byte == b'/').count();
-    // A pattern without `**` fits the last parts or none.
-    let deep = if pattern.last() == Some(&b'*') || slashes > 0 { find(pattern, b"**") } else { None };
-    match deep {
-        None => glob(pattern, last_parts(path.as_bytes(), slashes + 1)),
-        // What stands before the first `**` decides where the pattern may begin; the rest of the path is free.
-        Some(deep) => {
-            let fixed = pattern.get(..deep).unwrap_or(&[]);
-            let slashes = fixed.iter().filter(|byte| **byte == b'/').count();
-            let begins = |start: &&[u8]| slashes == 0 || glob(fixed, first_parts(start, slashes));
-            starts(path.as_bytes()).find(begins).is_some_and(|start| glob(pattern, start))
+
+    /// Whether it fits a pattern; see [`fits`].
+    pub(crate) fn fits(&self, pattern: &[u8]) -> bool {
+        if self.on_drive && (has_case(self.path.as_bytes()) || has_case(pattern)) {
+            return self.fits_without_case(pattern);
+        }
+        let path = self.path.as_bytes();
+        if !may_end(pattern, path) {
+            return false;
+        }
+        match pattern {
+            [b'~', b'/', rest @ ..] => self.below_home.is_some_and(|below| glob(rest, below)),
+            [b'/', ..] => glob(pattern, path),
+            _ if names_drive(pattern) => glob(pattern, path),
+            _ => self.fits_anywhere(pattern),
         }
     }
+
+    /// Letters have no case on a drive.
+    fn fits_without_case(&self, pattern: &[u8]) -> bool {
+        let lower = self.path.to_lowercase();
+        let home =
+            if drive_length(self.home).is_some() { self.home.to_lowercase() } else { home_on_drive(&lower).to_owned() };
+        Compared::new(&lower, &home).fits(String::from_utf8_lossy(pattern).to_lowercase().as_bytes())
+    }
+
+    /// Whether a pattern fits from one of the path's parts on.
+    fn fits_anywhere(&self, pattern: &[u8]) -> bool {
+        let slashes = pattern.iter().filter(|byte| **byte == b'/').count();
+        // A pattern without `**` fits the last parts or none.
+        let deep = if pattern.last() == Some(&b'*') || slashes > 0 { find(pattern, b"**") } else { None };
+        match deep {
+            None if slashes == 0 => may_begin(pattern, self.last) && glob(pattern, self.last),
+            None => glob(pattern, last_parts(self.path.as_bytes(), slashes + 1)),
+            // What stands before the first `**` decides where the pattern may begin; the rest of the path is free.
+            Some(deep) => {
+                let fixed = pattern.get(..deep).unwrap_or(&[]);
+                let slashes = fixed.iter().filter(|byte| **byte == b'/').count();
+                let begins = |start: &&[u8]| {
+                    slashes == 0 || (may_begin(fixed, start) && glob(fixed, first_parts(start, slashes)))
+                };
+                starts(self.path.as_bytes()).find(begins).is_some_and(|start| glob(pattern, start))
+            }
+        }
+    }
+}
+
+fn has_case(text: &[u8]) -> bool {
+    text.iter().any(u8::is_ascii_uppercase)
+}
+
+/// Whether a pattern begins on a drive.
+fn names_drive(pattern: &[u8]) -> bool {
+    // Few patterns have a colon in them, and every path is compared with all.
+    pattern.contains(&b':') && std::str::from_utf8(pattern).is_ok_and(|pattern| drive_length(pattern).is_some())
 }
 
 /// `c:/users/NAME` of a path below it.
@@ -50,6 +96,12 @@ fn home_on_drive(path: &str) -> &str {
 fn may_end(pattern: &[u8], path: &[u8]) -> bool {
     let last = pattern.last().copied().unwrap_or(b'*');
     matches!(last, b'*' | b'?' | b']') || path.last() == Some(&last)
+}
+
+/// The same for the first letter.
+fn may_begin(pattern: &[u8], path: &[u8]) -> bool {
+    let first = pattern.first().copied().unwrap_or(b'*');
+    matches!(first, b'*' | b'?' | b'[') || path.first() == Some(&first)
 }
 
 fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {

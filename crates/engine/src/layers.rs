@@ -104,26 +104,50 @@ impl Policy {
     pub(crate) fn worth(&self, finding: &Finding, facts: &Facts<'_>, why: &mut Vec<String>) -> Worth {
         let base = match finding.fixed {
             Some(fixed) => fixed,
-            None => self.by_severity(finding),
+            None => self.by_severity(finding, facts.event.role.as_deref()),
         };
         let spoken = self.overridden(finding, base, why);
         let asked = spoken == Worth::Ask || spoken == Worth::Warn;
         let worth = if asked { self.allowed(finding, facts, why).unwrap_or(spoken) } else { spoken };
-        let denies = self.node.get("ask").text() == "deny"
-            || self.presets().any(|(_, name)| self.preset(name).get("ask").text() == "deny");
+        let of_role = facts.event.role.as_deref().into_iter().flat_map(|role| self.roles(role));
+        let mut modes = of_role.map(|(_, said)| said.get("mode").text()).chain(self.presets().map(|(_, name)| name));
+        let denies =
+            self.node.get("ask").text() == "deny" || modes.any(|name| self.preset(name).get("ask").text() == "deny");
         if worth == Worth::Ask && denies { Worth::Deny } else { worth }
+    }
+
+    /// What the role of an agent may do, by every layer that knows it: it only tightens, for an agent may say what it is.
+    pub(crate) fn roles<'p>(&'p self, role: &'p str) -> impl Iterator<Item = (&'p Layer, Node<'static>)> {
+        let of = move |layer: &'p Layer| (layer, layer.policy().get("roles").get(role));
+        self.layers.iter().map(of).filter(|(_, said)| !said.is_nil())
+    }
+
+    /// The presets in force that ask about effects, whatever their severity.
+    pub(crate) fn cautious(&self, role: Option<&str>) -> Vec<Node<'static>> {
+        let named = self.presets().map(|(_, name)| self.preset(name));
+        let of_role = role.into_iter().flat_map(|role| self.roles(role)).map(|(_, said)| said.get("mode").text());
+        let all = std::iter::once(self.node).chain(named).chain(of_role.map(|name| self.preset(name)));
+        let mut cautious: Vec<Node<'static>> = all.filter(|node| !node.get("asks").is_empty()).collect();
+        cautious.dedup_by_key(|node| node.identity());
+        cautious
     }
 
     fn preset(&self, name: &str) -> Node<'static> {
         self.tables.get("policies").get(name)
     }
 
-    fn by_severity(&self, finding: &Finding) -> Worth {
+    fn by_severity(&self, finding: &Finding, role: Option<&str>) -> Worth {
         let worth = |node: Node<'_>| Worth::named(node.get(finding.severity.name()).text()).unwrap_or(Worth::Deny);
         let mut spoken = Spoken::default();
         for (layer, name) in self.presets() {
             let reason = layer.policy().get("reason").text();
             spoken.say(layer.may_lower(finding, reason), worth(self.preset(name)));
+        }
+        for (_, said) in role.into_iter().flat_map(|role| self.roles(role)) {
+            let mode = self.preset(said.get("mode").text());
+            if !mode.is_nil() {
+                spoken.say(false, worth(mode));
+            }
         }
         spoken.over(worth(self.node))
     }
@@ -150,8 +174,8 @@ impl Policy {
     /// Whether the rule itself lets its weight be lowered.
     fn lets_lower(&self, finding: &Finding, worth: Worth) -> bool {
         let Some((subject, name)) = finding.id.split_once('/') else { return true };
-        let own = self.layers.iter().find(|layer| layer.authority.name() == subject);
-        let rule = own.map_or(Node::NIL, |layer| layer.node.get("rules").get(name));
+        let own = self.layers.iter().filter(|layer| layer.authority.name() == subject);
+        let rule = own.map(|layer| layer.node.get("rules").get(name)).find(|rule| !rule.is_nil()).unwrap_or(Node::NIL);
         let key = if worth == Worth::Record { "fixed" } else { "undowngradable" };
         finding.tier == Tier::Core || !rule.get(key).is_true()
     }

@@ -1,8 +1,10 @@
 //! The judgement: an event becomes an analysis, the detectors' findings on it, and one verdict. Pure: what the machine
 //! knows is asked of a [`World`].
 
+mod aftercare;
 mod aliases;
 mod analyze;
+mod budget;
 mod condition;
 mod disguise;
 mod effect;
@@ -32,14 +34,17 @@ mod scripts;
 mod secret;
 mod sentinel;
 mod sql;
+mod task;
 mod truth;
 mod url;
+mod weight;
 mod world;
 
 pub use analyze::{Analysis, analyze};
+pub use budget::Spent;
 pub use condition::OPERATORS;
 pub use effect::{Effect, EffectKind, Sort, Target, TargetPath};
-pub use event::{Action, AgentPath, Event, Flavour, Moment, Outcome};
+pub use event::{Action, AgentPath, Event, Flavour, Moment, Outcome, Purpose, Task};
 pub use facts::Facts;
 pub use field::{FIELD_OPERATORS, MOST_PATTERN};
 pub use finding::{At, Decision, Finding, Rewrite, Severity, Tier, Worth};
@@ -58,7 +63,7 @@ pub use scripts::{Script, Usage};
 pub use secret::{Secret, find as find_secrets, redact, redacted};
 pub use sentinel::Weighed;
 pub use truth::Truth;
-pub use world::{Known, MOST_CONTENT, Names, Real, Supposed, SupposedGit, Untracked, World};
+pub use world::{Age, Known, MOST_CONTENT, Names, Real, Supposed, SupposedGit, Untracked, World};
 
 use loopbreaker::Step;
 use reflex_tables::Node;
@@ -125,6 +130,9 @@ fn judge_once(
     watch.stop("loopbreaker");
     findings.extend(rules::inspect(policy, &facts));
     findings.extend(layers::broken(policy, &facts));
+    findings.extend(budget::inspect(policy, &facts));
+    findings.extend(passed_on(&facts));
+    findings.extend(task::inspect(policy, &facts));
     watch.stop("rules");
     let more = further(&Seen { event, analysis: &analysis, facts: &facts, findings: &findings });
     if !more.is_empty() {
@@ -171,10 +179,12 @@ pub fn overhear_with(
         let mut past = world.past(&step);
         loopbreaker::finish(&mut past, step.clone());
         findings.extend(loopbreaker::after(&past).iter().map(|circle| circle.finding(&step)));
+        findings.extend(aftercare::inspect(event, &step, &past));
     }
     watch.stop("loopbreaker");
     findings.extend(rules::inspect(policy, &facts));
     watch.stop("rules");
+    let left = remnant::left_by_orders(&findings);
     let more = further(&Seen { event, analysis: &analysis, facts: &facts, findings: &findings });
     if !more.is_empty() {
         findings.extend(more);
@@ -183,8 +193,42 @@ pub fn overhear_with(
     let verdict = gatekeeper::decide(policy, &facts, findings);
     watch.stop("gatekeeper");
     let latency = watch.latency();
-    let (asked, weighed, left) = (Vec::new(), Vec::new(), Vec::new());
+    let (asked, weighed) = (Vec::new(), Vec::new());
     Judgement { analysis, verdict, asked, weighed, fingerprint, step, latency, left }
+}
+
+/// The verdict on findings that others made about an event, such as what is held at the end of the work.
+pub fn conclude(
+    event: &Event,
+    policy: &Policy,
+    tables: Node<'static>,
+    world: &dyn World,
+    findings: Vec<Finding>,
+) -> Verdict {
+    let analysis = Analysis::default();
+    gatekeeper::decide(policy, &Facts::new(event, &analysis, tables, world), findings)
+}
+
+/// Orders in what a call would hand on: to a server's tool, to another agent, to whoever reads what is published.
+fn passed_on<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f {
+    let publishes = || facts.analysis.effects.iter().any(|effect| effect.kind == EffectKind::SendText);
+    let texts = facts.event.actions.iter().filter_map(move |action| match action {
+        Action::McpCall { arguments, .. } => Some(("arg:arguments", arguments)),
+        Action::SpawnAgent { prompt } => Some(("arg:prompt", prompt)),
+        Action::Shell { command, .. } if publishes() => Some(("command", command)),
+        Action::Shell { .. }
+        | Action::Read { .. }
+        | Action::Write { .. }
+        | Action::Edit { .. }
+        | Action::Delete { .. }
+        | Action::Search { .. }
+        | Action::Fetch { .. }
+        | Action::Prompt { .. }
+        | Action::Skill { .. }
+        | Action::Input { .. }
+        | Action::Other { .. } => None,
+    });
+    texts.filter_map(|(place, text)| injection::finding(text, place, facts.tables))
 }
 
 /// Flags of effects that are about a text which an event brings.

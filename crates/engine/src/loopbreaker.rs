@@ -133,6 +133,7 @@ impl Circle {
             confidence: self.confidence,
             tier: Tier::Recommended,
             fixed: None,
+            would: None,
             message: self.message.clone(),
             remedy: self.remedy.into(),
             command: crate::quote::shortened(&now.text),

@@ -78,12 +78,11 @@ fn cut_short(text: &str, folders: Folders<'_>) -> TargetPath {
 fn known(text: &str, everything: bool, folders: Folders<'_>) -> TargetPath {
     let follows = text.len() > 1 && (text.ends_with('/') || text.ends_with("/."));
     let path = if everything { text.trim_end_matches('*') } else { text };
-    let climbs = path.split('/').any(|part| part == "..");
+    let climbs = path.as_bytes().windows(2).any(|pair| pair == b"..") && path.split('/').any(|part| part == "..");
     if path.len() + folders.cwd.len() > MOST_PATH {
         return TargetPath::Unknown;
     }
-    let joined = if is_absolute(path) { path.to_owned() } else { format!("{}/{path}", folders.cwd) };
-    let climbing = climbs.then_some(joined);
+    let climbing = climbs.then(|| if is_absolute(path) { path.to_owned() } else { format!("{}/{path}", folders.cwd) });
     TargetPath::Known {
         text: through_process(absolute(path, folders.cwd), folders.cwd),
         climbing,
@@ -113,6 +112,20 @@ fn through_process(path: String, cwd: &str) -> String {
 
 /// Joined to `cwd` if it is relative, with `.`, `..` and doubled slashes taken out.
 pub fn absolute(text: &str, cwd: &str) -> String {
+    // Most paths are written as they are meant.
+    if is_plain(text.as_bytes()) {
+        return text.to_owned();
+    }
+    if is_plain(cwd.as_bytes()) {
+        match text.as_bytes() {
+            [] => return cwd.to_owned(),
+            // The roots of the registry begin with this letter.
+            [first, ..] if !first.eq_ignore_ascii_case(&b'h') && has_plain_parts(text.as_bytes()) => {
+                return [cwd, "/", text].concat();
+            }
+            _ => {}
+        }
+    }
     let named = windows_path(text);
     let text = named.as_deref().unwrap_or(text);
     let mut parts: Vec<&str> = Vec::new();
@@ -132,6 +145,28 @@ pub fn absolute(text: &str, cwd: &str) -> String {
         (true, _) => joined,
         (false, _) => format!("/{joined}"),
     }
+}
+
+/// Whether a path begins at the root, is not that, and has nothing in it that could be taken out.
+fn is_plain(path: &[u8]) -> bool {
+    path.split_first().is_some_and(|(first, rest)| *first == b'/' && has_plain_parts(rest))
+}
+
+/// Whether no part is empty, `.` or `..`, and no drive is named.
+fn has_plain_parts(path: &[u8]) -> bool {
+    // What came before, as far as it matters: nothing in this part yet, then its dots, then a letter.
+    let mut dots = 0_u8;
+    const LETTER: u8 = 3;
+    for byte in path {
+        dots = match byte {
+            b':' => return false,
+            b'/' if dots < LETTER => return false,
+            b'/' => 0,
+            b'.' if dots < LETTER => dots + 1,
+            _ => LETTER,
+        };
+    }
+    dots == LETTER
 }
 
 /// Whether a path begins at a root or on a drive.
@@ -327,6 +362,18 @@ mod tests {
 
     #[test]
     fn paths_are_normalised() {
+        let check = |text, cwd, expected| assert_eq!(absolute(text, cwd), expected, "{text} {cwd}");
+        check("a/.b/..c/...", "/repo", "/repo/a/.b/..c/...");
+        check("/a/.b", "/repo", "/a/.b");
+        check("/a/", "/repo", "/a");
+        check("/a/.", "/repo", "/a");
+        check("/a//b", "/repo", "/a/b");
+        check(".", "/repo/", "/repo");
+        check("", "/repo", "/repo");
+        check("a", "/", "/a");
+        check("c:a", "/repo", "c:/a");
+        check("hklm/x", "/repo", "/repo/hklm/x");
+        check("HKEY_CURRENT_USER/x", "/repo", "HKCU:/x");
         assert_eq!(absolute("../x/./y//z", "/repo/a"), "/repo/x/y/z");
         assert_eq!(absolute("../../../..", "/repo"), "/");
         assert!(is_within("/a/b", "/a") && !is_within("/ab", "/a") && is_below("/a/b", "/a") && !is_below("/a", "/a"));

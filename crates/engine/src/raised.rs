@@ -23,7 +23,7 @@ pub const RULE_EVENTS: [&str; 10] = [
 ];
 
 /// The fields that a rule can ask for; `tool_input.NAME` and `NAME.NAME` reach into what they hold.
-pub const RULE_FIELDS: [&str; 17] = [
+pub const RULE_FIELDS: [&str; 18] = [
     "command",
     "file_path",
     "content",
@@ -41,6 +41,7 @@ pub const RULE_FIELDS: [&str; 17] = [
     "event",
     "git.branch",
     "git.dirty",
+    "deletes",
 ];
 
 /// One call raises at most so many events; further files of a command are left to the rules over its effects.
@@ -94,7 +95,12 @@ impl<'a> Raised<'a> {
             "git.dirty" => {
                 return facts.git_dirty().map_or(Held::Unknown, |dirty| Held::Text(dirty.to_string()));
             }
+            "deletes" if matches!(self.fields, Fields::Call { .. }) => return Held::Text(facts.deletes().to_string()),
             _ => {}
+        }
+        let is_call = matches!(self.fields, Fields::Call { .. });
+        if let Some(variable) = name.strip_prefix("env.").filter(|_| is_call) {
+            return Held::Text(facts.variable(variable).unwrap_or_default());
         }
         match &self.fields {
             Fields::Given(map) => Held::Text(reached(map, name)),
@@ -198,7 +204,7 @@ fn of_action<'a>(event: &'a Event, index: usize, action: &'a Action, facts: &Fac
                 if facts.is_missing(file) { &["file_write"] } else { &["file_write", "file_edit"] };
             (names, vec![path(file), text("content", content)])
         }
-        Action::Edit { path: file, content } => (&["file_edit"], vec![path(file), text("content", content)]),
+        Action::Edit { path: file, content, .. } => (&["file_edit"], vec![path(file), text("content", content)]),
         Action::Delete { path: file } => (&["file_delete"], vec![path(file)]),
         Action::Read { path: file } | Action::Search { path: file } => (&[], vec![path(file)]),
         Action::Fetch { url } => (&[], vec![text("url", url)]),

@@ -14,6 +14,7 @@ pub(crate) enum TaskFile {
     Makefile,
     Justfile,
     Package,
+    Composer,
 }
 
 impl TaskFile {
@@ -23,6 +24,7 @@ impl TaskFile {
             "makefile" => Some(TaskFile::Makefile),
             "justfile" => Some(TaskFile::Justfile),
             "package" => Some(TaskFile::Package),
+            "composer" => Some(TaskFile::Composer),
             _ => None,
         })
     }
@@ -33,6 +35,7 @@ impl TaskFile {
             TaskFile::Makefile => &["GNUmakefile", "makefile", "Makefile"],
             TaskFile::Justfile => &["justfile", "Justfile", ".justfile"],
             TaskFile::Package => &["package.json"],
+            TaskFile::Composer => &["composer.json"],
         }
     }
 
@@ -41,7 +44,8 @@ impl TaskFile {
         match self {
             TaskFile::Makefile => lines_of(&makefile(text, wanted), wanted),
             TaskFile::Justfile => lines_of(&justfile(text), wanted),
-            TaskFile::Package => package(text, wanted),
+            TaskFile::Package => package(text, wanted, &LIFECYCLE),
+            TaskFile::Composer => package(text, wanted, &COMPOSER_LIFECYCLE),
         }
     }
 }
@@ -190,18 +194,37 @@ fn justfile(text: &str) -> Tasks {
 /// What an install runs by itself, in a package's own file.
 const LIFECYCLE: [&str; 6] = ["preinstall", "install", "postinstall", "prepublish", "preprepare", "prepare"];
 
+/// The same of a project of PHP.
+const COMPOSER_LIFECYCLE: [&str; 8] = [
+    "pre-install-cmd",
+    "post-install-cmd",
+    "pre-update-cmd",
+    "post-update-cmd",
+    "post-autoload-dump",
+    "pre-autoload-dump",
+    "post-root-package-install",
+    "post-create-project-cmd",
+];
+
 /// A script of `package.json` with those that run before and behind it.
-fn package(text: &str, wanted: &[String]) -> String {
+fn package(text: &str, wanted: &[String], lifecycle: &[&str]) -> String {
     let Ok(package) = serde_json::from_str::<serde_json::Value>(text) else { return String::new() };
-    let script = |name: &str| package.get("scripts")?.get(name)?.as_str().map(str::to_owned);
+    let script = |name: &String| package.get("scripts")?.get(name);
     let mut names: Vec<String> = Vec::new();
     for name in wanted {
         match name.as_str() {
-            "install" => names.extend(LIFECYCLE.map(String::from)),
+            "install" => names.extend(lifecycle.iter().copied().map(String::from)),
             name => names.extend([format!("pre{name}"), name.to_owned(), format!("post{name}")]),
         }
     }
-    names.iter().filter_map(|name| script(name)).map(|text| format!("( {text}\n)\n")).collect()
+    names.iter().filter_map(script).flat_map(commands).map(|text| format!("( {text}\n)\n")).collect()
+}
+
+/// One command, or a list of them. `@name` and the name of a class of PHP are not followed.
+fn commands(script: &serde_json::Value) -> Vec<&str> {
+    let several = script.as_array().map(|list| list.iter().filter_map(|command| command.as_str()).collect());
+    let commands: Vec<&str> = several.unwrap_or_else(|| script.as_str().into_iter().collect());
+    commands.into_iter().filter(|text| !text.starts_with('@') && !text.contains("::")).collect()
 }
 
 #[cfg(test)]
@@ -235,5 +258,8 @@ mod tests {
         check(TaskFile::Package, text, &["build"], "( a\n)\n( b\n)\n");
         check(TaskFile::Package, text, &["install"], "( c\n)\n");
         check(TaskFile::Package, "no json", &["x"], "");
+        let text = r#"{"scripts": {"x": ["a", "@x", "Some\\\\Class::call"], "post-install-cmd": "b"}}"#;
+        check(TaskFile::Composer, text, &["x"], "( a\n)\n");
+        check(TaskFile::Composer, text, &["install"], "( b\n)\n");
     }
 }

@@ -10,6 +10,7 @@ use crate::path::{self, is_within};
 use crate::truth::Truth;
 use reflex_shell::{Command, CommandId, Selector, Site, Stdin};
 use reflex_tables::Node;
+use std::collections::BTreeMap;
 
 /// Of one call, at most so many remnants are kept.
 const MOST_REMNANTS: usize = 32;
@@ -39,15 +40,18 @@ pub enum RemnantKind {
     Seen,
     /// The path is a link.
     Link,
+    /// A text that gives orders came in; `from` is the finding.
+    Orders,
 }
 
 impl RemnantKind {
     /// Every kind with the word under which it is kept.
-    pub const ALL: [(RemnantKind, &'static str); 4] = [
+    pub const ALL: [(RemnantKind, &'static str); 5] = [
         (RemnantKind::Copy, "copy"),
         (RemnantKind::Fetched, "fetched"),
         (RemnantKind::Seen, "seen"),
         (RemnantKind::Link, "link"),
+        (RemnantKind::Orders, "orders"),
     ];
 
     /// The word under which it is kept.
@@ -70,10 +74,11 @@ pub(crate) fn left_by(facts: &Facts<'_>, findings: &[Finding]) -> Vec<Remnant> {
     // What no rule calls a secret was none when it was read.
     let shown = findings.iter().any(|finding| finding.category == "credential");
     let happens = |effect: &&Effect| effect.site == Site::Here && !is_of_text(facts, effect);
+    let givers = Givers::of(facts.analysis);
     for effect in facts.analysis.effects.iter().filter(happens) {
         let is = |kinds: &[EffectKind]| kinds.contains(&effect.kind);
         if is(&[EffectKind::Overwrite, EffectKind::Append]) {
-            left.extend(filled(facts, effect));
+            left.extend(filled(facts, &givers, effect));
         }
         if is(&[EffectKind::Fetch]) {
             left.extend(cloned(facts.analysis, effect, facts.tables));
@@ -95,6 +100,12 @@ pub(crate) fn left_by(facts: &Facts<'_>, findings: &[Finding]) -> Vec<Remnant> {
     left
 }
 
+/// A text that gives orders taints the session: what comes after may be its wish.
+pub(crate) fn left_by_orders(findings: &[Finding]) -> Vec<Remnant> {
+    let order = findings.iter().find(|finding| finding.category == "injection");
+    order.map(|finding| remnant(RemnantKind::Orders, "", &finding.id)).into_iter().collect()
+}
+
 fn remnant(kind: RemnantKind, path: &str, from: &str) -> Remnant {
     Remnant { kind, path: path.into(), from: from.into() }
 }
@@ -105,24 +116,43 @@ fn is_of_text(facts: &Facts<'_>, effect: &Effect) -> bool {
     script.is_some_and(|script| script.usage == crate::scripts::Usage::Written)
 }
 
+/// The effects from which something can flow on, by the text and the command that they are of. Each of many commands that
+/// write looks up its own: it does not look through those of all.
+struct Givers<'a>(BTreeMap<(usize, Option<usize>, CommandId), Vec<&'a Effect>>);
+
+impl<'a> Givers<'a> {
+    fn of(analysis: &'a Analysis) -> Givers<'a> {
+        let mut givers: BTreeMap<_, Vec<&Effect>> = BTreeMap::new();
+        for effect in &analysis.effects {
+            let gives = fetches(effect) || matches!(effect.kind, EffectKind::Read | EffectKind::Move);
+            if let (true, Some(command)) = (gives, effect.command) {
+                givers.entry((effect.action, effect.script, command)).or_default().push(effect);
+            }
+        }
+        Givers(givers)
+    }
+
+    /// Those of commands beside the effect.
+    fn beside(&self, effect: &Effect, commands: &[CommandId]) -> impl Iterator<Item = &'a Effect> {
+        let of = |command: &CommandId| self.0.get(&(effect.action, effect.script, *command));
+        commands.iter().filter_map(of).flatten().copied().collect::<Vec<_>>().into_iter()
+    }
+}
+
+fn fetches(effect: &Effect) -> bool {
+    effect.kind == EffectKind::Fetch && !effect.flags.contains(&"cloned")
+}
+
 /// A file that a command fills with what it reads, or with what comes down its pipeline.
-fn filled(facts: &Facts<'_>, effect: &Effect) -> Vec<Remnant> {
-    let feeding = feeding(facts.analysis, effect);
-    if feeding.is_empty() {
+fn filled(facts: &Facts<'_>, givers: &Givers<'_>, effect: &Effect) -> Vec<Remnant> {
+    if givers.0.is_empty() {
         return Vec::new();
     }
-    let same = |other: &&Effect| other.action == effect.action && other.script == effect.script;
-    let others = facts.analysis.effects.iter().filter(same);
-    let others = others.filter(|other| other.command.is_some_and(|id| feeding.contains(&id)));
     let mut left = Vec::new();
-    for other in others {
-        let fetched = other.kind == EffectKind::Fetch && !other.flags.contains(&"cloned");
-        if !fetched && !matches!(other.kind, EffectKind::Read | EffectKind::Move) {
-            continue;
-        }
+    for other in givers.beside(effect, &feeding(facts.analysis, effect)) {
         for source in &other.targets {
-            let followed = if fetched { Some(from_elsewhere(facts, source)) } else { origin(facts, other, source) };
-            let Some((kind, from)) = followed else { continue };
+            let elsewhere = fetches(other).then(|| from_elsewhere(facts, source));
+            let Some((kind, from)) = elsewhere.or_else(|| origin(facts, other, source)) else { continue };
             for place in places(effect, source) {
                 left.push(remnant(kind, &place, &from));
             }
@@ -238,16 +268,27 @@ pub fn written_by(analysis: &Analysis) -> Vec<(String, String)> {
             && effect.script.is_none()
             && effect.site == Site::Here
     };
+    // By text and folder: the names of its files as paths.
+    let mut known: BTreeMap<(usize, &str), BTreeMap<String, &str>> = BTreeMap::new();
     for effect in analysis.effects.iter().filter(fills) {
-        let Some(reading) = analysis.readings.get(effect.action) else { continue };
+        let Some(reading) = analysis.readings.get(effect.action).filter(|reading| !reading.files.is_empty()) else {
+            continue;
+        };
         let folder = effect.folder.as_deref().unwrap_or("/");
+        let files = known.entry((effect.action, folder)).or_insert_with(|| paths_of(&reading.files, folder));
         for path in effect.targets.iter().filter_map(Target::path) {
-            let file = reading
-                .files
-                .iter()
-                .find(|(name, _)| ["/", folder].iter().any(|base| path::absolute(name, base) == path));
-            written.extend(file.map(|(_, text)| (path.to_owned(), text.clone())));
+            written.extend(files.get(path).map(|text| (path.to_owned(), (*text).to_owned())));
         }
     }
     written
+}
+
+fn paths_of<'a>(files: &'a [(String, String)], folder: &str) -> BTreeMap<String, &'a str> {
+    let mut paths = BTreeMap::new();
+    for (name, text) in files {
+        for base in ["/", folder] {
+            paths.entry(path::absolute(name, base)).or_insert(text.as_str());
+        }
+    }
+    paths
 }

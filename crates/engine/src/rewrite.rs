@@ -12,7 +12,7 @@ pub(crate) fn judge_again(event: &Event, verdict: &mut Verdict, judge: &dyn Fn(&
     let mut rewrite = verdict.rewrite.take();
     for _ in 0..=MOST_ROUNDS {
         let Some(one) = rewrite.take() else { return };
-        let Some(changed) = applied(event, &one) else {
+        let Some(changed) = one.applied(event) else {
             verdict.chain.push("the call in its place has fields that this call has not".into());
             return;
         };
@@ -32,23 +32,25 @@ pub(crate) fn judge_again(event: &Event, verdict: &mut Verdict, judge: &dyn Fn(&
     verdict.chain.push("the call in its place would be rewritten again and again".into());
 }
 
-/// The event with the fields of a rewrite; it has exactly one action.
-fn applied(event: &Event, rewrite: &Rewrite) -> Option<Event> {
-    let mut changed = event.clone();
-    let [action] = changed.actions.as_mut_slice() else { return None };
-    for (field, text) in &rewrite.fields {
-        let slot = match (field.as_str(), &mut *action) {
-            ("command", Action::Shell { command, .. }) => command,
-            ("content", Action::Write { content, .. } | Action::Edit { content, .. }) => content,
-            ("url", Action::Fetch { url }) => url,
-            ("prompt", Action::Prompt { text } | Action::SpawnAgent { prompt: text }) => text,
-            ("file_path", Action::Write { path, .. } | Action::Edit { path, .. } | Action::Read { path }) => {
-                *path = AgentPath::new(text.clone());
-                continue;
-            }
-            _ => return None,
-        };
-        slot.clone_from(text);
+impl Rewrite {
+    /// The event with these fields; `None` where it has not exactly one action that has them.
+    pub fn applied(&self, event: &Event) -> Option<Event> {
+        let mut changed = event.clone();
+        let [action] = changed.actions.as_mut_slice() else { return None };
+        for (field, text) in &self.fields {
+            let slot = match (field.as_str(), &mut *action) {
+                ("command", Action::Shell { command, .. }) => command,
+                ("content", Action::Write { content, .. } | Action::Edit { content, .. }) => content,
+                ("url", Action::Fetch { url }) => url,
+                ("prompt", Action::Prompt { text } | Action::SpawnAgent { prompt: text }) => text,
+                ("file_path", Action::Write { path, .. } | Action::Edit { path, .. } | Action::Read { path }) => {
+                    *path = AgentPath::new(text.clone());
+                    continue;
+                }
+                _ => return None,
+            };
+            slot.clone_from(text);
+        }
+        Some(changed)
     }
-    Some(changed)
 }

@@ -26,12 +26,11 @@ pub(crate) fn inspect(policy: &Policy, facts: &Facts<'_>) -> Vec<Finding> {
     let raised = raised::of(facts.event, facts.analysis, facts);
     for layer in policy.layers() {
         let triggers = layer.node.get("triggers");
-        let mut fired: Vec<&str> = Vec::new();
+        let mut fired: Vec<(usize, u32)> = Vec::new();
         for one in raised.iter().filter(|_| !triggers.is_empty()) {
             for rule in one.events.iter().flat_map(|event| triggers.get(event).items()) {
-                let name = rule.get("name").text();
-                if !fired.contains(&name) && holds(rule, one, facts) {
-                    fired.push(name);
+                if !fired.contains(&rule.identity()) && holds(rule, one, facts) {
+                    fired.push(rule.identity());
                     findings.push(finding(layer, rule, one, facts));
                 }
             }
@@ -53,6 +52,7 @@ fn finding(layer: &Layer, rule: Node<'static>, raised: &Raised<'_>, facts: &Fact
     let mut message = message(rule, raised, facts);
     // A rewrite of a project that nobody has accepted would put its own words into a call.
     let rewrite = rewrite.filter(|_| layer.loosens || layer.authority > Authority::Project);
+    let rewrite = rewrite.filter(|_| rule.get("would").is_nil());
     if message.is_empty() {
         message = format!("The rule {} speaks against it.", rule.get("name").text());
     }
@@ -70,6 +70,7 @@ fn finding(layer: &Layer, rule: Node<'static>, raised: &Raised<'_>, facts: &Fact
         confidence: 100,
         tier: Tier::named(rule.get("tier").text()).unwrap_or(Tier::Custom),
         fixed: Some(worth.unwrap_or(otherwise)),
+        would: rule.get("would").is_text().then(|| Worth::named(rule.get("would").text()).unwrap_or(otherwise)),
         message,
         remedy,
         command: quote::action_part(facts, raised.action.unwrap_or(0)),
@@ -84,8 +85,11 @@ fn finding(layer: &Layer, rule: Node<'static>, raised: &Raised<'_>, facts: &Fact
 
 /// The rule's message with its `{{words}}` filled in, short and without secrets.
 pub(crate) fn message(rule: Node<'_>, raised: &Raised<'_>, facts: &Facts<'_>) -> String {
+    // What stands in the environment is compared and never told: it may be a secret of any form.
     let word = |name: &str| match raised.field(name, facts) {
-        Held::Text(text) if !text.is_empty() => Some(cut(&redacted(&text, facts.tables), MOST_WORD)),
+        Held::Text(text) if !text.is_empty() && !name.starts_with("env.") => {
+            Some(cut(&redacted(&text, facts.tables), MOST_WORD))
+        }
         Held::Text(_) | Held::Unknown if name == "allowed_roots" => Some(cut(&facts.roots().join(", "), MOST_WORD)),
         Held::Text(_) | Held::Unknown => None,
     };
@@ -99,8 +103,8 @@ fn rewrite(rule: Node<'static>, raised: &Raised<'_>, facts: &Facts<'_>) -> Optio
         return None;
     }
     let word = |name: &str| match raised.field(name, facts) {
-        Held::Text(text) => Some(text),
-        Held::Unknown => None,
+        Held::Text(text) if !name.starts_with("env.") => Some(text),
+        Held::Text(_) | Held::Unknown => None,
     };
     let fields: Vec<(String, String)> =
         template.entries().map(|(field, text)| (field.to_owned(), fill(text.text(), &word))).collect();
@@ -111,7 +115,10 @@ fn rewrite(rule: Node<'static>, raised: &Raised<'_>, facts: &Facts<'_>) -> Optio
 fn protected(layer: &Layer, facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for rule in layer.node.get("paths").items() {
-        let on = rule.get("on");
+        let (on, role) = (rule.get("on"), rule.get("role"));
+        if !role.is_nil() && facts.event.role.as_deref() != Some(role.text()) {
+            continue;
+        }
         for (index, effect) in facts.analysis.effects.iter().enumerate() {
             if !on.texts().any(|name| name == effect.kind.name()) {
                 continue;

@@ -8,8 +8,9 @@ use crate::later::{self, Later};
 use crate::path::{self, Folders, parent};
 use crate::recipe::TaskFile;
 use crate::world::World;
-use reflex_shell::{Command, Language, Reading, Site, Surroundings, Value};
+use reflex_shell::{Command, Language, Reading, Site, Span, Surroundings, Value};
 use reflex_tables::Node;
+use std::collections::BTreeSet;
 
 /// What a build takes from others and gives to them.
 const REACHES_OTHERS: [EffectKind; 12] = [
@@ -193,7 +194,14 @@ impl Follower<'_> {
             None if kind == TaskFile::Makefile => in_folder(&folder),
             None => above.flat_map(in_folder).collect(),
         };
-        let (path, text) = files.into_iter().find_map(|file| self.content(effect, &file).map(|text| (file, text)))?;
+        let (path, text) = files.into_iter().find_map(|file| {
+            let content = match kind {
+                // The reader of the text itself follows these.
+                TaskFile::Makefile => None,
+                TaskFile::Justfile | TaskFile::Package | TaskFile::Composer => self.written_by_text(effect, &file),
+            };
+            content.or_else(|| self.content(effect, &file)).map(|text| (file, text))
+        })?;
         let wanted: Vec<String> = effect.targets.iter().map(|target| target.value.shown()).collect();
         let text = kind.recipe(&text, &wanted);
         let folder = if kind == TaskFile::Makefile { folder } else { parent(&path).to_owned() };
@@ -211,13 +219,19 @@ impl Follower<'_> {
 
     /// A file that is written by the action without being run.
     fn written(&mut self, index: usize, action: &Action) {
-        let (Action::Write { path, content } | Action::Edit { path, content }) = action else { return };
+        let gone = if let Action::Edit { gone, .. } = action { gone.as_str() } else { "" };
+        let (Action::Write { path, content } | Action::Edit { path, content, .. }) = action else { return };
         let path = path::absolute(&path.with_slashes(), &self.event.cwd);
         if let Some(later) = later::of(self.tables, &path, content) {
             return self.later(index, &path, later);
         }
-        let (language, text) = if crate::aliases::name_of(&path) == "package.json" {
-            (Language::Shell, TaskFile::Package.recipe(content, &["install".to_owned()]))
+        let package = match crate::aliases::name_of(&path) {
+            "package.json" => Some(TaskFile::Package),
+            "composer.json" => Some(TaskFile::Composer),
+            _ => None,
+        };
+        let (language, text) = if let Some(package) = package {
+            (Language::Shell, package.recipe(content, &["install".to_owned()]))
         } else if let Some(language) = language_if_run(&path, content) {
             (language, content.clone())
         } else {
@@ -233,7 +247,27 @@ impl Follower<'_> {
             folder,
             assignments: Vec::new(),
         };
+        let first = self.analysis.effects.len();
+        let text = found.text.clone();
         self.read(index, 1, found);
+        if !gone.is_empty() {
+            self.forget_what_stood(first, &text, gone);
+        }
+    }
+
+    /// What whole lines do that the edit takes out and puts in again is no change: it was there before.
+    fn forget_what_stood(&mut self, first: usize, text: &str, gone: &str) {
+        let stood: BTreeSet<&str> = gone.lines().map(str::trim).collect();
+        let mut index = 0;
+        self.analysis.effects.retain(|effect| {
+            index += 1;
+            let span = effect.origin.span;
+            let lines = lines_around(text, span);
+            index <= first
+                || span == Span::default()
+                || lines.is_empty()
+                || !lines.lines().all(|line| stood.contains(line.trim()))
+        });
     }
 
     /// What a written file makes others run or trust.
@@ -302,6 +336,15 @@ impl Follower<'_> {
         self.analysis.scripts.push(Script { path, text, reading, usage, level });
     }
 
+    /// What the same text has written to the file.
+    fn written_by_text(&self, effect: &Effect, path: &str) -> Option<String> {
+        let reading = self.analysis.reading(effect).filter(|_| effect.script.is_none())?;
+        let folder = effect.folder.as_deref().unwrap_or("/");
+        let is_it =
+            |name: &str| ["/", self.event.cwd.as_str(), folder].iter().any(|at| path::absolute(name, at) == path);
+        reading.files.iter().find(|(name, _)| is_it(name)).map(|(_, text)| text.clone())
+    }
+
     /// What the file holds when it is run: what another action of this call wrote to it before, else what the world
     /// has. What the same text wrote to it, its reader knows; if not, nobody does.
     fn content(&self, effect: &Effect, path: &str) -> Option<String> {
@@ -317,6 +360,14 @@ impl Follower<'_> {
             None => self.world.content(path),
         }
     }
+}
+
+/// The whole lines in which something stands.
+fn lines_around(text: &str, span: Span) -> &str {
+    let (start, end) = (span.start as usize, span.end as usize);
+    let from = text.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+    let to = text.get(end..).and_then(|behind| behind.find('\n')).map_or(text.len(), |at| end + at);
+    text.get(from..to).unwrap_or("")
 }
 
 /// What a script does to something that is only known when it runs is not held against it: people pass it the right

@@ -109,6 +109,7 @@ fn finding(
         confidence: rule.get("confidence").number(),
         tier: Tier::named(rule.get("tier").text()).unwrap_or_default(),
         fixed: None,
+        would: None,
         message: words.fill(rule.get("message").text()),
         remedy: words.fill(rule.get("remedy").text()),
         command: quote::guilty_part(effect, facts),

@@ -1,5 +1,7 @@
 //! What the machine knows: asked only when a condition needs it. A question may stay unanswered.
 
+use crate::budget::Spent;
+use crate::event::Event;
 use crate::latency::Tick;
 use crate::loopbreaker::Step;
 use crate::path::{is_within, parent};
@@ -97,6 +99,19 @@ pub trait World {
     fn clock(&self) -> Tick;
     /// What earlier calls of the session left behind.
     fn remnants(&self) -> Vec<Remnant>;
+    /// What the session has used with this call, which starts these programs; asked only where a person set a budget.
+    fn spent(&self, event: &Event, started: &mut dyn Iterator<Item = &str>) -> Spent;
+    /// How old the file is beside the session.
+    fn age(&self, path: &str) -> Known<Age>;
+}
+
+/// What a file has from the time before its session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Age {
+    /// It was there when the session began.
+    pub is_older: bool,
+    /// Nobody has written to it since.
+    pub is_untouched: bool,
 }
 
 /// A world that is only supposed: what `eval` and the tests judge in. What is not given is not known.
@@ -305,5 +320,17 @@ impl World for Supposed {
 
     fn remnants(&self) -> Vec<Remnant> {
         self.remnants.clone()
+    }
+
+    fn spent(&self, _event: &Event, _started: &mut dyn Iterator<Item = &str>) -> Spent {
+        Spent::default()
+    }
+
+    /// What git is said to lack was there before.
+    fn age(&self, path: &str) -> Known<Age> {
+        let relative = self.relative(path)?;
+        let git = self.git.as_ref()?;
+        let listed = git.untracked.iter().chain(&git.dirty).any(|name| name == relative);
+        listed.then_some(Age { is_older: true, is_untouched: true })
     }
 }

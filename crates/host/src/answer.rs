@@ -1,6 +1,7 @@
 //! The path of one call: bytes in, answer out.
 
 use crate::clock;
+use crate::ending::Duty;
 use crate::folders::Folders;
 use crate::layers::{self, Loaded};
 use crate::memory::{self, Heard};
@@ -13,8 +14,8 @@ use crate::store::session::{History, Whose};
 use crate::world::{LocalWorld, canonical};
 use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, deliver};
 use reflex_engine::{
-    AgentPath, Authority, Decision, Event, Fingerprint, Judgement, Moment, NONE, Policy, Verdict, World, judge_with,
-    overhear_with,
+    AgentPath, Authority, Decision, Event, Finding, Fingerprint, Judgement, Moment, NONE, Policy, Severity, Verdict,
+    World, Worth, conclude, judge_with, overhear_with,
 };
 use serde_json::json;
 use std::cell::LazyCell;
@@ -26,6 +27,8 @@ use std::time::Instant;
 pub struct Host {
     folders: Folders,
     mode: Mode,
+    /// Told before something takes as many seconds that a person configured.
+    patience: fn(u64),
 }
 
 /// The name of the policy under which calls are judged.
@@ -62,18 +65,40 @@ impl Mode {
 impl Host {
     /// The host of this process and its environment.
     pub fn new(mode: Mode) -> Host {
-        Host { folders: Folders::of_environment(), mode }
+        Host { folders: Folders::of_environment(), mode, patience: |_| () }
+    }
+
+    /// The same, telling `patience` before it runs what takes so many seconds.
+    pub fn patient(self, patience: fn(u64)) -> Host {
+        Host { patience, ..self }
+    }
+
+    pub(crate) fn wait_for(&self, seconds: u64) {
+        (self.patience)(seconds);
+    }
+
+    pub(crate) fn mode(&self) -> Mode {
+        self.mode
     }
 
     /// Answers one payload of an agent.
     pub fn answer(&self, agent: &Agent, payload: &Payload<'_>) -> Reply {
         let begun = Instant::now();
         let event = match (agent.read)(payload) {
+            // A proof of the hook, and nobody's work that ends.
+            Ok(event) if event.moment == Moment::Stop && payload.fields.is_empty() => {
+                let problem =
+                    BadEvent { field: String::new(), problem: "it is empty".into(), moment: Some(Moment::Stop) };
+                return self.unreadable(agent, payload.told, &problem);
+            }
             Ok(event) => self.placed(event),
             Err(problem) => return self.unreadable(agent, payload.told, &problem),
         };
         let store = self.store();
-        store.beat(&event.client, payload.told.unwrap_or("hook"));
+        store.beat(&event);
+        if let Some(duty) = Duty::of(&event) {
+            return self.end(agent, &event, duty);
+        }
         if event.moment == Moment::AfterTool {
             return self.after(agent, &event, &store, payload);
         }
@@ -82,17 +107,18 @@ impl Host {
         let loaded = self.layers(&event.workspace);
         let policy = self.mode.policy(&loaded);
         let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded)).in_session(&store, whose(&event));
+        let world = if event.moment == Moment::BeforeTool { world.counting() } else { world };
         let reflexes = self.reflexes(&event, &store);
         let all = || store.history(whose(&event));
         let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &all, payload.fields.clone().into()));
-        let mut judgement = judged(&event, policy.as_ref(), &world, detector.as_ref());
+        let mut judgement = judged_with(&event, policy.as_ref(), &world, detector.as_ref());
         judgement.verdict.advise_once(|id| history.told(id));
         remind_of_alarms(&store, || &history, &mut judgement.verdict);
         let scribe = Scribe::new(&store);
         let (id, fingerprint) = (clock::uuid(), judgement.fingerprint.clone());
         let heard = Heard { id: &id, event: &event, fingerprint: &fingerprint };
         let released = self.release(heard, &mut judgement, &scribe);
-        let delivery = deliver(&event, &judgement.verdict, agent.abilities(&event));
+        let delivery = agent.deliver(payload, &event, &judgement.verdict);
         let latency = Spent { read, judged: &judgement.latency, whole: nanos(begun) };
         let told = Told {
             delivery: &delivery,
@@ -103,7 +129,7 @@ impl Host {
             latency,
         };
         let record = record::call(&scribe, heard, &judgement, &told);
-        let recorded = store.record(record, record::is_durable(&judgement));
+        let recorded = store.record(&record, record::is_durable(&judgement));
         let call = memory::call(heard, &judgement, released.is_some());
         let remembered = store.remember(whose(&event), &call).and(keep(&store, &event, &judgement));
         told_if_lost((agent.write)(&event, &judgement.verdict, &delivery), recorded, remembered)
@@ -117,7 +143,7 @@ impl Host {
         }
         let store = self.store();
         let pending = memory::pending(heard, judgement, scribe);
-        let by = match store.pause() {
+        let by = match store.pause().filter(|pause| pause.holds_in(&heard.event.workspace)) {
             Some(pause) => {
                 Some(("off".to_owned(), format!("the guard is switched off by {} ({})", pause.by, pause.reason)))
             }
@@ -129,6 +155,7 @@ impl Host {
             return None;
         };
         judgement.verdict.decision = Decision::Pass;
+        judgement.verdict.rewrite = None;
         judgement.verdict.reasons.clear();
         judgement.verdict.chain.push(why);
         Some(id)
@@ -171,23 +198,48 @@ impl Host {
         let reflexes = self.reflexes(event, store);
         let all = || store.history(whose(event));
         let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &all, payload.fields.clone().into()));
-        let judgement = judged(event, self.mode.policy(&loaded).as_ref(), &world, detector.as_ref());
+        let mut judgement = judged_with(event, self.mode.policy(&loaded).as_ref(), &world, detector.as_ref());
         let reports = detector.as_ref().map(Detector::reports).unwrap_or_default();
+        let before = store.history(whose(event)).before(&judgement.fingerprint.exact);
+        if before.is_none() {
+            self.look_back(event, &loaded, &world, &mut judgement);
+        }
         let fingerprint = &judgement.fingerprint;
-        let history = store.history(whose(event));
-        let before = history.before(&fingerprint.exact);
         let (scribe, id) = (Scribe::new(store), clock::uuid());
         let ran_anyway = before.as_ref().is_some_and(|before| before.end == "deny" && !before.approved);
         let heard = Heard { id: &id, event, fingerprint };
-        let record = record::outcome(&scribe, heard, before.as_ref(), (&judgement.verdict, &reports));
-        let mut recorded = store.record(record, ran_anyway);
+        let call = memory::call(heard, &judgement, false);
+        let told = (&judgement.verdict, call.files.as_slice(), reports.as_slice());
+        let record = record::outcome(&scribe, heard, before.as_ref(), told);
+        let mut recorded = store.record(&record, ran_anyway);
         if ran_anyway {
             let text = format!("{} ran a call that was refused: {}", event.client, record::shown(&scribe, event));
             recorded = recorded.and(store.raise(&Alarm { record: id.clone(), time: clock::now(), text }));
         }
-        let remembered = store.remember(whose(event), &memory::call(heard, &judgement, false));
+        let remembered = store.remember(whose(event), &call);
+        let remembered = remembered.and(keep(store, event, &judgement));
         let delivery = deliver(event, &judgement.verdict, agent.abilities(event));
         told_if_lost((agent.write)(event, &judgement.verdict, &delivery), recorded, remembered)
+    }
+
+    /// A call that nobody asked about before it ran: what would have been asked or refused is told now.
+    fn look_back(&self, event: &Event, loaded: &[Loaded], world: &LocalWorld<'_>, judgement: &mut Judgement) {
+        let Some(policy) = self.mode.policy(loaded) else { return };
+        let call = Event { moment: Moment::BeforeTool, outcome: None, ..event.clone() };
+        let before = judged(&call, Some(&policy), world).verdict;
+        if before.decision == Decision::Pass {
+            return;
+        }
+        let mut findings = std::mem::take(&mut judgement.verdict.findings);
+        let told = before.findings.into_iter().filter(|finding| finding.severity >= Severity::High);
+        findings.extend(told.map(|finding| Finding {
+            fixed: Some(Worth::Warn),
+            message: format!("This ran, and nobody was asked before. {}", finding.message),
+            action: None,
+            effect: None,
+            ..finding
+        }));
+        judgement.verdict = conclude(event, &policy, reflex_library::tables(), world, findings);
     }
 
     /// What the guard remembers.
@@ -211,7 +263,7 @@ impl Host {
         let (layers, reflexes) = (&[], Vec::new());
         let told = Told { delivery: &delivery, policy: self.mode.name, layers, grant: None, reflexes, latency };
         let record = record::call(&Scribe::new(&store), heard, &judgement, &told);
-        let recorded = store.record(record, denied == Decision::Deny);
+        let recorded = store.record(&record, denied == Decision::Deny);
         told_if_lost((agent.refuse)(word, moment, &reason), recorded, Ok(()))
     }
 
@@ -239,6 +291,7 @@ impl Host {
         event.workspace = if event.workspace == event.cwd { cwd.clone() } else { real(&event.workspace) };
         event.home = real(&event.home);
         event.cwd = cwd;
+        event.declared = self.store().declared(&event);
         event
     }
 
@@ -250,7 +303,7 @@ impl Host {
         let reflexes = self.reflexes(event, &store);
         let raw = || json!({"tool_name": event.tool, "cwd": event.cwd});
         let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &History::default, raw()));
-        judged(event, self.mode.policy(&loaded).as_ref(), &world, detector.as_ref())
+        judged_with(event, self.mode.policy(&loaded).as_ref(), &world, detector.as_ref())
     }
 
     /// The reflexes for a call; nothing where no folder names any.
@@ -275,7 +328,7 @@ impl Host {
 
     /// Judges an event in another world and by these layers.
     pub fn judge_with(&self, event: &Event, world: &dyn World, loaded: &[Loaded]) -> Judgement {
-        judged(event, self.mode.policy(loaded).as_ref(), world, None)
+        judged(event, self.mode.policy(loaded).as_ref(), world)
     }
 
     pub(crate) fn guard(&self) -> Vec<String> {
@@ -283,7 +336,7 @@ impl Host {
     }
 
     /// The same with further folders of the user's rules.
-    fn guard_with(&self, loaded: &[Loaded]) -> Vec<String> {
+    pub(crate) fn guard_with(&self, loaded: &[Loaded]) -> Vec<String> {
         let further = loaded.iter().filter(|one| one.layer.authority != Authority::Project);
         self.guard().into_iter().chain(further.map(|one| shown(&one.place.folder))).collect()
     }
@@ -300,12 +353,14 @@ fn behind(pending: Pending) -> Pending {
 }
 
 /// Whose memory a call belongs to.
-fn whose(event: &Event) -> Whose<'_> {
+pub(crate) fn whose(event: &Event) -> Whose<'_> {
     Whose {
         client: &event.client,
         session: &event.session,
         role: event.role.as_deref(),
         subagent: event.subagent.as_deref(),
+        call: &event.call,
+        word: &event.word,
     }
 }
 
@@ -349,7 +404,17 @@ pub fn library_rules() -> impl Iterator<Item = reflex_tables::Node<'static>> {
 }
 
 /// Judges what has not run by its effects, all else by what it brings and by people's rules.
-fn judged(event: &Event, policy: Option<&Policy>, world: &dyn World, detector: Option<&Detector<'_>>) -> Judgement {
+pub(crate) fn judged(event: &Event, policy: Option<&Policy>, world: &dyn World) -> Judgement {
+    judged_with(event, policy, world, None)
+}
+
+/// The same with the reflexes that are in force.
+fn judged_with(
+    event: &Event,
+    policy: Option<&Policy>,
+    world: &dyn World,
+    detector: Option<&Detector<'_>>,
+) -> Judgement {
     let tables = reflex_library::tables();
     let ask = |seen: &reflex_engine::Seen<'_>| detector.map(|detector| detector.inspect(seen)).unwrap_or_default();
     let further: reflex_engine::Further<'_> = if detector.is_some() { &ask } else { NONE };
@@ -378,7 +443,7 @@ fn unjudged(decision: Decision) -> Judgement {
 }
 
 /// A decision that could not be recorded still stands, with a word about it.
-fn told_if_lost(mut reply: Reply, recorded: io::Result<()>, remembered: io::Result<()>) -> Reply {
+pub(crate) fn told_if_lost(mut reply: Reply, recorded: io::Result<()>, remembered: io::Result<()>) -> Reply {
     let lost = match (recorded, remembered) {
         (Err(error), _) => format!("reflex: this decision is not in the audit log: {error}\n"),
         (Ok(()), Err(error)) => format!("reflex: this call is not in the session's memory: {error}\n"),
@@ -390,7 +455,7 @@ fn told_if_lost(mut reply: Reply, recorded: io::Result<()>, remembered: io::Resu
 
 /// The nearest folder upward that git manages, else the folder itself. A repository in the home or above it is no
 /// project: whoever makes one there would make everything in it part of the workspace.
-fn project_root(folder: &str, home: &str) -> String {
+pub(crate) fn project_root(folder: &str, home: &str) -> String {
     let is_root = |path: &&Path| path.join(".git").symlink_metadata().is_ok() && !Path::new(home).starts_with(path);
     Path::new(folder).ancestors().find(is_root).map_or_else(|| folder.to_owned(), shown)
 }

@@ -1,5 +1,6 @@
 //! What is broken between the agents and the guard, each with the line that mends it.
 
+use crate::answer::project_root;
 use crate::trust::{self, Wish};
 use crate::wiring::Wiring;
 use reflex_agents::settings::guard_hooks;
@@ -23,9 +24,12 @@ pub struct Trouble {
 
 /// Everything that is broken with one settings file, its switches, its trust and its hook.
 pub fn examine(wiring: &Wiring) -> Vec<Trouble> {
-    let again = format!("reflex init --agent {}", wiring.agent());
+    let scope = if wiring.project().is_some() { " --scope project" } else { "" };
+    let again = format!("reflex init --agent {}{scope}", wiring.agent());
     let trouble = |what: String, fix: &str| Trouble { what, fix: fix.to_owned() };
     let mut found: Vec<Trouble> = switches(wiring);
+    found.extend(managed_only(wiring));
+    found.extend(untrusted_folder(wiring));
     let change = match wiring.install() {
         Err(problem) => {
             found.push(trouble(problem, &format!("mend the file, then {again}")));
@@ -41,19 +45,64 @@ pub fn examine(wiring: &Wiring) -> Vec<Trouble> {
     }
     if change.before != change.after {
         let what = format!("the hook in {} is not the one that this binary would write", wiring.file().display());
-        found.push(trouble(what, &again));
+        found.push(trouble(format!("{what}{}", other_versions(&hooks)), &again));
+    }
+    for line in wiring.older() {
+        let what = format!("`{line}` in {} is a guard that came before, and is asked too", wiring.file().display());
+        found.push(trouble(what, &format!("{again} --replace")));
     }
     for (event, start) in hooks {
         if let Err(problem) = answers(wiring.adapter(), &event, &start) {
             found.push(trouble(format!("the hook of {event} does not answer as it should: {problem}"), &again));
         }
     }
-    if let Some(trust) = wiring.settings().trust
+    if let Some(trust) = wiring.settings().trust.filter(|_| wiring.project().is_none())
         && let Err(problem) = trust::ask(trust, wiring.home(), Wish::Look)
     {
         found.push(trouble(format!("{} does not trust the hook: {problem}", wiring.agent()), &again));
     }
     found
+}
+
+/// An administrator's file may let only its own hooks run.
+fn managed_only(wiring: &Wiring) -> Option<Trouble> {
+    let managed = wiring.settings().managed?;
+    let file = if cfg!(target_os = "macos") { managed.on_macos } else { managed.file };
+    let text = fs::read_to_string(file).ok()?;
+    let shut_out = (managed.shuts_out)(&text) && guard_hooks(&text).is_empty();
+    shut_out.then(|| Trouble {
+        what: format!("{file} lets only its own hooks run, and Reflex is not among them"),
+        fix: format!("an administrator adds what `reflex emit --agent {} --scope managed` prints", wiring.agent()),
+    })
+}
+
+/// Some agents run no hook in a folder that they do not trust. Where no project is, nothing is said.
+fn untrusted_folder(wiring: &Wiring) -> Option<Trouble> {
+    let trust = wiring.settings().folder_trust?;
+    let project = project_here(wiring);
+    let texts = trust.files.map(|file| fs::read_to_string(wiring.user_folder().join(file)).unwrap_or_default());
+    let [first, second] = &texts;
+    let trusted = (trust.is_trusted)([first, second], &project.to_string_lossy());
+    (project.join(".git").exists() && !trusted).then(|| Trouble {
+        what: format!("{} does not trust {}, and runs no hook there", wiring.adapter().title, project.display()),
+        fix: format!("start `{}` there once and trust the folder", wiring.agent()),
+    })
+}
+
+/// Which versions the hooks start, if those are others than this one.
+fn other_versions(hooks: &[(String, Start)]) -> String {
+    let version = |start: &Start| {
+        let program = match start {
+            Start::Exec(words) => words.first()?.clone(),
+            Start::Shell(line) => line.rsplit(' ').next()?.to_owned(),
+        };
+        let said = Command::new(&program).arg("--version").stdin(Stdio::null()).output().ok()?;
+        let said = String::from_utf8_lossy(&said.stdout).trim().to_owned();
+        let own = format!("reflex {}", env!("CARGO_PKG_VERSION"));
+        (said.starts_with("reflex ") && said != own)
+            .then(|| format!("; it starts {program}, which is {said}, and this is {own}"))
+    };
+    hooks.iter().find_map(|(_, start)| version(start)).unwrap_or_default()
 }
 
 /// Other binaries of the guard that are found before this one or behind it: an agent or a person may mean those.
@@ -71,14 +120,25 @@ pub fn copies() -> Vec<Trouble> {
     others.iter().map(trouble).collect()
 }
 
-fn switches(wiring: &Wiring) -> Vec<Trouble> {
-    let off = wiring.settings().switches.iter().filter_map(|switch| {
-        let file = wiring.folder().join(switch.file);
-        let text = fs::read_to_string(&file).ok()?;
-        let what = || format!("`{}` in {} switches every hook off", switch.name, file.display());
-        (switch.is_off)(&text).then(|| Trouble { what: what(), fix: format!("take it out of {}", file.display()) })
+pub(crate) fn switches(wiring: &Wiring) -> Vec<Trouble> {
+    let project = project_here(wiring);
+    let off = wiring.settings().switches.iter().flat_map(|switch| {
+        let of_user = [wiring.user_folder().join(switch.file)];
+        let of_project = switch.in_project.iter().map(|file| project.join(file));
+        let is_off = |file: &PathBuf| fs::read_to_string(file).is_ok_and(|text| (switch.is_off)(&text));
+        let trouble = |file: PathBuf| Trouble {
+            what: format!("`{}` in {} switches every hook off", switch.name, file.display()),
+            fix: format!("take it out of {}", file.display()),
+        };
+        of_user.into_iter().chain(of_project).filter(is_off).map(trouble).collect::<Vec<Trouble>>()
     });
     off.collect()
+}
+
+/// The project around the folder that we are in.
+fn project_here(wiring: &Wiring) -> PathBuf {
+    let here = std::env::current_dir().unwrap_or_default();
+    PathBuf::from(project_root(&here.to_string_lossy(), &wiring.home().to_string_lossy()))
 }
 
 /// Sends a payload that no event has, exactly as the agent would, and wants what the agent would be given: the refusal
@@ -91,7 +151,7 @@ pub fn answers(agent: &Agent, event: &str, start: &Start) -> Result<(), String> 
     let said = run(start)?;
     let expected = (agent.refuse)(event, (agent.moment)(event), "why");
     let shape = |reply: &Reply| (reply.code, reply.stdout.is_empty(), reply.stderr.is_empty());
-    let is_told = expected.stdout.is_empty() || said.stdout.contains("cannot read this event");
+    let is_told = !expected.stdout.contains("why") || said.stdout.contains("cannot read this event");
     if shape(&said) == shape(&expected) && is_told {
         return Ok(());
     }

@@ -1,5 +1,6 @@
 //! Rules and policies that people wrote: found, compiled once, kept in the cache by what the files are.
 
+mod bases;
 mod cache;
 mod files;
 mod people;
@@ -10,7 +11,7 @@ use crate::folders::Folders;
 use crate::store::Store;
 use cache::Cache;
 pub use files::{Found, Place};
-pub use people::{Offer, Opened, named, offer, open};
+pub use people::{Offer, Opened, lowered, named, offer, open};
 use reflex_engine::{Authority, Layer, Policy};
 use reflex_rules::{Compiled, Level, Problem, SourceFile, Variables};
 use reflex_tables::Node;
@@ -40,45 +41,88 @@ pub fn load(folders: &Folders, workspace: &Path, store: &Store) -> Vec<Loaded> {
     if places.is_empty() {
         return Vec::new();
     }
-    let cache = Cache::of(folders);
-    let mut loaded = Vec::new();
-    let mut variables = Variables::new();
+    let mut loader = Loader { cache: Cache::of(folders), variables: Variables::new(), loaded: Vec::new(), store };
     // Who has more to say is read first: the others may use its variables.
     for place in places.into_iter().rev() {
-        let further = add(place, &cache, &mut variables, &mut loaded, store);
-        for place in further {
-            add(place, &cache, &mut variables, &mut loaded, store);
-        }
+        let begin = bases::Step::begin(&place);
+        loader.add(place, &[begin]);
     }
-    loaded.reverse();
-    loaded
+    loader.loaded.reverse();
+    loader.loaded
 }
 
-/// Loads one place; gives the further folders of rules that its policy names.
-fn add(place: Place, cache: &Cache, variables: &mut Variables, loaded: &mut Vec<Loaded>, store: &Store) -> Vec<Place> {
-    let found = place.list();
-    if found.files.is_empty() && found.problems.is_empty() {
-        return Vec::new();
-    }
-    let node = tree(&found, cache, variables);
-    let own = node.get("variables").entries();
-    variables.extend(own.map(|(name, values)| (name.to_owned(), values.texts().map(str::to_owned).collect())));
-    let digest = node.get("digest").text().to_owned();
-    let mut problems: Vec<String> = found.problems.clone();
-    problems.extend(node.get("problems").texts().map(str::to_owned));
-    let mut why_tight = found.why_tight.clone();
-    if place.authority == Authority::Project && !trust::is_trusted(store, &place.workspace, &digest) {
-        why_tight = Some("no person has accepted these files with `reflex trust`".into());
-    }
-    let further = match place.authority {
-        Authority::Project => Vec::new(),
-        Authority::User | Authority::Managed => {
-            node.get("rule_dirs").texts().map(|folder| place.further(folder)).collect()
+struct Loader<'s> {
+    cache: Cache,
+    variables: Variables,
+    loaded: Vec<Loaded>,
+    store: &'s Store,
+}
+
+impl Loader<'_> {
+    /// Loads one place, then the further folders of rules that its policy names and all that it builds on. `trail` are
+    /// the places that led here.
+    fn add(&mut self, place: Place, trail: &[bases::Step]) {
+        // Who is named by two is read once.
+        let is_same = |one: &Loaded| one.place.folder == place.folder && one.place.authority == place.authority;
+        let found = place.list();
+        if self.loaded.iter().any(is_same) {
+            return;
         }
-    };
-    let layer = Layer { authority: place.authority, loosens: why_tight.is_none(), node: node.get("tree"), problems };
-    loaded.push(Loaded { layer, place, digest, why_tight });
-    further
+        if found.files.is_empty() && found.problems.is_empty() && found.shipped.is_none() {
+            return;
+        }
+        let node = tree(&found, &self.cache, &self.variables);
+        let own = node.get("variables").entries();
+        self.variables.extend(own.map(|(name, values)| (name.to_owned(), values.texts().map(str::to_owned).collect())));
+        let digest = node.get("digest").text().to_owned();
+        let mut problems: Vec<String> = found.problems.clone();
+        problems.extend(node.get("problems").texts().map(str::to_owned));
+        let mut why_tight = found.why_tight.clone();
+        if place.authority == Authority::Project && !trust::is_trusted(self.store, &place.workspace, &digest) {
+            why_tight = Some("no person has accepted these files with `reflex trust`".into());
+        }
+        let folders: Vec<Place> = match place.authority {
+            Authority::Project => Vec::new(),
+            Authority::User | Authority::Managed => {
+                node.get("rule_dirs").texts().map(|folder| place.further(folder)).collect()
+            }
+        };
+        let mut further: Vec<(Place, bases::Step)> = Vec::new();
+        for base in node.get("extends").items() {
+            match bases::resolve(base, &place, trail) {
+                Ok(base) => further.push(base),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        further.retain(|(place, step)| match self.is_pinned(place, step) {
+            Ok(()) => true,
+            Err(problem) => {
+                problems.push(problem);
+                false
+            }
+        });
+        let layer =
+            Layer { authority: place.authority, loosens: why_tight.is_none(), node: node.get("tree"), problems };
+        self.loaded.push(Loaded { layer, place, digest, why_tight });
+        folders.into_iter().for_each(|place| self.add(place, trail));
+        for (place, step) in further {
+            let trail: Vec<bases::Step> = trail.iter().cloned().chain([step]).collect();
+            self.add(place, &trail);
+        }
+    }
+
+    /// Whether a place has the content that it is pinned to, where it is pinned.
+    fn is_pinned(&self, place: &Place, step: &bases::Step) -> Result<(), String> {
+        if step.digest.is_empty() {
+            return Ok(());
+        }
+        let digest = tree(&place.list(), &self.cache, &self.variables).get("digest").text().to_owned();
+        if digest == step.digest {
+            return Ok(());
+        }
+        let (at, folder) = (&step.at, place.folder.display());
+        Err(format!("{at}: {folder} has the digest sha256:{digest}, and another is pinned, so it does not count"))
+    }
 }
 
 /// The compiled tree: from the cache where the files are as they were, else compiled and kept.
@@ -88,33 +132,39 @@ fn tree(found: &Found, cache: &Cache, variables: &Variables) -> Node<'static> {
         return node;
     }
     let files = found.read();
-    let (compiled, problems) = compile_with_last_good(&files, cache, variables);
+    let (compiled, problems, files) = compile_with_last_good(files, cache, variables);
     let tree = json!({
         "tree": compiled.tree,
         "problems": problems,
         "digest": files::digest(&files),
         "rule_dirs": compiled.policy.rule_dirs,
+        "extends": compiled.policy.extends.iter().map(bases::json).collect::<Vec<_>>(),
         "variables": compiled.policy.variables,
     });
     cache.put(&key, &tree)
 }
 
-/// Compiles; a file that is damaged is replaced by its last good form, if there was one.
-fn compile_with_last_good(files: &[SourceFile], cache: &Cache, variables: &Variables) -> (Compiled, Vec<String>) {
-    let compiled = compile(files, variables);
+/// Compiles; a file that is damaged is replaced by its last good form, if there was one. Gives the files that are in
+/// force: a person's yes must be to these, and not to what lies there in their stead.
+fn compile_with_last_good(
+    files: Vec<SourceFile>,
+    cache: &Cache,
+    variables: &Variables,
+) -> (Compiled, Vec<String>, Vec<SourceFile>) {
+    let compiled = compile(&files, variables);
     let mut problems: Vec<String> = errors(&compiled.problems);
     if compiled.left_out.is_empty() {
         files.iter().for_each(|file| cache.keep_good(&file.name, &file.text));
-        return (compiled, problems);
+        return (compiled, problems, files);
     }
     let is_bad = |file: &SourceFile| compiled.left_out.contains(&file.name);
     let mut replaced = Vec::new();
-    for file in files {
+    for file in &files {
         let text = if is_bad(file) { cache.last_good(&file.name) } else { Some(file.text.clone()) };
         match text {
             Some(text) if is_bad(file) => {
                 problems.push(format!("{}: the last good version of this file is in force", file.name));
-                replaced.push(SourceFile { text, ..file.clone() });
+                replaced.push(SourceFile { text, unread: None, ..file.clone() });
             }
             Some(_) => {
                 cache.keep_good(&file.name, &file.text);
@@ -123,7 +173,7 @@ fn compile_with_last_good(files: &[SourceFile], cache: &Cache, variables: &Varia
             None => problems.push(format!("{}: nothing of this file is in force", file.name)),
         }
     }
-    (compile(&replaced, variables), problems)
+    (compile(&replaced, variables), problems, replaced)
 }
 
 /// Compiles files with the names of the library's policies.

@@ -2,17 +2,22 @@
 
 mod aliases;
 mod answer;
+mod appeal;
 mod case;
 pub mod catalog;
+mod checks;
 mod clock;
 pub mod doctor;
+mod ending;
 mod folders;
 pub mod git;
 pub mod layers;
+pub mod matrix;
 mod memory;
 pub mod person;
 mod record;
 pub mod reflexes;
+mod skills;
 pub mod store;
 mod trust;
 mod view;
@@ -20,6 +25,7 @@ mod wiring;
 mod world;
 
 pub use answer::{Host, Mode, library_rules, rule_place};
+pub use appeal::{Appeal, MOST_APPEALS};
 pub use clock::{duration, moment, now, timestamp};
 pub use folders::Folders;
 pub use reflex_rules as rules;

@@ -1,5 +1,6 @@
 //! What is kept of a call beside its record: for a person who may say yes, and for the calls that follow.
 
+use crate::appeal;
 use crate::clock;
 use crate::record::{self, Scribe};
 use crate::store::approvals::{Pending, short_id};
@@ -61,7 +62,8 @@ pub(crate) fn pending(heard: Heard<'_>, judgement: &Judgement, scribe: &Scribe<'
         decision: record::decision(verdict.decision).into(),
         client: event.client.clone(),
         session: event.session.clone(),
-        task: event.task.clone().unwrap_or_default(),
+        // A yes for a task holds for what a person declared; a call may name any task.
+        task: event.declared.as_ref().map(|task| task.id.clone()).unwrap_or_default(),
         workspace: event.workspace.clone(),
         cwd: event.cwd.clone(),
         text,
@@ -72,6 +74,9 @@ pub(crate) fn pending(heard: Heard<'_>, judgement: &Judgement, scribe: &Scribe<'
         findings: verdict.findings.iter().map(|finding| finding.id.clone()).collect(),
         core: verdict.findings.iter().any(|finding| finding.tier == Tier::Core),
         exact: same_call(heard, judgement),
+        call: event.call.clone(),
+        again: if seen.whole { appeal::call(event, scribe) } else { None },
+        appeals: Vec::new(),
     }
 }
 
@@ -148,14 +153,14 @@ pub(crate) fn call(heard: Heard<'_>, judgement: &Judgement, approved: bool) -> C
         end: end.into(),
         tool: event.tool.clone(),
         exact: fingerprint.exact.clone(),
-        shape: fingerprint.shape.clone(),
-        goal: fingerprint.goal.clone(),
         approved,
         taint: if after { taint(event, judgement) } else { Vec::new() },
         findings: found,
         files: if after { files(event, judgement) } else { Vec::new() },
         output: event.outcome.as_ref().map(|outcome| record::digest(&outcome.output)).unwrap_or_default(),
         step: judgement.step.clone(),
+        call: event.call.clone(),
+        word: event.word.clone(),
     }
 }
 

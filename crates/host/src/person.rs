@@ -69,6 +69,19 @@ pub fn no_agent_above() -> Result<(), String> {
     Ok(())
 }
 
+/// Whether a program of this name is an agent.
+pub(crate) fn is_agent(program: &str) -> bool {
+    agent_named(&[program.to_owned()], "").is_some()
+}
+
+/// Agents above this process; one that runs as several processes in a row is one.
+pub(crate) fn agents_above() -> u64 {
+    let named = ancestors().into_iter().map(|process| agent_named(&process.words, &process.program));
+    let mut runs: Vec<Option<&str>> = named.collect();
+    runs.dedup();
+    u64::try_from(runs.iter().flatten().count()).unwrap_or(u64::MAX)
+}
+
 /// A process above this one.
 struct Process {
     /// The first words of its command line.
@@ -109,11 +122,35 @@ fn folder_of(process: Pid) -> Option<String> {
     Path::new(&folder).is_dir().then_some(folder)
 }
 
-/// The fourth field of `stat`; the second stands in parentheses and may hold anything.
+/// The fourth field of `stat`.
 fn parent_of(folder: &str) -> Option<Pid> {
+    Pid::from_raw(field_of(folder, 4)?)
+}
+
+/// A field of `stat`, from 3; the second stands in parentheses and may hold anything.
+fn field_of(folder: &str, number: usize) -> Option<i32> {
     let stat = fs::read_to_string(Path::new(folder).join("stat")).ok()?;
     let (_, rest) = stat.rsplit_once(')')?;
-    Pid::from_raw(rest.split_whitespace().nth(1)?.parse().ok()?)
+    rest.split_whitespace().nth(number.checked_sub(3)?)?.parse().ok()
+}
+
+/// Whether neither the process that started us nor those next to it have a terminal, as far as can be seen: the agent
+/// works without a person. Some agents take the terminal from their hooks, so that ours alone says nothing.
+pub(crate) fn no_terminal_above() -> bool {
+    const NEAR: usize = 4;
+    const TERMINAL: usize = 7;
+    let mut seen = false;
+    let mut next = getppid();
+    for _ in 0..NEAR {
+        let Some(folder) = next.and_then(folder_of) else { break };
+        match field_of(&folder, TERMINAL) {
+            Some(0) => seen = true,
+            Some(_) => return false,
+            None => break,
+        }
+        next = parent_of(&folder);
+    }
+    seen
 }
 
 /// The agent that this command line starts: by the program's file name, or by a part of the path of the script that an

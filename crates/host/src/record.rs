@@ -6,13 +6,18 @@ use crate::memory::Heard;
 use crate::store::session::Call;
 use crate::store::{SCHEMA, Store};
 use reflex_agents::Delivery;
-use reflex_engine::{Action, Decision, Effect, Event, Finding, Judgement, Latency, Moment, Severity, Verdict, redact};
+use reflex_engine::{
+    Action, Analysis, Decision, Effect, Event, Finding, Judgement, Latency, Moment, Severity, Verdict, redact,
+};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::cell::OnceCell;
 
 /// Of each text of a call, so many bytes are kept.
 const MOST_TEXT: usize = 4096;
+
+/// Of what a failed call printed, so many bytes at its end are kept.
+const MOST_ERROR: usize = 400;
 
 /// So many effects and commands are named.
 const MOST_NAMED: usize = 20;
@@ -57,32 +62,31 @@ impl<'a> Scribe<'a> {
         })
     }
 
-    fn all(&self, texts: &[String]) -> Vec<String> {
-        texts.iter().map(|text| self.clean(text)).collect()
-    }
-
     /// One action: what it is and on what, contents only by size and digest.
     /// `content_digest` is that of what it writes, if it was worked out already.
-    fn action(&self, action: &Action, content_digest: &str) -> Value {
+    fn action(&self, action: &Action, content_digest: &str) -> String {
         let (kind, field, text) = subject(action);
-        let mut object = Map::new();
-        object.insert("kind".into(), kind.into());
+        let mut object = Record::default();
+        object.text("kind", kind);
         if !self.structure_only && !text.is_empty() {
-            object.insert(field.into(), self.clean(text).into());
+            object.text(field, &self.clean(text));
         }
         if let Action::Write { content, .. } | Action::Edit { content, .. } = action {
-            object.insert("bytes".into(), content.len().into());
+            object.json("bytes", &content.len().to_string());
             let known = content_digest.get(..16).map(str::to_owned);
-            object.insert("sha256".into(), known.unwrap_or_else(|| digest(content)).into());
+            object.text("sha256", &known.unwrap_or_else(|| digest(content)));
         }
-        Value::Object(object)
+        object.finish()
     }
 
-    fn finding(&self, finding: &Finding) -> Value {
+    pub(crate) fn finding(&self, finding: &Finding) -> Value {
         let mut object = json!({
             "id": finding.id, "detector": finding.detector, "category": finding.category,
             "severity": finding.severity.name(), "confidence": finding.confidence, "tier": finding.tier.name(),
         });
+        if let (Some(object), Some(would)) = (object.as_object_mut(), finding.would) {
+            object.insert("would".into(), would.name().into());
+        }
         if let Some(object) = object.as_object_mut().filter(|_| !self.structure_only) {
             object.insert("command".into(), self.clean(&finding.command).into());
             object.insert("message".into(), self.clean(&finding.message).into());
@@ -108,9 +112,14 @@ impl<'a> Scribe<'a> {
         reports.iter().map(clean).collect()
     }
 
-    fn effects(&self, effects: &[Effect]) -> Vec<String> {
+    /// What is done to what; a path in the workspace is shown from there on, for the record names the workspace.
+    fn effects(&self, effects: &[Effect], workspace: &str) -> Vec<String> {
+        let short = |target: String| {
+            let below = target.strip_prefix(workspace).and_then(|below| below.strip_prefix('/'));
+            below.filter(|_| !workspace.is_empty()).map_or_else(|| target.clone(), |below| format!("./{below}"))
+        };
         let shown = |effect: &Effect| {
-            let targets: Vec<String> = effect.targets.iter().take(4).map(|target| target.shown()).collect();
+            let targets: Vec<String> = effect.targets.iter().take(4).map(|target| short(target.shown())).collect();
             self.clean(format!("{} {}", effect.kind.name(), targets.join(" ")).trim_end())
         };
         let named = |effect: &Effect| effect.kind.name().to_owned();
@@ -154,67 +163,143 @@ impl Spent<'_> {
         Spent { read: 0, judged, whole: 0 }
     }
 
-    /// By part, in microseconds.
-    fn json(&self) -> Map<String, Value> {
+    /// By part, in microseconds, without those that took none.
+    fn json(&self) -> String {
         let parts = [("read", self.read)].into_iter().chain(self.judged.stages()).chain([("whole", self.whole)]);
-        parts.map(|(part, nanos)| (part.to_owned(), (nanos / 1000).into())).collect()
+        let mut object = Record::default();
+        for (part, nanos) in parts.filter(|(_, nanos)| *nanos >= 1000) {
+            object.json(part, &(nanos / 1000).to_string());
+        }
+        object.finish()
     }
 }
 
+/// The text of a record as it grows, field by field. What is not there has its usual value: nothing, or what nearly all
+/// calls have; a log holds millions of them.
+#[derive(Default)]
+pub(crate) struct Record(String);
+
+impl Record {
+    /// A field and its value, which is JSON.
+    fn json(&mut self, key: &str, value: &str) {
+        self.key(key);
+        self.0.push_str(value);
+    }
+
+    fn text(&mut self, key: &str, value: &str) {
+        self.key(key);
+        quote(&mut self.0, value);
+    }
+
+    /// A list of texts, unless it is empty.
+    fn texts<'t>(&mut self, key: &str, values: impl Iterator<Item = &'t str>) {
+        let mut begun = false;
+        for value in values {
+            if begun {
+                self.0.push(',');
+            } else {
+                self.key(key);
+                self.0.push('[');
+                begun = true;
+            }
+            quote(&mut self.0, value);
+        }
+        self.0.push_str(if begun { "]" } else { "" });
+    }
+
+    fn key(&mut self, key: &str) {
+        self.0.push(if self.0.is_empty() { '{' } else { ',' });
+        quote(&mut self.0, key);
+        self.0.push(':');
+    }
+
+    /// The JSON of the whole object.
+    pub(crate) fn finish(mut self) -> String {
+        self.0.push_str(if self.0.is_empty() { "{}" } else { "}" });
+        self.0
+    }
+}
+
+/// A text as JSON. Few hold a letter that must be escaped.
+fn quote(into: &mut String, text: &str) {
+    if text.bytes().any(|byte| byte < b' ' || matches!(byte, b'"' | b'\\')) {
+        into.push_str(&Value::from(text).to_string());
+        return;
+    }
+    into.push('"');
+    into.push_str(text);
+    into.push('"');
+}
+
 /// The record of a call before it runs.
-pub(crate) fn call(
-    scribe: &Scribe<'_>,
-    heard: Heard<'_>,
-    judgement: &Judgement,
-    told: &Told<'_>,
-) -> Map<String, Value> {
+pub(crate) fn call(scribe: &Scribe<'_>, heard: Heard<'_>, judgement: &Judgement, told: &Told<'_>) -> String {
     let verdict = &judgement.verdict;
     let mut record = head(scribe, "call", heard);
-    let mut put = |key: &str, value: Value| drop(record.insert(key.into(), value));
-    put("policy", told.policy.into());
-    put("library", reflex_library::DIGEST.into());
+    record.text("policy", told.policy);
+    record.text("library", reflex_library::DIGEST);
     if !told.layers.is_empty() {
-        put("layers", layers::record(told.layers));
+        record.json("layers", &layers::record(told.layers).to_string());
     }
     if !told.reflexes.is_empty() {
-        put("reflexes", scribe.reflexes(&told.reflexes));
+        record.json("reflexes", &scribe.reflexes(&told.reflexes).to_string());
     }
-    put("decision", decision(verdict.decision).into());
-    put("risk", verdict.risk.risk().into());
-    let Delivery::Say { decision: said, reason } = told.delivery else { return record };
-    if *said != verdict.decision || !reason.is_empty() {
-        put("said", json!({"decision": decision(*said), "reason": scribe.clean(reason)}));
+    record.text("decision", decision(verdict.decision));
+    record.text("risk", verdict.risk.risk());
+    if let Some(said) = said(scribe, verdict, told.delivery) {
+        record.json("said", &said.to_string());
     }
-    let programs: Vec<&str> = judgement
-        .analysis
-        .readings
-        .iter()
-        .flat_map(|reading| &reading.commands)
-        .map(|command| command.name.as_str())
-        .collect();
-    let gaps: usize = judgement.analysis.readings.iter().map(|reading| reading.gaps.len()).sum();
-    let programs: Vec<&str> = programs.into_iter().take(MOST_NAMED).collect();
-    put(
-        "analysis",
-        json!({"programs": programs, "effects": scribe.effects(&judgement.analysis.effects), "gaps": gaps}),
-    );
+    record.json("analysis", &analysis(scribe, heard.event, &judgement.analysis));
     if !verdict.findings.is_empty() {
-        put("findings", verdict.findings.iter().map(|finding| scribe.finding(finding)).collect());
-        put("chain", scribe.all(&verdict.chain).into());
+        let findings: Value = verdict.findings.iter().map(|finding| scribe.finding(finding)).collect();
+        record.json("findings", &findings.to_string());
+        let chain: Value = verdict.chain.iter().map(|step| scribe.clean(step)).collect();
+        record.json("chain", &chain.to_string());
     }
-    let fingerprint = heard.fingerprint;
-    put("fingerprint", json!({"exact": fingerprint.exact, "shape": fingerprint.shape, "goal": fingerprint.goal}));
+    record.json("fingerprint", &fingerprint(heard));
     if let Some(id) = &verdict.pending {
-        put("pending", id.as_str().into());
+        record.text("pending", id);
     }
     if let Some(grant) = told.grant {
-        put("grant", grant.into());
+        record.text("grant", grant);
     }
-    put("micros", told.latency.json().into());
+    record.json("micros", &told.latency.json());
     if told.latency.whole / 1000 > SLOW {
-        put("slow", true.into());
+        record.json("slow", "true");
     }
-    record
+    record.finish()
+}
+
+/// What a call would do, in short.
+fn analysis(scribe: &Scribe<'_>, event: &Event, analysis: &Analysis) -> String {
+    let mut object = Record::default();
+    let commands = analysis.readings.iter().flat_map(|reading| &reading.commands);
+    object.texts("programs", commands.map(|command| command.name.as_str()).take(MOST_NAMED));
+    object.texts("effects", scribe.effects(&analysis.effects, &event.workspace).iter().map(String::as_str));
+    let gaps: usize = analysis.readings.iter().map(|reading| reading.gaps.len()).sum();
+    if gaps > 0 {
+        object.json("gaps", &gaps.to_string());
+    }
+    object.finish()
+}
+
+fn fingerprint(heard: Heard<'_>) -> String {
+    let mut object = Record::default();
+    object.text("exact", &heard.fingerprint.exact);
+    object.finish()
+}
+
+/// What the agent is told, where that is more than the decision.
+fn said(scribe: &Scribe<'_>, verdict: &Verdict, delivery: &Delivery) -> Option<Value> {
+    let (told, reason) = delivery.said();
+    match (delivery, &verdict.rewrite) {
+        (Delivery::Replace { .. }, Some(rewrite)) => {
+            let fields = rewrite.fields.iter().map(|(field, text)| (field.clone(), Value::from(scribe.clean(text))));
+            let instead: Map<String, Value> = fields.filter(|_| !scribe.structure_only).collect();
+            Some(json!({"decision": "replace", "reason": scribe.clean(reason), "instead": instead}))
+        }
+        _ if told == verdict.decision && reason.is_empty() => None,
+        _ => Some(json!({"decision": decision(told), "reason": scribe.clean(reason)})),
+    }
 }
 
 /// The record of what became of a call.
@@ -222,31 +307,44 @@ pub(crate) fn outcome(
     scribe: &Scribe<'_>,
     heard: Heard<'_>,
     before: Option<&Call>,
-    (verdict, reflexes): (&Verdict, &[Value]),
-) -> Map<String, Value> {
-    let Heard { event, fingerprint, .. } = heard;
+    (verdict, changed, reflexes): (&Verdict, &[(String, String)], &[Value]),
+) -> String {
     let mut record = head(scribe, "outcome", heard);
-    let mut put = |key: &str, value: Value| drop(record.insert(key.into(), value));
-    put("fingerprint", json!({"exact": fingerprint.exact}));
+    record.json("fingerprint", &fingerprint(heard));
     if let Some(before) = before {
-        put("of", before.id.as_str().into());
-        put("answered", answered(before).into());
-        put("decision", before.end.as_str().into());
+        record.text("of", &before.id);
+        record.text("answered", answered(before));
+        record.text("decision", &before.end);
     }
-    if let Some(outcome) = &event.outcome {
+    if let Some(outcome) = &heard.event.outcome {
         let text = json!({
             "failed": outcome.failed, "exit_code": outcome.exit_code, "bytes": outcome.output.len(),
             "sha256": digest(&outcome.output),
         });
-        put("outcome", text);
+        record.json("outcome", &text.to_string());
+        if outcome.failed && !scribe.structure_only {
+            record.text("error", end_of(&scribe.clean(end_of(&outcome.output, MOST_TEXT)), MOST_ERROR));
+        }
+    }
+    if !changed.is_empty() && heard.event.outcome.as_ref().is_some_and(|outcome| !outcome.failed) {
+        let paths: Value = changed.iter().map(|(path, _)| scribe.clean(path)).collect();
+        record.json("changed", &paths.to_string());
     }
     if !verdict.findings.is_empty() {
-        put("findings", verdict.findings.iter().map(|finding| scribe.finding(finding)).collect());
+        let findings: Value = verdict.findings.iter().map(|finding| scribe.finding(finding)).collect();
+        record.json("findings", &findings.to_string());
     }
     if !reflexes.is_empty() {
-        put("reflexes", scribe.reflexes(reflexes));
+        record.json("reflexes", &scribe.reflexes(reflexes).to_string());
     }
-    record
+    record.finish()
+}
+
+/// The last words of an output: why something failed stands there in nearly every case.
+fn end_of(output: &str, most: usize) -> &str {
+    let output = output.trim_end();
+    let from = (output.len().saturating_sub(most)..=output.len()).find(|at| output.is_char_boundary(*at));
+    output.get(from.unwrap_or(0)..).unwrap_or("")
 }
 
 /// Who let a call run.
@@ -260,42 +358,46 @@ fn answered(before: &Call) -> &'static str {
 }
 
 /// The record of something that is no call: an approval, an attempt, an alarm.
-pub(crate) fn note(store: &Store, kind: &str, fields: Value) -> Map<String, Value> {
-    let mut record = Map::new();
-    record.insert("schema".into(), SCHEMA.into());
-    record.insert("kind".into(), kind.into());
-    record.insert("id".into(), clock::uuid().into());
-    record.insert("time".into(), clock::timestamp(clock::now()).into());
-    record.insert("host".into(), store.host().into());
+pub(crate) fn note(store: &Store, kind: &str, fields: Value) -> String {
+    let mut record = beginning(store, kind, &clock::uuid());
     if let Value::Object(fields) = fields {
-        record.extend(fields);
+        fields.iter().for_each(|(key, value)| record.json(key, &value.to_string()));
     }
+    record.finish()
+}
+
+fn beginning(store: &Store, kind: &str, id: &str) -> Record {
+    let mut record = Record(String::with_capacity(2048));
+    record.text("schema", SCHEMA);
+    record.text("kind", kind);
+    record.text("id", id);
+    record.text("time", &clock::timestamp(clock::now()));
+    record.text("host", &store.host());
     record
 }
 
-fn head(scribe: &Scribe<'_>, kind: &str, heard: Heard<'_>) -> Map<String, Value> {
+fn head(scribe: &Scribe<'_>, kind: &str, heard: Heard<'_>) -> Record {
     let Heard { event, id, .. } = heard;
-    let mut record = note(scribe.store, kind, Value::Null);
-    record.insert("id".into(), id.into());
-    let mut put = |key: &str, value: Value| drop(record.insert(key.into(), value));
-    put("reflex", env!("CARGO_PKG_VERSION").into());
-    put("agent", event.client.as_str().into());
-    put("session", event.session.as_str().into());
-    for (key, value) in
-        [("role", &event.role), ("subagent", &event.subagent), ("task", &event.task), ("mode", &event.mode)]
-    {
+    let mut record = beginning(scribe.store, kind, id);
+    record.text("reflex", env!("CARGO_PKG_VERSION"));
+    record.text("agent", &event.client);
+    record.text("session", &event.session);
+    let task = event.task_name().map(str::to_owned);
+    for (key, value) in [("role", &event.role), ("subagent", &event.subagent), ("task", &task), ("mode", &event.mode)] {
         if let Some(value) = value {
-            put(key, value.as_str().into());
+            record.text(key, value);
         }
     }
-    put("moment", moment(event.moment).into());
-    put("tool", event.tool.as_str().into());
-    put("workspace", event.workspace.as_str().into());
+    record.text("moment", moment(event.moment));
+    record.text("tool", &event.tool);
+    record.text("workspace", &event.workspace);
     if event.cwd != event.workspace {
-        put("cwd", event.cwd.as_str().into());
+        record.text("cwd", &event.cwd);
     }
     let digests = heard.fingerprint.contents.iter().map(String::as_str).chain(std::iter::repeat(""));
-    put("actions", event.actions.iter().zip(digests).map(|(action, digest)| scribe.action(action, digest)).collect());
+    let actions: Vec<String> =
+        event.actions.iter().zip(digests).map(|(action, digest)| scribe.action(action, digest)).collect();
+    record.json("actions", &format!("[{}]", actions.join(",")));
     record
 }
 

@@ -10,6 +10,8 @@ mod log;
 mod remnants;
 mod search;
 pub mod session;
+mod spent;
+pub mod tasks;
 
 pub use chain::{Broken, Checked};
 pub use log::Log;
@@ -17,7 +19,7 @@ pub use search::Search;
 
 use crate::clock;
 use crate::folders::Folders;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -43,11 +45,11 @@ impl Store {
         Log::in_folder(self.folder.join("audit"))
     }
 
-    /// Appends a record; `durable` waits for the disk.
+    /// Appends a record, a JSON object; `durable` waits for the disk.
     ///
     /// # Errors
     /// It could be written nowhere.
-    pub fn record(&self, record: Map<String, Value>, durable: bool) -> io::Result<()> {
+    pub(crate) fn record(&self, record: &str, durable: bool) -> io::Result<()> {
         self.log().append(record, durable)
     }
 
@@ -56,7 +58,7 @@ impl Store {
     /// # Errors
     /// It could be written nowhere.
     pub fn note(&self, kind: &str, fields: Value) -> io::Result<()> {
-        self.record(crate::record::note(self, kind, fields), true)
+        self.record(&crate::record::note(self, kind, fields), true)
     }
 
     /// Where a person's yes to the files of workspaces is kept.

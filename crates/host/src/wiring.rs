@@ -1,7 +1,10 @@
 //! The agents' settings files on this machine: planned changes, and writing them whole.
 
+use crate::answer::project_root;
 use crate::folders::Folders;
+use crate::record::digest;
 use crate::trust::Wish;
+use reflex_agents::settings::{older_guards, without_older_guards};
 use reflex_agents::{AGENTS, Agent, Limit, Settings, SettingsFile};
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
@@ -17,6 +20,8 @@ pub struct Wiring {
     /// Which of the agent's files it is, from 0.
     number: usize,
     file: PathBuf,
+    /// The project, if it is a file of one.
+    project: Option<PathBuf>,
     folders: Folders,
 }
 
@@ -43,9 +48,30 @@ impl Wiring {
             form,
             number,
             file: file_of(form, &folders),
+            project: None,
             folders: folders.clone(),
         };
         files.map(wiring).collect()
+    }
+
+    /// The settings of the project around a folder, of every agent that has such.
+    pub fn of_project_around(folder: &Path) -> Vec<Wiring> {
+        let folders = Folders::of_environment();
+        let root = PathBuf::from(project_root(&folder.to_string_lossy(), &folders.home.to_string_lossy()));
+        let wiring = |agent: &'static Agent| {
+            let settings = agent.settings?;
+            let file = |form: &SettingsFile| root.join(form.folder).join(form.name);
+            let there = settings.project.iter().find(|form| file(form).exists());
+            let form = there.or(settings.project.first())?;
+            let (file, project) = (file(form), Some(root.clone()));
+            Some(Wiring { agent, settings, form, number: 0, file, project, folders: folders.clone() })
+        };
+        AGENTS.iter().filter_map(wiring).collect()
+    }
+
+    /// The project whose settings these are; `None` for the user's.
+    pub fn project(&self) -> Option<&Path> {
+        self.project.as_deref()
     }
 
     /// The agent's name.
@@ -69,7 +95,15 @@ impl Wiring {
 
     /// The agent's folder, in which its files stand.
     pub(crate) fn folder(&self) -> PathBuf {
-        folder_of(self.form, &self.folders)
+        match &self.project {
+            Some(project) => project.join(self.form.folder),
+            None => folder_of(self.form, &self.folders),
+        }
+    }
+
+    /// The agent's folder in the home.
+    pub(crate) fn user_folder(&self) -> PathBuf {
+        self.settings.files.first().map_or_else(|| self.folder(), |form| folder_of(form, &self.folders))
     }
 
     /// What never reaches a hook of the agent.
@@ -101,7 +135,8 @@ impl Wiring {
     /// # Errors
     /// Why the hook is not trusted.
     pub fn trust(&self) -> Option<Result<(), String>> {
-        let trust = self.settings.trust.filter(|_| !self.form.by_agent)?;
+        // A project has to be trusted before its hooks can be, and that is a person's to do.
+        let trust = self.settings.trust.filter(|_| !self.form.by_agent && self.project.is_none())?;
         let kept: Vec<Wiring> =
             Wiring::all().into_iter().filter(|wiring| wiring.is_for(self.agent.name) && wiring.form.by_agent).collect();
         let before: Vec<Option<String>> = kept.iter().map(|wiring| wiring.read().unwrap_or(None)).collect();
@@ -118,7 +153,7 @@ impl Wiring {
 
     /// What a person has to know once the hook stands there; empty if nothing.
     pub fn afterwards(&self) -> &'static str {
-        self.settings.afterwards
+        if self.project.is_some() { self.settings.project_needs } else { self.settings.afterwards }
     }
 
     /// The settings file.
@@ -132,9 +167,30 @@ impl Wiring {
     /// The file cannot be read or understood, or our own path cannot be found.
     pub fn install(&self) -> Result<Change, String> {
         let before = self.read()?;
-        let binary = std::env::current_exe().map_err(|error| format!("the path of reflex cannot be found: {error}"))?;
-        let after = (self.form.install)(before.as_deref().unwrap_or(""), &binary.to_string_lossy());
+        let after = (self.form.install)(before.as_deref().unwrap_or(""), &own_path()?);
         Ok(Change { after: Some(after.map_err(|problem| self.refused(&problem.to_string()))?), before })
+    }
+
+    /// The same, and hooks of guards that came before are taken out.
+    ///
+    /// # Errors
+    /// As [`Wiring::install`].
+    pub fn install_in_place_of_older(&self) -> Result<Change, String> {
+        let before = self.read()?;
+        let refused = |problem: reflex_agents::SettingsError| self.refused(&problem.to_string());
+        let text = before.as_deref().unwrap_or("");
+        let alone = if older_guards(text).is_empty() {
+            text.to_owned()
+        } else {
+            without_older_guards(text).map_err(refused)?
+        };
+        let binary = own_path()?;
+        Ok(Change { after: Some((self.form.install)(&alone, &binary).map_err(refused)?), before })
+    }
+
+    /// The lines that start a guard that came before this one.
+    pub fn older(&self) -> Vec<String> {
+        self.read().ok().flatten().map(|text| older_guards(&text)).unwrap_or_default()
     }
 
     /// What taking the hook out would change: back to the bytes that stood there, if nobody changed them since.
@@ -170,9 +226,10 @@ impl Wiring {
     fn take_away(&self) -> io::Result<()> {
         let file = followed(&self.file);
         fs::remove_file(&file)?;
-        if let Some(folder) = file.parent() {
-            let _ = fs::remove_dir(folder);
-        }
+        // A folder that is not empty stays, and so do those around it. In a project git knows no empty ones.
+        let around = file.ancestors().skip(1).take_while(|folder| Some(*folder) != self.project.as_deref());
+        let most = if self.project.is_some() { usize::MAX } else { 1 };
+        let _ = around.take(most).try_for_each(fs::remove_dir);
         let _ = fs::remove_file(self.memory());
         Ok(())
     }
@@ -191,7 +248,9 @@ impl Wiring {
 
     fn memory(&self) -> PathBuf {
         let number = if self.number == 0 { String::new() } else { format!("-{}", self.number + 1) };
-        self.folders.state.join("wiring").join(format!("{}{number}.json", self.agent.name))
+        let place = self.project.as_ref().map(|project| format!("-{}", digest(&project.to_string_lossy())));
+        let place = place.unwrap_or_default();
+        self.folders.state.join("wiring").join(format!("{}{number}{place}.json", self.agent.name))
     }
 
     /// What stood there first is kept when the hook is put in again; a hook of ours is never among what comes back.
@@ -220,6 +279,19 @@ impl Wiring {
         }
         Some(memory.get("before")?.as_str().map(str::to_owned))
     }
+}
+
+/// The path of this binary, which is what agents are given. Where a link on the `PATH` leads to it, it is the link's: a
+/// package manager moves the file with each version and keeps the link.
+fn own_path() -> Result<String, String> {
+    let own = std::env::current_exe().map_err(|error| format!("the path of reflex cannot be found: {error}"))?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let named = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).map(|folder| folder.join("reflex"));
+    let leads_here = |link: &PathBuf| {
+        link.is_symlink() && link.canonicalize().is_ok_and(|file| own.canonicalize().is_ok_and(|own| file == own))
+    };
+    let lasting = named.into_iter().find(leads_here).unwrap_or(own);
+    Ok(lasting.to_string_lossy().into_owned())
 }
 
 fn file_of(form: &SettingsFile, folders: &Folders) -> PathBuf {

@@ -5,7 +5,9 @@ use crate::git::{Fact, Ignored, Repository};
 use crate::store::Store;
 use crate::store::session::Whose;
 use reflex_engine::loopbreaker::Step;
-use reflex_engine::{Known, MOST_CONTENT, Names, Real, Remnant, Tick, Untracked, World, fits, is_within};
+use reflex_engine::{
+    Age, Event, Known, MOST_CONTENT, Names, Real, Remnant, Spent, Tick, Untracked, World, fits, is_within,
+};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -28,6 +30,8 @@ pub struct LocalWorld<'s> {
     binary: OnceCell<Option<String>>,
     /// The session's memory, read only by calls that ask for it.
     session: Option<(&'s Store, Whose<'s>)>,
+    /// What the session has used; `None` where this call is no call of it.
+    spent: Option<OnceCell<Spent>>,
     repositories: RefCell<BTreeMap<PathBuf, Option<Rc<Repository>>>>,
     /// Folders with their links followed: many targets lie in the same few.
     folders: RefCell<BTreeMap<PathBuf, PathBuf>>,
@@ -43,6 +47,7 @@ impl<'s> LocalWorld<'s> {
             guard,
             binary: OnceCell::new(),
             session: None,
+            spent: None,
             repositories: RefCell::default(),
             folders: RefCell::default(),
             begun: Instant::now(),
@@ -53,6 +58,11 @@ impl<'s> LocalWorld<'s> {
     /// The same with what the calls of a session left behind.
     pub fn in_session(self, store: &'s Store, whose: Whose<'s>) -> LocalWorld<'s> {
         LocalWorld { session: Some((store, whose)), ..self }
+    }
+
+    /// The same for a call that counts.
+    pub(crate) fn counting(self) -> LocalWorld<'s> {
+        LocalWorld { spent: Some(OnceCell::new()), ..self }
     }
 
     fn nanos(&self) -> u64 {
@@ -177,7 +187,10 @@ impl World for LocalWorld<'_> {
     }
 
     fn guard(&self) -> Vec<String> {
-        self.binary().into_iter().chain(&self.guard).cloned().collect()
+        // An agent may start us by a link, which is then as much the guard's as what it leads to.
+        let started = std::env::args_os().next().map(|name| name.to_string_lossy().into_owned());
+        let link = started.filter(|name| name.starts_with('/') && self.binary() != Some(name));
+        self.binary().into_iter().chain(&self.guard).cloned().chain(link).collect()
     }
 
     fn is_guard_program(&self, path: &str) -> bool {
@@ -212,6 +225,22 @@ impl World for LocalWorld<'_> {
 
     fn remnants(&self) -> Vec<Remnant> {
         self.session.map(|(store, whose)| store.remnants(whose)).unwrap_or_default()
+    }
+
+    fn age(&self, path: &str) -> Known<Age> {
+        let (store, whose) = self.session?;
+        let begun = store.begun(whose);
+        let data = Path::new(path).symlink_metadata().ok().filter(std::fs::Metadata::is_file)?;
+        let written = data.modified().ok()?;
+        // When a file was made is not kept by every file system.
+        let made = data.created().unwrap_or(written);
+        Some(Age { is_older: made < begun, is_untouched: written < begun })
+    }
+
+    fn spent(&self, event: &Event, started: &mut dyn Iterator<Item = &str>) -> Spent {
+        let Some((spent, (store, whose))) = self.spent.as_ref().zip(self.session) else { return Spent::default() };
+        // A call that is judged again is the same call.
+        *spent.get_or_init(|| store.spend(whose, event, started))
     }
 
     fn uncommitted(&self, path: &str) -> Known<Names> {

@@ -172,8 +172,10 @@ fn names_of_program(entry: &Entry) -> Vec<String> {
     aliases.iter().filter_map(Value::as_str).map(str::to_owned).chain([entry.name.clone()]).collect()
 }
 
-const FACTS: [&str; 14] = [
+const FACTS: [&str; 16] = [
+    "from-before",
     "fetched",
+    "orders-heard",
     "secret-seen",
     "production",
     "local",

@@ -85,6 +85,9 @@ fn pending_calls_of_the_first_form_are_read() {
         findings: texts(&["git/push-force-protected"]),
         core: true,
         exact: "00112233445566778899aabbccddeeff".into(),
+        call: String::new(),
+        again: None,
+        appeals: Vec::new(),
     };
     assert_eq!(store.store().pending_call("2abcdef"), Some(call));
 }
@@ -101,6 +104,8 @@ fn grants_of_the_first_form_are_read() {
         time: 1_795_219_200_000,
         expires: 1_795_220_100_000,
         uses: 2,
+        used_for: String::new(),
+        used: 0,
         by: "uid 1000 at /dev/pts/1".into(),
         reason: "tested".into(),
         text: "git push --force origin main".into(),
@@ -131,7 +136,7 @@ fn alarms_of_the_first_form_are_read() {
 #[test]
 fn what_a_session_keeps_is_read_back() {
     use reflex_engine::loopbreaker::{Deed, End, Step};
-    let whose = Whose { client: "claude", session: "s2", role: None, subagent: None };
+    let whose = Whose { client: "claude", session: "s2", role: None, subagent: None, call: "", word: "" };
     let kept = Kept::of("session-1", "sessions/2d0bd5b1b2a3f6c6d0d7b1f0a0e5c9aa");
     let end = End { failed: true, output: "o".into(), error: "f00d".into(), letters: vec![(b'a', 31), (b'\n', 2)] };
     let step = Step {
@@ -158,7 +163,7 @@ fn what_a_session_keeps_is_read_back() {
 
 #[test]
 fn sessions_of_the_first_form_are_read_and_lines_of_a_later_one_passed_over() {
-    let whose = Whose { client: "claude", session: "s1", role: None, subagent: None };
+    let whose = Whose { client: "claude", session: "s1", role: None, subagent: None, call: "", word: "" };
     let kept = Kept::of("session-1", "sessions/2d0bd5b1b2a3f6c6d0d7b1f0a0e5c9aa");
     let calls = kept.root.path().join("sessions");
     // The file is named after whose it is: what is written first tells the name.
@@ -174,8 +179,6 @@ fn sessions_of_the_first_form_are_read_and_lines_of_a_later_one_passed_over() {
         end: "ok".into(),
         tool: "Bash".into(),
         exact: "e".into(),
-        shape: "s".into(),
-        goal: "g".into(),
         approved: true,
         taint: texts(&["web", "download"]),
         findings: texts(&["git/push-force"]),

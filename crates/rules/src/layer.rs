@@ -15,6 +15,8 @@ pub struct SourceFile {
     pub text: String,
     /// Whether it is the policy; else it holds rules.
     pub is_policy: bool,
+    /// Why it could not be read.
+    pub unread: Option<String>,
 }
 
 /// What the files of one place say.
@@ -36,6 +38,13 @@ pub struct Compiled {
 /// other places set.
 pub fn compile(files: &[SourceFile], presets: &[&str], inherited: &Variables) -> Compiled {
     let mut compiled = Compiled::default();
+    for (file, why) in files.iter().filter_map(|file| Some((file, file.unread.as_ref()?))) {
+        let mut problems = Problems::of(&file.name, &file.text);
+        problems.error(&(0..0), why.as_str(), "");
+        compiled.problems.extend(problems.found);
+        compiled.left_out.push(file.name.clone());
+    }
+    let files: Vec<&SourceFile> = files.iter().filter(|file| file.unread.is_none()).collect();
     for file in files.iter().filter(|file| file.is_policy) {
         let mut problems = Problems::of(&file.name, &file.text);
         let policy = policy_of(&file.text, presets, &mut problems);
@@ -51,19 +60,19 @@ pub fn compile(files: &[SourceFile], presets: &[&str], inherited: &Variables) ->
     for file in files.iter().filter(|file| !file.is_policy) {
         let (rules, mut problems) = rules_of(&file.name, &file.text, Some(&variables));
         let repeated = repeated(&rules, &compiled.rules, file);
-        problems.extend(repeated);
         if problems.iter().any(|problem| problem.level == Level::Error) {
             compiled.left_out.push(file.name.clone());
         } else {
             compiled.rules.extend(rules);
         }
+        problems.extend(repeated);
         compiled.problems.extend(problems);
     }
     compiled.tree = tree(&compiled, &variables);
     compiled
 }
 
-/// Rules whose names are taken already.
+/// Rules whose names are taken already. Both are in force, so that nobody takes a rule away by its name.
 fn repeated(rules: &[Rule], known: &[Rule], file: &SourceFile) -> Vec<Problem> {
     let mut problems = Problems::of(&file.name, &file.text);
     for (index, rule) in rules.iter().enumerate() {

@@ -2,21 +2,26 @@
 //! language, and asked as a library ([`RuleEngine`]).
 
 mod condition;
+mod duties;
+pub mod import;
 mod layer;
 mod load;
 mod pattern;
 mod policy;
 mod problem;
+mod review;
 mod rule;
 mod rule_engine;
 pub mod schema;
 mod yaml;
 
 pub use condition::{Condition, FieldCondition, OPERATORS};
+pub use duties::{BUDGETS, Skill, skills_of};
 pub use layer::{Compiled, SourceFile, compile};
 pub use load::{MOST_BYTES, ReflexConfig, load_rule_directory, load_rule_file, rule_files};
-pub use policy::{KEYS as POLICY_KEYS, Policy};
+pub use policy::{Base, KEYS as POLICY_KEYS, Policy};
 pub use problem::{Level, Problem, Problems, nearest};
+pub use review::review;
 pub use rule::{KEYS as RULE_KEYS, Override, Rule, rules_of};
 pub use rule_engine::{CORE_RULES, EvaluationResult, RuleEngine, core_rules};
 

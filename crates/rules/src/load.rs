@@ -45,7 +45,11 @@ pub fn load_rule_directory(path: impl AsRef<Path>, config: Option<&ReflexConfig>
     for folder in std::iter::once(path.as_ref()).chain(further.iter().map(PathBuf::as_path)) {
         match rule_files(folder) {
             Ok(files) => {
-                for file in files {
+                let (inside, outside): (Vec<PathBuf>, Vec<PathBuf>) =
+                    files.into_iter().partition(|file| stays_inside(file, folder));
+                let told = |file: PathBuf| unreadable(&file.display().to_string(), "it leads out of the folder");
+                problems.extend(outside.into_iter().map(told));
+                for file in inside {
                     match load_rule_file(&file) {
                         Ok(found) => rules.extend(found),
                         Err(found) => problems.extend(found),
@@ -67,7 +71,8 @@ pub fn load_rule_directory(path: impl AsRef<Path>, config: Option<&ReflexConfig>
     (rules, problems)
 }
 
-/// The rule files below a folder, sorted. Links that lead out of it are not followed.
+/// The rule files below a folder, sorted; links to files are among them wherever they lead, links to folders are not
+/// followed.
 ///
 /// # Errors
 /// The folder cannot be listed.
@@ -85,13 +90,18 @@ pub fn rule_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
             if kind.is_dir() && depth < MOST_DEPTH {
                 waiting.push((path, depth + 1));
             } else if is_rules(&path) {
-                let inside = !kind.is_symlink() || path.canonicalize().is_ok_and(|real| real.starts_with(&root));
-                files.extend(inside.then_some(path));
+                files.push(path);
             }
         }
     }
     files.sort();
     Ok(files)
+}
+
+/// Whether a file is no link that leads elsewhere.
+fn stays_inside(file: &Path, folder: &Path) -> bool {
+    let (real, root) = (file.canonicalize(), folder.canonicalize());
+    !file.is_symlink() || matches!((real, root), (Ok(real), Ok(root)) if real.starts_with(&root))
 }
 
 fn is_rules(path: &Path) -> bool {

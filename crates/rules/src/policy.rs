@@ -1,12 +1,13 @@
 //! `policy.yaml`: what people's folders, commands and rules are worth here.
 
 use crate::Variables;
+use crate::duties;
 use crate::problem::{Level, Problems};
 use crate::yaml::{Key, Located, documents};
 use serde_json::{Map, Value, json};
 
 /// The keys of a policy. Those of seed 004 may also be written with underscores.
-pub const KEYS: [&str; 12] = [
+pub const KEYS: [&str; 16] = [
     "preset",
     "reason",
     "allowedCommands",
@@ -18,6 +19,10 @@ pub const KEYS: [&str; 12] = [
     "disabled_rules",
     "allow",
     "rule_dirs",
+    "roles",
+    "extends",
+    "verify",
+    "budgets",
     "version",
 ];
 
@@ -37,6 +42,22 @@ const WORTHS: [&str; 5] = ["off", "log", "warn", "ask", "block"];
 /// The keys of an entry of `allow`.
 const ALLOWANCE: [&str; 7] = ["command", "argv", "glob", "path", "rule", "reason", "until"];
 
+/// What a policy builds on: the name of what ships, a folder or a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Base {
+    /// `recommended`, or a path.
+    pub path: String,
+    /// Whether the path must be a checkout of git; then there is a digest.
+    pub git: bool,
+    /// The digest that its files must have; empty if any will do.
+    pub digest: String,
+    /// `file:line`
+    pub at: String,
+}
+
+/// The keys of a role.
+const ROLE: [&str; 3] = ["scope", "protectedPaths", "mode"];
+
 /// One policy file, read.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Policy {
@@ -48,6 +69,8 @@ pub struct Policy {
     pub variables: Variables,
     /// Further folders of rules.
     pub rule_dirs: Vec<String>,
+    /// What it builds on.
+    pub extends: Vec<Base>,
     /// Each key with the place that sets it and its value, for `config show`.
     pub origins: Vec<(String, String, Value)>,
 }
@@ -110,8 +133,18 @@ impl Reader<'_, '_> {
                 }
             }
             "allow" => value.items().iter().for_each(|entry| self.allowance(entry)),
-            "protectedPaths" => self.paths(value, "protected-path", true),
-            "approvalRequiredPaths" => self.paths(value, "approval-required-path", false),
+            "protectedPaths" => self.paths(value, "protected-path", None),
+            "approvalRequiredPaths" => self.paths(value, "approval-required-path", None),
+            "roles" => self.roles(value),
+            "extends" => value.items().iter().for_each(|base| self.base(base)),
+            "verify" => {
+                let verify = duties::verify_of(value, self.problems);
+                self.put("verify", verify);
+            }
+            "budgets" => {
+                let budgets = duties::budgets_of(value, self.problems);
+                self.put("budgets", budgets);
+            }
             other => self.problems.unknown(Level::Error, &key.span, ("key of a policy", other), &KEYS),
         }
     }
@@ -257,11 +290,81 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn paths(&mut self, value: &Located, name: &str, protected: bool) {
+    /// `extends: [recommended, ~/team, {git: ~/checkout, digest: sha256:…}]`
+    fn base(&mut self, value: &Located) {
+        let mut base = Base { at: self.problems.at(&value.span), ..Base::default() };
+        match value.entries() {
+            None => base.path = value.text().unwrap_or_default(),
+            Some(entries) => {
+                for (key, value) in entries {
+                    let text = value.text().unwrap_or_default();
+                    match key.text.as_str() {
+                        "path" => base.path = text,
+                        "git" => (base.path, base.git) = (text, true),
+                        "digest" => base.digest = text.trim().trim_start_matches("sha256:").to_lowercase(),
+                        other => {
+                            let known = ["path", "git", "digest"];
+                            self.problems.unknown(Level::Error, &key.span, ("key of `extends`", other), &known);
+                        }
+                    }
+                }
+            }
+        }
+        let is_digest = base.digest.len() == 64 && base.digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if base.path.trim().is_empty() {
+            self.problems.error(&value.span, "this names nothing", "name a folder, a file or `recommended`");
+        } else if base.path.contains("://") || base.path.starts_with("git@") {
+            let help = "clone it, and name the checkout: {git: ~/team, digest: sha256:…}";
+            self.problems.error(&value.span, "nothing is fetched", help);
+        } else if (base.git || !base.digest.is_empty()) && !is_digest {
+            let help = "write `digest: sha256:` and its 64 digits; `reflex config show` prints it";
+            self.problems.error(&value.span, "a checkout of git is pinned by its digest", help);
+        } else {
+            self.policy.extends.push(base);
+        }
+    }
+
+    /// `roles: {NAME: {scope: …, protectedPaths: …, mode: …}}`. What an agent calls itself only tightens.
+    fn roles(&mut self, value: &Located) {
+        let Some(entries) = value.entries() else {
+            self.problems.error(&value.span, "`roles` is a map", "roles: {reviewer: {mode: read-only}}");
+            return;
+        };
+        let mut roles = Map::new();
+        for (role, value) in entries {
+            let Some(keys) = value.entries() else {
+                self.problems.error(&value.span, "a role is a map", "{scope: [docs/**], mode: read-only}");
+                continue;
+            };
+            let mut said = Map::new();
+            for (key, value) in keys {
+                match key.text.as_str() {
+                    "scope" => drop(said.insert("scope".into(), json!(self.texts(value)))),
+                    "protectedPaths" | "protected_paths" => self.paths(value, "protected-path", Some(&role.text)),
+                    "mode" | "preset" => {
+                        let name = value.text().unwrap_or_default();
+                        if self.presets.contains(&name.as_str()) {
+                            said.insert("mode".into(), name.into());
+                        } else {
+                            self.problems.unknown(Level::Error, &value.span, ("preset", &name), self.presets);
+                        }
+                    }
+                    other => self.problems.unknown(Level::Error, &key.span, ("key of a role", other), &ROLE),
+                }
+            }
+            roles.insert(role.text.clone(), Value::Object(said));
+        }
+        self.put("roles", Value::Object(roles));
+    }
+
+    fn paths(&mut self, value: &Located, name: &str, role: Option<&str>) {
+        let protected = name == "protected-path";
         let paths = self.texts(value);
         if paths.is_empty() {
             return;
         }
+        // `infra\prod` is how people of Windows write it.
+        let paths: Vec<String> = paths.iter().map(|path| path.replace('\\', "/")).collect();
         let when = json!({"target": {"path": paths}, "site": "here"});
         let change = ["overwrite", "append", "edit", "link", "change-permissions", "change-owner"];
         let remove = ["delete", "truncate", "move", "discard-changes", "discard-untracked", "format"];
@@ -270,8 +373,14 @@ impl Reader<'_, '_> {
             false => ("ask", "The policy wants a person's yes before {targets} changes."),
         };
         let says = "The policy wants a person's yes before {targets} changes.";
-        self.policy.paths.push(json!({"name": name, "on": change, "when": when, "action": "ask", "message": says}));
-        self.policy.paths.push(json!({"name": name, "on": remove, "when": when, "action": gone, "message": gone_says}));
+        let all = [(&change[..], "ask", says), (&remove[..], gone, gone_says)];
+        for (on, action, message) in all {
+            let mut rule = json!({"name": name, "on": on, "when": when, "action": action, "message": message});
+            if let (Some(rule), Some(role)) = (rule.as_object_mut(), role) {
+                rule.insert("role".into(), role.into());
+            }
+            self.policy.paths.push(rule);
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use reflex_engine::{RULE_EVENTS, Severity, Tier};
 use serde_json::{Map, Value, json};
 
 /// The keys of a rule.
-pub const KEYS: [&str; 18] = [
+pub const KEYS: [&str; 19] = [
     "name",
     "version",
     "tier",
@@ -21,6 +21,7 @@ pub const KEYS: [&str; 18] = [
     "message",
     "override",
     "enabled",
+    "stage",
     "rewrite",
     "otherwise",
     "examples",
@@ -28,6 +29,9 @@ pub const KEYS: [&str; 18] = [
     "quiet",
     "id",
 ];
+
+/// How far a rule is in force.
+const STAGES: [&str; 3] = ["observe", "warn", "enforce"];
 
 /// What a rule can do.
 const ACTIONS: [&str; 5] = ["block", "ask", "warn", "log", "modify"];
@@ -61,6 +65,8 @@ pub struct Rule {
     pub overriding: Override,
     /// Whether it is asked at all.
     pub enabled: bool,
+    /// How far it is in force: `observe` only counts, `warn` only tells, `enforce` does what it says.
+    pub stage: String,
     /// For `modify`: fields of the call with their new text.
     pub rewrite: Vec<(String, String)>,
     /// For `modify`: what happens where the call cannot be replaced, `block` or `ask`.
@@ -97,6 +103,7 @@ impl Default for Rule {
             message: String::new(),
             overriding: Override { allow_disable: true, allow_downgrade: true },
             enabled: true,
+            stage: "enforce".into(),
             rewrite: Vec::new(),
             otherwise: "block".into(),
             fires: Vec::new(),
@@ -110,6 +117,15 @@ impl Rule {
     /// Whether configuration may switch it off: never a core rule, whatever its own file says.
     pub fn may_be_disabled(&self) -> bool {
         self.tier != Tier::Core && self.overriding.allow_disable
+    }
+
+    /// What it does at its stage.
+    pub fn staged(&self) -> &str {
+        match (self.stage.as_str(), self.action.as_str()) {
+            ("observe", _) => "log",
+            ("warn", "block" | "ask" | "modify") => "warn",
+            (_, action) => action,
+        }
     }
 
     /// The rule in the one language.
@@ -126,9 +142,11 @@ impl Rule {
         let rewrite: Map<String, Value> =
             self.rewrite.iter().map(|(field, text)| (field.clone(), filled(text).into())).collect();
         let core = self.tier == Tier::Core;
+        let would = (self.staged() != self.action).then_some(self.action.as_str());
         Ok(json!({
             "name": self.name, "version": self.version, "tier": self.tier.name(), "category": self.category,
-            "description": self.description, "events": self.events, "when": when, "action": self.action,
+            "description": self.description, "events": self.events, "when": when, "action": self.staged(),
+            "would": would,
             "severity": self.severity.name(), "message": filled(&self.message), "rewrite": rewrite,
             "otherwise": self.otherwise, "at": self.at,
             "fixed": core || !self.overriding.allow_disable,
@@ -187,6 +205,7 @@ fn rule_of(located: &Located, variables: Option<&Variables>, problems: &mut Prob
     let severity = reader.word("severity", &names, Level::Error);
     rule.severity = severity.and_then(|word| Severity::named(&word)).unwrap_or(rule.severity);
     rule.enabled = reader.flag("enabled").unwrap_or(true);
+    rule.stage = reader.word("stage", &STAGES, Level::Error).unwrap_or(rule.stage);
     rule.overriding = reader.overriding();
     rule.events = reader.events();
     if let Some((_, conditions)) = reader.get("conditions") {

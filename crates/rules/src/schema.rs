@@ -1,7 +1,7 @@
 //! JSON Schemas of what people write, for editors.
 
 use crate::condition::OPERATORS;
-use crate::{POLICY_KEYS, RULE_KEYS};
+use crate::{BUDGETS, POLICY_KEYS, RULE_KEYS};
 use reflex_engine::{EffectKind, RULE_EVENTS, RULE_FIELDS, Severity};
 use serde_json::{Map, Value, json};
 
@@ -14,6 +14,7 @@ pub fn rule() -> Value {
         "name": {"type": "string", "maxLength": 80}, "id": {"type": "string"}, "version": {"type": ["number", "string"]},
         "tier": {"enum": ["core", "recommended", "custom"]}, "category": {"type": "string"},
         "description": {"type": "string"}, "message": {"type": "string"}, "enabled": {"type": "boolean"},
+        "stage": {"enum": ["observe", "warn", "enforce"]},
         "events": texts(&json!({"enum": RULE_EVENTS})),
         "conditions": {"type": "array", "items": {"$ref": "#/$defs/condition"}},
         "action": {"enum": ["block", "ask", "warn", "log", "modify"]}, "severity": {"enum": severities},
@@ -61,6 +62,24 @@ pub fn policy() -> Value {
         "version": {}, "preset": {"type": "string"}, "reason": {"type": "string"}, "allowedCommands": list,
         "protectedPaths": list, "approvalRequiredPaths": list, "allowed_roots": list, "rule_dirs": list,
         "disabled_rules": list, "variables": {"type": "object"},
+        "roles": {"type": "object", "additionalProperties": {
+            "type": "object", "additionalProperties": false,
+            "properties": {"scope": list, "protectedPaths": list, "mode": {"type": "string"}},
+        }},
+        "extends": texts(&json!({"anyOf": [{"type": "string"}, {
+            "type": "object", "additionalProperties": false,
+            "properties": {
+                "path": {"type": "string"}, "git": {"type": "string"}, "digest": {"type": "string"},
+            },
+        }]})),
+        "verify": {"type": "object", "additionalProperties": false, "properties": {
+            "acceptance": {"type": "string"},
+            "run": {"type": "array", "items": {"anyOf": [{"type": "string"}, {
+                "type": "object", "required": ["command"], "additionalProperties": false,
+                "properties": {"name": {"type": "string"}, "command": {"type": "string"}, "timeout": {"type": ["string", "number"]}},
+            }]}},
+        }},
+        "budgets": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}, "propertyNames": {"enum": BUDGETS}},
         "rules": {"type": "object", "additionalProperties": {"anyOf": [worth, reasoned]}},
         "allow": {"type": "array", "items": {"anyOf": [{"type": "string"}, {
             "type": "object", "additionalProperties": false,

@@ -72,6 +72,7 @@ impl Invocation {
         let mut reader = Reader {
             words,
             at: 1,
+            style: program.style(),
             invocation: Invocation {
                 path: Vec::new(),
                 grammars: vec![program],
@@ -89,17 +90,20 @@ impl Invocation {
 struct Reader<'w> {
     words: &'w [Value],
     at: usize,
+    /// How the innermost subcommand's words are read.
+    style: Style,
     invocation: Invocation,
 }
 
 impl Reader<'_> {
     fn read(&mut self) {
-        if self.style().is_windows() {
+        if self.style.is_windows() {
             return self.read_windows();
         }
-        while let Some(word) = self.words.get(self.at) {
-            let text = word.prefix().into_owned();
-            if text == "--" && self.style() != Style::SingleDash {
+        let words = self.words;
+        while let Some(word) = words.get(self.at) {
+            let text = word.prefix();
+            if text == "--" && self.style != Style::SingleDash {
                 self.at += 1;
                 self.invocation.dashes = Some(self.invocation.operands.len());
                 return self.operands();
@@ -109,7 +113,7 @@ impl Reader<'_> {
                 self.option(&text);
             } else if self.descend(&text) || self.assigned_option(&text) {
                 self.at += 1;
-            } else if self.style() == Style::OptionsFirst && self.leads() {
+            } else if self.style == Style::OptionsFirst && self.leads() {
                 return self.operands();
             } else {
                 self.invocation.operands.push(self.at);
@@ -122,7 +126,7 @@ impl Reader<'_> {
     fn read_windows(&mut self) {
         while let Some(word) = self.words.get(self.at) {
             let text = word.prefix().to_lowercase();
-            let is_option = match self.style() {
+            let is_option = match self.style {
                 Style::Slash | Style::SlashFirst => self.slashed(&text),
                 Style::PowerShell | Style::PowerShellFirst => self.parameter(&text),
                 Style::Mixed | Style::OptionsFirst | Style::SingleDash => false,
@@ -132,7 +136,7 @@ impl Reader<'_> {
             }
             if self.descend(&text) {
                 self.at += 1;
-            } else if matches!(self.style(), Style::PowerShellFirst | Style::SlashFirst) {
+            } else if matches!(self.style, Style::PowerShellFirst | Style::SlashFirst) {
                 return self.operands();
             } else {
                 self.invocation.operands.push(self.at);
@@ -216,10 +220,6 @@ impl Reader<'_> {
         true
     }
 
-    fn style(&self) -> Style {
-        self.invocation.grammar().map_or(Style::Mixed, Program::style)
-    }
-
     /// Whether the wrapper's own operands are complete.
     fn leads(&self) -> bool {
         self.invocation.operands.len() >= self.invocation.grammar().map_or(0, Program::leading)
@@ -238,6 +238,7 @@ impl Reader<'_> {
         let Some(grammar) = self.invocation.grammar().filter(|grammar| grammar.has_subcommands()) else { return false };
         let Some((name, subcommand)) = grammar.subcommand(text) else { return false };
         self.invocation.path.push(name);
+        self.style = subcommand.style();
         self.invocation.grammars.push(subcommand);
         true
     }
@@ -275,7 +276,7 @@ impl Reader<'_> {
             self.at += 1;
             return;
         }
-        if text.starts_with("--") || self.style() == Style::SingleDash {
+        if text.starts_with("--") || self.style == Style::SingleDash {
             self.long(text);
         } else {
             self.cluster(text);

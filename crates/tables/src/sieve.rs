@@ -37,6 +37,18 @@ pub fn bucket(three: u32) -> usize {
     slot(three) >> 4
 }
 
+/// The set of all letters: what may follow where nothing more is known.
+pub const ANY: u32 = (1 << LETTERS) - 1;
+
+/// A number in a blob has so many bits: letters that have the same are not told apart.
+const LETTERS: u32 = 29;
+
+/// The set of one letter, whatever its case.
+#[inline]
+pub fn only(letter: u8) -> u32 {
+    1 << (u32::from(letter | 0x20) % LETTERS)
+}
+
 #[inline]
 fn slot(three: u32) -> usize {
     (three.wrapping_mul(0x9E37_79B1) >> 17) as usize
@@ -56,7 +68,7 @@ pub fn encode(sequences: impl IntoIterator<Item = [u8; 3]>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Sieve, encode};
+    use super::{ANY, Sieve, encode, only};
 
     #[test]
     fn what_was_put_in_is_held_and_little_else() {
@@ -65,5 +77,14 @@ mod tests {
         let number = |three: &[u8; 3]| u32::from_be_bytes([0, three[0], three[1], three[2]]);
         assert!(sieve.holds(number(b"ghp")) && sieve.holds(number(b"xox")));
         assert!(!sieve.holds(number(b"abc")) && !Sieve::new(b"").holds(number(b"ghp")));
+    }
+
+    #[test]
+    fn a_letter_is_in_its_set_in_both_cases() {
+        for letter in 0..=255u8 {
+            assert_eq!(only(letter), only(letter.to_ascii_lowercase()));
+            assert_eq!(only(letter) & ANY, only(letter));
+        }
+        assert_ne!(only(b'o'), only(b'.'));
     }
 }

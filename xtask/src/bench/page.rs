@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::discard;
 use super::dispatch::{self, Dispatch};
 use super::goal;
+use super::modules;
 use super::payloads::{CALLS, Call};
 use crate::release::Linkage;
 
@@ -48,6 +49,18 @@ call has an effect that the rule is about.
 /// The head of the first column of that table.
 const RULES: &str = "rules";
 
+const SHARES: &str = "\
+## Detectors
+
+What each detector takes of the time that its description allows it (Sentinel 8 ms, Tripwire 5 ms, Loopbreaker 3 ms, all
+12 ms), in per cent, rounded up: the median of the last of 64 equal calls in one session, by the clock that stands in the
+audit log. What a command would do is worked out once for all detectors and counted to Sentinel.
+
+";
+
+/// The head of the first column of that table.
+const TEXT: &str = "command";
+
 /// A discard may cost so many hundredths of `git status`.
 const MOST_OF_STATUS: u32 = 150;
 
@@ -63,6 +76,8 @@ pub(crate) struct Report {
     pub(crate) discards: Vec<u32>,
     /// A part of the rules, and all; nothing where nobody could count.
     pub(crate) dispatches: Vec<Dispatch>,
+    /// Per cent of its budget for each of [`modules::MODULES`], one line for each of [`modules::TEXTS`].
+    pub(crate) modules: Vec<Vec<u32>>,
 }
 
 /// What was measured of one call.
@@ -102,7 +117,22 @@ impl Report {
             let counts = dispatch.instructions.iter().map(|count| millions(*count));
             text.push_str(&cells([dispatch.rules.to_string()].into_iter().chain(counts).collect()));
         }
+        text.push_str(&self.shares());
         text.push_str(&format!("\n{FOOT}"));
+        text
+    }
+
+    /// The section about the detectors; nothing where they were not measured.
+    fn shares(&self) -> String {
+        if self.modules.is_empty() {
+            return String::new();
+        }
+        let names = modules::MODULES.map(|(name, ..)| name).join(" | ");
+        let mut text = format!("\n{SHARES}| {TEXT} | {names} |\n|---|{}\n", "--:|".repeat(modules::MODULES.len()));
+        for (name, shares) in modules::TEXTS.iter().zip(&self.modules) {
+            let shares: Vec<String> = shares.iter().map(|share| format!("{share} %")).collect();
+            text.push_str(&format!("| {name} | {} |\n", shares.join(" | ")));
+        }
         text
     }
 
@@ -114,6 +144,10 @@ impl Report {
             .zip(&self.discards)
             .filter(|(command, ratio)| is_discard(command) && **ratio > MOST_OF_STATUS);
         misses.extend(over.map(|(command, ratio)| format!("{command}: {} `git status`", hundredths(*ratio))));
+        for (name, shares) in modules::TEXTS.iter().zip(&self.modules) {
+            let over = modules::MODULES.iter().zip(shares).filter(|(_, share)| **share > 100);
+            misses.extend(over.map(|((module, ..), share)| format!("{module} at {name}: {share} % of its time")));
+        }
         misses
     }
 
@@ -134,7 +168,11 @@ impl Report {
             let mut cells = cells(line).into_iter();
             Some(Dispatch { rules: cells.next()? as usize, instructions: cells.collect() })
         });
+        let shares = text.lines().skip_while(|line| !line.starts_with(&format!("| {TEXT} |"))).skip(2);
+        let shares = shares.take_while(|line| line.starts_with('|'));
+        let modules = shares.map(|line| line.split('|').skip(2).filter_map(digits).collect());
         Ok(Self {
+            modules: modules.collect(),
             linkage: linkage.ok_or("no known build is named")?,
             rows: rows.collect::<Result<_, _>>()?,
             discards: discards.collect::<Result<_, _>>()?,
@@ -209,7 +247,9 @@ mod tests {
         let rows = rows.map(|(call, instructions)| Row { call, ratio: 97, instructions }).collect();
         let discards = vec![70, 71, 149, 150];
         let dispatches = [150, 451].map(|rules| Dispatch { rules, instructions: vec![218, 909, 867] });
-        let text = Report { linkage: Linkage::StaticMusl, rows, discards, dispatches: dispatches.into() }.render();
+        let modules = vec![vec![1, 2, 3, 4], vec![5, 6, 7, 8], vec![9, 10, 11, 12]];
+        let linkage = Linkage::StaticMusl;
+        let text = Report { linkage, rows, discards, dispatches: dispatches.into(), modules }.render();
         let read = Report::parse(&text).unwrap();
         assert_eq!(read.render(), text);
         assert_eq!(read.misses(), ["deny-home: 2.501 M instructions, not 2.500 M"]);

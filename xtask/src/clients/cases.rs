@@ -20,9 +20,15 @@ pub(super) const CLAUDE: &[Case] = &[
     Case { name: "client-keeps-its-own-permissions", play: client_keeps_its_own_permissions },
     Case { name: "ask-headless", play: ask_headless },
     Case { name: "missing-binary", play: missing_binary },
+    Case { name: "killed", play: |sandbox| killed(sandbox, claude::bash("touch ran.txt")) },
+    Case { name: "hung", play: |sandbox| hung(sandbox, claude::bash("touch ran.txt")) },
+    Case { name: "deaf", play: |sandbox| deaf(sandbox, claude::bash("touch ran.txt"), Deaf::Refused) },
     Case { name: "write-tool", play: write_tool },
     Case { name: "mcp", play: mcp },
+    Case { name: "modify", play: modify },
     Case { name: "after-tool", play: after_tool },
+    Case { name: "project-switch", play: project_switch },
+    Case { name: "project-switch-local", play: project_switch_local },
     Case { name: "uninstall", play: uninstall },
 ];
 
@@ -94,6 +100,90 @@ fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {
     refused(told.answer(0)?, &["onFailure"])
 }
 
+fn project_switch(sandbox: &Sandbox) -> Result<(), Failure> {
+    let file = (".claude/settings.json", "{\"disableAllHooks\": true}\n");
+    switched_off_by_project(sandbox, file, claude::bash("rm -rf ~/photos"), Switched::Off)
+}
+
+fn project_switch_local(sandbox: &Sandbox) -> Result<(), Failure> {
+    let file = (".claude/settings.local.json", "{\"disableAllHooks\": true}\n");
+    switched_off_by_project(sandbox, file, claude::bash("rm -rf ~/photos"), Switched::Off)
+}
+
+/// The hook is killed while it works.
+pub(super) fn killed(sandbox: &Sandbox, call: Call) -> Result<(), Failure> {
+    sandbox.wire()?;
+    sandbox.replace_reflex("#!/bin/sh\nkill -9 $$\n")?;
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![call])?;
+    ensure(!sandbox.workspace().join("ran.txt").exists(), "the command ran although the hook was killed")?;
+    refused(told.answer(0)?, &[])
+}
+
+/// The binary waits for an input that never ends: its own watchdog refuses long before the client gives up.
+pub(super) fn hung(sandbox: &Sandbox, call: Call) -> Result<(), Failure> {
+    sandbox.wire()?;
+    sandbox.replace_reflex("#!/bin/sh\nmkfifo \"$0.$$\"\nexec \"${0%/*}/judge\" \"$@\" <> \"$0.$$\"\n")?;
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![call])?;
+    ensure(!sandbox.workspace().join("ran.txt").exists(), "the command ran although the hook hung")?;
+    refused(told.answer(0)?, &["Reflex failed before it could judge this call"])
+}
+
+/// A project that comes with a switch of the client that turns hooks off, in one of the client's own files there. The
+/// user's hook runs all the same, or it does not: then the matrix says so.
+pub(super) fn switched_off_by_project(
+    sandbox: &Sandbox,
+    (file, text): (&str, &str),
+    call: Call,
+    outcome: Switched,
+) -> Result<(), Failure> {
+    write(&sandbox.workspace().join(file), text)?;
+    sandbox.wire()?;
+    let marker = sandbox.home().join("photos/marker.txt");
+    write(&marker, "still here\n")?;
+    sandbox.converse(&Mode::BypassPermissions, vec![call])?;
+    match outcome {
+        Switched::InVain => ensure(marker.exists(), "a file of the project switched the user's hook off"),
+        Switched::Off => ensure(!marker.exists(), "the switch is in vain now: mend the page and the table"),
+    }
+}
+
+/// What a project's switch does to the user's hook.
+pub(super) enum Switched {
+    /// The hook runs.
+    InVain,
+    /// The hook is silent.
+    Off,
+}
+
+/// What a client does when a hook says nothing until its time is over.
+pub(super) enum Deaf {
+    /// The call does not run.
+    Refused,
+    /// The call runs: a limit of the client, told in its manual page. The watchdog in the binary is what stands before it.
+    Runs,
+}
+
+/// Something else than the binary stands there and never answers, and the client's patience is three seconds.
+pub(super) fn deaf(sandbox: &Sandbox, call: Call, outcome: Deaf) -> Result<(), Failure> {
+    sandbox.wire()?;
+    let settings = sandbox.settings();
+    let text = read(&settings)?;
+    let shorter = text.replace("300000", "3000").replace(": 300,", ": 3,").replace(": 300\n", ": 3\n");
+    write(&settings, &shorter)?;
+    // A client that trusts exact hooks only has to be asked again.
+    sandbox.wire()?;
+    sandbox.replace_reflex("#!/bin/sh\nexec sleep 30\n")?;
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![call])?;
+    let ran = sandbox.workspace().join("ran.txt").exists();
+    match outcome {
+        Deaf::Refused => {
+            ensure(!ran, "the command ran although the hook never answered")?;
+            refused(told.answer(0)?, &[])
+        }
+        Deaf::Runs => ensure(ran, "the client refuses now: mend its page and its table"),
+    }
+}
+
 fn write_tool(sandbox: &Sandbox) -> Result<(), Failure> {
     sandbox.wire()?;
     let (made, there) = (sandbox.workspace().join("src/made.txt"), sandbox.workspace().join("notes.txt"));
@@ -128,6 +218,33 @@ pub(super) fn page_with_orders(sandbox: &Sandbox, read: Call) -> Result<(), Fail
     says(told.answer(0)?, "Welcome.")?;
     let everything = format!("{}\n{}", told.answer(0)?.text, told.beside);
     ensure(everything.contains("nobody's wish"), "the model was not told of the orders in the page")
+}
+
+fn modify(sandbox: &Sandbox) -> Result<(), Failure> {
+    let draft = sandbox.workspace().join("draft.txt");
+    let calls = vec![claude::bash("touch original.txt"), claude::write(&draft, "long\n")];
+    let told = other_calls_run(sandbox, calls)?;
+    holds(sandbox, "draft.txt", "short\n")?;
+    ensure(told.contains("changed before it ran"), "the model was not told that the call was changed")
+}
+
+/// Rules of the person put other calls in place of two, `touch original.txt` and a file `draft.txt` with other words.
+pub(super) const REWRITES: &str = "name: touch\nevents: [bash_command]\nconditions: [{matches_command: touch original.txt}]\n\
+    action: modify\nrewrite: {command: touch changed.txt}\nmessage: m\n---\n\
+    name: draft\nevents: [file_write, file_edit]\nconditions: [{field: file_path, op: ends_with, pattern: draft.txt}, \
+    {field: content, op: contains, pattern: long}]\naction: modify\nrewrite: {content: \"short\\n\"}\nmessage: m\n";
+
+/// The changed call runs and the original does not, and nobody takes the changed one for a refused one that ran. Gives
+/// all that the model was told.
+pub(super) fn other_calls_run(sandbox: &Sandbox, calls: Vec<Call>) -> Result<String, Failure> {
+    write(&sandbox.home().join(".config/reflex/rules/a.yaml"), REWRITES)?;
+    sandbox.wire()?;
+    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    ensure(!sandbox.workspace().join("original.txt").exists(), "the original call ran")?;
+    ensure(sandbox.workspace().join("changed.txt").exists(), "the changed call did not run")?;
+    let alarms = sandbox.home().join(".local/state/reflex/alarms");
+    ensure(!alarms.exists(), "an alarm was raised although only the changed call ran")?;
+    Ok(told.results.iter().map(|result| result.text.as_str()).chain([told.beside.as_str()]).collect())
 }
 
 fn uninstall(sandbox: &Sandbox) -> Result<(), Failure> {

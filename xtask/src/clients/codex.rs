@@ -7,7 +7,10 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::cases::{Case, ensure, holds, page_with_orders, quiet, refused, says};
+use super::cases::{
+    Case, Deaf, Switched, deaf, ensure, holds, hung, killed, other_calls_run, page_with_orders, quiet, refused, says,
+    switched_off_by_project,
+};
 use super::client::{Client, PROMPT};
 use super::model::Call;
 use super::npm::Package;
@@ -28,7 +31,12 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "normal", play: normal },
         Case { name: "ask-headless", play: ask_headless },
         Case { name: "missing-binary", play: missing_binary },
+        Case { name: "killed", play: |sandbox| killed(sandbox, shell("touch ran.txt")) },
+        Case { name: "hung", play: |sandbox| hung(sandbox, shell("touch ran.txt")) },
+        Case { name: "deaf", play: |sandbox| deaf(sandbox, shell("touch ran.txt"), Deaf::Runs) },
+        Case { name: "modify", play: modify },
         Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, shell("cat page.txt")) },
+        Case { name: "project-switch", play: project_switch },
         Case { name: "uninstall", play: uninstall },
     ],
 };
@@ -37,9 +45,13 @@ fn settings(sandbox: &Sandbox) -> PathBuf {
     sandbox.home().join(".codex").join("hooks.json")
 }
 
-fn start(sandbox: &Sandbox, client: &mut Command, _mode: &Mode, model: &str) {
+fn start(sandbox: &Sandbox, client: &mut Command, mode: &Mode, model: &str) {
     let workspace = sandbox.workspace();
-    client.args(["exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "-C"]).arg(&workspace);
+    client.args(["exec", "--json", "-C"]).arg(&workspace);
+    match mode {
+        Mode::Default => client.args(["--sandbox", "read-only"]),
+        Mode::BypassPermissions => client.arg("--dangerously-bypass-approvals-and-sandbox"),
+    };
     // A model of this name is given the tool that applies patches.
     let mut settings = vec![
         r#"model="gpt-5.5""#.to_owned(),
@@ -123,6 +135,16 @@ fn ask_headless(sandbox: &Sandbox) -> Result<(), Failure> {
     refused(told.answer(0)?, &["Needs approval:", "notes.txt", "This agent cannot ask here", "reflex approve"])
 }
 
+fn modify(sandbox: &Sandbox) -> Result<(), Failure> {
+    let told = other_calls_run(sandbox, vec![shell("touch original.txt")])?;
+    ensure(told.contains("changed before it ran"), "the model was not told that the call was changed")?;
+    // The word `allow` beside the new arguments lifts nothing.
+    let changed = sandbox.workspace().join("changed.txt");
+    std::fs::remove_file(&changed).map_err(|error| error.to_string())?;
+    sandbox.converse(&Mode::Default, vec![shell("touch original.txt")])?;
+    ensure(!changed.exists(), "the changed call wrote in a sandbox that is read-only")
+}
+
 fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {
     sandbox.wire()?;
     sandbox.delete_reflex()?;
@@ -135,6 +157,11 @@ fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {
 }
 
 const ODD_SETTINGS: &str = "{\"hooks\" :{ \"SessionStart\":[ {\"hooks\":[{\"type\":\"command\",\"command\":\"echo fired >> \\\"$HOME/foreign.log\\\"\"}]}]\n\t } ,\n \"description\": \"caf\\u00e9\"}\n\n";
+
+fn project_switch(sandbox: &Sandbox) -> Result<(), Failure> {
+    let file = (".codex/config.toml", "[features]\nhooks = false\n");
+    switched_off_by_project(sandbox, file, shell("rm -rf ~/photos"), Switched::InVain)
+}
 
 fn uninstall(sandbox: &Sandbox) -> Result<(), Failure> {
     let (hooks, config) = (settings(sandbox), sandbox.home().join(".codex/config.toml"));

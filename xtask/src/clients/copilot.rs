@@ -5,7 +5,10 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::cases::{Case, ensure, holds, page_with_orders, quiet, refused, says};
+use super::cases::{
+    Case, Deaf, Switched, deaf, ensure, holds, hung, killed, other_calls_run, page_with_orders, quiet, refused, says,
+    switched_off_by_project,
+};
 use super::client::{Client, PROMPT};
 use super::model::Call;
 use super::npm::Package;
@@ -26,8 +29,13 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "normal", play: normal },
         Case { name: "ask-headless", play: ask_headless },
         Case { name: "missing-binary", play: missing_binary },
+        Case { name: "killed", play: |sandbox| killed(sandbox, bash("touch ran.txt")) },
+        Case { name: "hung", play: |sandbox| hung(sandbox, bash("touch ran.txt")) },
+        Case { name: "deaf", play: |sandbox| deaf(sandbox, bash("touch ran.txt"), Deaf::Runs) },
         Case { name: "through-claude-settings", play: through_claude_settings },
+        Case { name: "modify", play: modify },
         Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, bash("cat page.txt")) },
+        Case { name: "project-switch", play: project_switch },
         Case { name: "uninstall", play: uninstall },
     ],
 };
@@ -109,6 +117,13 @@ fn ask_headless(sandbox: &Sandbox) -> Result<(), Failure> {
     refused(told.answer(0)?, &["unable to ask user", "Needs approval:", "notes.txt"])
 }
 
+fn modify(sandbox: &Sandbox) -> Result<(), Failure> {
+    let draft = sandbox.workspace().join("draft.txt");
+    let told = other_calls_run(sandbox, vec![bash("touch original.txt"), create(&draft, "long\n")])?;
+    holds(sandbox, "draft.txt", "short\n")?;
+    ensure(told.contains("changed before it ran"), "the model was not told that the call was changed")
+}
+
 fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {
     sandbox.wire()?;
     sandbox.delete_reflex()?;
@@ -121,14 +136,9 @@ fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {
     (0..3).try_for_each(|step| refused(told.answer(step)?, &["Denied by preToolUse hook"]))
 }
 
-/// A project's `.claude/settings.json` with a hook for Claude Code: the client runs it too, in a dialect of its own. It
-/// takes the command alone; words under `args` never arrive.
+/// A project in which `init` put Claude Code's hook: this client runs it too, in a dialect of its own, beside its own.
 fn through_claude_settings(sandbox: &Sandbox) -> Result<(), Failure> {
-    let command = format!("'{}' hook --agent claude --event PreToolUse", sandbox.reflex().display());
-    let hook = json!({"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{
-        "type": "command", "command": command, "timeout": 300, "onFailure": "block",
-    }]}]}});
-    write(&sandbox.workspace().join(".claude/settings.json"), &hook.to_string())?;
+    sandbox.wire_project("claude")?;
     let trusted = json!({"trustedFolders": [sandbox.workspace()]}).to_string();
     write(&sandbox.home().join(".copilot/config.json"), &trusted)?;
     let marker = sandbox.home().join("photos/marker.txt");
@@ -137,7 +147,18 @@ fn through_claude_settings(sandbox: &Sandbox) -> Result<(), Failure> {
         sandbox.converse(&Mode::BypassPermissions, vec![bash("rm -rf ~/photos"), bash("echo hello > made.txt")])?;
     ensure(marker.exists(), "the marker in the home folder was deleted")?;
     refused(told.answer(0)?, &["Denied by preToolUse hook", "Blocked:"])?;
-    holds(sandbox, "made.txt", "hello\n")
+    holds(sandbox, "made.txt", "hello\n")?;
+    // Each call by both hooks, and none of them a loop for that.
+    sandbox.wire()?;
+    sandbox.record_hook()?;
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![bash("echo again"), bash("echo again")])?;
+    ensure(sandbox.hook_calls()?.len() >= 6, "not both hooks were asked")?;
+    quiet(&told)
+}
+
+fn project_switch(sandbox: &Sandbox) -> Result<(), Failure> {
+    let file = (".github/hooks/off.json", "{\"version\": 1, \"disableAllHooks\": true, \"hooks\": {}}\n");
+    switched_off_by_project(sandbox, file, bash("rm -rf ~/photos"), Switched::InVain)
 }
 
 fn uninstall(sandbox: &Sandbox) -> Result<(), Failure> {

@@ -7,11 +7,14 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::cases::{Case, ensure, holds, page_with_orders, quiet, refused, says};
+use super::cases::{
+    Case, Deaf, Switched, deaf, ensure, holds, hung, killed, other_calls_run, page_with_orders, quiet, refused, says,
+    switched_off_by_project,
+};
 use super::client::{Client, PROMPT};
 use super::model::Call;
 use super::npm::Package;
-use super::sandbox::{Failure, Mode, Sandbox, read, write};
+use super::sandbox::{Failure, MANAGED, Mode, Sandbox, read, write};
 
 pub(super) const CLIENT: Client = Client {
     name: "gemini",
@@ -21,8 +24,14 @@ pub(super) const CLIENT: Client = Client {
     cases: &[
         Case { name: "denied", play: denied },
         Case { name: "normal", play: normal },
+        Case { name: "modify", play: modify },
         Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, shell("cat page.txt")) },
         Case { name: "missing-binary", play: missing_binary },
+        Case { name: "killed", play: |sandbox| killed(sandbox, shell("touch ran.txt")) },
+        Case { name: "hung", play: |sandbox| hung(sandbox, shell("touch ran.txt")) },
+        Case { name: "deaf", play: |sandbox| deaf(sandbox, shell("touch ran.txt"), Deaf::Runs) },
+        Case { name: "project-switch", play: project_switch },
+        Case { name: "managed", play: managed },
         Case { name: "uninstall", play: uninstall },
     ],
 };
@@ -42,7 +51,8 @@ fn start(sandbox: &Sandbox, client: &mut Command, mode: &Mode, model: &str) {
     let (system, trusted) = (sandbox.folder().join("gemini.json"), sandbox.home().join(".gemini/trustedFolders.json"));
     let trust = json!({sandbox.workspace().to_string_lossy(): "TRUST_FOLDER"});
     // What cannot be written shows as a client that never asks the model.
-    let _ = write(&system, &of_system.to_string()).and_then(|()| write(&trusted, &trust.to_string()));
+    let _ =
+        write(&system, &sandbox.with_managed(of_system).to_string()).and_then(|()| write(&trusted, &trust.to_string()));
     client.args(["-m", "gemini-2.5-flash", "-p", PROMPT]);
     match mode {
         Mode::Default => {}
@@ -112,6 +122,12 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
     quiet(&told)
 }
 
+fn modify(sandbox: &Sandbox) -> Result<(), Failure> {
+    let told = other_calls_run(sandbox, vec![shell("touch original.txt"), create("draft.txt", "long\n")])?;
+    holds(sandbox, "draft.txt", "short\n")?;
+    ensure(told.contains("modified by a hook"), "the model was not told that the call was changed")
+}
+
 fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {
     sandbox.wire()?;
     sandbox.delete_reflex()?;
@@ -126,6 +142,25 @@ fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {
 
 /// Comments, and a hook of another tool.
 const ODD_SETTINGS: &str = "{ // mine\n\t\"ui\" : {\"hideTips\":true},\n \"hooks\":{ \"BeforeTool\" : [ {\"matcher\":\"run_shell_command\", \"hooks\":[{\"type\":\"command\",\"command\":\"echo fired >> \\\"$HOME/foreign.log\\\"\"}]}]} /* end */ }\n\n";
+
+fn project_switch(sandbox: &Sandbox) -> Result<(), Failure> {
+    let file = (".gemini/settings.json", "{\"hooksConfig\": {\"enabled\": false}}\n");
+    switched_off_by_project(sandbox, file, shell("rm -rf ~/photos"), Switched::Off)
+}
+
+/// The hook of the administrator runs where the user has none.
+fn managed(sandbox: &Sandbox) -> Result<(), Failure> {
+    write(&sandbox.folder().join(MANAGED), &sandbox.managed()?.to_string())?;
+    let marker = sandbox.home().join("photos/marker.txt");
+    write(&marker, "still here\n")?;
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("rm -rf ~/photos")])?;
+    ensure(marker.exists(), "the hook of the administrator did not run")?;
+    refused(told.answer(0)?, &["Blocked:"])?;
+    let (file, text) = (".gemini/settings.json", "{\"hooksConfig\": {\"enabled\": false}}\n");
+    write(&sandbox.workspace().join(file), text)?;
+    sandbox.converse(&Mode::BypassPermissions, vec![shell("rm -rf ~/photos")])?;
+    ensure(marker.exists(), "a file of the project switched the administrator's hook off")
+}
 
 fn uninstall(sandbox: &Sandbox) -> Result<(), Failure> {
     let settings = settings(sandbox);

@@ -5,7 +5,9 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::cases::{Case, ensure, holds, page_with_orders, quiet, refused, says};
+use super::cases::{
+    Case, Deaf, deaf, ensure, holds, hung, killed, other_calls_run, page_with_orders, quiet, refused, says,
+};
 use super::client::{Client, PROMPT};
 use super::model::Call;
 use super::npm::Package;
@@ -19,8 +21,12 @@ pub(super) const CLIENT: Client = Client {
     cases: &[
         Case { name: "denied", play: denied },
         Case { name: "normal", play: normal },
+        Case { name: "modify", play: modify },
         Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, shell("cat page.txt")) },
         Case { name: "missing-binary", play: missing_binary },
+        Case { name: "killed", play: |sandbox| killed(sandbox, shell("touch ran.txt")) },
+        Case { name: "hung", play: |sandbox| hung(sandbox, shell("touch ran.txt")) },
+        Case { name: "deaf", play: |sandbox| deaf(sandbox, shell("touch ran.txt"), Deaf::Refused) },
         Case { name: "uninstall", play: uninstall },
     ],
 };
@@ -97,6 +103,13 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
     // It runs, and words about it stand behind what its tool answers.
     says(&told.results.pop().ok_or_else(|| "the last call was not answered".to_owned())?, "Warning:")?;
     quiet(&told)
+}
+
+fn modify(sandbox: &Sandbox) -> Result<(), Failure> {
+    let draft = sandbox.workspace().join("draft.txt");
+    let told = other_calls_run(sandbox, vec![shell("touch original.txt"), create(&draft, "long\n")])?;
+    holds(sandbox, "draft.txt", "short\n")?;
+    ensure(told.contains("changed before it ran"), "the model was not told that the call was changed")
 }
 
 fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {

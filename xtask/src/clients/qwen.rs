@@ -5,11 +5,14 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::cases::{Case, ensure, holds, page_with_orders, quiet, refused};
+use super::cases::{
+    Case, Deaf, REWRITES, Switched, deaf, ensure, holds, hung, killed, page_with_orders, quiet, refused,
+    switched_off_by_project,
+};
 use super::client::{Client, PROMPT};
 use super::model::Call;
 use super::npm::Package;
-use super::sandbox::{Failure, Mode, Sandbox, read, write};
+use super::sandbox::{Failure, MANAGED, Mode, Sandbox, read, write};
 
 pub(super) const CLIENT: Client = Client {
     name: "qwen",
@@ -19,8 +22,14 @@ pub(super) const CLIENT: Client = Client {
     cases: &[
         Case { name: "denied", play: denied },
         Case { name: "normal", play: normal },
+        Case { name: "modify", play: modify },
         Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, shell("cat page.txt")) },
         Case { name: "missing-binary", play: missing_binary },
+        Case { name: "killed", play: |sandbox| killed(sandbox, shell("touch ran.txt")) },
+        Case { name: "hung", play: |sandbox| hung(sandbox, shell("touch ran.txt")) },
+        Case { name: "deaf", play: |sandbox| deaf(sandbox, shell("touch ran.txt"), Deaf::Runs) },
+        Case { name: "project-switch", play: project_switch },
+        Case { name: "managed", play: managed },
         Case { name: "uninstall", play: uninstall },
     ],
 };
@@ -39,7 +48,7 @@ fn start(sandbox: &Sandbox, client: &mut Command, mode: &Mode, model: &str) {
     });
     let system = sandbox.folder().join("qwen.json");
     // What cannot be written shows as a client that never asks the model.
-    let _ = write(&system, &of_system.to_string());
+    let _ = write(&system, &sandbox.with_managed(of_system).to_string());
     client.args(["-p", PROMPT]);
     match mode {
         Mode::Default => {}
@@ -103,6 +112,15 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
     quiet(&told)
 }
 
+/// This client takes no other arguments: what a rule would change is refused, and the model is told what to run.
+fn modify(sandbox: &Sandbox) -> Result<(), Failure> {
+    write(&sandbox.home().join(".config/reflex/rules/a.yaml"), REWRITES)?;
+    sandbox.wire()?;
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("touch original.txt")])?;
+    ensure(!sandbox.workspace().join("original.txt").exists(), "the original call ran")?;
+    refused(told.answer(0)?, &["Blocked:", "Instead: `touch changed.txt`"])
+}
+
 fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {
     sandbox.wire()?;
     sandbox.delete_reflex()?;
@@ -117,6 +135,25 @@ fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {
 
 /// Comments, and a hook of another tool. Without its version the client would write the file anew.
 const ODD_SETTINGS: &str = "{ // mine\n  \"$version\": 4,\n\t\"ui\" : {\"hideTips\":true},\n \"hooks\":{ \"PreToolUse\" : [ {\"matcher\":\"*\", \"hooks\":[{\"type\":\"command\",\"command\":\"echo fired >> \\\"$HOME/foreign.log\\\"\"}]}]} /* end */ }\n\n";
+
+fn project_switch(sandbox: &Sandbox) -> Result<(), Failure> {
+    let file = (".qwen/settings.json", "{\"disableAllHooks\": true}\n");
+    switched_off_by_project(sandbox, file, shell("rm -rf ~/photos"), Switched::Off)
+}
+
+/// The hook of the administrator runs where the user has none.
+fn managed(sandbox: &Sandbox) -> Result<(), Failure> {
+    write(&sandbox.folder().join(MANAGED), &sandbox.managed()?.to_string())?;
+    let marker = sandbox.home().join("photos/marker.txt");
+    write(&marker, "still here\n")?;
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("rm -rf ~/photos")])?;
+    ensure(marker.exists(), "the hook of the administrator did not run")?;
+    refused(told.answer(0)?, &["Blocked:"])?;
+    let (file, text) = (".qwen/settings.json", "{\"disableAllHooks\": true}\n");
+    write(&sandbox.workspace().join(file), text)?;
+    sandbox.converse(&Mode::BypassPermissions, vec![shell("rm -rf ~/photos")])?;
+    ensure(marker.exists(), "a file of the project switched the administrator's hook off")
+}
 
 fn uninstall(sandbox: &Sandbox) -> Result<(), Failure> {
     let settings = settings(sandbox);

@@ -7,10 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::client::Client;
 use super::model::{Call, Model};
 use super::process::{self, Finished};
 use super::told::Told;
+
+/// What an administrator adds to a client's settings of the system, in the folder of the case.
+pub(super) const MANAGED: &str = "managed.json";
 
 const CLIENT_DEADLINE: Duration = Duration::from_secs(60);
 const COMMAND_DEADLINE: Duration = Duration::from_secs(15);
@@ -91,6 +96,31 @@ impl Sandbox {
         self.succeed(&mut init).map(drop)
     }
 
+    /// Wires an agent in this project alone.
+    pub(super) fn wire_project(&self, agent: &str) -> Result<(), String> {
+        let mut init = self.command(&self.reflex());
+        init.args(["init", "--agent", agent, "--yes", "--scope", "project"]);
+        self.succeed(&mut init).map(drop)
+    }
+
+    /// The text that an administrator would put in place for this client: `reflex emit --scope managed`.
+    pub(super) fn managed(&self) -> Result<Value, String> {
+        let mut emit = self.command(&self.reflex());
+        emit.args(["emit", "--agent", self.client.name, "--scope", "managed", "--json"]);
+        let said: Value = serde_json::from_str(&self.succeed(&mut emit)?.stdout).map_err(|error| error.to_string())?;
+        let text = said.pointer("/files/0/text").and_then(Value::as_str).unwrap_or_default();
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
+    /// Settings of the system with what an administrator added to them for this case, if anything.
+    pub(super) fn with_managed(&self, mut settings: Value) -> Value {
+        let added = fs::read_to_string(self.folder.join(MANAGED)).unwrap_or_default();
+        if let (Some(settings), Ok(Value::Object(added))) = (settings.as_object_mut(), serde_json::from_str(&added)) {
+            settings.extend(added);
+        }
+        settings
+    }
+
     /// Takes the wiring away, at a terminal: without one Reflex refuses, lest an agent switch it off.
     pub(super) fn unwire(&self) -> Result<(), String> {
         const UNINSTALL: &str = "\"$REFLEX\" uninstall --agent \"$AGENT\" --yes";
@@ -131,9 +161,14 @@ impl Sandbox {
             code=$?\n\
             cat \"$here/$$.stdout\"\n\
             exit $code\n";
+        self.replace_reflex(RECORDER)
+    }
+
+    /// From now on a script answers in place of the binary, which it finds beside itself as `judge`.
+    pub(super) fn replace_reflex(&self, script: &str) -> Result<(), String> {
         let reflex = self.reflex();
         fs::rename(&reflex, self.programs().join("judge")).map_err(|error| format!("cannot move reflex: {error}"))?;
-        write(&reflex, RECORDER)?;
+        write(&reflex, script)?;
         fs::set_permissions(&reflex, fs::Permissions::from_mode(0o755)).map_err(|error| error.to_string())
     }
 

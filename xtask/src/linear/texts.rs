@@ -21,7 +21,7 @@ impl Construct {
     }
 }
 
-pub(super) const CONSTRUCTS: [Construct; 28] = [
+pub(super) const CONSTRUCTS: [Construct; 32] = [
     Construct::new("words", "echo ", "word ", ""),
     Construct::new("quotes", "echo ", "'a b'\"c d\"\\e$'\\x66' ", ""),
     Construct::new("one long word", "echo ", "word", ""),
@@ -49,6 +49,11 @@ pub(super) const CONSTRUCTS: [Construct; 28] = [
     Construct::new("heredocs", "", "cat <<E\na\nE\n", ""),
     Construct::new("braces", "echo ", "{a,b,c} ", ""),
     Construct::new("arithmetic", "echo ", "$((1 + x)) ", ""),
+    // What the search for secrets finds, nearly finds, and has to look at for long.
+    Construct::new("keys", "echo ", "ghp_0a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6q7r ", ""),
+    Construct::new("beginnings of keys", "echo ", "ghp_sk-AKIA-----BEGIN ", ""),
+    Construct::new("passwords", "", "PASSWORD=hx7-Qm2-Lp9 ", "date"),
+    Construct::new("one long row of letters and digits", "echo ", "a1B2c3D4", ""),
     Construct::new("wrapped commands", "", "env nice timeout 5 date; ", ""),
 ];
 

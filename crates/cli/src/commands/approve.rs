@@ -5,6 +5,7 @@ use crate::paint::Paint;
 use crate::status;
 use crate::visible::visible;
 use clap::ArgMatches;
+use reflex_engine::Event;
 use reflex_host::person::{Person, at_terminal};
 use reflex_host::store::Store;
 use reflex_host::store::approvals::{Grant, Pending, Scope};
@@ -44,6 +45,9 @@ pub(super) fn pending(matches: &ArgMatches) -> u8 {
             visible(&call.client),
             visible(first)
         ));
+        for appeal in &call.appeals {
+            print(&format!("           {} asks, because: {}", visible(&appeal.by), visible(&appeal.because)));
+        }
     }
     status::OK
 }
@@ -88,27 +92,43 @@ fn granted(call: &Pending, matches: &ArgMatches, person: &Person) -> Result<Gran
     if scope != Scope::Once && within.is_empty() {
         return Err(format!("this call belongs to no {}", scope.name()));
     }
-    let length = match matches.get_one::<String>("for") {
-        Some(written) => duration(written).ok_or_else(|| format!("`{written}` is no duration such as 10m or 2h"))?,
-        None => USUAL,
-    };
+    let length = length(matches)?;
     let time = now();
-    Ok(Grant {
+    let once = once(call, person, reason);
+    Ok(Grant { scope, within, time, expires: time + length, ..once })
+}
+
+/// How long a yes holds.
+pub(super) fn length(matches: &ArgMatches) -> Result<u64, String> {
+    match matches.get_one::<String>("for") {
+        Some(written) => duration(written)
+            .map(|length| length.min(LONGEST))
+            .ok_or_else(|| format!("`{written}` is no duration such as 10m or 2h")),
+        None => Ok(USUAL),
+    }
+}
+
+/// A yes to this call, the next time it comes.
+pub(super) fn once(call: &Pending, person: &Person, reason: &str) -> Grant {
+    let time = now();
+    Grant {
         id: call.id.clone(),
         allow: true,
         exact: call.exact.clone(),
-        scope,
-        within,
+        scope: Scope::Once,
+        within: String::new(),
         time,
-        expires: time + length.min(LONGEST),
+        expires: time + USUAL,
         uses: 0,
+        used_for: String::new(),
+        used: 0,
         by: person.name.clone(),
         reason: reason.into(),
         text: call.text.clone(),
-    })
+    }
 }
 
-fn preview_and_give(store: &Store, call: &Pending, grant: &Grant, view: View) -> Result<bool, String> {
+pub(super) fn preview_and_give(store: &Store, call: &Pending, grant: &Grant, view: View) -> Result<bool, String> {
     if !show(call, view) {
         let id = visible(&call.id);
         print(&format!("A yes covers all of it and is only taken when all was shown: reflex approve {id} --full"));
@@ -137,7 +157,7 @@ fn preview_and_give(store: &Store, call: &Pending, grant: &Grant, view: View) ->
 
 /// How much of a call is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum View {
+pub(super) enum View {
     /// What fits on a few pages.
     Short,
     /// All of it.
@@ -200,6 +220,9 @@ pub(super) fn deny(matches: &ArgMatches) -> u8 {
 /// `reflex grants`: what was approved; `revoke` takes it back.
 pub(super) fn grants(matches: &ArgMatches) -> u8 {
     let store = store();
+    if matches.get_flag("suggest") {
+        return super::suggest::run(&store, matches);
+    }
     if let Some(id) = matches.get_one::<String>("revoke") {
         let person = match person(&store, "revoke", id) {
             Some(person) => person,
@@ -265,16 +288,27 @@ pub(super) fn off(matches: &ArgMatches) -> u8 {
         complain("say why with --reason");
         return status::USAGE;
     }
-    let pause = Pause { until: now() + length, reason, by: person.name };
-    print(&format!("Until {} every call of every agent runs, whatever it would do.", timestamp(pause.until)));
+    let within = if matches.get_flag("here") { project_here() } else { String::new() };
+    let pause = Pause { until: now() + length, reason, by: person.name, within };
+    print(&format!(
+        "Until {} every call of every agent{} runs, whatever it would do.",
+        timestamp(pause.until),
+        visible(&pause.place())
+    ));
     if !confirmed("Switch the guard off? [y/N] ") {
         print("the guard stays on");
         return status::FOUND;
     }
-    let fields = json!({"until": pause.until, "by": pause.by, "reason": pause.reason});
+    let fields = json!({"until": pause.until, "by": pause.by, "reason": pause.reason, "within": pause.within});
     let done =
         record(&store, "off", fields).and_then(|()| store.set_pause(Some(&pause)).map_err(|error| error.to_string()));
     finish(done, "the guard is off; `reflex off --end` switches it on again")
+}
+
+/// The root of the project here, as the calls of an agent in it have it.
+fn project_here() -> String {
+    let here = std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned();
+    Host::new(Mode::default()).placed(Event { cwd: here, ..Event::default() }).workspace
 }
 
 fn finish(done: Result<impl Sized, String>, said: &str) -> u8 {

@@ -20,7 +20,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         Some(("tail", matches)) => tail(&log, matches),
         Some(("search", matches)) => search(&log, matches),
         Some(("verify", matches)) => verify(&log, matches),
-        Some(("export", matches)) => export(&log, text(matches, "format")),
+        Some(("export", matches)) => super::export::run(&store, matches),
         Some(("purge", matches)) => purge(&store, matches),
         Some(("texts", matches)) => texts(&store, text(matches, "keep") == "yes"),
         _ => Ok(status::USAGE),
@@ -77,7 +77,7 @@ fn search(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
 }
 
 /// A date, a time, or how long ago.
-fn time(written: &str) -> Option<u64> {
+pub(super) fn time(written: &str) -> Option<u64> {
     moment(written).or_else(|| duration(written).map(|length| now().saturating_sub(length)))
 }
 
@@ -112,7 +112,7 @@ fn in_words(record: &Map<String, Value>) -> String {
     format!("{time}  {agent:8}  {about}  {text}{found}")
 }
 
-fn action(action: &Value) -> String {
+pub(super) fn action(action: &Value) -> String {
     let text = action.as_object().and_then(|object| object.iter().nth(1)).and_then(|(_, value)| value.as_str());
     text.or_else(|| action.get("kind")?.as_str()).unwrap_or("").to_owned()
 }
@@ -137,48 +137,6 @@ fn verify(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
         print(&format!("whole: {} records, {} purged", checked.records, checked.purged));
     }
     Ok(if checked.broken.is_some() { status::FOUND } else { status::OK })
-}
-
-fn export(log: &Log, format: &str) -> io::Result<u8> {
-    let mut out = io::BufWriter::new(io::stdout().lock());
-    if format == "csv" {
-        writeln!(out, "{}", COLUMNS.join(","))?;
-    }
-    log.each(&mut |line| {
-        match format {
-            "csv" => writeln!(out, "{}", row(line))?,
-            _ => writeln!(out, "{line}")?,
-        }
-        Ok(true)
-    })?;
-    out.flush()?;
-    Ok(status::OK)
-}
-
-const COLUMNS: [&str; 12] =
-    ["seq", "time", "kind", "agent", "session", "tool", "decision", "risk", "id", "workspace", "text", "findings"];
-
-fn row(line: &str) -> String {
-    let record: Map<String, Value> = serde_json::from_str(line).unwrap_or_default();
-    let field = |name: &&str| match (*name, record.get(*name)) {
-        ("text", _) => {
-            let actions = record.get("actions").and_then(Value::as_array);
-            actions.map(|actions| actions.iter().map(action).collect::<Vec<_>>().join("; ")).unwrap_or_default()
-        }
-        ("findings", Some(Value::Array(findings))) => {
-            findings.iter().filter_map(|finding| finding.get("id")?.as_str()).collect::<Vec<_>>().join(" ")
-        }
-        (_, Some(Value::String(text))) => text.clone(),
-        (_, Some(value)) => value.to_string(),
-        (_, None) => String::new(),
-    };
-    COLUMNS.iter().map(field).map(|text| quoted(&text)).collect::<Vec<_>>().join(",")
-}
-
-/// By RFC 4180. A spreadsheet takes what begins with these signs for a formula: a blank in front keeps it text.
-fn quoted(text: &str) -> String {
-    let safe = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!(" {text}") } else { text.to_owned() };
-    if safe.contains([',', '"', '\n', '\r']) { format!("\"{}\"", safe.replace('"', "\"\"")) } else { safe }
 }
 
 /// Who leaves texts out blinds the log a little: that is for a person, and stands in the log.

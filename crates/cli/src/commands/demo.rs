@@ -5,7 +5,7 @@ use super::{complain, print};
 use crate::paint::Paint;
 use crate::status;
 use clap::ArgMatches;
-use reflex_agents::{Delivery, Reply, deliver, find, universal};
+use reflex_agents::{Reply, deliver, find, universal};
 use reflex_engine::Verdict;
 use reflex_host::{Host, Mode};
 use serde_json::{Map, Value, json};
@@ -52,10 +52,7 @@ fn play(line: &str) -> Result<Played, String> {
     let verdict = Host::new(Mode::default()).judge_in(&event, &world).verdict;
     let delivery = deliver(&event, &verdict, agent.abilities(&event));
     let reply = (agent.write)(&event, &verdict, &delivery);
-    let reason = match delivery {
-        Delivery::Say { reason, .. } => reason,
-        _ => String::new(),
-    };
+    let reason = delivery.said().1.to_owned();
     Ok(Played { title: text("title").into(), agent: agent.name, verdict, reply, reason })
 }
 

@@ -2,9 +2,12 @@
 
 use super::{ago, complain, print, wire};
 use crate::status;
+use crate::visible::visible;
 use clap::ArgMatches;
 use reflex_agents::settings::guard_hooks;
+use reflex_engine::Event;
 use reflex_host::doctor::{Trouble, answers, copies, examine};
+use reflex_host::layers::{Loaded, lowered};
 use reflex_host::{Host, Mode, Wiring, timestamp};
 use serde_json::{Value, json};
 
@@ -13,6 +16,13 @@ fn wirings(matches: &ArgMatches) -> Result<Vec<Wiring>, u8> {
     let asked = matches.get_one::<String>("agent").map(String::as_str);
     let mut wirings = wire::chosen(asked);
     wirings.retain(|wiring| !wiring.is_written_by_agent());
+    let is_asked = |wiring: &Wiring| asked.is_none_or(|name| wiring.is_for(name));
+    for of_project in wire::wired_in_project().into_iter().filter(is_asked) {
+        // Who has the hook in the project needs none of the user's, and may have both.
+        let has_none = |wiring: &Wiring| wiring.agent() == of_project.agent() && !wire::has_hook(wiring);
+        wirings.retain(|wiring| !has_none(wiring));
+        wirings.push(of_project);
+    }
     if wirings.is_empty() {
         complain(&format!("no settings are known for the agent `{}`", asked.unwrap_or("")));
         return Err(status::USAGE);
@@ -25,30 +35,72 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         Ok(wirings) => wirings,
         Err(code) => return code,
     };
+    if matches.get_flag("fix") {
+        wirings.iter().filter(|wiring| !examine(wiring).is_empty()).for_each(mend);
+    }
     let examined: Vec<(String, Vec<Trouble>)> = wirings
         .iter()
-        .map(|wiring| (wiring.agent().to_owned(), examine(wiring)))
+        .map(|wiring| (name(wiring), examine(wiring)))
         .chain([("reflex".to_owned(), own_troubles())])
         .collect();
+    let lowered = lowered(&layers());
     if matches.get_flag("json") {
-        print(&as_json(&examined).to_string());
+        print(&as_json(&examined, &lowered).to_string());
     } else {
         examined.iter().for_each(|(name, troubles)| show(name, troubles));
+        lowered.iter().for_each(|note| print(&format!("note: {}", visible(note))));
     }
     if examined.iter().all(|(_, troubles)| troubles.is_empty()) { status::OK } else { status::FOUND }
 }
+
+/// Puts the hook in and has it trusted, as `init` would; what only a person can mend is named afterwards.
+fn mend(wiring: &Wiring) {
+    let put = wiring.install().and_then(|change| {
+        let wanted = change.before != change.after;
+        if wanted { wiring.write(&change).map(|()| wanted) } else { Ok(wanted) }
+    });
+    match put {
+        Ok(true) => complain(&format!("{}: {} is written", wiring.agent(), wiring.file().display())),
+        Ok(false) => {}
+        Err(problem) => complain(&problem),
+    }
+    if let Some(Err(problem)) = wiring.trust() {
+        complain(&format!("{} does not trust the hook: {problem}", wiring.agent()));
+    }
+}
+
+fn name(wiring: &Wiring) -> String {
+    if wiring.project().is_some() { format!("{}{IN_PROJECT}", wiring.agent()) } else { wiring.agent().to_owned() }
+}
+
+const IN_PROJECT: &str = " (project)";
 
 /// What is wrong with the guard itself, whoever calls.
 fn own_troubles() -> Vec<Trouble> {
     let store = Host::new(Mode::default()).store();
     let pause = store.pause().map(|pause| Trouble {
-        what: format!("the guard is switched off until {} by {}: {}", timestamp(pause.until), pause.by, pause.reason),
+        what: format!(
+            "the guard is switched off{} until {} by {}: {}",
+            pause.place(),
+            timestamp(pause.until),
+            pause.by,
+            pause.reason
+        ),
         fix: "reflex off --end".into(),
     });
-    copies().into_iter().chain(pause).collect()
+    let broken = |problem: &String| Trouble { what: visible(problem), fix: "reflex rules validate".into() };
+    let broken: Vec<Trouble> = layers().iter().flat_map(|one| one.layer.problems.iter().map(broken)).collect();
+    copies().into_iter().chain(pause).chain(broken).collect()
 }
 
-fn last_call(agent: &str) -> Option<u64> {
+/// People's files that are in force where we are.
+fn layers() -> Vec<Loaded> {
+    let host = Host::new(Mode::default());
+    host.layers(&host.placed(Event::default()).workspace)
+}
+
+fn last_call(name: &str) -> Option<u64> {
+    let agent = name.trim_end_matches(IN_PROJECT);
     let beats = Host::new(Mode::default()).store().heartbeats();
     beats.iter().filter(|beat| beat.agent == agent).map(|beat| beat.time).max()
 }
@@ -64,13 +116,14 @@ fn show(name: &str, troubles: &[Trouble]) {
     }
 }
 
-fn as_json(examined: &[(String, Vec<Trouble>)]) -> Value {
+fn as_json(examined: &[(String, Vec<Trouble>)], lowered: &[String]) -> Value {
     let of = |(name, troubles): &(String, Vec<Trouble>)| {
         let list: Vec<Value> =
             troubles.iter().map(|trouble| json!({"problem": trouble.what, "fix": trouble.fix})).collect();
         json!({"subject": name, "last_call": last_call(name).map(timestamp), "troubles": list})
     };
-    json!({"schema": "reflex/doctor-v1", "examined": examined.iter().map(of).collect::<Vec<Value>>()})
+    let examined: Vec<Value> = examined.iter().map(of).collect();
+    json!({"schema": "reflex/doctor-v1", "examined": examined, "lowered": lowered})
 }
 
 pub(super) fn verify(matches: &ArgMatches) -> u8 {

@@ -6,7 +6,8 @@ use clap::ArgMatches;
 use reflex_agents::{BadEvent, universal};
 use reflex_engine::loopbreaker::{Step, finish};
 use reflex_engine::{
-    Action, Decision, Event, Judgement, Moment, Remnant, RemnantKind, Severity, Supposed, Verdict, absolute, written_by,
+    Action, AgentPath, Decision, Event, Judgement, Moment, Remnant, RemnantKind, Severity, Supposed, Verdict, absolute,
+    written_by,
 };
 use reflex_host::store::session::WINDOW;
 use reflex_host::{Host, Mode};
@@ -73,7 +74,8 @@ impl Judge {
 
     /// One event of a session; what it leaves behind is there for the next.
     fn step(&self, object: &Map<String, Value>, session: &mut Session) -> Result<Verdict, BadEvent> {
-        let event = self.completed(universal::read(object)?);
+        let mut event = self.completed(universal::read(object)?);
+        event.declared = universal::declared(object, &event.workspace)?;
         let mut world = universal::supposed(object, &event)?;
         session.enter(&mut world);
         let judgement = self.host.judge_in(&event, &world);
@@ -87,6 +89,9 @@ impl Judge {
         event.home = filled(event.home, &self.home);
         event.cwd = filled(event.cwd, "/repo");
         event.workspace = filled(event.workspace, &event.cwd.clone());
+        for folder in [&mut event.cwd, &mut event.workspace, &mut event.home] {
+            *folder = AgentPath::new(folder.as_str()).with_slashes();
+        }
         event
     }
 
@@ -149,6 +154,8 @@ impl Session {
         self.past.drain(..most);
         if !refused && event.moment.is_before_execution() {
             self.keep_left(event, judgement);
+        } else if !refused {
+            self.remnants.extend(judgement.left.iter().cloned());
         }
     }
 

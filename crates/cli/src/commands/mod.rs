@@ -1,16 +1,23 @@
 //! Every command but `hook`.
 
+mod appeal;
 mod approve;
 mod audit;
 mod check;
 mod config;
 mod demo;
 mod doctor;
+mod emit;
 mod eval;
 mod explain;
+mod export;
+mod import;
 mod reflexes;
+mod report;
 mod rules;
 mod status;
+mod suggest;
+mod task;
 mod trust;
 mod why;
 mod wire;
@@ -35,13 +42,20 @@ pub(crate) fn run() -> u8 {
         Some(("demo", matches)) => demo::run(matches),
         Some(("init", matches)) => wire::init(matches),
         Some(("uninstall", matches)) => wire::uninstall(matches),
+        Some(("emit", matches)) => emit::run(matches),
+        Some(("hooks", matches)) => match matches.subcommand() {
+            Some(("emit", matches)) => emit::run(matches),
+            _ => code::USAGE,
+        },
         Some(("doctor", matches)) => doctor::run(matches),
         Some(("verify", matches)) => doctor::verify(matches),
         Some(("pending", matches)) => approve::pending(matches),
         Some(("approve", matches)) => approve::approve(matches),
         Some(("deny", matches)) => approve::deny(matches),
+        Some(("appeal", matches)) => appeal::run(matches),
         Some(("grants", matches)) => approve::grants(matches),
         Some(("off", matches)) => approve::off(matches),
+        Some(("report", matches)) => report::run(matches),
         Some(("why", matches)) => why::why(matches),
         Some(("report-fp", matches)) => why::report(matches),
         Some(("audit", matches)) => audit::run(matches),
@@ -49,6 +63,8 @@ pub(crate) fn run() -> u8 {
         Some(("reflexes", matches)) => reflexes::run(matches),
         Some(("config", matches)) => config::run(matches),
         Some(("trust", matches)) => trust::run(matches),
+        Some(("task", matches)) => task::run(matches),
+        Some(("import", matches)) => import::run(matches),
         Some(("status", matches)) => status::run(matches),
         Some(("completions", matches)) => completions(matches),
         _ => code::USAGE,
@@ -86,26 +102,7 @@ fn grammar() -> Command {
                 .about("Play recorded calls of agents and show what happens; touches nothing")
                 .arg(json()),
         )
-        .subcommand(
-            wired(Command::new("init").about("Put Reflex before every tool call of an agent"))
-                .arg(flag("dry-run", "Show the change and write nothing")),
-        )
-        .subcommand(
-            wired(Command::new("uninstall").about("Take Reflex out of an agent's settings again"))
-                .arg(flag("dry-run", "Show the change and write nothing")),
-        )
-        .subcommand(
-            Command::new("doctor")
-                .about("Name what keeps the guard from an agent's calls, each with the line that mends it")
-                .arg(option("agent", "NAME", "Only this agent"))
-                .arg(json()),
-        )
-        .subcommand(
-            Command::new("verify")
-                .about("Start every hook exactly as its agent would, and see that it refuses")
-                .arg(option("agent", "NAME", "Only this agent"))
-                .arg(json()),
-        )
+        .subcommands(wiring())
         .subcommands(memory())
         .subcommands(people())
         .subcommand(
@@ -113,6 +110,32 @@ fn grammar() -> Command {
                 .about("Print a shell's completions")
                 .arg(Arg::new("shell").required(true).value_parser(value_parser!(clap_complete::Shell))),
         )
+}
+
+/// The guard's place before the agents' tools, and whether it stands there.
+fn wiring() -> Vec<Command> {
+    let agent = || option("agent", "NAME", "Only this agent");
+    vec![
+        wired(Command::new("init").about("Put Reflex before every tool call of an agent"))
+            .arg(flag("dry-run", "Show the change and write nothing"))
+            .arg(flag("replace", "Take out the hooks of `arx` and `vf`, which came before")),
+        wired(Command::new("uninstall").about("Take Reflex out of an agent's settings again"))
+            .arg(flag("dry-run", "Show the change and write nothing")),
+        emitted("emit"),
+        Command::new("hooks")
+            .about("What agents start before and after their tools")
+            .subcommand_required(true)
+            .subcommand(emitted("emit")),
+        Command::new("doctor")
+            .about("Name what keeps the guard from an agent's calls, each with the line that mends it")
+            .arg(agent())
+            .arg(flag("fix", "Mend what `reflex init` mends, and name what is left"))
+            .arg(json()),
+        Command::new("verify")
+            .about("Start every hook exactly as its agent would, and see that it refuses")
+            .arg(agent())
+            .arg(json()),
+    ]
 }
 
 /// What the guard remembers, and what a person says about it.
@@ -129,16 +152,29 @@ fn memory() -> Vec<Command> {
             .arg(flag("full", "Show all of a long call; without, a yes to it is not taken"))
             .arg(reason()),
         Command::new("deny").about("Keep a call refused and take it off the list").arg(id()).arg(reason()),
-        Command::new("grants").about("List what was approved").arg(json()).arg(option(
-            "revoke",
-            "ID",
-            "Take an approval back",
-        )),
+        Command::new("appeal")
+            .about("Have a refused call judged again; an agent asks with it, a person decides")
+            .arg(id())
+            .arg(option("because", "TEXT", "What the call is for").required(true))
+            .arg(option("for", "DURATION", "How long a person's yes holds (15m)"))
+            .arg(flag("full", "Show all of a long call"))
+            .arg(json()),
+        Command::new("grants")
+            .about("List what was approved")
+            .arg(json())
+            .arg(option("revoke", "ID", "Take an approval back"))
+            .arg(flag("suggest", "Name narrow rules that would have saved you questions")),
         Command::new("off")
             .about("Switch the guard off for a while; it comes back by itself")
             .arg(option("for", "DURATION", "How long, at most 8h").default_value("10m"))
             .arg(reason())
+            .arg(flag("here", "Only in the project here"))
             .arg(flag("end", "Switch it on again")),
+        Command::new("report")
+            .about("Print one page: what ran, was refused, asked, went in circles, gave orders, could not be seen")
+            .arg(option("since", "TIME", "From when on: 12h, 2026-11-21 or 2026-11-21T10:00:00Z").default_value("24h"))
+            .arg(flag("html", "Print it as one HTML file that loads nothing").conflicts_with("json"))
+            .arg(json()),
         Command::new("why").about("Tell the story of one decision").arg(id()).arg(json()),
         Command::new("report-fp")
             .about("Print a refused call as a case without secrets that `reflex eval` plays again")
@@ -169,6 +205,9 @@ fn people() -> Vec<Command> {
         )
         .subcommand(Command::new("test").about("Play the examples that rules carry").arg(paths(own)))
         .subcommand(
+            Command::new("stages").about("Say what rules that are only tried out would have done so far").arg(json()),
+        )
+        .subcommand(
             Command::new("new")
                 .about("Print a rule to begin with, about a call of the audit log if you name one")
                 .arg(Arg::new("id").value_name("ID").help("The id of a record or of a refused call")),
@@ -184,7 +223,7 @@ fn people() -> Vec<Command> {
         .arg(option("reason", "TEXT", "Why").default_value(""))
         .arg(flag("revoke", "Take it back"))
         .arg(flag("show", "Show what would be accepted, and accept nothing"));
-    vec![rules, reflexes::grammar(), config, trust]
+    vec![rules, reflexes::grammar(), config, trust, task::grammar(), import::grammar()]
 }
 
 fn audit_grammar() -> Command {
@@ -218,8 +257,14 @@ fn audit_grammar() -> Command {
         .subcommand(Command::new("verify").about("Check that no record was changed or removed").arg(json()))
         .subcommand(
             Command::new("export")
-                .about("Print all records")
-                .arg(option("format", "FORMAT", "jsonl or csv").default_value("jsonl").value_parser(["jsonl", "csv"])),
+                .about("Print all records, or send them to a collector on this machine")
+                .arg(
+                    option("format", "FORMAT", "jsonl, csv, ocsf or otlp")
+                        .default_value("jsonl")
+                        .value_parser(export::FORMATS),
+                )
+                .arg(option("since", "TIME", "Not older: 2h, 2026-11-21 or 2026-11-21T10:00:00Z").default_value(""))
+                .arg(option("to", "URL", "A collector, such as http://127.0.0.1:4318; only a person can")),
         )
         .subcommand(
             Command::new("purge")
@@ -253,7 +298,33 @@ fn judged(command: Command) -> Command {
 fn wired(command: Command) -> Command {
     command
         .arg(option("agent", "NAME", "Only this agent"))
+        .arg(
+            option("scope", "SCOPE", "user: for every project; project: for the one here alone")
+                .default_value("user")
+                .value_parser(["user", "project"]),
+        )
         .arg(Arg::new("yes").long("yes").short('y').action(ArgAction::SetTrue).help("Do not ask before writing"))
+}
+
+fn emitted(name: &'static str) -> Command {
+    Command::new(name)
+        .about("Print every agent's own files with the hook in them, or write them below a folder; wires nothing here")
+        .arg(option("agent", "NAME", "Only this agent"))
+        .arg(
+            option(
+                "scope",
+                "SCOPE",
+                "user, project, or managed: what an administrator rolls out; without it all three",
+            )
+            .value_parser(["user", "project", "managed"]),
+        )
+        .arg(option(
+            "binary",
+            "PATH",
+            "The path of reflex on the machines that will have the files; this binary's if left out",
+        ))
+        .arg(option("out", "DIR", "Write them below this folder; a file that is there is left alone"))
+        .arg(json())
 }
 
 fn option(name: &'static str, value: &'static str, help: &'static str) -> Arg {
@@ -279,12 +350,16 @@ fn completions(matches: &ArgMatches) -> u8 {
 
 /// How long ago, in the largest unit.
 fn ago(time: u64) -> String {
+    format!("{} ago", age(time))
+}
+
+fn age(time: u64) -> String {
     let seconds = reflex_host::now().saturating_sub(time) / 1000;
     match seconds {
-        0..60 => format!("{seconds}s ago"),
-        60..3600 => format!("{}m ago", seconds / 60),
-        3600..86_400 => format!("{}h ago", seconds / 3600),
-        _ => format!("{}d ago", seconds / 86_400),
+        0..60 => format!("{seconds}s"),
+        60..3600 => format!("{}m", seconds / 60),
+        3600..86_400 => format!("{}h", seconds / 3600),
+        _ => format!("{}d", seconds / 86_400),
     }
 }
 

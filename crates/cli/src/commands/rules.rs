@@ -8,7 +8,8 @@ use clap::ArgMatches;
 use reflex_agents::universal;
 use reflex_engine::Event;
 use reflex_host::layers::{Opened, named, open};
-use reflex_host::rules::{Level, Problem, Rule, SourceFile};
+use reflex_host::rules::{Level, Problem, Rule, SourceFile, review};
+use reflex_host::store::Search;
 use reflex_host::{Host, Mode, library_rules};
 use serde_json::{Map, Value, json};
 use std::io::IsTerminal;
@@ -20,6 +21,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         Some(("show", matches)) => show(matches),
         Some(("validate", matches)) => validate(matches),
         Some(("test", matches)) => test(matches),
+        Some(("stages", matches)) => stages(matches),
         Some(("new", matches)) => begin(matches),
         _ => status::USAGE,
     }
@@ -144,8 +146,12 @@ fn validate(matches: &ArgMatches) -> u8 {
             return status::FOUND;
         }
     };
-    let unreadable: Vec<String> = opened.iter().flat_map(|layer| layer.loaded.place.list().problems).collect();
-    let problems: Vec<(&SourceFile, &Problem)> = opened.iter().flat_map(problems_of).collect();
+    let unreadable: Vec<String> = opened.iter().flat_map(of_whole_place).collect();
+    let library: Vec<&str> = library_rules().map(|rule| rule.get("id").text()).collect();
+    let reviewed: Vec<Vec<Problem>> =
+        opened.iter().map(|layer| review(&layer.compiled, &layer.files, &library)).collect();
+    let problems: Vec<(&SourceFile, &Problem)> =
+        opened.iter().zip(&reviewed).flat_map(|(layer, reviewed)| problems_of(layer, reviewed)).collect();
     let errors = problems.iter().filter(|(_, problem)| problem.level == Level::Error).count() + unreadable.len();
     if matches.get_flag("json") {
         let rows: Vec<Value> = problems.iter().map(|(_, problem)| as_json(problem)).collect();
@@ -161,9 +167,18 @@ fn validate(matches: &ArgMatches) -> u8 {
     if errors > 0 { status::FOUND } else { status::OK }
 }
 
-fn problems_of(layer: &Opened) -> impl Iterator<Item = (&SourceFile, &Problem)> {
+/// What is wrong with a place and not at a place in one of its files.
+fn of_whole_place(layer: &Opened) -> Vec<String> {
+    let of_files: Vec<String> = layer.compiled.problems.iter().map(Problem::to_string).collect();
+    let known = |problem: &&String| of_files.contains(problem) || problem.ends_with(" of this file is in force");
+    layer.loaded.layer.problems.iter().filter(|problem| !known(problem)).cloned().collect()
+}
+
+/// What is wrong with the files, then what is odd about rules that are well written.
+fn problems_of<'l>(layer: &'l Opened, reviewed: &'l [Problem]) -> impl Iterator<Item = (&'l SourceFile, &'l Problem)> {
     let file = |problem: &Problem| layer.files.iter().find(|file| file.name == problem.file);
-    layer.compiled.problems.iter().filter_map(move |problem| Some((file(problem)?, problem)))
+    let all = layer.compiled.problems.iter().chain(reviewed);
+    all.filter_map(move |problem| Some((file(problem)?, problem)))
 }
 
 fn as_json(problem: &Problem) -> Value {
@@ -244,6 +259,61 @@ fn fires(host: &Host, layer: &Opened, rule: &Rule, example: &Value) -> Result<bo
     let judgement = host.judge_with(&call, &world, &[layer.loaded.again()]);
     let id = layer.id(rule);
     Ok(judgement.verdict.findings.iter().any(|finding| finding.id == id))
+}
+
+/// A rule that is only tried out, and what it would have done by the audit log.
+struct Trial {
+    id: String,
+    stage: String,
+    action: String,
+    fired: usize,
+    last: String,
+}
+
+/// So many records are counted.
+const MOST_RECORDS: usize = 100_000;
+
+fn stages(matches: &ArgMatches) -> u8 {
+    let host = Host::new(Mode::default());
+    let log = host.store().log();
+    let mut trials: Vec<Trial> = Vec::new();
+    for layer in here(&host) {
+        for rule in layer.compiled.rules.iter().filter(|rule| rule.enabled && rule.staged() != rule.action) {
+            let id = layer.id(rule);
+            let fields = vec![("kind".into(), "call".into()), ("id".into(), id.clone())];
+            let found = log.search(&Search { fields, ..Search::default() }, MOST_RECORDS).unwrap_or_default();
+            let fired: Vec<&Map<String, Value>> = found.iter().filter(|record| would(record, &id)).collect();
+            let last = fired.last().and_then(|record| record.get("time")).and_then(Value::as_str).unwrap_or("");
+            let (last, fired) = (last.to_owned(), fired.len());
+            trials.push(Trial { id, stage: rule.stage.clone(), action: rule.action.clone(), fired, last });
+        }
+    }
+    if matches.get_flag("json") {
+        let rows: Vec<Value> = trials
+            .iter()
+            .map(|one| {
+                let last = Some(&one.last).filter(|last| !last.is_empty());
+                json!({"id": one.id, "stage": one.stage, "would": one.action, "times": one.fired, "last": last})
+            })
+            .collect();
+        print(&json!({"schema": "reflex/stages-v1", "rules": rows}).to_string());
+        return status::OK;
+    }
+    if trials.is_empty() {
+        print("every rule of yours is fully in force; `stage: observe` or `stage: warn` in a rule tries it out");
+    }
+    for Trial { id, stage, action, fired, last } in &trials {
+        let last = if last.is_empty() { String::new() } else { format!(", last {last}") };
+        print(&format!("{}  {stage}: would have done `{action}` {fired} times{last}", visible(id)));
+    }
+    status::OK
+}
+
+/// Whether a record holds a finding of this rule that only was tried out.
+fn would(record: &Map<String, Value>, id: &str) -> bool {
+    let findings = record.get("findings").and_then(Value::as_array).into_iter().flatten();
+    let mut own = findings.filter(|finding| finding.get("id").and_then(Value::as_str) == Some(id));
+    own.any(|finding| finding.get("would").is_some())
 }
 
 /// A rule to begin with.

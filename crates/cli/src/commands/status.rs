@@ -1,12 +1,14 @@
-//! `reflex status`: is the guard alive, and is there something a person should know?
+//! `reflex status`: is the guard alive, what does it see of each agent, and is there something a person should know?
 
-use super::{ago, print};
+use super::{age, print};
 use crate::status;
 use clap::ArgMatches;
+use reflex_agents::Surface;
+use reflex_host::matrix::{Cell, Row, Sight, row};
 use reflex_host::person::at_terminal;
 use reflex_host::store::Store;
 use reflex_host::{Host, Mode, Wiring, timestamp};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 pub(super) fn run(matches: &ArgMatches) -> u8 {
     let store = Host::new(Mode::default()).store();
@@ -23,33 +25,25 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     if alarms.is_empty() { status::OK } else { status::FOUND }
 }
 
-/// Whether the agent's settings start Reflex, as far as its own file tells.
-fn wired(wiring: &Wiring) -> &'static str {
-    match wiring.install() {
-        Ok(change) if change.before.is_some() && change.before == change.after => "wired",
-        Ok(_) => "not wired",
-        Err(_) => "unreadable settings",
-    }
-}
-
 /// The agents that are used here; where none is, the first that is known.
 fn shown() -> Vec<Wiring> {
     let mut wirings = super::wire::chosen(None);
     wirings.retain(|wiring| !wiring.is_written_by_agent());
+    // An agent that has the hook in the project here alone has it all the same.
+    for of_project in super::wire::wired_in_project() {
+        match wirings.iter_mut().find(|wiring| wiring.agent() == of_project.agent()) {
+            Some(of_user) if row(of_user, &[]).broken.is_some() => *of_user = of_project,
+            Some(_) => {}
+            None => wirings.push(of_project),
+        }
+    }
     wirings
 }
 
 fn as_json(store: &Store) -> Value {
-    let blind = |wiring: &Wiring| -> Vec<Value> {
-        wiring.limits().iter().map(|limit| json!({"what": limit.what, "instead": limit.instead})).collect()
-    };
-    let agent = |wiring: &Wiring| {
-        let settings = wiring.file().display().to_string();
-        json!({"agent": wiring.agent(), "settings": settings, "state": wired(wiring), "blind": blind(wiring)})
-    };
-    let agents: Vec<Value> = shown().iter().map(agent).collect();
-    let beats: Vec<Value> = store
-        .heartbeats()
+    let beats = store.heartbeats();
+    let agents: Vec<Value> = shown().iter().map(|wiring| agent(wiring, &row(wiring, &beats))).collect();
+    let beats: Vec<Value> = beats
         .iter()
         .map(|beat| json!({"agent": beat.agent, "surface": beat.surface, "time": timestamp(beat.time)}))
         .collect();
@@ -59,28 +53,49 @@ fn as_json(store: &Store) -> Value {
         .map(|alarm| json!({"record": alarm.record, "time": timestamp(alarm.time), "text": alarm.text}))
         .collect();
     let off =
-        store.pause().map(|pause| json!({"until": timestamp(pause.until), "by": pause.by, "reason": pause.reason}));
+        store.pause().map(|pause| json!({"until": timestamp(pause.until), "by": pause.by, "reason": pause.reason, "within": pause.within}));
     json!({
         "schema": "reflex/status-v1", "version": env!("CARGO_PKG_VERSION"), "agents": agents, "heartbeats": beats,
         "off": off, "alarms": alarms, "pending": store.pending().len(), "audit": store.log().folder().display().to_string(),
     })
 }
 
+fn agent(wiring: &Wiring, row: &Row) -> Value {
+    let limits = row.agent.limits.iter().map(|limit| json!({"what": limit.what, "instead": limit.instead}));
+    let surfaces = row.cells.iter().map(|cell| (cell.surface.name().to_owned(), surface(cell)));
+    json!({
+        "agent": row.agent.name, "settings": wiring.file().display().to_string(),
+        "state": if row.broken.is_none() { "wired" } else { "not wired" }, "problem": row.broken,
+        "enforcement": row.agent.enforcement().name(), "banner": row.agent.banner(),
+        "surfaces": surfaces.collect::<Map<String, Value>>(), "limits": limits.collect::<Vec<Value>>(),
+    })
+}
+
+fn surface(cell: &Cell) -> Value {
+    let except: Vec<Value> =
+        cell.except.iter().map(|limit| json!({"what": limit.what, "instead": limit.instead})).collect();
+    match &cell.sight {
+        Sight::Proven(time) => {
+            let seconds = reflex_host::now().saturating_sub(*time) / 1000;
+            json!({"state": "PROVEN", "last_call": timestamp(*time), "age_seconds": seconds, "except": except})
+        }
+        Sight::Configured => json!({"state": "CONFIGURED", "except": except}),
+        Sight::Blind(why, instead) => json!({"state": "BLIND", "reason": why, "mitigation": instead}),
+    }
+}
+
 fn show(store: &Store) {
     match store.pause() {
         Some(pause) => {
-            print(&format!("the guard is OFF until {} ({}): {}", timestamp(pause.until), pause.by, pause.reason))
+            let (until, place) = (timestamp(pause.until), pause.place());
+            print(&format!("the guard is OFF{place} until {until} ({}): {}", pause.by, pause.reason))
         }
         None => print("the guard is on"),
     }
     let beats = store.heartbeats();
-    for wiring in shown() {
-        let last = beats.iter().filter(|beat| beat.agent == wiring.agent()).map(|beat| beat.time).max();
-        let last = last.map_or("no call yet".to_owned(), |time| format!("last call {}", ago(time)));
-        print(&format!("{}: {} in {}, {last}", wiring.agent(), wired(&wiring), wiring.file().display()));
-        let blind = wiring.limits().iter().filter(|_| wired(&wiring) == "wired");
-        blind.for_each(|limit| print(&format!("  BLIND: {}. What helps: {}", limit.what, limit.instead)));
-    }
+    let rows: Vec<Row> = shown().iter().map(|wiring| row(wiring, &beats)).collect();
+    table(&rows);
+    rows.iter().for_each(remarks);
     for alarm in store.alarms() {
         print(&format!("ALARM {}: {}", timestamp(alarm.time), crate::visible::visible(&alarm.text)));
     }
@@ -89,4 +104,58 @@ fn show(store: &Store) {
         store.pending().len(),
         store.log().folder().display()
     ));
+}
+
+/// A mark at a cell says that there is a remark below.
+fn table(rows: &[Row]) {
+    let word = |cell: &Cell| {
+        let mark = if cell.except.is_empty() { "" } else { "*" };
+        match &cell.sight {
+            Sight::Proven(time) => format!("PROVEN {}{mark}", age(*time)),
+            Sight::Configured => format!("CONFIGURED{mark}"),
+            Sight::Blind(..) => "BLIND".to_owned(),
+        }
+    };
+    let heading = ["agent", "enforcement"].into_iter().chain(Surface::ALL.map(Surface::name)).map(str::to_owned);
+    let body = rows.iter().map(|row| {
+        let first = [row.agent.name.to_owned(), row.agent.enforcement().name().to_owned()];
+        first.into_iter().chain(row.cells.iter().map(word)).collect()
+    });
+    let lines: Vec<Vec<String>> = std::iter::once(heading.collect()).chain(body).collect();
+    for line in lines {
+        let padded: Vec<String> = line.iter().map(|text| format!("{text:<11}")).collect();
+        print(padded.join(" ").trim_end());
+    }
+}
+
+/// Each reason once, with the surfaces that it is about.
+fn remarks(row: &Row) {
+    let mut told: Vec<(String, Vec<&str>)> = Vec::new();
+    for cell in &row.cells {
+        let blind = match &cell.sight {
+            Sight::Blind(why, instead) => Some(format!("BLIND: {why}. What helps: {instead}")),
+            Sight::Proven(_) | Sight::Configured => None,
+        };
+        let except = cell.except.iter().filter(|_| blind.is_none());
+        let except = except.map(|limit| format!("not seen: {}. What helps: {}", limit.what, limit.instead));
+        for remark in except.chain(blind.clone()) {
+            match told.iter_mut().find(|(known, _)| *known == remark) {
+                Some((_, surfaces)) => surfaces.push(cell.surface.name()),
+                None => told.push((remark, vec![cell.surface.name()])),
+            }
+        }
+    }
+    for (remark, surfaces) in told {
+        print(&format!("{} {}: {remark}", row.agent.name, surfaces.join(", ")));
+    }
+    if !row.agent.was_driven() {
+        print(&format!("{}: what is said of it is from its documents; no client was driven", row.agent.name));
+    }
+    if row.broken.is_some() {
+        return;
+    }
+    let switched = row.agent.limits.iter().filter(|limit| limit.extent == reflex_agents::Extent::IfSwitched);
+    switched.for_each(|limit| {
+        print(&format!("{}: not seen: {}. What helps: {}", row.agent.name, limit.what, limit.instead))
+    });
 }

@@ -28,7 +28,10 @@ enum Work {
 
 fn change(matches: &ArgMatches, work: Work) -> u8 {
     let asked = matches.get_one::<String>("agent").map(String::as_str);
-    let wirings = chosen(asked);
+    let wirings = match matches.get_one::<String>("scope").map(String::as_str) {
+        Some("project") => chosen_in_project(asked),
+        _ => chosen(asked),
+    };
     if wirings.is_empty() {
         complain(&format!("no settings are known for the agent `{}`", asked.unwrap_or("")));
         return status::USAGE;
@@ -37,8 +40,7 @@ fn change(matches: &ArgMatches, work: Work) -> u8 {
     for wiring in wirings {
         let done = match work {
             Work::PutIn if wiring.is_written_by_agent() => Ok(()),
-            Work::PutIn => wiring
-                .install()
+            Work::PutIn => wanted(matches, &wiring)
                 .and_then(|change| apply(matches, &wiring, &change))
                 .and_then(|stands| if stands { trust(&wiring) } else { Ok(()) }),
             Work::TakeOut => wiring.remove().and_then(|change| taken_out(matches, &wiring, &change)),
@@ -51,6 +53,18 @@ fn change(matches: &ArgMatches, work: Work) -> u8 {
     result
 }
 
+/// The change that puts the hook in, in place of a guard that came before if a person wants it so.
+fn wanted(matches: &ArgMatches, wiring: &Wiring) -> Result<Change, String> {
+    if matches.get_flag("replace") {
+        return wiring.install_in_place_of_older();
+    }
+    for line in wiring.older() {
+        let file = wiring.file().display();
+        print(&format!("{}: `{line}` in {file} is a guard that came before; `--replace` takes it out", wiring.agent()));
+    }
+    wiring.install()
+}
+
 /// The settings of the agent that is asked for; else of all that are used here; else of the first that is known.
 pub(super) fn chosen(asked: Option<&str>) -> Vec<Wiring> {
     let all = Wiring::all();
@@ -61,6 +75,26 @@ pub(super) fn chosen(asked: Option<&str>) -> Vec<Wiring> {
     let used = all.iter().any(is_used);
     let first = all.first().map(Wiring::agent);
     all.into_iter().filter(|wiring| if used { is_used(wiring) } else { Some(wiring.agent()) == first }).collect()
+}
+
+/// The same for the project here: of the agents whose settings would be chosen.
+fn chosen_in_project(asked: Option<&str>) -> Vec<Wiring> {
+    let here = std::env::current_dir().unwrap_or_else(|_| "/".into());
+    let of_user = chosen(asked);
+    let is_chosen = |wiring: &Wiring| of_user.iter().any(|chosen| chosen.agent() == wiring.agent());
+    Wiring::of_project_around(&here).into_iter().filter(is_chosen).collect()
+}
+
+/// The settings files of the project here in which the guard's hook stands.
+pub(super) fn wired_in_project() -> Vec<Wiring> {
+    let here = std::env::current_dir().unwrap_or_else(|_| "/".into());
+    Wiring::of_project_around(&here).into_iter().filter(has_hook).collect()
+}
+
+/// Whether a hook of the guard stands in the file, whichever binary it starts.
+pub(super) fn has_hook(wiring: &Wiring) -> bool {
+    let text = wiring.install().ok().and_then(|change| change.before).unwrap_or_default();
+    !reflex_agents::settings::guard_hooks(&text).is_empty()
 }
 
 /// Taking back what the agent wrote is told only if there is something to take back.
@@ -107,6 +141,12 @@ fn apply(matches: &ArgMatches, wiring: &Wiring, change: &Change) -> Result<bool,
     print(&format!("{}: {file} is {done}", wiring.agent()));
     if change.after.is_some() && !wiring.afterwards().is_empty() {
         print(&format!("{}: {}", wiring.agent(), wiring.afterwards()));
+    }
+    if change.after.is_some() && wiring.project().is_some() {
+        print(&format!(
+            "{}: the file holds the path of reflex on this machine; where others get it too, calls stop until reflex is there (`reflex emit --binary PATH` prints it with another path)",
+            wiring.agent()
+        ));
     }
     Ok(true)
 }

@@ -2,7 +2,7 @@
 
 use super::{Analysis, Drafter};
 use crate::effect::{Effect, EffectKind, Target};
-use crate::event::{Action, Event};
+use crate::event::{Action, AgentPath, Event};
 use crate::secret::{self, Secret};
 use crate::world::World;
 use reflex_shell::{Command, CommandId, Origin, Reading, Span, Stdin, Value};
@@ -31,19 +31,24 @@ impl Drafter<'_> {
     pub(super) fn exposures(&mut self, action: &Action, reading: &Reading) {
         match action {
             Action::Shell { command, .. } => self.exposed_by(command, reading),
-            Action::Write { path, content } | Action::Edit { path, content } => {
-                for secret in self.told(content) {
-                    let written = path.with_slashes();
-                    let target = self.target(EffectKind::Overwrite, super::agent_path_value(&written), &self.event.cwd);
-                    self.expose(&secret, Goes { flag: "written", targets: vec![target], command: None });
-                }
-            }
+            Action::Write { path, content } => self.exposed_in_file(path, content, ""),
+            Action::Edit { path, content, gone } => self.exposed_in_file(path, content, gone),
             Action::Fetch { url: text } | Action::McpCall { arguments: text, .. } => self.exposed_in(text, "sent"),
             Action::SpawnAgent { prompt: text } | Action::Input { text } | Action::Other { arguments: text } => {
                 self.exposed_in(text, "argument");
             }
             Action::Prompt { text } => self.exposed_in(text, "prompt"),
             Action::Read { .. } | Action::Delete { .. } | Action::Search { .. } | Action::Skill { .. } => {}
+        }
+    }
+
+    /// What stood in the file before is not written now.
+    fn exposed_in_file(&mut self, path: &AgentPath, content: &str, gone: &str) {
+        let is_new = |secret: &Secret| !content.get(secret.span.clone()).is_some_and(|text| gone.contains(text));
+        for secret in self.told(content).into_iter().filter(is_new) {
+            let written = path.with_slashes();
+            let target = self.target(EffectKind::Overwrite, super::agent_path_value(&written), &self.event.cwd);
+            self.expose(&secret, Goes { flag: "written", targets: vec![target], command: None });
         }
     }
 

@@ -16,6 +16,11 @@ impl Facts<'_> {
         self.world.branch(&self.event.workspace).map(Option::unwrap_or_default)
     }
 
+    /// A variable of the environment.
+    pub(crate) fn variable(&self, name: &str) -> Option<String> {
+        self.world.variable(name)
+    }
+
     /// Whether tracked files have changes that are in no commit.
     pub(crate) fn git_dirty(&self) -> Option<bool> {
         self.world.uncommitted(&self.event.workspace).map(|names| names.count > 0)
@@ -25,6 +30,21 @@ impl Facts<'_> {
     pub(crate) fn is_missing(&self, file: &AgentPath) -> bool {
         let path = path::absolute(&file.with_slashes(), &self.event.cwd);
         self.world.real(&path, true).exists == Some(false)
+    }
+
+    /// How many files the call would delete, as far as it can be told: what a folder or a pattern holds is counted one
+    /// level deep.
+    pub(crate) fn deletes(&self) -> usize {
+        let kinds = [EffectKind::Delete, EffectKind::DiscardUntracked];
+        let deleting = self.analysis.effects.iter().filter(|effect| kinds.contains(&effect.kind));
+        let count = |effect: &Effect, target: &Target| {
+            let held = match &self.seen(effect, target).pattern {
+                Some(Pattern::Written(pattern) | Pattern::Tree(pattern)) => self.world.expand(pattern),
+                None => target.path().and_then(|path| self.world.expand(&format!("{path}/*"))),
+            };
+            held.map_or(1, |held| held.len().max(1))
+        };
+        deleting.flat_map(|effect| effect.targets.iter().map(move |target| count(effect, target))).sum()
     }
 
     /// Where an absolute path leads, its links followed.
@@ -85,6 +105,34 @@ impl Facts<'_> {
             target.path().is_some() && seen.pattern.is_none() && seen.paths.iter().all(inside)
         };
         !effect.targets.is_empty() && effect.targets.iter().all(covered)
+    }
+
+    /// Whether all that an effect does to a target stays within these patterns of paths below `root`, by every way to
+    /// it. A pattern without a star stands for a folder and all in it too.
+    pub(crate) fn lies_in_scope(&self, effect: &Effect, target: &Target, root: &str, scope: &[&str]) -> bool {
+        let seen = self.seen(effect, target);
+        let folds = self.world.folds_case() || path::drive_length(root).is_some();
+        let folded = |text: &str| if folds { text.to_lowercase() } else { text.to_owned() };
+        let root = folded(root);
+        let inside = |path: &str| {
+            let path = folded(path);
+            let below = path.strip_prefix(root.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/'));
+            let Some(below) = below.or((path == root).then_some("")) else { return false };
+            scope.iter().any(|pattern| {
+                let pattern = folded(pattern).replace('\\', "/");
+                let pattern = pattern.trim_start_matches("./").trim_end_matches('/');
+                let whole = pattern.strip_suffix("/**").unwrap_or(pattern);
+                let is_all = matches!(pattern, "" | "." | "**");
+                is_all
+                    || glob::glob(pattern.as_bytes(), below.as_bytes())
+                    || (!whole.contains(['*', '?', '[']) && is_within(below, whole))
+            })
+        };
+        match &seen.pattern {
+            // Of what a pattern finds only the folder is known.
+            Some(Pattern::Written(written) | Pattern::Tree(written)) => inside(&format!("{}/x", fixed_part(written))),
+            None => seen.paths.iter().all(|path| inside(path)),
+        }
     }
 
     /// The text of an action that runs in a shell.

@@ -80,7 +80,7 @@ fn text(event: &Event, tables: Node<'static>) -> String {
 
 fn change(action: &Action) -> Option<(String, String)> {
     match action {
-        Action::Write { path, content } | Action::Edit { path, content } => {
+        Action::Write { path, content } | Action::Edit { path, content, .. } => {
             Some((path.text.clone(), told_apart(content)))
         }
         Action::Delete { path } => Some((path.text.clone(), "-".into())),

@@ -16,16 +16,19 @@ pub fn redact(text: &str, tables: Node<'static>, mark: &dyn Fn(&str) -> String) 
     let mut awaits = Awaits::Nothing;
     // `"password": "x"`: the name, then a word that is only the colon.
     let mut named = false;
+    let mut lower = String::new();
     for token in tokens(&text) {
         let Token::Word(word) = token else {
             let Token::Divider(divider) = token else { continue };
-            if divider.contains(['\n', ';', '|', '&']) {
+            if divider.bytes().any(|byte| matches!(byte, b'\n' | b';' | b'|' | b'&')) {
                 (awaits, named) = (Awaits::Nothing, false);
             }
             out.push_str(divider);
             continue;
         };
-        let lower = word.to_ascii_lowercase();
+        lower.clear();
+        lower.push_str(word);
+        lower.make_ascii_lowercase();
         let scheme = matches!(lower.as_str(), "token" | "bearer" | "basic" | "digest" | "apikey");
         if named && matches!(word, ":" | "=" | "=>" | ":=") {
             awaits = Awaits::Secret;
@@ -33,13 +36,13 @@ pub fn redact(text: &str, tables: Node<'static>, mark: &dyn Fn(&str) -> String) 
             continue;
         }
         named = names_secret(&lower);
-        if awaits == Awaits::Secret && !scheme && !introduces(&lower) && !word.starts_with('$') {
+        let introduces = introduces(&lower, named);
+        if awaits == Awaits::Secret && !scheme && !introduces && !word.starts_with('$') {
             out.push_str(&tag("secret", word));
             awaits = Awaits::Nothing;
             continue;
         }
-        awaits =
-            if introduces(&lower) || (awaits == Awaits::Secret && scheme) { Awaits::Secret } else { Awaits::Nothing };
+        awaits = if introduces || (awaits == Awaits::Secret && scheme) { Awaits::Secret } else { Awaits::Nothing };
         out.push_str(&redacted_word(word, &tag));
     }
     out
@@ -95,34 +98,46 @@ enum Token<'t> {
     Divider(&'t str),
 }
 
-const DIVIDERS: [char; 15] = [' ', '\t', '\n', '\r', '"', '\'', '`', '(', ')', '<', '>', ',', ';', '|', '&'];
+fn divides(byte: u8) -> bool {
+    matches!(
+        byte,
+        b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'(' | b')' | b'<' | b'>' | b',' | b';' | b'|' | b'&'
+    )
+}
 
 fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let first = rest.chars().next()?;
-        let divides = DIVIDERS.contains(&first);
-        let end = rest.find(|letter| DIVIDERS.contains(&letter) != divides).unwrap_or(rest.len());
-        let (token, behind) = rest.split_at(end);
+        let divider = divides(*rest.as_bytes().first()?);
+        // Dividers are ASCII: a token ends where a letter does.
+        let end = rest.bytes().position(|byte| divides(byte) != divider).unwrap_or(rest.len());
+        let (token, behind) = rest.split_at_checked(end).unwrap_or((rest, ""));
         rest = behind;
-        Some(if divides { Token::Divider(token) } else { Token::Word(token) })
+        Some(if divider { Token::Divider(token) } else { Token::Word(token) })
     })
 }
 
-/// `Authorization:`, `Bearer`, `--password`, `"api_key":`: the next word is the secret.
-fn introduces(lower: &str) -> bool {
+/// `Authorization:`, `Bearer`, `--password`, `"api_key":`: the next word is the secret. `named` says whether the word
+/// names one.
+fn introduces(lower: &str, named: bool) -> bool {
     let option = lower.starts_with("--") && !lower.contains('=');
-    let key = lower.ends_with([':', '=']);
-    matches!(lower, "bearer" | "basic") || ((option || key) && names_secret(lower))
+    matches!(lower, "bearer" | "basic") || (named && (option || lower.ends_with([':', '='])))
 }
 
 fn names_secret(lower: &str) -> bool {
     let bytes = lower.as_bytes();
-    (0..bytes.len()).any(|at| {
-        let Some(rest @ [first, ..]) = bytes.get(at..) else { return false };
-        // Most words hold none: a look at one letter is enough.
-        matches!(first, b't' | b's' | b'p' | b'a' | b'c' | b'_' | b'-')
-            && TELLTALE.iter().any(|telltale| rest.starts_with(telltale.as_bytes()))
+    // Most words hold none: a look at two letters is enough.
+    bytes.windows(2).enumerate().any(|(at, pair)| {
+        matches!(
+            pair,
+            [b't' | b'c', b'o']
+                | [b's', b'e']
+                | [b'p', b'a']
+                | [b'a', b'p' | b'u' | b'c']
+                | [b'c', b'r']
+                | [b'_', b'p' | b'k']
+                | [b'-', b'k' | b'-']
+        ) && TELLTALE.iter().any(|telltale| bytes.get(at..).is_some_and(|rest| rest.starts_with(telltale.as_bytes())))
     })
 }
 
@@ -149,6 +164,10 @@ const TELLTALE: [&str; 19] = [
 ];
 
 fn redacted_word<'w>(word: &'w str, tag: &dyn Fn(&str, &str) -> String) -> Cow<'w, str> {
+    if !word.bytes().any(|byte| matches!(byte, b':' | b'=')) {
+        // `-pPASSWORD` of mysql and its kin cannot be told from other options; long random ones are.
+        return redacted_value(word, tag);
+    }
     if let Some((scheme, rest)) = word.split_once("://") {
         let authority = rest.find(['/', '?', '#']).and_then(|end| rest.get(..end)).unwrap_or(rest);
         let (credentials, place) = match authority.rfind('@').and_then(|at| rest.split_at_checked(at)) {
@@ -169,7 +188,6 @@ fn redacted_word<'w>(word: &'w str, tag: &dyn Fn(&str, &str) -> String) -> Cow<'
         }
         return format!("{name}{divider}{}", redacted_value(value, tag)).into();
     }
-    // `-pPASSWORD` of mysql and its kin cannot be told from other options; long random ones are.
     redacted_value(word, tag)
 }
 

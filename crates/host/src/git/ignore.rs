@@ -56,6 +56,14 @@ pub(super) fn is_empty(folder: &Path) -> bool {
     std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
 }
 
+/// What is known of something that a folder lists.
+struct Known {
+    /// Whether the index has it.
+    tracked: bool,
+    /// Whether it lies in a folder that is ignored.
+    all_ignored: bool,
+}
+
 struct Listing<'a> {
     rules: Rules<'a>,
     index: &'a Index,
@@ -69,13 +77,16 @@ impl Listing<'_> {
         let unreadable = Unknown("a folder cannot be listed");
         let listing = std::fs::read_dir(self.rules.root.join(OsStr::from_bytes(directory)));
         let outer_rules = self.rules.enter(directory)?;
+        let entries = self.index.below(directory);
+        let shared = if directory.is_empty() { 0 } else { directory.len() + 1 };
         for entry in listing.map_err(|_| unreadable.clone())? {
             self.rules.budget.list()?;
             let entry = entry.map_err(|_| unreadable.clone())?;
             let kind = entry.file_type().map_err(|_| unreadable.clone())?;
             let path = joined(directory, entry.file_name().as_bytes());
             if entry.file_name() != ".git" && self.scope.reaches(&path) {
-                self.entry(&path, kind, all_ignored)?;
+                let tracked = self.index.has_entry_below(&entries, shared, &path);
+                self.entry(&path, kind, Known { tracked, all_ignored })?;
             }
         }
         self.rules.leave(outer_rules);
@@ -83,8 +94,7 @@ impl Listing<'_> {
     }
 
     /// Pipes, sockets and devices are nothing to git.
-    fn entry(&mut self, path: &[u8], kind: FileType, all_ignored: bool) -> Fact<()> {
-        let tracked = self.index.has_entry(path);
+    fn entry(&mut self, path: &[u8], kind: FileType, Known { tracked, all_ignored }: Known) -> Fact<()> {
         if kind.is_dir() {
             return if tracked { Ok(()) } else { self.inner_folder(path, all_ignored) };
         }

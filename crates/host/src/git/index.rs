@@ -67,6 +67,15 @@ impl Index {
         self.any_stage(path).is_some()
     }
 
+    /// The same of a path in a folder, given the entries below that and how many bytes they begin with that are its own.
+    pub(super) fn has_entry_below(&self, folder: &Range<usize>, shared: usize, path: &[u8]) -> bool {
+        let entries = self.entries().get(folder.clone()).unwrap_or_default();
+        let wanted = path.get(shared..).unwrap_or_default();
+        let order = |entry: &Entry| entry.path_in(self.0.path_backing()).get(shared..).unwrap_or_default().cmp(wanted);
+        let position = entries.partition_point(|entry| order(entry).is_lt());
+        entries.get(position).is_some_and(|entry| order(entry).is_eq())
+    }
+
     pub(super) fn is_submodule(&self, path: &[u8]) -> bool {
         self.any_stage(path).is_some_and(|entry| entry.mode == Mode::COMMIT)
     }
@@ -188,14 +197,38 @@ fn checked(state: State) -> Fact<Index> {
     if index.0.is_sparse() || entries.iter().any(|entry| entry.mode == Mode::DIR) {
         return Err(Unknown("the index is sparse"));
     }
-    let key = |entry| (index.path(entry), Entry::stage_raw(entry));
-    if !entries.is_sorted_by(|left, right| key(left) < key(right)) {
-        return Err(Unknown("the index is not in order"));
-    }
-    if entries.iter().any(|entry| !is_plain(index.path(entry))) {
-        return Err(Unknown("the index names a path that could not be checked out"));
+    let mut before: Option<&Entry> = None;
+    for entry in entries {
+        let path = index.path(entry);
+        let (last, stage) = before.map_or((&[][..], None), |last| (index.path(last), Some(last.stage_raw())));
+        let shared = shared_length(last, path);
+        if before.is_some() && !follows((last, stage), (path, entry.stage_raw()), shared) {
+            return Err(Unknown("the index is not in order"));
+        }
+        // The folders that it shares with the one before were looked at there.
+        let folder = path.get(..shared).and_then(|start| start.iter().rposition(|byte| *byte == b'/'));
+        if !is_plain(path.get(folder.map_or(0, |slash| slash + 1)..).unwrap_or_default()) {
+            return Err(Unknown("the index names a path that could not be checked out"));
+        }
+        before = Some(entry);
     }
     Ok(index)
+}
+
+/// How many bytes two paths begin with that are the same.
+fn shared_length(left: &[u8], right: &[u8]) -> usize {
+    let (words, others) = (left.as_chunks::<8>().0, right.as_chunks::<8>().0);
+    let words = words.iter().zip(others).take_while(|(left, right)| left == right).count() * 8;
+    let (left, right) = (left.get(words..).unwrap_or_default(), right.get(words..).unwrap_or_default());
+    words + left.iter().zip(right).take_while(|(left, right)| left == right).count()
+}
+
+/// Whether a path and stage stand behind others, of which so many bytes are the same.
+fn follows(last: (&[u8], Option<u32>), next: (&[u8], u32), shared: usize) -> bool {
+    match (last.0.get(shared), next.0.get(shared)) {
+        (None, None) => last.1 < Some(next.1),
+        (last, next) => last < next,
+    }
 }
 
 /// A path that stays below the work tree and out of the git folder.

@@ -3,12 +3,13 @@
 use crate::clock;
 use crate::folders::Folders;
 use reflex_engine::Authority;
-use reflex_library::DIGEST;
+use reflex_library::{DIGEST, RECOMMENDED};
 use reflex_rules::{MOST_BYTES, SourceFile, Variables, rule_files};
 use sha2::{Digest, Sha256};
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// The administrator's folder.
 const MANAGED: &str = "/etc/reflex";
@@ -27,6 +28,8 @@ pub struct Place {
     pub workspace: PathBuf,
     /// Whether the folder holds rules only.
     rules_only: bool,
+    /// Whether it is what ships and no folder at all.
+    ships: bool,
     /// Why the environment's word for this folder is not believed.
     moved: Option<String>,
 }
@@ -38,6 +41,7 @@ pub(super) fn places(folders: &Folders, workspace: &Path) -> Vec<Place> {
         folder,
         workspace: workspace.to_owned(),
         rules_only: false,
+        ships: false,
         moved,
     };
     let mut places = Vec::new();
@@ -58,20 +62,51 @@ pub(super) fn places(folders: &Folders, workspace: &Path) -> Vec<Place> {
     places
 }
 
+/// All files of one place together are at most so large; what goes beyond is not read.
+const MOST_TOGETHER: u64 = 4 << 20;
+
+/// A file of a place, with what the system says of it.
+pub struct File {
+    path: PathBuf,
+    metadata: Metadata,
+    is_policy: bool,
+    /// Why it is not read; then its last good form holds.
+    why: Option<String>,
+}
+
 /// What lies in a place.
 pub struct Found {
-    /// The files, with what the system says of each.
-    pub files: Vec<(PathBuf, Metadata, bool)>,
+    /// The files.
+    pub files: Vec<File>,
     /// What cannot be read or believed.
     pub problems: Vec<String>,
     /// Why the place may only tighten.
     pub why_tight: Option<String>,
+    /// What ships, where the place is no folder.
+    pub shipped: Option<&'static str>,
+    /// How large its files are together.
+    bytes: u64,
 }
 
 impl Place {
     /// A folder that counts as the user's.
     pub(super) fn user(folder: PathBuf) -> Place {
-        Place { authority: Authority::User, workspace: folder.clone(), folder, rules_only: true, moved: None }
+        let workspace = folder.clone();
+        Place { authority: Authority::User, workspace, folder, rules_only: true, ships: false, moved: None }
+    }
+
+    /// What ships, with the authority of this place.
+    pub(super) fn shipped(&self) -> Place {
+        Place { folder: PathBuf::from("recommended"), rules_only: true, ships: true, ..self.clone() }
+    }
+
+    /// A folder or file that the policy of this place builds on. A folder without a policy and without `rules` holds
+    /// rules only.
+    pub(super) fn base(&self, path: &str) -> Place {
+        let place = self.further(path);
+        let holds = |name: &str| place.folder.join(name).symlink_metadata().is_ok();
+        let whole = ["policy.yaml", "policy.yml", "policy.json", "rules"].into_iter().any(holds);
+        Place { rules_only: !whole, ..place }
     }
 
     /// A further folder of rules that the policy of this place names.
@@ -86,7 +121,17 @@ impl Place {
 
     /// Its files in a fixed order.
     pub fn list(&self) -> Found {
-        let mut found = Found { files: Vec::new(), problems: Vec::new(), why_tight: self.moved.clone() };
+        let why_tight = self.moved.clone();
+        let mut found = Found { files: Vec::new(), problems: Vec::new(), why_tight, shipped: None, bytes: 0 };
+        if self.ships {
+            found.shipped = Some(RECOMMENDED);
+            return found;
+        }
+        if self.folder.is_file() {
+            let is_policy = self.folder.file_stem().is_some_and(|name| name == "policy");
+            self.add(self.folder.clone(), is_policy, &mut found);
+            return found;
+        }
         if !self.rules_only {
             let names = ["policy.yaml", "policy.yml", "policy.json"];
             let policies: Vec<PathBuf> = names
@@ -116,16 +161,23 @@ impl Place {
     fn add(&self, path: PathBuf, is_policy: bool, found: &mut Found) {
         let shown = path.display();
         // Only a link can lead elsewhere; most files are none, and there may be many.
-        let is_link = path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
+        let of_itself = path.symlink_metadata();
+        let is_link = of_itself.as_ref().is_ok_and(Metadata::is_symlink);
         let outside = is_link && self.leads_out(&path);
-        match fs::metadata(&path) {
+        match if is_link { fs::metadata(&path) } else { of_itself } {
             Ok(metadata) => {
-                if !metadata.is_file() || metadata.len() > MOST_BYTES {
-                    found.problems.push(format!("{shown}: it is no file of at most {} KiB", MOST_BYTES / 1024));
-                } else if outside && self.authority == Authority::Project {
+                let why = match () {
+                    () if !metadata.is_file() => Some("it is no file".to_owned()),
+                    () if metadata.len() > MOST_BYTES => Some(format!("it is larger than {} KiB", MOST_BYTES / 1024)),
+                    () if found.bytes + metadata.len() > MOST_TOGETHER => {
+                        Some(format!("the files of this folder are larger than {} MiB", MOST_TOGETHER >> 20))
+                    }
+                    () => None,
+                };
+                if outside && self.authority == Authority::Project {
                     found.problems.push(format!("{shown}: it leads out of the folder, so it does not count"));
                 } else {
-                    self.take((path, metadata, is_policy), found);
+                    self.take(File { path, metadata, is_policy, why }, found);
                 }
             }
             Err(error) => found.problems.push(format!("{shown}: {error}")),
@@ -138,20 +190,21 @@ impl Place {
     }
 
     /// The administrator's files count only if nobody else could have written them; a user's then only tighten.
-    fn take(&self, file: (PathBuf, Metadata, bool), found: &mut Found) {
-        if let Some(why) = self.not_believed(&file.1) {
-            let shown = file.0.display();
+    fn take(&self, file: File, found: &mut Found) {
+        if let Some(why) = self.not_believed(&file.metadata) {
+            let shown = file.path.display();
             if self.authority == Authority::Managed {
                 found.problems.push(format!("{shown}: {why}, so it does not count"));
                 return;
             }
             found.why_tight = Some(format!("{shown}: {why}"));
         }
+        found.bytes += if file.why.is_none() { file.metadata.len() } else { 0 };
         found.files.push(file);
     }
 
     fn not_believed(&self, metadata: &Metadata) -> Option<String> {
-        let own = rustix::process::getuid().as_raw();
+        let own = own_user();
         let loose = metadata.mode() & 0o022 != 0;
         match self.authority {
             Authority::Project => None,
@@ -167,6 +220,12 @@ impl Place {
     }
 }
 
+/// Asked once: there may be many files.
+fn own_user() -> u32 {
+    static OWN: OnceLock<u32> = OnceLock::new();
+    *OWN.get_or_init(|| rustix::process::getuid().as_raw())
+}
+
 impl Found {
     /// What the compiled form is kept under: it changes with every change of a file, of Reflex, or of the variables.
     pub(super) fn key(&self, variables: &Variables) -> String {
@@ -174,12 +233,13 @@ impl Found {
         digest.update(concat!("layer-1 ", env!("CARGO_PKG_VERSION"), " "));
         digest.update(DIGEST);
         digest.update(format!("{variables:?}"));
+        digest.update(self.shipped.unwrap_or("").as_bytes());
         let now = clock::now() / 1000;
-        for (path, metadata, is_policy) in &self.files {
+        for File { path, metadata, is_policy, why } in &self.files {
             digest.update(path.as_os_str().as_encoded_bytes());
-            digest.update([0, u8::from(*is_policy)]);
+            digest.update([0, u8::from(*is_policy), u8::from(why.is_some())]);
             let fresh = u64::try_from(metadata.ctime()).unwrap_or(0) + FRESH_SECONDS > now;
-            if fresh {
+            if fresh && why.is_none() {
                 digest.update(Sha256::digest(fs::read(path).unwrap_or_default()));
                 continue;
             }
@@ -193,17 +253,24 @@ impl Found {
         clock::hexadecimal(&digest.finalize())
     }
 
-    /// The texts. What is no UTF-8 is read as far as it goes, and fails as YAML.
+    /// The texts; of what cannot be read the reason.
     pub fn read(&self) -> Vec<SourceFile> {
-        let read = |(path, _, is_policy): &(PathBuf, Metadata, bool)| SourceFile {
-            name: path.display().to_string(),
-            text: fs::read(path).map_or_else(
-                |error| format!("unreadable: [{error}"),
-                |bytes| String::from_utf8(bytes).unwrap_or_else(|_| "not UTF-8: [".into()),
-            ),
-            is_policy: *is_policy,
+        let text = |path: &PathBuf| {
+            let bytes = fs::read(path).map_err(|error| error.to_string())?;
+            String::from_utf8(bytes).map_err(|_| "it is no text in UTF-8".to_owned())
         };
-        self.files.iter().map(read).collect()
+        let read = |file: &File| {
+            let text = file.why.clone().map_or_else(|| text(&file.path), Err);
+            let (text, unread) = text.map_or_else(|why| (String::new(), Some(why)), |text| (text, None));
+            SourceFile { name: file.path.display().to_string(), text, is_policy: file.is_policy, unread }
+        };
+        let shipped = self.shipped.map(|text| SourceFile {
+            name: "library/recommended/recommended.yaml".into(),
+            text: text.into(),
+            is_policy: false,
+            unread: None,
+        });
+        self.files.iter().map(read).chain(shipped).collect()
     }
 }
 

@@ -54,7 +54,7 @@ pub fn named(paths: &[PathBuf]) -> Result<Opened, String> {
         }
         let text = String::from_utf8_lossy(&fs::read(&path).map_err(told)?).into_owned();
         let is_policy = path.file_stem().is_some_and(|name| name == "policy");
-        sources.push(SourceFile { name: path.display().to_string(), text, is_policy });
+        sources.push(SourceFile { name: path.display().to_string(), text, is_policy, unread: None });
     }
     let compiled = compile(&sources, &Variables::new());
     let blob = encode(&compiled.tree)?;
@@ -89,6 +89,40 @@ impl Opened {
     pub fn origins(&self) -> &[(String, String, Value)] {
         &self.compiled.policy.origins
     }
+}
+
+/// What people's files make of core rules, each in a sentence with its file and line: the user's and the administrator's
+/// only, with a reason; all else counts for nothing.
+pub fn lowered(loaded: &[Loaded]) -> Vec<String> {
+    let mut told = Vec::new();
+    let core: Vec<&str> = reflex_library::tables()
+        .get("rules")
+        .entries()
+        .filter(|(_, rule)| rule.get("tier").text() == "core")
+        .map(|(id, _)| id)
+        .collect();
+    let may = |one: &&Loaded| one.layer.loosens && one.layer.authority >= Authority::User;
+    for one in loaded.iter().filter(may) {
+        let policy = one.layer.node.get("policy");
+        let (name, reason) = (one.layer.authority.name(), policy.get("reason").text());
+        if !reason.is_empty() && !policy.get("preset").is_nil() {
+            told.push(format!(
+                "the {name}'s preset `{}` also holds for core rules: {reason}",
+                policy.get("preset").text()
+            ));
+        }
+        for (id, said) in policy.get("overrides").entries() {
+            let (at, reason) = (said.get("at").text(), said.get("reason").text());
+            if core.contains(&id) && !reason.is_empty() {
+                told.push(format!("{at}: the core rule `{id}` is set to `{}`: {reason}", said.get("do").text()));
+            }
+        }
+        for entry in policy.get("allow").items().filter(|entry| !entry.get("reason").text().is_empty()) {
+            let (at, reason) = (entry.get("at").text(), entry.get("reason").text());
+            told.push(format!("{at}: an allowance also holds for core rules: {reason}"));
+        }
+    }
+    told
 }
 
 /// What a person is asked to accept of a workspace.

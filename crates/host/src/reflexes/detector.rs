@@ -101,7 +101,7 @@ impl<'a> Detector<'a> {
             "paths" => view::paths(seen.event, known).into(),
             "reflex" => view::known(seen.event, known),
             "reflex.git" => view::git(seen.event, self.world).unwrap_or(Value::Null),
-            "reflex.history" => (self.history)().steps().iter().map(view::past).collect(),
+            "reflex.history" => (self.history)().all().iter().map(view::past).collect(),
             _ => Value::Null,
         };
         self.chain.run_with(call, &lazily)

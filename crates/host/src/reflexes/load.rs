@@ -360,7 +360,7 @@ fn entry(value: &Value) -> Result<Entry, String> {
 }
 
 fn file(name: String, text: String) -> SourceFile {
-    SourceFile { name, text, is_policy: false }
+    SourceFile { name, text, is_policy: false, unread: None }
 }
 
 /// What names exactly these files.

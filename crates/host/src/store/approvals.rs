@@ -2,11 +2,15 @@
 
 use super::Store;
 use super::log::BRIEF_WAIT;
+use crate::appeal::Appeal;
 use crate::clock;
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// All hooks of an agent are asked about one call within this time.
+const AT_ONCE: u64 = 10_000;
 
 /// Older refused calls than these are forgotten.
 const MOST_PENDING: usize = 200;
@@ -48,6 +52,12 @@ pub struct Pending {
     pub core: bool,
     /// What makes a retry the same call.
     pub exact: String,
+    /// The agent's own name for the call; empty if it has none.
+    pub call: String,
+    /// The call itself as a universal event, where all of it is kept and no secret is in it.
+    pub again: Option<Map<String, Value>>,
+    /// Requests that it may run.
+    pub appeals: Vec<Appeal>,
 }
 
 /// For what a yes holds.
@@ -99,6 +109,10 @@ pub struct Grant {
     pub expires: u64,
     /// How often it was used.
     pub uses: u64,
+    /// The agent's own name for the call it was used for last, with the session. Several hooks may be asked about one call.
+    pub used_for: String,
+    /// Milliseconds since 1970 when it was used last.
+    pub used: u64,
     /// Who gave it: the user's name or number, and the terminal.
     pub by: String,
     /// Why.
@@ -125,11 +139,13 @@ impl Pending {
             "decision": self.decision, "agent": self.client, "session": self.session, "task": self.task,
             "workspace": self.workspace, "cwd": self.cwd, "text": self.text, "whole": self.whole, "parts": self.parts,
             "effects": self.effects, "reasons": self.reasons, "findings": self.findings, "core": self.core,
-            "exact": self.exact,
+            "exact": self.exact, "again": self.again,
+            "appeals": self.appeals.iter().map(Appeal::json).collect::<Vec<_>>(),
         })
     }
 
     fn of(map: &Map<String, Value>) -> Pending {
+        let appeals = map.get("appeals").and_then(Value::as_array).into_iter().flatten();
         Pending {
             id: text(map, "id"),
             record: text(map, "record"),
@@ -149,7 +165,15 @@ impl Pending {
             findings: list(map, "findings"),
             core: map.get("core").and_then(Value::as_bool).unwrap_or(true),
             exact: text(map, "exact"),
+            call: String::new(),
+            again: map.get("again").and_then(Value::as_object).cloned(),
+            appeals: appeals.filter_map(Appeal::of).collect(),
         }
+    }
+
+    /// The call by the agent's own names, where it has such.
+    fn name(&self) -> Option<String> {
+        (!self.call.is_empty()).then(|| format!("{} {} {}", self.client, self.session, self.call))
     }
 }
 
@@ -159,7 +183,7 @@ impl Grant {
         json!({
             "schema": "reflex/grant-v1", "id": self.id, "allow": self.allow, "exact": self.exact,
             "scope": self.scope.name(), "within": self.within, "time": self.time, "expires": self.expires,
-            "uses": self.uses, "by": self.by, "reason": self.reason, "text": self.text,
+            "uses": self.uses, "used_for": self.used_for, "used": self.used, "by": self.by, "reason": self.reason, "text": self.text,
         })
     }
 
@@ -173,6 +197,8 @@ impl Grant {
             time: number(map, "time"),
             expires: number(map, "expires"),
             uses: number(map, "uses"),
+            used_for: text(map, "used_for"),
+            used: number(map, "used"),
             by: text(map, "by"),
             reason: text(map, "reason"),
             text: text(map, "text"),
@@ -182,7 +208,7 @@ impl Grant {
     /// Whether it answers this call now.
     pub fn covers(&self, call: &Pending, now: u64) -> bool {
         let within = match self.scope {
-            Scope::Once => self.uses == 0,
+            Scope::Once => self.uses == 0 || self.was_just_used_for(call, now),
             Scope::Session => self.within == call.session && !call.session.is_empty(),
             Scope::Task => self.within == call.task && !call.task.is_empty(),
             Scope::Repository => self.within == call.workspace && !call.workspace.is_empty(),
@@ -190,6 +216,11 @@ impl Grant {
         // What a person lets pass of the core, passes once.
         let held = self.scope == Scope::Once || !call.core;
         self.allow && within && held && now < self.expires && self.time <= now && self.exact == call.exact
+    }
+
+    /// Another hook of the agent was asked about this very call a moment ago, and let it pass.
+    fn was_just_used_for(&self, call: &Pending, now: u64) -> bool {
+        call.name().is_some_and(|name| name == self.used_for) && self.used <= now && now - self.used <= AT_ONCE
     }
 }
 
@@ -289,7 +320,10 @@ impl Store {
             let Some(mut grant) = self.grants().into_iter().find(|grant| grant.covers(call, now)) else {
                 return Ok(None);
             };
-            grant.uses += 1;
+            if !grant.was_just_used_for(call, now) {
+                grant.uses += 1;
+                (grant.used_for, grant.used) = (call.name().unwrap_or_default(), now);
+            }
             self.grant(&grant)?;
             Ok(Some(grant))
         })

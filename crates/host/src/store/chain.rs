@@ -119,7 +119,7 @@ impl Check {
             // A later purge answers for an earlier one too: its tombstone stands in the place of both.
             self.tombstones.retain(|seq, _| through.is_none_or(|through| *seq > through));
         }
-        self.last = Some(Tail { seq, hash: hash.into() });
+        self.last = Some(Tail::new(seq, hash));
         Ok(())
     }
 }
@@ -145,13 +145,7 @@ struct Old {
 
 impl Old {
     fn before(log: &Log, time: &str) -> io::Result<Option<Old>> {
-        let mut old = Old {
-            files: Vec::new(),
-            divided: None,
-            first: String::new(),
-            last: Tail { seq: 0, hash: String::new() },
-            count: 0,
-        };
+        let mut old = Old { files: Vec::new(), divided: None, first: String::new(), last: Tail::new(0, ""), count: 0 };
         for part in log.parts()? {
             let mut lines = BufReader::with_capacity(1 << 20, File::open(&part)?);
             let (mut line, mut at) = (String::new(), 0);
@@ -178,7 +172,7 @@ impl Old {
         }
         let buried = is_tombstone(line).then(|| serde_json::from_str::<Map<String, Value>>(line).ok()).flatten();
         self.count += buried.and_then(|record| record.get("count")?.as_u64()).unwrap_or(1);
-        self.last = Tail { seq, hash: hash.into() };
+        self.last = Tail::new(seq, hash);
     }
 
     /// One tombstone stands for all of it, in front of what stays.

@@ -1,7 +1,9 @@
 //! Signs of life per agent, alarms, and whether a person has switched the guard off for a while.
 
 use super::Store;
-use crate::clock;
+use crate::{clock, person};
+use reflex_agents::Surface;
+use reflex_engine::{Action, Event};
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::io;
@@ -12,7 +14,7 @@ use std::path::PathBuf;
 pub struct Heartbeat {
     /// `claude`, …
     pub agent: String,
-    /// Where in the agent: the event's own word, `hook` if it has none.
+    /// The name of a [`Surface`]; `other` if it was no call of a tool.
     pub surface: String,
     /// Milliseconds since 1970.
     pub time: u64,
@@ -27,6 +29,20 @@ pub struct Pause {
     pub reason: String,
     /// Who.
     pub by: String,
+    /// The project in which; empty if everywhere.
+    pub within: String,
+}
+
+impl Pause {
+    /// Whether it holds in this project.
+    pub fn holds_in(&self, workspace: &str) -> bool {
+        self.within.is_empty() || self.within == workspace
+    }
+
+    /// Where it holds, for a sentence: ` in /repo`, or nothing.
+    pub fn place(&self) -> String {
+        if self.within.is_empty() { String::new() } else { format!(" in {}", self.within) }
+    }
 }
 
 /// Something that should not have been possible.
@@ -52,15 +68,32 @@ impl Store {
     }
 
     /// An agent has really called. Seldom enough to cost nothing.
-    pub fn beat(&self, agent: &str, surface: &str) {
+    pub fn beat(&self, event: &Event) {
+        let mut surfaces: Vec<&str> = event.actions.iter().filter_map(surface).map(Surface::name).collect();
+        surfaces.dedup();
+        if !event.moment.is_before_execution() || surfaces.is_empty() {
+            surfaces = vec!["other"];
+        } else if event.subagent.is_some() {
+            surfaces.push(Surface::Subagent.name());
+        }
+        let due = surfaces.into_iter().filter(|surface| self.beat_of(&event.client, surface)).count() > 0;
+        if due && event.moment.is_before_execution() && person::no_terminal_above() {
+            self.beat_of(&event.client, Surface::Headless.name());
+        }
+    }
+
+    /// Whether it was time for a new sign of life.
+    fn beat_of(&self, agent: &str, surface: &str) -> bool {
         let plain = |text: &str| -> String {
             text.chars().filter(|letter| letter.is_ascii_alphanumeric() || *letter == '-').take(40).collect()
         };
         let path = self.beats().join(format!("{}.{}", plain(agent), plain(surface)));
         let age = fs::metadata(&path).and_then(|data| data.modified()).ok().and_then(|time| time.elapsed().ok());
-        if age.is_none_or(|age| age.as_millis() > u128::from(BEAT)) {
+        let due = age.is_none_or(|age| age.as_millis() > u128::from(BEAT));
+        if due {
             let _ = super::put(&path, &clock::now().to_string());
         }
+        due
     }
 
     /// The last call per agent and surface.
@@ -89,7 +122,7 @@ impl Store {
         let now = clock::now();
         // A clock that was set back does not make it longer.
         let runs = from <= now && now < until && until - from <= LONGEST_PAUSE;
-        runs.then(|| Pause { until, reason: text("reason"), by: text("by") })
+        runs.then(|| Pause { until, reason: text("reason"), by: text("by"), within: text("within") })
     }
 
     /// Switches the guard off until a time, or on again.
@@ -97,13 +130,15 @@ impl Store {
     /// # Errors
     /// The file cannot be written or removed.
     pub fn set_pause(&self, pause: Option<&Pause>) -> io::Result<()> {
-        let Some(Pause { until, reason, by }) = pause else {
+        let Some(Pause { until, reason, by, within }) = pause else {
             return match fs::remove_file(self.pause_file()) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
                 _ => Ok(()),
             };
         };
-        let text = json!({"schema": "reflex/off-v1", "from": clock::now(), "until": until, "reason": reason, "by": by});
+        let text = json!({
+            "schema": "reflex/off-v1", "from": clock::now(), "until": until, "reason": reason, "by": by, "within": within,
+        });
         super::put(&self.pause_file(), &text.to_string())
     }
 
@@ -137,5 +172,17 @@ impl Store {
     pub fn acknowledge(&self) {
         let Ok(entries) = fs::read_dir(self.alarms_folder()) else { return };
         entries.flatten().for_each(|entry| drop(fs::remove_file(entry.path())));
+    }
+}
+
+/// The part of an agent's work that an action belongs to.
+fn surface(action: &Action) -> Option<Surface> {
+    match action {
+        Action::Shell { .. } | Action::Input { .. } => Some(Surface::Shell),
+        Action::Write { .. } | Action::Edit { .. } | Action::Delete { .. } => Some(Surface::Edit),
+        Action::Read { .. } | Action::Search { .. } => Some(Surface::Read),
+        Action::McpCall { .. } => Some(Surface::Mcp),
+        Action::Fetch { .. } => Some(Surface::Web),
+        Action::Prompt { .. } | Action::SpawnAgent { .. } | Action::Skill { .. } | Action::Other { .. } => None,
     }
 }

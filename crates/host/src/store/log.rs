@@ -6,7 +6,7 @@
 
 use crate::clock;
 use rustix::fs::{FlockOperation, flock};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -35,12 +35,21 @@ pub struct Log {
 }
 
 /// The end of the chain.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct Tail {
     /// The number of the last line; 0 before the first.
     pub(super) seq: u64,
     /// Its hash.
     pub(super) hash: String,
+    /// The current part and its length, if it was opened to find the end.
+    current: Option<(File, u64)>,
+}
+
+impl Tail {
+    /// An end that was read or written.
+    pub(super) fn new(seq: u64, hash: &str) -> Tail {
+        Tail { seq, hash: hash.into(), current: None }
+    }
 }
 
 impl Log {
@@ -80,16 +89,15 @@ impl Log {
     ///
     /// # Errors
     /// The record could be written nowhere.
-    pub(super) fn append(&self, record: Map<String, Value>, durable: bool) -> io::Result<()> {
-        let text = Value::Object(record).to_string();
+    pub(super) fn append(&self, record: &str, durable: bool) -> io::Result<()> {
         // Whoever cannot have the lock, because somebody keeps it or the file system has none, needs none beside the log.
-        let Ok(_lock) = self.lock(MOST_WAIT) else { return self.leave_beside(&text) };
+        let Ok(_lock) = self.lock(MOST_WAIT) else { return self.leave_beside(record) };
         let mut tail = self.tail()?;
         for (path, waiting) in self.waiting() {
             self.write(&mut tail, &waiting, true)?;
             fs::remove_file(path)?;
         }
-        self.write(&mut tail, &text, durable)
+        self.write(&mut tail, record, durable)
     }
 
     /// Does something while no other hook writes.
@@ -129,30 +137,39 @@ impl Log {
         line.push_str(",\"hash\":\"");
         line.push_str(&hash);
         line.push_str("\"}\n");
-        let mut file = self.open(CURRENT)?;
-        let before = file.metadata()?.len();
+        let (mut file, before) = match tail.current.take() {
+            Some(opened) => opened,
+            None => self.current()?,
+        };
         if let Err(error) = file.write_all(line.as_bytes()) {
             let _ = file.set_len(before);
             return Err(error);
         }
-        *tail = Tail { seq: tail.seq + 1, hash };
+        *tail = Tail::new(tail.seq + 1, &hash);
         if before > PART_BYTES {
             fs::rename(self.folder.join(CURRENT), self.folder.join(format!("{:012}.jsonl", tail.seq)))?;
         }
         if durable { file.sync_data() } else { Ok(()) }
     }
 
+    fn current(&self) -> io::Result<(File, u64)> {
+        let file = self.open(CURRENT)?;
+        let length = file.metadata()?.len();
+        Ok((file, length))
+    }
+
     /// The end of the chain; a last line that was torn when its writer was killed is removed. Nobody was answered with
     /// it: the record comes before the answer.
     fn tail(&self) -> io::Result<Tail> {
-        let current = self.open(CURRENT)?;
-        if let Some(tail) = end_of(&current)? {
-            return Ok(tail);
+        let (current, length) = self.current()?;
+        if let Some((tail, whole)) = end_of(&current, length)? {
+            return Ok(Tail { current: Some((current, whole)), ..tail });
         }
         let parts = self.parts()?;
         let closed = parts.iter().rev().find(|path| !path.ends_with(CURRENT));
-        let last = closed.map(|path| File::open(path).and_then(|file| end_of(&file))).transpose()?.flatten();
-        Ok(last.unwrap_or_else(|| Tail { seq: 0, hash: NOTHING.into() }))
+        let end = |path| File::open(path).and_then(|file| end_of(&file, file.metadata()?.len()));
+        let last = closed.map(end).transpose()?.flatten();
+        Ok(last.map_or_else(|| Tail::new(0, NOTHING), |(tail, _)| tail))
     }
 
     fn waiting_folder(&self) -> PathBuf {
@@ -222,11 +239,10 @@ pub(super) fn ending(line: &str) -> Option<(u64, &str, &str)> {
     (hash.len() == NOTHING.len() && prev.len() == NOTHING.len()).then_some((seq, prev, hash))
 }
 
-/// The end of the chain in this file; `None` if it holds no line.
-fn end_of(file: &File) -> io::Result<Option<Tail>> {
+/// The end of the chain in this file of so many bytes, and how many of them are whole lines; `None` if it holds none.
+fn end_of(file: &File, length: u64) -> io::Result<Option<(Tail, u64)>> {
     /// Longer than what ends every line.
     const ENDING: u64 = 256;
-    let length = file.metadata()?.len();
     if length == 0 {
         return Ok(None);
     }
@@ -234,7 +250,7 @@ fn end_of(file: &File) -> io::Result<Option<Tail>> {
     let bytes = read_at(file, from, length - from)?;
     let text = String::from_utf8_lossy(&bytes);
     if let Some((seq, _, hash)) = text.strip_suffix('\n').and_then(ending) {
-        return Ok(Some(Tail { seq, hash: hash.into() }));
+        return Ok(Some((Tail::new(seq, hash), length)));
     }
     let whole = end_of_whole_lines(file, length)?;
     file.set_len(whole)?;
@@ -243,7 +259,7 @@ fn end_of(file: &File) -> io::Result<Option<Tail>> {
     let bytes = read_at(file, from, whole - from)?;
     let text = String::from_utf8_lossy(&bytes);
     let end = text.lines().rev().find_map(ending);
-    Ok(end.map(|(seq, _, hash)| Tail { seq, hash: hash.into() }))
+    Ok(end.map(|(seq, _, hash)| (Tail::new(seq, hash), whole)))
 }
 
 /// So much of a file is looked at at once.

@@ -6,9 +6,10 @@ use reflex_engine::loopbreaker::{Deed, End, Step, finish};
 use rustix::fs::{FlockOperation, flock};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 
 /// So many calls are remembered.
 pub const WINDOW: usize = 50;
@@ -47,12 +48,8 @@ pub struct Call {
     pub end: String,
     /// The agent's word for the tool.
     pub tool: String,
-    /// The three fingerprints.
+    /// Its fingerprint.
     pub exact: String,
-    /// See [`reflex_engine::Fingerprint`].
-    pub shape: String,
-    /// See [`reflex_engine::Fingerprint`].
-    pub goal: String,
     /// Whether a person had approved it.
     pub approved: bool,
     /// What came in with it: `web`, `mcp`, `download`.
@@ -65,13 +62,22 @@ pub struct Call {
     pub output: String,
     /// What the detector of loops keeps of it.
     pub step: Step,
+    /// The agent's own name for the call; empty if it has none.
+    pub call: String,
+    /// The agent's own word for the event.
+    pub word: String,
 }
 
-const DIVIDER: char = '\t';
-const INNER: char = '\u{1f}';
+/// Two hooks that are asked about the same call under different words are asked within this time.
+const AT_ONCE: u64 = 2000;
+
+const INNER: u8 = 0x1f;
 
 /// The first field of every line: the form of the rest.
-const FORM: &str = "2";
+const FORM: &str = "3";
+
+/// A line without the call's name and word.
+const FORM_WITHOUT_CALL: &str = "2";
 
 /// A line without the fields of a step: what stood here first.
 const FORM_WITHOUT_STEP: &str = "1";
@@ -93,8 +99,9 @@ impl Call {
             self.end.clone(),
             self.tool.chars().take(MOST_LETTERS).collect(),
             self.exact.clone(),
-            self.shape.clone(),
-            self.goal.clone(),
+            // Two fields in which other fingerprints stood that nobody asked for.
+            String::new(),
+            String::new(),
             if self.approved { "approved" } else { "" }.to_owned(),
             joined(&self.taint),
             joined(&findings),
@@ -107,6 +114,8 @@ impl Call {
             joined(&self.step.goals),
             end.map(|end| end.error.clone()).unwrap_or_default(),
             end.map(|end| counted(&end.letters)).unwrap_or_default(),
+            self.call.chars().take(MOST_LETTERS).collect(),
+            self.word.chars().take(MOST_LETTERS).collect(),
         ];
         let clean = |field: &String| field.replace(['\t', '\n', '\r'], " ");
         let mut line = fields.iter().map(clean).collect::<Vec<_>>().join("\t");
@@ -115,48 +124,79 @@ impl Call {
     }
 
     fn of(line: &str) -> Option<Call> {
-        let mut fields = line.split(DIVIDER);
-        let mut next = || fields.next().map(str::to_owned);
+        let mut fields = Divided { rest: Some(line), by: b'\t' };
+        let mut next = || fields.next();
         let form = next()?;
-        if form != FORM && form != FORM_WITHOUT_STEP {
+        if ![FORM, FORM_WITHOUT_CALL, FORM_WITHOUT_STEP].contains(&form) {
             return None;
         }
-        let list =
-            |text: String| -> Vec<String> { text.split(INNER).filter(|t| !t.is_empty()).map(Into::into).collect() };
         let mut call = Call {
             time: next()?.parse().ok()?,
-            id: next()?,
+            id: next()?.into(),
             after: next()? == "after",
-            end: next()?,
-            tool: next()?,
-            exact: next()?,
-            shape: next()?,
-            goal: next()?,
-            approved: next()? == "approved",
-            taint: list(next()?),
-            findings: list(next()?),
-            files: pairs(&next()?),
-            output: next()?,
-            step: Step::default(),
+            end: next()?.into(),
+            tool: next()?.into(),
+            exact: next()?.into(),
+            ..Call::default()
         };
-        if form == FORM {
+        let _others = (next()?, next()?);
+        call.approved = next()? == "approved";
+        call.taint = list(next()?);
+        call.findings = list(next()?);
+        call.files = pairs(next()?);
+        call.output = next()?.into();
+        if form != FORM_WITHOUT_STEP {
             call.step = Step {
                 exact: call.exact.clone(),
-                deed: deed_of(&next()?),
+                deed: deed_of(next()?),
                 waits: next()? == "waits",
-                text: next()?,
-                changes: pairs(&next()?),
+                text: next()?.into(),
+                changes: pairs(next()?),
                 goals: list(next()?),
                 refused: call.end == "deny" && !call.approved,
                 end: None,
             };
             let (error, letters) = (next()?, next()?);
-            let end =
-                End { failed: call.end == "failed", output: call.output.clone(), error, letters: letters_of(&letters) };
-            call.step.end = call.after.then_some(end);
+            call.step.end = call.after.then(|| End {
+                failed: call.end == "failed",
+                output: call.output.clone(),
+                error: error.into(),
+                letters: letters_of(letters),
+            });
+        }
+        if form == FORM {
+            (call.call, call.word) = (next()?.into(), next()?.into());
         }
         Some(call)
     }
+
+    /// Whether both tell of one call: several hooks may be asked about it, by one agent's settings and by another's.
+    fn is_same(&self, other: &Call) -> bool {
+        let named = !self.call.is_empty() && !other.call.is_empty();
+        let at_once = self.word != other.word && self.time.abs_diff(other.time) <= AT_ONCE;
+        self.after == other.after && self.exact == other.exact && if named { self.call == other.call } else { at_once }
+    }
+}
+
+/// The parts of a text between bytes of ASCII. Every line has dozens of them, most of them empty.
+struct Divided<'t> {
+    rest: Option<&'t str>,
+    by: u8,
+}
+
+impl<'t> Iterator for Divided<'t> {
+    type Item = &'t str;
+
+    fn next(&mut self) -> Option<&'t str> {
+        let rest = self.rest?;
+        let end = rest.bytes().position(|byte| byte == self.by);
+        self.rest = end.and_then(|end| rest.get(end + 1..));
+        Some(end.and_then(|end| rest.get(..end)).unwrap_or(rest))
+    }
+}
+
+fn list(text: &str) -> Vec<String> {
+    Divided { rest: Some(text), by: INNER }.filter(|text| !text.is_empty()).map(Into::into).collect()
 }
 
 /// Each deed with its word.
@@ -181,11 +221,11 @@ fn letters_of(text: &str) -> Vec<(u8, u32)> {
         let (byte, count) = pair.split_once(':')?;
         Some((u8::from_str_radix(byte, 16).ok()?, u32::from_str_radix(count, 16).ok()?))
     };
-    text.split(' ').filter_map(one).collect()
+    Divided { rest: Some(text).filter(|text| !text.is_empty()), by: b' ' }.filter_map(one).collect()
 }
 
 fn pairs(text: &str) -> Vec<(String, String)> {
-    let parts: Vec<&str> = text.split(INNER).collect();
+    let parts: Vec<&str> = Divided { rest: Some(text).filter(|text| !text.is_empty()), by: INNER }.collect();
     let pair = |pair: &[&str]| match pair {
         [path, digest] if !path.is_empty() => Some(((*path).to_owned(), (*digest).to_owned())),
         _ => None,
@@ -197,6 +237,8 @@ fn pairs(text: &str) -> Vec<(String, String)> {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct History {
     text: String,
+    /// The call that is asked about now, and the word.
+    now: (String, String),
 }
 
 impl History {
@@ -217,18 +259,30 @@ impl History {
                 || now.changes.iter().any(|(path, _)| seen(path)));
         let fails = ended.is_some_and(|end| seen(&end.error));
         let speaks = ended.is_some_and(|end| !end.letters.is_empty());
-        if again || fails || speaks { self.steps() } else { Vec::new() }
+        if again || fails || speaks { self.steps(now) } else { Vec::new() }
     }
 
     /// All of them as steps, each with its end, oldest first.
-    pub fn steps(&self) -> Vec<Step> {
+    pub fn all(&self) -> Vec<Step> {
+        self.steps(&Step::default())
+    }
+
+    /// Every call once, and without the one that is asked about now.
+    fn steps(&self, now: &Step) -> Vec<Step> {
+        let (call, word) = self.now.clone();
+        let (exact, after) = (now.exact.clone(), now.end.is_some());
+        let mut seen = vec![Call { time: clock::now(), call, word, exact, after, ..Call::default() }];
         let mut steps = Vec::new();
         for call in self.calls() {
-            if call.after {
-                finish(&mut steps, call.step);
-            } else {
-                steps.push(call.step);
+            if seen.iter().any(|known| known.is_same(&call)) {
+                continue;
             }
+            if call.after {
+                finish(&mut steps, call.step.clone());
+            } else {
+                steps.push(call.step.clone());
+            }
+            seen.push(call);
         }
         steps
     }
@@ -256,6 +310,10 @@ pub struct Whose<'a> {
     pub role: Option<&'a str>,
     /// The client's own name for this one subagent: two of one role share no memory.
     pub subagent: Option<&'a str>,
+    /// Its name for the call that is asked about now; empty if it has none.
+    pub call: &'a str,
+    /// Its word for the event.
+    pub word: &'a str,
 }
 
 impl Whose<'_> {
@@ -281,7 +339,22 @@ impl Store {
     pub fn history(&self, whose: Whose<'_>) -> History {
         let mut text = String::new();
         let read = File::open(self.sessions().join(whose.file())).and_then(|mut file| file.read_to_string(&mut text));
-        if read.is_ok() { History { text } } else { History::default() }
+        let now = (whose.call.to_owned(), whose.word.to_owned());
+        if read.is_ok() { History { text, now } } else { History::default() }
+    }
+
+    /// When the session's first call came, as far as it is remembered: of all its agents, for a subagent's is later.
+    /// Now, if there was none.
+    pub fn begun(&self, whose: Whose<'_>) -> SystemTime {
+        let first = |whose: Whose<'_>| {
+            let file = File::open(self.sessions().join(whose.file())).ok()?;
+            let mut line = String::new();
+            BufReader::new(file).read_line(&mut line).ok()?;
+            Some(Call::of(line.trim_end_matches('\n'))?.time)
+        };
+        let of_all = Whose { role: None, subagent: None, ..whose };
+        let first = [first(whose), first(of_all)].into_iter().flatten().min();
+        first.map_or_else(SystemTime::now, |time| SystemTime::UNIX_EPOCH + Duration::from_millis(time))
     }
 
     /// Remembers one more call.
@@ -306,7 +379,8 @@ impl Store {
         if text.lines().count() <= MOST_LINES {
             return Ok(());
         }
-        let kept: String = newest(&text).flat_map(|line| [line, "\n"]).collect();
+        // The first line tells when the session began.
+        let kept: String = text.lines().take(1).chain(newest(&text)).flat_map(|line| [line, "\n"]).collect();
         // In place of the file, so that who is killed here loses nothing; who waits for the old one sees that it went.
         super::put(&path, &kept)
     }

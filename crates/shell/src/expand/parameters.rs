@@ -190,6 +190,9 @@ impl Interpreter<'_> {
             let own = || self.lookup("0", origin).and_then(|values| values.into_iter().next());
             return vec![last.or_else(own).unwrap_or_else(|| Value::piece(Piece::Variable("0".into()), origin))];
         }
+        if matches!(name, "*" | "@") && set.as_deref() == Some(&[]) {
+            return Vec::new();
+        }
         let Some([value]) = set.as_deref() else { return unknown };
         self.run_subscript(value);
         match value.literal() {

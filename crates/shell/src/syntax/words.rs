@@ -289,7 +289,7 @@ impl Parser<'_> {
                 self.at += 2;
                 self.substitution(start, quoted, parts);
             }
-            Some(b'[') if !quoted || context == Context::Double => {
+            Some(b'[') => {
                 self.at += 1;
                 let length = self.subscript_length(0).unwrap_or(1);
                 let inside = self.slice(self.at + 1, (self.at + length).saturating_sub(1)).to_owned();

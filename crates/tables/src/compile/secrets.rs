@@ -140,13 +140,17 @@ impl Formats {
         }
     }
 
-    /// The tree: `sieve`, `starts` (what may begin with three bytes, by their bucket, the longest first), `spaced`,
-    /// `kinds`.
+    /// The tree: `sieve`, `starts` (what may begin with three bytes, by their bucket, the longest first), `fourths` (the
+    /// letters that may follow them, by the same), `spaced`, `kinds`.
     pub(super) fn lower(self) -> Value {
         let sieve = sieve::encode(self.starts.keys().copied());
         let mut buckets: Vec<Vec<(usize, Value)>> = vec![Vec::new(); sieve::BUCKETS];
+        let mut fourths: Vec<u32> = vec![0; sieve::BUCKETS];
         for ([first, second, third], nodes) in self.starts {
             let bucket = sieve::bucket(u32::from_be_bytes([0, first, second, third]));
+            if let Some(letters) = fourths.get_mut(bucket) {
+                *letters |= nodes.iter().fold(0, |letters, (_, node)| letters | fourth(node));
+            }
             let Some(bucket) = buckets.get_mut(bucket) else { continue };
             bucket.extend(nodes.into_iter().filter(|node| !bucket.contains(node)).collect::<Vec<_>>());
         }
@@ -158,8 +162,14 @@ impl Formats {
             })
             .collect();
         let kinds: Map<String, Value> = self.kinds.into_iter().map(|kind| (kind, true.into())).collect();
-        json!({"sieve": sieve, "starts": starts, "spaced": self.spaced, "kinds": kinds})
+        json!({"sieve": sieve, "starts": starts, "fourths": fourths, "spaced": self.spaced, "kinds": kinds})
     }
+}
+
+/// The letters that may stand fourth where a candidate begins: that of its text, if it is so long.
+fn fourth(node: &Value) -> u32 {
+    let text = node.get(0).and_then(Value::as_str).unwrap_or("");
+    text.as_bytes().get(3).map_or(sieve::ANY, |letter| sieve::only(*letter))
 }
 
 /// A part of a pattern.

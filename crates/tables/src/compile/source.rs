@@ -564,6 +564,9 @@ struct Place {
     /// Files one of which must lie beside the matched folder (manifests of build folders).
     #[serde(default)]
     beside: Vec<String>,
+    /// Words of a person's intent that name what lies there.
+    #[serde(default)]
+    subjects: Vec<String>,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
     matches: Vec<String>,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
@@ -572,7 +575,11 @@ struct Place {
 
 impl Place {
     fn lower(self) -> Value {
-        json!({"paths": self.paths, "except": self.except, "beside": self.beside})
+        let mut node = json!({"paths": self.paths, "except": self.except, "beside": self.beside});
+        if let Some(node) = node.as_object_mut().filter(|_| !self.subjects.is_empty()) {
+            put(node, "subjects", json!(self.subjects));
+        }
+        node
     }
 }
 
@@ -588,13 +595,19 @@ struct Policy {
     critical: String,
     /// What an ask becomes where no person answers: `ask` or `deny`.
     ask: String,
+    /// What is asked about whatever its severity: effects by name.
+    #[serde(default)]
+    asks: Vec<String>,
+    /// Where `asks` is given: the commands that only look, as patterns; all others are asked about.
+    #[serde(default)]
+    looks: Vec<String>,
 }
 
 impl Policy {
     fn lower(self) -> Value {
         json!({
-            "about": self.about, "info": self.info, "low": self.low, "medium": self.medium,
-            "high": self.high, "critical": self.critical, "ask": self.ask,
+            "about": self.about, "info": self.info, "low": self.low, "medium": self.medium, "high": self.high,
+            "critical": self.critical, "ask": self.ask, "asks": self.asks, "looks": self.looks,
         })
     }
 }

@@ -149,7 +149,7 @@ impl<'a> Work<'a> {
             Action::Shell { command, .. } => ("runs", command, None),
             Action::Read { path } => ("reads", &path.text, None),
             Action::Write { path, content } => ("writes", &path.text, Some(content)),
-            Action::Edit { path, content } => ("edits", &path.text, Some(content)),
+            Action::Edit { path, content, .. } => ("edits", &path.text, Some(content)),
             Action::Delete { path } => ("deletes", &path.text, None),
             Action::Search { path } => ("searches", &path.text, None),
             Action::Fetch { url } => ("fetches", url, None),

@@ -1,0 +1,110 @@
+//! `reflex appeal ID --because …`: a refused call is judged again. An agent only asks with it; a person decides.
+
+use super::approve::{View, length, once, preview_and_give};
+use super::{complain, print, text};
+use crate::status;
+use crate::visible::visible;
+use clap::ArgMatches;
+use reflex_engine::{Decision, Judgement};
+use reflex_host::person::at_terminal;
+use reflex_host::store::approvals::{Grant, Pending};
+use reflex_host::{Appeal, Host, MOST_APPEALS, Mode};
+use serde_json::json;
+
+/// Who has not been shown to be a person.
+const AGENT: &str = "agent";
+
+pub(super) fn run(matches: &ArgMatches) -> u8 {
+    let host = Host::new(Mode::default());
+    let (id, because) = (text(matches, "id"), text(matches, "because"));
+    let Some(pending) = host.store().pending_call(id) else {
+        complain(&format!("no call `{}` waits; `reflex pending` lists them", visible(id)));
+        return status::FOUND;
+    };
+    if because.trim().is_empty() {
+        complain("say what the call is for with --because");
+        return status::USAGE;
+    }
+    let person = at_terminal().ok();
+    let now = host.judge_again(&pending);
+    let by = person.as_ref().map_or(AGENT, |person| person.name.as_str());
+    let appeal = match host.store().appeal(pending.clone(), by, because, now.as_ref()) {
+        Ok(Some(appeal)) => appeal,
+        Ok(None) => {
+            complain(&format!("this call was appealed against {MOST_APPEALS} times already; a person decides"));
+            return status::FOUND;
+        }
+        Err(error) => {
+            complain(&format!("this cannot be recorded, so it is not done: {error}"));
+            return status::INTERNAL;
+        }
+    };
+    if matches.get_flag("json") {
+        let told = json!({"schema": "reflex/appeal-v1", "pending": pending.id, "record": pending.record,
+            "was": pending.decision, "appeal": appeal.json()});
+        print(&told.to_string());
+    } else {
+        tell(&pending, &appeal, now.as_ref());
+    }
+    let passes = now.is_some_and(|now| now.verdict.decision == Decision::Pass);
+    match person {
+        _ if passes => status::OK,
+        Some(person) if !matches.get_flag("json") => {
+            decide(&host, &pending, &once(&pending, &person, because), matches)
+        }
+        Some(_) | None => status::ASK,
+    }
+}
+
+/// What it was, what it comes to now, and who goes on.
+fn tell(pending: &Pending, appeal: &Appeal, now: Option<&Judgement>) {
+    let was = word(&pending.decision);
+    let Some(now) = now else {
+        print(&format!("it was {was}; not all of it is kept, so it cannot be judged again"));
+        return wait(appeal);
+    };
+    if now.verdict.decision == Decision::Pass {
+        print(&format!("it was {was}; as things stand now it may run: try the same again"));
+        return;
+    }
+    print(&format!("it was {was}, and now it is {}", word(&appeal.now)));
+    now.verdict.reasons.iter().for_each(|reason| print(&format!("    why  {}", visible(reason))));
+    wait(appeal);
+}
+
+fn wait(appeal: &Appeal) {
+    if appeal.by == AGENT {
+        print(
+            "the request stands in `reflex pending`; go on with something else, or end your turn and tell the person",
+        );
+    }
+}
+
+fn word(decision: &str) -> &'static str {
+    match decision {
+        "deny" => "refused",
+        "ask" => "put before a person",
+        "pass" => "let pass",
+        _ => "not judged",
+    }
+}
+
+/// The person is shown the call and asked, as by `reflex approve`.
+fn decide(host: &Host, pending: &Pending, grant: &Grant, matches: &ArgMatches) -> u8 {
+    let view = if matches.get_flag("full") { View::Full } else { View::Short };
+    let given = length(matches).and_then(|length| {
+        let grant = Grant { expires: grant.time + length, ..grant.clone() };
+        preview_and_give(&host.store(), pending, &grant, view)
+    });
+    match given {
+        Ok(true) => status::OK,
+        Ok(false) => {
+            print("it stays as it is");
+            status::ASK
+        }
+        Err(problem) => {
+            complain(&problem);
+            status::USAGE
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! `reflex audit export`: every record as a line, a row, an OCSF event or an OTLP log record, printed or sent to a collector.
+
+mod csv;
+mod ocsf;
+mod otlp;
+mod post;
+
+use super::approve::person;
+use super::audit::time;
+use super::{complain, text};
+use crate::status;
+use crate::visible::visible;
+use clap::ArgMatches;
+use reflex_host::store::{Log, Store};
+use reflex_host::timestamp;
+use serde_json::{Map, Value, json};
+use std::io::{self, Write};
+
+type Record = Map<String, Value>;
+
+/// So many records go into one request.
+const BATCH: usize = 500;
+
+/// The formats by name.
+pub(super) const FORMATS: [&str; 4] = ["jsonl", "csv", "ocsf", "otlp"];
+
+pub(super) fn run(store: &Store, matches: &ArgMatches) -> io::Result<u8> {
+    let written = text(matches, "since");
+    let since = if written.is_empty() { Some(0) } else { time(written) };
+    let Some(since) = since else {
+        complain(&format!("`{}` is no time such as 2h, 2026-11-21 or 2026-11-21T10:00:00Z", visible(written)));
+        return Ok(status::USAGE);
+    };
+    let since = if since == 0 { String::new() } else { timestamp(since) };
+    let format = text(matches, "format");
+    match matches.get_one::<String>("to") {
+        Some(url) if matches!(format, "ocsf" | "otlp") => send(store, format, (url, &since)),
+        Some(_) => {
+            complain("a collector takes `--format otlp` or `--format ocsf`");
+            Ok(status::USAGE)
+        }
+        None => show(&store.log(), format, &since),
+    }
+}
+
+/// Each record not older than a time; `each` gets its line too.
+fn records(log: &Log, since: &str, each: &mut dyn FnMut(&str, Record) -> io::Result<()>) -> io::Result<()> {
+    log.each(&mut |line| {
+        let record: Record = serde_json::from_str(line).unwrap_or_default();
+        if record.get("time").and_then(Value::as_str).unwrap_or("") >= since {
+            each(line, record)?;
+        }
+        Ok(true)
+    })
+}
+
+fn show(log: &Log, format: &str, since: &str) -> io::Result<u8> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    if format == "csv" {
+        writeln!(out, "{}", csv::header())?;
+    }
+    let mut batch = Vec::new();
+    records(log, since, &mut |line, record| {
+        match format {
+            "csv" => writeln!(out, "{}", csv::row(&record))?,
+            "ocsf" => writeln!(out, "{}", ocsf::event(&record))?,
+            "otlp" => {
+                batch.push(otlp::log_record(&record));
+                if batch.len() >= BATCH {
+                    writeln!(out, "{}", otlp::request(std::mem::take(&mut batch)))?;
+                }
+            }
+            _ => writeln!(out, "{line}")?,
+        }
+        Ok(())
+    })?;
+    if !batch.is_empty() {
+        writeln!(out, "{}", otlp::request(batch))?;
+    }
+    out.flush()?;
+    Ok(status::OK)
+}
+
+/// What leaves this command leaves it by a person's word, and the log says so.
+fn send(store: &Store, format: &str, (url, since): (&str, &str)) -> io::Result<u8> {
+    let Some(person) = person(store, "audit export", "") else { return Ok(status::FOUND) };
+    let collector = match post::Collector::of(url, if format == "otlp" { "/v1/logs" } else { "/" }) {
+        Ok(collector) => collector,
+        Err(problem) => {
+            complain(&problem);
+            return Ok(status::USAGE);
+        }
+    };
+    store.note("export", json!({"format": format, "to": collector.shown(), "by": person.name}))?;
+    let mut sent = Sent { collector, otlp: format == "otlp", batch: Vec::new(), count: 0, rejected: 0 };
+    records(&store.log(), since, &mut |_, record| sent.add(&record))?;
+    sent.flush()?;
+    super::print(&format!("{} records are sent, {} of them refused by the collector", sent.count, sent.rejected));
+    Ok(if sent.rejected > 0 { status::FOUND } else { status::OK })
+}
+
+/// What goes to a collector, batch by batch.
+struct Sent {
+    collector: post::Collector,
+    otlp: bool,
+    batch: Vec<Value>,
+    count: usize,
+    rejected: u64,
+}
+
+impl Sent {
+    fn add(&mut self, record: &Record) -> io::Result<()> {
+        self.batch.push(if self.otlp { otlp::log_record(record) } else { ocsf::event(record) });
+        if self.batch.len() >= BATCH { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let batch = std::mem::take(&mut self.batch);
+        if batch.is_empty() {
+            return Ok(());
+        }
+        self.count += batch.len();
+        let body = if self.otlp { otlp::request(batch) } else { Value::Array(batch) };
+        let answer = self.collector.post(&body.to_string())?;
+        self.rejected += otlp::rejected(&answer);
+        Ok(())
+    }
+}
+
+fn field<'r>(record: &'r Record, key: &str) -> &'r str {
+    record.get(key).and_then(Value::as_str).unwrap_or("")
+}
+
+/// The call in one line, as the log has it.
+fn subject(record: &Record) -> String {
+    let actions = record.get("actions").and_then(Value::as_array).into_iter().flatten();
+    actions.map(super::audit::action).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,30 @@
+//! One row for each record, for spreadsheets.
+
+use super::{Record, subject};
+use serde_json::Value;
+
+const COLUMNS: [&str; 12] =
+    ["seq", "time", "kind", "agent", "session", "tool", "decision", "risk", "id", "workspace", "text", "findings"];
+
+pub(super) fn header() -> String {
+    COLUMNS.join(",")
+}
+
+pub(super) fn row(record: &Record) -> String {
+    let field = |name: &&str| match (*name, record.get(*name)) {
+        ("text", _) => subject(record),
+        ("findings", Some(Value::Array(findings))) => {
+            findings.iter().filter_map(|finding| finding.get("id")?.as_str()).collect::<Vec<_>>().join(" ")
+        }
+        (_, Some(Value::String(text))) => text.clone(),
+        (_, Some(value)) => value.to_string(),
+        (_, None) => String::new(),
+    };
+    COLUMNS.iter().map(field).map(|text| quoted(&text)).collect::<Vec<_>>().join(",")
+}
+
+/// By RFC 4180. A spreadsheet takes what begins with these signs for a formula: a blank in front keeps it text.
+fn quoted(text: &str) -> String {
+    let safe = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!(" {text}") } else { text.to_owned() };
+    if safe.contains([',', '"', '\n', '\r']) { format!("\"{}\"", safe.replace('"', "\"\"")) } else { safe }
+}

@@ -1,0 +1,195 @@
+//! `reflex import`: rules of other guards and agents become rules of ours, each line with what became of it.
+
+use super::approve::{person, record};
+use super::{complain, print};
+use crate::status;
+use crate::visible::visible;
+use clap::{Arg, ArgMatches, Command};
+use reflex_engine::Event;
+use reflex_host::rules::MOST_BYTES;
+use reflex_host::rules::import::{Fate, Import, Source, Told, import};
+use reflex_host::{Host, Mode};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where the others keep theirs; `~/` is the home, all else the project.
+const USUAL: [&str; 10] = [
+    "~/.claude/settings.json",
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    "~/.codex/rules/default.rules",
+    ".codex/rules/default.rules",
+    "~/.cc-safety-net/config.json",
+    ".safety-net.json",
+    "~/.config/dcg/allowlist.toml",
+    ".dcg/allowlist.toml",
+    ".claude/hookify.local.md",
+];
+
+/// Folders in which each file of such a name is one.
+const FOLDERS: [(&str, &str); 5] = [
+    (".claude", ".local.md"),
+    ("~/.claude", ".local.md"),
+    ("~/.codex/rules", ".rules"),
+    ("~/.gemini/policies", ".toml"),
+    (".gemini/policies", ".toml"),
+];
+
+pub(super) fn grammar() -> Command {
+    Command::new("import")
+        .about("Turn rules of other guards and agents into yours; prints them, and what became of every line")
+        .arg(super::option(
+            "from",
+            "NAME",
+            "claude, codex, gemini, hookify, safety-net or dcg; told by the file's name",
+        ))
+        .arg(super::flag("write", "Write them into your own folder of rules; only a person at a terminal can"))
+        .arg(Arg::new("path").num_args(0..).value_name("PATH").help("Files; without one, where the others keep theirs"))
+        .arg(super::json())
+}
+
+pub(super) fn run(matches: &ArgMatches) -> u8 {
+    let host = Host::new(Mode::default());
+    let source = match matches.get_one::<String>("from").map(|name| Source::named(name).ok_or(name)) {
+        Some(Err(name)) => {
+            complain(&format!("there is no source `{}`", visible(name)));
+            return status::USAGE;
+        }
+        Some(Ok(source)) => Some(source),
+        None => None,
+    };
+    let given: Vec<PathBuf> = matches.get_many::<String>("path").into_iter().flatten().map(PathBuf::from).collect();
+    let files = if given.is_empty() { usual(&host) } else { given };
+    if files.is_empty() {
+        complain("no file of another guard or agent is where they usually are; name one");
+        return status::FOUND;
+    }
+    let mut all = Import::default();
+    let mut failed = false;
+    for file in &files {
+        match read(source, file) {
+            Ok(import) => all.join(import),
+            Err(problem) => {
+                failed = true;
+                complain(&visible(&problem));
+            }
+        }
+    }
+    let code = if failed { status::FOUND } else { status::OK };
+    if matches.get_flag("json") {
+        print(&as_json(&all).to_string());
+        return code;
+    }
+    report(&all.told);
+    let written = if matches.get_flag("write") { write(&host, &all) } else { show(&all) };
+    if written == status::OK { code } else { written }
+}
+
+/// The files that are there.
+fn usual(host: &Host) -> Vec<PathBuf> {
+    let workspace = host.placed(Event::default()).workspace;
+    let home = &host.folders().home;
+    let place = |name: &str| match name.strip_prefix("~/") {
+        Some(rest) => home.join(rest),
+        None => Path::new(&workspace).join(name),
+    };
+    let mut files: Vec<PathBuf> = USUAL.iter().map(|name| place(name)).filter(|path| path.is_file()).collect();
+    for (folder, end) in FOLDERS {
+        let entries = fs::read_dir(place(folder)).into_iter().flatten().flatten();
+        let named = entries.map(|entry| entry.path()).filter(|path| path.to_string_lossy().ends_with(end));
+        let mut named: Vec<PathBuf> = named.filter(|path| !files.contains(path)).collect();
+        named.sort();
+        files.extend(named);
+    }
+    files
+}
+
+fn read(source: Option<Source>, file: &Path) -> Result<Import, String> {
+    let name = file.display().to_string();
+    let told = |error: std::io::Error| format!("{name}: {error}");
+    let source = source.or_else(|| Source::of_file(&name));
+    let source = source.ok_or_else(|| format!("{name}: whose file this is cannot be told; say it with --from"))?;
+    let metadata = fs::metadata(file).map_err(told)?;
+    if !metadata.is_file() || metadata.len() > MOST_BYTES {
+        return Err(format!("{name}: it is no file of at most {} KiB", MOST_BYTES / 1024));
+    }
+    import(source, &name, &fs::read_to_string(file).map_err(told)?)
+}
+
+fn report(told: &[Told]) {
+    for Told { at, text, fate, why } in told {
+        let why = if why.is_empty() { String::new() } else { format!(": {}", visible(why)) };
+        print(&format!("# {:8} {}  {}{why}", fate.name(), visible(at), visible(text)));
+    }
+    let count = |fate: Fate| told.iter().filter(|one| one.fate == fate).count();
+    let all = [Fate::Imported, Fate::Narrowed, Fate::Refused, Fate::Dead, Fate::Shadowed];
+    let counts: Vec<String> = all.iter().map(|fate| format!("{} {}", count(*fate), fate.name())).collect();
+    print(&format!("# {} lines: {}", told.len(), counts.join(", ")));
+}
+
+fn show(all: &Import) -> u8 {
+    if !all.rules.is_empty() {
+        print(&format!("# --- rules/imported.yaml\n{}", visible_lines(&all.rules_text())));
+    }
+    let policy = all.policy_text();
+    if !policy.is_empty() {
+        print(&format!("# --- policy.yaml\n{}", visible_lines(&policy)));
+    }
+    status::OK
+}
+
+fn visible_lines(text: &str) -> String {
+    text.lines().map(visible).collect::<Vec<_>>().join("\n")
+}
+
+/// Rules go into a file of their own; a policy that is there already is the person's to change.
+fn write(host: &Host, all: &Import) -> u8 {
+    let store = host.store();
+    let Some(person) = person(&store, "import", "") else { return status::FOUND };
+    let folder = &host.folders().config;
+    let (rules, policy) = (folder.join("rules/imported.yaml"), folder.join("policy.yaml"));
+    if rules.exists() {
+        complain(&format!("{} is there already; take it away first", rules.display()));
+        return status::FOUND;
+    }
+    let fields = json!({"rules": all.rules.len(), "allow": all.allow.len(), "by": person.name});
+    let done = record(&store, "import", fields).and_then(|()| {
+        let written = || -> std::io::Result<()> {
+            fs::create_dir_all(folder.join("rules"))?;
+            if !all.rules.is_empty() {
+                fs::write(&rules, all.rules_text())?;
+                print(&format!("wrote {}", rules.display()));
+            }
+            let text = all.policy_text();
+            match (text.is_empty(), policy.exists()) {
+                (true, _) => {}
+                (false, false) => {
+                    fs::write(&policy, &text)?;
+                    print(&format!("wrote {}", policy.display()));
+                }
+                (false, true) => print(&format!("put this into {}:\n{}", policy.display(), visible_lines(&text))),
+            }
+            Ok(())
+        };
+        written().map_err(|error| format!("it cannot be written: {error}"))
+    });
+    match done {
+        Ok(()) => status::OK,
+        Err(problem) => {
+            complain(&problem);
+            status::INTERNAL
+        }
+    }
+}
+
+fn as_json(all: &Import) -> Value {
+    let lines: Vec<Value> = all
+        .told
+        .iter()
+        .map(|told| json!({"at": told.at, "text": told.text, "fate": told.fate.name(), "why": told.why}))
+        .collect();
+    json!({
+        "schema": "reflex/import-v1", "lines": lines, "rules": all.rules, "allow": all.allow, "allowed_roots": all.roots,
+    })
+}

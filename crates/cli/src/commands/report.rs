@@ -1,0 +1,242 @@
+//! `reflex report --since 12h`: one page about what agents did and what the guard said.
+
+mod html;
+
+use super::audit::time;
+use super::{complain, print, text};
+use crate::status;
+use crate::visible::visible;
+use clap::ArgMatches;
+use reflex_host::store::Search;
+use reflex_host::{Host, Mode, now, timestamp};
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Of each list so many rows are shown: the page stays one page.
+const MOST_ROWS: usize = 8;
+
+/// Of a call so many letters are shown.
+const MOST_LETTERS: usize = 100;
+
+type Record = Map<String, Value>;
+
+/// One page.
+pub(super) struct Page {
+    since: String,
+    until: String,
+    sections: Vec<Section>,
+}
+
+/// A part of the page: a number for each row, and what it counts.
+pub(super) struct Section {
+    title: &'static str,
+    rows: Vec<(usize, String)>,
+    /// What is said where there is nothing to count.
+    nothing: &'static str,
+    /// Rows that are left out.
+    more: usize,
+}
+
+pub(super) fn run(matches: &ArgMatches) -> u8 {
+    let written = text(matches, "since");
+    let Some(since) = time(written) else {
+        complain(&format!("`{}` is no time such as 12h, 2026-11-21 or 2026-11-21T10:00:00Z", visible(written)));
+        return status::USAGE;
+    };
+    let search = Search { since: Some(timestamp(since)), ..Search::default() };
+    let records = match Host::new(Mode::default()).store().log().search(&search, usize::MAX) {
+        Ok(records) => records,
+        Err(error) => {
+            complain(&format!("the audit log: {error}"));
+            return status::INTERNAL;
+        }
+    };
+    let page = Page { since: timestamp(since), until: timestamp(now()), sections: sections(&records) };
+    if matches.get_flag("json") {
+        print(&page.json().to_string());
+    } else if matches.get_flag("html") {
+        print(&html::page(&page));
+    } else {
+        page.show();
+    }
+    status::OK
+}
+
+impl Page {
+    fn show(&self) {
+        print(&format!("from {} to {}", self.since, self.until));
+        for section in &self.sections {
+            print(&format!("\n{}", section.title));
+            if section.rows.is_empty() {
+                print(&format!("         {}", section.nothing));
+            }
+            section.rows.iter().for_each(|(count, what)| print(&format!("{count:>7}  {}", visible(what))));
+            if section.more > 0 {
+                print(&format!("         … {} more", section.more));
+            }
+        }
+    }
+
+    fn json(&self) -> Value {
+        let row = |(count, what): &(usize, String)| json!({"count": count, "what": what});
+        let section = |section: &Section| json!({"title": section.title, "rows": section.rows.iter().map(row).collect::<Vec<_>>(), "more": section.more});
+        let sections: Vec<Value> = self.sections.iter().map(section).collect();
+        json!({"schema": "reflex/report-v1", "since": self.since, "until": self.until, "sections": sections})
+    }
+}
+
+fn sections(records: &[Record]) -> Vec<Section> {
+    let calls: Vec<&Record> = of_kind(records, "call").collect();
+    let decided =
+        |decision: &'static str| calls.iter().copied().filter(move |call| field(call, "decision") == decision);
+    vec![
+        ran(records, &calls),
+        Section::of("refused", "nothing", counted(decided("deny").map(about))),
+        Section::of("asked", "nothing", counted(decided("ask").map(about))),
+        Section::of(
+            "loops",
+            "no call went round in circles",
+            counted(found(records, |f| field(f, "detector") == "loopbreaker")),
+        ),
+        Section::of("taint", "no text gave orders", counted(found(records, |f| field(f, "category") == "injection"))),
+        Section::of("failed", "no tool failed", counted(failed(records))),
+        Section::of("changed", "no file", counted(changed(records))),
+        Section::of("duties", "no verification ran and no skill was passed over", counted(duties(records))),
+        Section::of("people", "nobody said anything", counted(people(records))),
+        Section::of("gaps", "every call could be read and judged", counted(gaps(records))),
+    ]
+}
+
+impl Section {
+    fn of(title: &'static str, nothing: &'static str, mut rows: Vec<(usize, String)>) -> Section {
+        let more = rows.len().saturating_sub(MOST_ROWS);
+        rows.truncate(MOST_ROWS);
+        Section { title, rows, nothing, more }
+    }
+}
+
+/// Each with how often it is there, the most frequent first.
+fn counted(all: impl Iterator<Item = String>) -> Vec<(usize, String)> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    all.for_each(|one| *counts.entry(one).or_default() += 1);
+    let mut rows: Vec<(usize, String)> = counts.into_iter().map(|(what, count)| (count, what)).collect();
+    rows.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
+    rows
+}
+
+fn ran(records: &[Record], calls: &[&Record]) -> Section {
+    let with = |key: &str| calls.iter().filter(|call| call.contains_key(key)).count();
+    let passed = calls.iter().filter(|call| field(call, "decision") == "pass").count();
+    let sessions: BTreeSet<(&str, &str)> = records
+        .iter()
+        .map(|record| (field(record, "agent"), field(record, "session")))
+        .filter(|(_, session)| !session.is_empty())
+        .collect();
+    let mut rows = vec![
+        (calls.len(), format!("calls in {} sessions", sessions.len())),
+        (passed, "passed".to_owned()),
+        (with("grant"), "passed by a person's yes".to_owned()),
+        (of_kind(records, "outcome").count(), "ended, as the agents say".to_owned()),
+    ];
+    rows.extend(counted(calls.iter().map(|call| format!("by {}", field(call, "agent")))));
+    Section::of("ran", "no call", rows)
+}
+
+/// The rule and the call, on one line.
+fn about(call: &Record) -> String {
+    let ids: Vec<&str> = findings(call).map(|finding| field(finding, "id")).take(2).collect();
+    if ids.is_empty() {
+        "an event that could not be read".into()
+    } else {
+        format!("{}  {}", ids.join(", "), subject(call))
+    }
+}
+
+fn subject(record: &Record) -> String {
+    let first = record.get("actions").and_then(Value::as_array).and_then(|actions| actions.first()?.as_object());
+    let text = first.and_then(|action| action.iter().find(|(key, value)| *key != "kind" && value.is_string()));
+    let text =
+        text.and_then(|(_, text)| text.as_str()).unwrap_or_else(|| first.map_or("", |action| field(action, "kind")));
+    let line = text.lines().next().unwrap_or("");
+    let end = line.char_indices().nth(MOST_LETTERS).map_or(line.len(), |(at, _)| at);
+    let cut = if end < text.trim_end().len() { "…" } else { "" };
+    format!("{}{cut}", line.get(..end).unwrap_or(""))
+}
+
+fn found(records: &[Record], is_meant: fn(&Record) -> bool) -> impl Iterator<Item = String> {
+    records.iter().flat_map(move |record| {
+        let meant = findings(record).filter(move |finding| is_meant(finding));
+        meant.map(|finding| {
+            format!("{}  {} session {}", field(finding, "id"), field(record, "agent"), short(field(record, "session")))
+        })
+    })
+}
+
+fn failed(records: &[Record]) -> impl Iterator<Item = String> {
+    let outcome =
+        |record: &Record| record.get("outcome").and_then(|outcome| outcome.get("failed")).and_then(Value::as_bool);
+    of_kind(records, "outcome").filter(move |record| outcome(record) == Some(true)).map(subject)
+}
+
+fn changed(records: &[Record]) -> impl Iterator<Item = String> {
+    let lists = of_kind(records, "outcome").filter_map(|record| record.get("changed")?.as_array());
+    lists.flatten().filter_map(Value::as_str).map(str::to_owned)
+}
+
+/// What the end of the work was held against.
+fn duties(records: &[Record]) -> impl Iterator<Item = String> {
+    records.iter().filter_map(|record| match field(record, "kind") {
+        "verification" => Some(format!("verification {}", field(record, "verdict"))),
+        "skills" => Some(format!("skill `{}` was {}", field(record, "skill"), field(record, "verdict"))),
+        _ => None,
+    })
+}
+
+fn people(records: &[Record]) -> impl Iterator<Item = String> {
+    records.iter().filter_map(|record| match field(record, "kind") {
+        "approval" => Some("yes".to_owned()),
+        "denial" => Some("no".to_owned()),
+        "appeal" => Some(format!("appeal by {}", field(record, "by"))),
+        "attempt" => Some(format!("attempt to {} that no person made", field(record, "what"))),
+        "off" => Some(format!("guard switched off: {}", field(record, "reason"))),
+        "trust" | "revocation" | "purge" => Some(field(record, "kind").to_owned()),
+        _ => None,
+    })
+}
+
+/// What was not seen whole.
+fn gaps(records: &[Record]) -> impl Iterator<Item = String> {
+    records.iter().flat_map(|record| {
+        let parts = record.get("analysis").and_then(|analysis| analysis.get("gaps")).and_then(Value::as_u64);
+        let unread = field(record, "kind") == "call"
+            && record.get("actions").and_then(Value::as_array).is_some_and(Vec::is_empty)
+            && field(record, "decision") == "deny";
+        let anyway = field(record, "answered").starts_with("nobody: it was refused");
+        [
+            (parts.unwrap_or(0) > 0).then_some("calls with a part that is known only when it runs"),
+            unread.then_some("events that could not be read"),
+            anyway.then_some("calls that were refused and ran all the same"),
+            record.contains_key("slow").then_some("calls that took long to judge"),
+            (field(record, "kind") == "texts").then_some("changes of whether the log keeps texts"),
+        ]
+        .into_iter()
+        .flatten()
+        .map(str::to_owned)
+    })
+}
+
+fn findings(record: &Record) -> impl Iterator<Item = &Record> {
+    record.get("findings").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object)
+}
+
+fn of_kind<'r>(records: &'r [Record], kind: &'static str) -> impl Iterator<Item = &'r Record> {
+    records.iter().filter(move |record| field(record, "kind") == kind)
+}
+
+fn field<'r>(record: &'r Record, key: &str) -> &'r str {
+    record.get(key).and_then(Value::as_str).unwrap_or("")
+}
+
+fn short(name: &str) -> &str {
+    name.get(..12).unwrap_or(name)
+}

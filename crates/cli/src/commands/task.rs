@@ -1,0 +1,220 @@
+//! `reflex task`: what a person and their agents work on, and what became of it so far.
+
+use super::approve::person;
+use super::{complain, print, text};
+use crate::status;
+use crate::visible::visible;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use reflex_engine::Event;
+use reflex_host::layers::trust::repository;
+use reflex_host::store::tasks::Declared;
+use reflex_host::store::{Search, Store};
+use reflex_host::{Host, Mode, now, timestamp};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// So many records of a task are counted.
+const MOST_RECORDS: usize = 100_000;
+
+/// So many changed files are named.
+const MOST_FILES: usize = 200;
+
+pub(super) fn grammar() -> Command {
+    let several = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).help(help).action(ArgAction::Append)
+    };
+    Command::new("task")
+        .about("What you and your agents work on: its intent and scope are held against what they do")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(
+            Command::new("start")
+                .about("Declare the task of this workspace; only a person at a terminal can")
+                .arg(Arg::new("id").required(true).value_name("ID").help("Such as TASK-123"))
+                .arg(super::option("intent", "TEXT", "What it is for").default_value(""))
+                .arg(several("scope", "PATTERN", "What it changes: src/**; may be given again"))
+                .arg(several("accept", "TEXT", "When it is done; may be given again")),
+        )
+        .subcommand(Command::new("show").about("Print the task and what was done for it").arg(super::json()))
+        .subcommand(Command::new("end").about("End it; only a person at a terminal can"))
+}
+
+pub(super) fn run(matches: &ArgMatches) -> u8 {
+    let host = Host::new(Mode::default());
+    let workspace = host.placed(Event::default()).workspace;
+    match matches.subcommand() {
+        Some(("start", matches)) => start(matches, &host.store(), &workspace),
+        Some(("show", matches)) => show(matches, &host.store(), &workspace),
+        Some(("end", _)) => end(&host.store(), &workspace),
+        _ => status::USAGE,
+    }
+}
+
+fn start(matches: &ArgMatches, store: &Store, workspace: &str) -> u8 {
+    let id = text(matches, "id");
+    let Some(person) = person(store, "task start", id) else { return status::FOUND };
+    let list = |name: &str| -> Vec<String> { matches.get_many(name).into_iter().flatten().cloned().collect() };
+    let task = Declared {
+        id: id.into(),
+        intent: text(matches, "intent").into(),
+        scope: list("scope"),
+        acceptance: list("accept"),
+        workspace: workspace.into(),
+        repository: repository(Path::new(workspace)),
+        by: person.name,
+        time: now(),
+    };
+    if let Err(problem) = sound(&task) {
+        complain(&visible(&problem));
+        return status::USAGE;
+    }
+    if let Some(other) = store.task(workspace) {
+        complain(&format!("the task {} is not ended; `reflex task end` ends it", visible(&other.id)));
+        return status::FOUND;
+    }
+    match store.begin_task(&task) {
+        Ok(()) => {
+            tell(&task);
+            status::OK
+        }
+        Err(error) => {
+            complain(&format!("it cannot be kept, so it has not begun: {error}"));
+            status::INTERNAL
+        }
+    }
+}
+
+/// A scope that can never hold would stop everything, and one that leads out of the workspace nothing.
+fn sound(task: &Declared) -> Result<(), String> {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.#/".contains(letter);
+    if task.id.is_empty() || task.id.len() > 64 || !task.id.chars().all(plain) {
+        return Err("a task's name is at most 64 letters, digits, `-`, `_`, `.`, `#` and `/`".into());
+    }
+    let leads_out = |pattern: &&String| pattern.starts_with(['/', '~']) || pattern.split('/').any(|part| part == "..");
+    match task.scope.iter().find(leads_out) {
+        Some(pattern) => Err(format!("the scope `{pattern}` does not begin at the workspace: write it like src/**")),
+        None => Ok(()),
+    }
+}
+
+fn tell(task: &Declared) {
+    print(&format!("{}  since {}, in {}", visible(&task.id), timestamp(task.time), visible(&task.workspace)));
+    let intent = if task.intent.is_empty() { vec![] } else { vec![task.intent.clone()] };
+    for (title, texts) in [("intent", &intent), ("scope", &task.scope), ("accept", &task.acceptance)] {
+        texts.iter().for_each(|text| print(&format!("  {title:7} {}", visible(text))));
+    }
+}
+
+fn show(matches: &ArgMatches, store: &Store, workspace: &str) -> u8 {
+    let task = store.task(workspace);
+    let done = task.as_ref().map(|task| Done::of(store, task));
+    if matches.get_flag("json") {
+        let task = task.zip(done).map(|(task, done)| {
+            let mut all = task.json();
+            if let (Some(all), Value::Object(done)) = (all.as_object_mut(), done.json()) {
+                all.extend(done);
+            }
+            all
+        });
+        print(&json!({"schema": "reflex/task-v1", "task": task}).to_string());
+        return status::OK;
+    }
+    let Some((task, done)) = task.zip(done) else {
+        print("no task is declared here; `reflex task start ID --intent … --scope …` declares one");
+        return status::OK;
+    };
+    tell(&task);
+    print(&format!(
+        "  {} calls: {} let pass, {} asked about, {} refused; {} failed",
+        done.calls, done.passed, done.asked, done.refused, done.failed
+    ));
+    done.files.iter().take(20).for_each(|file| print(&format!("  changed {}", visible(file))));
+    if done.files.len() > 20 {
+        print(&format!("  and {} more", done.files.len() - 20));
+    }
+    status::OK
+}
+
+fn end(store: &Store, workspace: &str) -> u8 {
+    let Some(task) = store.task(workspace) else {
+        complain("no task is declared here");
+        return status::FOUND;
+    };
+    let Some(person) = person(store, "task end", &task.id) else { return status::FOUND };
+    match store.end_task(&task, &person.name) {
+        Ok(()) => {
+            print(&format!("{} is ended", visible(&task.id)));
+            status::OK
+        }
+        Err(error) => {
+            complain(&error.to_string());
+            status::INTERNAL
+        }
+    }
+}
+
+/// What was done for a task, by the audit log.
+#[derive(Default)]
+struct Done {
+    calls: usize,
+    passed: usize,
+    asked: usize,
+    refused: usize,
+    failed: usize,
+    files: BTreeSet<String>,
+}
+
+impl Done {
+    fn of(store: &Store, task: &Declared) -> Done {
+        let since = Some(timestamp(task.time));
+        let fields = vec![("task".to_owned(), task.id.clone())];
+        let search = Search { fields, since, ..Search::default() };
+        let mut done = Done::default();
+        for record in store.log().search(&search, MOST_RECORDS).unwrap_or_default() {
+            done.count(&record);
+        }
+        done
+    }
+
+    fn count(&mut self, record: &Map<String, Value>) {
+        let text = |key: &str| record.get(key).and_then(Value::as_str).unwrap_or("");
+        match text("kind") {
+            "outcome" => {
+                let failed = record.get("outcome").and_then(|outcome| outcome.get("failed"));
+                self.failed += usize::from(failed == Some(&Value::Bool(true)));
+            }
+            "call" => {
+                self.calls += 1;
+                match text("decision") {
+                    "deny" => self.refused += 1,
+                    "ask" => self.asked += 1,
+                    _ => self.passed += 1,
+                }
+                if text("decision") != "deny" {
+                    self.name_files(record);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn name_files(&mut self, record: &Map<String, Value>) {
+        let effects = record.get("analysis").and_then(|analysis| analysis.get("effects"));
+        let effects = effects.and_then(Value::as_array).into_iter().flatten();
+        for effect in effects.filter_map(Value::as_str) {
+            let Some((kind, targets)) = effect.split_once(' ') else { continue };
+            let changes = ["overwrite", "append", "edit", "delete", "move", "truncate"].contains(&kind);
+            if changes && self.files.len() < MOST_FILES {
+                self.files.insert(targets.to_owned());
+            }
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "calls": self.calls, "passed": self.passed, "asked": self.asked, "refused": self.refused,
+            "failures": self.failed, "changed": self.files,
+        })
+    }
+}

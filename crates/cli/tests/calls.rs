@@ -1,0 +1,153 @@
+//! What becomes of one call of an agent: another in its place, one judgement however many hooks are asked, and what the
+//! truth matrix says afterwards.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on shall stop"
+)]
+
+mod support;
+
+use serde_json::{Value, json};
+use std::fs;
+use support::{Machine, Said};
+
+/// A call of Claude Code with its own name for it.
+fn claude(machine: &Machine, id: &str, command: &str) -> Said {
+    let payload = json!({"session_id": "s", "cwd": machine.project(), "hook_event_name": "PreToolUse",
+        "tool_name": "Bash", "tool_input": {"command": command, "description": "d", "timeout": 5}, "tool_use_id": id});
+    let words = ["hook", "--agent", "claude", "--event", "PreToolUse"];
+    machine.reflex(words).input(payload.to_string()).run()
+}
+
+/// The same call of Copilot CLI as its own hook and the project's `.claude/settings.json` are asked about it.
+fn copilot(machine: &Machine, time: u64, command: &str) -> [Said; 2] {
+    let input = json!({"command": command, "description": "d"});
+    let own =
+        json!({"sessionId": "s", "timestamp": time, "cwd": machine.project(), "toolName": "bash", "toolArgs": input});
+    let date = format!("2026-11-21T15:42:{:02}.{:03}Z", time / 1000 % 60, time % 1000);
+    let borrowed = json!({"hook_event_name": "PreToolUse", "session_id": "s", "timestamp": date, "cwd": machine.project(),
+        "tool_name": "Bash", "tool_input": input});
+    let hook = |agent, event, payload: Value| {
+        machine.reflex(["hook", "--agent", agent, "--event", event]).input(payload.to_string()).run()
+    };
+    [hook("copilot", "preToolUse", own), hook("claude", "PreToolUse", borrowed)]
+}
+
+const MODIFY: &str = "name: npm\nevents: [bash_command]\nconditions: [{matches_command: npm install}]\naction: modify\n\
+    rewrite: {command: npm ci}\nmessage: the lock file holds the versions\n";
+
+fn rule(machine: &Machine, text: &str) {
+    let folder = machine.home().join(".config/reflex/rules");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("a.yaml"), text).unwrap();
+}
+
+fn records(machine: &Machine) -> Vec<Value> {
+    let text = fs::read_to_string(machine.home().join(".local/state/reflex/audit/current.jsonl")).unwrap_or_default();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn another_call_runs_in_place_of_one_and_the_record_says_so() {
+    let machine = Machine::new();
+    rule(&machine, MODIFY);
+    let said = claude(&machine, "t1", "npm install");
+    let answer = said.json();
+    let hook = &answer["hookSpecificOutput"];
+    assert_eq!(hook["updatedInput"], json!({"command": "npm ci", "description": "d", "timeout": 5}));
+    assert_eq!((said.code, &hook["permissionDecision"]), (0, &Value::Null), "it is no approval");
+    assert!(hook["additionalContext"].as_str().unwrap().contains("changed before it ran"));
+    let record = records(&machine).pop().unwrap();
+    assert_eq!(record["said"]["decision"], "replace");
+    assert_eq!(record["said"]["instead"]["command"], "npm ci");
+}
+
+#[test]
+fn two_hooks_that_are_asked_about_one_call_count_it_once() {
+    let circles = |said: &Said| said.stdout.contains("loop/");
+    let machine = Machine::new();
+    let calls: Vec<Said> = (0..8).map(|call| claude(&machine, &format!("t{call}"), "make check")).collect();
+    let first = calls.iter().position(circles).expect("the same call again and again is a loop");
+    let machine = Machine::new();
+    let doubled: Vec<Said> =
+        (0..8).flat_map(|call| [0, 1].map(|_| claude(&machine, &format!("t{call}"), "make check"))).collect();
+    let again = doubled.iter().position(circles).expect("and it is one with two hooks, too");
+    assert_eq!(again / 2, first, "{doubled:#?}");
+    let machine = Machine::new();
+    let twice: Vec<Said> = (0..8).flat_map(|call| copilot(&machine, 735_877 + call * 1500, "make check")).collect();
+    assert_eq!(twice.iter().position(circles).map(|at| at / 2), Some(first), "{twice:#?}");
+}
+
+#[test]
+fn a_yes_for_one_call_is_heard_by_every_hook_that_is_asked_about_it() {
+    const PUSH: &str = "git push --force origin main";
+    let machine = Machine::new();
+    assert_ne!(claude(&machine, "t1", PUSH), Said::silence());
+    let pending = machine.reflex(["pending", "--json"]).run().json()["pending"][0].clone();
+    let (id, now) = (pending["id"].as_str().unwrap(), pending["time"].as_u64().unwrap());
+    let grant = json!({"schema": "reflex/grant-v1", "id": id, "allow": true, "exact": pending["exact"], "scope": "once",
+        "within": "", "time": now - 1, "expires": now + 600_000, "uses": 0, "by": "x", "reason": "", "text": PUSH});
+    let folder = machine.home().join(".local/state/reflex/grants");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join(format!("{id}.json")), grant.to_string()).unwrap();
+    assert_eq!([0, 1].map(|_| claude(&machine, "t2", PUSH)), [Said::silence(), Said::silence()]);
+    assert_ne!(claude(&machine, "t3", PUSH), Said::silence(), "another call is not covered");
+    assert_ne!(claude(&machine, "", PUSH), Said::silence(), "nor is one without a name");
+}
+
+/// The word of each surface of an agent.
+fn surfaces(machine: &Machine, agent: &str) -> Vec<(String, String)> {
+    let status = machine.reflex(["status", "--json"]).run().json();
+    let agents = status["agents"].as_array().unwrap().clone();
+    let row = agents.into_iter().find(|row| row["agent"] == agent).unwrap();
+    let cells = row["surfaces"].as_object().unwrap().clone();
+    cells.into_iter().map(|(name, cell)| (name, cell["state"].as_str().unwrap().to_owned())).collect()
+}
+
+#[test]
+fn the_matrix_says_what_was_seen_and_what_never_is() {
+    let machine = Machine::new();
+    for agent in ["claude", "windsurf"] {
+        assert_eq!(machine.reflex(["init", "--yes", "--agent", agent]).run().code, 0);
+    }
+    let of =
+        |agent: &str, surface: &str| surfaces(&machine, agent).into_iter().find(|(name, _)| name == surface).unwrap().1;
+    assert_eq!(of("claude", "shell"), "CONFIGURED");
+    // A proof is no call.
+    machine.reflex(["verify"]).run();
+    assert_eq!(of("claude", "shell"), "CONFIGURED");
+    claude(&machine, "t1", "ls");
+    assert_eq!((of("claude", "shell"), of("claude", "edit")), ("PROVEN".into(), "CONFIGURED".into()));
+    assert_eq!((of("windsurf", "shell"), of("windsurf", "web")), ("CONFIGURED".into(), "BLIND".into()));
+    let settings = machine.home().join(".claude/settings.json");
+    let text = fs::read_to_string(&settings).unwrap();
+    for broken in [text.replacen('{', "{\"disableAllHooks\": true,", 1), "{}".into(), "{".into()] {
+        fs::write(&settings, broken).unwrap();
+        assert!(surfaces(&machine, "claude").iter().all(|(_, state)| state == "BLIND"));
+    }
+    let shown = machine.reflex(["status"]).run().stdout;
+    assert!(shown.contains("no client was driven") && shown.contains("reflex doctor --agent claude"), "{shown}");
+}
+
+#[test]
+fn off_for_one_project_is_off_nowhere_else() {
+    const PUSH: &str = "git push --force origin main";
+    let machine = Machine::new();
+    assert_ne!(claude(&machine, "t1", PUSH), Said::silence());
+    let now = machine.reflex(["pending", "--json"]).run().json()["pending"][0]["time"].as_u64().unwrap();
+    let off = |within: &str| {
+        let text = json!({"schema": "reflex/off-v1", "from": now - 1, "until": now + 60_000, "reason": "x", "by": "x",
+            "within": within});
+        fs::write(machine.home().join(".local/state/reflex/off.json"), text.to_string()).unwrap();
+    };
+    let here = machine.project().canonicalize().unwrap();
+    off("/somewhere/else");
+    assert_ne!(claude(&machine, "t2", PUSH), Said::silence());
+    off(&here.to_string_lossy());
+    assert_eq!(claude(&machine, "t3", PUSH), Said::silence());
+    let said = machine.reflex(["status"]).run().stdout;
+    assert!(said.contains(&format!("the guard is OFF in {} until", here.display())), "{said}");
+}

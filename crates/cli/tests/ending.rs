@@ -1,0 +1,195 @@
+//! After a tool and at the end of the work: failures, what changed, checks, criteria, skills.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test that cannot go on shall stop"
+)]
+
+mod support;
+
+use serde_json::{Value, json};
+use std::fs;
+use std::time::{Duration, Instant};
+use support::{Machine, Said, bash};
+
+fn put(machine: &Machine, file: &str, text: &str) {
+    let path = if file.starts_with(".config") { machine.home().join(file) } else { machine.project().join(file) };
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// A machine whose user has this policy.
+fn with_policy(policy: &str) -> Machine {
+    let machine = Machine::new();
+    put(&machine, ".config/reflex/policy.yaml", policy);
+    machine
+}
+
+fn hook(machine: &Machine, event: &str, payload: &Value) -> Said {
+    let call = machine.reflex(["hook", "--agent", "claude", "--event", event]).env("REFLEX_TEST_OWN_HOME", "1");
+    call.input(payload.to_string()).run()
+}
+
+/// The client says that its agent stops.
+fn stops(machine: &Machine, active: bool) -> Said {
+    let payload =
+        json!({"session_id": "s1", "cwd": machine.project(), "hook_event_name": "Stop", "stop_hook_active": active});
+    hook(machine, "Stop", &payload)
+}
+
+/// A universal event of this machine's project, and its verdict.
+fn universal(machine: &Machine, event: &Value) -> Value {
+    let mut event = event.clone();
+    event["cwd"] = machine.project().to_string_lossy().into();
+    event["session"] = "s1".into();
+    let call = machine.reflex(["hook"]).env("REFLEX_TEST_OWN_HOME", "1");
+    call.input(event.to_string()).run().json()
+}
+
+fn ids(verdict: &Value) -> Vec<&str> {
+    verdict["findings"].as_array().unwrap().iter().map(|finding| finding["id"].as_str().unwrap()).collect()
+}
+
+fn ran(machine: &Machine, command: &str, after: &Value) -> Said {
+    let mut payload: Value = serde_json::from_slice(&bash(&machine.project(), command)).unwrap();
+    hook(machine, "PreToolUse", &payload);
+    let (event, key) =
+        if after.is_string() { ("PostToolUseFailure", "error") } else { ("PostToolUse", "tool_response") };
+    payload["hook_event_name"] = event.into();
+    payload[key] = after.clone();
+    hook(machine, event, &payload)
+}
+
+fn records(machine: &Machine, kind: &str) -> Vec<Value> {
+    let said = machine.reflex(["audit", "search", &format!("kind={kind}"), "-n", "1000", "--json"]).run();
+    said.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn a_failed_check_keeps_the_agent_at_work_once() {
+    let machine = with_policy("verify: {run: [{name: tests, command: 'echo three tests fail; exit 1'}]}");
+    let answer = stops(&machine, false).json();
+    assert_eq!(answer["decision"], "block");
+    let reason = answer["reason"].as_str().unwrap();
+    assert!(reason.contains("`tests` does not pass (exit 1)") && reason.contains("three tests fail"), "{reason}");
+    assert!(!reason.contains("reflex approve"), "{reason}");
+    assert_eq!(stops(&machine, true), Said::silence(), "it goes on for ever");
+    let report = records(&machine, "verification");
+    assert_eq!(
+        (report.len(), &report[0]["verdict"], &report[0]["checks"][0]["how"]),
+        (2, &json!("failed"), &json!("exit 1"))
+    );
+}
+
+#[test]
+fn an_agent_that_does_not_say_that_it_goes_on_is_let_go_all_the_same() {
+    let machine = with_policy("verify: {run: ['false']}");
+    let blocked = (0..4).map(|_| stops(&machine, false) != Said::silence()).collect::<Vec<_>>();
+    assert_eq!(blocked, [true, true, false, true]);
+}
+
+#[test]
+fn what_passes_is_silent_and_nothing_runs_that_nobody_configured() {
+    let machine = with_policy("verify: {run: [{name: tests, command: 'touch ran'}]}");
+    assert_eq!(stops(&machine, false), Said::silence());
+    assert!(machine.project().join("ran").exists());
+    let machine = Machine::new();
+    put(&machine, ".reflex/policy.yaml", "verify: {run: [{name: tests, command: 'touch ran'}]}");
+    assert_eq!(stops(&machine, false), Said::silence());
+    assert!(!machine.project().join("ran").exists(), "a project that nobody trusts ran a command");
+}
+
+#[test]
+fn a_check_is_judged_ends_in_time_and_takes_its_children_with_it() {
+    let machine = with_policy("verify: {run: [{name: clean, command: 'rm -rf ~'}]}");
+    assert!(stops(&machine, false).json()["reason"].as_str().unwrap().contains("was not run"));
+    let machine = with_policy("verify: {run: [{name: slow, command: 'sleep 60 & sleep 60', timeout: 3}]}");
+    let begun = Instant::now();
+    assert!(stops(&machine, false).json()["reason"].as_str().unwrap().contains("not done in 3 s"));
+    assert!(begun.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn open_criteria_are_named_and_a_missing_file_is_one() {
+    let machine = with_policy("verify: {acceptance: DONE.md}");
+    assert_eq!(stops(&machine, false).json()["decision"], "block");
+    put(&machine, "DONE.md", "# Done when\n- [x] a\n- [ ] b\n");
+    let told = universal(&machine, &json!({"event": "final-verify"}));
+    assert_eq!(ids(&told), ["verify/criteria-open"]);
+    put(&machine, "DONE.md", "- [x] a\n");
+    assert_eq!(universal(&machine, &json!({"event": "verify-result"}))["decision"], "allow");
+}
+
+#[test]
+fn what_changed_is_looked_at_as_if_it_were_written_now() {
+    let machine = with_policy("verify: {}\nprotectedPaths: [prod.yaml]");
+    let git = |words: &[&str]| drop(machine.program("git", words).folder(&machine.project()).run());
+    fs::remove_dir_all(machine.project().join(".git")).unwrap();
+    git(&["init", "-q"]);
+    put(&machine, "deploy.sh", "TOKEN=ghp_8fK2pQ9xWv3LmZr7Tn5Yc1Hd6Jb4Sg0aUeXq\n");
+    put(&machine, "prod.yaml", "a: 1\n");
+    let told = universal(&machine, &json!({"event": "final-verify"}));
+    let ids = ids(&told);
+    assert!(told["decision"] == "warn" && ids.iter().any(|id| id.starts_with("secret/")), "{told}");
+    assert!(ids.iter().any(|id| id.contains("protected-path")), "{told}");
+    let report = records(&machine, "verification").pop().unwrap();
+    assert_eq!(report["changed"]["count"], 2);
+    assert!(!report.to_string().contains("ghp_8fK"));
+}
+
+const SKILLS: &str = "skills:
+  - {name: release, version: 1.2.0, status: verified, triggers: ['git tag *'], path: skills/release}
+  - {name: old-way, status: deprecated, path: skills/old}
+";
+
+#[test]
+fn a_skill_that_is_passed_over_is_named_and_after_the_third_time_its_writers_are_asked() {
+    let machine = Machine::new();
+    put(&machine, ".reflex/skills.yaml", SKILLS);
+    let told = |session: &str| {
+        universal(&machine, &json!({"event": "pre-command", "command": format!("git tag v{session}")}));
+        universal(&machine, &json!({"event": "skill-compliance"}))
+    };
+    assert_eq!(ids(&told("1")), ["skill/passed-over"]);
+    told("2");
+    let third = told("3");
+    assert_eq!(ids(&third), ["skill/passed-over", "skill/update-wanted"], "{third}");
+    assert_eq!(third["decision"], "warn");
+}
+
+#[test]
+fn who_uses_the_skill_is_told_nothing_unless_it_is_old() {
+    let machine = Machine::new();
+    put(&machine, ".reflex/skills.yaml", SKILLS);
+    put(&machine, "skills/release/SKILL.md", "---\nname: release\nversion: 1.2.0\n---\n");
+    universal(&machine, &json!({"event": "pre-read", "files": ["skills/release/SKILL.md"]}));
+    universal(&machine, &json!({"event": "pre-command", "command": "git tag v1"}));
+    assert_eq!(universal(&machine, &json!({"event": "skill-compliance"}))["findings"], json!([]));
+    put(&machine, "skills/release/SKILL.md", "---\nname: release\nversion: 1.1.0\n---\n");
+    assert_eq!(ids(&universal(&machine, &json!({"event": "skill-compliance"}))), ["skill/status"]);
+    universal(&machine, &json!({"event": "pre-read", "files": ["skills/old"]}));
+    let told = universal(&machine, &json!({"event": "skill-compliance"}));
+    assert!(told["advice"].to_string().contains("deprecated"), "{told}");
+}
+
+#[test]
+fn tries_are_counted_and_the_error_and_the_changed_files_are_recorded() {
+    let machine = Machine::new();
+    let said = ran(&machine, "curl https://x.example/a", &json!("curl: (6) Could not resolve host: x.example"));
+    assert!(said.stdout.contains("at most 2 tries more"), "{said:?}");
+    ran(&machine, "echo hi > notes.txt", &json!({"stdout": "", "stderr": ""}));
+    let outcomes = records(&machine, "outcome");
+    assert!(outcomes[0]["error"].as_str().unwrap().contains("Could not resolve host"));
+    assert!(outcomes[1]["changed"][0].as_str().unwrap().ends_with("my shop/notes.txt"));
+}
+
+#[test]
+fn what_ran_without_being_asked_about_is_told_afterwards() {
+    let machine = Machine::new();
+    let after =
+        json!({"event": "post-command", "command": "git push --force origin main", "output": "done", "exit_code": 0});
+    let told = universal(&machine, &after);
+    assert!(told["decision"] == "warn" && told["advice"].to_string().contains("nobody was asked before"), "{told}");
+}

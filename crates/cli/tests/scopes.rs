@@ -1,0 +1,145 @@
+//! One project alone, and everybody on a machine: `init --scope project` and `emit`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on shall stop"
+)]
+
+mod support;
+
+use serde_json::Value;
+use std::fs;
+use support::{Machine, Said, files};
+
+/// Each agent's file in a project, and something of somebody else that may stand there before.
+const FILES: [(&str, &str, &str); 8] = [
+    ("claude", ".claude/settings.json", "// ours\n{ \"env\":{},\n\t\"hooks\":{\"Stop\":[]}}\n"),
+    ("codex", ".codex/hooks.json", "{\"description\" : \"x\"}"),
+    ("copilot", ".github/hooks/reflex.json", "{\"version\": 1, \"hooks\": {\"sessionEnd\": []}}"),
+    ("gemini", ".gemini/settings.json", "{\r\n  \"ui\": {} // x\r\n}"),
+    ("qwen", ".qwen/settings.json", "{\"$version\": 4}"),
+    ("opencode", ".opencode/plugins/reflex.js", ""),
+    ("cursor", ".cursor/hooks.json", "{ \"version\":1,\"hooks\":{\"stop\":[{\"command\":\"a\"}]}}"),
+    ("windsurf", ".devin/hooks.json", "{\"hooks\":{\"post_write_code\":[{\"command\":\"fmt\"}]}}"),
+];
+
+fn run(machine: &Machine, words: &[&str]) -> Said {
+    // From a folder of the project, as in a monorepo.
+    let below = machine.project().join("packages/one");
+    fs::create_dir_all(&below).unwrap();
+    machine.reflex(words).folder(&below).run()
+}
+
+#[track_caller]
+fn done(machine: &Machine, words: &[&str]) -> String {
+    let said = run(machine, words);
+    assert_eq!((said.code, said.stderr.as_str()), (0, ""), "{words:?}: {said:?}");
+    said.stdout
+}
+
+#[test]
+fn a_project_is_wired_alone_and_comes_back_to_the_byte() {
+    for (agent, name, before) in FILES {
+        for before in [None, Some(before)].into_iter().filter(|before| *before != Some("")) {
+            let machine = Machine::new();
+            let file = machine.project().join(name);
+            if let Some(text) = before {
+                fs::create_dir_all(file.parent().unwrap()).unwrap();
+                fs::write(&file, text).unwrap();
+            }
+            let scope = ["--yes", "--scope", "project", "--agent", agent];
+            let said = done(&machine, &[&["init"][..], &scope].concat());
+            assert!(said.contains("the path of reflex on this machine"), "{said}");
+            assert!(fs::read_to_string(&file).unwrap().contains(env!("CARGO_BIN_EXE_reflex")), "{agent}");
+            let of_user = files(&machine.home()).into_iter().filter(|(file, _)| file.is_file());
+            assert!(
+                of_user.map(|(file, _)| file).all(|file| file.starts_with(machine.home().join(".local"))),
+                "{agent}"
+            );
+            assert!(done(&machine, &[&["init"][..], &scope].concat()).contains("is as it should be"), "{agent}");
+            let status = done(&machine, &["status", "--json"]);
+            let status: Value = serde_json::from_str(&status).unwrap();
+            let row = status["agents"].as_array().unwrap().iter().find(|row| row["agent"] == agent).cloned().unwrap();
+            assert_eq!(row["surfaces"]["shell"]["state"], "CONFIGURED", "{row}");
+            done(&machine, &[&["uninstall"][..], &scope].concat());
+            assert_eq!(fs::read_to_string(&file).ok().as_deref(), before, "{agent}");
+            let left = files(&machine.project()).into_iter().map(|(file, _)| file);
+            let left: Vec<_> = left.filter(|file| file.ends_with(name.split('/').next().unwrap())).collect();
+            assert_eq!(left.len(), usize::from(before.is_some()), "{agent}: {left:?}");
+        }
+    }
+}
+
+#[test]
+fn windsurf_keeps_the_file_that_it_reads() {
+    let machine = Machine::new();
+    let old = machine.project().join(".windsurf/hooks.json");
+    fs::create_dir_all(old.parent().unwrap()).unwrap();
+    fs::write(&old, "{}\n").unwrap();
+    done(&machine, &["init", "--yes", "--scope", "project", "--agent", "windsurf"]);
+    assert!(fs::read_to_string(&old).unwrap().contains("pre_run_command"));
+    assert!(!machine.project().join(".devin").exists(), "a file there would hide the other");
+}
+
+#[test]
+fn the_projects_hook_and_the_users_are_both_examined() {
+    let machine = Machine::new();
+    done(&machine, &["init", "--yes", "--agent", "claude"]);
+    done(&machine, &["init", "--yes", "--scope", "project", "--agent", "claude"]);
+    let said = done(&machine, &["doctor", "--agent", "claude"]);
+    assert_eq!(said.lines().filter(|line| line.contains("the hook stands and answers")).count(), 2, "{said}");
+    let file = machine.project().join(".claude/settings.json");
+    fs::write(&file, fs::read_to_string(&file).unwrap().replace("\"*\"", "\"Read\"")).unwrap();
+    let said = run(&machine, &["doctor", "--agent", "claude"]);
+    assert!(said.stdout.contains("fix: reflex init --agent claude --scope project"), "{said:?}");
+}
+
+#[test]
+fn every_file_of_every_agent_can_be_printed_and_written() {
+    let machine = Machine::new();
+    let said = done(&machine, &["emit", "--json", "--binary", "/opt/my tools/reflex"]);
+    let emitted: Value = serde_json::from_str(&said).unwrap();
+    let of = |scope: &str| -> Vec<Value> {
+        emitted["files"].as_array().unwrap().iter().filter(|file| file["scope"] == scope).cloned().collect()
+    };
+    assert_eq!((of("user").len(), of("project").len(), of("managed").len()), (8, 8, 7));
+    for file in emitted["files"].as_array().unwrap() {
+        assert!(file["text"].as_str().unwrap().contains("/opt/my tools/reflex"), "{file}");
+        let path = file["path"].as_str().unwrap();
+        if path.ends_with(".json") {
+            serde_json::from_str::<Value>(file["text"].as_str().unwrap()).unwrap();
+        }
+        assert_eq!(path.starts_with('/'), file["scope"] == "managed", "{path}");
+    }
+    let banner = |name: &str| {
+        let agents = emitted["agents"].as_array().unwrap();
+        agents.iter().find(|agent| agent["agent"] == name).unwrap()["banner"].as_str().unwrap().to_owned()
+    };
+    assert_eq!((banner("claude"), banner("windsurf").starts_with("DOWNGRADED")), (String::new(), true));
+    let out = machine.root().join("fleet");
+    let words = ["hooks", "emit", "--agent", "claude", "--out", out.to_str().unwrap()];
+    if run(&machine, &words).stderr.contains("an agent started this") {
+        println!("skipped: an agent is among the processes above");
+        return;
+    }
+    let written: Vec<_> = files(&out).into_iter().filter(|(file, _)| file.is_file()).collect();
+    assert_eq!(written.len(), 3, "{written:?}");
+    let said = run(&machine, &words);
+    assert_eq!(said.code, 1);
+    assert_eq!(said.stderr.matches("it is there already and stays").count(), 3, "{said:?}");
+    assert_eq!(files(&out).into_iter().filter(|(file, _)| file.is_file()).collect::<Vec<_>>(), written);
+}
+
+#[test]
+fn an_agent_may_look_at_the_files_and_write_none() {
+    let machine = Machine::new();
+    let out = machine.root().join("fleet");
+    let call = machine.reflex(["emit", "--out", out.to_str().unwrap()]).env("CLAUDECODE", "1").run();
+    assert_eq!((call.code, out.exists()), (1, false), "{call:?}");
+    assert_eq!(machine.reflex(["emit"]).env("CLAUDECODE", "1").run().code, 0);
+    for (words, code) in [(["emit", "--binary", "reflex"], 64), (["emit", "--agent", "nobody"], 64)] {
+        assert_eq!(machine.reflex(words).run().code, code, "{words:?}");
+    }
+}

@@ -1,0 +1,123 @@
+//! A person accepts a project's files: exactly these, in this repository, until one of them changes.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on shall stop")]
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use support::Machine;
+
+const PUSH: &str = "git push --force origin topic";
+
+/// What `reflex trust` says to a person who answers so; `None` where there is no program that makes a terminal.
+fn trust(machine: &Machine, project: &Path, answer: &str) -> Option<(i32, String)> {
+    if machine.program("sh", ["-c", "command -v script"]).run().stdout.is_empty() {
+        println!("skipped: there is no program `script`");
+        return None;
+    }
+    let line = format!("'{}' trust --reason tested", env!("CARGO_BIN_EXE_reflex"));
+    let said = machine.program("script", ["-qec", &line, "/dev/null"]).folder(project).input(answer).run();
+    Some((said.code, said.stdout))
+}
+
+fn decision(machine: &Machine, project: &Path) -> String {
+    let said = machine.reflex(["check", "--json", PUSH]).folder(project).run();
+    said.json()["decision"].as_str().unwrap().to_owned()
+}
+
+/// A repository with one commit of this policy.
+fn repository(machine: &Machine, policy: &str) -> PathBuf {
+    let project = machine.root().join("shop");
+    fs::create_dir_all(project.join(".reflex")).unwrap();
+    fs::write(project.join(".reflex/policy.yaml"), policy).unwrap();
+    git(machine, &project, &["init", "-q", "-b", "main"]);
+    commit(machine, &project);
+    project
+}
+
+fn commit(machine: &Machine, project: &Path) {
+    git(machine, project, &["add", "-A"]);
+    git(machine, project, &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]);
+}
+
+#[track_caller]
+fn git(machine: &Machine, folder: &Path, words: &[&str]) {
+    let said = machine.program("git", words).folder(folder).run();
+    assert_eq!(said.code, 0, "{words:?}: {said:?}");
+}
+
+const LOOSE: &str = "rules: {git/push-force: off}\n";
+
+#[test]
+fn a_yes_holds_for_what_was_shown_and_ends_with_any_change() {
+    let machine = Machine::new();
+    let project = repository(&machine, LOOSE);
+    assert_eq!(decision(&machine, &project), "require_approval");
+    let Some((code, said)) = trust(&machine, &project, "n\n") else { return };
+    assert!(code == 1 && said.contains("+ rules: {git/push-force: off}"), "{said}");
+    assert_eq!(decision(&machine, &project), "require_approval");
+    let (code, said) = trust(&machine, &project, "y\n").unwrap();
+    assert!(code == 0 && said.contains("accepted"), "{said}");
+    assert_eq!(decision(&machine, &project), "allow");
+    // One more file, one byte more, a file less: each ends it. What was accepted before holds when it comes back.
+    let policy = project.join(".reflex/policy.yaml");
+    fs::write(&policy, format!("{LOOSE}# more\n")).unwrap();
+    assert_eq!(decision(&machine, &project), "require_approval");
+    let shown = machine.reflex(["trust", "--show"]).folder(&project).run().stdout;
+    assert!(shown.contains("  + # more") && !shown.contains("+ rules"), "{shown}");
+    fs::write(&policy, LOOSE).unwrap();
+    assert_eq!(decision(&machine, &project), "allow");
+    fs::create_dir(project.join(".reflex/rules")).unwrap();
+    fs::write(project.join(".reflex/rules/a.yaml"), "name: a\nevents: [any]\nconditions: []\n").unwrap();
+    assert_eq!(decision(&machine, &project), "require_approval");
+    fs::remove_file(project.join(".reflex/rules/a.yaml")).unwrap();
+    assert_eq!(machine.reflex(["trust", "--revoke"]).folder(&project).run().code, 0);
+    assert_eq!(decision(&machine, &project), "require_approval");
+}
+
+#[test]
+fn another_branch_has_other_files_and_a_work_tree_shares_the_yes() {
+    let machine = Machine::new();
+    let project = repository(&machine, LOOSE);
+    let Some((0, _)) = trust(&machine, &project, "y\n") else { return };
+    git(&machine, &project, &["checkout", "-q", "-b", "other"]);
+    assert_eq!(decision(&machine, &project), "allow");
+    fs::write(project.join(".reflex/policy.yaml"), "rules: {git/push-force: log}\n").unwrap();
+    commit(&machine, &project);
+    assert_eq!(decision(&machine, &project), "require_approval");
+    git(&machine, &project, &["checkout", "-q", "main"]);
+    assert_eq!(decision(&machine, &project), "allow");
+    let tree = machine.root().join("tree");
+    git(&machine, &project, &["worktree", "add", "-q", "--detach", &tree.to_string_lossy(), "main"]);
+    assert_eq!(decision(&machine, &tree), "allow");
+    git(&machine, &tree, &["checkout", "-q", "--detach", "other"]);
+    assert_eq!(decision(&machine, &tree), "require_approval");
+    // A clone is another repository.
+    let clone = machine.root().join("clone");
+    git(&machine, &machine.root(), &["clone", "-q", &project.to_string_lossy(), &clone.to_string_lossy()]);
+    assert_eq!(decision(&machine, &clone), "require_approval");
+}
+
+#[test]
+fn a_repository_that_names_another_as_its_own_is_not_believed() {
+    let machine = Machine::new();
+    let project = repository(&machine, LOOSE);
+    let Some((0, _)) = trust(&machine, &project, "y\n") else { return };
+    // A folder that came with a web page points its `.git` at the trusted repository.
+    let thief = machine.root().join("thief");
+    fs::create_dir_all(thief.join(".reflex")).unwrap();
+    fs::write(thief.join(".git"), format!("gitdir: {}\n", project.join(".git").display())).unwrap();
+    fs::write(thief.join(".reflex/policy.yaml"), "preset: observe\n").unwrap();
+    assert_eq!(decision(&machine, &thief), "require_approval");
+}
+
+#[test]
+fn a_yes_to_a_damaged_file_is_none_to_what_holds_in_its_stead() {
+    let machine = Machine::new();
+    let project = repository(&machine, LOOSE);
+    // It was read once, and is kept as the last good form of the file.
+    assert_eq!(decision(&machine, &project), "require_approval");
+    fs::write(project.join(".reflex/policy.yaml"), "harmless: [\n").unwrap();
+    let Some((0, _)) = trust(&machine, &project, "y\n") else { return };
+    assert_eq!(decision(&machine, &project), "require_approval");
+}

@@ -1,0 +1,144 @@
+//! Appeals: a refused call is judged again as things stand now, and the request stands beside it for a person.
+//!
+//! An agent that appeals only asks: what it says is shown to the person and moves no weight.
+
+use crate::answer::{Host, whose};
+use crate::clock;
+use crate::record::{self, Scribe};
+use crate::store::Store;
+use crate::store::approvals::Pending;
+use crate::world::LocalWorld;
+use reflex_agents::universal;
+use reflex_engine::shell::Language;
+use reflex_engine::{Action, Event, Judgement};
+use serde_json::{Map, Value, json};
+use std::io;
+
+/// Of a reason so many bytes are kept.
+const MOST_REASON: usize = 400;
+
+/// One call can be appealed against so often.
+pub const MOST_APPEALS: usize = 3;
+
+/// A request that a refused call may run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Appeal {
+    /// Milliseconds since 1970.
+    pub time: u64,
+    /// Who asks: a person's name and terminal, or `agent`.
+    pub by: String,
+    /// Why, without secrets.
+    pub because: String,
+    /// What the call would come to now: `pass`, `ask`, `deny`; empty if it could not be judged again.
+    pub now: String,
+}
+
+impl Appeal {
+    /// Its form for machines.
+    pub fn json(&self) -> Value {
+        json!({"time": self.time, "by": self.by, "because": self.because, "now": self.now})
+    }
+
+    pub(crate) fn of(value: &Value) -> Option<Appeal> {
+        let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+        Some(Appeal {
+            time: value.get("time")?.as_u64()?,
+            by: text("by")?,
+            because: text("because")?,
+            now: text("now")?,
+        })
+    }
+}
+
+/// The call as a universal event, if that is all of it and holds no secret: what is judged again must be what was
+/// judged.
+pub(crate) fn call(event: &Event, scribe: &Scribe<'_>) -> Option<Map<String, Value>> {
+    let [action] = event.actions.as_slice() else { return None };
+    let (kind, mut call) = match action {
+        Action::Shell { command, language } if *language == Language::Shell => {
+            ("pre-command", json!({"command": command}))
+        }
+        Action::Read { path } => ("pre-read", json!({"files": [path.text]})),
+        Action::Write { path, content } => ("pre-write", json!({"files": [path.text], "content": content})),
+        Action::Edit { path, content, gone } => {
+            ("pre-edit", json!({"files": [path.text], "content": content, "old_string": gone}))
+        }
+        Action::Delete { path } => ("pre-delete", json!({"files": [path.text]})),
+        Action::Fetch { url } => ("pre-fetch", json!({"url": url})),
+        Action::Shell { .. }
+        | Action::Search { .. }
+        | Action::McpCall { .. }
+        | Action::Prompt { .. }
+        | Action::SpawnAgent { .. }
+        | Action::Skill { .. }
+        | Action::Input { .. }
+        | Action::Other { .. } => return None,
+    };
+    let whole = call.to_string();
+    if scribe.cleaned(&whole, whole.len()) != whole {
+        return None;
+    }
+    let call = call.as_object_mut()?;
+    let texts = [
+        ("event", kind),
+        ("engine", &event.client),
+        ("session", &event.session),
+        ("tool", &event.tool),
+        ("cwd", &event.cwd),
+        ("workspace", &event.workspace),
+        ("home", &event.home),
+    ];
+    texts.iter().for_each(|(key, text)| drop(call.insert((*key).into(), (*text).into())));
+    let further =
+        [("agent", &event.role), ("agentId", &event.subagent), ("taskId", &event.task), ("mode", &event.mode)];
+    for (key, text) in further {
+        text.as_ref().map(|text| call.insert(key.into(), text.as_str().into()));
+    }
+    Some(std::mem::take(call))
+}
+
+impl Host {
+    /// What a refused call would come to now, by the facts, rules and session of now; none if not all of it is kept.
+    pub fn judge_again(&self, pending: &Pending) -> Option<Judgement> {
+        let event = self.placed(universal::read(pending.again.as_ref()?).ok()?);
+        let loaded = self.layers(&event.workspace);
+        let store = self.store();
+        let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded)).in_session(&store, whose(&event));
+        Some(self.judge_with(&event, &world, &loaded))
+    }
+}
+
+impl Store {
+    /// Keeps an appeal with the call, and in the log with the id of the call's record. `None` if there were too many.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn appeal(
+        &self,
+        mut pending: Pending,
+        by: &str,
+        because: &str,
+        now: Option<&Judgement>,
+    ) -> io::Result<Option<Appeal>> {
+        if pending.appeals.len() >= MOST_APPEALS {
+            return Ok(None);
+        }
+        let scribe = Scribe::new(self);
+        let chain = now.map(|now| now.verdict.chain.iter().map(|step| scribe.clean(step)).collect::<Vec<_>>());
+        let appeal = Appeal {
+            time: clock::now(),
+            by: by.into(),
+            because: scribe.cleaned(because.trim(), MOST_REASON),
+            now: now.map(|now| record::decision(now.verdict.decision)).unwrap_or_default().into(),
+        };
+        let fields = json!({
+            "pending": pending.id, "of": pending.record, "by": appeal.by, "reason": appeal.because,
+            "was": pending.decision, "decision": appeal.now,
+            "chain": chain.unwrap_or_default(),
+        });
+        self.note("appeal", fields)?;
+        pending.appeals.push(appeal.clone());
+        self.keep_pending(&pending)?;
+        Ok(Some(appeal))
+    }
+}

@@ -1,0 +1,272 @@
+//! The end of the work: configured checks run, what changed is looked at, open criteria and skills that were passed over
+//! are named. A failed check keeps the agent at work, once.
+
+use crate::answer::{Host, judged, told_if_lost, whose};
+use crate::checks::{self, Check, Ran};
+use crate::layers::Loaded;
+use crate::memory::{self, Heard};
+use crate::record::{self, Scribe, Spent, Told};
+use crate::store::session::History;
+use crate::world::LocalWorld;
+use crate::{clock, skills};
+use reflex_agents::{Agent, Reply, deliver};
+use reflex_engine::{Action, AgentPath, Decision, Event, Finding, Moment, Severity, Untracked, World, Worth, conclude};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+/// Of what changed, so many files are looked into.
+const MOST_FILES: usize = 40;
+
+/// A larger file is not looked into.
+const MOST_BYTES: u64 = 128 * 1024;
+
+/// An agent that does not say that it goes on already is kept at work so often in a row.
+const MOST_IN_A_ROW: usize = 2;
+
+/// What is held at an end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Duty {
+    /// Checks, changes, criteria and skills.
+    All,
+    /// Skills only.
+    Skills,
+}
+
+impl Duty {
+    /// The duty of an event: of an agent that stops, or of who asks by name.
+    pub(crate) fn of(event: &Event) -> Option<Duty> {
+        match (event.moment, event.word.as_str()) {
+            (Moment::Stop, _) | (Moment::Other, "final-verify" | "final_verify" | "verify-result") => Some(Duty::All),
+            (Moment::Other, "skill-compliance" | "skill_compliance") => Some(Duty::Skills),
+            _ => None,
+        }
+    }
+}
+
+/// What a policy says of the end.
+#[derive(Default)]
+struct Wanted {
+    checks: Vec<Check>,
+    acceptance: Vec<String>,
+    /// Whether anything is said at all.
+    any: bool,
+}
+
+impl Wanted {
+    /// Commands only of layers that a person answers for; a file to look into of any.
+    fn of(loaded: &[Loaded]) -> Wanted {
+        let mut wanted = Wanted::default();
+        for one in loaded {
+            let verify = one.layer.node.get("policy").get("verify");
+            wanted.any |= !verify.is_nil();
+            let acceptance = verify.get("acceptance").text();
+            wanted.acceptance.extend((!acceptance.is_empty()).then(|| acceptance.to_owned()));
+            if !one.layer.loosens {
+                continue;
+            }
+            let check = |check: reflex_tables::Node<'_>| Check {
+                name: check.get("name").text().into(),
+                command: check.get("command").text().into(),
+                seconds: u64::from(check.get("seconds").number()),
+            };
+            wanted.checks.extend(verify.get("run").items().map(check));
+        }
+        wanted
+    }
+}
+
+impl Host {
+    /// Answers the end of a turn.
+    pub(crate) fn end(&self, agent: &Agent, event: &Event, duty: Duty) -> Reply {
+        let store = self.store();
+        let loaded = self.layers(&event.workspace);
+        let policy = self.mode().policy(&loaded);
+        let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded)).in_session(&store, whose(event));
+        let mut judgement = judged(event, policy.as_ref(), &world);
+        let (scribe, id) = (Scribe::new(&store), clock::uuid());
+        let mut findings = std::mem::take(&mut judgement.verdict.findings);
+        if duty == Duty::All {
+            findings.extend(self.verified(event, &loaded, &scribe));
+        }
+        findings.extend(skills::comply(event, &store));
+        if event.goes_on || in_a_row(&store.history(whose(event))) >= MOST_IN_A_ROW {
+            // It was kept at work already: what is still open is told, and the turn ends.
+            findings.iter_mut().for_each(|finding| finding.fixed = finding.fixed.min(Some(Worth::Warn)));
+        }
+        if let Some(policy) = policy.as_ref().filter(|_| !findings.is_empty()) {
+            judgement.verdict = conclude(event, policy, reflex_library::tables(), &world, findings);
+        }
+        let fingerprint = judgement.fingerprint.clone();
+        let heard = Heard { id: &id, event, fingerprint: &fingerprint };
+        let delivery = deliver(event, &judgement.verdict, agent.abilities(event));
+        let policy = policy.as_ref().map_or("", |policy| policy.name);
+        let latency = Spent::none(&judgement.latency);
+        let reflexes = Vec::new();
+        let told = Told { delivery: &delivery, policy, layers: &loaded, grant: None, reflexes, latency };
+        let recorded = store.record(&record::call(&scribe, heard, &judgement, &told), false);
+        let remembered = store.remember(whose(event), &memory::call(heard, &judgement, false));
+        told_if_lost((agent.write)(event, &judgement.verdict, &delivery), recorded, remembered)
+    }
+
+    /// Runs what is wanted, looks at what changed, and leaves a report in the log.
+    fn verified(&self, event: &Event, loaded: &[Loaded], scribe: &Scribe<'_>) -> Vec<Finding> {
+        let wanted = Wanted::of(loaded);
+        if (!wanted.any && event.declared.is_none()) || std::env::var_os(checks::MARK).is_some() {
+            return Vec::new();
+        }
+        let (mut findings, mut rows) = (Vec::new(), Vec::new());
+        for check in &wanted.checks {
+            let ran = self.checked(check, event, loaded);
+            rows.push(json!({"name": check.name, "passed": ran.passed, "how": ran.how, "millis": u64::try_from(ran.millis).unwrap_or(u64::MAX)}));
+            findings.extend((!ran.passed).then(|| failed(check, &ran, scribe)));
+        }
+        let files: Vec<(String, usize)> =
+            wanted.acceptance.iter().map(|file| (file.clone(), open_boxes(event, file))).collect();
+        findings.extend(files.iter().filter(|(_, open)| *open > 0).map(|(file, open)| unmet(file, *open)));
+        let world = LocalWorld::new(&event.workspace, self.guard_with(loaded));
+        let (changed, count) = changed(&world, &event.workspace);
+        findings.extend(self.differences(event, loaded, &changed));
+        let verdict = match (findings.iter().any(|finding| finding.fixed == Some(Worth::Deny)), rows.is_empty()) {
+            (true, _) => "failed",
+            (false, true) => "had nothing to run",
+            (false, false) => "passed",
+        };
+        let shown: Vec<String> = changed.iter().map(|name| scribe.clean(name)).collect();
+        let report = json!({
+            "agent": event.client, "session": event.session, "workspace": event.workspace, "task": event.task_name(),
+            "verdict": verdict, "checks": rows, "changed": {"count": count, "names": shown},
+            "acceptance": files.iter().map(|(file, open)| json!({"file": file, "open": open})).collect::<Vec<_>>(),
+            "findings": findings.iter().map(|finding| scribe.finding(finding)).collect::<Value>(),
+        });
+        let _ = self.store().note("verification", report);
+        findings
+    }
+
+    /// A check runs unguarded, so it runs only if an agent might run it too.
+    fn checked(&self, check: &Check, event: &Event, loaded: &[Loaded]) -> Ran {
+        let action = Action::Shell { command: check.command.clone(), language: Default::default() };
+        let call = before(event, action);
+        let world = LocalWorld::new(&event.workspace, self.guard_with(loaded));
+        let verdict = self.judge_with(&call, &world, loaded).verdict;
+        if verdict.decision != Decision::Pass {
+            let how = format!("it was not run: {}", verdict.reasons.join("; "));
+            return Ran { passed: false, how, millis: 0, tail: String::new() };
+        }
+        self.wait_for(check.seconds);
+        checks::run(check, Path::new(&event.workspace), &self.folders().cache.join("checks"))
+    }
+
+    /// Every changed file as if it were written now: scope, protected paths, secrets and places are those of any write.
+    fn differences(&self, event: &Event, loaded: &[Loaded], changed: &[String]) -> Vec<Finding> {
+        let world = LocalWorld::new(&event.workspace, self.guard_with(loaded));
+        let mut findings: Vec<Finding> = Vec::new();
+        for name in changed.iter().take(MOST_FILES) {
+            let path = Path::new(&event.workspace).join(name);
+            let small = path.symlink_metadata().is_ok_and(|data| data.is_file() && data.len() <= MOST_BYTES);
+            let content = small.then(|| fs::read_to_string(&path).ok()).flatten().unwrap_or_default();
+            let call = before(event, Action::Write { path: AgentPath::new(path.to_string_lossy()), content });
+            for mut finding in self.judge_with(&call, &world, loaded).verdict.findings {
+                let known = findings.iter().any(|other| other.id == finding.id);
+                if finding.severity < Severity::Medium || finding.detector == "loopbreaker" || known {
+                    continue;
+                }
+                finding.fixed = Some(Worth::Warn);
+                finding.at.within = format!("file:{name}");
+                (finding.action, finding.effect) = (None, None);
+                findings.push(finding);
+            }
+        }
+        findings
+    }
+}
+
+/// The event as a call that has not run.
+fn before(event: &Event, action: Action) -> Event {
+    Event {
+        moment: Moment::BeforeTool,
+        word: String::new(),
+        tool: String::new(),
+        actions: vec![action],
+        outcome: None,
+        ..event.clone()
+    }
+}
+
+/// Files that differ from the last commit, and those that git does not track; how many there are.
+fn changed(world: &LocalWorld<'_>, workspace: &str) -> (Vec<String>, usize) {
+    let edited = world.uncommitted(workspace).unwrap_or_default();
+    let fresh = world.untracked(workspace, Untracked::Ordinary).unwrap_or_default();
+    let names = edited.names.into_iter().chain(fresh.names).collect();
+    (names, edited.count + fresh.count)
+}
+
+fn failed(check: &Check, ran: &Ran, scribe: &Scribe<'_>) -> Finding {
+    let tail = scribe.clean(ran.tail.trim_end());
+    let lines: Vec<&str> = tail.lines().rev().filter(|line| !line.trim().is_empty()).take(8).collect();
+    let tail: Vec<&str> = lines.into_iter().rev().collect();
+    let printed = if tail.is_empty() { String::new() } else { format!(" It printed last: {}", tail.join(" ⏎ ")) };
+    Finding {
+        command: scribe.cleaned(&check.command, 80),
+        fixed: Some(Worth::Deny),
+        message: format!("The check `{}` does not pass ({}).{printed}", check.name, ran.how),
+        remedy: "mend the cause, or tell the person what is in the way".into(),
+        severity: Severity::Medium,
+        ..plain("verify/check-failed")
+    }
+}
+
+fn unmet(file: &str, open: usize) -> Finding {
+    Finding {
+        command: file.into(),
+        fixed: Some(Worth::Deny),
+        severity: Severity::Low,
+        message: format!("{open} criteria are open."),
+        remedy: "meet them, or tell the person which cannot be met and why".into(),
+        ..plain("verify/criteria-open")
+    }
+}
+
+fn plain(id: &str) -> Finding {
+    Finding {
+        id: id.into(),
+        detector: "duties".into(),
+        category: "verification".into(),
+        confidence: 100,
+        ..Finding::default()
+    }
+}
+
+/// Boxes that are not ticked (`- [ ]`) in a file of the workspace; a file that is not there has one.
+fn open_boxes(event: &Event, file: &str) -> usize {
+    let path = Path::new(&event.workspace).join(file);
+    let inside = !Path::new(file).is_absolute() && !file.split('/').any(|part| part == "..");
+    let small = path.symlink_metadata().is_ok_and(|data| data.is_file() && data.len() <= MOST_BYTES);
+    match fs::read_to_string(&path) {
+        Ok(text) if inside && small => {
+            let open = |line: &&str| ["- [ ]", "* [ ]", "+ [ ]"].iter().any(|sign| line.trim_start().starts_with(sign));
+            text.lines().filter(open).count()
+        }
+        _ => 1,
+    }
+}
+
+/// How often the agent was kept at work since a turn of the session last ended.
+fn in_a_row(history: &History) -> usize {
+    let ends = history.calls().rev().filter(|call| call.findings.iter().any(|id| id.starts_with("verify/")));
+    ends.take_while(|call| call.end == "deny").count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_asks_by_name_is_answered_too() {
+        let event = |moment, word: &str| Event { moment, word: word.into(), ..Event::default() };
+        assert_eq!(Duty::of(&event(Moment::Stop, "Stop")), Some(Duty::All));
+        assert_eq!(Duty::of(&event(Moment::Other, "verify-result")), Some(Duty::All));
+        assert_eq!(Duty::of(&event(Moment::Other, "skill-compliance")), Some(Duty::Skills));
+        assert_eq!(Duty::of(&event(Moment::Other, "PreCompact")), None);
+    }
+}

@@ -1,0 +1,71 @@
+//! What a policy builds on: what ships, folders, files, checkouts of git that are pinned by their digest.
+
+use super::files::Place;
+use reflex_engine::Authority;
+use reflex_rules::Base;
+use reflex_tables::Node;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// The name of the rules that ship and are in force only where a policy names them.
+pub(super) const RECOMMENDED: &str = "recommended";
+
+/// A policy may build on one that builds on another, so often.
+const MOST_STEPS: usize = 8;
+
+/// One `extends` that was followed.
+#[derive(Debug, Clone)]
+pub(super) struct Step {
+    /// Where it leads.
+    folder: PathBuf,
+    /// The digest that is wanted there; empty if any will do.
+    pub(super) digest: String,
+    /// `file:line`
+    pub(super) at: String,
+}
+
+impl Step {
+    /// Where everything begins.
+    pub(super) fn begin(place: &Place) -> Step {
+        let folder = place.folder.canonicalize().unwrap_or_else(|_| place.folder.clone());
+        Step { at: folder.display().to_string(), folder, digest: String::new() }
+    }
+}
+
+/// Its form in a compiled tree.
+pub(super) fn json(base: &Base) -> Value {
+    json!({"path": base.path, "git": base.git, "digest": base.digest, "at": base.at})
+}
+
+/// The place that a base names, seen from the place that names it.
+pub(super) fn resolve(base: Node<'_>, from: &Place, trail: &[Step]) -> Result<(Place, Step), String> {
+    let (path, at) = (base.get("path").text(), base.get("at").text().to_owned());
+    let digest = base.get("digest").text().to_owned();
+    if path == RECOMMENDED {
+        return Ok((from.shipped(), Step { folder: PathBuf::from(RECOMMENDED), digest: String::new(), at }));
+    }
+    let mut place = from.base(path);
+    let folder = place.folder.canonicalize().map_err(|error| format!("{at}: {}: {error}", place.folder.display()))?;
+    let told = folder.display();
+    if from.authority == Authority::Project && !folder.starts_with(from.workspace.join(".reflex")) {
+        return Err(format!("{at}: {told} lies outside of .reflex, so a project cannot build on it"));
+    }
+    if base.get("git").is_true() && !is_checkout(&folder, from) {
+        return Err(format!("{at}: {told} is no checkout of git, so it does not count"));
+    }
+    if let Some(step) = trail.iter().find(|step| step.folder == folder) {
+        return Err(format!("{at}: `extends` goes in a circle: {told} was named at {} already", step.at));
+    }
+    if trail.len() > MOST_STEPS {
+        return Err(format!("{at}: `extends` goes on for more than {MOST_STEPS} steps"));
+    }
+    place.folder.clone_from(&folder);
+    Ok((place, Step { folder, digest, at }))
+}
+
+/// The folder or one above it, but not one in which the policy itself lies.
+fn is_checkout(folder: &Path, from: &Place) -> bool {
+    let own = from.folder.canonicalize().unwrap_or_else(|_| from.folder.clone());
+    let mut above = folder.ancestors().take_while(|above| !own.starts_with(above));
+    above.any(|folder| folder.join(".git").symlink_metadata().is_ok())
+}

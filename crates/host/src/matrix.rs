@@ -1,0 +1,85 @@
+//! The truth matrix: of every part of an agent's work, whether the guard was seen to stand before it.
+
+use crate::doctor::switches;
+use crate::store::life::Heartbeat;
+use crate::wiring::Wiring;
+use reflex_agents::{Agent, Extent, Limit, Surface};
+
+/// What is known of one part of an agent's work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sight {
+    /// A call of it came to the guard, at this time in milliseconds since 1970.
+    Proven(u64),
+    /// The hook stands; no call has come yet.
+    Configured,
+    /// Nothing of it comes to the guard: why, and what helps.
+    Blind(String, String),
+}
+
+/// One cell of the matrix.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cell {
+    /// The part of the agent's work.
+    pub surface: Surface,
+    /// What is known of it.
+    pub sight: Sight,
+    /// What of it is not seen all the same.
+    pub except: Vec<&'static Limit>,
+}
+
+/// The row of one agent.
+pub struct Row {
+    /// The agent.
+    pub agent: &'static Agent,
+    /// Its settings file, and why the hook in it does not stand before the agent's tools; `None` if it does.
+    pub broken: Option<String>,
+    /// One for each surface, in the order of [`Surface::ALL`].
+    pub cells: Vec<Cell>,
+}
+
+/// The row of the agent of these settings.
+pub fn row(wiring: &Wiring, beats: &[Heartbeat]) -> Row {
+    let (agent, broken) = (wiring.adapter(), broken(wiring));
+    let cell = |surface| Cell {
+        surface,
+        sight: sight(agent, surface, (broken.as_deref(), beats)),
+        except: agent.limits.iter().filter(|limit| partly(limit, surface)).collect(),
+    };
+    let cells = Surface::ALL.into_iter().map(cell).collect();
+    Row { agent, cells, broken }
+}
+
+/// Why the hook is not asked, as far as files tell: nothing is started here.
+fn broken(wiring: &Wiring) -> Option<String> {
+    let file = wiring.file().display().to_string();
+    match wiring.install() {
+        Err(problem) => return Some(problem),
+        Ok(change) if change.before.is_none() => return Some(format!("{file} is not there")),
+        Ok(change) if change.before != change.after => {
+            return Some(format!("{file} has not the hook that this binary would write"));
+        }
+        Ok(_) => {}
+    }
+    switches(wiring).into_iter().next().map(|trouble| trouble.what)
+}
+
+fn sight(agent: &Agent, surface: Surface, (broken, beats): (Option<&str>, &[Heartbeat])) -> Sight {
+    if let Some(why) = broken {
+        return Sight::Blind(why.to_owned(), format!("reflex doctor --agent {}", agent.name));
+    }
+    let beat = beats.iter().find(|beat| beat.agent == agent.name && beat.surface == surface.name());
+    let hides = |limit: &&Limit| matches!(limit.extent, Extent::All(surfaces) if surfaces.contains(&surface));
+    match (beat, agent.limits.iter().find(hides)) {
+        // What really came is worth more than what is written in a table.
+        (Some(beat), _) => Sight::Proven(beat.time),
+        (None, Some(limit)) => Sight::Blind(limit.what.to_owned(), limit.instead.to_owned()),
+        (None, None) => Sight::Configured,
+    }
+}
+
+fn partly(limit: &Limit, surface: Surface) -> bool {
+    match limit.extent {
+        Extent::Some(surfaces) => surfaces.contains(&surface),
+        Extent::All(_) | Extent::IfSwitched | Extent::Beyond => false,
+    }
+}

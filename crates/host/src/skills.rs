@@ -1,0 +1,199 @@
+//! Whether a session used the skills that people have written down for its work: `.reflex/skills.yaml` against the log.
+
+use crate::store::{Search, Store};
+use reflex_engine::{Event, Finding, Severity, Worth, fits};
+use reflex_rules::{MOST_BYTES, Skill, skills_of};
+use serde_json::{Map, Value, json};
+use std::fs;
+use std::path::Path;
+
+/// So many records of a session are looked at.
+const MOST_RECORDS: usize = 5000;
+
+/// Who passes a skill over so often has a reason that its writers should know.
+const OFTEN: usize = 3;
+
+/// What was found about one skill.
+struct Seen<'s> {
+    skill: &'s Skill,
+    /// `passed over`, `used`, …
+    verdict: &'static str,
+    /// The call that shows it, without secrets as the log has it.
+    shown: String,
+}
+
+/// Findings about the skills of a workspace, and notes for the log.
+pub(crate) fn comply(event: &Event, store: &Store) -> Vec<Finding> {
+    let file = Path::new(&event.workspace).join(".reflex/skills.yaml");
+    let Some(text) = read(&file) else { return Vec::new() };
+    let (skills, problems) = skills_of(".reflex/skills.yaml", &text);
+    let mut findings: Vec<Finding> = problems
+        .iter()
+        .take(1)
+        .map(|problem| finding("skill/unreadable", format!("{problem}."), "a person mends the file"))
+        .collect();
+    let fields = vec![("session".to_owned(), event.session.clone())];
+    let records = store.log().search(&Search { fields, ..Search::default() }, MOST_RECORDS).unwrap_or_default();
+    let calls: Vec<&Map<String, Value>> = records.iter().filter(|record| ran(record)).collect();
+    for seen in skills
+        .iter()
+        .filter_map(|skill| look(skill, &calls))
+        .chain(skills.iter().filter_map(|skill| outdated(skill, event, &calls)))
+    {
+        let times = store.log().search(&passed_over(seen.skill), OFTEN).map_or(0, |found| found.len());
+        let _ = store.note(
+            "skills",
+            json!({
+                "session": event.session, "agent": event.client, "workspace": event.workspace, "skill": seen.skill.name,
+                "version": seen.skill.version, "verdict": seen.verdict, "text": seen.shown,
+            }),
+        );
+        findings.push(told(&seen));
+        if seen.verdict == "passed over" && times + 1 >= OFTEN {
+            let message = format!(
+                "The skill `{}` was passed over {} times or more: it may not fit any more.",
+                seen.skill.name,
+                times + 1
+            );
+            findings.push(finding(
+                "skill/update-wanted",
+                message,
+                "a person looks at its steps and triggers, or retires it",
+            ));
+        }
+    }
+    findings
+}
+
+fn passed_over(skill: &Skill) -> Search {
+    let fields = [("kind", "skills"), ("skill", &skill.name), ("verdict", "passed over")];
+    Search { fields: fields.map(|(key, value)| (key.to_owned(), value.to_owned())).into(), ..Search::default() }
+}
+
+/// A register that is no small file is none.
+fn read(file: &Path) -> Option<String> {
+    let data = file.symlink_metadata().ok().filter(|data| data.is_file() && data.len() <= MOST_BYTES)?;
+    let _ = data;
+    fs::read_to_string(file).ok()
+}
+
+/// Calls that were not refused.
+fn ran(record: &Map<String, Value>) -> bool {
+    let is = |key: &str, word: &str| record.get(key).and_then(Value::as_str) == Some(word);
+    is("kind", "call") && is("moment", "before-tool") && !is("decision", "deny")
+}
+
+fn look<'s>(skill: &'s Skill, calls: &[&Map<String, Value>]) -> Option<Seen<'s>> {
+    let used = calls.iter().any(|call| subjects(call).any(|(kind, text)| uses(skill, kind, text)));
+    let by_hand = calls.iter().flat_map(|call| subjects(call)).find(|(kind, text)| triggers(skill, kind, text));
+    let shown = by_hand.map(|(_, text)| text.chars().take(100).collect()).unwrap_or_default();
+    let verdict = match (skill.status.as_str(), used, by_hand.is_some()) {
+        ("verified", false, true) => "passed over",
+        ("deprecated", true, _) => "used though it is deprecated",
+        ("draft", true, _) => "used though nobody has verified it",
+        _ => return None,
+    };
+    Some(Seen { skill, verdict, shown })
+}
+
+/// A skill whose own file names another version than the register.
+fn outdated<'s>(skill: &'s Skill, event: &Event, calls: &[&Map<String, Value>]) -> Option<Seen<'s>> {
+    let used = calls.iter().any(|call| subjects(call).any(|(kind, text)| uses(skill, kind, text)));
+    if !used || skill.path.is_empty() || skill.version.is_empty() || skill.path.split('/').any(|part| part == "..") {
+        return None;
+    }
+    let folder = Path::new(&event.workspace).join(skill.path.trim_start_matches('/'));
+    let text = read(&if folder.is_dir() { folder.join("SKILL.md") } else { folder })?;
+    let head = text.strip_prefix("---\n")?.split("\n---").next()?;
+    let own = head.lines().find_map(|line| line.strip_prefix("version:"))?.trim().trim_matches(['"', '\'']);
+    (own != skill.version).then(|| Seen {
+        skill,
+        verdict: "used in another version than the register names",
+        shown: String::new(),
+    })
+}
+
+/// What the call's actions are about: kind and text.
+fn subjects(call: &Map<String, Value>) -> impl Iterator<Item = (&str, &str)> {
+    let actions = call.get("actions").and_then(Value::as_array).into_iter().flatten();
+    actions.filter_map(|action| {
+        let action = action.as_object()?;
+        let text = action.iter().find(|(key, value)| *key != "kind" && *key != "sha256" && value.is_string())?;
+        Some((action.get("kind")?.as_str()?, text.1.as_str()?))
+    })
+}
+
+/// By the agent's own tool for skills, or by reading what the skill says.
+fn uses(skill: &Skill, kind: &str, text: &str) -> bool {
+    let named = kind == "skill" && text.trim_start_matches('/').rsplit(':').next() == Some(&skill.name);
+    let written = !skill.path.is_empty() && text.contains(skill.path.trim_matches('/'));
+    named || (matches!(kind, "read" | "shell") && written)
+}
+
+fn triggers(skill: &Skill, kind: &str, text: &str) -> bool {
+    skill.triggers.iter().any(|trigger| match kind {
+        "shell" => text.split(['\n', ';', '|', '&']).any(|part| like(trigger, part.trim())),
+        "write" | "edit" | "delete" => fits(trigger, text, ""),
+        _ => false,
+    })
+}
+
+/// `*` stands for any letters.
+fn like(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
+    let mut open = false;
+    for part in parts {
+        open = part.is_empty();
+        match rest.find(part) {
+            Some(at) => rest = rest.get(at + part.len()..).unwrap_or(""),
+            None => return false,
+        }
+    }
+    open || rest.is_empty()
+}
+
+fn told(seen: &Seen<'_>) -> Finding {
+    let Skill { name, version, .. } = seen.skill;
+    let version = if version.is_empty() { String::new() } else { format!(" {version}") };
+    let (id, message) = match seen.verdict {
+        "passed over" => (
+            "skill/passed-over",
+            format!("This was done by hand, and there is a verified skill for it: `{name}`{version}."),
+        ),
+        verdict => ("skill/status", format!("The skill `{name}`{version} was {verdict}.")),
+    };
+    Finding {
+        command: seen.shown.clone(),
+        ..finding(id, message, "use the skill the next time, or tell a person why it does not fit")
+    }
+}
+
+fn finding(id: &str, message: String, remedy: &str) -> Finding {
+    Finding {
+        id: id.into(),
+        detector: "duties".into(),
+        category: "skill".into(),
+        severity: Severity::Low,
+        confidence: 90,
+        fixed: Some(Worth::Warn),
+        message,
+        remedy: remedy.into(),
+        ..Finding::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::like;
+
+    #[test]
+    fn a_star_stands_for_any_letters() {
+        assert!(
+            like("npm publish*", "npm publish --tag next") && like("git tag *", "git tag v1") && like("make", "make")
+        );
+        assert!(
+            like("*deploy*prod", "x deploy to prod") && !like("make", "make all") && !like("git tag *", "git tags")
+        );
+    }
+}

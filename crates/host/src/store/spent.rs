@@ -1,0 +1,46 @@
+//! What a session has used, in a file that only sessions with a budget have: the time of its first call in thirteen digits,
+//! then one letter for each call, `a` where it starts an agent.
+
+use super::Store;
+use super::log;
+use super::session::Whose;
+use crate::{clock, person};
+use reflex_engine::{Event, Spent};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+
+/// Digits of the time in front.
+const DIGITS: usize = 13;
+
+impl Store {
+    /// Counts one more call; all agents of a session have one account. What cannot be counted is over: a budget that an
+    /// agent could break by breaking its file would be none.
+    pub(crate) fn spend(&self, whose: Whose<'_>, event: &Event, started: &mut dyn Iterator<Item = &str>) -> Spent {
+        let agents = started.filter(|name| name.is_empty() || person::is_agent(name)).count();
+        let letters = if agents > 0 { "a".repeat(agents) } else { ".".into() };
+        let depth = if agents > 0 { person::agents_above() + u64::from(event.subagent.is_some()) + 1 } else { 0 };
+        match self.add(whose, &letters) {
+            Ok((calls, agents, since)) => {
+                Spent { calls, minutes: clock::now().saturating_sub(since) / 60_000, agents, depth }
+            }
+            Err(_) => Spent { calls: u64::MAX, minutes: u64::MAX, agents: u64::MAX, depth },
+        }
+    }
+
+    fn add(&self, whose: Whose<'_>, letters: &str) -> io::Result<(u64, u64, u64)> {
+        log::make_folder(&self.sessions())?;
+        let name = Whose { role: None, subagent: None, ..whose }.file();
+        let path = self.sessions().join(format!("{name}.spent"));
+        // Of two first calls one makes the file; both then write behind its time.
+        if let Ok(mut fresh) = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
+            fresh.write_all(format!("{:013}", clock::now()).as_bytes())?;
+        }
+        OpenOptions::new().append(true).open(&path)?.write_all(letters.as_bytes())?;
+        let text = fs::read_to_string(&path)?;
+        let (time, used) = text.split_at_checked(DIGITS).ok_or(io::ErrorKind::InvalidData)?;
+        let since = time.parse().map_err(|_| io::ErrorKind::InvalidData)?;
+        let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
+        Ok((count(used.len()), count(used.matches('a').count()), since))
+    }
+}

@@ -1,0 +1,126 @@
+//! Tasks as a person has declared them: one small file for each workspace.
+
+use super::Store;
+use crate::layers::trust::repository;
+use crate::record::Scribe;
+use crate::{clock, store};
+use reflex_engine::{Event, Purpose, Task, is_within};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A task that a person works on with agents.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Declared {
+    /// Its name.
+    pub id: String,
+    /// What it is for, in the person's words.
+    pub intent: String,
+    /// Patterns of the paths that it changes, from the workspace on; none stands for all.
+    pub scope: Vec<String>,
+    /// When it is done.
+    pub acceptance: Vec<String>,
+    /// The root of the project.
+    pub workspace: String,
+    /// The repository whose work trees it also holds for.
+    pub repository: String,
+    /// Who declared it.
+    pub by: String,
+    /// Milliseconds since 1970 when it began.
+    pub time: u64,
+}
+
+impl Declared {
+    /// Its form for machines.
+    pub fn json(&self) -> Value {
+        json!({
+            "id": self.id, "intent": self.intent, "scope": self.scope, "acceptance": self.acceptance,
+            "workspace": self.workspace, "repository": self.repository, "by": self.by, "time": self.time,
+        })
+    }
+
+    fn of(map: &Map<String, Value>) -> Option<Declared> {
+        let text = |key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);
+        let list = |key: &str| -> Option<Vec<String>> {
+            map.get(key)?.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
+        };
+        Some(Declared {
+            id: text("id")?,
+            intent: text("intent")?,
+            scope: list("scope")?,
+            acceptance: list("acceptance")?,
+            workspace: text("workspace")?,
+            repository: text("repository")?,
+            by: text("by")?,
+            time: map.get("time")?.as_u64()?,
+        })
+    }
+}
+
+impl Store {
+    fn tasks_folder(&self) -> PathBuf {
+        self.folder.join("tasks")
+    }
+
+    fn task_file(&self, workspace: &str) -> PathBuf {
+        let name = clock::hexadecimal(&Sha256::digest(workspace.as_bytes()));
+        self.tasks_folder().join(format!("{}.json", name.get(..32).unwrap_or("")))
+    }
+
+    /// Every task that has begun and not ended.
+    pub fn tasks(&self) -> Vec<Declared> {
+        let Ok(entries) = fs::read_dir(self.tasks_folder()) else { return Vec::new() };
+        let read =
+            |entry: fs::DirEntry| Declared::of(&serde_json::from_str(&fs::read_to_string(entry.path()).ok()?).ok()?);
+        entries.flatten().filter_map(read).collect()
+    }
+
+    /// The task of a workspace: of the nearest folder above it that has one, else of another work tree of its
+    /// repository.
+    pub fn task(&self, workspace: &str) -> Option<Declared> {
+        let tasks = self.tasks();
+        if tasks.is_empty() {
+            return None;
+        }
+        let above = tasks.iter().filter(|task| is_within(workspace, &task.workspace));
+        let nearest = above.max_by_key(|task| task.workspace.len()).cloned();
+        nearest.or_else(|| {
+            let repository = repository(Path::new(workspace));
+            tasks.into_iter().find(|task| task.repository == repository)
+        })
+    }
+
+    /// What a person has declared about the work that an event belongs to.
+    pub(crate) fn declared(&self, event: &Event) -> Option<Task> {
+        let task = self.task(&event.workspace)?;
+        let inside = is_within(&event.workspace, &task.workspace);
+        let root = if inside { task.workspace } else { event.workspace.clone() };
+        Some(Task { id: task.id, root, purpose: Purpose { intent: task.intent, scope: task.scope } })
+    }
+
+    /// Begins a task; callers have asked a person.
+    ///
+    /// # Errors
+    /// It cannot be recorded or written; then it has not begun.
+    pub fn begin_task(&self, task: &Declared) -> io::Result<()> {
+        let scribe = Scribe::new(self);
+        let acceptance: Vec<String> = task.acceptance.iter().map(|text| scribe.clean(text)).collect();
+        let fields = json!({
+            "task": task.id, "intent": scribe.clean(&task.intent), "scope": task.scope, "acceptance": acceptance,
+            "workspace": task.workspace, "by": task.by,
+        });
+        self.note("task-start", fields)?;
+        store::put(&self.task_file(&task.workspace), &task.json().to_string())
+    }
+
+    /// Ends a task; callers have asked a person.
+    ///
+    /// # Errors
+    /// It cannot be recorded, or its file cannot be removed.
+    pub fn end_task(&self, task: &Declared, by: &str) -> io::Result<()> {
+        self.note("task-end", json!({"task": task.id, "workspace": task.workspace, "by": by}))?;
+        fs::remove_file(self.task_file(&task.workspace))
+    }
+}

@@ -1,0 +1,197 @@
+//! Codex CLI's prefix rules: calls of `prefix_rule` with lists of words.
+
+use super::{Line, Reader, Wish};
+
+/// A rule with alternatives stands for several; more than these are too many.
+const MOST_ALTERNATIVES: usize = 64;
+
+pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), String> {
+    let mut tokens = Tokens { rest: reader.text, line: 1 };
+    while let Some((token, number)) = tokens.next()? {
+        let Token::Word(function) = token else {
+            return Err(format!("line {number}: a call such as `prefix_rule(…)` is expected"));
+        };
+        match tokens.next()? {
+            Some((Token::Sign('('), _)) => {}
+            _ => return Err(format!("line {number}: only calls are read, no variables, loops or loads")),
+        }
+        let arguments = tokens.arguments()?;
+        let line = Line { number, text: function.clone() };
+        match function.as_str() {
+            "prefix_rule" => prefix(reader, number, &arguments),
+            "host_executable" => reader.refuse(&line, "a program is known by its name, wherever it lies"),
+            "network_rule" => {
+                reader.refuse(&line, "hosts are judged by the library; a rule with `field: url` can name one")
+            }
+            _ => reader.refuse(&line, "it is not known"),
+        }
+    }
+    Ok(())
+}
+
+fn prefix(reader: &mut Reader<'_>, number: usize, arguments: &[(String, Form)]) {
+    let get = |name: &str| arguments.iter().find(|(key, _)| key == name).map(|(_, form)| form);
+    let text = |name: &str| match get(name) {
+        Some(Form::Text(text)) => text.clone(),
+        _ => String::new(),
+    };
+    let mut all: Vec<Vec<String>> = vec![Vec::new()];
+    if let Some(Form::List(items)) = get("pattern") {
+        for item in items {
+            let choices: Vec<String> = match item {
+                Form::Text(text) => vec![text.clone()],
+                Form::List(list) => list.iter().filter_map(Form::text).collect(),
+            };
+            let longer = |words: &Vec<String>| {
+                choices
+                    .iter()
+                    .map(|choice| words.iter().cloned().chain([choice.clone()]).collect())
+                    .collect::<Vec<Vec<String>>>()
+            };
+            all = all.iter().flat_map(longer).take(MOST_ALTERNATIVES + 1).collect();
+        }
+    }
+    let decision = text("decision");
+    let shown = all.first().map(|words| words.join(" ")).unwrap_or_default();
+    let line = Line { number, text: format!("{} {shown}", if decision.is_empty() { "allow" } else { &decision }) };
+    let wish = match decision.as_str() {
+        "" | "allow" => Wish::Allow,
+        "prompt" => Wish::Ask,
+        "forbidden" => Wish::Block,
+        other => return reader.refuse(&line, format!("the decision `{other}` is not known")),
+    };
+    if shown.is_empty() {
+        return reader.refuse(&line, "it has no `pattern`");
+    }
+    if all.len() > MOST_ALTERNATIVES {
+        return reader.refuse(&line, format!("it stands for more than {MOST_ALTERNATIVES} commands"));
+    }
+    for words in &all {
+        let line = Line { number, text: format!("{} {}", line.text.split(' ').next().unwrap_or(""), words.join(" ")) };
+        reader.command(&line, wish, words, (&text("justification"), 0));
+    }
+}
+
+/// A value of a call.
+enum Form {
+    Text(String),
+    List(Vec<Form>),
+}
+
+impl Form {
+    fn text(&self) -> Option<String> {
+        match self {
+            Form::Text(text) => Some(text.clone()),
+            Form::List(_) => None,
+        }
+    }
+}
+
+enum Token {
+    Word(String),
+    Text(String),
+    Sign(char),
+}
+
+/// Reads from left to right; nothing is looked at twice.
+struct Tokens<'t> {
+    rest: &'t str,
+    line: usize,
+}
+
+impl Tokens<'_> {
+    fn next(&mut self) -> Result<Option<(Token, usize)>, String> {
+        self.skip();
+        let line = self.line;
+        let Some(first) = self.rest.chars().next() else { return Ok(None) };
+        if first == '"' || first == '\'' {
+            return Ok(Some((Token::Text(self.quoted(first)?), line)));
+        }
+        if first.is_alphanumeric() || first == '_' {
+            let end =
+                self.rest.find(|letter: char| !(letter.is_alphanumeric() || letter == '_')).unwrap_or(self.rest.len());
+            let (word, rest) = self.rest.split_at(end);
+            self.rest = rest;
+            return Ok(Some((Token::Word(word.into()), line)));
+        }
+        self.rest = self.rest.get(first.len_utf8()..).unwrap_or("");
+        Ok(Some((Token::Sign(first), line)))
+    }
+
+    fn skip(&mut self) {
+        loop {
+            let trimmed = self.rest.trim_start();
+            let gone = self.rest.len() - trimmed.len();
+            self.line += self.rest.get(..gone).unwrap_or("").matches('\n').count();
+            self.rest = trimmed;
+            if !trimmed.starts_with('#') {
+                return;
+            }
+            self.rest = trimmed.find('\n').and_then(|end| trimmed.get(end..)).unwrap_or("");
+        }
+    }
+
+    fn quoted(&mut self, quote: char) -> Result<String, String> {
+        let triple: String = [quote; 3].iter().collect();
+        if let Some(rest) = self.rest.strip_prefix(&triple) {
+            let (inner, after) = rest.split_once(&triple).ok_or("a text is not ended")?;
+            self.line += inner.matches('\n').count();
+            self.rest = after;
+            return Ok(inner.into());
+        }
+        let mut text = String::new();
+        let mut letters = self.rest.char_indices().skip(1);
+        while let Some((at, letter)) = letters.next() {
+            match letter {
+                '\\' => text.extend(letters.next().map(|(_, letter)| if letter == 'n' { '\n' } else { letter })),
+                '\n' => break,
+                letter if letter == quote => {
+                    self.rest = self.rest.get(at + 1..).unwrap_or("");
+                    return Ok(text);
+                }
+                letter => text.push(letter),
+            }
+        }
+        Err(format!("line {}: a text is not ended", self.line))
+    }
+
+    /// `name = value, …)` up to the bracket that ends the call.
+    fn arguments(&mut self) -> Result<Vec<(String, Form)>, String> {
+        let mut all = Vec::new();
+        loop {
+            match self.next()? {
+                Some((Token::Sign(')'), _)) => return Ok(all),
+                Some((Token::Sign(','), _)) => {}
+                Some((Token::Word(name), line)) => {
+                    let Some((Token::Sign('='), _)) = self.next()? else {
+                        return Err(format!("line {line}: `{name} = …` is expected"));
+                    };
+                    let form = self.form(0)?;
+                    all.push((name, form));
+                }
+                _ => return Err(format!("line {}: a call is not ended", self.line)),
+            }
+        }
+    }
+
+    fn form(&mut self, depth: usize) -> Result<Form, String> {
+        match self.next()? {
+            Some((Token::Text(text) | Token::Word(text), _)) => Ok(Form::Text(text)),
+            Some((Token::Sign('['), _)) if depth < 4 => {
+                let mut items = Vec::new();
+                loop {
+                    self.skip();
+                    if let Some(rest) = self.rest.strip_prefix(']') {
+                        self.rest = rest;
+                        return Ok(Form::List(items));
+                    }
+                    match self.rest.strip_prefix(',') {
+                        Some(rest) => self.rest = rest,
+                        None => items.push(self.form(depth + 1)?),
+                    }
+                }
+            }
+            _ => Err(format!("line {}: a text or a list of texts is expected", self.line)),
+        }
+    }
+}

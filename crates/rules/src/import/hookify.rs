@@ -1,0 +1,88 @@
+//! Hookify's rules: markdown, with the rule in front of it and the message behind.
+
+use super::{Line, Reader};
+use crate::problem::Problems;
+use crate::yaml::{Located, Yaml, documents};
+use serde_json::{Value, json};
+
+pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), String> {
+    let rest = reader.text.trim_start().strip_prefix("---").ok_or("there is no `---` in front")?;
+    let (front, message) = rest.split_once("\n---").ok_or("nothing ends what begins with `---`")?;
+    let mut problems = Problems::of(reader.file, front);
+    let read = documents(front, &mut problems);
+    if let Some(problem) = problems.found.first() {
+        return Err(problem.message.clone());
+    }
+    let document = read.into_iter().next().ok_or("nothing stands in front")?;
+    let text = |name: &str| get(&document, name).and_then(Located::text).unwrap_or_default();
+    let name = text("name");
+    let line = Line { number: 1, text: name.clone() };
+    let (events, field): (&[&str], &str) = match text("event").as_str() {
+        "bash" => (&["bash_command"], "command"),
+        "file" => (&["file_write", "file_edit"], "content"),
+        "prompt" => (&["prompt_submit"], "prompt"),
+        "stop" => (&["session_stop"], ""),
+        "all" => (&["any"], "command"),
+        other => {
+            reader.refuse(&line, format!("the event `{other}` is not known"));
+            return Ok(());
+        }
+    };
+    let conditions = match conditions(&document, field) {
+        Ok(conditions) => conditions,
+        Err(why) => {
+            reader.refuse(&line, why);
+            return Ok(());
+        }
+    };
+    let enabled = get(&document, "enabled").is_none_or(|flag| flag.value != Yaml::Bool(false));
+    let action = if text("action") == "block" { "block" } else { "warn" };
+    let message = message.trim().replace("{{", "{ {");
+    let told = reader.whole_rule(
+        &line,
+        json!({
+            "name": name, "enabled": enabled, "events": events, "conditions": conditions, "action": action,
+            "severity": "medium", "message": message,
+        }),
+    );
+    if message.chars().count() > 500 {
+        reader.narrow(told, "of its message the first 500 letters are told");
+    }
+    Ok(())
+}
+
+fn get<'d>(document: &'d Located, name: &str) -> Option<&'d Located> {
+    document.entries()?.iter().find(|(key, _)| key.text == name).map(|(_, value)| value)
+}
+
+/// All must hold. Letters of both cases fit, as there.
+fn conditions(document: &Located, field: &str) -> Result<Value, String> {
+    let mut all = Vec::new();
+    if let Some(pattern) = get(document, "pattern").and_then(Located::text).filter(|pattern| !pattern.is_empty()) {
+        let field = if field.is_empty() {
+            return Err("what an agent said before it stopped is in no call".into());
+        } else {
+            field
+        };
+        all.push(json!({"field": field, "op": "regex", "pattern": pattern, "case_insensitive": true}));
+    }
+    for one in get(document, "conditions").map(Located::items).unwrap_or_default() {
+        let text = |name: &str| get(one, name).and_then(Located::text).unwrap_or_default();
+        let field = match text("field").as_str() {
+            "command" => "command",
+            "file_path" => "file_path",
+            "new_text" | "new_string" | "content" => "content",
+            "user_prompt" | "prompt" => "prompt",
+            other => return Err(format!("the field `{other}` is in no call")),
+        };
+        let operator = text("operator");
+        let op = match operator.as_str() {
+            "regex_match" | "" => "regex",
+            known @ ("contains" | "equals" | "not_contains" | "starts_with" | "ends_with") => known,
+            other => return Err(format!("the operator `{other}` is not known")),
+        };
+        let fold = op == "regex";
+        all.push(json!({"field": field, "op": op, "pattern": text("pattern"), "case_insensitive": fold}));
+    }
+    if all.is_empty() { Err("it has no pattern, so it would fire on everything".into()) } else { Ok(Value::Array(all)) }
+}

@@ -1,0 +1,222 @@
+//! What a person should know about rules that are well written: those that can never fire, that another covers, that say
+//! the opposite of each other, and words of a policy that name nothing.
+
+use crate::condition::{Condition, FieldCondition};
+use crate::layer::{Compiled, SourceFile};
+use crate::problem::{Level, Problem, nearest};
+use crate::rule::Rule;
+use serde_json::Value;
+
+/// Which fields an event has beside those that all have.
+const FIELDS: [(&str, &[&str]); 7] = [
+    ("bash_command", &["command", "deletes", "tool_input"]),
+    ("file_write", &["file_path", "content", "command", "tool_input"]),
+    ("file_edit", &["file_path", "content", "command", "tool_input"]),
+    ("file_delete", &["file_path", "command", "deletes", "tool_input"]),
+    ("prompt_submit", &["prompt", "user_prompt", "tool_input"]),
+    ("session_start", &[]),
+    ("session_stop", &[]),
+];
+
+/// Fields that every event has.
+const COMMON: [&str; 8] = ["event", "tool_name", "cwd", "workspace", "agent", "user", "git.branch", "git.dirty"];
+
+/// Looks over what the files of one place say. `library` are the ids of the rules that ship.
+pub fn review(compiled: &Compiled, files: &[SourceFile], library: &[&str]) -> Vec<Problem> {
+    let mut found = Found { files, problems: Vec::new() };
+    let enabled: Vec<&Rule> = compiled.rules.iter().filter(|rule| rule.enabled).collect();
+    for (index, rule) in enabled.iter().enumerate() {
+        if let Some(why) = never(rule) {
+            found.warn(&rule.at, format!("the rule `{}` can never fire: {why}", rule.name), "");
+            continue;
+        }
+        covered(rule, index, &enabled, &mut found);
+    }
+    overrides(compiled, library, &mut found);
+    allowances(compiled, &enabled, &mut found);
+    found.problems
+}
+
+struct Found<'f> {
+    files: &'f [SourceFile],
+    problems: Vec<Problem>,
+}
+
+impl Found<'_> {
+    /// A warning about the line that `at` names: `file:line`.
+    fn warn(&mut self, at: &str, message: String, help: &str) {
+        let (file, line) = at.rsplit_once(':').unwrap_or((at, "1"));
+        let line: usize = line.parse().unwrap_or(1);
+        let text = self.files.iter().find(|source| source.name == file).map_or("", |source| source.text.as_str());
+        let start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+        let length = text.get(start..).and_then(|rest| rest.lines().next()).map_or(0, str::len);
+        self.problems.push(Problem {
+            level: Level::Warning,
+            file: file.into(),
+            span: start..start + length,
+            place: (line, 1),
+            message,
+            help: help.into(),
+        });
+    }
+}
+
+/// Why a rule can never fire.
+fn never(rule: &Rule) -> Option<String> {
+    let fields: Vec<&FieldCondition> = rule.conditions.iter().filter_map(as_field).collect();
+    if let Some(one) = fields.iter().find(|one| !is_raised(one, &rule.events)) {
+        return Some(format!("`{}` is empty in {}", one.field, rule.events.join(" and ")));
+    }
+    let said = |field: &str, op: &str| {
+        let of = move |one: &&&FieldCondition| one.field == field && one.op == op && !has_template(one);
+        fields.iter().filter(of).map(|one| one.pattern.as_slice()).collect::<Vec<_>>()
+    };
+    for one in fields.iter().filter(|one| !has_template(one)) {
+        let opposite = match one.op.strip_prefix("not_") {
+            Some(op) => op.to_owned(),
+            None => format!("not_{}", one.op),
+        };
+        if said(&one.field, &opposite).iter().any(|pattern| *pattern == one.pattern) {
+            return Some(format!("`{} {} {}` and its opposite", one.field, one.op, one.pattern.join(", ")));
+        }
+        let others = said(&one.field, "equals");
+        if one.op == "equals" && others.iter().any(|pattern| *pattern != one.pattern) {
+            return Some(format!("`{}` cannot equal two texts", one.field));
+        }
+        if one.op == "in" && one.pattern.is_empty() {
+            return Some(format!("`{}` is compared with nothing", one.field));
+        }
+    }
+    None
+}
+
+fn as_field(condition: &Condition) -> Option<&FieldCondition> {
+    match condition {
+        Condition::Field(one) => Some(one),
+        Condition::Runs(_) | Condition::Effect(..) | Condition::All(_) | Condition::Any(_) | Condition::Not(_) => None,
+    }
+}
+
+fn has_template(one: &FieldCondition) -> bool {
+    one.pattern.iter().any(|pattern| pattern.contains("{{"))
+}
+
+/// Whether a condition that wants something of a field can find it in one of the events.
+fn is_raised(one: &FieldCondition, events: &[String]) -> bool {
+    let wants = !one.op.starts_with("not_") && one.pattern.iter().any(|pattern| !pattern.is_empty());
+    if one.field.starts_with("env.") {
+        return true;
+    }
+    let first = one.field.split('.').next().unwrap_or("");
+    let known = reflex_engine::RULE_FIELDS.iter().any(|field| *field == one.field || *field == first);
+    let has = |event: &String| match FIELDS.iter().find(|(name, _)| name == event) {
+        Some((_, fields)) => fields.contains(&first) || COMMON.contains(&one.field.as_str()),
+        None => true,
+    };
+    !wants || !known || events.iter().any(has)
+}
+
+/// What a rule does, by strictness.
+fn weight(rule: &Rule) -> u8 {
+    match rule.action.as_str() {
+        "log" => 0,
+        "warn" => 1,
+        "ask" => 2,
+        _ => 3,
+    }
+}
+
+/// Whether another rule fires on all that this one fires on.
+fn covered(rule: &Rule, index: usize, all: &[&Rule], found: &mut Found<'_>) {
+    let covers = |other: &Rule| {
+        let events =
+            rule.events.iter().all(|event| other.events.contains(event) || other.events.iter().any(|one| one == "any"));
+        let same = |condition: &Condition| rule.conditions.contains(condition);
+        !other.conditions.is_empty() && events && other.conditions.iter().all(same)
+    };
+    for (at, other) in all.iter().enumerate().filter(|(at, _)| *at != index) {
+        if !covers(other) || never(other).is_some() {
+            continue;
+        }
+        let equal = rule.conditions.len() == other.conditions.len() && rule.events.len() == other.events.len();
+        if equal && at > index {
+            continue;
+        }
+        let (name, by) = (&rule.name, format!("`{}` at {}", other.name, other.at));
+        if equal && weight(other) != weight(rule) {
+            let message = format!("the rule `{name}` contradicts {by}: the same calls, another action");
+            found.warn(&rule.at, message, "the strictest counts");
+        } else if weight(other) > weight(rule) {
+            let message = format!("the rule `{name}` has no effect: {by} fires on the same and does more");
+            found.warn(&rule.at, message, "the strictest counts");
+        } else if weight(other) == weight(rule) {
+            found.warn(&rule.at, format!("the rule `{name}` is covered by {by}"), "");
+        } else {
+            continue;
+        }
+        return;
+    }
+}
+
+/// `rules:` and `disabled_rules` that name no rule, or one that they cannot change.
+fn overrides(compiled: &Compiled, library: &[&str], found: &mut Found<'_>) {
+    let overrides = compiled.policy.node.get("overrides").and_then(Value::as_object);
+    for (name, said) in overrides.into_iter().flatten() {
+        let at = said.get("at").and_then(Value::as_str).unwrap_or("");
+        let bare = ["project/", "user/", "managed/"].iter().find_map(|layer| name.strip_prefix(layer)).unwrap_or(name);
+        let own = compiled.rules.iter().find(|rule| rule.name == bare);
+        let off = matches!(said.get("do").and_then(Value::as_str), Some("off" | "log"));
+        match own {
+            Some(rule) if off && !rule.may_be_disabled() => {
+                found.warn(
+                    at,
+                    format!("the rule `{name}` may not be switched off"),
+                    "its tier or its `override` says so",
+                );
+            }
+            Some(_) => {}
+            None if library.contains(&name.as_str()) || name != bare || is_built_in(name) => {}
+            None => {
+                let known: Vec<&str> =
+                    library.iter().copied().chain(compiled.rules.iter().map(|rule| rule.name.as_str())).collect();
+                let near = nearest(name, &known).map(|near| format!("did you mean `{near}`?")).unwrap_or_default();
+                found.warn(at, format!("there is no rule `{name}`"), &near);
+            }
+        }
+    }
+}
+
+/// Findings that no entry of the library makes.
+fn is_built_in(name: &str) -> bool {
+    let subjects = ["loop/", "task/", "policy/", "tripwire/"];
+    subjects.iter().any(|subject| name.starts_with(subject))
+        || matches!(name, "guard/broken-rules" | "guard/ran-anyway")
+}
+
+/// Allowances for what a rule of the same place blocks: they lift nothing.
+fn allowances(compiled: &Compiled, rules: &[&Rule], found: &mut Found<'_>) {
+    let entries = compiled.policy.node.get("allow").and_then(Value::as_array);
+    for entry in entries.into_iter().flatten() {
+        let words: Vec<&str> =
+            entry.get("argv").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+        let at = entry.get("at").and_then(Value::as_str).unwrap_or("");
+        let blocks =
+            |rule: &&&Rule| rule.action == "block" && rule.conditions.len() == 1 && blocks(&rule.conditions, &words);
+        if let Some(rule) = rules.iter().find(blocks).filter(|_| !words.is_empty()) {
+            let message = format!("this allows nothing: `{}` at {} blocks it", rule.name, rule.at);
+            found.warn(at, message, "an allowance lifts a question or a warning, never a block");
+        }
+    }
+}
+
+fn blocks(conditions: &[Condition], words: &[&str]) -> bool {
+    conditions.iter().any(|condition| match condition {
+        Condition::Runs(patterns) => patterns.iter().any(|pattern| {
+            let wanted: Vec<&str> = pattern.trim_end_matches(" *").split_whitespace().collect();
+            wanted.iter().all(|word| !word.contains('*')) && words.starts_with(&wanted)
+        }),
+        Condition::Field(_) | Condition::Effect(..) | Condition::All(_) | Condition::Any(_) | Condition::Not(_) => {
+            false
+        }
+    })
+}
