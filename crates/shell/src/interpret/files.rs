@@ -55,6 +55,9 @@ impl Interpreter<'_> {
 
     /// All of them one after the other, for who reads the file as a whole; with several it is not known which it is.
     pub(crate) fn content(&self, path: &Value) -> Option<Stream> {
+        if path.literal().as_deref() == Some("/dev/null") {
+            return Some(Stream::of(Value::text("", path.origin()), Vec::new()));
+        }
         let mut contents = self.written(path);
         if contents.len() < 2 {
             return contents.pop();

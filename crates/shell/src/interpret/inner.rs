@@ -201,6 +201,10 @@ impl Interpreter<'_> {
             let files = invocation.values("file", &draft.words);
             let input = files.first().map(|file| self.content(file).unwrap_or_default());
             let lines = super::feed::xargs(words, invocation, draft, input.as_ref().unwrap_or(&stdin));
+            // Its programs read from the terminal.
+            if invocation.has("open") {
+                stdin = Stream::default();
+            }
             // What became arguments is no input any more; what stands in a file leaves the input for the program.
             if input.is_none() && stdin.text.literal().is_some() {
                 stdin.text = Value::default();
