@@ -2,9 +2,13 @@
 
 use reflex_tables::Node;
 
+/// With a name the linker can keep it away from the small constants, which then lie on few pages.
+static TABLES: [u8; include_bytes!(concat!(env!("OUT_DIR"), "/library.tables")).len()] =
+    *include_bytes!(concat!(env!("OUT_DIR"), "/library.tables"));
+
 /// The compiled library: `programs`, `triggers`, `rules`, `places`, `policies`.
 pub fn tables() -> Node<'static> {
-    reflex_tables::root(include_bytes!(concat!(env!("OUT_DIR"), "/library.tables")))
+    reflex_tables::root(&TABLES)
 }
 
 /// The rules of the recommended tier, in the form in which people write theirs.

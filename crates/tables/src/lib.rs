@@ -5,9 +5,10 @@
 //! bytes. Only what is touched is read, and every read is bounds-checked, so a damaged blob yields [`Node::NIL`] and
 //! never a panic.
 //!
-//! Layout, little-endian: `RFXTAB01`, the root's word, then the data. A word is `payload << 3 | tag`; the payload of
+//! Layout, little-endian: `RFXTAB02`, the root's word, then the data. A word is `payload << 3 | tag`; the payload of
 //! a number is the number, that of a text, list or map the offset of its record. Records: text `len bytes`, list
-//! `count words`, map `count (key-offset word)*` with the keys sorted by their bytes.
+//! `count words`, map `count start* (key-offset word)*` with the keys sorted by their bytes; a start is the first four
+//! bytes of a key as a number, so that a search reads one row of numbers and hardly any key.
 
 #[cfg(feature = "compile")]
 pub mod compile;
@@ -16,7 +17,7 @@ pub mod sieve;
 use std::cmp::Ordering;
 
 /// The first eight bytes of every blob; the digits are the layout's version.
-pub const MAGIC: &[u8; 8] = b"RFXTAB01";
+pub const MAGIC: &[u8; 8] = b"RFXTAB02";
 
 const NIL: u32 = 0;
 const BOOL: u32 = 1;
@@ -120,7 +121,7 @@ impl<'a> Node<'a> {
     pub fn len(self) -> usize {
         let size = match self.tag() {
             LIST => 4,
-            MAP => 8,
+            MAP => 12,
             _ => return 0,
         };
         let room = self.bytes.len().saturating_sub(self.payload() + 4) / size;
@@ -156,8 +157,8 @@ impl<'a> Node<'a> {
     pub fn entries(self) -> impl Iterator<Item = (&'a str, Node<'a>)> + Clone {
         let count = if self.tag() == MAP { self.len() } else { 0 };
         (0..count).map(move |index| {
-            let key = std::str::from_utf8(self.key_at(index)).unwrap_or("");
-            (key, self.value_at(index))
+            let key = std::str::from_utf8(self.key_at(index, count)).unwrap_or("");
+            (key, self.value_at(index, count))
         })
     }
 
@@ -166,25 +167,28 @@ impl<'a> Node<'a> {
         if self.tag() != MAP {
             return Node::NIL;
         }
-        let (mut low, mut high) = (0, self.len());
+        let count = self.len();
+        let start = start(key.as_bytes());
+        let (mut low, mut high) = (0, count);
         while low < high {
             let middle = (low + high) / 2;
-            match order(self.key_at(middle), key.as_bytes()) {
+            let here = word(self.bytes, self.payload() + 4 + 4 * middle).unwrap_or(0);
+            match here.cmp(&start).then_with(|| self.key_at(middle, count).cmp(key.as_bytes())) {
                 Ordering::Less => low = middle + 1,
                 Ordering::Greater => high = middle,
-                Ordering::Equal => return self.value_at(middle),
+                Ordering::Equal => return self.value_at(middle, count),
             }
         }
         Node::NIL
     }
 
-    fn key_at(self, index: usize) -> &'a [u8] {
-        let offset = word(self.bytes, self.payload() + 4 + 8 * index).unwrap_or(u32::MAX);
+    fn key_at(self, index: usize, count: usize) -> &'a [u8] {
+        let offset = word(self.bytes, self.payload() + 4 + 4 * count + 8 * index).unwrap_or(u32::MAX);
         text_at(self.bytes, offset as usize)
     }
 
-    fn value_at(self, index: usize) -> Node<'a> {
-        self.node_at(self.payload() + 8 + 8 * index)
+    fn value_at(self, index: usize, count: usize) -> Node<'a> {
+        self.node_at(self.payload() + 8 + 4 * count + 8 * index)
     }
 
     /// What a list or map holds was written before it: where damage says otherwise it would lead in circles.
@@ -195,12 +199,11 @@ impl<'a> Node<'a> {
     }
 }
 
-/// Most keys differ in their first letter: for those nothing is called.
-fn order(key: &[u8], wanted: &[u8]) -> Ordering {
-    match (key.first(), wanted.first()) {
-        (Some(first), Some(other)) if first != other => first.cmp(other),
-        _ => key.cmp(wanted),
-    }
+/// The first four bytes of a key as a number: numbers are in the order of the keys, where they are not equal.
+fn start(key: &[u8]) -> u32 {
+    let mut first = [0; 4];
+    first.iter_mut().zip(key).for_each(|(place, byte)| *place = *byte);
+    u32::from_be_bytes(first)
 }
 
 fn word(bytes: &[u8], offset: usize) -> Option<u32> {
@@ -231,6 +234,21 @@ mod tests {
         assert!(root.get("b").at(3).is_nil());
         assert!(root.get("missing").get("deeper").is_nil());
         assert_eq!(root.entries().map(|(key, _)| key).collect::<Vec<_>>(), ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn keys_that_begin_alike_are_told_apart() {
+        let keys = ["", "a", "a\0", "kube", "kubeadm", "kubectl", "kubectx", "kubens", "z", "é"];
+        let map: serde_json::Map<_, _> =
+            keys.iter().zip(0..).map(|(key, place)| ((*key).to_owned(), json!(place))).collect();
+        let blob = compile::encode(&map.into()).unwrap();
+        for (key, place) in keys.iter().zip(0..) {
+            assert_eq!((root(&blob).get(key).number(), root(&blob).get(key).is_nil()), (place, false), "{key:?}");
+        }
+        for missing in ["b", "kub", "kubea", "kubectl ", "zz", "\0"] {
+            assert!(root(&blob).get(missing).is_nil(), "{missing:?}");
+        }
+        assert_eq!(root(&blob).entries().map(|(key, _)| key).collect::<Vec<_>>(), keys);
     }
 
     #[test]

@@ -15,8 +15,18 @@ use std::collections::HashMap;
 /// # Errors
 /// A number that does not fit, or a blob that would be too large.
 pub fn encode(value: &Value) -> Result<Vec<u8>, String> {
+    encode_apart(value, &[])
+}
+
+/// As [`encode`], with the texts under these keys of maps in a part of their own: what is hardly ever read lies on no
+/// page with what always is.
+///
+/// # Errors
+/// As [`encode`].
+pub fn encode_apart(value: &Value, seldom: &[&str]) -> Result<Vec<u8>, String> {
     let mut writer = Writer { bytes: super::MAGIC.to_vec(), known: HashMap::new() };
     writer.bytes.extend([0; 4]);
+    writer.texts_under(value, seldom);
     let root = writer.node(value)?;
     if writer.bytes.len() >= 1 << 29 {
         return Err("the compiled tables are larger than 512 MiB".into());
@@ -33,6 +43,23 @@ struct Writer {
 }
 
 impl Writer {
+    /// Writes the texts that stand directly under one of these keys; what refers to them later finds them.
+    fn texts_under(&mut self, value: &Value, keys: &[&str]) {
+        match value {
+            Value::Object(map) => {
+                for (key, value) in map {
+                    if let (Value::String(text), true) = (value, keys.contains(&key.as_str())) {
+                        self.text(text);
+                    } else {
+                        self.texts_under(value, keys);
+                    }
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.texts_under(item, keys)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
     fn node(&mut self, value: &Value) -> Result<u32, String> {
         Ok(match value {
             Value::Null => super::NIL,
@@ -63,6 +90,9 @@ impl Writer {
         let mut entries: Vec<_> = map.iter().collect();
         entries.sort_by_key(|(key, _)| key.as_bytes());
         let mut record = length(entries.len());
+        for (key, _) in &entries {
+            record.extend(super::start(key.as_bytes()).to_le_bytes());
+        }
         for (key, value) in entries {
             let key = self.text(key);
             record.extend(key.to_le_bytes());
