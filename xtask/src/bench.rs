@@ -14,9 +14,10 @@ use crate::project::Project;
 use crate::release::{self, Linkage, Release};
 use crate::steps::step;
 pub(crate) use ground::Ground;
-pub(crate) use measure::{Check, Hook, has_valgrind};
+pub(crate) use measure::{Check, Hook, has_valgrind, profile};
 use page::{Report, Row};
-use payloads::{CALLS, Kind};
+use payloads::Kind;
+pub(crate) use payloads::{CALLS, shell};
 
 /// Growth up to this share is noise: of compilers, of the length of paths.
 const GROWTH_PERCENT: u32 = 15;

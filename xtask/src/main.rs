@@ -6,6 +6,7 @@ mod bench;
 mod clients;
 mod docs;
 mod fit;
+mod layout;
 mod linear;
 mod project;
 mod reference;
@@ -34,6 +35,7 @@ usage: cargo xtask COMMAND
                     with --check hold every case against that page and write nothing
   docs              write the pages that come from data: docs/reference/rules.md, agents.md and the schemas
   adapters          count what it costs to read and answer a payload of each agent, write docs/reference/adapters.md
+  layout            count which functions a hook call runs, write crates/cli/hot.ld, by which the linker orders them
   linear            count the release's instructions at four sizes of many constructs, write docs/reference/limits.md
 ";
 
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
             .parse()
             .map_err(|_| "how often?".to_owned())
             .and_then(|rounds| adapters::work(agent, std::path::Path::new(file), rounds)),
+        ["layout"] => project().and_then(|project| layout::write(&project)),
         ["linear"] => project().and_then(|project| linear::write(&project)),
         ["bench", "--check"] => project().and_then(|project| bench::check(&project)),
         #[cfg(unix)]

@@ -1,6 +1,6 @@
 //! `reflex hook`: one payload on standard input, the agent's own answer out.
 
-use crate::{lifeline, status};
+use crate::{arena, lifeline, status};
 use reflex_agents::{Agent, BadEvent, Payload, Reply, caller, find, object};
 use reflex_engine::Moment;
 use reflex_host::{Host, Mode};
@@ -20,6 +20,7 @@ struct Arguments<'a> {
 }
 
 pub(crate) fn run(words: &[String]) -> ExitCode {
+    arena::warm();
     let arguments = match arguments(words) {
         Ok(arguments) => arguments,
         Err(problem) => {

@@ -134,13 +134,24 @@ fn command(ground: &Ground, program: &Path) -> Command {
 }
 
 fn counted(ground: &Ground, binary: &Path, arguments: &[&str], input: &str) -> Result<u32, String> {
+    let (text, said) = callgrind(ground, binary, arguments, input)?;
+    total(&text).ok_or_else(|| format!("valgrind counted nothing: {said}"))
+}
+
+/// What callgrind writes of one call of the hook, with the names of functions as the linker has them.
+pub(crate) fn profile(ground: &Ground, binary: &Path, payload: &str) -> Result<String, String> {
+    callgrind(ground, binary, &ARGUMENTS, payload).map(|(text, _)| text)
+}
+
+/// The file that callgrind writes, and what it says.
+fn callgrind(ground: &Ground, binary: &Path, arguments: &[&str], input: &str) -> Result<(String, String), String> {
     let counts = ground.folder.join("callgrind.out");
     let mut valgrind = command(ground, Path::new("valgrind"));
-    valgrind.arg("--tool=callgrind").arg(format!("--callgrind-out-file={}", counts.display()));
+    valgrind.args(["--tool=callgrind", "--demangle=no"]).arg(format!("--callgrind-out-file={}", counts.display()));
     valgrind.arg(binary).args(arguments).stderr(Stdio::piped());
     let output = run(&mut valgrind, input)?;
     let text = fs::read_to_string(&counts).unwrap_or_default();
-    total(&text).ok_or_else(|| format!("valgrind counted nothing: {}", String::from_utf8_lossy(&output.stderr)))
+    Ok((text, String::from_utf8_lossy(&output.stderr).into_owned()))
 }
 
 fn run(command: &mut Command, payload: &str) -> Result<std::process::Output, String> {

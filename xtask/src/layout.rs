@@ -1,0 +1,146 @@
+//! Which functions a hook call runs, and the linker's script that puts them side by side.
+//!
+//! A call runs a tenth of the binary, spread over all of it: most of the time of a short call went to the pages on which
+//! its functions lay. The linker of the static build gets their names in the order of how many calls run them; a name
+//! that is no longer there is passed over, so an old list costs time and nothing else.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use crate::bench::{CALLS, Ground, profile, shell};
+use crate::project::Project;
+use crate::steps::{step, succeed};
+
+/// Of the ordinary commands of the library every so many are asked about.
+const EVERY: usize = 24;
+
+/// The first calls of a session have no past to look at.
+const ROUNDS: usize = 3;
+
+const HEAD: &str = "\
+/* Written by `cargo xtask layout`: what a hook call runs, the most common first.
+   GNU ld and lld put these sections before all others of their kind. */
+SECTIONS
+{
+  .text.hot_calls :
+  {
+    *libc.a:*(.text .text.*)
+";
+
+const FOOT: &str = "\
+  }
+}
+INSERT BEFORE .text;
+SECTIONS
+{
+  .rodata.hot_calls :
+  {
+    *(.rodata.cst* .rodata.str* .rodata..Lswitch.table.* .rodata..Lanon.*)
+  }
+}
+INSERT BEFORE .rodata;
+";
+
+/// Counts and writes the script.
+pub(crate) fn write(project: &Project) -> Result<(), String> {
+    let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
+    let folder = project.target.join("layout");
+    let mut cargo = project.cargo(&["build", "--release", "--locked", "--package", "reflex-guard", "--bin", "reflex"]);
+    cargo.args(["--target", &target]).env("CARGO_TARGET_DIR", &folder).env("CARGO_PROFILE_RELEASE_STRIP", "none");
+    step("release with names", || succeed(&mut cargo))?;
+    let binary = folder.join(target).join("release/reflex");
+    let ground = step("ground", Ground::prepare)?;
+    let texts = commands(&project.root)?;
+    let names = step("calls", || counted(&binary, &ground, &texts))?;
+    let file = project.root.join("crates/cli/hot.ld");
+    fs::write(&file, script(&names)).map_err(|error| format!("cannot write `{}`: {error}", file.display()))?;
+    println!("{} functions", names.len());
+    Ok(())
+}
+
+/// Names of functions, the most common first.
+fn counted(binary: &Path, ground: &Ground, texts: &[String]) -> Result<Vec<String>, String> {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    let measured = (0..ROUNDS).flat_map(|_| CALLS.iter().map(|call| call.payload(&ground.repo)));
+    for payload in measured.chain(texts.iter().map(|text| shell(text, &ground.repo))) {
+        for name in names(&profile(ground, binary, &payload)?) {
+            *counts.entry(name).or_default() += 1;
+        }
+    }
+    let mut names: Vec<(String, usize)> = counts.into_iter().collect();
+    names.sort_by(|(left, often), (right, seldom)| seldom.cmp(often).then_with(|| left.cmp(right)));
+    Ok(names.into_iter().map(|(name, _)| name).collect())
+}
+
+/// The functions that callgrind names in its file: each is named once, where it first stands.
+fn names(profile: &str) -> Vec<String> {
+    let named = profile.lines().filter_map(|line| line.strip_prefix("fn=").or_else(|| line.strip_prefix("cfn=")));
+    // A function that calls itself stands there again, as `name'2`.
+    let mut names: Vec<String> = named
+        .filter_map(|name| name.split_once(") "))
+        .map(|(_, name)| name.split('\'').next().unwrap_or(name).to_owned())
+        .filter(|name| name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_'))
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// Ordinary commands of the library: those that stand in YAML as they are.
+fn commands(root: &Path) -> Result<Vec<String>, String> {
+    let folder = root.join("library/everyday");
+    let shown = |error| format!("cannot read `{}`: {error}", folder.display());
+    let mut files: Vec<_> = fs::read_dir(&folder).map_err(shown)?.flatten().map(|entry| entry.path()).collect();
+    files.sort();
+    let texts = files.iter().filter_map(|file| fs::read_to_string(file).ok()).collect::<String>();
+    let plain =
+        texts.lines().filter_map(|line| line.strip_prefix("- ")).filter(|text| !text.contains(['"', '\'', '{']));
+    Ok(plain.step_by(EVERY).map(str::to_owned).collect())
+}
+
+fn script(names: &[String]) -> String {
+    let mut text = HEAD.to_owned();
+    for name in names {
+        text.push_str(&format!("    *(.text*.{})\n", pattern(name)));
+    }
+    text + FOOT
+}
+
+/// A mangled name as the linker's pattern: the hash of a crate, between `Cs` and `_`, is another one for another compiler.
+fn pattern(name: &str) -> String {
+    let mut parts = name.split("Cs");
+    let mut pattern = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        pattern.push_str("Cs");
+        let hash = part.find(|letter: char| !letter.is_ascii_alphanumeric());
+        match hash.map(|end| part.split_at(end)) {
+            Some((_, rest)) if rest.starts_with('_') => {
+                pattern.push('*');
+                pattern.push_str(rest);
+            }
+            _ => pattern.push_str(part),
+        }
+    }
+    pattern
+        .chars()
+        .map(|letter| if letter.is_ascii_alphanumeric() || "_*".contains(letter) { letter } else { '?' })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_read_from_a_profile() {
+        let profile = "fl=(1) a.rs\nfn=(1) _RNvCs4_1a4main\n0 12\ncfn=(2) memcpy'2\nfn=(3) 0x00401000\nfn=(1)\n";
+        assert_eq!(names(profile), ["_RNvCs4_1a4main", "memcpy"]);
+    }
+
+    #[test]
+    fn the_hash_of_a_crate_may_be_any() {
+        assert_eq!(pattern("_RNvNtCs1aB2_6engine5judge"), "_RNvNtCs*_6engine5judge");
+        assert_eq!(pattern("memcpy.part.0"), "memcpy?part?0");
+    }
+}
