@@ -5,15 +5,18 @@
 
 pub mod approvals;
 mod chain;
+mod follow;
 pub mod life;
 mod log;
 mod remnants;
 mod search;
 pub mod session;
+mod snapshot;
 mod spent;
 pub mod tasks;
 
 pub use chain::{Broken, Checked};
+pub use follow::Follower;
 pub use log::Log;
 pub use search::Search;
 

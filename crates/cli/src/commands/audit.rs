@@ -37,11 +37,15 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
 
 fn tail(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
     let as_json = matches.get_flag("json");
+    // What comes while the newest are printed comes after them.
+    let follower = log.follower()?;
+    let mut last = 0;
     for record in log.search(&Search::default(), count(matches))? {
+        last = record.get("seq").and_then(Value::as_u64).unwrap_or(last);
         say(&record, as_json)?;
     }
     if matches.get_flag("follow") {
-        log.follow(&mut |line| {
+        follower.follow(last, &mut |line| {
             if let Ok(record) = serde_json::from_str(line) {
                 say(&record, as_json)?;
             }
@@ -118,13 +122,12 @@ pub(super) fn action(action: &Value) -> String {
 }
 
 fn verify(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
-    let progress = io::stderr().is_terminal();
+    let mut progress = Progress::default();
     let checked = log.verify(&mut |records| {
-        if progress && records > 0 {
-            let _ = write!(io::stderr(), "\r{records} records");
-        }
+        progress.at(records);
         true
     })?;
+    drop(progress);
     if matches.get_flag("json") {
         let broken = checked.broken.as_ref().map(
             |broken| json!({"file": broken.file.display().to_string(), "line": broken.line, "problem": broken.problem}),
@@ -137,6 +140,29 @@ fn verify(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
         print(&format!("whole: {} records, {} purged", checked.records, checked.purged));
     }
     Ok(if checked.broken.is_some() { status::FOUND } else { status::OK })
+}
+
+/// How far a long work is, for a person who waits for it at a terminal; gone when the work is done.
+#[derive(Default)]
+pub(super) struct Progress {
+    shown: bool,
+}
+
+impl Progress {
+    pub(super) fn at(&mut self, records: u64) {
+        if records > 0 && (self.shown || io::stderr().is_terminal()) {
+            self.shown = true;
+            let _ = write!(io::stderr(), "\r{records} records");
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if self.shown {
+            let _ = write!(io::stderr(), "\r\x1b[K");
+        }
+    }
 }
 
 /// Who leaves texts out blinds the log a little: that is for a person, and stands in the log.
@@ -157,7 +183,9 @@ fn purge(store: &Store, matches: &ArgMatches) -> io::Result<u8> {
         complain(&format!("`{written}` is no time such as 90d or 2026-11-21"));
         return Ok(status::USAGE);
     };
-    let count = store.log().purge(before, text(matches, "reason"))?;
+    let mut progress = Progress::default();
+    let count = store.log().purge(before, text(matches, "reason"), &mut |records| progress.at(records))?;
+    drop(progress);
     print(&format!("{count} records are gone; the chain stays whole"));
     Ok(status::OK)
 }

@@ -6,7 +6,7 @@ mod otlp;
 mod post;
 
 use super::approve::person;
-use super::audit::time;
+use super::audit::{Progress, time};
 use super::{complain, text};
 use crate::status;
 use crate::visible::visible;
@@ -14,7 +14,7 @@ use clap::ArgMatches;
 use reflex_host::store::{Log, Store};
 use reflex_host::timestamp;
 use serde_json::{Map, Value, json};
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 type Record = Map<String, Value>;
 
@@ -45,7 +45,14 @@ pub(super) fn run(store: &Store, matches: &ArgMatches) -> io::Result<u8> {
 
 /// Each record not older than a time; `each` gets its line too.
 fn records(log: &Log, since: &str, each: &mut dyn FnMut(&str, Record) -> io::Result<()>) -> io::Result<()> {
+    // Who reads the records at a terminal sees them go by.
+    let hidden = !io::stdout().is_terminal();
+    let (mut progress, mut seen) = (Progress::default(), 0_u64);
     log.each(&mut |line| {
+        seen += 1;
+        if hidden && seen.is_multiple_of(4096) {
+            progress.at(seen);
+        }
         let record: Record = serde_json::from_str(line).unwrap_or_default();
         if record.get("time").and_then(Value::as_str).unwrap_or("") >= since {
             each(line, record)?;

@@ -5,7 +5,7 @@ use crate::clock;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// What was found when the whole log was read.
@@ -30,27 +30,30 @@ pub struct Broken {
     pub problem: String,
 }
 
+/// After so many lines whoever waits is told.
+const REPORTED: u64 = 16_384;
+
 impl Log {
-    /// Reads every line and computes its hash. `step` is told after each of the files how many lines were read; when it
+    /// Reads every line and computes its hash. `step` is told now and then how many lines were read; when it
     /// says `false`, the work ends.
     ///
     /// # Errors
     /// A file cannot be read.
     pub fn verify(&self, step: &mut dyn FnMut(u64) -> bool) -> io::Result<Checked> {
         let mut check = Check::default();
-        for part in self.parts()? {
-            let mut lines = BufReader::with_capacity(1 << 20, File::open(&part)?);
-            let (mut line, mut number) = (Vec::new(), 0);
-            while lines.read_until(b'\n', &mut line)? > 0 {
+        for part in self.snapshot()? {
+            let (mut number, mut problem) = (0, None);
+            part.lines(&mut |line| {
                 number += 1;
-                if let Err(problem) = check.line(&line) {
-                    let broken = Broken { file: part, line: number, problem };
-                    return Ok(Checked { broken: Some(broken), ..check.done });
-                }
-                line.clear();
-                if check.done.records % 65_536 == 0 && !step(check.done.records) {
+                problem = check.line(line).err();
+                if check.done.records.is_multiple_of(REPORTED) && !step(check.done.records) {
                     return Err(io::ErrorKind::Interrupted.into());
                 }
+                Ok(problem.is_none())
+            })?;
+            if let Some(problem) = problem {
+                let broken = Broken { file: part.path, line: number, problem };
+                return Ok(Checked { broken: Some(broken), ..check.done });
             }
         }
         if let Some((seq, place)) = check.tombstones.into_iter().next() {
@@ -62,21 +65,21 @@ impl Log {
     }
 
     /// Replaces all records that are older by one tombstone, which keeps the chain; a record says who did so. Gives how
-    /// many were removed.
+    /// many were removed. `step` is told now and then how many were counted.
     ///
     /// # Errors
     /// A file cannot be read or written, or somebody holds the lock.
-    pub fn purge(&self, before: u64, reason: &str) -> io::Result<u64> {
+    pub fn purge(&self, before: u64, reason: &str, step: &mut dyn FnMut(u64)) -> io::Result<u64> {
         let time = clock::timestamp(before);
         self.locked(MOST_WAIT, |log, tail| {
-            let Some(old) = Old::before(log, &time)? else { return Ok(0) };
+            let Some(old) = Old::before(log, &time, step)? else { return Ok(0) };
             let record = json!({
                 "schema": super::SCHEMA, "kind": "purge", "id": clock::uuid(), "time": clock::timestamp(clock::now()),
                 "before": time, "through": {"seq": old.last.seq, "hash": old.last.hash}, "reason": reason,
             });
             // First the record: a tombstone that nobody answers for is a broken log.
             log.write(tail, &record.to_string(), true)?;
-            old.bury()?;
+            old.bury(log)?;
             Ok(old.count)
         })
     }
@@ -127,14 +130,12 @@ impl Check {
 const PURGE: &str = "{\"schema\":\"reflex/audit-v2\",\"kind\":\"purge\"";
 const TOMBSTONE: &str = "{\"schema\":\"reflex/audit-v2\",\"kind\":\"tombstone\"";
 
-fn is_tombstone(line: &str) -> bool {
+pub(super) fn is_tombstone(line: &str) -> bool {
     line.starts_with(TOMBSTONE)
 }
 
 /// The part of the log that is older than a time.
 struct Old {
-    /// Files that are old as a whole.
-    files: Vec<PathBuf>,
     /// The file in which the old records end, and at which byte the others begin.
     divided: Option<(PathBuf, u64)>,
     /// `prev` of the first.
@@ -144,23 +145,29 @@ struct Old {
 }
 
 impl Old {
-    fn before(log: &Log, time: &str) -> io::Result<Option<Old>> {
-        let mut old = Old { files: Vec::new(), divided: None, first: String::new(), last: Tail::new(0, ""), count: 0 };
-        for part in log.parts()? {
-            let mut lines = BufReader::with_capacity(1 << 20, File::open(&part)?);
-            let (mut line, mut at) = (String::new(), 0);
-            while lines.read_line(&mut line)? > 0 {
-                if !is_tombstone(&line) && time_of(&line).is_none_or(|its| its >= time) {
-                    old.divided = Some((part, at));
-                    return Ok((old.count > 0).then_some(old));
+    fn before(log: &Log, time: &str, step: &mut dyn FnMut(u64)) -> io::Result<Option<Old>> {
+        let mut old = Old { divided: None, first: String::new(), last: Tail::new(0, ""), count: 0 };
+        let mut seen = 0_u64;
+        for part in log.whole_parts()? {
+            let mut at = 0;
+            let all_old = part.lines(&mut |line| {
+                let text = String::from_utf8_lossy(line);
+                if !is_tombstone(&text) && time_of(&text).is_none_or(|its| its >= time) {
+                    return Ok(false);
                 }
-                old.take(&line);
+                old.take(&text);
                 at += line.len() as u64;
-                line.clear();
-            }
+                seen += 1;
+                if seen.is_multiple_of(REPORTED) {
+                    step(seen);
+                }
+                Ok(true)
+            })?;
             // If all is old, the last file keeps what comes after: the record of the purge.
-            old.divided = Some((part.clone(), at));
-            old.files.push(part);
+            old.divided = Some((part.path, at));
+            if !all_old {
+                break;
+            }
         }
         Ok((old.count > 0).then_some(old))
     }
@@ -175,8 +182,9 @@ impl Old {
         self.last = Tail::new(seq, hash);
     }
 
-    /// One tombstone stands for all of it, in front of what stays.
-    fn bury(&self) -> io::Result<()> {
+    /// One tombstone stands for all of it, in front of what stays. From then on nobody looks at older files, so that
+    /// whoever is killed before all are gone leaves a whole chain; the next one removes them too.
+    fn bury(&self, log: &Log) -> io::Result<()> {
         let stone = format!(
             "{TOMBSTONE},\"count\":{},\"seq\":{},\"prev\":\"{}\",\"hash\":\"{}\"}}\n",
             self.count, self.last.seq, self.first, self.last.hash
@@ -188,7 +196,7 @@ impl Old {
             io::Seek::seek(&mut rest, io::SeekFrom::Start(from))?;
             io::copy(&mut rest, draft).map(drop)
         })?;
-        self.files.iter().filter(|file| **file != target).try_for_each(fs::remove_file)
+        log.parts()?.iter().take_while(|file| **file != target).try_for_each(fs::remove_file)
     }
 }
 
@@ -197,12 +205,95 @@ fn replace(target: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io
     use std::os::unix::fs::OpenOptionsExt;
     let draft = target.with_extension("draft");
     let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
-    write(&mut file)?;
-    file.sync_all()?;
-    fs::rename(draft, target)
+    let done = write(&mut file).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&draft, target));
+    done.or_else(|error| fs::remove_file(&draft).and(Err(error)))
 }
 
 /// The value of the record's `time`, which stands near its front.
 fn time_of(line: &str) -> Option<&str> {
     line.split_once("\"time\":\"")?.1.split('"').next()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
+mod tests {
+    use super::*;
+    use crate::store::Search;
+
+    fn log() -> Log {
+        Log::in_folder(std::env::temp_dir().join(clock::uuid()))
+    }
+
+    fn append(log: &Log, year: u16) {
+        let record =
+            format!("{{\"schema\":\"x\",\"id\":\"{}\",\"time\":\"{year}-01-01T00:00:00.000Z\"}}", clock::uuid());
+        log.append(&record, false).unwrap();
+    }
+
+    /// The part that is written to is full.
+    fn close(log: &Log, seq: u64) {
+        fs::rename(log.folder().join("current.jsonl"), log.folder().join(format!("{seq:012}.jsonl"))).unwrap();
+    }
+
+    fn whole(log: &Log) -> (u64, u64) {
+        let checked = log.verify(&mut |_| true).unwrap();
+        assert_eq!(checked.broken, None);
+        (checked.records, checked.purged)
+    }
+
+    /// Whoever purges may be killed when the tombstone stands and not all of what it stands for is gone.
+    #[test]
+    fn a_purge_that_was_killed_leaves_a_whole_log_and_the_next_one_ends_it() {
+        let log = log();
+        for (year, seq) in [(2001, 2), (2002, 4), (2003, 6)] {
+            append(&log, year);
+            append(&log, year);
+            close(&log, seq);
+        }
+        append(&log, 2004);
+        let old = log.folder().join("000000000002.jsonl");
+        let kept = fs::read(&old).unwrap();
+        let before = |year: u16| crate::clock::moment(&format!("{year}-06-01")).unwrap();
+        assert_eq!(log.purge(before(2002), "old", &mut |_| ()).unwrap(), 4);
+        fs::write(&old, kept).unwrap();
+        assert_eq!(whole(&log), (4, 4));
+        // Two of 2003, one of 2004, the record of the purge, the tombstone.
+        assert_eq!(log.search(&Search::default(), 99).unwrap().len(), 5);
+        assert_eq!(log.purge(before(2003), "old", &mut |_| ()).unwrap(), 6);
+        assert!(!old.exists());
+        assert_eq!(whole(&log), (3, 6));
+        fs::remove_dir_all(log.folder()).unwrap();
+    }
+
+    #[test]
+    fn whoever_follows_the_log_misses_nothing_and_hears_nothing_twice() {
+        let log = log();
+        append(&log, 2001);
+        let follower = log.follower().unwrap();
+        append(&log, 2002);
+        let (mut heard, mut asked) = (Vec::new(), 0);
+        follower
+            .follow(1, &mut |line| {
+                if !line.is_empty() {
+                    heard.push(ending(line).unwrap().0);
+                    return Ok(true);
+                }
+                asked += 1;
+                match asked {
+                    // The part is closed behind the back of whoever follows, with a record that was not read yet.
+                    1 => {
+                        append(&log, 2003);
+                        close(&log, 3);
+                        append(&log, 2004);
+                    }
+                    2 => drop(log.purge(crate::clock::moment("2003-06-01").unwrap(), "old", &mut |_| ()).unwrap()),
+                    3 => append(&log, 2005),
+                    _ => {}
+                }
+                Ok(asked < 5)
+            })
+            .unwrap();
+        assert_eq!(heard, [2, 3, 4, 5, 6]);
+        fs::remove_dir_all(log.folder()).unwrap();
+    }
 }

@@ -23,7 +23,7 @@ pub(super) const MOST_WAIT: Duration = Duration::from_millis(700);
 /// For what a call can do without, so long is waited: all waits of a call together stay below the watchdog's time.
 pub(super) const BRIEF_WAIT: Duration = Duration::from_millis(300);
 
-const CURRENT: &str = "current.jsonl";
+pub(super) const CURRENT: &str = "current.jsonl";
 
 /// Before the first line.
 const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -63,10 +63,7 @@ impl Log {
     }
 
     /// Its files, oldest first.
-    ///
-    /// # Errors
-    /// The folder cannot be read; that it is not there is an empty log.
-    pub fn parts(&self) -> io::Result<Vec<PathBuf>> {
+    pub(super) fn parts(&self) -> io::Result<Vec<PathBuf>> {
         let entries = match fs::read_dir(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             entries => entries?,
@@ -111,7 +108,7 @@ impl Log {
         work(self, &mut tail)
     }
 
-    fn lock(&self, wait: Duration) -> io::Result<File> {
+    pub(super) fn lock(&self, wait: Duration) -> io::Result<File> {
         let lock = self.open("lock")?;
         wait_for(&lock, wait)?;
         Ok(lock)

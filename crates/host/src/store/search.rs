@@ -1,16 +1,23 @@
-//! Reading the log: the newest records, those that fit a search, all of them.
+//! Searching the log: the newest records that fit.
+//!
+//! All bytes are looked at and hardly any is understood: blocks are searched for texts that every fitting line holds,
+//! newest first, by several threads, and only the lines with a hit are looked into.
 
 use super::log::Log;
+use super::snapshot::Part;
 use memchr::{memchr, memmem, memrchr};
 use serde_json::{Map, Value};
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 /// What a record must say. Everything given must hold.
 #[derive(Debug, Default, Clone)]
 pub struct Search {
-    /// Fields with their text: `decision` = `deny`, `agent` = `claude`; a field of a finding by its name too (`id`).
+    /// Fields with their text: `decision` = `deny`, `agent` = `claude`; a field of a finding by its name too (`id`). A
+    /// number, `true` or `false` is also found where it is no text.
     pub fields: Vec<(String, String)>,
     /// Texts that stand anywhere in it.
     pub texts: Vec<String>,
@@ -20,173 +27,277 @@ pub struct Search {
     pub until: Option<String>,
 }
 
-impl Search {
-    /// What any line that fits contains; the longest, since it is the rarest.
-    fn needles(&self) -> Vec<String> {
-        let quoted = |text: &str| Value::from(text).to_string();
-        let fields = self.fields.iter().map(|(name, value)| format!("{}:{}", quoted(name), quoted(value)));
-        let inner = |text: &String| quoted(text).trim_matches('"').to_owned();
-        let mut needles: Vec<String> = fields.chain(self.texts.iter().map(inner)).collect();
-        needles.sort_by_key(|needle| std::cmp::Reverse(needle.len()));
-        needles
-    }
-
-    fn fits(&self, line: &str) -> bool {
-        let time = line.split_once("\"time\":\"").map_or("", |(_, rest)| rest.get(..24).unwrap_or(""));
-        self.since.as_deref().is_none_or(|since| time >= since)
-            && self.until.as_deref().is_none_or(|until| time <= until)
-    }
-}
-
 impl Log {
     /// The newest records that fit, oldest of them first.
     ///
     /// # Errors
     /// A file cannot be read.
     pub fn search(&self, search: &Search, most: usize) -> io::Result<Vec<Map<String, Value>>> {
-        let mut found: Vec<String> = Vec::new();
+        let parts = self.snapshot()?;
+        let needles = search.needles();
+        let pattern = Pattern { search, needles: &needles };
+        let mut found = newest(&parts, &pattern, most)?;
         // Of the first form there is one file, older than all others; it is only read.
-        let first_form = Some(self.folder().join("calls.jsonl")).filter(|file| file.is_file());
-        for part in first_form.into_iter().chain(self.parts()?).rev() {
-            let wanted = most.saturating_sub(found.len());
-            if wanted == 0 {
-                break;
-            }
-            let mut lines = newest_lines(&part, search, wanted)?;
-            lines.append(&mut found);
-            found = lines;
+        let first_form = Part::of(self.folder().join("calls.jsonl"));
+        if let Some(part) = first_form.filter(|_| found.len() < most) {
+            let mut older = newest(&[part], &pattern, most - found.len())?;
+            older.append(&mut found);
+            found = older;
         }
         Ok(found.iter().filter_map(|line| serde_json::from_str(line).ok()).collect())
     }
+}
 
-    /// Every record in order; ends early when `each` says `false`.
-    ///
-    /// # Errors
-    /// A file cannot be read, or `each` could not go on.
-    pub fn each(&self, each: &mut dyn FnMut(&str) -> io::Result<bool>) -> io::Result<()> {
-        use std::io::BufRead;
-        for part in self.parts()? {
-            for line in io::BufReader::with_capacity(1 << 20, File::open(part)?).lines() {
-                if !each(&line?)? {
-                    return Ok(());
-                }
+/// What a line must contain.
+struct Needle {
+    text: Vec<u8>,
+    /// What must come next, where that has two forms: with quotes or without.
+    value: Option<String>,
+}
+
+impl Needle {
+    fn field(name: &str, value: &str) -> Needle {
+        let name = Value::from(name).to_string();
+        let bare = matches!(serde_json::from_str(value), Ok(Value::Bool(_) | Value::Number(_)));
+        let text = if bare { format!("{name}:") } else { format!("{name}:{}", Value::from(value)) };
+        Needle { text: text.into_bytes(), value: bare.then(|| value.to_owned()) }
+    }
+
+    fn text(text: &str) -> Needle {
+        let quoted = Value::from(text).to_string();
+        let inner = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or("");
+        Needle { text: inner.as_bytes().to_vec(), value: None }
+    }
+
+    fn stands_in(&self, line: &[u8]) -> bool {
+        let Some(value) = &self.value else { return memmem::find(line, &self.text).is_some() };
+        memmem::find_iter(line, &self.text).any(|at| {
+            let behind = line.get(at + self.text.len()..).unwrap_or_default();
+            let bare = behind.strip_prefix(b"\"").unwrap_or(behind).strip_prefix(value.as_bytes());
+            bare.and_then(<[u8]>::first).is_some_and(|next| b",}]\"".contains(next))
+        })
+    }
+}
+
+impl Search {
+    fn needles(&self) -> Vec<Needle> {
+        let fields = self.fields.iter().map(|(name, value)| Needle::field(name, value));
+        let needles = fields.chain(self.texts.iter().map(|text| Needle::text(text)));
+        needles.filter(|needle| !needle.text.is_empty()).collect()
+    }
+
+    /// Whether the record's time, which stands near its front, is asked for.
+    fn is_time_of(&self, line: &[u8]) -> bool {
+        const TIME: &[u8] = b"\"time\":\"";
+        const LENGTH: usize = "2026-11-21T10:00:00.000Z".len();
+        if self.since.is_none() && self.until.is_none() {
+            return true;
+        }
+        let at = memmem::find(line, TIME).map_or(line.len(), |at| at + TIME.len());
+        let time = line.get(at..at + LENGTH).unwrap_or_default();
+        self.since.as_ref().is_none_or(|since| time >= since.as_bytes())
+            && self.until.as_ref().is_none_or(|until| time <= until.as_bytes())
+    }
+}
+
+/// So much is searched at once: what a core keeps near itself while it reads and searches it.
+const BLOCK: u64 = 256 * 1024;
+
+/// The end of a line that is longer than its block is read in such steps.
+const STEP: u64 = 16 * 1024;
+
+/// More threads wait for memory.
+const MOST_THREADS: usize = 4;
+
+/// The lines that begin in these bytes of a part.
+struct Block<'p> {
+    part: &'p Part,
+    from: u64,
+}
+
+/// The newest lines of these parts that fit, oldest of them first.
+fn newest(parts: &[Part], pattern: &Pattern<'_>, wanted: usize) -> io::Result<Vec<String>> {
+    let of_part =
+        |part| (0..Part::length(part).div_ceil(BLOCK)).rev().map(move |number| Block { part, from: number * BLOCK });
+    let blocks: Vec<Block<'_>> = parts.iter().rev().flat_map(of_part).collect();
+    let (next, found) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    // Each takes the newest block that nobody has; whatever was taken is searched to its end, so nothing is left out
+    // between what is found.
+    let work = || -> io::Result<Vec<(usize, Vec<String>)>> {
+        let (mut reader, mut lines) = (Reader::default(), Vec::new());
+        while found.load(Ordering::Relaxed) < wanted {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(block) = blocks.get(number) else { break };
+            let fitting = pattern.lines(reader.read(block)?, wanted);
+            found.fetch_add(fitting.len(), Ordering::Relaxed);
+            if !fitting.is_empty() {
+                lines.push((number, fitting));
+            }
+        }
+        Ok(lines)
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS).min(blocks.len());
+    let results = thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let own = work();
+        let others = others.into_iter().map(|other| other.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into())));
+        others.chain([own]).collect::<io::Result<Vec<_>>>()
+    });
+    let mut lines: Vec<(usize, Vec<String>)> = results?.into_iter().flatten().collect();
+    lines.sort_by_key(|(number, _)| std::cmp::Reverse(*number));
+    let mut lines: Vec<String> = lines.into_iter().flat_map(|(_, lines)| lines).collect();
+    lines.drain(..lines.len().saturating_sub(wanted));
+    Ok(lines)
+}
+
+/// Reads blocks into the same memory again and again: fresh memory would cost more than the search.
+#[derive(Default)]
+struct Reader<'p> {
+    opened: Option<(&'p Part, Option<File>)>,
+    memory: Vec<u8>,
+    /// So much of the memory is filled.
+    filled: usize,
+}
+
+impl<'p> Reader<'p> {
+    /// The lines that begin in this block, whole.
+    fn read(&mut self, block: &Block<'p>) -> io::Result<&[u8]> {
+        let part = block.part;
+        if self.opened.as_ref().is_none_or(|(opened, _)| !std::ptr::eq(*opened, part)) {
+            self.opened = Some((part, part.open()?));
+        }
+        self.filled = 0;
+        // A line begins in this block if the newline before it lies at its front or in it.
+        let mut at = part.length().min(block.from + BLOCK);
+        self.fill(block.from.saturating_sub(1), at)?;
+        while at < part.length() && self.bytes().last().is_some_and(|last| *last != b'\n') {
+            let (whole, to) = (self.filled, part.length().min(at + STEP));
+            self.fill(at, to)?;
+            let newline = self.bytes().get(whole..).and_then(|tail| memchr(b'\n', tail));
+            self.filled = newline.map_or(self.filled, |newline| whole + newline + 1);
+            at = to;
+        }
+        let begin = if block.from == 0 { 0 } else { memchr(b'\n', self.bytes()).map_or(self.filled, |at| at + 1) };
+        Ok(self.bytes().get(begin..).unwrap_or_default())
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.memory.get(..self.filled).unwrap_or_default()
+    }
+
+    /// Appends these bytes of the file, as far as it has them.
+    fn fill(&mut self, from: u64, to: u64) -> io::Result<()> {
+        let Some((_, Some(file))) = &self.opened else { return Ok(()) };
+        let start = self.filled;
+        let end = start + usize::try_from(to.saturating_sub(from)).unwrap_or(0);
+        if self.memory.len() < end {
+            self.memory.resize(end, 0);
+        }
+        while let Some(room) = self.memory.get_mut(self.filled..end).filter(|room| !room.is_empty()) {
+            match file.read_at(room, from + (self.filled - start) as u64) {
+                Ok(0) => break,
+                Ok(count) => self.filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
             }
         }
         Ok(())
     }
+}
 
-    /// Gives each new record as it is written, until `each` says `false`; it is asked with an empty text while there is
-    /// nothing new.
-    ///
-    /// # Errors
-    /// A file cannot be read.
-    pub fn follow(&self, each: &mut dyn FnMut(&str) -> io::Result<bool>) -> io::Result<()> {
-        let current = self.folder().join("current.jsonl");
-        let mut at = std::fs::metadata(&current).map_or(0, |file| file.len());
-        let mut rest = String::new();
-        loop {
-            let length = std::fs::metadata(&current).map_or(0, |file| file.len());
-            if length < at {
-                // The part was closed and a new one begun.
-                at = 0;
-                rest.clear();
-            }
-            if length > at {
-                let mut file = File::open(&current)?;
-                file.seek(SeekFrom::Start(at))?;
-                at += file.take(length - at).read_to_string(&mut rest)? as u64;
-            }
-            while let Some((line, behind)) = rest.split_once('\n') {
-                if !each(line)? {
-                    return Ok(());
-                }
-                rest = behind.to_owned();
-            }
-            if !each("")? {
-                return Ok(());
-            }
-            std::thread::sleep(std::time::Duration::from_millis(100));
+struct Pattern<'a> {
+    search: &'a Search,
+    needles: &'a [Needle],
+}
+
+impl Pattern<'_> {
+    fn fits(&self, line: &[u8]) -> bool {
+        !line.is_empty() && self.needles.iter().all(|needle| needle.stands_in(line)) && self.search.is_time_of(line)
+    }
+
+    /// The lines that fit, at most the newest `wanted`.
+    fn lines(&self, text: &[u8], wanted: usize) -> Vec<String> {
+        let owned = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
+        if self.needles.is_empty() {
+            let lines = text.split(|byte| *byte == b'\n').rev();
+            let mut newest: Vec<String> = lines.filter(|line| self.fits(line)).take(wanted).map(owned).collect();
+            newest.reverse();
+            return newest;
         }
+        // What comes last for the first time is likely the rarest; where one does not come at all no line fits.
+        let first = |needle: &Needle| Some((memmem::find(text, &needle.text)?, needle.text.clone()));
+        let first: Option<Vec<(usize, Vec<u8>)>> = self.needles.iter().map(first).collect();
+        let Some((mut at, rarest)) = first.and_then(|first| first.into_iter().max()) else { return Vec::new() };
+        let (finder, mut found) = (memmem::Finder::new(&rarest), Vec::new());
+        while let Some(hit) = text.get(at..).and_then(|rest| finder.find(rest)) {
+            let hit = at + hit;
+            let start = text.get(..hit).and_then(|before| memrchr(b'\n', before)).map_or(0, |newline| newline + 1);
+            let end = text.get(hit..).and_then(|rest| memchr(b'\n', rest)).map_or(text.len(), |newline| hit + newline);
+            found.extend(text.get(start..end).filter(|line| self.fits(line)));
+            at = end;
+        }
+        found.drain(..found.len().saturating_sub(wanted));
+        found.into_iter().map(owned).collect()
     }
 }
 
-/// So much is searched at once.
-const BLOCK: u64 = 4 << 20;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
+mod tests {
+    use super::*;
 
-/// Two blocks are searched at a time, newest first, until enough lines are found.
-fn newest_lines(part: &Path, search: &Search, wanted: usize) -> io::Result<Vec<String>> {
-    let needles = search.needles();
-    let blocks: Vec<u64> = (0..std::fs::metadata(part)?.len().div_ceil(BLOCK)).rev().collect();
-    let mut found: Vec<String> = Vec::new();
-    // Fresh memory for every block would cost more than the search.
-    let mut buffers = [Vec::new(), Vec::new()];
-    for pair in blocks.chunks(2) {
-        let results: Vec<io::Result<Vec<String>>> = std::thread::scope(|scope| {
-            let mut threads = Vec::new();
-            for (block, buffer) in pair.iter().zip(&mut buffers) {
-                let needles = &needles;
-                threads.push(scope.spawn(move || {
-                    read_block(part, *block, buffer)?;
-                    Ok(fitting_lines(buffer, needles, search, wanted))
-                }));
-            }
-            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Ok(Vec::new()))).collect()
-        });
-        for lines in results {
-            let mut lines = lines?;
-            lines.append(&mut found);
-            found = lines;
+    #[track_caller]
+    fn check(fields: &[(&str, &str)], texts: &[&str], line: &str, fits: bool) {
+        let owned = |text: &str| text.to_owned();
+        let fields = fields.iter().map(|(name, value)| (owned(name), owned(value))).collect();
+        let search = Search { fields, texts: texts.iter().map(|text| owned(text)).collect(), ..Search::default() };
+        let pattern = Pattern { search: &search, needles: &search.needles() };
+        let text = format!("{{}}\n{line}\n{{}}\n");
+        assert_eq!(pattern.lines(text.as_bytes(), 9), if fits { vec![owned(line)] } else { Vec::new() });
+    }
+
+    #[test]
+    fn a_field_is_found_in_each_form_that_json_has_for_it() {
+        for line in [r#"{"slow":true}"#, r#"{"slow":"true","x":1}"#, r#"{"slow":true,"slower":false}"#] {
+            check(&[("slow", "true")], &[], line, true);
         }
-        if found.len() >= wanted {
-            break;
+        check(&[("seq", "12")], &[], r#"{"seq":123}"#, false);
+        check(&[("decision", "deny")], &[], r#"{"command":"\"decision\":\"deny\""}"#, false);
+        check(&[("decision", "deny"), ("agent", "x")], &[], r#"{"agent":"x","decision":"deny"}"#, true);
+        check(&[("decision", "deny"), ("agent", "y")], &[], r#"{"agent":"x","decision":"deny"}"#, false);
+    }
+
+    #[test]
+    fn a_text_is_found_as_it_was_written() {
+        check(&[], &[r#"say "hi""#], r#"{"command":"say \"hi\""}"#, true);
+        check(&[], &["\""], r#"{"command":"a\\b"}"#, false);
+        check(&[], &["é\n"], r#"{"command":"é\nx"}"#, true);
+    }
+
+    /// Lines of many lengths, some longer than a block, so that each edge of a block falls everywhere.
+    #[test]
+    fn no_line_is_missed_or_found_twice_wherever_a_block_ends() {
+        let folder = std::env::temp_dir().join(crate::clock::uuid());
+        std::fs::create_dir_all(&folder).unwrap();
+        let line = |number: u64| {
+            let length = if number.is_multiple_of(97) { 2 * BLOCK + number } else { number * 7919 % 5000 };
+            let text = "x".repeat(usize::try_from(length).unwrap());
+            format!("{{\"n\":\"{number}\",\"mark\":\"m{}\",\"text\":\"{text}\"}}\n", number % 3)
+        };
+        for (name, numbers) in [("000000000400.jsonl", 1..=400), ("current.jsonl", 401..=900)] {
+            std::fs::write(folder.join(name), numbers.map(line).collect::<String>()).unwrap();
         }
+        let log = Log::in_folder(folder.clone());
+        let found = |search: &Search, most: usize| -> Vec<u64> {
+            let records = log.search(search, most).unwrap();
+            records.iter().map(|record| record.get("n").unwrap().as_str().unwrap().parse().unwrap()).collect()
+        };
+        let marked = Search { fields: vec![("mark".into(), "m1".into())], ..Search::default() };
+        let all: Vec<u64> = (1..=900).filter(|number| number % 3 == 1).collect();
+        assert_eq!(found(&marked, usize::MAX), all);
+        assert_eq!(found(&marked, 250), all.get(50..).unwrap());
+        assert_eq!(found(&Search::default(), usize::MAX), (1..=900).collect::<Vec<_>>());
+        assert_eq!(found(&Search::default(), 3), [898, 899, 900]);
+        std::fs::remove_dir_all(folder).unwrap();
     }
-    let surplus = found.len().saturating_sub(wanted);
-    found.drain(..surplus);
-    Ok(found)
-}
-
-/// The lines that fit, at most the newest `wanted`.
-fn fitting_lines(text: &[u8], needles: &[String], search: &Search, wanted: usize) -> Vec<String> {
-    let fits = |line: &&[u8]| {
-        needles.iter().skip(1).all(|needle| memmem::find(line, needle.as_bytes()).is_some())
-            && search.fits(&String::from_utf8_lossy(line))
-    };
-    let owned = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
-    let Some(rarest) = needles.first() else {
-        let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        let mut newest: Vec<String> = lines.rev().filter(fits).take(wanted).map(owned).collect();
-        newest.reverse();
-        return newest;
-    };
-    let (finder, mut found, mut at) = (memmem::Finder::new(rarest), Vec::new(), 0);
-    while let Some(hit) = text.get(at..).and_then(|rest| finder.find(rest)) {
-        let hit = at + hit;
-        let start = text.get(..hit).and_then(|before| memrchr(b'\n', before)).map_or(0, |newline| newline + 1);
-        let end = text.get(hit..).and_then(|rest| memchr(b'\n', rest)).map_or(text.len(), |newline| hit + newline);
-        found.extend(text.get(start..end).filter(fits).map(owned));
-        at = end;
-    }
-    let surplus = found.len().saturating_sub(wanted);
-    found.drain(..surplus);
-    found
-}
-
-/// The lines that begin in this block, whole.
-fn read_block(part: &Path, block: u64, text: &mut Vec<u8>) -> io::Result<()> {
-    let mut file = File::open(part)?;
-    let from = block * BLOCK;
-    // A line begins in this block if the newline before it lies at its front or in it.
-    let front = from.saturating_sub(1);
-    file.seek(SeekFrom::Start(front))?;
-    text.clear();
-    (&mut file).take(from + BLOCK - front).read_to_end(text)?;
-    if text.last().is_some_and(|last| *last != b'\n') {
-        io::BufRead::read_until(&mut io::BufReader::new(file), b'\n', text)?;
-    }
-    if block > 0 {
-        let begin = memchr(b'\n', text).map_or(text.len(), |newline| newline + 1);
-        text.drain(..begin);
-    }
-    Ok(())
 }
