@@ -7,6 +7,7 @@ mod measure;
 mod modules;
 mod page;
 mod payloads;
+mod search;
 
 use std::fs;
 
@@ -38,7 +39,8 @@ pub(crate) fn write(project: &Project) -> Result<(), String> {
         Vec::new()
     };
     let modules = step("modules", || modules::measure(&release.binary, &ground))?;
-    let report = Report { linkage: release.linkage, rows, discards, dispatches, modules };
+    let searches = step("search", || search::measure(&release.binary, &ground))?;
+    let report = Report { linkage: release.linkage, rows, discards, dispatches, modules, searches };
     let text = report.render();
     let file = page::file(&project.root);
     fs::write(&file, &text).map_err(|error| format!("cannot write `{}`: {error}", file.display()))?;

@@ -1,0 +1,198 @@
+//! What it costs to search a large audit log: beside `cat` of the same bytes, in turns.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::ground::Ground;
+use super::measure::{Hook, median};
+use super::payloads;
+
+/// So many records are searched.
+const RECORDS: usize = 1_000_000;
+
+/// Rounds of which the median counts.
+const ROUNDS: usize = 9;
+
+/// A search takes less time than this.
+const MOST: Duration = Duration::from_millis(200);
+
+/// The log begins a new file after so many bytes.
+const PART: usize = 64 << 20;
+
+/// Stands in the oldest record alone.
+const OLDEST: &str = "the oldest of all";
+
+/// What is searched for, by its name on the page.
+pub(crate) const SEARCHES: [(&str, &[&str]); 4] = [
+    ("the newest 20 refusals", &["decision=deny"]),
+    ("one record, the oldest, by a field", &["tool=mcp__oldest__of_all"]),
+    ("one record, the oldest, by a text", &[OLDEST]),
+    ("two fields and a text that nothing holds", &["agent=claude", "decision=pass", "stands nowhere"]),
+];
+
+/// What a search took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Searched {
+    /// Hundredths of the time of `cat`.
+    pub(crate) ratio: u32,
+    /// Whether it stayed below the goal here.
+    pub(crate) in_time: bool,
+}
+
+/// One for each of [`SEARCHES`].
+pub(crate) fn measure(binary: &Path, ground: &Ground) -> Result<Vec<Searched>, String> {
+    let home = ground.folder.join("many");
+    let audit = home.join(".local/state/reflex/audit");
+    let written = written(binary, ground, &audit).and_then(|()| times(binary, &home, &audit));
+    // It is large: it goes at once, not with the ground.
+    fs::remove_dir_all(&home).map_err(|error| format!("cannot remove `{}`: {error}", home.display()))?;
+    let mut medians: Vec<f64> = written?.into_iter().map(median).collect();
+    let floor = medians.pop().unwrap_or_default();
+    let searched =
+        |time: &f64| Searched { ratio: (time / floor * 100.0).round() as u32, in_time: *time < MOST.as_secs_f64() };
+    Ok(medians.iter().map(searched).collect())
+}
+
+/// The times of each search, and behind them those of `cat`.
+fn times(binary: &Path, home: &Path, audit: &Path) -> Result<Vec<Vec<Duration>>, String> {
+    let mut times = vec![Vec::new(); SEARCHES.len() + 1];
+    for round in 0..=ROUNDS {
+        for (turn, times) in times.iter_mut().enumerate() {
+            let time = match SEARCHES.get(turn) {
+                Some((_, words)) => search(binary, home, words)?,
+                None => cat(audit)?,
+            };
+            if round > 0 {
+                times.push(time);
+            }
+        }
+    }
+    Ok(times)
+}
+
+fn search(binary: &Path, home: &Path, words: &[&str]) -> Result<Duration, String> {
+    let mut search = Command::new(binary);
+    search.env_clear().env("HOME", home).args(["audit", "search"]).args(words);
+    let start = Instant::now();
+    let output = search.output().map_err(|error| format!("`{}`: {error}", binary.display()))?;
+    let time = start.elapsed();
+    let found = output.stdout.iter().filter(|byte| **byte == b'\n').count();
+    let expected = match words {
+        ["decision=deny"] => 20,
+        [_] => 1,
+        _ => 0,
+    };
+    // A wrong answer is not worth measuring.
+    if found == expected { Ok(time) } else { Err(format!("{words:?}: {found} records, not {expected}")) }
+}
+
+fn cat(audit: &Path) -> Result<Duration, String> {
+    let entries = fs::read_dir(audit).map_err(|error| format!("cannot list `{}`: {error}", audit.display()))?;
+    let mut cat = Command::new("cat");
+    cat.args(entries.flatten().map(|entry| entry.path())).stdout(Stdio::null());
+    let start = Instant::now();
+    let status = cat.status().map_err(|error| format!("`cat`: {error}"))?;
+    if status.success() { Ok(start.elapsed()) } else { Err("`cat` fails".into()) }
+}
+
+/// A log of calls as the hook has written them, each again and again with another name and moment. Its chain is not
+/// worked out, for no search asks for it.
+fn written(binary: &Path, ground: &Ground, audit: &Path) -> Result<(), String> {
+    let shown = |error: std::io::Error| format!("cannot write into `{}`: {error}", audit.display());
+    let samples = samples(binary, ground)?;
+    fs::create_dir_all(audit).map_err(shown)?;
+    let current = audit.join("current.jsonl");
+    let create = || File::create(&current).map(|file| BufWriter::with_capacity(1 << 20, file));
+    let (mut out, mut length) = (create().map_err(shown)?, 0);
+    for number in 0..RECORDS {
+        let line = samples.get(chosen(number, samples.len())).ok_or("no sample")?.at(number);
+        out.write_all(line.as_bytes()).map_err(shown)?;
+        length += line.len();
+        if length > PART {
+            out.flush()
+                .and_then(|()| fs::rename(&current, audit.join(format!("{number:012}.jsonl"))))
+                .map_err(shown)?;
+            (out, length) = (create().map_err(shown)?, 0);
+        }
+    }
+    out.flush().map_err(shown)
+}
+
+/// Which of so many samples a record is: the last of them is the oldest record alone, of the others the first are the
+/// usual ones.
+fn chosen(number: usize, samples: usize) -> usize {
+    let Some(others) = samples.checked_sub(1).filter(|_| number > 0) else { return samples - 1 };
+    let mixed = number.wrapping_mul(2_654_435_761) >> 8;
+    (mixed % others) * (mixed / others % others) / others
+}
+
+/// A record of the hook without its name and moment.
+struct Sample {
+    front: String,
+    rest: String,
+}
+
+impl Sample {
+    fn of(line: &str) -> Option<Sample> {
+        let (front, rest) = line.split_once("\"id\":\"")?;
+        let (_, rest) = rest.split_once("\"time\":\"")?;
+        Some(Sample { front: front.into(), rest: rest.split_once('"')?.1.into() })
+    }
+
+    /// One call every two seconds.
+    fn at(&self, number: usize) -> String {
+        let (day, hour, minute, second) = (1 + number / 43_200, number / 1800 % 24, number / 30 % 60, number * 2 % 60);
+        let Sample { front, rest } = self;
+        format!(
+            "{front}\"id\":\"019d0000-{:04x}-7000-8000-{number:012x}\",\"time\":\"2026-01-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z\"{rest}\n",
+            number % 65_536,
+            number % 1000
+        )
+    }
+}
+
+/// What the hook writes about calls of many kinds.
+fn samples(binary: &Path, ground: &Ground) -> Result<Vec<Sample>, String> {
+    let calls = calls(&ground.repo);
+    for (session, (tool, input)) in calls.iter().enumerate() {
+        Hook { binary, ground, payload: payloads::of(tool, input, &ground.repo, &format!("{session:036}")) }
+            .answer()?;
+    }
+    let log = ground.home.join(".local/state/reflex/audit/current.jsonl");
+    let text = fs::read_to_string(&log).map_err(|error| format!("cannot read `{}`: {error}", log.display()))?;
+    let mut samples: Vec<Sample> = text.lines().rev().take(calls.len()).filter_map(Sample::of).collect();
+    samples.reverse();
+    if samples.len() == calls.len() { Ok(samples) } else { Err("a call is not in the audit log".into()) }
+}
+
+/// Calls of many tools, lengths and verdicts, the usual ones first; the last is the oldest record.
+fn calls(repo: &Path) -> Vec<(String, Value)> {
+    let file = |number: usize| repo.join(format!("src/part-{:02}/file-{:02}.rs", number % 20, number % 25));
+    let mut calls = Vec::new();
+    let mut put = |tool: &str, input: Value| calls.push((tool.to_owned(), input));
+    for number in 0..8 {
+        put("Bash", json!({"command": format!("git log -n {number} --oneline")}));
+        put("Read", json!({"file_path": file(number)}));
+        put("Bash", json!({"command": format!("cargo test -p app --test part_{number} 2>&1 | tail -n 20")}));
+        put("Edit", json!({"file_path": file(number), "old_string": "a", "new_string": "b".repeat(300 * number)}));
+        put("Grep", json!({"pattern": format!("fn main_{number}"), "path": repo}));
+        put("Bash", json!({"command": payloads::PIPELINE.replace("part-03", &format!("part-{number:02}"))}));
+        put("Write", json!({"file_path": file(number), "content": "fn main() {}\n".repeat(50 * number)}));
+        put(
+            "Bash",
+            json!({"command": format!("cat > notes-{number}.md <<'EOF'\n{}EOF", "a line of notes\n".repeat(90))}),
+        );
+        put("WebFetch", json!({"url": format!("https://example.com/page/{number}"), "prompt": "What does it say?"}));
+        put("mcp__tracker__find", json!({"query": format!("ticket {number}"), "limit": 20}));
+        put("Bash", json!({"command": format!("git push --force origin topic-{number}")}));
+        put("Bash", json!({"command": format!("rm -rf ~/old-{number}")}));
+        put("Bash", json!({"command": format!("python3 - <<'EOF'\n{}EOF", "print('a long script')\n".repeat(400))}));
+    }
+    put("mcp__oldest__of_all", json!({"about": OLDEST}));
+    calls
+}
