@@ -187,6 +187,43 @@ pub enum Action {
 }
 
 impl Action {
+    /// The file or folder that it names.
+    pub fn path(&self) -> Option<&AgentPath> {
+        match self {
+            Action::Read { path }
+            | Action::Write { path, .. }
+            | Action::Edit { path, .. }
+            | Action::Delete { path }
+            | Action::Search { path } => Some(path),
+            Action::Shell { .. }
+            | Action::Fetch { .. }
+            | Action::McpCall { .. }
+            | Action::Prompt { .. }
+            | Action::SpawnAgent { .. }
+            | Action::Skill { .. }
+            | Action::Input { .. }
+            | Action::Other { .. } => None,
+        }
+    }
+
+    /// The text that it puts into a file.
+    pub fn content(&self) -> Option<&str> {
+        match self {
+            Action::Write { content, .. } | Action::Edit { content, .. } => Some(content),
+            Action::Shell { .. }
+            | Action::Read { .. }
+            | Action::Delete { .. }
+            | Action::Search { .. }
+            | Action::Fetch { .. }
+            | Action::McpCall { .. }
+            | Action::Prompt { .. }
+            | Action::SpawnAgent { .. }
+            | Action::Skill { .. }
+            | Action::Input { .. }
+            | Action::Other { .. } => None,
+        }
+    }
+
     /// Whether it changes nothing and sends nothing but a question.
     pub fn only_looks(&self) -> bool {
         matches!(self, Action::Read { .. } | Action::Search { .. } | Action::Fetch { .. } | Action::Prompt { .. })

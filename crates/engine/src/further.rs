@@ -52,16 +52,8 @@ impl Seen<'_> {
     /// The files that an action would touch, absolute, their links followed, each once: what its tool names, and what
     /// its commands would do something to.
     pub fn paths(&self, action: usize) -> Vec<String> {
-        let named = match self.event.actions.get(action) {
-            Some(
-                Action::Read { path }
-                | Action::Write { path, .. }
-                | Action::Edit { path, .. }
-                | Action::Delete { path }
-                | Action::Search { path },
-            ) if !path.text.is_empty() => Some(self.facts.real_path(&absolute(&path.with_slashes(), &self.event.cwd))),
-            _ => None,
-        };
+        let named = self.event.actions.get(action).and_then(Action::path).filter(|path| !path.text.is_empty());
+        let named = named.map(|path| self.facts.real_path(&absolute(&path.with_slashes(), &self.event.cwd)));
         let mut paths: Vec<String> = named.into_iter().collect();
         for effect in self.analysis.effects.iter().filter(|effect| effect.action == action) {
             for target in effect.targets.iter().filter(|target| target.path().is_some()) {

@@ -134,15 +134,27 @@ fn judge_once(
     findings.extend(passed_on(&facts));
     findings.extend(task::inspect(policy, &facts));
     watch.stop("rules");
-    let more = further(&Seen { event, analysis: &analysis, facts: &facts, findings: &findings });
+    let verdict = concluded(policy, &facts, findings, further, &mut watch);
+    let asked = facts.asked();
+    Judgement { analysis, verdict, asked, weighed, fingerprint, step, latency: watch.latency(), left }
+}
+
+/// The verdict on what all detectors found; those from outside are asked last and see what the others have found.
+fn concluded(
+    policy: &Policy,
+    facts: &Facts<'_>,
+    mut findings: Vec<Finding>,
+    further: Further<'_>,
+    watch: &mut latency::Stopwatch<'_>,
+) -> Verdict {
+    let more = further(&Seen { event: facts.event, analysis: facts.analysis, facts, findings: &findings });
     if !more.is_empty() {
         findings.extend(more);
         watch.stop("reflexes");
     }
-    let verdict = gatekeeper::decide(policy, &facts, findings);
-    let asked = facts.asked();
+    let verdict = gatekeeper::decide(policy, facts, findings);
     watch.stop("gatekeeper");
-    Judgement { analysis, verdict, asked, weighed, fingerprint, step, latency: watch.latency(), left }
+    verdict
 }
 
 /// Judges what comes to an agent: a prompt, what a tool gave back, the begin and end of a session. What is done is done,
@@ -185,13 +197,7 @@ pub fn overhear_with(
     findings.extend(rules::inspect(policy, &facts));
     watch.stop("rules");
     let left = remnant::left_by_orders(&findings);
-    let more = further(&Seen { event, analysis: &analysis, facts: &facts, findings: &findings });
-    if !more.is_empty() {
-        findings.extend(more);
-        watch.stop("reflexes");
-    }
-    let verdict = gatekeeper::decide(policy, &facts, findings);
-    watch.stop("gatekeeper");
+    let verdict = concluded(policy, &facts, findings, further, &mut watch);
     let latency = watch.latency();
     let (asked, weighed) = (Vec::new(), Vec::new());
     Judgement { analysis, verdict, asked, weighed, fingerprint, step, latency, left }

@@ -15,10 +15,9 @@ use crate::world::{LocalWorld, canonical};
 use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, deliver};
 use reflex_engine::{
     AgentPath, Authority, Decision, Event, Finding, Fingerprint, Judgement, Moment, NONE, Policy, Severity, Verdict,
-    World, Worth, conclude, judge_with, overhear_with,
+    World, Worth, conclude, is_within, judge_with, overhear_with,
 };
 use serde_json::json;
-use std::cell::LazyCell;
 use std::io;
 use std::path::Path;
 use std::time::Instant;
@@ -102,7 +101,6 @@ impl Host {
         if event.moment == Moment::AfterTool {
             return self.after(agent, &event, &store, payload);
         }
-        let history = LazyCell::new(|| store.history(whose(&event)));
         let read = nanos(begun);
         let loaded = self.layers(&event.workspace);
         let policy = self.mode.policy(&loaded);
@@ -112,8 +110,8 @@ impl Host {
         let all = || store.history(whose(&event));
         let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &all, payload.fields.clone().into()));
         let mut judgement = judged_with(&event, policy.as_ref(), &world, detector.as_ref());
-        judgement.verdict.advise_once(|id| history.told(id));
-        remind_of_alarms(&store, || &history, &mut judgement.verdict);
+        judgement.verdict.advise_once(|id| world.history().told(id));
+        remind_of_alarms(&store, || world.history(), &mut judgement.verdict);
         let scribe = Scribe::new(&store);
         let (id, fingerprint) = (clock::uuid(), judgement.fingerprint.clone());
         let heard = Heard { id: &id, event: &event, fingerprint: &fingerprint };
@@ -200,7 +198,7 @@ impl Host {
         let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &all, payload.fields.clone().into()));
         let mut judgement = judged_with(event, self.mode.policy(&loaded).as_ref(), &world, detector.as_ref());
         let reports = detector.as_ref().map(Detector::reports).unwrap_or_default();
-        let before = store.history(whose(event)).before(&judgement.fingerprint.exact);
+        let before = world.history().before(&judgement.fingerprint.exact);
         if before.is_none() {
             self.look_back(event, &loaded, &world, &mut judgement);
         }
@@ -286,10 +284,14 @@ impl Host {
             event.workspace = project_root(&event.workspace, &event.home);
         }
         // Links are followed once, here: what is compared with these folders has its links followed too.
-        let real = |folder: &str| canonical(Path::new(folder)).map_or_else(|_| folder.to_owned(), |path| shown(&path));
-        let cwd = real(&event.cwd);
-        event.workspace = if event.workspace == event.cwd { cwd.clone() } else { real(&event.workspace) };
-        event.home = real(&event.home);
+        let cwd = canonical(Path::new(&event.cwd)).map_or_else(|_| event.cwd.clone(), |path| shown(&path));
+        let real = |folder: &str| match folder {
+            _ if folder == event.cwd => cwd.clone(),
+            // Where no link leads to the folder, none leads to those above it.
+            _ if cwd == event.cwd && is_within(&cwd, folder) => folder.to_owned(),
+            _ => canonical(Path::new(folder)).map_or_else(|_| folder.to_owned(), |path| shown(&path)),
+        };
+        (event.workspace, event.home) = (real(&event.workspace), real(&event.home));
         event.cwd = cwd;
         event.declared = self.store().declared(&event);
         event

@@ -94,21 +94,8 @@ fn whole_text(seen: &mut Seen<'_>, event: &Event) -> String {
         if matches!(action, Action::Shell { .. }) { text } else { format!("{kind} {text}") }
     };
     let calls: Vec<String> = event.actions.iter().map(one).collect();
-    let contents = event.actions.iter().filter_map(|action| match action {
-        Action::Write { content, .. } | Action::Edit { content, .. } => Some(seen.text(content)),
-        Action::Shell { .. }
-        | Action::Read { .. }
-        | Action::Delete { .. }
-        | Action::Search { .. }
-        | Action::Fetch { .. }
-        | Action::McpCall { .. }
-        | Action::Prompt { .. }
-        | Action::SpawnAgent { .. }
-        | Action::Skill { .. }
-        | Action::Input { .. }
-        | Action::Other { .. } => None,
-    });
-    let contents: Vec<String> = contents.collect();
+    let contents: Vec<String> =
+        event.actions.iter().filter_map(Action::content).map(|content| seen.text(content)).collect();
     [calls, contents].concat().join("\n")
 }
 

@@ -22,9 +22,10 @@ pub use search::Search;
 
 use crate::clock;
 use crate::folders::Folders;
+use rustix::fs::{Mode, OFlags};
 use serde_json::Value;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -103,9 +104,31 @@ impl Store {
     }
 }
 
+/// More than what [`kept`] keeps.
+const MOST_KEPT: usize = 128;
+
+/// A file that programs which are started do not have. The standard library asks the system twice for that.
+fn opened(path: &Path, how: OFlags) -> io::Result<File> {
+    let mode = Mode::RUSR | Mode::WUSR;
+    Ok(rustix::io::retry_on_intr(|| rustix::fs::open(path, how | OFlags::CLOEXEC, mode))?.into())
+}
+
+/// The text of a file that is usually shorter than `usual`: one question is enough then, for a file gives all that is
+/// asked for until it ends.
+fn text_of(path: &Path, usual: usize) -> io::Result<String> {
+    let mut file = opened(path, OFlags::RDONLY)?;
+    let mut bytes = vec![0; usual];
+    let read = file.read(&mut bytes)?;
+    bytes.truncate(read);
+    if read == usual {
+        file.read_to_end(&mut bytes)?;
+    }
+    String::from_utf8(bytes).map_err(|_| io::ErrorKind::InvalidData.into())
+}
+
 /// A file's text, made if it is not there. Of several that make it at once, the first wins.
 fn kept(path: &Path, make: impl FnOnce() -> String) -> io::Result<String> {
-    match fs::read_to_string(path) {
+    match text_of(path, MOST_KEPT) {
         Ok(text) if !text.is_empty() => return Ok(text),
         _ => {}
     }

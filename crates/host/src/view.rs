@@ -95,21 +95,7 @@ pub(crate) fn paths(event: &Event, seen: Seen<'_>) -> Vec<String> {
 }
 
 fn path_of(action: &Action) -> Option<String> {
-    match action {
-        Action::Read { path }
-        | Action::Write { path, .. }
-        | Action::Edit { path, .. }
-        | Action::Delete { path }
-        | Action::Search { path } => Some(path.with_slashes()),
-        Action::Shell { .. }
-        | Action::Fetch { .. }
-        | Action::McpCall { .. }
-        | Action::Prompt { .. }
-        | Action::SpawnAgent { .. }
-        | Action::Skill { .. }
-        | Action::Input { .. }
-        | Action::Other { .. } => None,
-    }
+    action.path().map(reflex_engine::AgentPath::with_slashes)
 }
 
 /// What happens now; what a written script would do happens when it is run.

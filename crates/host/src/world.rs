@@ -3,7 +3,7 @@
 use crate::aliases;
 use crate::git::{Fact, Ignored, Repository};
 use crate::store::Store;
-use crate::store::session::Whose;
+use crate::store::session::{History, Whose};
 use reflex_engine::loopbreaker::Step;
 use reflex_engine::{
     Age, Event, Known, MOST_CONTENT, Names, Real, Remnant, Spent, Tick, Untracked, World, fits, is_within,
@@ -30,6 +30,7 @@ pub struct LocalWorld<'s> {
     binary: OnceCell<Option<String>>,
     /// The session's memory, read only by calls that ask for it.
     session: Option<(&'s Store, Whose<'s>)>,
+    history: OnceCell<History>,
     /// What the session has used; `None` where this call is no call of it.
     spent: Option<OnceCell<Spent>>,
     repositories: RefCell<BTreeMap<PathBuf, Option<Rc<Repository>>>>,
@@ -47,6 +48,7 @@ impl<'s> LocalWorld<'s> {
             guard,
             binary: OnceCell::new(),
             session: None,
+            history: OnceCell::new(),
             spent: None,
             repositories: RefCell::default(),
             folders: RefCell::default(),
@@ -58,6 +60,11 @@ impl<'s> LocalWorld<'s> {
     /// The same with what the calls of a session left behind.
     pub fn in_session(self, store: &'s Store, whose: Whose<'s>) -> LocalWorld<'s> {
         LocalWorld { session: Some((store, whose)), ..self }
+    }
+
+    /// What the session remembers before this call; read once.
+    pub(crate) fn history(&self) -> &History {
+        self.history.get_or_init(|| self.session.map(|(store, whose)| store.history(whose)).unwrap_or_default())
     }
 
     /// The same for a call that counts.
@@ -183,7 +190,7 @@ impl World for LocalWorld<'_> {
     }
 
     fn past(&self, now: &Step) -> Vec<Step> {
-        self.session.map(|(store, whose)| store.history(whose).concerning(now)).unwrap_or_default()
+        self.history().concerning(now)
     }
 
     fn guard(&self) -> Vec<String> {

@@ -79,22 +79,9 @@ fn text(event: &Event, tables: Node<'static>) -> String {
 }
 
 fn change(action: &Action) -> Option<(String, String)> {
-    match action {
-        Action::Write { path, content } | Action::Edit { path, content, .. } => {
-            Some((path.text.clone(), told_apart(content)))
-        }
-        Action::Delete { path } => Some((path.text.clone(), "-".into())),
-        Action::Shell { .. }
-        | Action::Read { .. }
-        | Action::Search { .. }
-        | Action::Fetch { .. }
-        | Action::McpCall { .. }
-        | Action::Prompt { .. }
-        | Action::SpawnAgent { .. }
-        | Action::Skill { .. }
-        | Action::Input { .. }
-        | Action::Other { .. } => None,
-    }
+    let is_gone = matches!(action, Action::Delete { .. });
+    let state = if is_gone { "-".to_owned() } else { told_apart(action.content()?) };
+    Some((action.path()?.text.clone(), state))
 }
 
 fn deed(event: &Event, analysis: &Analysis) -> Deed {

@@ -5,7 +5,7 @@
 //! hash of the line before it.
 
 use crate::clock;
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, OpenOptions};
@@ -116,11 +116,11 @@ impl Log {
 
     fn open(&self, name: &str) -> io::Result<File> {
         let path = self.folder.join(name);
-        let options = || OpenOptions::new().read(true).append(true).create(true).mode(0o600).to_owned();
-        match options().open(&path) {
+        let open = || super::opened(&path, OFlags::RDWR | OFlags::APPEND | OFlags::CREATE);
+        match open() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 make_folder(&self.folder)?;
-                options().open(&path)
+                open()
             }
             opened => opened,
         }

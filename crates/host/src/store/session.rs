@@ -3,11 +3,11 @@
 use super::{Store, log};
 use crate::clock;
 use reflex_engine::loopbreaker::{Deed, End, Step, finish};
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
 use sha2::{Digest, Sha256};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -337,10 +337,10 @@ impl Store {
 
     /// What the session remembers; nothing if it has no file or that cannot be read.
     pub fn history(&self, whose: Whose<'_>) -> History {
-        let mut text = String::new();
-        let read = File::open(self.sessions().join(whose.file())).and_then(|mut file| file.read_to_string(&mut text));
         let now = (whose.call.to_owned(), whose.word.to_owned());
-        if read.is_ok() { History { text, now } } else { History::default() }
+        let usual = usize::try_from(MOST_BYTES).unwrap_or(0);
+        super::text_of(&self.sessions().join(whose.file()), usual)
+            .map_or_else(|_| History::default(), |text| History { text, now })
     }
 
     /// When the session's first call came, as far as it is remembered: of all its agents, for a subagent's is later.
@@ -363,7 +363,7 @@ impl Store {
     /// The file cannot be written.
     pub fn remember(&self, whose: Whose<'_>, call: &Call) -> io::Result<()> {
         let path = self.sessions().join(whose.file());
-        let mut file = match locked(&path) {
+        let (mut file, before) = match locked(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 log::make_folder(&self.sessions())?;
                 self.forget_old_sessions();
@@ -371,8 +371,9 @@ impl Store {
             }
             file => file?,
         };
-        file.write_all(call.line().as_bytes())?;
-        if file.metadata()?.len() < MOST_BYTES {
+        let line = call.line();
+        file.write_all(line.as_bytes())?;
+        if before + (line.len() as u64) < MOST_BYTES {
             return Ok(());
         }
         let text = fs::read_to_string(&path)?;
@@ -404,14 +405,16 @@ fn newest(text: &str) -> impl Iterator<Item = &str> {
     whole.lines().skip(count.saturating_sub(WINDOW))
 }
 
-/// The file that stands at the path once its lock is had. Another hook may put a new one there meanwhile.
-fn locked(path: &std::path::Path) -> io::Result<File> {
+/// The file that stands at the path once its lock is had, and its length. Another hook may put a new one there
+/// meanwhile.
+fn locked(path: &std::path::Path) -> io::Result<(File, u64)> {
     const TRIES: u32 = 8;
     for _ in 0..TRIES {
-        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+        let file = super::opened(path, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE)?;
         log::wait_for(&file, log::BRIEF_WAIT)?;
-        if fs::metadata(path).is_ok_and(|there| file.metadata().is_ok_and(|own| own.ino() == there.ino())) {
-            return Ok(file);
+        let own = file.metadata()?;
+        if fs::metadata(path).is_ok_and(|there| own.ino() == there.ino()) {
+            return Ok((file, own.len()));
         }
         let _ = flock(&file, FlockOperation::Unlock);
     }
