@@ -134,6 +134,8 @@ impl Interpreter<'_> {
         } else if run.language != Language::Shell {
             // A comment in one of several texts ends with it.
             texts = joined(texts, "\n").into_iter().collect();
+        } else if entry.get("typed").is_true() {
+            texts = joined(texts.into_iter().map(key).collect(), "").into_iter().collect();
         } else if selector.starts_with("operands") && APART.iter().all(|key| entry.get(key).is_nil()) {
             texts = joined(texts, " ").into_iter().collect();
         }
@@ -527,6 +529,17 @@ pub(super) fn fill(words: Vec<Value>, placeholder: &str, values: &[Value]) -> Ve
         }
     }
     filled
+}
+
+/// What a key of this name types; any other word types itself.
+fn key(word: Value) -> Value {
+    let typed = match word.literal().as_deref() {
+        Some("Space") => " ",
+        Some("Tab" | "C-i") => "\t",
+        Some("Enter" | "KPEnter" | "C-m" | "C-j") => "\n",
+        _ => return word,
+    };
+    Value::text(typed, word.origin())
 }
 
 fn joined(values: Vec<Value>, between: &str) -> Option<Value> {
