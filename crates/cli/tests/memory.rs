@@ -422,6 +422,22 @@ fn the_log_is_searched_exported_and_reported_from() {
 }
 
 #[test]
+fn a_case_is_the_whole_call_and_is_found_however_often_its_id_was_named() {
+    let machine = Machine::new();
+    let long = format!("{}rm -rf ~", "echo one of many lines\n".repeat(300));
+    let id = refused(&machine, &long);
+    (0..25).for_each(|_| drop(machine.reflex(["deny", &id]).run()));
+    let case = machine.reflex(["report-fp", &id]).run();
+    assert_eq!(case.json()["command"].as_str().unwrap(), long);
+    assert_eq!(machine.reflex(["eval"]).input(case.stdout).run().json()["decision"], "block");
+    assert!(machine.reflex(["why", &id]).run().stdout.contains("rm/home-or-root"));
+    // Once the call is not kept any more, its record alone is not all of it.
+    std::fs::remove_dir_all(state(&machine).join("pending")).unwrap();
+    let said = machine.reflex(["report-fp", &id]).run();
+    assert!(said.code == 1 && said.stderr.contains("cannot be played again"), "{said:?}");
+}
+
+#[test]
 fn a_record_says_how_long_each_part_took() {
     let machine = Machine::new();
     let id = refused(&machine, "rm -rf ~; git push --force");

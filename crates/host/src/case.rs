@@ -1,13 +1,14 @@
 //! A decision as a case that anybody can play again: without secrets and without the names of this machine's folders.
 
 use crate::answer::Host;
+use crate::record;
 use crate::world::LocalWorld;
 use reflex_engine::{Known, Names, Untracked, World};
 use serde_json::{Map, Value, json};
 
 impl Host {
     /// The case of a record: a universal event with the facts of now, that a person expects to be allowed. `None` if
-    /// the record holds no text.
+    /// the record holds not all of the text, and the call is not kept whole beside it.
     pub fn case(&self, record: &Map<String, Value>) -> Option<Map<String, Value>> {
         let text = |key: &str| record.get(key).and_then(Value::as_str).unwrap_or("");
         let workspace = text("workspace");
@@ -16,25 +17,15 @@ impl Host {
             let text = if workspace.len() > 1 { text.replace(workspace, "/repo") } else { text.to_owned() };
             if home.len() > 1 { text.replace(&home, "/home/user") } else { text }
         };
-        let action = record.get("actions")?.as_array()?.first()?.as_object()?;
-        let (event, field) = match action.get("kind")?.as_str()? {
-            "shell" => ("pre-command", "command"),
-            "write" => ("pre-write", "path"),
-            "edit" => ("pre-edit", "path"),
-            "delete" => ("pre-delete", "path"),
-            "read" => ("pre-read", "path"),
-            _ => return None,
-        };
-        let subject = neutral(action.get(field)?.as_str()?);
+        let call = self.store().pending_call(text("pending")).and_then(|call| call.again);
+        let call = call.or_else(|| recorded(record))?;
         let mut case = Map::new();
         let mut put = |key: &str, value: Value| drop(case.insert(key.into(), value));
         put("schema", "reflex/case-v1".into());
         put("id", format!("fp-{}", text("pending")).into());
-        put("event", event.into());
-        if field == "command" {
-            put("command", subject.into())
-        } else {
-            put("files", json!([subject]))
+        for (key, value) in call.iter().filter(|(key, _)| CALL.contains(&key.as_str())) {
+            let texts = value.as_array().map(|all| all.iter().filter_map(Value::as_str).map(neutral).collect());
+            put(key, texts.unwrap_or_else(|| neutral(value.as_str().unwrap_or("")).into()));
         }
         let cwd = if text("cwd").is_empty() { workspace } else { text("cwd") };
         put("cwd", neutral(cwd).into());
@@ -51,6 +42,24 @@ impl Host {
         put("library", text("library").into());
         Some(case)
     }
+}
+
+/// The fields of a universal event that tell what it does.
+const CALL: [&str; 6] = ["event", "command", "files", "content", "old_string", "url"];
+
+/// The call as far as its record tells it: without what it writes.
+fn recorded(record: &Map<String, Value>) -> Option<Map<String, Value>> {
+    let action = record.get("actions")?.as_array()?.first()?.as_object()?;
+    let text = |key: &str| action.get(key)?.as_str().filter(|text| !record::is_cut(text));
+    let call = match action.get("kind")?.as_str()? {
+        "shell" => json!({"event": "pre-command", "command": text("command")?}),
+        "fetch" => json!({"event": "pre-fetch", "url": text("url")?}),
+        kind @ ("write" | "edit" | "delete" | "read") => {
+            json!({"event": format!("pre-{kind}"), "files": [text("path")?]})
+        }
+        _ => return None,
+    };
+    call.as_object().cloned()
 }
 
 /// What git knows of the work tree now; `None` where it is none.

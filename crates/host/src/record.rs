@@ -16,6 +16,14 @@ use std::cell::OnceCell;
 /// Of each text of a call, so many bytes are kept.
 const MOST_TEXT: usize = 4096;
 
+/// Stands behind a text that was too long, with its length.
+const CUT: &str = "… (";
+
+/// Whether a text of a record is not all of it.
+pub(crate) fn is_cut(text: &str) -> bool {
+    text.ends_with(" bytes)") && text.contains(CUT)
+}
+
 /// Of what a failed call printed, so many bytes at its end are kept.
 const MOST_ERROR: usize = 400;
 
@@ -49,7 +57,7 @@ impl<'a> Scribe<'a> {
         }
         let redacted = self.redacted(cut(text, most + BEYOND));
         let kept = cut(&redacted, most.min(redacted.len().saturating_sub(BEYOND)));
-        format!("{kept}… ({} bytes)", text.len())
+        format!("{kept}{CUT}{} bytes)", text.len())
     }
 
     fn redacted(&self, text: &str) -> String {

@@ -9,12 +9,12 @@ use reflex_host::{Host, Mode};
 use serde_json::{Map, Value};
 use std::io::Write;
 
-/// The record of a call, by the id a person was given or its own; of several the newest.
+/// The record of a call, by the id a person was given or its own; of several the newest. However often the id was named
+/// later, the call is found.
 pub(super) fn record(host: &Host, id: &str) -> Option<Map<String, Value>> {
     let by = |field: &str| {
-        let search = Search { fields: vec![(field.into(), id.into())], ..Search::default() };
-        let found = host.store().log().search(&search, 20).ok()?;
-        found.into_iter().rev().find(|record| record.get("kind").and_then(Value::as_str) == Some("call"))
+        let fields = [(field, id), ("kind", "call")].map(|(field, value)| (field.to_owned(), value.to_owned()));
+        host.store().log().search(&Search { fields: fields.into(), ..Search::default() }, 1).ok()?.pop()
     };
     by("pending").or_else(|| by("id"))
 }
