@@ -191,7 +191,13 @@ fn calls(repo: &Path) -> Vec<(String, Value)> {
         put("mcp__tracker__find", json!({"query": format!("ticket {number}"), "limit": 20}));
         put("Bash", json!({"command": format!("git push --force origin topic-{number}")}));
         put("Bash", json!({"command": format!("rm -rf ~/old-{number}")}));
-        put("Bash", json!({"command": format!("python3 - <<'EOF'\n{}EOF", "print('a long script')\n".repeat(400))}));
+        // Long scripts are not the rule.
+        if number % 3 == 2 {
+            put(
+                "Bash",
+                json!({"command": format!("python3 - <<'EOF'\n{}EOF", "print('a long script')\n".repeat(400))}),
+            );
+        }
     }
     put("mcp__oldest__of_all", json!({"about": OLDEST}));
     calls
