@@ -343,6 +343,11 @@ fn planted_secrets_stand_in_no_file_of_ours() {
         machine.bash(&machine.project(), command);
         machine.bash(&machine.project(), &format!("{command}; rm -rf ~ # {index}"));
     }
+    // A person's words are kept too.
+    let secret = &secrets[0].1;
+    let said = ["off --for 1s --reason", "audit purge --before 1s --reason", "task start work --intent"];
+    let kept: Vec<_> = said.iter().map(|said| at_terminal(&machine, &format!("{said} {secret}"), "y\n")).collect();
+    assert!(kept.iter().flatten().all(|(code, _)| *code == 0), "{kept:?}");
     let kept = files(&machine.home());
     for (command, secret) in &secrets {
         let holder = kept.iter().find(|(_, bytes)| bytes.windows(secret.len()).any(|part| part == secret.as_bytes()));

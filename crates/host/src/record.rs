@@ -368,7 +368,11 @@ fn answered(before: &Call) -> &'static str {
 /// The record of something that is no call: an approval, an attempt, an alarm.
 pub(crate) fn note(store: &Store, kind: &str, fields: Value) -> String {
     let mut record = beginning(store, kind, &clock::uuid());
-    if let Value::Object(fields) = fields {
+    if let Value::Object(mut fields) = fields {
+        // The words of whoever did it; all else is ours.
+        if let Some(reason) = fields.get_mut("reason") {
+            *reason = store.clean(reason.as_str().unwrap_or("")).into();
+        }
         fields.iter().for_each(|(key, value)| record.json(key, &value.to_string()));
     }
     record.finish()

@@ -22,6 +22,7 @@ pub use search::Search;
 
 use crate::clock;
 use crate::folders::Folders;
+use crate::record::Scribe;
 use rustix::fs::{Mode, OFlags};
 use serde_json::Value;
 use std::fs::{self, File, OpenOptions};
@@ -63,6 +64,11 @@ impl Store {
     /// It could be written nowhere.
     pub fn note(&self, kind: &str, fields: Value) -> io::Result<()> {
         self.record(&crate::record::note(self, kind, fields), true)
+    }
+
+    /// A person's words without secrets, as all that is kept of them.
+    pub fn clean(&self, text: &str) -> String {
+        Scribe::new(self).clean(text)
     }
 
     /// Where a person's yes to the files of workspaces is kept.

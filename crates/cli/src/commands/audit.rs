@@ -184,7 +184,8 @@ fn purge(store: &Store, matches: &ArgMatches) -> io::Result<u8> {
         return Ok(status::USAGE);
     };
     let mut progress = Progress::default();
-    let count = store.log().purge(before, text(matches, "reason"), &mut |records| progress.at(records))?;
+    let reason = store.clean(text(matches, "reason"));
+    let count = store.log().purge(before, &reason, &mut |records| progress.at(records))?;
     drop(progress);
     print(&format!("{count} records are gone; the chain stays whole"));
     Ok(status::OK)

@@ -62,7 +62,7 @@ pub fn accept(store: &Store, trust: &Trust) -> io::Result<()> {
         trust.texts.iter().map(|(name, text)| (name.clone(), text.as_str().into())).collect();
     let value = json!({
         "schema": "reflex/trust-v1", "repository": trust.repository, "digest": trust.digest, "by": trust.by,
-        "time": trust.time, "reason": trust.reason, "texts": texts,
+        "time": trust.time, "reason": store.clean(&trust.reason), "texts": texts,
     });
     store::put(&file(store, &trust.repository), &value.to_string())
 }

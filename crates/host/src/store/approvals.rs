@@ -290,7 +290,8 @@ impl Store {
     /// # Errors
     /// The file cannot be written.
     pub fn grant(&self, grant: &Grant) -> io::Result<()> {
-        super::put(&self.grants_folder().join(format!("{}.json", grant.id)), &grant.json().to_string())
+        let clean = Grant { reason: self.clean(&grant.reason), ..grant.clone() };
+        super::put(&self.grants_folder().join(format!("{}.json", grant.id)), &clean.json().to_string())
     }
 
     /// Takes a yes back; whether there was one.

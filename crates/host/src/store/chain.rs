@@ -65,7 +65,7 @@ impl Log {
     }
 
     /// Replaces all records that are older by one tombstone, which keeps the chain; a record says who did so. Gives how
-    /// many were removed. `step` is told now and then how many were counted.
+    /// many were removed; `reason` holds no secret. `step` is told now and then how many were counted.
     ///
     /// # Errors
     /// A file cannot be read or written, or somebody holds the lock.

@@ -137,7 +137,7 @@ impl Store {
             };
         };
         let text = json!({
-            "schema": "reflex/off-v1", "from": clock::now(), "until": until, "reason": reason, "by": by, "within": within,
+            "schema": "reflex/off-v1", "from": clock::now(), "until": until, "reason": self.clean(reason), "by": by, "within": within,
         });
         super::put(&self.pause_file(), &text.to_string())
     }

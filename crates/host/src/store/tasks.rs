@@ -107,8 +107,9 @@ impl Store {
     pub fn begin_task(&self, task: &Declared) -> io::Result<()> {
         let scribe = Scribe::new(self);
         let acceptance: Vec<String> = task.acceptance.iter().map(|text| scribe.clean(text)).collect();
+        let task = &Declared { intent: scribe.clean(&task.intent), acceptance, ..task.clone() };
         let fields = json!({
-            "task": task.id, "intent": scribe.clean(&task.intent), "scope": task.scope, "acceptance": acceptance,
+            "task": task.id, "intent": task.intent, "scope": task.scope, "acceptance": task.acceptance,
             "workspace": task.workspace, "by": task.by,
         });
         self.note("task-start", fields)?;
