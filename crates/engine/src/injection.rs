@@ -7,19 +7,23 @@
 
 mod hidden;
 mod links;
+mod meanings;
 mod words;
 
 use crate::finding::{At, Decision, Finding, Severity, Tier};
 use crate::quote;
+use meanings::Meanings;
 use reflex_tables::Node;
-use std::collections::BTreeMap;
-use words::{Word, fold};
+use words::{Standing, Talk, Word, fold};
 
 /// From this score on a text is told.
 pub const TOLD_FROM: u32 = 50;
 
 /// Longer texts are looked at to here; an order far behind is read as seldom.
 const MOST_BYTES: usize = 256 * 1024;
+
+/// Signs that stand so far apart have nothing to do with each other.
+const NEAR: usize = 1500;
 
 /// Bytes of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +67,7 @@ impl Injection {
 pub fn scan(text: &str, tables: Node<'static>) -> Injection {
     let end = (0..=MOST_BYTES.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let text = text.get(..end).unwrap_or_default();
-    let cues = Cues { node: tables.get("cues") };
+    let cues = Cues { node: tables.get("cues"), meanings: Meanings::of(tables.get("meanings")) };
     let mut signs = cues.of(text, Way::Plain);
     for span in hidden::parts(text) {
         let inner = text.get(span.start..span.end).unwrap_or_default();
@@ -71,7 +75,7 @@ pub fn scan(text: &str, tables: Node<'static>) -> Injection {
         let found = within.into_iter().map(|sign| Sign { span: shifted(sign.span, span.start), ..sign });
         signs.extend(found);
     }
-    for (span, decoded) in hidden::decoded(text) {
+    for (span, decoded) in hidden::decoded(text).into_iter().chain(hidden::spelled(text)) {
         let within = cues.of(&decoded, Way::Hidden);
         signs.extend(within.into_iter().map(|sign| Sign { span, ..sign }));
     }
@@ -79,22 +83,50 @@ pub fn scan(text: &str, tables: Node<'static>) -> Injection {
     signs.extend(hidden::unseen(text));
     signs.extend(hidden::terminal(text));
     signs.extend(hidden::active(text));
-    signs.extend(links::laden(text));
+    signs.extend(links::laden(text, tables));
     weighed(signs)
 }
 
-/// Of each family the heaviest.
-fn weighed(signs: Vec<Sign>) -> Injection {
-    let mut heaviest: BTreeMap<String, Sign> = BTreeMap::new();
-    for sign in signs.into_iter().filter(|sign| sign.weight > 0) {
-        let known = heaviest.entry(sign.family.clone()).or_insert_with(|| sign.clone());
-        if sign.weight > known.weight {
-            *known = sign;
+/// Where the signs that stand near each other weigh most, of each family the heaviest.
+fn weighed(mut signs: Vec<Sign>) -> Injection {
+    signs.retain(|sign| sign.weight > 0);
+    signs.sort_by_key(|sign| sign.span.start);
+    let mut best = Injection::default();
+    for (at, first) in signs.iter().enumerate() {
+        let near = signs.iter().skip(at).take_while(|sign| sign.span.start - first.span.start <= NEAR).take(MOST_NEAR);
+        let heaviest = heaviest(near);
+        let score = heaviest.iter().map(|sign| sign.weight).sum();
+        if score > best.score {
+            best = Injection { score, signs: heaviest.into_iter().cloned().collect() };
         }
     }
-    let mut signs: Vec<Sign> = heaviest.into_values().collect();
-    signs.sort_by_key(|sign| std::cmp::Reverse(sign.weight));
-    Injection { score: signs.iter().map(|sign| sign.weight).sum(), signs }
+    best.signs.sort_by_key(|sign| std::cmp::Reverse(sign.weight));
+    best
+}
+
+/// So many signs near each other are weighed.
+const MOST_NEAR: usize = 200;
+
+/// What the words of a text mean, by the names in `library/meanings`.
+pub fn meanings(text: &str, tables: Node<'static>) -> Vec<&'static str> {
+    let mut words = fold(text);
+    Meanings::of(tables.get("meanings")).mark(text, &mut words);
+    let all = words.iter().fold(0, |bits, word| bits | word.means);
+    let names = tables.get("meanings").get("names").entries();
+    names.filter(|(_, bit)| all & (1 << bit.number()) != 0).map(|(name, _)| name).collect()
+}
+
+/// Of each family the heaviest.
+fn heaviest<'s>(signs: impl Iterator<Item = &'s Sign>) -> Vec<&'s Sign> {
+    let mut heaviest: Vec<&Sign> = Vec::new();
+    for sign in signs {
+        match heaviest.iter_mut().find(|known| known.family == sign.family) {
+            Some(known) if sign.weight > known.weight => *known = sign,
+            Some(_) => {}
+            None => heaviest.push(sign),
+        }
+    }
+    heaviest
 }
 
 fn shifted(span: Span, by: usize) -> Span {
@@ -112,34 +144,45 @@ enum Way {
 /// Families that only count where nobody sees them.
 const HIDDEN_ONLY: [&str; 2] = ["command", "topic"];
 
+/// Families whose orders somebody may forbid: `never ignore these rules`.
+const FORBIDDEN: [&str; 6] = ["override", "leak", "exfiltrate", "planted", "poison", "role"];
+
 /// What a sign in a hidden text weighs more.
 const HIDDEN_WEIGHT: u32 = 30;
 
+/// What weighs less is said in comments too.
+const LEAST_HIDDEN: u32 = 20;
+
 struct Cues {
     node: Node<'static>,
+    meanings: Meanings,
 }
 
 impl Cues {
     fn of(&self, text: &str, way: Way) -> Vec<Sign> {
-        let words = fold(text);
-        let talks = way == Way::Plain && words::talks_about_orders(&words);
+        let mut words = fold(text);
+        self.meanings.mark(text, &mut words);
+        let talk = words::talk(&words);
         let mut signs = Vec::new();
+        let mut found = |cue: Node<'static>, span: Span, stands: Standing| {
+            let weight = match way {
+                Way::Hidden => cue.get("weight").number(),
+                Way::Plain => weight_of(cue.get("weight").number(), quoted_as(cue, text, span), stands, talk),
+            };
+            signs.extend(sign(cue, weight, span, way));
+        };
         for (at, word) in words.iter().enumerate() {
             for index in self.node.get("first").get(&word.text).items() {
                 let cue = self.node.get("all").at(index.number() as usize);
-                let Some(last) = self.end_of(cue, &words, at) else { continue };
+                let forbidden = FORBIDDEN.contains(&cue.get("family").text()) && self.meanings.is_forbidden(&words, at);
+                let Some(last) = self.end_of(cue, &words, at).filter(|_| !forbidden) else { continue };
                 let span = Span { start: word.span.start, end: last.span.end };
-                let weight = match way {
-                    Way::Hidden => cue.get("weight").number(),
-                    Way::Plain => standing(
-                        cue.get("weight").number(),
-                        is_quoted(text, span),
-                        words::begins_sentence(text, &words, at),
-                        talks,
-                    ),
-                };
-                signs.extend(sign(cue, weight, span, way));
+                found(cue, span, words::standing(text, &words, at));
             }
+        }
+        for (index, span) in meanings::meetings(&words, self.node) {
+            let first = words.partition_point(|word| word.span.start < span.start);
+            found(self.node.get("all").at(index as usize), span, words::standing(text, &words, first));
         }
         let lower = text.to_lowercase();
         for pair in self.node.get("text").items() {
@@ -147,7 +190,7 @@ impl Cues {
             let cue = self.node.get("all").at(pair.at(1).number() as usize);
             // Small letters may be longer or shorter than large ones: the place is only nearly right then.
             let span = Span { start: at.min(text.len()), end: (at + pair.at(0).text().len()).min(text.len()) };
-            signs.extend(sign(cue, cue.get("weight").number(), span, way));
+            found(cue, span, Standing::Order);
         }
         signs
     }
@@ -159,12 +202,17 @@ impl Cues {
     }
 }
 
+/// Words with so many others between them belong together only within a sentence.
+const WIDE: usize = 3;
+
 /// Where the last of these sets stands, each within the gap behind the one before. Sets are few and gaps narrow, so all
 /// ways are tried.
 fn last_of(sets: &[Node<'static>], gap: usize, words: &[Word], at: usize) -> Option<usize> {
     let Some((set, rest)) = sets.split_first() else { return Some(at) };
     let near = words.get(at + 1..).unwrap_or(&[]).iter().take(gap + 1).enumerate();
-    let mut fits = near.filter(|(_, word)| word.is_apart && set.texts().any(|wanted| is(wanted, &word.text)));
+    let mut fits = near
+        .take_while(|(_, word)| !(word.is_cut_off || gap >= WIDE && word.begins))
+        .filter(|(_, word)| word.is_apart && set.texts().any(|wanted| is(wanted, &word.text)));
     fits.find_map(|(step, _)| last_of(rest, gap, words, at + 1 + step))
 }
 
@@ -178,24 +226,77 @@ fn is(wanted: &str, word: &str) -> bool {
 fn sign(cue: Node<'static>, weight: u32, span: Span, way: Way) -> Option<Sign> {
     let family = cue.get("family").text();
     let counts = way == Way::Hidden || !HIDDEN_ONLY.contains(&family);
-    let more = if way == Way::Hidden { HIDDEN_WEIGHT } else { 0 };
+    let more = if way == Way::Hidden && weight >= LEAST_HIDDEN { HIDDEN_WEIGHT } else { 0 };
     counts.then(|| Sign { family: family.into(), name: cue.get("name").text().into(), weight: weight + more, span })
 }
 
-/// What a sign weighs by how it stands: an order begins a sentence and is in no quotes, one that is told of does not.
-fn standing(weight: u32, is_quoted: bool, begins: bool, talks: bool) -> u32 {
-    match (talks, is_quoted, begins) {
-        (false, false, _) => weight,
-        (false, true, _) | (true, false, true) => weight / 2,
-        (true, true, _) | (true, false, false) => weight / 4,
+/// What a sign weighs by how it stands: an order begins a clause and is in no quotes, one that is told of does not.
+fn weight_of(weight: u32, quoted: Quoted, stands: Standing, talk: Talk) -> u32 {
+    match (talk, quoted, stands) {
+        (Talk::No, Quoted::Not, Standing::Order | Standing::Within) | (Talk::Some, Quoted::Not, Standing::Order) => {
+            weight
+        }
+        (Talk::No, Quoted::Not, Standing::Told) | (Talk::No, Quoted::AtEnd, _) => weight / 2,
+        (Talk::Some, Quoted::Not, Standing::Within) | (Talk::Much, Quoted::Not, Standing::Order) => weight / 2,
+        (Talk::No, Quoted::Phrase, _) => weight / 3,
+        (Talk::Some, _, _) | (Talk::Much, _, _) => weight / 4,
     }
 }
 
-fn is_quoted(text: &str, span: Span) -> bool {
-    let before = text.get(..span.start).unwrap_or_default().chars().next_back();
-    let after = text.get(span.end..).unwrap_or_default().chars().next();
-    let marks = |letter: Option<char>| letter.is_some_and(|letter| "\"'`“”‘’«»".contains(letter));
-    marks(before) || (marks(after) && after != Some('\''))
+/// How a part of a text stands in quotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quoted {
+    Not,
+    /// Within quotes in a sentence or in code, which speaks about it.
+    Phrase,
+    /// A quotation ends with it.
+    AtEnd,
+}
+
+/// The name of a part that a model shall play stands in quotes in an order too.
+fn quoted_as(cue: Node<'static>, text: &str, span: Span) -> Quoted {
+    match cue.get("family").text() {
+        "jailbreak" => Quoted::Not,
+        _ => quoted(text, span),
+    }
+}
+
+/// So much may stand beside it within its quotes.
+const BESIDE: usize = 100;
+
+const MARKS: &str = "\"`“”„‘«»「」";
+
+fn quoted(text: &str, span: Span) -> Quoted {
+    let before = text.get(..span.start).unwrap_or_default();
+    let after = text.get(span.end..).unwrap_or_default();
+    let marks = |letter: char| MARKS.contains(letter);
+    let line = |letter: &char| *letter != '\n';
+    // A quotation that begins within it ends behind it.
+    let within = text.get(span.start..span.end).unwrap_or_default().chars().filter(|letter| marks(*letter)).count();
+    if within % 2 == 1 {
+        return Quoted::Not;
+    }
+    let closes = after.chars().take(BESIDE).take_while(line).any(marks);
+    let opening = before.char_indices().rev().take(BESIDE).take_while(|(_, letter)| line(letter));
+    let opening = opening.filter(|(_, letter)| marks(*letter)).map(|(at, _)| at).next();
+    let in_single = before.ends_with('\'') && after.chars().take(BESIDE).any(|letter| letter == '\'');
+    match opening {
+        Some(at) if closes && opens(before, at) => Quoted::Phrase,
+        Some(_) if closes => Quoted::Not,
+        _ if in_single => Quoted::Phrase,
+        _ if after.starts_with(marks) => Quoted::AtEnd,
+        _ => Quoted::Not,
+    }
+}
+
+/// Whether this mark opens a quotation: an odd one of its line, and not a value of JSON, of a table or of an attribute,
+/// for those are what a text consists of.
+fn opens(before: &str, at: usize) -> bool {
+    let head = before.get(..at).unwrap_or_default();
+    let line = head.rsplit('\n').next().unwrap_or_default();
+    let is_value = line.ends_with([':', ',', '=']) || line.ends_with(": ") || head.ends_with("\"\"");
+    let pairs = line.chars().filter(|letter| MARKS.contains(*letter)).count();
+    pairs % 2 == 0 && !(is_value && before.get(at..).is_some_and(|rest| rest.starts_with('"')))
 }
 
 /// What a text gives that an agent reads: nothing, or a finding that warns. Reading it is not stopped.
@@ -240,6 +341,8 @@ mod tests {
             weight,
             span: Span { start: 0, end: 0 },
         };
+        let far = |sign: Sign| Sign { span: Span { start: 9000, end: 9001 }, ..sign };
+        assert_eq!(weighed(vec![sign("a", 30), far(sign("b", 40))]).score, 40);
         let injection = weighed(vec![sign("a", 30), sign("a", 40), sign("b", 15), sign("c", 0)]);
         assert_eq!((injection.score, injection.signs.len()), (55, 2));
         assert!(injection.is_told());

@@ -146,6 +146,25 @@ fn every_cue_is_heard_in_its_examples_and_not_in_the_others() {
 }
 
 #[test]
+fn every_meaning_is_heard_in_its_examples_and_not_in_the_others() {
+    let mut problems = Vec::new();
+    for entry in entries(Kind::Meanings) {
+        let means: Vec<&str> = entry.value["means"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        let heard = |text: &str| {
+            let found = reflex_engine::injection::meanings(text, reflex_library::tables());
+            means.iter().filter(|name| found.contains(name)).count()
+        };
+        let examples = |key: &str| entry.value[key].as_array().unwrap().iter().filter_map(Value::as_str);
+        let deaf = examples("heard").filter(|text| heard(text) < means.len());
+        problems.extend(deaf.map(|text| format!("{} is not heard in `{text}`", entry.name)));
+        // What others mean too says nothing of this one.
+        let loud = examples("quiet").filter(|text| heard(text) == means.len());
+        problems.extend(loud.map(|text| format!("{} is heard in `{text}`", entry.name)));
+    }
+    report(problems);
+}
+
+#[test]
 fn every_word_of_a_rule_is_known() {
     let mut problems = Vec::new();
     let programs: Vec<String> = entries(Kind::Programs).iter().flat_map(names_of_program).collect();

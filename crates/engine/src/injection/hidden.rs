@@ -25,7 +25,9 @@ pub(super) fn parts(text: &str) -> Vec<Span> {
 }
 
 fn between(text: &str, open: &str, close: &str) -> Vec<Span> {
-    let starts = text.match_indices(open).map(|(at, _)| at + open.len()).take(MOST_PARTS);
+    // What is quoted as code is shown.
+    let shown = |at: usize| text.get(..at).is_some_and(|before| before.ends_with('`'));
+    let starts = text.match_indices(open).filter(|(at, _)| !shown(*at)).map(|(at, _)| at + open.len()).take(MOST_PARTS);
     let end = |start: usize| text.get(start..).and_then(|rest| rest.find(close)).map_or(text.len(), |at| start + at);
     starts.map(|start| Span { start, end: end(start) }).collect()
 }
@@ -85,27 +87,115 @@ fn has_one_colour(style: &str) -> bool {
     behind.zip(front).is_some_and(|(one, other)| one == other && !one.is_empty())
 }
 
-/// Words in base64 or hexadecimal that are a sentence in plain letters.
+/// Words in base64 or hexadecimal that are a sentence in plain letters, each by itself and over several lines.
 pub(super) fn decoded(text: &str) -> Vec<(Span, String)> {
     let mut found = Vec::new();
+    let mut lines: (Span, String) = (Span { start: 0, end: 0 }, String::new());
     let mut at = 0;
     for word in text.split(|letter: char| !(letter.is_ascii_alphanumeric() || "+/=_-".contains(letter))) {
         let span = Span { start: at, end: at + word.len() };
         at = span.end + text.get(span.end..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
-        if word.len() < LEAST_ENCODED || found.len() >= MOST_PARTS {
+        // What a word is set to: `id=…`.
+        let begin = word.trim_end_matches('=').rfind('=').map_or(0, |sign| sign + 1);
+        let (word, span) = (word.get(begin..).unwrap_or_default(), Span { start: span.start + begin, ..span });
+        let goes_on = lines.1.len() >= LEAST_ENCODED && text.get(lines.0.end..span.start) == Some("\n");
+        if found.len() >= MOST_PARTS || (word.len() < LEAST_ENCODED && !goes_on) {
             continue;
         }
-        let bytes = from_hexadecimal(word).or_else(|| from_base64(word));
-        found.extend(bytes.and_then(sentence).map(|decoded| (span, decoded)));
+        let whole = if goes_on { format!("{}{word}", lines.1) } else { String::new() };
+        for (span, encoded) in [(span, word), (Span { start: lines.0.start, ..span }, &whole)] {
+            let bytes = from_hexadecimal(encoded).or_else(|| from_base64(encoded));
+            found.extend(bytes.and_then(sentence).map(|decoded| (span, decoded)));
+        }
+        lines = match goes_on && whole.len() < MOST_ENCODED {
+            true => (Span { start: lines.0.start, ..span }, whole),
+            false => (span, word.into()),
+        };
     }
     found
+}
+
+/// A text over several lines is joined up to here.
+const MOST_ENCODED: usize = 4096;
+
+/// A sentence spelled as numbers of its letters: `\\u0069`, `\\x69`, `%69`, `&#105;`, `69 67`. And one whose letters are
+/// moved by thirteen places or stand in reverse, where a word tells that it is.
+pub(super) fn spelled(text: &str) -> Vec<(Span, String)> {
+    const LEAST: usize = 12;
+    let mut found = Vec::new();
+    for (open, radix, digits, close) in [
+        ("\\u", 16, 4, ""),
+        ("\\x", 16, 2, ""),
+        ("%", 16, 2, ""),
+        ("&#", 10, 0, ";"),
+        ("&#x", 16, 0, ";"),
+        (" ", 16, 2, ""),
+    ] {
+        if found.len() < MOST_PARTS && text.matches(open).take(LEAST).count() == LEAST {
+            found.extend(runs_of(text, &Spelling { open, radix, digits, close }, LEAST));
+        }
+    }
+    let lower = text.to_ascii_lowercase();
+    let whole = Span { start: 0, end: text.len() };
+    if ["vafgehpgvba", "cerivbhf", "rot13", " gur "].iter().any(|sign| lower.contains(sign)) {
+        found.push((whole, text.chars().map(moved).collect()));
+    }
+    if ["snoitcurtsni", "tpmorp", "suoiverp"].iter().any(|sign| lower.contains(sign)) {
+        found.push((whole, text.chars().rev().collect()));
+    }
+    found
+}
+
+/// How a letter is spelled as a number; without a number of digits it ends at the sign behind.
+struct Spelling {
+    open: &'static str,
+    radix: u32,
+    digits: usize,
+    close: &'static str,
+}
+
+/// Letters spelled one after the other, at least so many.
+fn runs_of(text: &str, spelling: &Spelling, least: usize) -> Vec<(Span, String)> {
+    let mut found: Vec<(Span, String)> = Vec::new();
+    let (mut run, mut span) = (String::new(), Span { start: 0, end: 0 });
+    for (at, _) in text.match_indices(spelling.open) {
+        if at != span.end {
+            found.extend((run.len() >= least).then(|| (span, std::mem::take(&mut run))));
+            run.clear();
+            span = Span { start: at, end: at };
+        }
+        let Some((letter, length)) = text.get(at..).and_then(|rest| letter_of(rest, spelling)) else { continue };
+        run.push(letter);
+        span.end = at + length;
+    }
+    found.extend((run.len() >= least).then_some((span, run)));
+    found.truncate(MOST_PARTS);
+    found
+}
+
+fn letter_of(rest: &str, spelling: &Spelling) -> Option<(char, usize)> {
+    let digits = rest.get(spelling.open.len()..)?;
+    let length =
+        if spelling.digits > 0 { spelling.digits } else { digits.get(..7.min(digits.len()))?.find(spelling.close)? };
+    let code = u32::from_str_radix(digits.get(..length)?, spelling.radix).ok()?;
+    Some((char::from_u32(code)?, spelling.open.len() + length + spelling.close.len()))
+}
+
+fn moved(letter: char) -> char {
+    let turned = |first: u8| char::from(first + (letter as u8 - first + 13) % 26);
+    match letter {
+        'a'..='z' => turned(b'a'),
+        'A'..='Z' => turned(b'A'),
+        letter => letter,
+    }
 }
 
 fn sentence(bytes: Vec<u8>) -> Option<String> {
     let text = String::from_utf8(bytes).ok()?;
     let plain =
         text.chars().all(|letter| letter.is_alphanumeric() || letter.is_whitespace() || letter.is_ascii_punctuation());
-    (plain && text.split_whitespace().count() >= 3).then_some(text)
+    let is_picture = text.trim_start().starts_with('<');
+    (plain && !is_picture && text.split_whitespace().count() >= 3).then_some(text)
 }
 
 fn from_hexadecimal(word: &str) -> Option<Vec<u8>> {
@@ -148,6 +238,9 @@ pub(super) fn unseen(text: &str) -> Vec<Sign> {
         match letter {
             '\u{e0020}'..='\u{e007f}' if !is_pictograph(before) && run == 0 => {
                 signs.push(sign("unseen", "tag letters", 80, span))
+            }
+            '\u{e0100}'..='\u{e01ef}' if run > 0 && signs.is_empty() => {
+                signs.push(sign("unseen", "letters in variants of a sign", 60, span));
             }
             '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
                 signs.push(sign("unseen", "the order of letters is turned", 60, span))

@@ -2,6 +2,7 @@
 //! the conversation, a secret or a file's text.
 
 use super::{Sign, Span};
+use reflex_tables::Node;
 
 /// So many addresses are looked at.
 const MOST: usize = 200;
@@ -39,12 +40,55 @@ const KNOWN: [&str; 22] = [
 const AROUND: [(&str, &str); 6] = [("{{", "}}"), ("{", "}"), ("<", ">"), ("[", "]"), ("${", "}"), ("%7b", "%7d")];
 
 /// Pictures load by themselves, so they weigh enough alone; a link is followed by somebody.
-pub(super) fn laden(text: &str) -> Vec<Sign> {
-    let pictures = addresses(text, "![", "](").chain(sources(text));
+pub(super) fn laden(text: &str, tables: Node<'static>) -> Vec<Sign> {
+    let pictures = addresses(text, "![", "](").chain(sources(text)).chain(definitions(text));
     let pictures = pictures.map(|found| (found, "picture-that-carries", 55));
     let links = addresses(text, "[", "](").map(|found| (found, "link-that-carries", 30));
-    let all = pictures.chain(links).take(MOST).filter(|((address, _), _, _)| has_place(address));
-    all.map(|((_, span), name, weight)| Sign { family: "exfiltrate".into(), name: name.into(), weight, span }).collect()
+    let all = pictures.chain(links).take(MOST);
+    let sign = |(_, span), name: &str, weight| Sign { family: "exfiltrate".into(), name: name.into(), weight, span };
+    all.filter_map(|((address, span), name, weight)| match () {
+        () if has_place(address) => Some(sign((address, span), name, weight)),
+        () if carries_secret(address, tables) => Some(sign((address, span), "address-that-carries-a-secret", weight)),
+        () if carries_words(address) => Some(sign((address, span), "address-that-carries-words", weight)),
+        () if waits(address) => Some(sign((address, span), "address-that-waits", weight / 2)),
+        () => None,
+    })
+    .collect()
+}
+
+/// Whether a value behind the address's question mark is a secret. A signature of numbers is none.
+fn carries_secret(address: &str, tables: Node<'static>) -> bool {
+    let Some((_, query)) = address.split_once("://").and_then(|(_, rest)| rest.split_once('?')) else { return false };
+    let values = query.split('&').filter_map(|pair| Some(pair.split_once('=')?.1)).filter(|value| value.len() >= 16);
+    let mut worded = values.filter(|value| !value.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    worded.any(|value| crate::secret::redacted(value, tables) != value)
+}
+
+/// Whether a value of the address is a sentence in base64 or hexadecimal.
+fn carries_words(address: &str) -> bool {
+    let Some((_, query)) = address.split_once("://").and_then(|(_, rest)| rest.split_once('?')) else { return false };
+    !super::hidden::decoded(query).is_empty()
+}
+
+/// Whether the last value of the address is left open: `?d=`, `?d=…`, `?d=BASE64_OF_IT`.
+fn waits(address: &str) -> bool {
+    let Some((_, query)) = address.split_once("://").and_then(|(_, rest)| rest.split_once('?')) else { return false };
+    let Some((_, value)) = query.rsplit_once('=') else { return false };
+    let is_name =
+        value.len() >= 4 && value.bytes().all(|byte| byte.is_ascii_uppercase() || b"_0123456789".contains(&byte));
+    matches!(value, "" | "…" | "..." | "%s") || (is_name && value.bytes().any(|byte| byte.is_ascii_uppercase()))
+}
+
+/// Addresses that a text defines for its pictures and links: `[name]: ADDRESS`.
+fn definitions(text: &str) -> impl Iterator<Item = (&str, Span)> {
+    text.match_indices("]: http").filter_map(move |(at, _)| {
+        let line = text.get(..at)?.rsplit('\n').next()?;
+        line.trim_start().starts_with('[').then_some(())?;
+        let start = at + "]: ".len();
+        let rest = text.get(start..)?;
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len()).min(MOST_ADDRESS);
+        Some((rest.get(..end)?, Span { start, end: start + end }))
+    })
 }
 
 /// Addresses of Markdown: `![…](ADDRESS)`.
@@ -93,7 +137,11 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
-        assert_eq!(laden(text).iter().map(|sign| sign.name.as_str()).collect::<Vec<_>>(), expected, "{text}");
+        assert_eq!(
+            laden(text, Node::NIL).iter().map(|sign| sign.name.as_str()).collect::<Vec<_>>(),
+            expected,
+            "{text}"
+        );
     }
 
     #[test]

@@ -9,6 +9,12 @@ pub(super) struct Word {
     pub(super) span: Span,
     /// It is no part of a name that the word before begins: `a-b`, `a_b`.
     pub(super) is_apart: bool,
+    /// A quotation, a value or a block begins or ends between the word before and it.
+    pub(super) is_cut_off: bool,
+    /// A sentence begins with it.
+    pub(super) begins: bool,
+    /// What it means, as bits; see `library/meanings`.
+    pub(super) means: u32,
 }
 
 /// Letters that a person does not see.
@@ -23,43 +29,112 @@ pub(super) fn is_unseen(letter: char) -> bool {
 pub(super) fn fold(text: &str) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let mut word = String::new();
-    let (mut start, mut apart) = (0, true);
+    let (mut start, mut apart, mut cut, mut escaped) = (0, true, false, false);
     for (at, letter) in text.char_indices() {
-        if letter.is_alphanumeric() || is_unseen(letter) || (is_apostrophe(letter) && !word.is_empty()) {
-            if word.is_empty() && !is_unseen(letter) {
+        // `\n` in the text of a JSON value is a blank.
+        let is_blank = std::mem::take(&mut escaped) && matches!(letter, 'n' | 'r' | 't');
+        if !is_blank && (is_written(letter) || (is_apostrophe(letter) && !word.is_empty())) {
+            if word.is_empty() && !is_dropped(letter) {
                 start = at;
             }
-            if !is_unseen(letter) && !is_apostrophe(letter) {
-                word.extend(plain(letter).to_lowercase());
+            if !is_dropped(letter) && !is_apostrophe(letter) {
+                word.extend(plain(letter).to_lowercase().filter(|letter| !is_mark(*letter)));
             }
             continue;
         }
+        escaped = letter == '\\';
         if !word.is_empty() {
-            words.push(Word {
-                text: folded(std::mem::take(&mut word)),
-                span: Span { start, end: at },
-                is_apart: apart,
-            });
-            apart = false;
+            words.push(Word { is_cut_off: cut, ..word_of(std::mem::take(&mut word), Span { start, end: at }, apart) });
+            (apart, cut) = (false, false);
         }
         apart |= !matches!(letter, '-' | '_');
+        cut |= matches!(letter, '"' | '`' | ';' | '{' | '}' | '=' | '[');
     }
     if !word.is_empty() {
-        words.push(Word { text: folded(word), span: Span { start, end: text.len() }, is_apart: apart });
+        words.push(Word { is_cut_off: cut, ..word_of(word, Span { start, end: text.len() }, apart) });
     }
-    joined(words)
+    let mut words = joined(text, words);
+    let mut end = None;
+    for word in &mut words {
+        let between = end.and_then(|end| text.get(end..word.span.start));
+        word.begins = between.is_none_or(is_end);
+        end = Some(word.span.end);
+    }
+    words
+}
+
+/// Whether a sentence ends between two words: at a stop before a blank, at an empty line, and where a line is no
+/// continuation of the one before, as in code, lists and logs.
+fn is_end(between: &str) -> bool {
+    let mut letters = between.chars().peekable();
+    let (mut is_first, mut marks) = (true, 0);
+    while let Some(letter) = letters.next() {
+        let closes = |next: &char| next.is_whitespace() || "\"'`)”»*<".contains(*next);
+        match letter {
+            '。' | '！' | '？' | '।' | '؟' => return true,
+            '.' | '!' | '?' if letters.peek().is_some_and(closes) => return true,
+            // The end of one value and the begin of the next.
+            '"' if marks == 1 => return true,
+            '"' => marks += 1,
+            '\n' if !is_first || !continues(letters.clone()) => return true,
+            _ => {}
+        }
+        is_first = letter == ',';
+    }
+    false
+}
+
+/// Whether a line goes on with the sentence of the one before: after blanks and the sign of a comment or quotation comes
+/// its first word.
+fn continues(rest: impl Iterator<Item = char>) -> bool {
+    let mut rest = rest.skip_while(|letter| matches!(letter, ' ' | '\t' | '>' | '#' | '/' | '*'));
+    rest.next().is_none()
+}
+
+fn word_of(text: String, span: Span, is_apart: bool) -> Word {
+    Word { text: folded(text), span, is_apart, is_cut_off: false, begins: false, means: 0 }
+}
+
+fn is_written(letter: char) -> bool {
+    // Of the scripts of India also the signs that join letters; the strokes that end a sentence do not.
+    let is_indic = matches!(letter, '\u{900}'..='\u{dff}') && !matches!(letter, '\u{964}' | '\u{965}');
+    letter.is_alphanumeric() || is_indic || is_dropped(letter) || plain(letter) != letter
+}
+
+/// Letters without which a word stays the same.
+fn is_dropped(letter: char) -> bool {
+    is_unseen(letter) || is_mark(letter)
+}
+
+/// Marks over, under and through the letter before.
+fn is_mark(letter: char) -> bool {
+    matches!(letter, '\u{300}'..='\u{36f}' | '\u{20d0}'..='\u{20ff}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}')
 }
 
 fn is_apostrophe(letter: char) -> bool {
     matches!(letter, '\'' | '’')
 }
 
-/// Full-width letters are the plain ones.
+/// Full-width letters, those of formulas and those in circles are the plain ones.
 fn plain(letter: char) -> char {
-    match letter {
-        '\u{ff01}'..='\u{ff5e}' => char::from_u32(letter as u32 - 0xfee0).unwrap_or(letter),
-        letter => letter,
-    }
+    let code = letter as u32;
+    let nth = |first: u32, from: char| char::from_u32(from as u32 + code - first);
+    let meant = match code {
+        0xff01..=0xff5e => char::from_u32(code - 0xfee0),
+        0x1d400..=0x1d6a3 => match (code - 0x1d400) % 52 {
+            large @ 0..26 => char::from_u32('A' as u32 + large),
+            small => char::from_u32('a' as u32 + small - 26),
+        },
+        0x249c..=0x24b5 => nth(0x249c, 'a'),
+        0x24b6..=0x24cf => nth(0x24b6, 'a'),
+        0x24d0..=0x24e9 => nth(0x24d0, 'a'),
+        0x1f110..=0x1f129 => nth(0x1f110, 'a'),
+        0x1f130..=0x1f149 => nth(0x1f130, 'a'),
+        0x1f150..=0x1f169 => nth(0x1f150, 'a'),
+        0x1f170..=0x1f189 => nth(0x1f170, 'a'),
+        _ => None,
+    };
+    meant.unwrap_or(letter)
 }
 
 /// Lookalikes among Latin letters become Latin; digits among letters become the letters they stand for.
@@ -73,29 +148,32 @@ fn folded(word: String) -> String {
 
 /// By Unicode's table of confusables: what looks like a small Latin letter in common typefaces.
 fn lookalike(letter: char) -> Option<char> {
-    const ALIKE: [(&str, char); 22] = [
-        ("аàáâãäåɑα", 'a'),
+    const ALIKE: [(&str, char); 25] = [
+        ("аàáâãäåɑαāąă", 'a'),
         ("Ьь", 'b'),
-        ("сçϲ", 'c'),
+        ("сçϲćč", 'c'),
         ("ԁ", 'd'),
-        ("еèéêëҽ", 'e'),
-        ("ɡ", 'g'),
+        ("еèéêëҽęěēė", 'e'),
+        ("ɡğ", 'g'),
         ("һ", 'h'),
-        ("іìíîïıι", 'i'),
+        ("іìíîïıιī", 'i'),
         ("ј", 'j'),
         ("κк", 'k'),
-        ("ӏⅼ", 'l'),
+        ("ӏⅼł", 'l'),
         ("м", 'm'),
-        ("ոñп", 'n'),
-        ("оòóôõöοо", 'o'),
+        ("ոñпńň", 'n'),
+        ("оòóôõöοоøőō", 'o'),
         ("рρ", 'p'),
         ("ԛ", 'q'),
-        ("г", 'r'),
-        ("ѕ", 's'),
-        ("т", 't'),
-        ("υùúûü", 'u'),
+        ("гř", 'r'),
+        ("ѕśšşș", 's'),
+        ("тţțť", 't'),
+        ("υùúûüůűū", 'u'),
         ("хχ", 'x'),
         ("уýÿ", 'y'),
+        ("źżž", 'z'),
+        ("ďđ", 'd'),
+        ("ß", 's'),
     ];
     ALIKE.iter().find(|(letters, _)| letters.contains(letter)).map(|(_, latin)| *latin)
 }
@@ -105,22 +183,30 @@ fn digit(letter: char) -> Option<char> {
     pairs.iter().find(|(digit, _)| *digit == letter).map(|(_, meant)| *meant)
 }
 
-/// Four or more single letters in a row are a word with blanks in it.
-fn joined(words: Vec<Word>) -> Vec<Word> {
+/// Four or more single letters in a row, all with the same between them, are a word with blanks in it.
+fn joined(text: &str, words: Vec<Word>) -> Vec<Word> {
     const LEAST: usize = 4;
     let is_single = |word: &Word| word.text.chars().count() == 1;
+    let between = |one: &Word, other: &Word| text.get(one.span.end..other.span.start).unwrap_or_default();
     let mut out: Vec<Word> = Vec::with_capacity(words.len());
     let mut rest = words.into_iter().peekable();
     while let Some(word) = rest.next() {
+        let apart = rest.peek().filter(|next| is_single(&word) && is_single(next)).map(|next| between(&word, next));
         let mut run = vec![word];
-        while run.last().is_some_and(is_single) && rest.peek().is_some_and(is_single) {
+        while let (Some(apart), Some(last), Some(next)) = (apart, run.last(), rest.peek())
+            && is_single(next)
+            && between(last, next) == apart
+        {
             run.extend(rest.next());
         }
         match (run.first(), run.last()) {
             (Some(first), Some(last)) if run.len() >= LEAST => out.push(Word {
-                text: run.iter().map(|word| word.text.as_str()).collect(),
+                text: folded(run.iter().map(|word| word.text.as_str()).collect()),
                 span: Span { start: first.span.start, end: last.span.end },
                 is_apart: first.is_apart,
+                is_cut_off: first.is_cut_off,
+                begins: false,
+                means: 0,
             }),
             _ => out.extend(run),
         }
@@ -148,23 +234,102 @@ const SUBJECT: [&str; 16] = [
     "sanitiz",
 ];
 
-/// Whether the text speaks about such orders rather than giving one: it names the subject in several words.
-pub(super) fn talks_about_orders(words: &[Word]) -> bool {
-    const SEVERAL: usize = 3;
-    let named = SUBJECT.iter().filter(|begin| words.iter().any(|word| word.text.starts_with(**begin)));
-    named.take(SEVERAL).count() == SEVERAL
+/// Words that are about little else.
+const SUBJECT_ALONE: [&str; 12] = [
+    "injection",
+    "jailbreak",
+    "attacker",
+    "adversar",
+    "malicious",
+    "exploit",
+    "payload",
+    "phishing",
+    "sanitiz",
+    "angreifer",
+    "attaquant",
+    "atacante",
+];
+
+/// How much a text speaks about such orders rather than giving one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Talk {
+    No,
+    /// It names the subject: what it quotes or tells of is no order, what it commands is.
+    Some,
+    /// It names the subject in several words.
+    Much,
 }
 
-/// Whether a sentence or line begins with this word, be it after a word that introduces an order.
-pub(super) fn begins_sentence(text: &str, words: &[Word], at: usize) -> bool {
-    let Some(word) = words.get(at) else { return false };
-    let Some(before) = at.checked_sub(1).and_then(|before| words.get(before)) else { return true };
-    let between = text.get(before.span.end..word.span.start).unwrap_or_default();
-    let introduces = matches!(
-        before.text.as_str(),
-        "please" | "now" | "and" | "then" | "must" | "should" | "you" | "also" | "instead" | "kindly"
-    );
-    introduces || between.contains(['.', '!', '?', ':', ';', '\n', '>', '*', '#', '(', ']', ',', '—'])
+pub(super) fn talk(words: &[Word]) -> Talk {
+    const SEVERAL: usize = 3;
+    let names = |begins: &[&str]| {
+        begins.iter().filter(|begin| words.iter().any(|word| word.text.starts_with(**begin))).take(SEVERAL).count()
+    };
+    match (names(&SUBJECT), names(&SUBJECT_ALONE)) {
+        (SEVERAL.., _) => Talk::Much,
+        (_, 1..) => Talk::Some,
+        (_, _) => Talk::No,
+    }
+}
+
+/// Words behind which an order begins.
+const INTRODUCING: [&str; 19] = [
+    "please",
+    "now",
+    "and",
+    "then",
+    "must",
+    "should",
+    "you",
+    "also",
+    "instead",
+    "kindly",
+    "always",
+    "immediately",
+    "first",
+    "next",
+    "silently",
+    "quietly",
+    "secretly",
+    "but",
+    "so",
+];
+
+/// How a word stands that may be an order's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// A clause begins with it, be it after a word that introduces an order.
+    Order,
+    /// Within a clause.
+    Within,
+    /// A purpose, or what somebody is told to do: `to ignore`.
+    Told,
+}
+
+pub(super) fn standing(text: &str, words: &[Word], at: usize) -> Standing {
+    let before = |steps: usize| at.checked_sub(steps).and_then(|before| words.get(before));
+    let (Some(word), Some(last)) = (words.get(at), before(1)) else { return Standing::Order };
+    let between = text.get(last.span.end..word.span.start).unwrap_or_default();
+    let is = |steps: usize, wanted: &[&str]| before(steps).is_some_and(|word| wanted.contains(&word.text.as_str()));
+    let ends = between.contains(['.', '!', '?', ':', ';', '\n', '>', '*', '#', '(', ']', ',', '—', '。', '，', '：']);
+    let asked = is(2, &["need", "have", "required", "must", "sure"]) || (is(2, &["you"]) && is(3, &WISHING));
+    match () {
+        () if ends || is(1, &INTRODUCING) || (is(1, &["to"]) && asked) => Standing::Order,
+        () if is(1, &["to"]) => Standing::Told,
+        () => Standing::Within,
+    }
+}
+
+/// `I want you to`: an order.
+const WISHING: [&str; 8] = ["want", "need", "like", "ask", "command", "order", "expect", "require"];
+
+/// Whether a word stands alone as words of a sentence do, and not as a part of a name, a path or a call.
+pub(super) fn is_of_a_sentence(text: &str, word: &Word) -> bool {
+    let before = text.get(..word.span.start).and_then(|text| text.chars().next_back());
+    let after = text.get(word.span.end..).and_then(|text| text.chars().next());
+    let begins = before.is_none_or(|letter| letter.is_whitespace() || "\"'`“”„‘«([>*_,:;—-#。，：、".contains(letter));
+    let ends = after.is_none_or(|letter| letter.is_whitespace() || ",.:;!?*\"'`’。，".contains(letter));
+    begins && ends
 }
 
 #[cfg(test)]

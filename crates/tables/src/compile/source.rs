@@ -1,9 +1,11 @@
 //! The YAML that people write, and its lowering to the tree that is compiled.
 
 mod cues;
+mod meanings;
 
 use super::secrets::{Format, Formats};
 use cues::Cue;
+use meanings::Meaning;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -20,6 +22,8 @@ pub enum Kind {
     Places,
     /// What a severity is worth.
     Policies,
+    /// What words mean that orders to a model are made of.
+    Meanings,
     /// How texts try to give a model orders.
     Cues,
     /// What keys and passwords look like.
@@ -28,11 +32,12 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind with the name of its folder.
-    pub const ALL: [(Kind, &'static str); 6] = [
+    pub const ALL: [(Kind, &'static str); 7] = [
         (Kind::Programs, "programs"),
         (Kind::Rules, "rules"),
         (Kind::Places, "places"),
         (Kind::Policies, "policies"),
+        (Kind::Meanings, "meanings"),
         (Kind::Cues, "cues"),
         (Kind::Secrets, "secrets"),
     ];
@@ -75,6 +80,7 @@ pub struct Sources {
     rules: BTreeMap<String, Value>,
     places: BTreeMap<String, Vec<Value>>,
     policies: BTreeMap<String, Value>,
+    meanings: Vec<Meaning>,
     cues: Vec<Cue>,
     formats: Formats,
     entries: Vec<Entry>,
@@ -116,6 +122,12 @@ impl Sources {
                 for policy in read::<Vec<Policy>>(text)? {
                     names.push(policy.name.clone());
                     once(&mut self.policies, policy.name.clone(), policy.lower())?;
+                }
+            }
+            Kind::Meanings => {
+                for meaning in read::<Vec<Meaning>>(text)? {
+                    names.push(meaning.name.clone());
+                    self.meanings.push(meaning);
                 }
             }
             Kind::Cues => {
@@ -182,7 +194,7 @@ impl Sources {
             () if self.cues.iter().any(|known| known.name == cue.name) => {
                 Err(format!("`{}` is defined twice", cue.name))
             }
-            () if cue.words.is_empty() == cue.text.is_empty() => Err(format!("{}: either `words` or `text`", cue.name)),
+            () if cue.ways() != 1 => Err(format!("{}: one of `words`, `text` and `together`", cue.name)),
             () if first.contains('*') => Err(format!("{}: a first word is written out", cue.name)),
             () => {
                 self.cues.push(cue);
@@ -206,13 +218,15 @@ impl Sources {
             once(&mut self.programs, alias, program)?;
         }
         let all = |map: BTreeMap<String, Value>| Value::Object(map.into_iter().collect());
+        let known = meanings::names(&self.meanings)?;
         Ok(json!({
             "programs": all(self.programs),
             "triggers": self.triggers,
             "rules": all(self.rules),
             "places": self.places,
             "policies": all(self.policies),
-            "cues": cues::lower(&self.cues),
+            "cues": cues::lower(&self.cues, &known)?,
+            "meanings": meanings::lower(&self.meanings, &known),
             "secrets": self.formats.lower(),
         }))
     }

@@ -1,0 +1,135 @@
+//! What the words of a text mean, as far as orders to a model are made of it, in many languages; and which sentences
+//! bring several meanings together.
+
+use super::Span;
+use super::words::{Standing, Word, is_of_a_sentence, standing};
+use reflex_tables::Node;
+
+/// What `library/meanings` holds.
+pub(super) struct Meanings {
+    node: Node<'static>,
+    model: u32,
+    not: u32,
+    elsewhere: u32,
+    secret: u32,
+}
+
+impl Meanings {
+    pub(super) fn of(node: Node<'static>) -> Meanings {
+        let bit = |name: &str| 1 << node.get("names").get(name).number();
+        Meanings { node, model: bit("model"), not: bit("not"), elsewhere: bit("elsewhere"), secret: bit("secret") }
+    }
+
+    /// Gives each word its meanings.
+    pub(super) fn mark(&self, text: &str, words: &mut [Word]) {
+        for at in 0..words.len() {
+            let bits = self.begun(text, words, at) | words.get(at).map_or(0, |word| self.within(&word.text));
+            let address = words.get(at).is_some_and(|word| is_behind_at(text, word));
+            let file = words.get(at).is_some_and(|word| is_environment_file(text, word));
+            let bits = bits | if address { self.elsewhere } else { 0 } | if file { self.secret } else { 0 };
+            words.get_mut(at).into_iter().for_each(|word| word.means = bits);
+        }
+    }
+
+    /// What the words mean that begin here.
+    fn begun(&self, text: &str, words: &[Word], at: usize) -> u32 {
+        let Some(word) = words.get(at) else { return 0 };
+        let head = word.text.char_indices().nth(3).map_or(word.text.as_str(), |(end, _)| word.text.split_at(end).0);
+        let runs = self.node.get("heads").get(head).items();
+        let fits = |run: &Node<'static>| {
+            let mut wanted = run.at(0).texts().enumerate();
+            wanted.all(|(nth, wanted)| words.get(at + nth).is_some_and(|word| super::is(wanted, &word.text)))
+        };
+        let counts = |run: &Node<'static>| !run.at(2).is_true() || self.commands(text, words, at);
+        let excepted = |run: &Node<'static>| self.is_excepted(words, at, run.at(0).at(0).text());
+        runs.filter(fits).filter(counts).filter(|run| !excepted(run)).fold(0, |bits, run| bits | run.at(1).number())
+    }
+
+    /// `never … without asking`: what is forbidden is to leave it out.
+    fn is_excepted(&self, words: &[Word], at: usize, first: &str) -> bool {
+        const WITHOUT: [&str; 9] = ["without", "ohne", "sans", "sin", "sem", "senza", "zonder", "bez", "без"];
+        let before = words.get(at.saturating_sub(7)..at).unwrap_or_default();
+        WITHOUT.contains(&first) && before.iter().any(|word| word.means & self.not != 0)
+    }
+
+    /// What parts of a word mean, in scripts that put no blanks between words or put others before them.
+    fn within(&self, word: &str) -> u32 {
+        if word.is_ascii() {
+            return 0;
+        }
+        let parts = self.node.get("parts");
+        let begins = word.char_indices().filter_map(|(at, letter)| Some((word.get(at..)?, letter)));
+        let found = begins.flat_map(|(rest, letter)| {
+            let known = parts.get(letter.encode_utf8(&mut [0; 4])).items();
+            known.filter(move |part| rest.starts_with(part.at(0).text()))
+        });
+        found.fold(0, |bits, part| bits | part.at(1).number())
+    }
+
+    /// Whether the word or two before forbid what begins here.
+    pub(super) fn is_forbidden(&self, words: &[Word], at: usize) -> bool {
+        let before = words.get(at.saturating_sub(2)..at).unwrap_or_default();
+        before.iter().any(|word| word.means & self.not != 0)
+            && words.get(at).is_some_and(|word| word.means & self.not == 0)
+    }
+
+    /// Whether a word stands where an order stands, and none that forbids.
+    fn commands(&self, text: &str, words: &[Word], at: usize) -> bool {
+        let before = |steps: usize| at.checked_sub(steps).and_then(|before| words.get(before));
+        let is = |word: Option<&Word>, bits: u32| word.is_some_and(|word| word.means & bits != 0);
+        let begins = standing(text, words, at) == Standing::Order;
+        let forbidden = is(before(1), self.not) || (is(before(2), self.not) && !begins);
+        let stands = words.get(at).is_some_and(|word| is_of_a_sentence(text, word));
+        stands && !forbidden && (is(before(1), self.model) || begins)
+    }
+}
+
+/// Where a sentence brings all these meanings together, each with the index of its cue in `cues`.
+pub(super) fn meetings(words: &[Word], cues: Node<'static>) -> Vec<(u32, Span)> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    for at in 1..=words.len() {
+        if words.get(at).is_none_or(|word| word.begins) {
+            met(words.get(start..at).unwrap_or_default(), cues, &mut found);
+            start = at;
+        }
+    }
+    found
+}
+
+/// The cues whose meanings all stand among these words, each where they stand nearest.
+fn met(words: &[Word], cues: Node<'static>, found: &mut Vec<(u32, Span)>) {
+    let all = words.iter().fold(0, |bits, word| bits | word.means);
+    for cue in cues.get("together").items().filter(|cue| all & cue.at(0).number() == cue.at(0).number()) {
+        let bits = cue.at(0).number();
+        let apart = cues.get("all").at(cue.at(1).number() as usize).get("gap").number() as usize;
+        let said: Vec<(usize, &Word)> = words.iter().enumerate().filter(|(_, word)| word.means & bits != 0).collect();
+        let nearest =
+            (0..said.len()).filter_map(|nth| nearest(said.get(nth..)?, bits, apart)).min_by_key(|(far, _)| *far);
+        found.extend(nearest.map(|(_, span)| (cue.at(1).number(), span)));
+    }
+}
+
+/// How far from the first word the last stands with which all these bits are there.
+fn nearest(said: &[(usize, &Word)], bits: u32, apart: usize) -> Option<(usize, Span)> {
+    let (begin, first) = said.first()?;
+    let mut seen = 0;
+    let last = said.iter().take_while(|(at, _)| at - begin <= apart).find(|(_, word)| {
+        seen |= word.means;
+        seen & bits == bits
+    });
+    last.map(|(at, word)| (at - begin, Span { start: first.span.start, end: word.span.end }))
+}
+
+/// `name@HOST`
+fn is_behind_at(text: &str, word: &Word) -> bool {
+    let name = text.get(..word.span.start).and_then(|before| before.strip_suffix('@'));
+    name.is_some_and(|name| name.ends_with(|letter: char| letter.is_ascii_alphanumeric()))
+        && text.get(word.span.end..).is_some_and(|rest| rest.starts_with('.'))
+}
+
+/// `.env`, and not the end of a name.
+fn is_environment_file(text: &str, word: &Word) -> bool {
+    let folder = text.get(..word.span.start).and_then(|before| before.strip_suffix('.'));
+    word.text == "env" && folder.is_some_and(|folder| !folder.ends_with(|letter: char| letter.is_alphanumeric()))
+}
