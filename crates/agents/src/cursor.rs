@@ -93,7 +93,11 @@ const SAYS: [Line; 6] = [
         words: &["postToolUse"],
         ..Line::of(Moment::AfterTool, Abilities::ADVISE, "document cursor.com/docs/hooks: `additional_context` is read")
     },
-    Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
+    Line::of(
+        Moment::Stop,
+        Abilities::DENY,
+        "document cursor.com/docs/hooks: `followup_message` is the next message, at most `loop_limit` times",
+    ),
 ];
 
 const LIMITS: [Limit; 5] = [
@@ -141,10 +145,11 @@ pub(crate) const SETTINGS: HookFile = HookFile {
         "beforeTabFileRead",
         "postToolUse",
         "postToolUseFailure",
+        "stop",
     ],
     handler: |binary, event| {
-        if known_moment(event) == Moment::AfterTool {
-            // There is nothing left to refuse.
+        if matches!(known_moment(event), Moment::AfterTool | Moment::Stop) {
+            // There is nothing left to refuse, and at the end only a judgement keeps the agent at work.
             let command = format!("{} hook --agent cursor --event {event}", quoted(binary));
             return json!({"command": command, "timeout": TIMEOUT});
         }
@@ -235,9 +240,21 @@ fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
         _ => FORM.read(payload)?,
     };
     event.version = optional(payload.fields, "cursor_version")?.map(str::to_owned);
+    ended(payload.fields, &mut event);
     placed(payload, &mut event);
     in_folder_of(payload, &["cwd", "working_directory"], "CURSOR_PROJECT_DIR", &mut event);
     Ok(event)
+}
+
+/// How the work ended: what was broken off is not held at work, and what goes on already says how often.
+fn ended(fields: &Map<String, Value>, event: &mut Event) {
+    if event.moment != Moment::Stop {
+        return;
+    }
+    event.goes_on |= fields.get("loop_count").and_then(Value::as_u64).is_some_and(|count| count > 0);
+    if fields.get("status").and_then(Value::as_str).is_some_and(|status| status != "completed") {
+        event.moment = Moment::Other;
+    }
 }
 
 /// The project's folders stand in the payload; the first counts, or the one in which the call happens.
@@ -318,6 +335,7 @@ fn actions(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadE
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
     let (decision, reason) = delivery.said();
     match (event.moment, decision) {
+        (Moment::Stop, Decision::Deny) => form::print(&json!({"followup_message": reason})),
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
         (Moment::BeforeTool, Decision::Ask) => decided("ask", reason),
         (Moment::BeforeTool | Moment::AfterTool, Decision::Pass)

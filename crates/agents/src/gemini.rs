@@ -3,7 +3,7 @@
 use crate::form::{self, Form};
 use crate::json::BadEvent;
 use crate::settings::{
-    FolderTrust, HookFile, Managed, Settings, SettingsFile, Switch, alone, guarded_line, quoted, value,
+    FolderTrust, HookFile, Managed, Settings, SettingsFile, Switch, alone, guarded_line, lenient_line, quoted, value,
 };
 use crate::tools::{self, Tool};
 use crate::{Abilities, Agent, Delivery, Extent, Limit, Line, Payload, Reply, codex};
@@ -74,7 +74,11 @@ const SAYS: [Line; 4] = [
     ),
     Line::of(Moment::Prompt, Abilities::DENY_ADVISE, "cases beforeagent-deny, beforeagent-ctx with 0.61.0"),
     Line::of(Moment::AfterTool, Abilities::ADVISE, "case aftertool-ctx with 0.61.0"),
-    Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
+    Line::of(
+        Moment::Stop,
+        Abilities::DENY,
+        "document geminicli.com/docs/hooks/reference: at `AfterAgent` the reason of a `deny` is the next prompt",
+    ),
 ];
 
 const LIMITS: [Limit; 4] = [
@@ -105,12 +109,16 @@ const TIMEOUT: u32 = 300_000;
 
 /// The client's `settings.json`.
 pub(crate) const SETTINGS: HookFile = HookFile {
-    events: &["BeforeTool", "AfterTool"],
+    events: &["BeforeTool", "AfterTool", "AfterAgent"],
     handler: |binary, event| {
         let arguments = format!("hook --agent gemini --event {event}");
-        // After a tool a failure of the hook would take the place of the tool's output.
-        let before = event == "BeforeTool";
-        let command = if before { guarded_line(binary, &arguments) } else { format!("{} {arguments}", quoted(binary)) };
+        let command = match event {
+            "BeforeTool" => guarded_line(binary, &arguments),
+            // A failure of the hook would keep the agent at work, again and again.
+            "AfterAgent" => lenient_line(binary, &arguments),
+            // After a tool a failure of the hook would take the place of the tool's output.
+            _ => format!("{} {arguments}", quoted(binary)),
+        };
         json!({"name": "reflex", "type": "command", "command": command, "timeout": TIMEOUT})
     },
     grouped: true,
@@ -290,6 +298,8 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
     }
     let (decision, reason) = delivery.said();
     match (event.moment, decision) {
+        // Only a judgement keeps an agent at work.
+        (Moment::Stop, Decision::Deny) => form::print(&json!({"decision": "deny", "reason": reason})),
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
         // For the person: the client drops words for the model here.
         (Moment::BeforeTool, Decision::Pass) if !reason.is_empty() => form::print(&json!({"systemMessage": reason})),

@@ -70,7 +70,11 @@ const SAYS: [Line; 3] = [
         "cases deny, exit2, ask, warn with 0.24.4",
     ),
     Line::of(Moment::AfterTool, Abilities::ADVISE, "case post-context with 0.24.4"),
-    Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
+    Line::of(
+        Moment::Stop,
+        Abilities::DENY,
+        "document QwenLM/qwen-code docs/users/features/hooks.md: at `Stop` a `block` says why the work goes on",
+    ),
 ];
 
 const LIMITS: [Limit; 4] = [
@@ -101,10 +105,10 @@ const TIMEOUT: u32 = 300;
 
 /// The client's `settings.json`.
 pub(crate) const SETTINGS: HookFile = HookFile {
-    events: &["PreToolUse", "PostToolUse", "PostToolUseFailure"],
+    events: &["PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop"],
     handler: |binary, event| {
         let arguments = format!("hook --agent qwen --event {event}");
-        // After a tool there is nothing left to refuse.
+        // After a tool there is nothing left to refuse, and at the end only a judgement keeps the agent at work.
         let before = event == "PreToolUse";
         let command = if before { guarded_line(binary, &arguments) } else { format!("{} {arguments}", quoted(binary)) };
         json!({"name": "reflex", "type": "command", "command": command, "timeout": TIMEOUT})
@@ -199,6 +203,7 @@ fn actions(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadE
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
     let (decision, reason) = delivery.said();
     match (event.moment, decision) {
+        (Moment::Stop, Decision::Deny) => form::kept_at_work(reason),
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
         (Moment::BeforeTool, Decision::Ask) => form::print(&form::decided("ask", reason)),
         // For the person: the model is not told what stands beside no decision.

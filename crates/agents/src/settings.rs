@@ -426,6 +426,11 @@ pub(crate) fn guarded_line(binary: &str, arguments: &str) -> String {
     format!("/bin/sh -c '{script}' {}", quoted(binary))
 }
 
+/// A line for any shell that runs the guard and goes on if the guard cannot.
+pub(crate) fn lenient_line(binary: &str, arguments: &str) -> String {
+    format!("/bin/sh -c '\"$0\" {arguments} || :' {}", quoted(binary))
+}
+
 /// A word that a POSIX shell reads as this text.
 pub(crate) fn quoted(text: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@%".contains(letter);

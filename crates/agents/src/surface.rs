@@ -109,9 +109,10 @@ impl Agent {
         if hides || !self.was_driven() { Enforcement::Partial } else { Enforcement::Native }
     }
 
-    /// Whether what is said of the agent was seen with a real client, and is not from its documents.
+    /// Whether what is said of the agent before a tool was seen with a real client, and is not from its documents.
     pub fn was_driven(&self) -> bool {
-        !self.says.iter().any(|line| line.proof.starts_with("document "))
+        let before = |line: &&crate::Line| line.moment == Moment::BeforeTool;
+        !self.says.iter().filter(before).any(|line| line.proof.starts_with("document "))
     }
 
     /// What a person has to be told before this agent is relied on; empty where the guard enforces in full.

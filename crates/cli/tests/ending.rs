@@ -39,6 +39,43 @@ fn stops(machine: &Machine, active: bool) -> Said {
     hook(machine, "Stop", &payload)
 }
 
+/// The end of a turn as this client tells it, and its answer.
+fn ends(machine: &Machine, agent: &str, event: &str, more: Value) -> Said {
+    let mut payload = json!({"session_id": "s1", "cwd": machine.project(), "hook_event_name": event});
+    more.as_object().unwrap().iter().for_each(|(key, value)| payload[key] = value.clone());
+    let call = machine.reflex(["hook", "--agent", agent, "--event", event]).env("REFLEX_TEST_OWN_HOME", "1");
+    call.input(payload.to_string()).run()
+}
+
+#[test]
+fn other_clients_are_kept_at_work_in_their_own_words() {
+    let gemini = |active: bool| json!({"timestamp": "2026-01-01T00:00:00Z", "prompt": "x", "prompt_response": "y", "stop_hook_active": active});
+    let qwen = |active: bool| json!({"timestamp": "2026-01-01T00:00:00Z", "permission_mode": "yolo", "transcript_path": "", "stop_hook_active": active});
+    let cursor = |machine: &Machine, status: &str, count: u32| json!({"cursor_version": "2.6.0", "workspace_roots": [machine.project()], "status": status, "loop_count": count});
+    let failing = || with_policy("verify:\n  run:\n    - {name: tests, command: 'echo no such luck; exit 1'}\n");
+
+    let machine = failing();
+    let answer = ends(&machine, "gemini", "AfterAgent", gemini(false)).json();
+    assert_eq!(answer["decision"], "deny");
+    assert!(answer["reason"].as_str().unwrap().contains("no such luck"), "{answer}");
+    assert_eq!(ends(&machine, "gemini", "AfterAgent", gemini(true)), Said::silence(), "it goes on for ever");
+
+    let machine = failing();
+    assert_eq!(ends(&machine, "qwen", "Stop", qwen(false)).json()["decision"], "block");
+    assert_eq!(ends(&machine, "qwen", "Stop", qwen(true)), Said::silence(), "it goes on for ever");
+
+    let machine = failing();
+    let answer = ends(&machine, "cursor", "stop", cursor(&machine, "completed", 0)).json();
+    assert!(answer["followup_message"].as_str().unwrap().contains("no such luck"), "{answer}");
+    assert_eq!(
+        ends(&machine, "cursor", "stop", cursor(&machine, "completed", 1)).json(),
+        json!({}),
+        "it goes on for ever"
+    );
+    let machine = failing();
+    assert_eq!(ends(&machine, "cursor", "stop", cursor(&machine, "aborted", 0)).json(), json!({}), "it was broken off");
+}
+
 /// A universal event of this machine's project, and its verdict.
 fn universal(machine: &Machine, event: &Value) -> Value {
     let mut event = event.clone();
