@@ -66,6 +66,7 @@ pub use truth::Truth;
 pub use world::{Age, Known, MOST_CONTENT, Names, Real, Supposed, SupposedGit, Untracked, World};
 
 use loopbreaker::Step;
+use reflex_shell::{Command, Program};
 use reflex_tables::Node;
 
 /// Everything that was worked out about one call.
@@ -216,12 +217,10 @@ pub fn conclude(
 }
 
 /// Orders in what a call would hand on: to a server's tool, to another agent, to whoever reads what is published.
-fn passed_on<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f {
-    let publishes = || facts.analysis.effects.iter().any(|effect| effect.kind == EffectKind::SendText);
-    let texts = facts.event.actions.iter().filter_map(move |action| match action {
+fn passed_on(facts: &Facts<'_>) -> Vec<Finding> {
+    let texts = facts.event.actions.iter().filter_map(|action| match action {
         Action::McpCall { arguments, .. } => Some(("arg:arguments", arguments)),
         Action::SpawnAgent { prompt } => Some(("arg:prompt", prompt)),
-        Action::Shell { command, .. } if publishes() => Some(("command", command)),
         Action::Shell { .. }
         | Action::Read { .. }
         | Action::Write { .. }
@@ -234,7 +233,41 @@ fn passed_on<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f {
         | Action::Input { .. }
         | Action::Other { .. } => None,
     });
-    texts.filter_map(|(place, text)| injection::finding(text, place, facts.tables))
+    let found = texts.filter_map(|(place, text)| injection::finding(text, place, facts.tables));
+    found.chain(said(facts)).collect()
+}
+
+/// Whether the words of this command reach others.
+fn is_said(program: Program, command: &Command) -> bool {
+    let stands = |name: &str| {
+        command.words.iter().skip(1).take(MOST_BEFORE).any(|word| word.literal().is_some_and(|word| word == name))
+    };
+    program.speaks().any(|name| name == "*" || stands(name))
+}
+
+/// A subcommand stands among the first of a command's words.
+const MOST_BEFORE: usize = 4;
+
+/// A shorter word gives no orders.
+const LEAST_SAID: usize = 16;
+
+/// Orders in the words that commands say to others: a comment, a message, what is sent with a request.
+fn said<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f {
+    let sent = facts.analysis.effects.iter().filter(|effect| effect.kind == EffectKind::SendText);
+    let sent = sent.filter_map(|effect| facts.analysis.command(effect));
+    let programs = facts.tables.get("programs");
+    let speaks = move |command: &&Command| {
+        command.words.iter().any(|word| word.span().end - word.span().start >= LEAST_SAID as u32)
+            && Program::find(programs, &command.name).is_some_and(|program| is_said(program, command))
+    };
+    let spoken = facts.analysis.readings.iter().flat_map(|reading| &reading.commands).filter(speaks);
+    let words = sent.chain(spoken).flat_map(|command| command.words.iter().skip(1));
+    words.filter_map(|word| {
+        let text = word.literal().filter(|text| text.len() >= LEAST_SAID)?;
+        let found = injection::finding(&text, "command", facts.tables)?;
+        // Where it stands in the command, not in the word.
+        Some(Finding { at: At { span: word.span(), ..found.at }, ..found })
+    })
 }
 
 /// Flags of effects that are about a text which an event brings.

@@ -149,6 +149,11 @@ impl Program {
         self.0.get("points").texts()
     }
 
+    /// Its subcommands whose words reach other people or agents: a message, a comment, a prompt; `*` if all do.
+    pub fn speaks(self) -> impl Iterator<Item = &'static str> {
+        self.0.get("speaks").texts()
+    }
+
     /// What else may tell production from the rest.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         self.0.get("names").texts()

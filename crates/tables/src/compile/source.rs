@@ -160,6 +160,7 @@ impl Sources {
             once(&mut self.programs, format!("${variable}"), json!({"how": how, "program": name}))?;
         }
         let settings = std::mem::take(&mut program.settings);
+        let speaks = std::mem::take(&mut program.speaks);
         let separator = program.separator.take();
         let (distinct, common) = (program.distinct, program.common);
         let (points, names) = (std::mem::take(&mut program.points), std::mem::take(&mut program.names));
@@ -168,6 +169,7 @@ impl Sources {
             put(node, "settings", json!(settings));
             put(node, "separator", separator.map_or(Value::Null, Value::from));
             put(node, "common", if common { Value::Bool(true) } else { Value::Null });
+            put(node, "speaks", json!(speaks));
             put(node, "points", json!(points));
             put(node, "names", json!(names));
             put(node, "distinct", if distinct { Value::Bool(true) } else { Value::Null });
@@ -274,6 +276,9 @@ struct Program {
     /// Scripts of projects often have its name too: by a path where no programs are installed, one of those is meant.
     #[serde(default)]
     common: bool,
+    /// Its subcommands whose words reach other people or agents; `*` if all do.
+    #[serde(default)]
+    speaks: Vec<String>,
     /// How many operands are its own before the program that it runs: `chroot FOLDER PROGRAM`.
     #[serde(default)]
     leading: u32,
