@@ -8,10 +8,28 @@ const LONGEST_NAME: usize = 64;
 const LONGEST_VALUE: usize = 1024;
 
 /// Signs between a name and its value, in the order in which they are tried.
-const OPERATORS: [&[u8]; 12] = [b":::=", b"::=", b"||=", b"??=", b":=", b"?=", b"=>", b"->", b"=", b":", b",", b">"];
+const OPERATORS: [&[u8]; 17] = [
+    b":::=", b"<<-", b"::=", b"||=", b"??=", b":=", b"?=", b"+=", b".=", b"=>", b"->", b"<-", b"=", b":", b",", b">",
+    b"|",
+];
 
 /// What stands in front of a key in a header.
 const SCHEMES: [&[u8]; 6] = [b"bearer ", b"basic ", b"token ", b"apikey ", b"token=", b"key="];
+
+/// What stands before a name to which a value is given with a blank alone: in shells, containers' files, macros.
+const SETTERS: [&[u8]; 12] = [
+    b"ENV", b"ARG", b"set -x", b"set -gx", b"set -Ux", b"set -xg", b"setenv", b"setx", b"#define", b"SetEnv", b"set(",
+    b"env:",
+];
+
+/// What a value is called that stands beside its name and not behind it.
+const VALUES: [&[u8]; 4] = [b"value", b"default", b"content", b"val"];
+
+/// What else may stand between the two.
+const ATTRIBUTES: [&[u8]; 6] = [b"type", b"description", b"sensitive", b"nullable", b"label", b"ephemeral"];
+
+/// What stands before a value of which another comes first, if there is one.
+const FALLBACKS: [&[u8]; 4] = [b"|| ", b"?? ", b" or ", b" : "];
 
 /// A name and its value.
 pub(super) struct Assigned {
@@ -19,12 +37,27 @@ pub(super) struct Assigned {
     pub(super) name: Range<usize>,
     /// The bytes of the value, without quotes.
     pub(super) value: Range<usize>,
-    /// Whether a sign stands between the two, not only a blank.
-    pub(super) signed: bool,
-    /// Whether the value stands in quotes.
+    /// What says that the one is the value of the other.
+    pub(super) sign: Sign,
+    /// Whether the value can only be meant as it stands: in quotes, or as the text of an element.
     pub(super) quoted: bool,
     /// Whether the sign between them stands directly behind the name, as in files of settings.
     pub(super) tight: bool,
+}
+
+/// What says that a value belongs to a name, the surest last.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sign {
+    /// `NAME VALUE` in a text of any kind.
+    Near,
+    /// `--NAME VALUE`, `NAME "VALUE"`, or a name in which a service stands.
+    Blank,
+    /// `NAME is VALUE`.
+    Said,
+    /// `NAME("VALUE")`.
+    Called,
+    /// `NAME = VALUE`, or an attribute for each of the two.
+    Given,
 }
 
 /// The assignment to the name in which a word stands.
@@ -45,37 +78,35 @@ pub(super) fn of_service(bytes: &[u8], word: Range<usize>) -> Option<Assigned> {
 
 fn assigned(bytes: &[u8], word: &Range<usize>, blank_is_enough: bool) -> Option<Assigned> {
     let name = name_around(bytes, word);
-    let before = |back: usize| name.start.checked_sub(back).and_then(|at| bytes.get(at));
+    let before = bytes.get(..name.start)?;
     let mut cursor = Cursor { bytes, at: name.end };
-    let closed = cursor.skip(b"\\\"'`])", 4) > 0;
+    let closed = cursor.skip(b"\\\"'`])*", 8) > 0 || cursor.take(b"[]");
     let tight = matches!(cursor.next(), Some(b'=' | b':'));
-    let blanks = cursor.skip(b" \t", 40);
-    let operator = cursor.operator();
-    match operator {
-        // Not the next of a list, but the second argument of a call.
-        Some(b",") if !closed || before(2) != Some(&b'(') => return None,
-        Some(b">") if before(1) != Some(&b'<') => return None,
-        Some(b":") if cursor.next() == Some(b':') => return None,
-        None if blanks > 0 && (blank_is_enough || before(1) == Some(&b'-')) => {}
-        None => return None,
-        Some(_) => {}
+    let (sign, operator) = cursor.sign(before, closed, blank_is_enough)?;
+    let element = cursor.reach_value(operator);
+    let mut quote = cursor.quote();
+    let fallback = quote.is_none() && operator.is_some() && cursor.fallback();
+    if fallback {
+        quote = cursor.quote();
     }
-    cursor.skip(b" \t", 40);
-    if operator == Some(b":") {
-        cursor.annotation();
-    }
-    let quote = cursor.quote();
     SCHEMES.iter().any(|scheme| cursor.take(scheme));
     let start = cursor.at;
     let rest = bytes.get(start..)?;
     let length = rest.iter().take(LONGEST_VALUE + 1).take_while(|byte| !ends(**byte, quote)).count();
     let mut end = start + length;
     // In a text within quotes the closing ones have a backslash before them.
-    if bytes.get(start..end).is_some_and(|value| value.ends_with(b"\\")) {
+    while end > start && bytes.get(end - 1) == Some(&b'\\') {
         end -= 1;
     }
-    let (signed, quoted) = (operator.is_some(), quote.is_some());
-    (end > start && length <= LONGEST_VALUE).then_some(Assigned { name, value: start..end, signed, quoted, tight })
+    let quoted = quote.is_some() || element;
+    let whole = quoted || sign != Sign::Called;
+    (end > start && length <= LONGEST_VALUE && whole).then_some(Assigned {
+        name,
+        value: start..end,
+        sign,
+        quoted,
+        tight,
+    })
 }
 
 fn name_around(bytes: &[u8], word: &Range<usize>) -> Range<usize> {
@@ -104,6 +135,13 @@ fn ends(byte: u8, quote: Option<u8>) -> bool {
     }
 }
 
+/// Whether what stands before a name sets it.
+fn is_set(before: &[u8]) -> bool {
+    let blanks = before.iter().rev().take(8).take_while(|byte| b" \t".contains(byte)).count();
+    let line = before.get(..before.len() - blanks).unwrap_or_default();
+    SETTERS.iter().any(|setter| line.ends_with(setter) && (blanks > 0 || setter.ends_with(b"(")))
+}
+
 struct Cursor<'b> {
     bytes: &'b [u8],
     at: usize,
@@ -112,6 +150,10 @@ struct Cursor<'b> {
 impl Cursor<'_> {
     fn next(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
+    }
+
+    fn is_at_quote(&self) -> bool {
+        matches!(self.next(), Some(b'"' | b'\'' | b'`'))
     }
 
     fn skip(&mut self, of: &[u8], most: usize) -> usize {
@@ -128,10 +170,144 @@ impl Cursor<'_> {
         is_here
     }
 
+    /// What says that a value follows, and the sign of it if there is one.
+    fn sign(&mut self, before: &[u8], closed: bool, blank_is_enough: bool) -> Option<(Sign, Option<&'static [u8]>)> {
+        let back = |count: usize| before.len().checked_sub(count).and_then(|at| before.get(at)).copied();
+        let begun = self.at;
+        let blanks = self.skip(b" \t", 40);
+        let operator = self.operator();
+        match operator {
+            // Not the next of a list, but the second argument of a call.
+            Some(b",") if !closed || back(2) != Some(b'(') => {}
+            Some(b">") if back(1) != Some(b'<') && (!closed || back(2) != Some(b'=')) => {}
+            // The next cell of a table.
+            Some(b"|") if !matches!(back(2), Some(b'|')) && !matches!(back(3), Some(b'|')) => {}
+            Some(b":") if self.next() == Some(b':') => return None,
+            Some(_) => return Some((Sign::Given, operator)),
+            None => {}
+        }
+        self.at = begun;
+        if self.pair() {
+            return Some((Sign::Given, Some(b"=")));
+        }
+        if self.take(b"(") || self.take(b"</key>") {
+            self.skip(b" \t\r\n", 40);
+            let element = self.take(b"<string>");
+            return Some(if element { (Sign::Given, Some(b">")) } else { (Sign::Called, None) });
+        }
+        self.at = begun + blanks;
+        let instead = FALLBACKS.iter().take(3).any(|sign| self.take(sign.trim_ascii_start()));
+        if (instead && self.is_at_quote()) || (blanks > 0 && operator.is_none() && self.typed()) {
+            return Some((Sign::Given, None));
+        }
+        self.at = begun + blanks;
+        if blanks > 0 && self.take(b"is ") {
+            return Some((Sign::Said, None));
+        }
+        let set = blanks > 0 && (is_set(before) || (back(1) == Some(b':') && self.next() == Some(b'"')));
+        if set {
+            return Some((Sign::Given, None));
+        }
+        // `password 'VALUE'`: in settings of databases and builds.
+        let told = blank_is_enough || back(1) == Some(b'-') || (!closed && self.is_at_quote());
+        let blank = blanks > 0 && operator.is_none() && (told || !closed);
+        blank.then_some((if told { Sign::Blank } else { Sign::Near }, None))
+    }
+
+    /// Goes on to where the value begins; whether it is the text of an element or a block, which needs no quotes.
+    fn reach_value(&mut self, operator: Option<&[u8]>) -> bool {
+        if operator == Some(b">") {
+            self.skip(b" \t\r\n", 80);
+            return true;
+        }
+        self.skip(b" \t*", 40);
+        if operator == Some(b":") {
+            self.annotation();
+        }
+        let begun = self.at;
+        if self.next() == Some(b'{') && self.pair() {
+            self.skip(b" \t", 40);
+            return false;
+        }
+        self.at = begun;
+        let block = operator == Some(b":") && self.skip(b"|>", 1) > 0;
+        self.skip(if block { b"-+ \t" } else { b"([\\ \t" }, 4);
+        let lines = self.skip(b"\r\n", 4);
+        self.skip(b" \t", 80);
+        let quoted = self.is_at_quote();
+        if (block && lines == 0) || (!block && !quoted) {
+            self.at = begun;
+            return false;
+        }
+        block
+    }
+
+    /// `key="NAME" value="VALUE"`, `name: NAME` with `value: VALUE` below, `variable "NAME" { default = "VALUE" }`.
+    fn pair(&mut self) -> bool {
+        const MOST_BETWEEN: usize = 4;
+        let begun = self.at;
+        for _ in 0..MOST_BETWEEN {
+            if self.skip(b" \t\r\n,;{\"'", 80) == 0 {
+                break;
+            }
+            let named = VALUES.iter().any(|word| self.take(word));
+            if !named && !ATTRIBUTES.iter().any(|word| self.take(word)) {
+                break;
+            }
+            self.skip(b"\"' \t", 40);
+            let signed = self.take(b"=>") || self.take(b"=") || self.take(b":");
+            if named && signed {
+                self.skip(b" \t", 40);
+                return true;
+            }
+            let rest = self.bytes.get(self.at..).unwrap_or_default();
+            self.at += rest.iter().take(160).take_while(|byte| signed && !b"\n,".contains(byte)).count();
+        }
+        self.at = begun;
+        false
+    }
+
+    /// `NAME string = `, `NAME As String = `: the type between the name and the sign.
+    fn typed(&mut self) -> bool {
+        let begun = self.at;
+        self.skip(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz*.[] ", 24);
+        let back = self.bytes.get(begun..self.at).unwrap_or_default();
+        let is_type = back.ends_with(b" ") && self.take(b"=");
+        self.skip(b" \t", 40);
+        if !is_type || !self.is_at_quote() {
+            self.at = begun;
+            return false;
+        }
+        true
+    }
+
+    /// `ENV["X"] || "VALUE"`, `found ? other : "VALUE"`: what counts if nothing else does.
+    fn fallback(&mut self) -> bool {
+        const LONGEST: usize = 96;
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let length = rest.iter().take(LONGEST).take_while(|byte| !b"\r\n,;{}".contains(byte)).count();
+        let line = rest.get(..length).unwrap_or_default();
+        let at = FALLBACKS.iter().find_map(|sign| {
+            let at = line.windows(sign.len()).position(|window| window == *sign)? + sign.len();
+            let asked = !sign.contains(&b':') || line.iter().take(at).any(|byte| *byte == b'?');
+            (asked && matches!(line.get(at), Some(b'"' | b'\'' | b'`'))).then_some(at)
+        });
+        self.at += at.unwrap_or(0);
+        at.is_some()
+    }
+
     /// The sign of an assignment; a comparison is none.
     fn operator(&mut self) -> Option<&'static [u8]> {
-        let operator = OPERATORS.into_iter().find(|operator| self.take(operator))?;
-        (operator != b"=" || self.next() != Some(b'=')).then_some(operator)
+        let begun = self.at;
+        let operator = OPERATORS.into_iter().find(|operator| self.take(operator));
+        let doubled = matches!(operator, Some(b"=" | b"|"));
+        let other = doubled && self.next() == operator.and_then(<[u8]>::first).copied();
+        if other {
+            // `process.env.NAME || "VALUE"`.
+            self.at = begun;
+            return None;
+        }
+        operator
     }
 
     /// `: string = `, `: &str = `: the type between the name and the sign.
@@ -151,7 +327,7 @@ impl Cursor<'_> {
     fn quote(&mut self) -> Option<u8> {
         let begun = self.at;
         self.skip(b"fbruL@$", 2);
-        self.skip(b"\\", 1);
+        self.skip(b"\\", 3);
         match self.next() {
             Some(quote @ (b'"' | b'\'' | b'`')) => {
                 self.skip(&[quote], 3);

@@ -18,7 +18,9 @@ pub(super) fn around(form: Node<'_>, bytes: &[u8], at: usize) -> Option<Range<us
     }
     let end = forward(after, bytes, behind)?;
     let start = backward(before, bytes, at)?;
-    begins(bytes, start, first_set(before)).then_some(start..end)
+    // What begins with a sign that is part of no word (`&sig=`) may follow one.
+    let signed = bytes.get(start).is_some_and(|first| b"?&=;:".contains(first));
+    (signed || begins(bytes, start, first_set(before))).then_some(start..end)
 }
 
 /// The form as a value that begins at `at`.

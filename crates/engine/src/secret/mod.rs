@@ -4,7 +4,9 @@
 //! without secrets costs about ten instructions a byte. Every look is bounded: the work is linear in the text.
 
 mod assignments;
+mod blocks;
 mod forms;
+mod logins;
 mod plausible;
 mod redaction;
 mod shapes;
@@ -160,7 +162,7 @@ fn of_service(values: Node<'_>, bytes: &[u8], word: Range<usize>) -> Option<Rang
     let span = values.items().find_map(|value| forms::from(value, bytes, assigned.value.start))?;
     // Behind a blank alone a word of a sentence may stand.
     let digits = bytes.get(span.clone())?.iter().filter(|byte| byte.is_ascii_digit()).count();
-    let is_word = !assigned.signed && digits < 2;
+    let is_word = assigned.sign < assignments::Sign::Called && digits < 2;
     (!is_word && shapes::may_name_a_secret(bytes.get(assigned.name)?)).then_some(span)
 }
 

@@ -77,7 +77,7 @@ fn is_jwt(token: &[u8]) -> bool {
 }
 
 /// Base64 of either alphabet; what is no letter of it ends the text.
-fn decoded(text: &[u8]) -> Vec<u8> {
+pub(super) fn decoded(text: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let (mut held, mut bits) = (0_u32, 0);
     for byte in text.iter().take(MOST_LETTERS) {
@@ -121,6 +121,19 @@ fn is_mixed(part: &[u8]) -> bool {
     part.len() >= 12 && changes.count() >= 3
 }
 
+/// `k3J8mQz92vT`: digits and letters of both cases in turn, as no variable is called.
+pub(super) fn is_scrambled(value: &[u8]) -> bool {
+    let changes = value.windows(2).filter(|pair| match pair {
+        [a, b] => a.is_ascii_digit() != b.is_ascii_digit(),
+        _ => false,
+    });
+    let has = |test: fn(&u8) -> bool| value.iter().any(test);
+    let short = value.split(|byte| !byte.is_ascii_alphabetic()).all(|run| run.len() <= 3);
+    let plain =
+        value.iter().all(u8::is_ascii_alphanumeric) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
+    plain && short && value.len() >= 8 && changes.count() >= 3
+}
+
 /// `8-4-4-4-12` hexadecimal digits.
 pub(super) fn is_uuid(value: &[u8]) -> bool {
     let lengths: Vec<usize> = value.split(|byte| *byte == b'-').map(<[u8]>::len).collect();
@@ -134,7 +147,7 @@ fn is_made_of_words(value: &[u8]) -> bool {
 }
 
 /// Words that are no password anybody would steal: samples, roles, names of fields.
-const WEAK: [&str; 30] = [
+const WEAK: [&str; 31] = [
     "password",
     "passwd",
     "passphrase",
@@ -165,6 +178,7 @@ const WEAK: [&str; 30] = [
     "123456",
     "fake",
     "insert",
+    "passw0rd",
 ];
 
 /// Whether a value that is called a password could be one: letters with digits or signs, no sample, no reference.

@@ -171,7 +171,10 @@ fn redacted_word<'w>(word: &'w str, tag: &dyn Fn(&str, &str) -> String) -> Cow<'
     if let Some((scheme, rest)) = word.split_once("://") {
         let authority = rest.find(['/', '?', '#']).and_then(|end| rest.get(..end)).unwrap_or(rest);
         let (credentials, place) = match authority.rfind('@').and_then(|at| rest.split_at_checked(at)) {
-            Some((login, place)) => (format!("[credentials{}]", tag("", login).trim_matches(['[', ']'])), place),
+            Some((login, place)) => match tag("", login) {
+                known if known == login => (known, place),
+                marked => (format!("[credentials{}]", marked.trim_matches(['[', ']'])), place),
+            },
             None => (String::new(), rest),
         };
         // What stands behind a question mark may be a key; the place is enough to know what is meant.

@@ -123,12 +123,12 @@ impl Formats {
         Ok(())
     }
 
-    /// A word as names are written: `token`, `TOKEN`, `Token`.
+    /// A word as names are written: `token`, `TOKEN`, `Token`, and as it stands in the entry.
     fn word(&mut self, word: &str, node: &Value) -> Result<(), String> {
         let start = word.get(..3).filter(|_| word.is_ascii()).ok_or(format!("`{word}` is too short"))?;
         let (lower, upper) = (start.to_ascii_lowercase(), start.to_ascii_uppercase());
         let capital = format!("{}{}", upper.get(..1).unwrap_or(""), lower.get(1..).unwrap_or(""));
-        for start in BTreeSet::from([lower, upper, capital]) {
+        for start in BTreeSet::from([lower, upper, capital, start.to_owned()]) {
             self.put(&start, word.len(), node.clone());
         }
         Ok(())
