@@ -28,6 +28,13 @@ pub(crate) fn has(url: &str, property: &str) -> bool {
     }
 }
 
+/// The host of an address, if it is not of this machine or its neighbours.
+pub(crate) fn far_host(url: &str) -> Option<&str> {
+    let host = parts(url).host;
+    let near = is_own(host) || [".local", ".internal", ".lan"].iter().any(|end| host.ends_with(end));
+    (host.contains('.') && !near).then_some(host)
+}
+
 struct Parts<'u> {
     scheme: &'u str,
     user: &'u str,

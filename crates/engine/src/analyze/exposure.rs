@@ -4,6 +4,7 @@ use super::{Analysis, Drafter};
 use crate::effect::{Effect, EffectKind, Target};
 use crate::event::{Action, AgentPath, Event};
 use crate::secret::{self, Secret};
+use crate::url;
 use crate::world::World;
 use reflex_shell::{Command, CommandId, Origin, Reading, Span, Stdin, Value};
 use reflex_tables::Node;
@@ -14,6 +15,8 @@ const MOST_KINDS: usize = 8;
 /// Where a secret goes.
 struct Goes {
     flag: &'static str,
+    /// `home` if it goes to hosts of its own service only, `elsewhere` if to another one.
+    whither: Option<&'static str>,
     targets: Vec<Target>,
     command: Option<CommandId>,
 }
@@ -33,7 +36,11 @@ impl Drafter<'_> {
             Action::Shell { command, .. } => self.exposed_by(command, reading),
             Action::Write { path, content } => self.exposed_in_file(path, content, ""),
             Action::Edit { path, content, gone } => self.exposed_in_file(path, content, gone),
-            Action::Fetch { url: text } | Action::McpCall { arguments: text, .. } => self.exposed_in(text, "sent"),
+            Action::Fetch { url } => self.exposed_in_url(url),
+            Action::McpCall { arguments: text, .. } => {
+                self.exposed_in(text, "sent");
+                self.exposed_in_disguise(text);
+            }
             Action::SpawnAgent { prompt: text } | Action::Input { text } | Action::Other { arguments: text } => {
                 self.exposed_in(text, "argument");
             }
@@ -48,13 +55,31 @@ impl Drafter<'_> {
         for secret in self.told(content).into_iter().filter(is_new) {
             let written = path.with_slashes();
             let target = self.target(EffectKind::Overwrite, super::agent_path_value(&written), &self.event.cwd);
-            self.expose(&secret, Goes { flag: "written", targets: vec![target], command: None });
+            self.expose(&secret, Goes { flag: "written", whither: None, targets: vec![target], command: None });
         }
     }
 
     fn exposed_in(&mut self, text: &str, flag: &'static str) {
         for secret in self.told(text) {
-            self.expose(&secret, Goes { flag, targets: Vec::new(), command: None });
+            self.expose(&secret, Goes { flag, whither: None, targets: Vec::new(), command: None });
+        }
+    }
+
+    fn exposed_in_url(&mut self, url: &str) {
+        for secret in self.told(url) {
+            let whither = whither(&secret, &mut url::far_host(url).into_iter());
+            self.expose(&secret, Goes { flag: "sent", whither, targets: Vec::new(), command: None });
+        }
+        self.exposed_in_disguise(url);
+    }
+
+    /// Secrets that are sent in another form: who writes a key backwards does not want it to be seen.
+    fn exposed_in_disguise(&mut self, text: &str) {
+        for (span, plain) in secret::disguised(text) {
+            for secret in self.told(&plain) {
+                let secret = secret.at(span.clone());
+                self.expose(&secret, Goes { flag: "sent", whither: None, targets: Vec::new(), command: None });
+            }
         }
     }
 
@@ -76,18 +101,40 @@ impl Drafter<'_> {
             let holders = holders(word, reading);
             let written: Vec<(CommandId, Vec<Target>)> =
                 holders.iter().map(|id| (*id, self.written_by(*id))).filter(|(_, files)| !files.is_empty()).collect();
-            let message = holders.iter().find(|id| reading.commands.get(**id).is_some_and(keeps_message));
+            // A variable that is set for the program alone is not what it writes down.
+            let tells = |command: &Command| {
+                let set = command.assignments.iter().any(|(_, value)| value.shown().contains(word));
+                let told = command.words.iter().any(|value| value.shown().contains(word));
+                keeps_message(command) && (told || !set)
+            };
+            let message = holders.iter().find(|id| reading.commands.get(**id).is_some_and(tells));
             if let Some(id) = message {
-                self.expose(&secret, Goes { flag: "message", targets: Vec::new(), command: Some(*id) });
+                self.expose(&secret, Goes { flag: "message", whither: None, targets: Vec::new(), command: Some(*id) });
             }
             for (id, targets) in &written {
-                self.expose(&secret, Goes { flag: "written", targets: targets.clone(), command: Some(*id) });
+                self.expose(
+                    &secret,
+                    Goes { flag: "written", whither: None, targets: targets.clone(), command: Some(*id) },
+                );
             }
             if message.is_none() && written.is_empty() {
+                let whither = self.sent_by(&holders, &secret);
                 let command = holders.last().copied();
-                self.expose(&secret, Goes { flag: "argument", targets: Vec::new(), command });
+                self.expose(&secret, Goes { flag: "argument", whither, targets: Vec::new(), command });
             }
         }
+    }
+
+    /// Whether commands give a secret to its own service or to somebody else.
+    fn sent_by(&self, commands: &[CommandId], secret: &Secret) -> Option<&'static str> {
+        let reaches = |effect: &&Effect| {
+            let reached = matches!(effect.kind, EffectKind::Fetch | EffectKind::Send | EffectKind::UseHost);
+            let ours = effect.action == self.action && effect.script == self.script;
+            reached && ours && effect.command.is_some_and(|id| commands.contains(&id))
+        };
+        let targets = self.effects.iter().filter(reaches).flat_map(|effect| &effect.targets);
+        let addresses: Vec<String> = targets.map(Target::shown).collect();
+        whither(secret, &mut addresses.iter().filter_map(|address| url::far_host(address)))
     }
 
     /// The files that a command of the action's own text writes.
@@ -106,12 +153,22 @@ impl Drafter<'_> {
         self.push(EffectKind::ExposeSecret, goes.targets);
         if let Some(effect) = self.effects.last_mut() {
             let mut flags = vec![secret.severity().name(), goes.flag];
+            flags.extend(goes.whither);
             flags.sort_unstable();
             effect.flags = flags;
             effect.argument = Some(Value::text(secret.about(), origin));
             (effect.origin, effect.command) = (origin, goes.command);
         }
     }
+}
+
+/// Where a secret goes that is given to these hosts; none if it is not known whose they are.
+fn whither(secret: &Secret, hosts: &mut dyn Iterator<Item = &str>) -> Option<&'static str> {
+    let mut whither = None;
+    for host in hosts {
+        whither = if secret.is_of(host)? { whither.or(Some("home")) } else { Some("elsewhere") };
+    }
+    whither
 }
 
 /// The commands of which a word or the input holds the secret, the last of a pipeline last.

@@ -139,7 +139,8 @@ fn ends(byte: u8, quote: Option<u8>) -> bool {
 fn is_set(before: &[u8]) -> bool {
     let blanks = before.iter().rev().take(8).take_while(|byte| b" \t".contains(byte)).count();
     let line = before.get(..before.len() - blanks).unwrap_or_default();
-    SETTERS.iter().any(|setter| line.ends_with(setter) && (blanks > 0 || setter.ends_with(b"(")))
+    let ends = line.last().is_some_and(|last| b"VGxgve(:t".contains(last));
+    ends && SETTERS.iter().any(|setter| line.ends_with(setter) && (blanks > 0 || setter.ends_with(b"(")))
 }
 
 struct Cursor<'b> {
@@ -196,7 +197,8 @@ impl Cursor<'_> {
             return Some(if element { (Sign::Given, Some(b">")) } else { (Sign::Called, None) });
         }
         self.at = begun + blanks;
-        let instead = FALLBACKS.iter().take(3).any(|sign| self.take(sign.trim_ascii_start()));
+        let instead = matches!(self.next(), Some(b'|' | b'?' | b'o'))
+            && FALLBACKS.iter().take(3).any(|sign| self.take(sign.trim_ascii_start()));
         if (instead && self.is_at_quote()) || (blanks > 0 && operator.is_none() && self.typed()) {
             return Some((Sign::Given, None));
         }
@@ -250,6 +252,10 @@ impl Cursor<'_> {
             if self.skip(b" \t\r\n,;{\"'", 80) == 0 {
                 break;
             }
+            // Most words begin with another letter.
+            if !self.next().is_some_and(|first| b"VDCTSNLEvdctsnle".contains(&first)) {
+                break;
+            }
             let named = VALUES.iter().any(|word| self.take(word));
             if !named && !ATTRIBUTES.iter().any(|word| self.take(word)) {
                 break;
@@ -287,10 +293,11 @@ impl Cursor<'_> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let length = rest.iter().take(LONGEST).take_while(|byte| !b"\r\n,;{}".contains(byte)).count();
         let line = rest.get(..length).unwrap_or_default();
-        let at = FALLBACKS.iter().find_map(|sign| {
-            let at = line.windows(sign.len()).position(|window| window == *sign)? + sign.len();
-            let asked = !sign.contains(&b':') || line.iter().take(at).any(|byte| *byte == b'?');
-            (asked && matches!(line.get(at), Some(b'"' | b'\'' | b'`'))).then_some(at)
+        let quotes = line.iter().enumerate().filter(|(_, byte)| b"\"'`".contains(byte));
+        let at = quotes.map(|(at, _)| at).find(|at| {
+            let before = line.get(..*at).unwrap_or_default();
+            let sign = FALLBACKS.iter().find(|sign| before.ends_with(sign));
+            sign.is_some_and(|sign| !sign.contains(&b':') || before.contains(&b'?'))
         });
         self.at += at.unwrap_or(0);
         at.is_some()

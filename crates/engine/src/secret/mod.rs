@@ -5,12 +5,14 @@
 
 mod assignments;
 mod blocks;
+mod disguises;
 mod forms;
 mod logins;
 mod plausible;
 mod redaction;
 mod shapes;
 
+pub(crate) use disguises::disguised;
 pub use redaction::{redact, redacted};
 
 use crate::finding::Severity;
@@ -41,6 +43,20 @@ impl Secret {
     /// How bad it is where others can read it.
     pub fn severity(&self) -> Severity {
         Severity::named(self.entry.get("severity").text()).unwrap_or(Severity::High)
+    }
+
+    /// The same, where another form of it stands.
+    pub(crate) fn at(self, span: Range<usize>) -> Secret {
+        Secret { span, ..self }
+    }
+
+    /// Whether a host is one of the service that gave it out; none if such hosts are not known.
+    pub(crate) fn is_of(&self, host: &str) -> Option<bool> {
+        let hosts = self.entry.get("hosts");
+        let host = host.trim_end_matches('.').to_ascii_lowercase();
+        let is_below =
+            |known: &str| host.strip_suffix(known).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
+        (!hosts.is_nil()).then(|| hosts.items().any(|known| is_below(known.text())))
     }
 
     /// The word that stands in its place: `github-token`.

@@ -22,6 +22,9 @@ pub(super) struct Format {
     pub(super) id: String,
     about: String,
     severity: String,
+    /// Hosts to which it is given when it is used, with all below them. None: that is not known, or anybody's.
+    #[serde(default)]
+    hosts: Vec<String>,
     /// Patterns of the whole secret.
     #[serde(default)]
     forms: Vec<String>,
@@ -71,6 +74,9 @@ impl Formats {
         entry.insert("kind".into(), kind.into());
         entry.insert("about".into(), format.about.into());
         entry.insert("severity".into(), format.severity.into());
+        if !format.hosts.is_empty() {
+            entry.insert("hosts".into(), format.hosts.into());
+        }
         entry.insert("entropy".into(), format.entropy.unwrap_or(28).into());
         if let Some(check) = format.check {
             entry.insert("check".into(), check.into());

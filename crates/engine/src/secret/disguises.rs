@@ -1,0 +1,70 @@
+//! Words of a text in another form: what base64 or hexadecimal digits stand for, and what is written backwards.
+
+use super::plausible::decoded;
+use std::ops::Range;
+
+/// Shorter words hold no key.
+const SHORTEST: usize = 20;
+
+/// What stands in a longer one is a file.
+const LONGEST: usize = 8 * 1024;
+
+/// At most so many words are looked at.
+const MOST_WORDS: usize = 64;
+
+/// The readable forms of a text's long words, and where the words stand.
+pub(crate) fn disguised(text: &str) -> Vec<(Range<usize>, String)> {
+    let mut forms = Vec::new();
+    for span in words(text).take(MOST_WORDS) {
+        let word = text.get(span.clone()).unwrap_or("");
+        let hexadecimal = word.len() % 2 == 0 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let read = if hexadecimal { from_hexadecimal(word) } else { decoded(word.as_bytes()) };
+        let readable =
+            read.len() >= SHORTEST / 2 && read.iter().all(|byte| byte.is_ascii_graphic() || b" \n\r\t".contains(byte));
+        if let Some(plain) = String::from_utf8(read).ok().filter(|_| readable) {
+            forms.push((span.clone(), plain));
+        }
+        forms.push((span, word.chars().rev().collect()));
+    }
+    forms
+}
+
+/// Runs of letters that may stand in base64, hexadecimal digits or a key.
+fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while at < bytes.len() {
+            let rest = bytes.get(at..).unwrap_or_default();
+            let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"+/_-=".contains(byte)).count();
+            let start = at;
+            at += length.max(1);
+            if (SHORTEST..=LONGEST).contains(&length) {
+                // `?data=WORD`: the name before it is none of its letters.
+                let name =
+                    rest.get(..length).unwrap_or_default().iter().take(length - 2).position(|byte| *byte == b'=');
+                let start = start + name.map_or(0, |name| name + 1);
+                return Some(start..at);
+            }
+        }
+        None
+    })
+}
+
+fn from_hexadecimal(word: &str) -> Vec<u8> {
+    let pairs = (0..word.len()).step_by(2).filter_map(|at| word.get(at..at + 2));
+    pairs.filter_map(|pair| u8::from_str_radix(pair, 16).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::disguised;
+
+    #[test]
+    fn words_in_another_form_are_read() {
+        let plain = |text: &str| disguised(text).into_iter().map(|(_, plain)| plain).collect::<Vec<_>>();
+        assert_eq!(plain("?d=aGVsbG8gd29ybGQsIGhlbGxv"), ["hello world, hello", "vxGblhGIsQGby92dg8GbsVGa"]);
+        assert_eq!(plain("68656c6c6f20776f726c64"), ["hello world", "46c627f67702f6c6c65686"]);
+        assert!(plain("short words only, as people write them").is_empty());
+    }
+}
