@@ -301,7 +301,8 @@ impl<'a> Facts<'a> {
         if matches!(target.path, TargetPath::Known { contents: true, .. }) {
             paths.push(format!("{}/x", real.path));
         }
-        if matches!(effect.kind, EffectKind::Read | EffectKind::SendFile | EffectKind::RunFile) {
+        let given = effect.kind == EffectKind::Touch && effect.flags.contains(&"argument");
+        if given || matches!(effect.kind, EffectKind::Read | EffectKind::SendFile | EffectKind::RunFile) {
             paths.extend(self.aliases().sources(text));
             paths.extend(self.copied_before(&real.path));
         }

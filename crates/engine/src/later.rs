@@ -2,6 +2,7 @@
 //! managers, the agent itself. Told from the file's name and content, without running anything.
 
 mod servers;
+mod tasks;
 mod yaml;
 
 use crate::glob;
@@ -42,6 +43,13 @@ impl Later {
         }
     }
 
+    /// Without what another text means too: what stood there before is no change.
+    pub(crate) fn beyond(mut self, before: &Later) -> Later {
+        self.settings.retain(|setting| !before.settings.contains(setting));
+        self.scripts.retain(|script| !before.scripts.iter().any(|known| known.text == script.text));
+        self
+    }
+
     /// Orders that nobody gives in such a file who means the agent well.
     fn orders(&mut self, tables: Node<'static>, content: &str) {
         let content = without_prohibitions(content);
@@ -80,7 +88,7 @@ const READ_BY_AGENTS: [&str; 2] = ["tool-servers", "agent-instructions"];
 type Reader = fn(&str, &mut Later);
 
 /// Classes of `library/places` whose files are understood.
-const KINDS: [(&str, Reader); 12] = [
+const KINDS: [(&str, Reader); 20] = [
     ("workflows", workflow),
     ("build-servers", pipeline),
     ("container-files", container_file),
@@ -93,6 +101,14 @@ const KINDS: [(&str, Reader); 12] = [
     ("python-hooks", python_hook),
     ("folder-hooks", folder_hook),
     ("agent-instructions", instructions),
+    ("hook-settings", tasks::hooks),
+    ("command-settings", tasks::settings),
+    ("processes", tasks::processes),
+    ("shell-calls", tasks::calls),
+    ("submodules", tasks::modules),
+    ("compose-files", tasks::compose),
+    ("build-sources", tasks::sources),
+    ("editor-settings", tasks::editor_settings),
 ];
 
 fn belongs(class: Node<'_>, path: &str) -> bool {
@@ -141,6 +157,9 @@ fn workflow(content: &str, later: &mut Later) {
         }
         // Who says what a workflow may do has thought of who sets it off.
         bounded |= keys.iter().any(|key| key == "permissions") && value != "write-all";
+        if value.contains("toJSON(secrets)") || value.contains("toJson(secrets)") {
+            later.set(&["workflow", "every-secret"], "toJSON(secrets)");
+        }
         if key == "permissions" && value == "write-all" {
             later.set(&["workflow", "all-rights"], "write-all");
         }
@@ -309,7 +328,7 @@ fn recipes(content: &str, later: &mut Later) {
 }
 
 fn python_hook(content: &str, later: &mut Later) {
-    later.scripts.push(Text { text: content.to_owned(), language: Language::Python, site: Site::Here, whole: false });
+    later.scripts.push(Text { text: content.to_owned(), language: Language::Python, site: Site::Here, whole: true });
 }
 
 fn folder_hook(content: &str, later: &mut Later) {

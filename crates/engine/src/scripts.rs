@@ -223,7 +223,8 @@ impl Follower<'_> {
         let (Action::Write { path, content } | Action::Edit { path, content, .. }) = action else { return };
         let path = path::absolute(&path.with_slashes(), &self.event.cwd);
         if let Some(later) = later::of(self.tables, &path, content) {
-            return self.later(index, &path, later);
+            let before = later::of(self.tables, &path, gone).filter(|_| !gone.is_empty()).unwrap_or_default();
+            return self.later(index, &path, later.beyond(&before));
         }
         let package = match crate::aliases::name_of(&path) {
             "package.json" => Some(TaskFile::Package),

@@ -6,8 +6,8 @@ use clap::ArgMatches;
 use reflex_agents::{BadEvent, universal};
 use reflex_engine::loopbreaker::{Step, finish};
 use reflex_engine::{
-    Action, AgentPath, Decision, Event, Judgement, Moment, Remnant, RemnantKind, Severity, Supposed, Verdict, absolute,
-    written_by,
+    Action, AgentPath, Decision, Effect, EffectKind, Event, Judgement, Moment, Remnant, RemnantKind, Severity,
+    Supposed, Target, Verdict, absolute, written_by,
 };
 use reflex_host::store::session::WINDOW;
 use reflex_host::{Host, Mode};
@@ -162,9 +162,31 @@ impl Session {
     fn keep_left(&mut self, event: &Event, judgement: &Judgement) {
         self.remnants.extend(judgement.left.iter().cloned());
         self.files.extend(written_by(&judgement.analysis));
+        self.keep_copies(&judgement.analysis.effects);
         for action in &event.actions {
             if let Action::Write { path, content } = action {
                 self.files.insert(absolute(&path.with_slashes(), &event.cwd), content.clone());
+            }
+            if let Action::Edit { path, content, gone } = action
+                && let Some(text) = self.files.get_mut(&absolute(&path.with_slashes(), &event.cwd))
+            {
+                *text = if gone.is_empty() { content.clone() } else { text.replacen(gone.as_str(), content, 1) };
+            }
+        }
+    }
+
+    /// Files that a command copies or moves have their text in the new place too.
+    fn keep_copies(&mut self, effects: &[Effect]) {
+        let own = |effect: &&Effect| effect.script.is_none() && effect.command.is_some();
+        for effect in effects.iter().filter(own).filter(|effect| effect.kind == EffectKind::Overwrite) {
+            let sources = effects.iter().filter(own).filter(|other| {
+                let gives = matches!(other.kind, EffectKind::Read | EffectKind::Move);
+                gives && (other.action, other.command) == (effect.action, effect.command)
+            });
+            let paths: Vec<&str> = sources.flat_map(|source| &source.targets).filter_map(Target::path).collect();
+            for (source, place) in paths.iter().flat_map(|source| effect.targets.iter().map(move |to| (source, to))) {
+                let text = self.files.get(*source).cloned();
+                self.files.extend(place.path().map(str::to_owned).zip(text));
             }
         }
     }
