@@ -162,6 +162,8 @@ effect_kinds! {
     ChangeOwner = "change-owner" Path;
     /// A file is run as a script or program.
     RunFile = "run-file" Path;
+    /// A file, or all in a folder, is taken into the next commit.
+    Stage = "stage" Path;
     /// Tasks that a file of the project names are run; none stands for its first.
     RunTask = "run-task" Name;
     /// A file's content is sent to a host.

@@ -579,6 +579,7 @@ impl<'a> Facts<'a> {
             "exists" => truth(real.exists),
             "tracked" => truth(self.world.is_tracked(path)),
             "ignored" => truth(self.world.is_ignored(path)),
+            "new-secret" => self.is_new_secret(effect, target, path),
             "regenerable" => self.is_regenerable(path),
             "uncommitted" if effect.kind == EffectKind::DiscardChanges && !effect.flags.contains(&"staged") => {
                 self.names(self.world.unstaged(path), target)
@@ -590,6 +591,20 @@ impl<'a> Facts<'a> {
             "from-before" => truth(self.is_from_before(path)),
             _ => Truth::Unknown,
         }
+    }
+
+    /// Whether git would take up a project's secrets from this folder that it does not have yet.
+    fn is_new_secret(&self, effect: &Effect, target: &Target, folder: &str) -> Truth {
+        const NAMES: [&str; 5] = [".env", ".env.local", ".env.production", ".env.prod", ".env.staging"];
+        let forced = effect.flags.contains(&"force");
+        let names = NAMES.iter().map(|name| path::absolute(name, folder));
+        let taken_up = |path: &String| {
+            self.world.real(path, true).exists == Some(true)
+                && self.world.is_tracked(path) == Some(false)
+                && (forced || self.world.is_ignored(path) == Some(false))
+        };
+        let names: Vec<String> = names.filter(taken_up).collect();
+        self.names(Some(Names { count: names.len(), names }), target)
     }
 
     /// Whether what git does not have of the file is older than the session: all of it, or its last changes.

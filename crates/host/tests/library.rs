@@ -191,7 +191,8 @@ fn names_of_program(entry: &Entry) -> Vec<String> {
     aliases.iter().filter_map(Value::as_str).map(str::to_owned).chain([entry.name.clone()]).collect()
 }
 
-const FACTS: [&str; 16] = [
+const FACTS: [&str; 17] = [
+    "new-secret",
     "from-before",
     "fetched",
     "orders-heard",
