@@ -2,6 +2,7 @@
 //! stands in files that are run is read afterwards, by [`crate::scripts`].
 
 mod arguments;
+mod environment;
 mod exposure;
 mod mention;
 mod named;
@@ -202,6 +203,7 @@ impl Drafter<'_> {
             self.unread(id, command, &reading.commands);
         }
         self.found_processes(before, &reading.commands);
+        self.environment_sent(before, &reading.commands);
         self.mentions(&reading.commands);
         self.downloads_that_run();
         self.fetched_statements(&reading.commands);

@@ -8,7 +8,7 @@ use crate::facts::Facts;
 use crate::finding::Finding;
 use crate::path::{self, is_within};
 use crate::truth::Truth;
-use reflex_shell::{Command, CommandId, Selector, Site, Stdin};
+use reflex_shell::{Command, CommandId, Selector, Site, Stdin, WHOLE_ENVIRONMENT};
 use reflex_tables::Node;
 use std::collections::BTreeMap;
 
@@ -124,7 +124,8 @@ impl<'a> Givers<'a> {
     fn of(analysis: &'a Analysis) -> Givers<'a> {
         let mut givers: BTreeMap<_, Vec<&Effect>> = BTreeMap::new();
         for effect in &analysis.effects {
-            let gives = fetches(effect) || matches!(effect.kind, EffectKind::Read | EffectKind::Move);
+            let kinds = [EffectKind::Read, EffectKind::Move, EffectKind::PrintEnvironment];
+            let gives = fetches(effect) || kinds.contains(&effect.kind);
             if let (true, Some(command)) = (gives, effect.command) {
                 givers.entry((effect.action, effect.script, command)).or_default().push(effect);
             }
@@ -150,6 +151,10 @@ fn filled(facts: &Facts<'_>, givers: &Givers<'_>, effect: &Effect) -> Vec<Remnan
     }
     let mut left = Vec::new();
     for other in givers.beside(effect, &feeding(facts.analysis, effect)) {
+        if other.kind == EffectKind::PrintEnvironment {
+            let places = effect.targets.iter().filter_map(Target::path);
+            left.extend(places.map(|place| remnant(RemnantKind::Copy, place, WHOLE_ENVIRONMENT)));
+        }
         for source in &other.targets {
             let elsewhere = fetches(other).then(|| from_elsewhere(facts, source));
             let Some((kind, from)) = elsewhere.or_else(|| origin(facts, other, source)) else { continue };

@@ -142,6 +142,10 @@ pub struct Command {
     pub origin: Origin,
 }
 
+/// A path that no file has: it stands for the values of all variables of the environment, where a text in another
+/// language hands them on.
+pub const WHOLE_ENVIRONMENT: &str = "/proc/self/environment";
+
 /// Code that a command would run and that does not stand in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Code {

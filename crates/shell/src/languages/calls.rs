@@ -468,6 +468,11 @@ impl Walker<'_, '_> {
             self.apply(target, Arguments::of(given));
         }
         let mixed = self.mixed(None, &arguments);
+        if let (Datum::Text(text), true) =
+            (&mixed, arguments.positional.iter().any(|one| matches!(one, Datum::File(_))))
+        {
+            self.hand_out(text);
+        }
         let holds = matches!(&mixed, Datum::Text(text) if !text.from.is_empty() || !text.files.is_empty());
         if holds || name.len() > 256 { mixed } else { Datum::name(format!("{name}()")) }
     }
@@ -635,7 +640,12 @@ impl Walker<'_, '_> {
             operands.extend(datum.words(origin));
         }
         for (key, datum) in arguments.named.iter().filter(|(_, datum)| !datum.is_false()) {
-            text.taint(&datum.text(origin));
+            let given = datum.text(origin);
+            // The environment of a program that is started is no data for it.
+            match key.as_str() {
+                "env" => text.taint(&Text { files: Vec::new(), ..given }),
+                _ => text.taint(&given),
+            }
             let mut word = Value::text(format!("--{key}="), origin);
             match datum {
                 Datum::Truth(_) => word.push_text("true", origin),

@@ -1,6 +1,7 @@
 //! What an expression stands for, as far as it is known.
 
 use crate::CommandId;
+use crate::WHOLE_ENVIRONMENT;
 use crate::value::{Origin, Piece, Value, Why};
 use std::rc::Rc;
 
@@ -8,6 +9,9 @@ use super::lexer::Token;
 
 /// A text longer than this is not followed.
 const LONGEST: usize = 64 * 1024;
+
+/// The name under which all variables of the environment are known, whatever a language calls them.
+pub(super) const ENVIRONMENT: &str = "environment";
 
 /// How many alternatives are told apart.
 pub(super) const MOST: usize = 64;
@@ -183,6 +187,11 @@ impl Datum {
             Datum::List(items) => self.mixed(items.iter(), origin),
             Datum::Map(fields) => self.mixed(fields.iter().map(|(_, value)| value), origin),
             Datum::Any(items) => self.mixed(items.iter(), origin),
+            Datum::Name(name) if **name == *ENVIRONMENT => Text {
+                value: Value::piece(Piece::Unknown(Why::NotEvaluated), origin),
+                files: vec![Value::text(WHOLE_ENVIRONMENT, origin)],
+                ..Text::default()
+            },
             Datum::Truth(_) | Datum::Name(_) | Datum::Function(_) => {
                 Text { value: Value::piece(Piece::Unknown(Why::NotEvaluated), origin), ..Text::default() }
             }
@@ -196,20 +205,20 @@ impl Datum {
             // One level is enough: what lists hold in lists is no data that is sent.
             let inner = match item {
                 Datum::Text(text) => text.clone(),
-                Datum::File(_) => item.text(origin),
+                Datum::File(_) | Datum::Name(_) => item.text(origin),
                 Datum::Map(fields) => fields.iter().fold(Text::default(), |mut all, (_, value)| {
-                    if let Datum::Text(_) | Datum::File(_) = value {
+                    if let Datum::Text(_) | Datum::File(_) | Datum::Name(_) = value {
                         all.taint(&value.text(origin));
                     }
                     all
                 }),
                 Datum::List(items) => items.iter().take(MOST).fold(Text::default(), |mut all, value| {
-                    if let Datum::Text(_) | Datum::File(_) = value {
+                    if let Datum::Text(_) | Datum::File(_) | Datum::Name(_) = value {
                         all.taint(&value.text(origin));
                     }
                     all
                 }),
-                Datum::Number(_) | Datum::Truth(_) | Datum::Any(_) | Datum::Name(_) | Datum::Function(_) => continue,
+                Datum::Number(_) | Datum::Truth(_) | Datum::Any(_) | Datum::Function(_) => continue,
             };
             whole.taint(&inner);
         }
@@ -262,6 +271,11 @@ impl Text {
                 None => self.value.pieces.push((piece, origin)),
             }
         }
+    }
+
+    /// Whether the values of the whole environment are in it.
+    pub(super) fn holds_environment(&self) -> bool {
+        self.files.iter().any(|file| file.literal().is_some_and(|path| path == WHOLE_ENVIRONMENT))
     }
 
     /// What is in the other is in this one too.

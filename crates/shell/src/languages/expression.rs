@@ -246,7 +246,7 @@ impl Walker<'_, '_> {
         let unknown = self.unknown();
         let datum = self.deeper(unknown, |this| match bracket {
             '{' if this.vocabulary.dialect.language == Language::Lua => Datum::list(this.list(close)),
-            '{' => this.map(close),
+            '{' if !this.comprehends(close) => this.map(close),
             _ if this.comprehends(close) => this.comprehension(close),
             '(' => this.group(close),
             _ => Datum::list(this.list(close)),
@@ -380,7 +380,7 @@ impl Walker<'_, '_> {
             results.push(value);
         }
         self.at = close;
-        Datum::list(results)
+        self.part_of(&items, Datum::list(results))
     }
 
     /// `(a, b) => x`, `x => y`, `lambda a: x`, `function (a) { … }`.
@@ -529,7 +529,19 @@ impl Walker<'_, '_> {
     /// What a name stands for.
     pub(super) fn meaning(&mut self, name: &str) -> Datum {
         if let Some(known) = self.variable(name) {
-            return known;
+            // `from os import environ`
+            let constant = match &known {
+                Datum::Name(whole) => self.vocabulary.constant(&self.vocabulary.canonical(whole)),
+                Datum::Text(_)
+                | Datum::Number(_)
+                | Datum::Truth(_)
+                | Datum::List(_)
+                | Datum::Map(_)
+                | Datum::Any(_)
+                | Datum::Function(_)
+                | Datum::File(_) => None,
+            };
+            return constant.map_or(known, |constant| self.constant(constant));
         }
         let canonical = self.vocabulary.canonical(name);
         if let Some(constant) = self.vocabulary.constant(&canonical) {

@@ -1,6 +1,6 @@
 //! What operators and functions make of values that are known.
 
-use super::datum::{Datum, MOST, Text};
+use super::datum::{Datum, ENVIRONMENT, MOST, Text};
 use crate::language::Language;
 use crate::value::{Origin, Piece, Value, Why};
 use std::rc::Rc;
@@ -316,6 +316,10 @@ fn one_element(datum: &Datum, key: &Datum, language: Language, origin: Origin) -
     datum.each(|one| match one {
         Datum::Name(name) => match key.literal() {
             Some(key) => Datum::name(format!("{name}.{key}").trim_start_matches('.')),
+            // One variable after the other: `os.environ[name]` for all its names.
+            None if **name == *ENVIRONMENT => {
+                Datum::Text(Text { value: Value::piece(Piece::Unknown(Why::NotEvaluated), origin), ..key.text(origin) })
+            }
             None => Datum::unknown(Why::NotEvaluated, origin),
         },
         Datum::Map(fields) => match key.literal() {

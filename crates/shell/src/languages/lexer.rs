@@ -342,7 +342,9 @@ impl<'t> Lexer<'t> {
                     "return", "if", "unless", "and", "or", "not", "when", "while", "until", "split", "grep", "map",
                     "typeof", "case", "in", "of", "delete", "print", "puts", "my", "push", "x",
                 ];
-                KEYWORDS.contains(&&**word)
+                // Functions of Perl that take a list or hash: `keys %ENV`.
+                const OF_LISTS: [&str; 6] = ["keys", "values", "each", "sort", "reverse", "scalar"];
+                KEYWORDS.contains(&&**word) || self.dialect.quote_words && OF_LISTS.contains(&&**word)
             }
             Some(Kind::Close('}')) => self.dialect.quote_words,
             Some(Kind::Number(_) | Kind::Text(_) | Kind::Run(_) | Kind::Words(_) | Kind::Pattern | Kind::Close(_)) => {

@@ -1,14 +1,15 @@
 //! What functions that only compute and the members of known values give.
 
 use super::calls::Arguments;
-use super::datum::{Datum, Text};
+use super::datum::{Datum, ENVIRONMENT, Text};
 use super::fold;
-use super::vocabulary::Function;
+use super::vocabulary::{Constant, Function};
 use super::walker::Walker;
 use crate::decode;
-use crate::interpret::Stream;
+use crate::interpret::{Draft, Stream};
 use crate::language::Language;
 use crate::value::{Origin, Piece, Printed, Value, Why};
+use std::sync::Arc;
 
 /// A name with more letters is none that is known.
 const LONGEST_NAME: usize = 256;
@@ -27,6 +28,8 @@ impl Walker<'_, '_> {
             Function::JoinPath => paths(all, origin),
             Function::ExpandHome => first.each(|one| expand_home(one, origin)),
             Function::Constant(constant) => self.constant(constant),
+            // `getenv()` of PHP
+            Function::Variable if all.is_empty() => self.constant(Constant::Environment),
             Function::Variable => self.environment_or(&first, all.get(1)),
             Function::Letters => self.letters_of(all),
             Function::Pack => match all.get(1..) {
@@ -93,6 +96,7 @@ impl Walker<'_, '_> {
                 self.callbacks(arguments, &unknown);
                 Datum::name(format!("{name}()"))
             }
+            Function::Assign if matches!(&first, Datum::Name(name) if **name == *ENVIRONMENT) => first,
             Function::Assign => Datum::Map(std::rc::Rc::new(arguments.named.clone())),
             Function::All => Datum::list(all.clone()),
             Function::SplitBy => split(all.get(1).unwrap_or(&unknown), Some(&first), origin),
@@ -183,7 +187,8 @@ impl Walker<'_, '_> {
             None => fold::letters(list, self.origin).unwrap_or_else(|| vec![self.item_of(list)]),
         };
         let results = items.into_iter().map(|item| self.apply(function.clone(), Arguments::of(vec![item])));
-        Datum::list(results.collect())
+        let results = Datum::list(results.collect());
+        self.part_of(list, results)
     }
 
     /// `getattr(os, "system")`
@@ -196,6 +201,7 @@ impl Walker<'_, '_> {
     pub(super) fn item_of(&self, datum: &Datum) -> Datum {
         match datum {
             Datum::List(items) => Datum::any(items.to_vec()),
+            Datum::Name(name) if **name == *ENVIRONMENT => Datum::Text(datum.text(self.origin)),
             Datum::Map(_) | Datum::Number(_) | Datum::Truth(_) | Datum::Name(_) | Datum::Function(_) => self.unknown(),
             Datum::Text(text) => {
                 Datum::Text(Text { value: Value::piece(Piece::Unknown(Why::Branches), self.origin), ..text.clone() })
@@ -207,6 +213,7 @@ impl Walker<'_, '_> {
 
     fn print(&mut self, all: &[Datum], end: &str) -> Datum {
         let text = fold::joined(all, " ", self.origin);
+        self.hand_out(&text);
         match &mut self.printed {
             Some(printed) if text.value.literal().is_some() && self.conditional == 0 => {
                 text.value.pieces.into_iter().for_each(|(piece, origin)| {
@@ -217,6 +224,23 @@ impl Walker<'_, '_> {
             _ => self.printed = None,
         }
         Datum::Truth(false)
+    }
+
+    /// Who prints or writes the whole environment does what `printenv` does.
+    pub(super) fn hand_out(&mut self, text: &Text) {
+        if !text.holds_environment() {
+            return;
+        }
+        let name = format!("{}:whole environment", self.vocabulary.dialect.language.name());
+        self.interpreter.command(Draft {
+            words: Arc::new(vec![Value::text(name, self.origin)]),
+            assignments: Vec::new(),
+            redirects: Vec::new(),
+            stdin: Stream::default(),
+            expanded: 0..0,
+            origin: self.origin,
+            by_program: true,
+        });
     }
 
     /// A member that is not called.
@@ -230,8 +254,11 @@ impl Walker<'_, '_> {
                 if let Some(known) = self.variable(&whole) {
                     return known;
                 }
-                if let Some(variable) = object.strip_prefix("environment").filter(|rest| rest.is_empty()) {
-                    let _ = variable;
+                if **object == *ENVIRONMENT {
+                    // `ENV.to_h` is a call.
+                    if self.vocabulary.dialect.language == Language::Ruby {
+                        return self.part_of(one, one.clone());
+                    }
                     return self.environment_variable(name);
                 }
                 let canonical = self.vocabulary.canonical(&whole);
@@ -307,6 +334,7 @@ impl Walker<'_, '_> {
             (&receiver, name, arguments.first())
         {
             let text = text.text(self.origin);
+            self.hand_out(&text);
             self.interpreter.append(&path.value, Stream::of(text.value, text.from));
             return Datum::Truth(true);
         }
@@ -345,6 +373,10 @@ impl Walker<'_, '_> {
                 1 if name == "bind" && javascript => receiver.clone(),
                 _ => self.apply(receiver.clone(), Arguments::of(flat)),
             };
+        }
+        if !known && matches!(receiver, Datum::Name(object) if **object == *ENVIRONMENT) {
+            self.callbacks(&arguments, &self.item_of(receiver));
+            return if name == "copy" { receiver.clone() } else { self.mixed(Some(receiver), &arguments) };
         }
         let member = format!(".{name}");
         let by_member =
@@ -525,7 +557,29 @@ impl Walker<'_, '_> {
             let given = item.items().filter(|_| several).map_or_else(|| vec![item.clone()], <[Datum]>::to_vec);
             self.apply(function.clone(), Arguments::of(given))
         });
-        Datum::list(results.collect())
+        let results = Datum::list(results.collect());
+        self.part_of(receiver, results)
+    }
+
+    /// What is made from each variable of the environment holds the environment, whatever was done with it.
+    pub(super) fn part_of(&self, whole: &Datum, made: Datum) -> Datum {
+        let whole = match whole {
+            Datum::Text(text) if text.holds_environment() => text.clone(),
+            Datum::Name(name) if **name == *ENVIRONMENT => Text::default(),
+            Datum::Any(_)
+            | Datum::Text(_)
+            | Datum::Number(_)
+            | Datum::Truth(_)
+            | Datum::List(_)
+            | Datum::Map(_)
+            | Datum::Name(_)
+            | Datum::Function(_)
+            | Datum::File(_) => return made,
+        };
+        let mut text = Datum::name(ENVIRONMENT).text(self.origin);
+        text.taint(&whole);
+        text.taint(&made.text(self.origin));
+        Datum::Text(text)
     }
 
     /// `promise.then(function)`: what was given is handed on.

@@ -104,6 +104,7 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
         ("locals", F::Constant(C::Names)),
         ("vars", F::Same),
         ("int", F::Number),
+        ("len", F::Number),
         ("ord", F::Ordinal),
         ("shlex.split", F::Split),
         ("shlex.join", F::Join),
@@ -114,7 +115,6 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
         ("print", F::PrintLine),
         ("sys.stdout.write", F::Print),
         ("os.chdir", F::ChangeFolder),
-        ("environment.items", F::Constant(C::Input)),
     ],
     constants: &[
         ("sys.argv", C::Arguments(1)),

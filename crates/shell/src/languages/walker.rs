@@ -334,7 +334,7 @@ impl<'w, 'a> Walker<'w, 'a> {
             Constant::Temporary => piece(Piece::Output(Printed::Temporary)),
             Constant::Input => self.input(),
             Constant::Arguments(skip) => self.arguments(skip),
-            Constant::Environment => Datum::name("environment"),
+            Constant::Environment => Datum::name(super::datum::ENVIRONMENT),
             Constant::Names => Datum::name(""),
         }
     }

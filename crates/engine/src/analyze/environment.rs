@@ -1,0 +1,85 @@
+//! The whole environment on its way to another host: what prints it, and what sends what was printed.
+
+use super::{Drafter, Ran, with_sources};
+use crate::effect::{Effect, EffectKind, Target};
+use crate::url;
+use reflex_shell::{Command, CommandId, Origin, Piece, Value, WHOLE_ENVIRONMENT};
+
+impl Drafter<'_> {
+    /// `env | curl -d @- URL`, `curl -d "$(env)" URL`: as if a file with all variables were sent.
+    pub(super) fn environment_sent(&mut self, before: usize, commands: &[Command]) {
+        let own = self.effects.get(before..).unwrap_or(&[]);
+        let prints = |effect: &&Effect| effect.kind == EffectKind::PrintEnvironment;
+        let printing: Vec<CommandId> = own.iter().filter(prints).filter_map(|effect| effect.command).collect();
+        if printing.is_empty() {
+            return;
+        }
+        let mut sending: Vec<CommandId> =
+            own.iter().filter(|effect| goes_out(effect)).filter_map(|effect| effect.command).collect();
+        sending.dedup();
+        let filled = filled(own, commands, &printing);
+        let sends_file = |effect: &Effect| {
+            effect.kind == EffectKind::SendFile
+                && effect.targets.iter().any(|target| filled.iter().any(|path| Some(path.as_str()) == target.path()))
+        };
+        let files: Vec<CommandId> =
+            own.iter().filter(|effect| sends_file(effect)).filter_map(|effect| effect.command).collect();
+        for id in sending {
+            let Some(command) = commands.get(id) else { continue };
+            if files.contains(&id) || carries(id, command, commands, &printing) {
+                let value = Value::text(WHOLE_ENVIRONMENT, Origin::default());
+                let target = self.target(EffectKind::SendFile, value, "/");
+                self.push_command(Ran { id, command, folder: None }, EffectKind::SendFile, vec![target]);
+            }
+        }
+    }
+}
+
+/// The files into which the commands print, or those behind them in a pipeline.
+fn filled(effects: &[Effect], commands: &[Command], printing: &[CommandId]) -> Vec<String> {
+    // A text in another language prints and writes by calls that stand beside each other.
+    let parents: Vec<CommandId> = printing
+        .iter()
+        .filter_map(|id| commands.get(*id))
+        .filter(|command| command.name.contains(':'))
+        .filter_map(|command| command.parent)
+        .collect();
+    let from_print = |id: CommandId| {
+        printing.contains(&id)
+            || commands.get(id).and_then(|command| command.parent).is_some_and(|parent| parents.contains(&parent))
+            || commands
+                .get(id)
+                .is_some_and(|command| with_sources(command, commands).iter().any(|id| printing.contains(id)))
+    };
+    let fills = |effect: &&Effect| {
+        matches!(effect.kind, EffectKind::Overwrite | EffectKind::Append) && effect.command.is_some_and(from_print)
+    };
+    effects
+        .iter()
+        .filter(fills)
+        .flat_map(|effect| &effect.targets)
+        .filter_map(Target::path)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Whether it reaches another host than this one.
+fn goes_out(effect: &Effect) -> bool {
+    let reaches =
+        matches!(effect.kind, EffectKind::Send | EffectKind::Fetch | EffectKind::Connect | EffectKind::UseHost);
+    let own = |target: &Target| {
+        let host = target.shown();
+        url::has(&host, "own") || host.starts_with("localhost") || host.starts_with("127.") || host.starts_with("::1")
+    };
+    reaches && !effect.targets.iter().all(own)
+}
+
+/// Whether what these commands print reaches the command: by its input, or by words that are not known before it runs.
+fn carries(id: CommandId, command: &Command, commands: &[Command], printing: &[CommandId]) -> bool {
+    let sources = with_sources(command, commands);
+    let piped = printing.iter().any(|print| sources.contains(print) || *print == id);
+    let printed = |piece: &Piece| matches!(piece, Piece::Output(_) | Piece::Unknown(_));
+    let holds = |value: &Value| value.pieces.iter().any(|(piece, _)| printed(piece));
+    // What is printed by a command that stands before can be in the words.
+    piped || printing.iter().any(|print| *print < id) && command.words.iter().any(holds)
+}
