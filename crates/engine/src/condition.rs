@@ -94,8 +94,10 @@ fn of_effect(key: &str, value: Node<'_>, effect: &Effect, subject: Subject<'_>, 
         "target" => any(effect.targets.iter().map(|one| evaluate(value, subject.target(one), facts))),
         "flag" => Truth::from(value.texts().any(|flag| effect.flags.contains(&flag))),
         "program" => {
-            let command = facts.analysis.command(effect);
-            Truth::from(value.texts().any(|name| command.is_some_and(|command| command.name == name)))
+            let own = facts.analysis.command(effect).map_or("", |command| command.name.as_str());
+            // `reg.exe` from another system's shell is `reg`.
+            let plain = own.strip_suffix(".exe").or(own.strip_suffix(".EXE")).unwrap_or(own);
+            Truth::from(value.texts().any(|name| name == own || name == plain))
         }
         "site" => Truth::from(value.texts().any(|site| site == site_name(effect.site))),
         "argument" => argument(value, effect, target, str::to_owned),

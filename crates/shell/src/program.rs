@@ -232,7 +232,8 @@ pub fn narrow(entry: Node<'static>, values: &mut Vec<Value>) {
         let cut = |value: &Value, wanted: &str| {
             find(&value.prefix(), wanted).map(|at| value.without_prefix(at + wanted.len()))
         };
-        let every = entry.get("quoted").is_true();
+        let whole = entry.get("quoted-words").is_true();
+        let every = whole || entry.get("quoted").is_true();
         *values = values
             .iter()
             .flat_map(|value| {
@@ -252,7 +253,9 @@ pub fn narrow(entry: Node<'static>, values: &mut Vec<Value>) {
                     .collect::<Vec<_>>()
             })
             .collect();
-        if every {
+        if whole {
+            *values = values.iter().filter_map(quoted_words).collect();
+        } else if every {
             *values = values.iter().filter_map(quoted).collect();
         }
     }
@@ -263,6 +266,26 @@ const MOST_QUOTED: usize = 64;
 
 fn blanks(text: &str) -> usize {
     text.len() - text.trim_start().len()
+}
+
+/// The quoted texts of one call as the words of one command: `cmd("rm", ["-r", "x"])` is `rm -r x`.
+fn quoted_words(value: &Value) -> Option<Value> {
+    let prefix = value.prefix();
+    let mut rest = prefix.as_ref();
+    let mut text = String::new();
+    for _ in 0..MOST_QUOTED {
+        let end = rest.find([';', '\n', '|']).unwrap_or(rest.len());
+        let Some(start) = rest.find(['"', '\'']).filter(|start| *start < end) else { break };
+        let next = quoted(&Value::text(rest.get(start..)?, value.origin()))?;
+        let word = next.literal()?.into_owned();
+        let blank = if text.is_empty() { "" } else { " '" };
+        text.push_str(blank);
+        // What is one text there is one word here.
+        text.push_str(&word.replace('\'', ""));
+        text.push_str(if blank.is_empty() { "" } else { "'" });
+        rest = rest.get(start + 2 + word.len()..).unwrap_or("");
+    }
+    (!text.is_empty()).then(|| Value::text(text, value.origin()))
 }
 
 /// The first quoted text in the value; all that follows the quote if its end is not known.

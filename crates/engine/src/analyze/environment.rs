@@ -1,13 +1,16 @@
-//! The whole environment on its way to another host: what prints it, and what sends what was printed.
+//! The whole environment, and keys that a service gives out, on their way to another host: what prints them, and what
+//! sends what was printed.
 
 use super::{Drafter, Ran, with_sources};
 use crate::effect::{Effect, EffectKind, Target};
 use crate::url;
 use reflex_shell::{Command, CommandId, Origin, Piece, Value, WHOLE_ENVIRONMENT};
+use std::collections::BTreeSet;
 
 impl Drafter<'_> {
     /// `env | curl -d @- URL`, `curl -d "$(env)" URL`: as if a file with all variables were sent.
     pub(super) fn environment_sent(&mut self, before: usize, commands: &[Command]) {
+        self.revealed_sent(before, commands);
         let own = self.effects.get(before..).unwrap_or(&[]);
         let prints = |effect: &&Effect| effect.kind == EffectKind::PrintEnvironment;
         let printing: Vec<CommandId> = own.iter().filter(prints).filter_map(|effect| effect.command).collect();
@@ -32,6 +35,22 @@ impl Drafter<'_> {
                 self.push_command(Ran { id, command, folder: None }, EffectKind::SendFile, vec![target]);
             }
         }
+    }
+}
+
+impl Drafter<'_> {
+    /// `gh auth token | curl -d @- URL`: what a pipeline leads to another host has the flag `sent`.
+    fn revealed_sent(&mut self, before: usize, commands: &[Command]) {
+        let own = self.effects.get_mut(before..).unwrap_or(&mut []);
+        if !own.iter().any(|effect| effect.kind == EffectKind::RevealSecret) {
+            return;
+        }
+        let sending = own.iter().filter(|effect| goes_out(effect)).filter_map(|effect| commands.get(effect.command?));
+        let read: BTreeSet<CommandId> = sending.flat_map(|command| with_sources(command, commands)).collect();
+        let revealed = own.iter_mut().filter(|effect| effect.kind == EffectKind::RevealSecret);
+        revealed
+            .filter(|effect| effect.command.is_some_and(|id| read.contains(&id)))
+            .for_each(|effect| effect.flags.push("sent"));
     }
 }
 

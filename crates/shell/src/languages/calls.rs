@@ -74,6 +74,15 @@ impl Walker<'_, '_> {
                     datum = self.apply(datum, Arguments::of(block.into_iter().collect()));
                     place = None;
                 }
+                // A template behind a name is its argument: $`ls`.
+                Some(Kind::Text(chunks))
+                    if language == Language::JavaScript && !spaced && matches!(datum, Datum::Name(_)) =>
+                {
+                    self.at += 1;
+                    let text = self.chunks(&chunks);
+                    datum = self.apply(datum, Arguments::of(vec![text]));
+                    place = None;
+                }
                 Some(kind) if self.is_bare_call(&datum, &kind, spaced) => {
                     let arguments = self.bare_arguments();
                     datum = self.apply(datum, arguments);
@@ -645,6 +654,12 @@ impl Walker<'_, '_> {
             match key.as_str() {
                 "env" => text.taint(&Text { files: Vec::new(), ..given }),
                 _ => text.taint(&given),
+            }
+            // `new Deno.Command("ls", {args: ["-l"]})`
+            if let (Datum::List(_), Language::JavaScript, "args" | "cmd") =
+                (datum, self.vocabulary.dialect.language, key.as_str())
+            {
+                operands.extend(datum.words(origin));
             }
             let mut word = Value::text(format!("--{key}="), origin);
             match datum {

@@ -271,6 +271,8 @@ impl<'t> Lexer<'t> {
             Some('%') => self.operand_expected() && (is_name(next) || "${".contains(next)),
             Some('@') => is_name(next) || next == '@' || "${".contains(next),
             Some('#') => is_name(next),
+            // A template with a function before it: $`ls`.
+            Some('$') if next == '`' => self.dialect.language == Language::JavaScript,
             _ => is_name(next) || "{$_!0&@,;.\\/".contains(next) || next.is_ascii_digit() || next == '#',
         }
     }
@@ -297,7 +299,7 @@ impl<'t> Lexer<'t> {
         }
         if sigils > 0 && end == 0 {
             // `$0`, `$$`, `${`, `@{`
-            end = letters.chars().next().filter(|letter| !"{([".contains(*letter)).map_or(0, char::len_utf8);
+            end = letters.chars().next().filter(|letter| !"{([`".contains(*letter)).map_or(0, char::len_utf8);
         }
         let name = letters.get(..end).unwrap_or("");
         let word = if sigils == 0 {
