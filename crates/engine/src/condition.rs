@@ -118,11 +118,20 @@ fn of_effect(key: &str, value: Node<'_>, effect: &Effect, subject: Subject<'_>, 
 /// `*` in a pattern stands for any text. `argument` compares as it is written, `text` without regard to case and the
 /// width of blanks.
 fn argument(value: Node<'_>, effect: &Effect, target: Option<&Target>, read: fn(&str) -> String) -> Truth {
-    let written = written(effect, target);
     // A slash is a letter like any other here.
     let plain = |text: &str| read(text).replace('/', "\u{1}");
-    let written = plain(&written);
-    Truth::from(value.texts().any(|pattern| crate::glob::glob(plain(pattern).as_bytes(), written.as_bytes())))
+    let written = plain(&written(effect, target));
+    let fits =
+        |pattern: &str| may_end(pattern, &written) && crate::glob::glob(plain(pattern).as_bytes(), written.as_bytes());
+    Truth::from(value.texts().any(fits))
+}
+
+/// A cheap look at the last letter before the walk: a call may have thousands of targets. Where case or blanks are
+/// folded it is a letter or a sign that stays as it is.
+fn may_end(pattern: &str, written: &str) -> bool {
+    let last = pattern.as_bytes().last().copied().unwrap_or(b'*');
+    let is_plain = last.is_ascii_lowercase() || last.is_ascii_digit();
+    !is_plain || written.as_bytes().last() == Some(&last)
 }
 
 /// The target as it is written, or outside of `target` the operand that says how.

@@ -254,6 +254,8 @@ effect_kinds! {
     UseHost = "use-host" Name;
     /// A path of a class that nobody else touches is named to a program of which this use is not known.
     Touch = "touch" Path;
+    /// The times of files are set, and files that are not there are made, with nothing in them.
+    SetTimes = "set-times" Path;
     /// A variable of the environment or a switch of the shell is set (the argument is the value) or taken away.
     SetVariable = "set-variable" Name;
     /// Programs of a kind (a flag says which) work from then on where the target says: a context, a project.

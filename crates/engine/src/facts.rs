@@ -571,8 +571,7 @@ impl<'a> Facts<'a> {
 
     fn file_fact(&self, effect: &Effect, target: &Target, name: &str) -> Truth {
         let real = self.real(effect, target);
-        let whole = effect.flags.contains(&"whole").then(|| self.world.work_tree(&real.path)).flatten();
-        let path = whole.as_deref().unwrap_or(fixed_part(&real.path));
+        let path = &*self.meant(effect, &real);
         match name {
             // `git checkout WORD` takes a commit if there is one of that name, else the file.
             "uncommitted" if effect.flags.contains(&"word") && self.is_commit(&real.path, target) => Truth::No,
@@ -584,10 +583,9 @@ impl<'a> Facts<'a> {
             "uncommitted" if effect.kind == EffectKind::DiscardChanges && !effect.flags.contains(&"staged") => {
                 self.names(self.world.unstaged(path), target)
             }
-            "uncommitted" => self.names(self.world.uncommitted(path), target),
-            "untracked" | "ignored-data" if self.is_link(effect, target, &real) => Truth::No,
-            "untracked" => self.names(self.lasting(path, self.world.untracked(path, untracked_kind(effect))), target),
-            "ignored-data" => self.names(self.lasting(path, self.world.untracked(path, Untracked::Ignored)), target),
+            "uncommitted" => self.names(self.uncommitted(effect, path), target),
+            "untracked" => self.loose(effect, target, &real, untracked_kind(effect)),
+            "ignored-data" => self.loose(effect, target, &real, Untracked::Ignored),
             "from-before" => truth(self.is_from_before(path)),
             _ => Truth::Unknown,
         }
@@ -604,14 +602,61 @@ impl<'a> Facts<'a> {
                 && (forced || self.world.is_ignored(path) == Some(false))
         };
         let names: Vec<String> = names.filter(taken_up).collect();
-        self.names(Some(Names { count: names.len(), names }), target)
+        self.names(Some(Names { count: names.len(), names, more: false }), target)
     }
 
-    /// Whether what git does not have of the file is older than the session: all of it, or its last changes.
+    /// Whether git does not track something of the target that a build does not make again.
+    fn loose(&self, effect: &Effect, target: &Target, real: &Real, which: Untracked) -> Truth {
+        let path = self.meant(effect, real);
+        let names = self.world.untracked(&path, which);
+        if names.as_ref().is_some_and(Names::any) && self.is_link(effect, target, real) {
+            return Truth::No;
+        }
+        self.names(self.lasting(&path, names), target)
+    }
+
+    /// The path that facts are about: the whole work tree where the effect is about all of it, else without a pattern.
+    /// A folder with a repository of its own is one thing to the outer one; what discards in it means what lies in it.
+    fn meant<'r>(&self, effect: &Effect, real: &'r Real) -> Cow<'r, str> {
+        let discards = matches!(effect.kind, EffectKind::DiscardChanges | EffectKind::DiscardUntracked);
+        let fixed = fixed_part(&real.path);
+        let is_whole = effect.flags.contains(&"whole");
+        let root = (discards || is_whole).then(|| self.world.work_tree(fixed)).flatten();
+        match root.filter(|root| is_whole || root == fixed) {
+            Some(root) if root == self.event.workspace => Cow::Owned(root),
+            Some(root) => Cow::Owned(format!("{root}/.")),
+            None => Cow::Borrowed(fixed),
+        }
+    }
+
+    /// Whoever deletes a submodule deletes what only its own work tree has.
+    fn uncommitted(&self, effect: &Effect, path: &str) -> Known<Names> {
+        let has = |flag| effect.flags.contains(&flag);
+        let own = if has("submodules") { Names::default() } else { self.world.uncommitted(path)? };
+        if (effect.kind != EffectKind::Delete || has("name")) && !has("submodules") {
+            return Some(own);
+        }
+        // What lies in it is meant: the folder itself belongs to the outer work tree.
+        let inner: Vec<String> = self.world.submodules(path).iter().map(|folder| format!("{folder}/.")).collect();
+        let fresh = |inner: &String| self.world.untracked(inner, Untracked::Ordinary);
+        Some(
+            inner
+                .iter()
+                .flat_map(|inner| [self.world.uncommitted(inner), fresh(inner)])
+                .flatten()
+                .fold(own, Names::and),
+        )
+    }
+
+    /// Whether what git does not have of the file is older than the session: all of it, or its last changes. A tracked
+    /// file was there before, whatever has taken its place since.
     fn is_from_before(&self, path: &str) -> Known<bool> {
         let age = self.world.age(path)?;
-        let has_old = age.is_older && (age.is_untouched || self.world.is_tracked(path) == Some(false));
-        Some(has_old)
+        if self.world.is_tracked(path) == Some(false) {
+            return Some(age.is_older);
+        }
+        let is_dated = |known: &Remnant| known.kind == RemnantKind::Dated && known.path == path;
+        Some(age.is_untouched || self.past().iter().any(is_dated))
     }
 
     fn is_commit(&self, path: &str, target: &Target) -> bool {
@@ -626,7 +671,7 @@ impl<'a> Facts<'a> {
         itself && !target.is_pattern() && self.world.real(&real.path, true).path != real.path
     }
 
-    /// Remembers the names for the reason; with a pattern only those that it fits count.
+    /// Whether there are any; remembers the names for the reason. With a pattern only those that it fits count.
     fn names(&self, names: Known<Names>, target: &Target) -> Truth {
         let Some(mut names) = names else { return Truth::Unknown };
         if let Some(pattern) = target.path().filter(|path| fixed_part(path).len() < path.len()) {
@@ -642,7 +687,7 @@ impl<'a> Facts<'a> {
                 names.count = names.names.len();
             }
         }
-        if names.count == 0 {
+        if !names.any() {
             return Truth::No;
         }
         *self.lost.borrow_mut() = names;
@@ -660,9 +705,6 @@ impl<'a> Facts<'a> {
             above.into_iter().any(|at| self.is_regenerable(at) == Truth::Yes)
         };
         names.names.retain(|name| !regenerable(name));
-        if names.names.is_empty() {
-            return Some(Names::default());
-        }
         names.count -= before - names.names.len();
         Some(names)
     }
@@ -717,7 +759,7 @@ impl<'a> Facts<'a> {
         let count = self.world.only_on(folder, &name);
         if let Some(count) = count.filter(|count| *count > 0) {
             *self.lost.borrow_mut() =
-                Names { names: vec![format!("{count} commits that are only on {name}")], count: 1 };
+                Names { names: vec![format!("{count} commits that are only on {name}")], count: 1, more: false };
         }
         truth(count.map(|count| count > 0))
     }
@@ -783,7 +825,7 @@ fn names(written: &str) -> bool {
 
 /// The path up to the last part without a pattern.
 fn fixed_part(path: &str) -> &str {
-    let Some(at) = path.find(['*', '?', '[']) else { return path };
+    let Some(at) = path.bytes().position(|byte| matches!(byte, b'*' | b'?' | b'[')) else { return path };
     let before = path.get(..at).unwrap_or("");
     match before.rfind('/') {
         Some(0) | None => "/",

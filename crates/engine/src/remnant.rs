@@ -42,16 +42,19 @@ pub enum RemnantKind {
     Link,
     /// A text that gives orders came in; `from` is the finding.
     Orders,
+    /// The session has set the times of the file itself: they say nothing of what stands in it.
+    Dated,
 }
 
 impl RemnantKind {
     /// Every kind with the word under which it is kept.
-    pub const ALL: [(RemnantKind, &'static str); 5] = [
+    pub const ALL: [(RemnantKind, &'static str); 6] = [
         (RemnantKind::Copy, "copy"),
         (RemnantKind::Fetched, "fetched"),
         (RemnantKind::Seen, "seen"),
         (RemnantKind::Link, "link"),
         (RemnantKind::Orders, "orders"),
+        (RemnantKind::Dated, "dated"),
     ];
 
     /// The word under which it is kept.
@@ -88,6 +91,9 @@ pub(crate) fn left_by(facts: &Facts<'_>, findings: &[Finding]) -> Vec<Remnant> {
         }
         if is(&[EffectKind::Read]) && shown {
             left.extend(seen(facts, effect));
+        }
+        if is(&[EffectKind::SetTimes]) {
+            left.extend(dated(facts, effect));
         }
         if is(&[EffectKind::Link]) {
             left.extend(facts.link(effect).map(|(path, from)| remnant(RemnantKind::Link, &path, &from)));
@@ -193,6 +199,12 @@ fn flowing(facts: &Facts<'_>, effect: &Effect) -> Vec<Remnant> {
         left.extend(paths.map(|path| remnant(*kind, &path, from)));
     }
     left
+}
+
+/// Files that are there already: one that is made has no other times.
+fn dated(facts: &Facts<'_>, effect: &Effect) -> Vec<Remnant> {
+    let real = effect.targets.iter().map(|target| facts.real(effect, target));
+    real.filter(|real| real.exists == Some(true)).map(|real| remnant(RemnantKind::Dated, &real.path, "")).collect()
 }
 
 /// The files into which a source goes: the target, and the source's name in it if that is a folder.

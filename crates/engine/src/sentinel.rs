@@ -222,6 +222,12 @@ impl Words<'_> {
         let named: Vec<&str> = self.lost.names.iter().take(5).map(String::as_str).collect();
         let more = self.lost.count.saturating_sub(named.len());
         let all = named.join(", ");
-        if more > 0 { format!("{all} and {more} more") } else { all }
+        match (self.lost.more, more) {
+            (false, 0) => all,
+            (false, _) => format!("{all} and {more} more"),
+            (true, _) if named.is_empty() => "it holds more than is looked at".into(),
+            (true, 0) => format!("{all} and what could not be looked at"),
+            (true, _) => format!("{all} and at least {more} more"),
+        }
     }
 }

@@ -22,13 +22,30 @@ pub struct Real {
     pub is_folder: Known<bool>,
 }
 
-/// Names of what would be lost: some of them, and how many there are.
+/// Names of what would be lost: some of them, and how many there are, or at least are.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Names {
     /// The first few, relative to the work tree.
     pub names: Vec<String>,
-    /// All of them.
+    /// All that were found.
     pub count: usize,
+    /// Whether not everything could be looked at: there are then at least `count`.
+    pub more: bool,
+}
+
+impl Names {
+    /// These and others.
+    #[must_use]
+    pub fn and(mut self, others: Names) -> Names {
+        self.names.extend(others.names);
+        Names { names: self.names, count: self.count + others.count, more: self.more || others.more }
+    }
+
+    /// Whether there is any. What could not all be looked at within the bounds may hold one and is taken for it: a bound
+    /// that is reached never lets anything pass.
+    pub fn any(&self) -> bool {
+        self.count > 0 || self.more
+    }
 }
 
 /// Which files that git does not track are meant.
@@ -85,6 +102,8 @@ pub trait World {
     fn unstaged(&self, path: &str) -> Known<Names>;
     /// Files at or below the path that git does not track.
     fn untracked(&self, path: &str, which: Untracked) -> Known<Names>;
+    /// Submodules at or below the path that are checked out: each is a work tree of its own.
+    fn submodules(&self, path: &str) -> Vec<String>;
     /// The branch that is checked out where the path lies; `None` inside if none is.
     fn branch(&self, path: &str) -> Known<Option<String>>;
     /// Whether a word names a commit where the path lies: a branch, a tag, HEAD.
@@ -176,7 +195,7 @@ impl Supposed {
             relative.is_empty() || is_within(name, relative) || is_within(relative, name)
         };
         let names: Vec<String> = of(git).into_iter().filter(is_meant).collect();
-        Some(Names { count: names.len(), names })
+        Some(Names { count: names.len(), names, more: false })
     }
 
     /// Where a path leads if it is a link; links to links up to eight.
@@ -288,6 +307,10 @@ impl World for Supposed {
             Untracked::Ignored => git.ignored.clone(),
             Untracked::All => git.untracked.iter().chain(&git.ignored).cloned().collect(),
         })
+    }
+
+    fn submodules(&self, _path: &str) -> Vec<String> {
+        Vec::new()
     }
 
     fn branch(&self, _path: &str) -> Known<Option<String>> {

@@ -47,7 +47,7 @@ pub struct Names {
     pub names: Vec<PathBuf>,
     /// How many there are in all.
     pub count: usize,
-    /// False when some files could not be judged: `count` is then "at least".
+    /// False when some files could not be judged or looked at: `count`, which may be 0, is then "at least".
     pub complete: bool,
 }
 
@@ -75,6 +75,9 @@ pub struct Repository {
     survey: Survey,
     /// Folders below the work tree, and whether what lies in them belongs to it.
     own: RefCell<BTreeMap<Vec<u8>, bool>>,
+    /// The folder that was last asked about and is all of this work tree: many paths lie in the same.
+    owned: RefCell<Option<Vec<u8>>>,
+    has_submodules: OnceLock<bool>,
 }
 
 impl Repository {
@@ -115,6 +118,19 @@ impl Repository {
     /// that is ignored as a whole.
     pub fn untracked(&self, scope: &[PathBuf], ignored: Ignored, limit: usize) -> Fact<Names> {
         self.survey.ask(self, Question::Untracked(ignored), &self.scope(scope)?, limit)
+    }
+
+    /// Folders at or below the path in which a submodule is checked out; at most `limit`.
+    pub fn submodules(&self, path: &Path, limit: usize) -> Fact<Vec<PathBuf>> {
+        let is_submodule = |entry: &gix_index::Entry| entry.mode == gix_index::entry::Mode::COMMIT;
+        let index = self.index()?;
+        if !*self.has_submodules.get_or_init(|| index.entries().iter().any(is_submodule)) {
+            return Ok(Vec::new());
+        }
+        let (root, scope) = (self.checked_out()?, self.scope(&[path.to_owned()])?);
+        let links = index.within(&scope).filter(|entry| is_submodule(entry));
+        let folders = links.map(|entry| root.join(OsStr::from_bytes(index.path(entry))));
+        Ok(folders.filter(|folder| folder.join(".git").symlink_metadata().is_ok()).take(limit).collect())
     }
 
     /// Whether any index entry is this path or lies below it.
@@ -165,6 +181,8 @@ impl Repository {
             index: OnceLock::new(),
             survey: Survey::default(),
             own: RefCell::default(),
+            owned: RefCell::default(),
+            has_submodules: OnceLock::new(),
         }
     }
 
@@ -202,6 +220,11 @@ impl Repository {
     /// An answer about a path elsewhere would be "nothing", which reads as "clean".
     fn is_of_this_work_tree(&self, path: &[u8]) -> Fact<()> {
         let root = self.checked_out()?;
+        let above = path.iter().rposition(|byte| *byte == b'/').and_then(|slash| path.get(..slash));
+        let is_known = self.owned.borrow().as_deref().is_some_and(|owned| Some(owned) == above);
+        if is_known && !path.ends_with(b"/.git") {
+            return Ok(());
+        }
         if path.split(|byte| *byte == b'/').any(|part| part == b".git") {
             return Err(Unknown("the path lies in the git folder"));
         }
@@ -211,6 +234,7 @@ impl Repository {
                 return Err(Unknown("the path lies behind a link or in another repository"));
             }
         }
+        *self.owned.borrow_mut() = above.map(<[u8]>::to_vec);
         Ok(())
     }
 
@@ -228,6 +252,9 @@ impl Repository {
     /// The slash-separated path below the work tree; empty for the work tree itself.
     fn relative(&self, path: &Path) -> Fact<Vec<u8>> {
         let root = self.checked_out()?;
+        if let Some(below) = plain_below(path.as_os_str().as_bytes(), root.as_os_str().as_bytes()) {
+            return Ok(below.to_vec());
+        }
         let whole = root.join(path);
         let climbs = path.components().any(|part| part == Component::ParentDir);
         if !climbs && let Ok(below) = whole.strip_prefix(root) {
@@ -256,36 +283,62 @@ impl Scope {
     fn reaches(&self, directory: &[u8]) -> bool {
         self.includes(directory) || self.0.iter().any(|chosen| is_at_or_below(chosen, directory))
     }
+
+    /// What lies in a folder above chosen paths and leads to them.
+    fn next_below(&self, directory: &[u8]) -> std::collections::BTreeSet<&[u8]> {
+        let shared = if directory.is_empty() { 0 } else { directory.len() + 1 };
+        let below = self.0.iter().filter(|chosen| chosen.len() > shared && is_at_or_below(chosen, directory));
+        let next = |chosen: &[u8]| chosen.iter().skip(shared).position(|byte| *byte == b'/');
+        below.filter_map(|chosen| chosen.get(..next(chosen).map_or(chosen.len(), |at| shared + at))).collect()
+    }
 }
 
 fn is_at_or_below(path: &[u8], top: &[u8]) -> bool {
     top.is_empty() || path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
-/// Paths gathered for an answer, and why some could not be judged.
+/// Paths gathered for an answer, why some could not be judged, and why there may be others.
 #[derive(Debug, Clone, Default)]
 struct Found {
-    names: std::collections::BTreeSet<PathBuf>,
-    unclear: BTreeMap<PathBuf, Unknown>,
+    names: std::collections::BTreeSet<Vec<u8>>,
+    unclear: BTreeMap<Vec<u8>, Unknown>,
+    broken_off: Option<Unknown>,
 }
 
 impl Found {
     fn add(&mut self, path: &[u8]) {
-        self.names.insert(PathBuf::from(OsStr::from_bytes(path)));
+        self.names.insert(path.to_vec());
     }
 
     fn add_unclear(&mut self, path: &[u8], reason: &'static str) {
-        self.unclear.insert(PathBuf::from(OsStr::from_bytes(path)), Unknown(reason));
+        self.unclear.insert(path.to_vec(), Unknown(reason));
     }
 
-    /// With nothing certain found, an unclear file makes the whole answer unknown.
+    /// What was found stays true when the search for more ends early.
+    fn break_off(&mut self, search: Fact<()>) {
+        self.broken_off = self.broken_off.take().or(search.err());
+    }
+
+    /// With nothing certain found, an unclear file makes the whole answer unknown. A search that was broken off is one
+    /// that found at least so many.
     fn finish(mut self, limit: usize) -> Fact<Names> {
-        let (count, complete) = (self.names.len(), self.unclear.is_empty());
+        let (count, complete) = (self.names.len(), self.unclear.is_empty() && self.broken_off.is_none());
         match self.unclear.pop_last() {
-            Some((_, reason)) if count == 0 => Err(reason),
-            _ => Ok(Names { names: self.names.into_iter().take(limit).collect(), count, complete }),
+            Some((_, reason)) if count == 0 && self.broken_off.is_none() => Err(reason),
+            _ => {
+                let first = self.names.iter().take(limit);
+                let mut names: Vec<PathBuf> = first.map(|name| PathBuf::from(OsStr::from_bytes(name))).collect();
+                names.sort();
+                Ok(Names { names, count, complete })
+            }
         }
     }
+}
+
+/// What an absolute path has below the root, if every part of that is a name: thousands of paths may be asked about.
+fn plain_below<'a>(path: &'a [u8], root: &[u8]) -> Option<&'a [u8]> {
+    let below = path.strip_prefix(root)?.strip_prefix(b"/")?;
+    below.split(|byte| *byte == b'/').all(|part| !matches!(part, b"" | b"." | b"..")).then_some(below)
 }
 
 fn slashed(path: &Path) -> Vec<u8> {

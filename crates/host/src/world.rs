@@ -6,19 +6,22 @@ use crate::store::Store;
 use crate::store::session::{History, Whose};
 use reflex_engine::loopbreaker::Step;
 use reflex_engine::{
-    Age, Event, Known, MOST_CONTENT, Names, Real, Remnant, Spent, Tick, Untracked, World, fits, is_within,
+    Age, Event, Known, MOST_CONTENT, Names, Real, Remnant, Spent, Tick, Untracked, World, fits, is_within, parent,
 };
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 /// More names than these are only counted.
 const MOST_NAMES: usize = 1000;
+
+/// More submodules than these are not looked into.
+const MOST_SUBMODULES: usize = 64;
 
 /// Folders for temporary files. `TMPDIR` is not asked: whoever can set it could declare a home to be temporary.
 const TEMPORARY: [&str; 6] = ["/tmp", "/var/tmp", "/private/tmp", "/private/var/folders", "/var/folders", "/dev/shm"];
@@ -31,11 +34,13 @@ pub struct LocalWorld<'s> {
     /// The session's memory, read only by calls that ask for it.
     session: Option<(&'s Store, Whose<'s>)>,
     history: OnceCell<History>,
+    /// When it began: asked about every path, and it stands in a file.
+    session_begun: OnceCell<SystemTime>,
     /// What the session has used; `None` where this call is no call of it.
     spent: Option<OnceCell<Spent>>,
-    repositories: RefCell<BTreeMap<PathBuf, Option<Rc<Repository>>>>,
+    repositories: RefCell<HashMap<String, Option<Rc<Repository>>>>,
     /// Folders with their links followed: many targets lie in the same few.
-    folders: RefCell<BTreeMap<PathBuf, PathBuf>>,
+    folders: RefCell<HashMap<String, String>>,
     begun: Instant,
     answering: Cell<u64>,
 }
@@ -49,6 +54,7 @@ impl<'s> LocalWorld<'s> {
             binary: OnceCell::new(),
             session: None,
             history: OnceCell::new(),
+            session_begun: OnceCell::new(),
             spent: None,
             repositories: RefCell::default(),
             folders: RefCell::default(),
@@ -91,19 +97,36 @@ impl<'s> LocalWorld<'s> {
         self.binary.get_or_init(shown).as_ref()
     }
 
+    /// The repository that has the path in its work tree, or could have it.
     fn repository(&self, path: &str) -> Option<Rc<Repository>> {
-        let start = Path::new(path);
-        let folder = if is_within(path, &self.workspace) { Path::new(&self.workspace) } else { start };
-        let mut repositories = self.repositories.borrow_mut();
-        repositories.entry(folder.to_owned()).or_insert_with(|| Repository::discover(folder).map(Rc::new)).clone()
+        let is_root = path == self.workspace || !is_within(path, &self.workspace);
+        self.repository_at(if is_root { path } else { parent(path) })
+    }
+
+    /// The repository that a command in this folder works on. Most folders are the workspace's; one that lies in it and
+    /// has a repository of its own is told by its marker.
+    fn repository_at(&self, folder: &str) -> Option<Rc<Repository>> {
+        if let Some(known) = self.repositories.borrow().get(folder) {
+            return known.clone();
+        }
+        let (start, workspace) = (Path::new(folder), Path::new(&self.workspace));
+        let is_below = start != workspace && start.starts_with(workspace);
+        let mut below = start.ancestors().take_while(|above| is_below && *above != workspace);
+        let marked = below.find(|above| above.join(".git").symlink_metadata().is_ok());
+        let found = match marked {
+            None if is_below => self.repository_at(&self.workspace),
+            Some(_) | None => Repository::discover(start).map(Rc::new),
+        };
+        self.repositories.borrow_mut().insert(folder.to_owned(), found.clone());
+        found
+    }
+
+    fn ask_at<T>(&self, folder: &str, question: impl FnOnce(&Repository) -> Fact<T>) -> Known<T> {
+        self.timed(|world| question(&*world.repository_at(folder)?).ok())
     }
 
     fn is_managed(&self, path: &str) -> bool {
         self.timed(|world| world.repository(path).is_some())
-    }
-
-    fn ask<T>(&self, path: &str, question: impl FnOnce(&Repository, &[PathBuf]) -> Fact<T>) -> Known<T> {
-        self.timed(|world| question(&*world.repository(path)?, &[PathBuf::from(path)]).ok())
     }
 
     fn really(&self, path: &str, follow: bool) -> Real {
@@ -116,20 +139,30 @@ impl<'s> LocalWorld<'s> {
         };
         // `link/`, `link/.` and `link/..` lead through the link.
         let is_link = found.as_ref().map_or(true, std::fs::Metadata::is_symlink) || path.ends_with(['/', '.']);
-        let real = if follow && is_link { resolved(written) } else { self.resolved_above(written) };
-        let is_folder = if follow && is_link { real.metadata() } else { found };
-        let is_folder = is_folder.ok().map(|metadata| metadata.is_dir());
-        Real { path: real.to_string_lossy().into_owned(), exists, is_folder }
+        if follow && is_link {
+            let real = resolved(written);
+            let is_folder = real.metadata().ok().map(|metadata| metadata.is_dir());
+            return Real { path: real.to_string_lossy().into_owned(), exists, is_folder };
+        }
+        let is_folder = found.ok().map(|metadata| metadata.is_dir());
+        Real { path: self.resolved_above(path), exists, is_folder }
     }
 
-    fn resolved_above(&self, path: &Path) -> PathBuf {
-        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return path.to_owned() };
-        let mut folders = self.folders.borrow_mut();
-        let real = match folders.get(parent) {
-            Some(real) => real,
-            None => folders.entry(parent.to_owned()).or_insert_with(|| resolved(parent)),
+    /// Thousands of paths may lie in the same folder, so that this looks at letters and not at parts.
+    fn resolved_above(&self, path: &str) -> String {
+        let plain = path.trim_end_matches('/');
+        let Some((above, name)) = plain.rsplit_once('/').filter(|(_, name)| !matches!(*name, "" | "." | "..")) else {
+            return resolved_one_above(Path::new(path)).to_string_lossy().into_owned();
         };
-        real.join(name)
+        let above = if above.is_empty() { "/" } else { above };
+        let mut folders = self.folders.borrow_mut();
+        let real = match folders.get(above) {
+            Some(real) => real,
+            None => folders
+                .entry(above.to_owned())
+                .or_insert_with(|| resolved(Path::new(above)).to_string_lossy().into_owned()),
+        };
+        format!("{}/{name}", real.trim_end_matches('/'))
     }
 
     fn names(
@@ -142,16 +175,13 @@ impl<'s> LocalWorld<'s> {
             let found = question(&repository, &[PathBuf::from(path)]).ok()?;
             Some((repository, found))
         })?;
-        if !found.complete && found.count == 0 {
-            return None;
-        }
         let root = repository.work_tree()?;
         let shown = |name: &PathBuf| {
             let whole = root.join(name);
             let relative = whole.strip_prefix(&self.workspace).map(Path::to_owned);
             relative.unwrap_or(whole).to_string_lossy().into_owned()
         };
-        Some(Names { names: found.names.iter().map(shown).collect(), count: found.count })
+        Some(Names { names: found.names.iter().map(shown).collect(), count: found.count, more: !found.complete })
     }
 }
 
@@ -180,7 +210,7 @@ impl World for LocalWorld<'_> {
     fn alias(&self, program: &str, name: &str) -> Option<String> {
         self.timed(|world| match program {
             "" => aliases::of_shell(name),
-            "git" => world.repository(&world.workspace)?.alias(name),
+            "git" => world.repository_at(&world.workspace)?.alias(name),
             _ => None,
         })
     }
@@ -212,7 +242,7 @@ impl World for LocalWorld<'_> {
     }
 
     fn work_tree(&self, path: &str) -> Option<String> {
-        self.timed(|world| Some(world.repository(path)?.work_tree()?.to_string_lossy().into_owned()))
+        self.timed(|world| Some(world.repository_at(path)?.work_tree()?.to_string_lossy().into_owned()))
     }
 
     fn has_one_of(&self, folder: &str, names: &[&str]) -> Known<bool> {
@@ -227,7 +257,7 @@ impl World for LocalWorld<'_> {
     }
 
     fn is_ignored(&self, path: &str) -> Known<bool> {
-        self.ask(path, |repository, _| repository.is_ignored(Path::new(path)))
+        self.timed(|world| world.repository(path)?.is_ignored(Path::new(path)).ok())
     }
 
     fn remnants(&self) -> Vec<Remnant> {
@@ -236,7 +266,7 @@ impl World for LocalWorld<'_> {
 
     fn age(&self, path: &str) -> Known<Age> {
         let (store, whose) = self.session?;
-        let begun = store.begun(whose);
+        let begun = *self.session_begun.get_or_init(|| store.begun(whose));
         let data = Path::new(path).symlink_metadata().ok().filter(std::fs::Metadata::is_file)?;
         let written = data.modified().ok()?;
         // When a file was made is not kept by every file system.
@@ -276,24 +306,29 @@ impl World for LocalWorld<'_> {
         self.names(path, |repository, scope| repository.untracked(scope, which, MOST_NAMES))
     }
 
+    fn submodules(&self, path: &str) -> Vec<String> {
+        let found = self.timed(|world| world.repository(path)?.submodules(Path::new(path), MOST_SUBMODULES).ok());
+        found.unwrap_or_default().iter().map(|folder| folder.to_string_lossy().into_owned()).collect()
+    }
+
     fn branch(&self, path: &str) -> Known<Option<String>> {
-        self.ask(path, |repository, _| repository.branch())
+        self.ask_at(path, |repository| repository.branch())
     }
 
     fn names_commit(&self, path: &str, word: &str) -> Known<bool> {
-        self.ask(path, |repository, _| repository.names_commit(word))
+        self.ask_at(path, |repository| repository.names_commit(word))
     }
 
     fn only_on(&self, path: &str, branch: &str) -> Known<usize> {
-        self.ask(path, |repository, _| repository.only_on(branch))
+        self.ask_at(path, |repository| repository.only_on(branch))
     }
 
     fn stashes(&self, path: &str) -> Known<usize> {
-        self.ask(path, |repository, _| repository.stash_entries()).map(|stashes| stashes.len())
+        self.ask_at(path, |repository| repository.stash_entries()).map(|stashes| stashes.len())
     }
 
     fn protected(&self, path: &str) -> Vec<String> {
-        self.timed(|world| world.repository(path)?.default_branch("origin")).into_iter().collect()
+        self.timed(|world| world.repository_at(path)?.default_branch("origin")).into_iter().collect()
     }
 
     fn clock(&self) -> Tick {
@@ -341,6 +376,12 @@ fn has_same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
     }
 }
 
+/// The links above the last part followed.
+fn resolved_one_above(path: &Path) -> PathBuf {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return path.to_owned() };
+    resolved(parent).join(name)
+}
+
 /// Links followed as far as the path exists; the rest is joined as it is written.
 fn resolved(path: &Path) -> PathBuf {
     for above in path.ancestors() {
@@ -357,12 +398,14 @@ fn resolved(path: &Path) -> PathBuf {
 fn unversioned(path: &str) -> Names {
     let Ok(entries) = std::fs::read_dir(path) else {
         let exists = Path::new(path).symlink_metadata().is_ok();
-        return Names { names: exists.then(|| path.to_owned()).into_iter().collect(), count: usize::from(exists) };
+        let names: Vec<String> = exists.then(|| path.to_owned()).into_iter().collect();
+        return Names { count: names.len(), names, more: false };
     };
-    let mut names: Vec<String> =
-        entries.flatten().take(MOST_NAMES).map(|entry| entry.path().to_string_lossy().into_owned()).collect();
+    let mut entries = entries.flatten();
+    let names = entries.by_ref().take(MOST_NAMES);
+    let mut names: Vec<String> = names.map(|entry| entry.path().to_string_lossy().into_owned()).collect();
     names.sort();
-    Names { count: names.len(), names }
+    Names { count: names.len(), names, more: entries.next().is_some() }
 }
 
 /// More folder entries than these are not looked at to expand one pattern.

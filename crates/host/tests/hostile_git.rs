@@ -1,8 +1,8 @@
 //! A repository that is made to hurt gives an answer or none, soon, and many questions get the answers of few.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot set up fails")]
 
-use reflex_engine::{Untracked, World};
-use reflex_host::LocalWorld;
+use reflex_engine::{Action, Decision, Event, Names, Untracked, World};
+use reflex_host::{Host, LocalWorld, Mode};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -48,6 +48,18 @@ impl Scratch {
 
     fn world(&self) -> LocalWorld<'_> {
         LocalWorld::new(self.root.to_str().unwrap(), Vec::new())
+    }
+
+    /// What is decided about a command in this repository.
+    fn decision(&self, command: &str) -> Decision {
+        let event = Event {
+            cwd: self.path(""),
+            workspace: self.path(""),
+            home: "/home/me".into(),
+            actions: vec![Action::Shell { command: command.into(), language: Default::default() }],
+            ..Event::default()
+        };
+        Host::new(Mode::default()).judge_in(&event, &self.world()).verdict.decision
     }
 
     /// Every answer about a path.
@@ -124,19 +136,20 @@ fn many_questions_get_the_answers_of_few() {
 }
 
 #[test]
-fn an_index_that_promises_too_much_is_unknown() {
+fn an_index_that_promises_too_much_may_hide_anything() {
     for count in [500_001_u32, u32::MAX] {
         let scratch = Scratch::new();
         let mut index = fs::read(scratch.root.join(".git/index")).unwrap();
         index.splice(8..12, count.to_be_bytes());
         scratch.write(".git/index", index);
         let world = scratch.world();
-        assert_eq!(soon(|| world.uncommitted(&scratch.path(""))), None);
-        assert_eq!(soon(|| world.untracked(&scratch.path(""), Untracked::All)), None);
+        assert_eq!(soon(|| world.uncommitted(&scratch.path(""))), Some(at_least_nothing()));
+        assert_eq!(soon(|| world.untracked(&scratch.path(""), Untracked::All)), Some(at_least_nothing()));
+        assert_eq!(soon(|| scratch.decision("rm -rf folder")), Decision::Ask);
     }
     let scratch = Scratch::new();
     fs::File::create(scratch.root.join(".git/index")).unwrap().set_len(300 * 1024 * 1024).unwrap();
-    assert_eq!(soon(|| scratch.world().unstaged(&scratch.path(""))), None);
+    assert_eq!(soon(|| scratch.world().unstaged(&scratch.path(""))), Some(at_least_nothing()));
 }
 
 #[test]
@@ -169,7 +182,7 @@ fn links_in_a_ring_and_folders_in_a_files_place_are_unknown() {
 }
 
 #[test]
-fn what_may_not_be_read_is_unknown() {
+fn what_may_not_be_read_is_named_itself() {
     use std::os::unix::fs::PermissionsExt;
     let scratch = Scratch::new();
     scratch.write("closed/file", "x");
@@ -177,23 +190,35 @@ fn what_may_not_be_read_is_unknown() {
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
     // Whoever may read everything is not stopped by that.
     if fs::read_dir(&closed).is_err() {
-        assert_eq!(scratch.world().untracked(&scratch.path(""), Untracked::All), None);
+        let found = scratch.world().untracked(&scratch.path(""), Untracked::All);
+        assert_eq!(found, Some(Names { names: vec!["closed".into()], count: 1, more: false }));
+        assert_eq!(scratch.decision("rm -rf closed"), Decision::Ask);
     }
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 #[test]
-fn a_folder_of_more_files_than_are_listed_is_unknown() {
+fn of_a_folder_of_more_files_than_are_listed_it_is_known_that_it_holds_at_least_so_many() {
     let scratch = Scratch::new();
     let many = scratch.root.join("many");
     fs::create_dir(&many).unwrap();
     fs::write(many.join("first"), "").unwrap();
     make_links(&many, 200_001);
     let world = scratch.world();
-    assert_eq!(soon(|| world.untracked(&scratch.path("many"), Untracked::Ordinary)), None);
+    let found = soon(|| world.untracked(&scratch.path("many"), Untracked::Ordinary)).unwrap();
+    assert!(found.more && found.count >= 100_000, "{}", found.count);
+    assert_eq!(soon(|| scratch.decision("rm -rf many")), Decision::Ask);
+    // One of its files is found without listing the others.
+    let one = soon(|| world.untracked(&scratch.path("many/7"), Untracked::Ordinary));
+    assert_eq!(one.map(|names| (names.count, names.more)), Some((1, false)));
+    assert_eq!(soon(|| world.untracked(&scratch.path("many/none"), Untracked::All)), Some(Names::default()));
     assert_eq!(soon(|| world.expand(&scratch.path("many/*"))), None);
     // What is known without listing it stays known.
     assert_eq!(soon(|| world.uncommitted(&scratch.path("one"))).map(|names| names.count), Some(0));
+}
+
+fn at_least_nothing() -> Names {
+    Names { more: true, ..Names::default() }
 }
 
 /// Names are what counts, and links are the cheapest.

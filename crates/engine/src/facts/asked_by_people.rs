@@ -23,7 +23,7 @@ impl Facts<'_> {
 
     /// Whether tracked files have changes that are in no commit.
     pub(crate) fn git_dirty(&self) -> Option<bool> {
-        self.world.uncommitted(&self.event.workspace).map(|names| names.count > 0)
+        self.world.uncommitted(&self.event.workspace).map(|names| names.any())
     }
 
     /// Whether nothing is there.

@@ -14,11 +14,14 @@ use std::path::{Path, PathBuf};
 
 const MAXIMUM_BYTES: u64 = 4 * 1024 * 1024;
 
+const UNREADABLE: Unknown = Unknown("a folder cannot be listed");
+
 /// Untracked files (and links, and whole nested repositories) in the scope.
 pub(super) fn untracked(repository: &Repository, scope: &Scope, ignored: Ignored) -> Fact<Found> {
     let mut listing =
         Listing { rules: Rules::new(repository)?, index: repository.index()?, scope, ignored, found: Found::default() };
-    listing.folder(b"", false)?;
+    let search = listing.folder(b"", false);
+    listing.found.break_off(search);
     Ok(listing.found)
 }
 
@@ -74,22 +77,51 @@ struct Listing<'a> {
 
 impl Listing<'_> {
     fn folder(&mut self, directory: &[u8], all_ignored: bool) -> Fact<()> {
-        let unreadable = Unknown("a folder cannot be listed");
-        let listing = std::fs::read_dir(self.rules.root.join(OsStr::from_bytes(directory)));
         let outer_rules = self.rules.enter(directory)?;
+        let inner = if self.scope.includes(directory) {
+            self.listed(directory, all_ignored)
+        } else {
+            self.on_the_way(directory, all_ignored)
+        };
+        self.rules.leave(outer_rules);
+        inner
+    }
+
+    fn listed(&mut self, directory: &[u8], all_ignored: bool) -> Fact<()> {
+        let Ok(listing) = std::fs::read_dir(self.rules.root.join(OsStr::from_bytes(directory))) else {
+            // It is named itself, for it may hold anything.
+            self.add(directory, all_ignored);
+            return Ok(());
+        };
         let entries = self.index.below(directory);
         let shared = if directory.is_empty() { 0 } else { directory.len() + 1 };
-        for entry in listing.map_err(|_| unreadable.clone())? {
+        for entry in listing {
             self.rules.budget.list()?;
-            let entry = entry.map_err(|_| unreadable.clone())?;
-            let kind = entry.file_type().map_err(|_| unreadable.clone())?;
+            let entry = entry.map_err(|_| UNREADABLE)?;
+            let kind = entry.file_type().map_err(|_| UNREADABLE)?;
             let path = joined(directory, entry.file_name().as_bytes());
-            if entry.file_name() != ".git" && self.scope.reaches(&path) {
+            if entry.file_name() != ".git" {
                 let tracked = self.index.has_entry_below(&entries, shared, &path);
                 self.entry(&path, kind, Known { tracked, all_ignored })?;
             }
         }
-        self.rules.leave(outer_rules);
+        Ok(())
+    }
+
+    /// Of a folder above those that are asked about, only what leads to them: it may hold any number of others.
+    fn on_the_way(&mut self, directory: &[u8], all_ignored: bool) -> Fact<()> {
+        for path in self.scope.next_below(directory) {
+            self.rules.budget.list()?;
+            let found = std::fs::symlink_metadata(self.rules.root.join(OsStr::from_bytes(path)));
+            match found {
+                Ok(found) => {
+                    let tracked = self.index.has_entry(path);
+                    self.entry(path, found.file_type(), Known { tracked, all_ignored })?;
+                }
+                Err(error) if read::is_missing(&error) => {}
+                Err(_) => self.found.break_off(Err(UNREADABLE)),
+            }
+        }
         Ok(())
     }
 
@@ -134,6 +166,9 @@ impl Listing<'_> {
     }
 
     fn add(&mut self, path: &[u8], ignored: bool) {
+        if path.is_empty() {
+            return self.found.break_off(Err(UNREADABLE));
+        }
         let asked = match self.ignored {
             Ignored::Without => !ignored,
             Ignored::With => true,

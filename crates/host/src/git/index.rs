@@ -12,6 +12,19 @@ const MAXIMUM_FOLDERS: usize = 2_000_000;
 const MAXIMUM_NAME: usize = 4096;
 const MAXIMUM_COUNTS: usize = 64;
 
+const TOO_LARGE: Unknown = Unknown("too many index entries");
+const UNREADABLE: Unknown = Unknown("the index cannot be read");
+
+const TOO_MANY_FOLDERS: Unknown = Unknown("too many folders in the index");
+const TOO_DEEP: Unknown = Unknown("the folders in the index are nested too deeply");
+const NOT_IN_ORDER: Unknown = Unknown("the index is not in order");
+const NOT_PLAIN: Unknown = Unknown("the index names a path that could not be checked out");
+
+/// Why an index is not read that may hold anything: it is damaged or too large. One of a form that is not known here is
+/// as git means it to be.
+pub(super) const HIDES: [Unknown; 7] =
+    [TOO_LARGE, UNREADABLE, read::TOO_LARGE, TOO_MANY_FOLDERS, TOO_DEEP, NOT_IN_ORDER, NOT_PLAIN];
+
 /// A decoded index whose order has been checked, so that searching it can be trusted.
 pub(super) struct Index(State);
 
@@ -31,12 +44,12 @@ impl Index {
         };
         let written = filetime::FileTime::from_last_modification_time(&metadata);
         check(&content, hash)?;
-        let (mut state, _) = State::from_bytes(&content, written, hash, options()).map_err(|_| unreadable())?;
+        let (mut state, _) = State::from_bytes(&content, written, hash, options()).map_err(|_| UNREADABLE)?;
         if let Some(link) = state.link() {
             let shared = format!("sharedindex.{}", link.shared_index_checksum);
             let shared = read::file(&repository.git_dir.join(shared), MAXIMUM_BYTES)?;
             check(&shared.ok_or(Unknown("the shared index is missing"))?, hash)?;
-            let joined = gix_index::File::at(&path, hash, true, options()).map_err(|_| unreadable())?;
+            let joined = gix_index::File::at(&path, hash, true, options()).map_err(|_| UNREADABLE)?;
             state = joined.into_parts().0;
         }
         checked(state)
@@ -137,14 +150,10 @@ fn options() -> gix_index::decode::Options {
     }
 }
 
-fn unreadable() -> Unknown {
-    Unknown("the index cannot be read")
-}
-
 fn check(content: &[u8], hash: gix_hash::Kind) -> Fact<()> {
     let count = content.get(8..12).and_then(|bytes| bytes.try_into().ok()).map(u32::from_be_bytes);
-    if count.ok_or_else(unreadable)? as usize > MAXIMUM_ENTRIES {
-        return Err(Unknown("too many index entries"));
+    if count.ok_or(UNREADABLE)? as usize > MAXIMUM_ENTRIES {
+        return Err(TOO_LARGE);
     }
     // The decoder calls itself for every folder below a folder, so the depth is looked at first.
     let (mut rest, mut left) = (content, MAXIMUM_FOLDERS);
@@ -160,9 +169,9 @@ fn check_depth(mut data: &[u8], hash_length: usize, left: &mut usize) -> Fact<()
     let mut open: Vec<usize> = Vec::new();
     while let Some((entries, inner, rest)) = remembered_folder(data) {
         data = if entries < 0 { rest } else { rest.get(hash_length..).unwrap_or_default() };
-        *left = left.checked_sub(1).ok_or(Unknown("too many folders in the index"))?;
+        *left = left.checked_sub(1).ok_or(TOO_MANY_FOLDERS)?;
         if open.len() > MAXIMUM_DEPTH || inner > data.len() {
-            return Err(Unknown("the folders in the index are nested too deeply"));
+            return Err(TOO_DEEP);
         }
         open.push(inner);
         while open.last() == Some(&0) {
@@ -192,7 +201,7 @@ fn checked(state: State) -> Fact<Index> {
     let index = Index(state);
     let entries = index.entries();
     if entries.len() > MAXIMUM_ENTRIES {
-        return Err(Unknown("too many index entries"));
+        return Err(TOO_LARGE);
     }
     if index.0.is_sparse() || entries.iter().any(|entry| entry.mode == Mode::DIR) {
         return Err(Unknown("the index is sparse"));
@@ -203,12 +212,12 @@ fn checked(state: State) -> Fact<Index> {
         let (last, stage) = before.map_or((&[][..], None), |last| (index.path(last), Some(last.stage_raw())));
         let shared = shared_length(last, path);
         if before.is_some() && !follows((last, stage), (path, entry.stage_raw()), shared) {
-            return Err(Unknown("the index is not in order"));
+            return Err(NOT_IN_ORDER);
         }
         // The folders that it shares with the one before were looked at there.
         let folder = path.get(..shared).and_then(|start| start.iter().rposition(|byte| *byte == b'/'));
         if !is_plain(path.get(folder.map_or(0, |slash| slash + 1)..).unwrap_or_default()) {
-            return Err(Unknown("the index names a path that could not be checked out"));
+            return Err(NOT_PLAIN);
         }
         before = Some(entry);
     }

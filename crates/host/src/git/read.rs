@@ -13,6 +13,9 @@ const MAXIMUM_LISTED: usize = 200_000;
 const MAXIMUM_LOOKUPS: usize = 1_000_000;
 const MAXIMUM_STEPS: u64 = 1_000_000_000;
 
+/// Why a file is not read.
+pub(super) const TOO_LARGE: Unknown = Unknown("a file is too large");
+
 /// What one question may still cost.
 pub(super) struct Budget {
     hashed: Cell<u64>,
@@ -106,13 +109,13 @@ fn open_and_read(path: &Path, before: &Metadata, extra: OFlags, limit: u64) -> F
         return Err(Unknown("not a regular file"));
     }
     if metadata.len() > limit {
-        return Err(Unknown("a file is too large"));
+        return Err(TOO_LARGE);
     }
     // One byte more: the read that finds the end needs room too.
     let mut content = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
     file.take(limit.saturating_add(1)).read_to_end(&mut content).map_err(|_| unreadable)?;
     if content.len() as u64 > limit {
-        return Err(Unknown("a file is too large"));
+        return Err(TOO_LARGE);
     }
     Ok(Some((content, metadata)))
 }

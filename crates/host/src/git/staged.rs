@@ -22,7 +22,12 @@ pub(super) fn differing(repository: &Repository, scope: &Scope, found: &mut Foun
         let data = comparison.object(&commit, Kind::Commit)?;
         let tree = CommitRefIter::from_bytes(&data, hash).tree_id();
         let tree = tree.map_err(|_| Unknown("a commit cannot be parsed"))?;
-        comparison.tree(&tree, b"", index.state().tree(), 0)?;
+        let search = comparison.tree(&tree, b"", index.state().tree(), 0);
+        if search.is_err() {
+            // What HEAD has of the rest is not known, so that nothing is known to be new.
+            comparison.found.break_off(search);
+            return Ok(());
+        }
     }
     comparison.add_unseen();
     Ok(())

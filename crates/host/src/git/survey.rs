@@ -1,17 +1,18 @@
 //! Many questions about one repository: the first few are answered one by one, then the whole work tree is looked at
 //! once and answers the rest.
 
-use super::{Fact, Found, Ignored, Names, Repository, Scope, Unknown, ignore, staged, unstaged};
+use super::attributes::levels;
+use super::{Fact, Found, Ignored, Names, Repository, Scope, Unknown, ignore, index, staged, unstaged};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 
 /// So many paths are asked about one by one: cheaper than all of a large work tree.
 const FEW: usize = 16;
 
-/// Where all of it cannot be had (too many files), no more paths than these are asked about.
+/// Where all of it cannot be had (too many files), no more paths than these are looked at one by one: of the others it is
+/// not known that there is nothing.
 const MOST: usize = 256;
 
 /// What is asked about a path.
@@ -44,12 +45,16 @@ impl Survey {
             return answer.finish(limit);
         };
         let asked = answers.asked.replace(answers.asked.get() + 1);
-        if asked >= FEW {
-            if let Ok(whole) = whole() {
-                return part(repository, question, whole, path)?.finish(limit);
+        if asked >= FEW
+            && let Ok(whole) = whole()
+        {
+            let part = part(repository, question, whole, path)?;
+            if part.broken_off.is_none() || !part.names.is_empty() {
+                return part.finish(limit);
             }
             if asked >= MOST {
-                return Err(Unknown("too many paths to ask about one by one"));
+                return Found { broken_off: Some(Unknown("too many paths to ask about one by one")), ..part }
+                    .finish(limit);
             }
         }
         look(repository, question, scope)?.finish(limit)
@@ -57,34 +62,48 @@ impl Survey {
 }
 
 fn look(repository: &Repository, question: Question, scope: &Scope) -> Fact<Found> {
+    let mut found = Found::default();
+    match repository.index() {
+        // What is there and cannot be read hides what would be lost.
+        Err(reason) if index::HIDES.contains(&reason) => {
+            found.break_off(Err(reason));
+            return Ok(found);
+        }
+        Ok(_) | Err(_) => {}
+    }
     match question {
-        Question::Unstaged => unstaged::differing(repository, scope),
-        Question::Untracked(ignored) => ignore::untracked(repository, scope, ignored),
+        Question::Unstaged => unstaged::differing(repository, scope, &mut found)?,
+        Question::Untracked(ignored) => found = ignore::untracked(repository, scope, ignored)?,
         Question::Uncommitted => {
-            let mut found = unstaged::differing(repository, scope)?;
+            unstaged::differing(repository, scope, &mut found)?;
             staged::differing(repository, scope, &mut found)?;
-            Ok(found)
         }
     }
+    Ok(found)
 }
 
 /// What of the whole lies at or below the path. Of a folder that is named as a whole its parts are what they are.
 fn part(repository: &Repository, question: Question, whole: &Found, path: &[u8]) -> Fact<Found> {
-    let path = Path::new(OsStr::from_bytes(path));
-    let mut part = Found::default();
-    let below = whole.names.range(path.to_path_buf()..).take_while(|name| name.starts_with(path));
-    part.names.extend(below.cloned());
-    let unclear = whole.unclear.range(path.to_path_buf()..).take_while(|(name, _)| name.starts_with(path));
+    let mut part = Found { broken_off: whole.broken_off.clone(), ..Found::default() };
+    if whole.names.is_empty() && whole.unclear.is_empty() {
+        return Ok(part);
+    }
+    // What lies below a path stands together behind it and its slash.
+    let inside = [path, b"/"].concat();
+    let below = whole.names.range(inside.clone()..).take_while(|name| name.starts_with(&inside));
+    part.names.extend(whole.names.get(path).into_iter().chain(below).cloned());
+    let below = whole.unclear.range(inside.clone()..).take_while(|(name, _)| name.starts_with(&inside));
+    let unclear = whole.unclear.get_key_value(path).into_iter().chain(below);
     part.unclear.extend(unclear.map(|(name, reason)| (name.clone(), reason.clone())));
-    let named_above = || path.ancestors().skip(1).any(|above| whole.names.contains(above));
+    let named_above = || levels(path).into_iter().any(|above| above != path && whole.names.contains(above));
     if matches!(question, Question::Untracked(_)) && part.names.is_empty() && named_above() {
-        let full = repository.checked_out()?.join(path);
+        let full = repository.checked_out()?.join(OsStr::from_bytes(path));
         let there = match full.symlink_metadata() {
             Ok(found) if found.is_dir() => !ignore::is_empty(&full),
             Ok(found) => found.is_file() || found.is_symlink(),
             Err(_) => false,
         };
-        part.names.extend(there.then(|| path.to_path_buf()));
+        part.names.extend(there.then(|| path.to_vec()));
     }
     Ok(part)
 }

@@ -13,19 +13,11 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Tracked files whose content, kind or executable bit differs from the index.
-pub(super) fn differing(repository: &Repository, scope: &Scope) -> Fact<Found> {
-    let mut comparison = Comparison::new(repository)?;
-    let mut found = Found::default();
-    for entry in comparison.index.within(scope) {
-        let path = comparison.index.path(entry);
-        match comparison.state(entry, path)? {
-            State::Same => {}
-            State::Differs => found.add(path),
-            State::Unclear(reason) => found.add_unclear(path, reason),
-        }
-    }
-    Ok(found)
+/// Adds tracked files whose content, kind or executable bit differs from the index.
+pub(super) fn differing(repository: &Repository, scope: &Scope, found: &mut Found) -> Fact<()> {
+    let search = Comparison::new(repository)?.all(scope, found);
+    found.break_off(search);
+    Ok(())
 }
 
 enum State {
@@ -72,6 +64,18 @@ impl<'a> Comparison<'a> {
             budget: Budget::new(),
             directories: HashMap::new(),
         })
+    }
+
+    fn all(mut self, scope: &Scope, found: &mut Found) -> Fact<()> {
+        for entry in self.index.within(scope) {
+            let path = self.index.path(entry);
+            match self.state(entry, path)? {
+                State::Same => {}
+                State::Differs => found.add(path),
+                State::Unclear(reason) => found.add_unclear(path, reason),
+            }
+        }
+        Ok(())
     }
 
     /// The assume-unchanged bit is not believed: `git checkout` and `git reset` overwrite such
@@ -155,7 +159,7 @@ impl<'a> Comparison<'a> {
         let content = match read::file_not_link(full, self.budget.left_to_hash()) {
             Ok(Some(content)) => content,
             Ok(None) => return Ok(State::Differs),
-            Err(Unknown("a file is too large")) => return Err(Unknown("too many bytes to compare")),
+            Err(read::TOO_LARGE) => return Err(Unknown("too many bytes to compare")),
             Err(Unknown(reason)) => return Ok(State::Unclear(reason)),
         };
         self.content(entry, &content, conversion)
