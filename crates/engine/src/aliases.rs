@@ -140,6 +140,12 @@ pub(crate) fn sources<'a>(effect: &'a Effect, analysis: &'a Analysis) -> impl It
     analysis.effects.iter().filter(is_source).flat_map(|source| &source.targets)
 }
 
+/// What the same command moves.
+pub(crate) fn moved<'a>(effect: &'a Effect, analysis: &'a Analysis) -> impl Iterator<Item = &'a Target> {
+    let is_moved = |other: &&Effect| other.kind == EffectKind::Move && by(other) == by(effect);
+    analysis.effects.iter().filter(is_moved).flat_map(|moved| &moved.targets)
+}
+
 /// The last part of a path.
 pub(crate) fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or("")

@@ -7,6 +7,7 @@ mod exposure;
 mod mention;
 mod named;
 mod spelling;
+mod thrown_away;
 
 use crate::aliases;
 use crate::disguise;
@@ -92,6 +93,7 @@ pub fn analyze(event: &Event, tables: Node<'static>, world: &dyn World) -> Analy
     }
     exposure::in_output(event, tables, world, &mut analysis);
     scripts::follow(event, tables, world, &mut analysis);
+    thrown_away::follow_moves(&mut analysis);
     analysis.limit_targets(&event.workspace);
     analysis
 }
@@ -273,9 +275,13 @@ impl Drafter<'_> {
                 continue;
             }
             let targets = self.touched(vec![target]);
-            if !targets.is_empty() {
-                self.push_command(ran, kind, targets);
+            if targets.is_empty() {
+                continue;
             }
+            if kind == EffectKind::Overwrite && thrown_away::prints_nothing(command) {
+                self.push_command(ran, EffectKind::Truncate, targets.clone());
+            }
+            self.push_command(ran, kind, targets);
         }
         self.run_by_path(ran);
         self.touch(ran);

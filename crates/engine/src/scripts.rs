@@ -1,6 +1,9 @@
 //! Files that a call runs, and scripts that it writes: their text is read like the call's own, and what it would do
 //! belongs to the call. The second step of the analysis: it asks the world for contents, and only where a file is run.
 
+mod sourced;
+
+use crate::aliases::{self, Aliases};
 use crate::analyze::{Analysis, Drafter};
 use crate::effect::{Effect, EffectKind, TargetPath};
 use crate::event::{Action, Event};
@@ -148,7 +151,10 @@ impl Follower<'_> {
     fn run_file(&self, effect: &Effect) -> Option<Found> {
         let target = effect.targets.first()?;
         let TargetPath::Known { text: path, .. } = &target.path else { return None };
-        let text = self.content(effect, path)?;
+        let mut text = self.content(effect, path)?;
+        if path::is_within(path, &self.event.workspace) {
+            text.push_str(&sourced::calls(self.analysis, effect, &text, self.text_around(effect)));
+        }
         let command = self.analysis.command(effect)?;
         let language = language_of(command, path, &text)?;
         let own = command.words.iter().position(|word| *word == target.value).unwrap_or(0);
@@ -161,6 +167,15 @@ impl Follower<'_> {
             folder: effect.folder.clone(),
             assignments: self.known(&command.assignments),
         })
+    }
+
+    /// The text in which the effect stands.
+    fn text_around(&self, effect: &Effect) -> &str {
+        match (self.script(effect), self.event.actions.get(effect.action)) {
+            (Some(script), _) => &script.text,
+            (None, Some(Action::Shell { command, .. })) => command,
+            (None, _) => "",
+        }
     }
 
     /// Values of variables that are set for one command.
@@ -357,9 +372,18 @@ impl Follower<'_> {
         };
         match self.analysis.effects.iter().rfind(writes).map(|other| self.event.actions.get(other.action)) {
             Some(Some(Action::Write { content, .. })) => Some(content.clone()),
-            Some(_) => None,
-            None => self.world.content(path),
+            Some(_) => self.content_of_source(effect, path),
+            None => self.world.content(path).or_else(|| self.content_of_source(effect, path)),
         }
+    }
+
+    /// What the file holds that the call itself links, copies, moves or prints there.
+    fn content_of_source(&self, effect: &Effect, path: &str) -> Option<String> {
+        let aliases = Aliases::of(self.analysis, self.folders(), &|name| self.world.variable(name));
+        let linked = aliases.linked(effect, path, true);
+        let sources = aliases.sources(&linked).into_iter().chain(aliases::poured_into(self.analysis, &linked));
+        let linked = Some(linked.clone()).filter(|linked| linked != path);
+        linked.into_iter().chain(sources).find_map(|source| self.world.content(&source))
     }
 }
 
