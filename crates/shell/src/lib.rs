@@ -16,6 +16,7 @@ mod output;
 pub mod patch;
 mod patterns;
 mod program;
+mod search;
 mod sed;
 mod syntax;
 mod value;

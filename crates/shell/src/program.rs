@@ -1,6 +1,7 @@
 //! What the table knows about a program: its options, its subcommands, what it runs and what it does.
 
 use crate::invocation::Invocation;
+use crate::search;
 use crate::value::{Origin, Piece, Value};
 use reflex_tables::Node;
 
@@ -329,9 +330,12 @@ impl Selector<'_> {
             "dashed" => operands().skip(invocation.dashes.unwrap_or(0)).collect(),
             "paths" => paths(invocation, words),
             "last-word" => words.last().cloned().into_iter().collect(),
-            "roots" => or_here(operands().collect(), words),
-            "found" => found(or_here(operands().collect(), words), &invocation.values("name", words)),
-            "found-behind" => found(or_here(operands().skip(1).collect(), words), &patterns(invocation, words)),
+            "roots" => search::roots(invocation, words),
+            "found" => search::found(search::roots(invocation, words), search::names(invocation, words).as_deref()),
+            "found-behind" => {
+                let names = Some(patterns(invocation, words)).filter(|names| !names.is_empty());
+                search::found(or_here(operands().skip(1).collect(), words), names.as_deref())
+            }
             "folder" => or_here(Vec::new(), words),
             other => match other.strip_prefix("option:") {
                 Some(key) => invocation.values(key, words),
@@ -354,30 +358,6 @@ fn looks_like_path(word: &Value) -> bool {
     let text = word.prefix();
     let piece = word.pieces.iter().any(|(piece, _)| matches!(piece, Piece::Glob(_) | Piece::Home(_)));
     piece || text == "." || ["./", "..", "/", ":/"].iter().any(|start| text.starts_with(start))
-}
-
-/// What a search below the roots may find: anything, or what its name patterns allow.
-fn found(roots: Vec<Value>, names: &[Value]) -> Vec<Value> {
-    let mut found = Vec::new();
-    for root in roots {
-        let origin = root.origin();
-        let separator = if root.prefix().ends_with('/') { "" } else { "/" };
-        let below = |name: Option<&Value>| {
-            let mut value = root.clone();
-            value.push_text(separator, origin);
-            value.pieces.push((Piece::Glob("**".into()), origin));
-            if let Some(name) = name {
-                value.push_text("/", origin);
-                value.pieces.push((Piece::Glob(name.shown()), origin));
-            }
-            value
-        };
-        found.extend(names.iter().map(|name| below(Some(name))));
-        if names.is_empty() {
-            found.push(below(None));
-        }
-    }
-    found
 }
 
 /// The names that a search by extension or by a part of the name may find.
