@@ -7,6 +7,7 @@ mod measure;
 mod modules;
 mod page;
 mod payloads;
+mod people;
 mod search;
 
 use std::fs;
@@ -39,8 +40,9 @@ pub(crate) fn write(project: &Project) -> Result<(), String> {
         Vec::new()
     };
     let modules = step("modules", || modules::measure(&release.binary, &ground))?;
+    let people = step("people's rules", || people::measure(&release.binary))?;
     let searches = step("search", || search::measure(&release.binary, &ground))?;
-    let report = Report { linkage: release.linkage, rows, discards, dispatches, modules, searches };
+    let report = Report { linkage: release.linkage, rows, discards, dispatches, people, modules, searches };
     let text = report.render();
     let file = page::file(&project.root);
     fs::write(&file, &text).map_err(|error| format!("cannot write `{}`: {error}", file.display()))?;

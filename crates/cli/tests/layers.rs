@@ -137,6 +137,50 @@ fn a_damaged_cache_is_made_again() {
     here.check("docker image prune", "block");
 }
 
+/// The modification time of a file, set by `touch`.
+fn dated(path: &Path, date: &str) {
+    let said = std::process::Command::new("touch").args(["-d", date]).arg(path).status();
+    assert!(said.unwrap().success());
+}
+
+#[test]
+fn a_change_that_keeps_size_and_time_is_noticed() {
+    let here = Surroundings::new().user("rules/a.yaml", NO_LOOK);
+    let file = here.machine.home().join(".config/reflex/rules/a.yaml");
+    for date in ["2020-01-01 00:00:00", "2020-01-01 00:00:00"] {
+        // What changed just now is known by its content, whatever its times say.
+        write(&file, NO_LOOK);
+        dated(&file, date);
+        here.check("docker image ls", "block");
+        write(&file, &NO_LOOK.replace("image", "stack"));
+        dated(&file, date);
+        assert_eq!(fs::metadata(&file).unwrap().len(), NO_LOOK.len() as u64);
+        here.check("docker image ls", "allow");
+        here.check("docker stack ls", "block");
+    }
+}
+
+#[test]
+fn a_form_that_was_kept_for_other_files_is_not_taken() {
+    let here = Surroundings::new().user("rules/a.yaml", NO_LOOK);
+    here.check("docker image ls", "block");
+    let cache = here.machine.home().join(".cache/reflex/rules");
+    let kept = || -> Vec<PathBuf> {
+        let entries = fs::read_dir(&cache).unwrap().flatten().map(|entry| entry.path());
+        entries.filter(|path| path.is_file()).collect()
+    };
+    let first = kept();
+    let loose = fs::read(&first[0]).unwrap();
+    write(&here.machine.home().join(".config/reflex/rules/a.yaml"), &NO_LOOK.replace("image", "stack"));
+    here.check("docker stack ls", "block");
+    // The whole and sound form of the other content lies under the name of this one.
+    for path in kept().iter().filter(|path| !first.contains(path)) {
+        fs::write(path, &loose).unwrap();
+    }
+    here.check("docker stack ls", "block");
+    here.check("docker image ls", "allow");
+}
+
 #[test]
 fn an_environment_that_was_moved_only_tightens() {
     let here = Surroundings::new().user("policy.yaml", "rules: {git/push-force: off, git/status: block}");

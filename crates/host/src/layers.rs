@@ -127,8 +127,8 @@ impl Loader<'_> {
 
 /// The compiled tree: from the cache where the files are as they were, else compiled and kept.
 fn tree(found: &Found, cache: &Cache, variables: &Variables) -> Node<'static> {
-    let key = found.key(variables);
-    if let Some(node) = cache.get(&key) {
+    let identity = found.identity(variables);
+    if let Some(node) = cache.get(&identity) {
         return node;
     }
     let files = found.read();
@@ -141,7 +141,7 @@ fn tree(found: &Found, cache: &Cache, variables: &Variables) -> Node<'static> {
         "extends": compiled.policy.extends.iter().map(bases::json).collect::<Vec<_>>(),
         "variables": compiled.policy.variables,
     });
-    cache.put(&key, &tree)
+    cache.put(&identity, &tree)
 }
 
 /// Compiles; a file that is damaged is replaced by its last good form, if there was one. Gives the files that are in

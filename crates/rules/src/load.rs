@@ -13,6 +13,9 @@ pub const MOST_BYTES: u64 = 1 << 20;
 const MOST_FILES: usize = 2_000;
 const MOST_DEPTH: usize = 16;
 
+/// So many entries of folders, whatever they are.
+const MOST_SEEN: usize = 20_000;
+
 /// What a directory of rules is loaded with, as in seed 001.
 #[derive(Debug, Clone, Default)]
 pub struct ReflexConfig {
@@ -77,25 +80,47 @@ pub fn load_rule_directory(path: impl AsRef<Path>, config: Option<&ReflexConfig>
 /// # Errors
 /// The folder cannot be listed.
 pub fn rule_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    let root = folder.canonicalize()?;
-    let mut waiting = vec![(root.clone(), 0)];
-    while let Some((folder, depth)) = waiting.pop() {
-        for entry in fs::read_dir(&folder)? {
+    let mut walk = Walk { files: Vec::new(), seen: 0 };
+    walk.folder(&folder.canonicalize()?, 0)?;
+    Ok(walk.files)
+}
+
+/// A walk through the folders of rules.
+struct Walk {
+    files: Vec<PathBuf>,
+    /// How many entries of folders were looked at.
+    seen: usize,
+}
+
+impl Walk {
+    /// Sorted by their names, folder by folder: paths with much in common are compared slowly, and there may be many.
+    fn folder(&mut self, folder: &Path, depth: usize) -> io::Result<()> {
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(folder)? {
             let entry = entry?;
-            let (path, kind) = (entry.path(), entry.file_type()?);
-            if files.len() >= MOST_FILES {
-                return Err(io::Error::other(format!("there are more than {MOST_FILES} files")));
+            self.seen += 1;
+            if self.seen > MOST_SEEN {
+                return Err(io::Error::other(format!("more than {MOST_SEEN} files and folders lie in it")));
             }
-            if kind.is_dir() && depth < MOST_DEPTH {
-                waiting.push((path, depth + 1));
-            } else if is_rules(&path) {
-                files.push(path);
+            let name = entry.file_name();
+            let goes_down = depth < MOST_DEPTH && entry.file_type()?.is_dir();
+            if goes_down || is_rules(Path::new(&name)) {
+                entries.push((name, goes_down));
             }
         }
+        entries.sort_unstable();
+        for (name, goes_down) in entries {
+            let path = folder.join(name);
+            if goes_down {
+                self.folder(&path, depth + 1)?;
+            } else if self.files.len() < MOST_FILES {
+                self.files.push(path);
+            } else {
+                return Err(io::Error::other(format!("there are more than {MOST_FILES} files")));
+            }
+        }
+        Ok(())
     }
-    files.sort();
-    Ok(files)
 }
 
 /// Whether a file is no link that leads elsewhere.

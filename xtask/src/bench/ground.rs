@@ -56,6 +56,23 @@ impl Ground {
         Ok(ground)
     }
 
+    /// An empty repository in a home with these files of rules; the path is as long as that of any other.
+    pub(crate) fn with_rules(name: usize, files: &[String]) -> Result<Self, String> {
+        let folder = std::env::temp_dir().join(format!("reflex-{name:05}-{:07}", std::process::id()));
+        let home = folder.join("home");
+        let ground = Self { repo: home.join("app"), home, folder };
+        let rules = ground.home.join(".config/reflex/rules");
+        let written = fs::create_dir_all(&ground.repo).and_then(|()| {
+            files.iter().enumerate().try_for_each(|(number, text)| {
+                fs::create_dir_all(&rules)?;
+                fs::write(rules.join(format!("rule-{number:03}.yaml")), text)
+            })
+        });
+        written.map_err(|error| format!("cannot prepare `{}`: {error}", ground.folder.display()))?;
+        ground.git(&["init", "-q", "-b", "main"])?;
+        Ok(ground)
+    }
+
     /// A file of the large repository.
     pub(crate) fn name(index: usize) -> String {
         format!("src/part-{:03}/file-{index:05}.rs", index / 100)

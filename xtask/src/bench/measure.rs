@@ -166,9 +166,16 @@ fn run(command: &mut Command, payload: &str) -> Result<std::process::Output, Str
 }
 
 /// The median time of each hook in hundredths of the median time of doing nothing.
+pub(crate) fn ratios(hooks: &[Hook<'_>]) -> Result<Vec<u32>, String> {
+    let mut medians = medians(hooks)?;
+    let nothing = medians.pop().unwrap_or_default();
+    Ok(medians.iter().map(|median| (median / nothing * 100.0).round() as u32).collect())
+}
+
+/// The median time of each hook in seconds, and behind them that of doing nothing.
 ///
 /// All take turns within a round and the first turn moves on: a machine that is busy for a while is so for all.
-pub(crate) fn ratios(hooks: &[Hook<'_>]) -> Result<Vec<u32>, String> {
+pub(crate) fn medians(hooks: &[Hook<'_>]) -> Result<Vec<f64>, String> {
     let turns = hooks.len() + 1;
     let mut times = vec![Vec::with_capacity(ROUNDS); turns];
     for round in 0..WARM_UP + ROUNDS {
@@ -182,9 +189,7 @@ pub(crate) fn ratios(hooks: &[Hook<'_>]) -> Result<Vec<u32>, String> {
             }
         }
     }
-    let mut medians: Vec<f64> = times.into_iter().map(median).collect();
-    let nothing = medians.pop().unwrap_or_default();
-    Ok(medians.iter().map(|median| (median / nothing * 100.0).round() as u32).collect())
+    Ok(times.into_iter().map(median).collect())
 }
 
 /// The middle one, in seconds.

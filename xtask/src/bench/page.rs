@@ -8,6 +8,7 @@ use super::dispatch::{self, Dispatch};
 use super::goal;
 use super::modules;
 use super::payloads::{CALLS, Call};
+use super::people::{self, Cost};
 use super::search::{SEARCHES, Searched};
 use crate::release::Linkage;
 
@@ -50,6 +51,17 @@ call has an effect that the rule is about.
 /// The head of the first column of that table.
 const RULES: &str = "rules";
 
+const PEOPLE: &str = "\
+## Rules of people
+
+The call `git status` with rules of the user that say nothing about it, beside the same call without: the medians of 300
+rounds in turns, divided by that of `/bin/true`. Their difference may be half a millisecond.
+
+";
+
+/// The head of the first column of that table.
+const PEOPLES: &str = "rules of the user";
+
 const SHARES: &str = "\
 ## Detectors
 
@@ -89,6 +101,8 @@ pub(crate) struct Report {
     pub(crate) discards: Vec<u32>,
     /// A part of the rules, and all; nothing where nobody could count.
     pub(crate) dispatches: Vec<Dispatch>,
+    /// One for each of [`people::CASES`]; nothing where they were not measured.
+    pub(crate) people: Vec<Cost>,
     /// Per cent of its budget for each of [`modules::MODULES`], one line for each of [`modules::TEXTS`].
     pub(crate) modules: Vec<Vec<u32>>,
     /// One for each of [`SEARCHES`]; nothing where they were not measured.
@@ -132,9 +146,26 @@ impl Report {
             let counts = dispatch.instructions.iter().map(|count| millions(*count));
             text.push_str(&cells([dispatch.rules.to_string()].into_iter().chain(counts).collect()));
         }
+        text.push_str(&self.peoples());
         text.push_str(&self.shares());
         text.push_str(&self.searched());
         text.push_str(&format!("\n{FOOT}"));
+        text
+    }
+
+    /// The section about people's rules; nothing where they were not measured.
+    fn peoples(&self) -> String {
+        if self.people.is_empty() {
+            return String::new();
+        }
+        let mut text =
+            format!("\n{PEOPLE}| {PEOPLES} | time | within half a millisecond | instructions |\n|---|--:|---|--:|\n");
+        for ((name, _), cost) in people::CASES.iter().zip(&self.people) {
+            let within = if cost.is_within { "yes" } else { "no" };
+            let cells =
+                [name, hundredths(cost.ratio).as_str(), within, millions(cost.instructions).as_str()].join(" | ");
+            text.push_str(&format!("| {cells} |\n"));
+        }
         text
     }
 
@@ -173,6 +204,8 @@ impl Report {
             .zip(&self.discards)
             .filter(|(command, ratio)| is_discard(command) && **ratio > MOST_OF_STATUS);
         misses.extend(over.map(|(command, ratio)| format!("{command}: {} `git status`", hundredths(*ratio))));
+        let slow = people::CASES.iter().zip(&self.people).filter(|(_, cost)| !cost.is_within);
+        misses.extend(slow.map(|((name, _), _)| format!("rules of the user, {name}: more than half a millisecond")));
         for (name, shares) in modules::TEXTS.iter().zip(&self.modules) {
             let over = modules::MODULES.iter().zip(shares).filter(|(_, share)| **share > 100);
             misses.extend(over.map(|((module, ..), share)| format!("{module} at {name}: {share} % of its time")));
@@ -204,10 +237,17 @@ impl Report {
             let mut cells = line.split('|').map(str::trim).skip(2);
             Some(Searched { ratio: digits(cells.next()?)?, in_time: cells.next()? == "yes" })
         });
+        let table = text.lines().skip_while(|line| !line.starts_with(&format!("| {PEOPLES} |"))).skip(2);
+        let people = table.take_while(|line| line.starts_with('|')).filter_map(|line| {
+            let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+            let [_, _, ratio, within, instructions, ..] = cells.as_slice() else { return None };
+            Some(Cost { ratio: digits(ratio)?, is_within: *within == "yes", instructions: digits(instructions)? })
+        });
         let shares = text.lines().skip_while(|line| !line.starts_with(&format!("| {TEXT} |"))).skip(2);
         let shares = shares.take_while(|line| line.starts_with('|'));
         let modules = shares.map(|line| line.split('|').skip(2).filter_map(digits).collect());
         Ok(Self {
+            people: people.collect(),
             modules: modules.collect(),
             searches: searches.collect(),
             linkage: linkage.ok_or("no known build is named")?,
@@ -288,12 +328,16 @@ mod tests {
         let searches = [(3, true), (71, true), (64, true), (120, false)];
         let searches = searches.map(|(ratio, in_time)| Searched { ratio, in_time }).to_vec();
         let linkage = Linkage::StaticMusl;
-        let report = Report { linkage, rows, discards, dispatches: dispatches.into(), modules, searches };
+        let people = [(150, true), (170, true), (181, false)];
+        let cost = |(ratio, is_within): (u32, bool)| Cost { ratio, is_within, instructions: 612 };
+        let people = people.into_iter().map(cost).collect();
+        let report = Report { linkage, rows, discards, dispatches: dispatches.into(), people, modules, searches };
         let text = report.render();
         let read = Report::parse(&text).unwrap();
         assert_eq!(read.render(), text);
+        let dear = "rules of the user, 200 in one file: more than half a millisecond";
         let slow = "a search for two fields and a text that nothing holds: not below 200 ms here";
-        assert_eq!(read.misses(), ["deny-home: 2.501 M instructions, not 2.500 M", slow]);
+        assert_eq!(read.misses(), ["deny-home: 2.501 M instructions, not 2.500 M", dear, slow]);
     }
 
     #[test]

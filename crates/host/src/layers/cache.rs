@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 /// More compiled layers than these are not kept; the oldest go.
 const MOST_KEPT: usize = 128;
 
-/// The length of the checksum before a blob.
-const CHECKSUM: usize = 32;
+/// The length of the checksum before a form, and of the length of the identity behind it.
+const NUMBER: usize = 8;
 
 pub(crate) struct Cache {
     folder: PathBuf,
@@ -48,28 +48,33 @@ impl Cache {
         }
     }
 
-    /// The compiled layer of this key, if it is whole. It lives as long as the process.
-    pub(super) fn get(&self, key: &str) -> Option<Node<'static>> {
+    /// The compiled layer that was kept for this identity, if it is whole. It lives as long as the process.
+    pub(super) fn get(&self, identity: &[u8]) -> Option<Node<'static>> {
         self.is_own().then_some(())?;
-        let bytes = fs::read(self.folder.join(key)).ok()?;
-        let (checksum, blob) = bytes.split_at_checked(CHECKSUM)?;
-        if Sha256::digest(blob).as_slice() != checksum {
+        let kept = fs::read(self.folder.join(name_of(identity))).ok()?;
+        let (sum, rest) = kept.split_first_chunk::<NUMBER>()?;
+        let (length, rest) = rest.split_first_chunk::<NUMBER>()?;
+        let (known, _) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+        // Two identities may have one name: what was kept for another is not this.
+        if !are_equal(known, identity) || checksum(rest) != u64::from_le_bytes(*sum) {
             return None;
         }
-        let node = root(Box::leak(blob.into()));
+        let blob = NUMBER + NUMBER + identity.len();
+        let node = root(Vec::leak(kept).get(blob..)?);
         (!node.is_nil()).then_some(node)
     }
 
     /// Keeps a tree and gives it back. What cannot be kept is compiled anew by the next call.
-    pub(super) fn put(&self, key: &str, tree: &Value) -> Node<'static> {
+    pub(super) fn put(&self, identity: &[u8], tree: &Value) -> Node<'static> {
         let Ok(blob) = encode(tree) else { return Node::NIL };
-        let mut bytes = Sha256::digest(&blob).to_vec();
-        bytes.extend_from_slice(&blob);
+        let behind = [identity, &blob].concat();
+        let length = identity.len() as u64;
+        let bytes = [&checksum(&behind).to_le_bytes()[..], &length.to_le_bytes(), &behind].concat();
         if self.make().is_some() {
-            self.replace(&self.folder.join(key), &bytes);
+            self.replace(&self.folder.join(name_of(identity)), &bytes);
             self.prune();
         }
-        root(Box::leak(blob.into_boxed_slice()))
+        root(Vec::leak(blob))
     }
 
     /// Remembers the text of a file that could be compiled.
@@ -129,6 +134,54 @@ impl Cache {
         let over = kept.len().saturating_sub(MOST_KEPT);
         for (_, path) in kept.into_iter().take(over) {
             let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// The name under which a form is kept.
+fn name_of(identity: &[u8]) -> String {
+    format!("layer-{:016x}", checksum(identity))
+}
+
+/// By words: some C libraries compare byte by byte, and there may be many.
+fn are_equal(one: &[u8], other: &[u8]) -> bool {
+    let ((words, rest), (others, other_rest)) = (one.as_chunks::<NUMBER>(), other.as_chunks::<NUMBER>());
+    let equal = |(one, other): (&[u8; NUMBER], &[u8; NUMBER])| u64::from_ne_bytes(*one) == u64::from_ne_bytes(*other);
+    one.len() == other.len() && rest == other_rest && words.iter().zip(others).all(equal)
+}
+
+/// Tells damage, and no forger: who can write here can write any sum. Every step is undone by no other, so that one
+/// changed word is always told, and several nearly always.
+fn checksum(bytes: &[u8]) -> u64 {
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mix = |sum: u64, word: u64| (sum.rotate_left(5) ^ word).wrapping_mul(ODD);
+    let (words, rest) = bytes.as_chunks::<NUMBER>();
+    let sum = words.iter().fold(bytes.len() as u64, |sum, word| mix(sum, u64::from_le_bytes(*word)));
+    let sum = rest.iter().fold(sum, |sum, byte| mix(sum, u64::from(*byte)));
+    sum ^ (sum >> 32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_kept_for_another_identity_is_not_given() {
+        let (long, other) = (vec![7_u8; 21], [vec![7_u8; 20], vec![8]].concat());
+        assert!(are_equal(&long, &long.clone()) && are_equal(&[], &[]));
+        assert!(!are_equal(&long, &other) && !are_equal(&long, &[7; 20]));
+        assert!(!are_equal(&[1; 16], &[vec![1; 15], vec![2]].concat()));
+    }
+
+    #[test]
+    fn every_change_of_a_byte_changes_the_sum() {
+        let bytes: Vec<u8> = (0..=100).collect();
+        let whole = checksum(&bytes);
+        for at in 0..bytes.len() {
+            let mut changed = bytes.clone();
+            changed[at] ^= 0x10;
+            assert_ne!(checksum(&changed), whole, "{at}");
+            assert_ne!(checksum(&bytes[..at]), whole, "{at}");
         }
     }
 }

@@ -227,30 +227,33 @@ fn own_user() -> u32 {
 }
 
 impl Found {
-    /// What the compiled form is kept under: it changes with every change of a file, of Reflex, or of the variables.
-    pub(super) fn key(&self, variables: &Variables) -> String {
-        let mut digest = Sha256::new();
-        digest.update(concat!("layer-1 ", env!("CARGO_PKG_VERSION"), " "));
-        digest.update(DIGEST);
-        digest.update(format!("{variables:?}"));
-        digest.update(self.shipped.unwrap_or("").as_bytes());
+    /// What the compiled form is kept for: it changes with every change of a file, of Reflex, or of the variables. Who
+    /// changes a file and sets its size and times back has moved the time of its last change of state, which only the
+    /// clock sets; and a file that may have been changed twice by the same clock is known by its content.
+    pub(super) fn identity(&self, variables: &Variables) -> Vec<u8> {
+        const EACH: usize = 160;
+        let mut identity = Vec::with_capacity(EACH * (self.files.len() + 2));
+        identity.extend(concat!("layer-2 ", env!("CARGO_PKG_VERSION"), " ").bytes());
+        identity.extend(DIGEST.bytes());
+        identity.extend(format!("{variables:?}").bytes());
+        identity.extend(self.shipped.unwrap_or("").bytes());
         let now = clock::now() / 1000;
         for File { path, metadata, is_policy, why } in &self.files {
-            digest.update(path.as_os_str().as_encoded_bytes());
-            digest.update([0, u8::from(*is_policy), u8::from(why.is_some())]);
-            let fresh = u64::try_from(metadata.ctime()).unwrap_or(0) + FRESH_SECONDS > now;
-            if fresh && why.is_none() {
-                digest.update(Sha256::digest(fs::read(path).unwrap_or_default()));
+            identity.extend(path.as_os_str().as_encoded_bytes());
+            let fresh = u64::try_from(metadata.ctime()).unwrap_or(0) + FRESH_SECONDS > now && why.is_none();
+            identity.extend([0, u8::from(*is_policy), u8::from(why.is_some()), u8::from(fresh)]);
+            if fresh {
+                identity.extend(Sha256::digest(fs::read(path).unwrap_or_default()));
                 continue;
             }
             for number in [metadata.dev(), metadata.ino(), metadata.size(), u64::from(metadata.mode())] {
-                digest.update(number.to_le_bytes());
+                identity.extend(number.to_le_bytes());
             }
             for number in [metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec()] {
-                digest.update(number.to_le_bytes());
+                identity.extend(number.to_le_bytes());
             }
         }
-        clock::hexadecimal(&digest.finalize())
+        identity
     }
 
     /// The texts; of what cannot be read the reason.

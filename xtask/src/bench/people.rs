@@ -1,0 +1,83 @@
+//! What rules that people write cost a call they say nothing about: none, 200 in as many files, 200 in one.
+
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use super::ground::Ground;
+use super::measure::{Hook, has_valgrind, medians};
+use super::payloads;
+
+/// So many rules.
+const RULES: usize = 200;
+
+/// A call with them costs at most so many seconds more than one without.
+const MOST: f64 = 0.0005;
+
+/// Their names in the report, each with how many files they lie in.
+pub(crate) const CASES: [(&str, usize); 3] = [("none", 0), ("200 in 200 files", RULES), ("200 in one file", 1)];
+
+/// Files that changed just now are read at every call: the clock must have moved on.
+const REST: Duration = Duration::from_secs(5);
+
+/// What was measured of one of [`CASES`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cost {
+    /// Time in hundredths of the program that does nothing.
+    pub(crate) ratio: u32,
+    /// Whether it is within the goal.
+    pub(crate) is_within: bool,
+    /// Thousands of instructions; 0 where nobody could count.
+    pub(crate) instructions: u32,
+}
+
+/// Measures them in turns.
+pub(crate) fn measure(binary: &Path) -> Result<Vec<Cost>, String> {
+    let grounds: Vec<Ground> =
+        CASES.iter().map(|(_, files)| Ground::with_rules(*files, &texts(*files))).collect::<Result<_, _>>()?;
+    let hooks: Vec<Hook<'_>> = grounds
+        .iter()
+        .map(|ground| Hook { binary, ground, payload: payloads::shell("git status", &ground.repo) })
+        .collect();
+    thread::sleep(REST);
+    for hook in &hooks {
+        // The first call compiles them.
+        hook.answer()?;
+        let answer = hook.answer()?;
+        if !answer.is_silent() {
+            return Err(format!("rules that say nothing: the hook answers `{}`", answer.shown()));
+        }
+    }
+    let mut medians = medians(&hooks)?;
+    let nothing = medians.pop().unwrap_or_default();
+    let none = medians.first().copied().unwrap_or_default();
+    let cost = |(hook, median): (&Hook<'_>, &f64)| {
+        let instructions = if has_valgrind() { hook.instructions()? } else { 0 };
+        Ok(Cost { ratio: (median / nothing * 100.0).round() as u32, is_within: median - none <= MOST, instructions })
+    };
+    hooks.iter().zip(&medians).map(cost).collect()
+}
+
+/// The texts of so many files.
+fn texts(files: usize) -> Vec<String> {
+    let rules: Vec<String> = (0..RULES).map(rule).collect();
+    match files {
+        0 => Vec::new(),
+        files => rules.chunks(RULES.div_ceil(files)).map(|rules| rules.join("---\n")).collect(),
+    }
+}
+
+/// A rule as a team may write it: three of four about commands, one about files.
+fn rule(number: usize) -> String {
+    let (events, condition) = match number % 4 {
+        0 => ("bash_command", format!("{{field: command, op: matches, pattern: 'git push --force{number}*'}}")),
+        1 => ("bash_command", format!("{{field: command, op: contains, pattern: danger-{number}}}")),
+        2 => ("bash_command", format!("{{field: command, op: regex, pattern: '\\bdeploy{number}\\b'}}")),
+        _ => ("file_write, file_edit", format!("{{field: file_path, op: matches, pattern: 'secret{number}/*'}}")),
+    };
+    format!(
+        "name: team-rule-{number}\nversion: 1.0.0\ntier: custom\ncategory: quality\ndescription: Rule {number} of the \
+         team\nevents: [{events}]\nconditions:\n  - {condition}\naction: block\nseverity: high\nmessage: 'rule \
+         {number} speaks against {{{{cwd}}}}'\n"
+    )
+}
