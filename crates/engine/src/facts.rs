@@ -594,6 +594,12 @@ impl<'a> Facts<'a> {
     /// Whether git would take up a project's secrets from this folder that it does not have yet.
     fn is_new_secret(&self, effect: &Effect, target: &Target, folder: &str) -> Truth {
         const NAMES: [&str; 5] = [".env", ".env.local", ".env.production", ".env.prod", ".env.staging"];
+        // Most that is added is one file after the other: no look at the disk for those.
+        let named = |known: &str| !known.is_empty() && known == folder;
+        let is_folder = named(&self.event.workspace) || effect.folder.as_deref().is_some_and(named);
+        if !is_folder && aliases::name_of(folder).contains('.') {
+            return Truth::No;
+        }
         let forced = effect.flags.contains(&"force");
         let names = NAMES.iter().map(|name| path::absolute(name, folder));
         let taken_up = |path: &String| {
