@@ -289,7 +289,9 @@ fn tool(object: &Map<String, Value>, after: bool) -> Result<Vec<Action>, BadEven
 /// # Errors
 /// A fact of the wrong type, named by its field.
 pub fn supposed(object: &Map<String, Value>, event: &Event) -> Result<Supposed, BadEvent> {
-    let mut world = Supposed { workspace: event.workspace.clone(), ..Supposed::default() };
+    // On a machine whose homes stand there, names in another case are the same files.
+    let folds_case = event.home.starts_with("/Users/");
+    let mut world = Supposed { workspace: event.workspace.clone(), folds_case, ..Supposed::default() };
     let facts = match object.get("facts") {
         None | Some(Value::Null) => return Ok(world),
         Some(Value::Object(facts)) => facts,
@@ -316,7 +318,7 @@ pub fn supposed(object: &Map<String, Value>, event: &Event) -> Result<Supposed, 
     world.missing = texts(facts, "missing")?;
     world.remnants = remnants(facts, event)?;
     world.files = pairs("files")?.into_iter().collect();
-    world.folds_case = facts.get("folds_case").and_then(Value::as_bool).unwrap_or(false);
+    world.folds_case = facts.get("folds_case").and_then(Value::as_bool).unwrap_or(folds_case);
     world.git = match facts.get("git") {
         None | Some(Value::Null) => None,
         Some(Value::Object(git)) => Some(supposed_git(git)?),

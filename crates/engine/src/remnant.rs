@@ -69,7 +69,7 @@ impl RemnantKind {
 }
 
 /// Classes of paths whose content is followed.
-const FOLLOWED: [&str; 4] = ["secret", "environment", "secret-folders", "history"];
+const FOLLOWED: [&str; 5] = ["secret", "environment", "key-files", "secret-folders", "history"];
 
 /// What the judged call leaves behind if it runs.
 pub(crate) fn left_by(facts: &Facts<'_>, findings: &[Finding]) -> Vec<Remnant> {

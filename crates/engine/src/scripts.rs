@@ -417,14 +417,36 @@ fn keep_known(effects: &mut Vec<Effect>, first: usize) {
 fn language_of(command: &Command, path: &str, text: &str) -> Option<Language> {
     let Some(invocation) = &command.invocation else { return language_by_itself(path, text) };
     let mut entries = invocation.grammars.iter().rev().flat_map(|grammar| grammar.0.get("inner").items());
-    let entry = entries.find(|entry| entry.get("file").is_text() || entry.get("script").is_text())?;
+    let Some(entry) = entries.find(|entry| entry.get("file").is_text() || entry.get("script").is_text()) else {
+        // What runs programs of many kinds: a shell is only meant where it says so.
+        return language_by_itself(path, text)
+            .filter(|language| *language != Language::Shell || text.starts_with("#!"));
+    };
     let language = entry.get("language").text();
     if language.is_empty() { Some(Language::Shell) } else { Language::named(language) }
 }
 
-/// Endings of files in other languages than the shell's: without a first line that names one they are not run by it.
-const OTHER_LANGUAGES: [&str; 13] =
-    ["py", "js", "mjs", "cjs", "ts", "rb", "pl", "php", "lua", "r", "jl", "exe", "fish"];
+/// Endings of files in other languages than the shell's, with those that are read: what runs a file by its name alone
+/// (`uv run`, `bun`) goes by them.
+const OTHER_LANGUAGES: [(&str, Option<Language>); 17] = [
+    ("py", Some(Language::Python)),
+    ("js", Some(Language::JavaScript)),
+    ("mjs", Some(Language::JavaScript)),
+    ("cjs", Some(Language::JavaScript)),
+    ("jsx", Some(Language::JavaScript)),
+    ("ts", Some(Language::JavaScript)),
+    ("mts", Some(Language::JavaScript)),
+    ("cts", Some(Language::JavaScript)),
+    ("tsx", Some(Language::JavaScript)),
+    ("rb", Some(Language::Ruby)),
+    ("pl", Some(Language::Perl)),
+    ("php", Some(Language::Php)),
+    ("lua", Some(Language::Lua)),
+    ("r", None),
+    ("jl", None),
+    ("exe", None),
+    ("fish", None),
+];
 
 const SHELLS: [&str; 7] = ["sh", "bash", "zsh", "ksh", "dash", "ash", "mksh"];
 
@@ -438,7 +460,10 @@ fn language_by_itself(path: &str, text: &str) -> Option<Language> {
     match ending(path).to_ascii_lowercase().as_str() {
         "ps1" | "psm1" => Some(Language::PowerShell),
         "bat" | "cmd" => Some(Language::Cmd),
-        ending => (!OTHER_LANGUAGES.contains(&ending)).then_some(Language::Shell),
+        ending => {
+            let other = OTHER_LANGUAGES.iter().find(|(known, _)| *known == ending);
+            other.map_or(Some(Language::Shell), |(_, language)| *language)
+        }
     }
 }
 
