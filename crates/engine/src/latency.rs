@@ -43,6 +43,14 @@ impl<'w> Stopwatch<'w> {
         Stopwatch { world, last: world.clock(), latency: Latency::default() }
     }
 
+    /// The same if it was long enough to be told: of what may do nothing nothing is said then.
+    pub(crate) fn stop_if_long(&mut self, stage: &'static str) {
+        const LONG: u64 = 20_000;
+        if self.world.clock().now.saturating_sub(self.last.now) >= LONG {
+            self.stop(stage);
+        }
+    }
+
     /// What went by since the last stop was this part's.
     pub(crate) fn stop(&mut self, stage: &'static str) {
         let tick = self.world.clock();

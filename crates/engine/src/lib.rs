@@ -149,10 +149,8 @@ fn concluded(
     watch: &mut latency::Stopwatch<'_>,
 ) -> Verdict {
     let more = further(&Seen { event: facts.event, analysis: facts.analysis, facts, findings: &findings });
-    if !more.is_empty() {
-        findings.extend(more);
-        watch.stop("reflexes");
-    }
+    findings.extend(more);
+    watch.stop_if_long("reflexes");
     let verdict = gatekeeper::decide(policy, facts, findings);
     watch.stop("gatekeeper");
     verdict

@@ -221,7 +221,7 @@ fn unmet(file: &str, open: usize) -> Finding {
         command: file.into(),
         fixed: Some(Worth::Deny),
         severity: Severity::Low,
-        message: format!("{open} criteria are open."),
+        message: if open == 1 { "1 criterion is open.".into() } else { format!("{open} criteria are open.") },
         remedy: "meet them, or tell the person which cannot be met and why".into(),
         ..plain("verify/criteria-open")
     }
