@@ -1,6 +1,8 @@
 //! Compiles `library/` at the project's root into one blob, and lists the official reflexes.
 
 use reflex_tables::compile::{Kind, Sources, encode_apart};
+use reflex_types::{Needs, compile};
+use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::{env, fs};
 
@@ -24,21 +26,37 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo::rustc-env=REFLEX_LIBRARY_DIGEST={}", digest(&blob));
     fs::write(out, blob)?;
     let reflexes = Path::new(&env::var("OUT_DIR")?).join("reflexes.rs");
-    fs::write(reflexes, catalog(&library.join("reflexes"))?)?;
+    fs::write(reflexes, catalog(&library.join("reflexes"), Path::new(&env::var("OUT_DIR")?))?)?;
     Ok(())
 }
 
-/// The official reflexes as a list of Rust: each with its files, whose texts are included as they are.
-fn catalog(folder: &Path) -> Result<String, Box<dyn std::error::Error>> {
+/// The official reflexes as a list of Rust: each with its files, whose texts are included as they are, with the code of
+/// those that run and what they name, and with the digest by which a person's yes names it.
+fn catalog(folder: &Path, out: &Path) -> Result<String, Box<dyn std::error::Error>> {
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut list = String::from("&[\n");
     for reflex in sorted(folder)?.iter().filter(|path| path.is_dir()) {
-        list.push_str(&format!("    Packaged {{ name: {:?}, files: &[\n", name(reflex)));
+        let (mut files, mut code, mut whole) = (String::new(), String::new(), Sha256::new());
+        let mut needs = Needs::default();
         for file in sorted(reflex)? {
-            let path = file.canonicalize()?;
-            list.push_str(&format!("        ({:?}, include_str!({:?})),\n", name(&file), path.display().to_string()));
+            let (path, text) = (file.canonicalize()?, fs::read_to_string(&file)?);
+            files.push_str(&format!("        ({:?}, include_str!({:?})),\n", name(&file), path.display().to_string()));
+            for part in [name(&file).as_bytes(), text.as_bytes()] {
+                whole.update((part.len() as u64).to_le_bytes());
+                whole.update(part);
+            }
+            if file.extension().is_some_and(|extension| extension == "ts") {
+                let text = reflex_types::javascript(&name(&file), &text)?;
+                needs = needs.and(Needs::of(&text));
+                let compiled = out.join(format!("{}-{}.code", name(reflex), name(&file)));
+                fs::write(&compiled, compile(&format!("ours:{}/{}", name(reflex), name(&file)), &text)?)?;
+                let included = format!("include_bytes!({:?})", compiled.display().to_string());
+                code.push_str(&format!("        ({:?}, unsafe {{ Compiled::of_build({included}) }}),\n", name(&file)));
+            }
         }
-        list.push_str("    ] },\n");
+        let digest = hexadecimal(&whole.finalize());
+        list.push_str(&format!("    Packaged {{ name: {:?}, digest: \"sha256:{digest}\",\n", name(reflex)));
+        list.push_str(&format!("      files: &[\n{files}      ], code: &[\n{code}      ], needs: {needs:?} }},\n"));
     }
     Ok(list + "]")
 }
@@ -55,8 +73,11 @@ fn sorted(folder: &Path) -> std::io::Result<Vec<std::path::PathBuf>> {
 
 /// The first 16 digits of the SHA-256.
 fn digest(blob: &[u8]) -> String {
-    use sha2::{Digest, Sha256};
-    Sha256::digest(blob).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(&Sha256::digest(blob)).chars().take(16).collect()
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn yaml_files(folder: &Path) -> std::io::Result<Vec<std::path::PathBuf>> {

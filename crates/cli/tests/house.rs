@@ -11,14 +11,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate with those of ours that it may depend on.
-const MAY_IMPORT: [(&str, &[&str]); 9] = [
+const MAY_IMPORT: [(&str, &[&str]); 10] = [
     ("tables", &[]),
+    ("types", &[]),
     ("shell", &["tables"]),
     ("engine", &["shell", "tables"]),
     ("agents", &["engine"]),
-    ("library", &["tables"]),
+    ("library", &["tables", "types"]),
     ("rules", &["engine", "library", "tables"]),
-    ("script", &["engine", "tables"]),
+    ("script", &["engine", "tables", "types"]),
     ("host", &["agents", "engine", "library", "rules", "script", "shell", "tables"]),
     ("cli", &["host", "agents", "engine"]),
 ];

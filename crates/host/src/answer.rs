@@ -3,7 +3,7 @@
 use crate::clock;
 use crate::ending::Duty;
 use crate::folders::Folders;
-use crate::layers::{self, Loaded};
+use crate::layers::{self, Loaded, There};
 use crate::memory::{self, Heard};
 use crate::record::{self, Scribe, Spent, Told};
 use crate::reflexes::{Detector, Reflexes};
@@ -102,11 +102,11 @@ impl Host {
             return self.after(agent, &event, &store, payload);
         }
         let read = nanos(begun);
-        let loaded = self.layers(&event.workspace);
+        let (loaded, there) = layers::load_there(&self.folders, Path::new(&event.workspace), &store);
         let policy = self.mode.policy(&loaded);
         let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded)).in_session(&store, whose(&event));
         let world = if event.moment == Moment::BeforeTool { world.counting() } else { world };
-        let reflexes = self.reflexes(&event, &store);
+        let reflexes = self.reflexes(&event, there, &store);
         let all = || store.history(whose(&event));
         let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &all, payload.fields.clone().into()));
         let mut judgement = judged_with(&event, policy.as_ref(), &world, detector.as_ref());
@@ -190,10 +190,10 @@ impl Host {
 
     /// What became of a call: matched with what was said about it before.
     fn after(&self, agent: &Agent, event: &Event, store: &Store, payload: &Payload<'_>) -> Reply {
-        let loaded = self.layers(&event.workspace);
+        let (loaded, there) = layers::load_there(&self.folders, Path::new(&event.workspace), store);
         let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded)).in_session(store, whose(event));
         // What it did is done; what it brought is told of.
-        let reflexes = self.reflexes(event, store);
+        let reflexes = self.reflexes(event, there, store);
         let all = || store.history(whose(event));
         let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &all, payload.fields.clone().into()));
         let mut judgement = judged_with(event, self.mode.policy(&loaded).as_ref(), &world, detector.as_ref());
@@ -299,18 +299,18 @@ impl Host {
 
     /// Judges an event on this machine. Only what has not run yet is judged by its effects.
     pub fn judge(&self, event: &Event) -> Judgement {
-        let loaded = self.layers(&event.workspace);
-        let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded));
         let store = self.store();
-        let reflexes = self.reflexes(event, &store);
+        let (loaded, there) = layers::load_there(&self.folders, Path::new(&event.workspace), &store);
+        let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded));
+        let reflexes = self.reflexes(event, there, &store);
         let raw = || json!({"tool_name": event.tool, "cwd": event.cwd});
         let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &History::default, raw()));
         judged_with(event, self.mode.policy(&loaded).as_ref(), &world, detector.as_ref())
     }
 
     /// The reflexes for a call; nothing where no folder names any.
-    fn reflexes(&self, event: &Event, store: &Store) -> Option<Reflexes> {
-        Reflexes::load(&self.folders, (Path::new(&event.workspace), Path::new(&event.cwd)), store)
+    fn reflexes(&self, event: &Event, there: There, store: &Store) -> Option<Reflexes> {
+        Reflexes::load(&self.folders, (Path::new(&event.workspace), Path::new(&event.cwd)), there, store)
     }
 
     /// The name of the policy under which an event is judged.

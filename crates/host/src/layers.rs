@@ -35,11 +35,27 @@ pub(crate) fn texts(folders: &Folders, name: &str) -> Cache {
     Cache::named(folders, name)
 }
 
+/// Which of the folders are there in which people keep what is theirs: looked up once a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct There {
+    /// `.reflex` at the workspace's root.
+    pub project: bool,
+    /// The user's folder.
+    pub user: bool,
+}
+
 /// Everything that is in force for a workspace, the least authority first.
 pub fn load(folders: &Folders, workspace: &Path, store: &Store) -> Vec<Loaded> {
+    load_there(folders, workspace, store).0
+}
+
+/// The same, with which folders there are.
+pub fn load_there(folders: &Folders, workspace: &Path, store: &Store) -> (Vec<Loaded>, There) {
     let places = files::places(folders, workspace);
+    let has = |authority| places.iter().any(|place| place.authority == authority);
+    let there = There { project: has(Authority::Project), user: has(Authority::User) };
     if places.is_empty() {
-        return Vec::new();
+        return (Vec::new(), there);
     }
     let mut loader = Loader { cache: Cache::of(folders), variables: Variables::new(), loaded: Vec::new(), store };
     // Who has more to say is read first: the others may use its variables.
@@ -48,7 +64,7 @@ pub fn load(folders: &Folders, workspace: &Path, store: &Store) -> Vec<Loaded> {
         loader.add(place, &[begin]);
     }
     loader.loaded.reverse();
-    loader.loaded
+    (loader.loaded, there)
 }
 
 struct Loader<'s> {

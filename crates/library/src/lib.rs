@@ -1,6 +1,7 @@
 //! The data that ships with Reflex, compiled from `library/` when Reflex is built.
 
 use reflex_tables::Node;
+use reflex_types::{Compiled, Needs};
 
 /// With a name the linker can keep it away from the small constants, which then lie on few pages.
 static TABLES: [u8; include_bytes!(concat!(env!("OUT_DIR"), "/library.tables")).len()] =
@@ -22,8 +23,14 @@ pub const DIGEST: &str = env!("REFLEX_LIBRARY_DIGEST");
 pub struct Packaged {
     /// Its name, which is its folder's.
     pub name: &'static str,
+    /// What names exactly these files: `sha256:` and its digits.
+    pub digest: &'static str,
     /// Its files by name, sorted.
     pub files: &'static [(&'static str, &'static str)],
+    /// The code of its modules, by the file's name.
+    pub code: &'static [(&'static str, Compiled)],
+    /// What they name.
+    pub needs: Needs,
 }
 
 impl Packaged {
@@ -37,6 +44,7 @@ impl Packaged {
 pub const CORE_TYPES: &str = include_str!("../../../bindings/reflex-core/index.d.ts");
 
 /// The official reflexes, sorted by name.
+#[expect(unsafe_code, reason = "their code is made by the build script and is part of the program")]
 pub const REFLEXES: &[Packaged] = include!(concat!(env!("OUT_DIR"), "/reflexes.rs"));
 
 /// The official reflex of this name, with or without `official/` before it.

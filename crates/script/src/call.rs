@@ -2,7 +2,7 @@
 
 use reflex_tables::Node;
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Which function of a module is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +23,9 @@ impl Handler {
     }
 }
 
+/// A field that was worked out for a module, and its JSON.
+pub type WorkedOut = (String, Arc<str>);
+
 /// One call to ask a chain about.
 #[derive(Clone)]
 pub struct Call {
@@ -42,6 +45,8 @@ pub struct Call {
     pub home: String,
     /// The machine, for what was granted.
     pub machine: Arc<dyn Machine>,
+    /// Fields that were worked out for a module, with their JSON.
+    pub worked_out: Arc<Mutex<Vec<WorkedOut>>>,
 }
 
 impl Call {
@@ -69,7 +74,21 @@ impl Call {
             tables: Node::NIL,
             home: String::new(),
             machine: Arc::new(Nothing),
+            worked_out: Arc::default(),
         }
+    }
+
+    /// The JSON of a field; worked out for the first module that looks at it.
+    pub(crate) fn worked_out(&self, field: &str, work: impl FnOnce() -> String) -> Arc<str> {
+        let known = |all: &[WorkedOut]| all.iter().find(|(name, _)| name == field).map(|(_, text)| Arc::clone(text));
+        if let Some(text) = self.worked_out.lock().ok().and_then(|all| known(&all)) {
+            return text;
+        }
+        let text: Arc<str> = work().into();
+        if let Ok(mut all) = self.worked_out.lock() {
+            all.push((field.to_owned(), Arc::clone(&text)));
+        }
+        text
     }
 }
 

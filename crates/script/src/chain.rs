@@ -2,9 +2,15 @@
 
 use crate::answer::{Limit, Problem, Report, Said};
 use crate::call::Call;
+use crate::lent::Lent;
 use crate::module::{Module, OnError};
-use crate::sandbox::{self, Message};
+use crate::natives::Asks;
+use crate::region::Region;
+use crate::sandbox::{self, Interpreter, Message};
+use reflex_types::Needs;
 use serde_json::Value;
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -15,7 +21,7 @@ use std::time::{Duration, Instant};
 pub struct Limits {
     /// How often the interpreter's counter may run out: ten thousand steps each, in regular expressions too.
     pub ticks: u64,
-    /// Bytes of memory, with all that the interpreter needs itself.
+    /// Bytes of memory, besides what the interpreter needs itself.
     pub memory: usize,
     /// Bytes of the interpreter's stack.
     pub stack: usize,
@@ -23,6 +29,9 @@ pub struct Limits {
     pub output: usize,
     /// Real time: what no counter sees is cut here.
     pub watchdog: Duration,
+    /// Whether interpreters are left as they are, for the process is about to end: taking one apart takes as long as
+    /// asking it. A little of each is then lost until the end.
+    pub leave: bool,
 }
 
 impl Default for Limits {
@@ -33,6 +42,7 @@ impl Default for Limits {
             stack: 256 << 10,
             output: 64 << 10,
             watchdog: Duration::from_millis(600),
+            leave: false,
         }
     }
 }
@@ -81,9 +91,13 @@ impl Chain {
     pub fn run_with(&self, call: Call, lazily: &dyn Fn(&str) -> Value) -> Outcome {
         let mut outcome = Outcome::default();
         let call = Arc::new(call);
-        let mut next = 0;
+        let (mut next, ours) = (0, Ours::new(self, &call));
         while next < self.modules.len() {
-            next = self.run_from(next, &call, lazily, &mut outcome);
+            next = if ours.has(next) {
+                ours.ask(next, lazily, &mut outcome)
+            } else {
+                self.run_from(next, (&call, &ours), lazily, &mut outcome)
+            };
         }
         if outcome.by.is_none() {
             let denied = outcome.failed.iter().find(|(_, said)| matches!(said, Said::Deny { .. }));
@@ -94,21 +108,30 @@ impl Chain {
         outcome
     }
 
-    /// Asks the modules from one on, in a thread that is left behind if it does not come back. Gives the next to ask.
-    fn run_from(&self, first: usize, call: &Arc<Call>, lazily: &dyn Fn(&str) -> Value, outcome: &mut Outcome) -> usize {
+    /// Asks the modules from one on that are not ours, in a thread that is left behind if it does not come back. Gives
+    /// the next to ask.
+    fn run_from(
+        &self,
+        first: usize,
+        (call, ours): (&Arc<Call>, &Ours<'_>),
+        lazily: &dyn Fn(&str) -> Value,
+        outcome: &mut Outcome,
+    ) -> usize {
         let (send, receive) = channel();
         let (modules, limits, asked) = (Arc::clone(&self.modules), self.limits, Arc::clone(call));
+        let end = (first..modules.len()).find(|index| ours.has(*index)).unwrap_or(modules.len());
         let work = move || {
-            for (index, module) in modules.iter().enumerate().skip(first) {
-                let report = sandbox::ask(module, index, &asked, (limits, &send));
-                if send.send(Message::Report(report)).is_err() {
+            let region = Rc::new(Region::new(limits.memory));
+            for index in first..end {
+                let report = sandbox::ask(&modules, index, &asked, (limits, &region, &send));
+                if report.is_none_or(|report| send.send(Message::Report(report)).is_err()) {
                     return;
                 }
             }
         };
         let started = thread::Builder::new().stack_size(STACK).spawn(work);
         let mut next = first;
-        while let Some(module) = self.modules.get(next) {
+        while let Some(module) = self.modules.get(next).filter(|_| next < end) {
             let heard = if started.is_ok() { self.heard(&receive, lazily) } else { None };
             let lost = heard.is_none();
             let report = heard.unwrap_or_else(|| Report {
@@ -152,6 +175,63 @@ impl Chain {
 /// The stack of the thread: the interpreter's own and what the reader of commands needs. Pages that are never touched
 /// cost nothing.
 const STACK: usize = 16 << 20;
+
+/// The modules of a chain that are Reflex's own text and leave nothing behind: asked here, in one interpreter. Their
+/// steps and memory are counted as everyone's; that they come back is known of them.
+struct Ours<'a> {
+    chain: &'a Chain,
+    call: &'a Arc<Call>,
+    /// Which they are, and what they need together.
+    places: Vec<usize>,
+    needs: Needs,
+    region: Rc<Region>,
+    kept: RefCell<Option<Interpreter>>,
+}
+
+impl<'a> Ours<'a> {
+    fn new(chain: &'a Chain, call: &'a Arc<Call>) -> Ours<'a> {
+        let mut needs = Needs::default();
+        let mut places = Vec::new();
+        let asked =
+            |(index, module): &(usize, &Module)| module.ours.is_some() && sandbox::is_asked(module, *index, call);
+        for (index, module) in chain.modules.iter().enumerate().filter(asked) {
+            let own = module.needs();
+            if own.leaves_nothing() {
+                needs = needs.and(own);
+                places.push(index);
+            }
+        }
+        let region = Rc::new(Region::new(chain.limits.memory));
+        Ours { chain, call, places, needs, region, kept: RefCell::default() }
+    }
+
+    fn has(&self, index: usize) -> bool {
+        self.places.contains(&index)
+    }
+
+    /// Asks one of them. Gives the next to ask.
+    fn ask(&self, index: usize, lazily: &dyn Fn(&str) -> Value, outcome: &mut Outcome) -> usize {
+        let (modules, limits) = (&self.chain.modules, self.chain.limits);
+        let Some(module) = modules.get(index) else { return modules.len() };
+        let mut report = Report { module: module.name.clone(), index, said: None, ticks: 0, printed: Vec::new() };
+        let kept = self.kept.borrow_mut().take().map(Ok);
+        let new = || {
+            let asks = Asks::Here(Lent::default());
+            Interpreter::new((modules, None), self.needs, (self.call, asks), (limits, &self.region))
+        };
+        match kept.unwrap_or_else(new) {
+            Err(problem) => report.said = Some(Err(problem)),
+            Ok(interpreter) => {
+                report.said = interpreter.ask_here((module, index), self.call, lazily).transpose();
+                (report.ticks, report.printed) = interpreter.spent();
+                let is_sound = matches!(report.said, None | Some(Ok(_))) && interpreter.is_idle();
+                self.kept.replace(Some(interpreter).filter(|_| is_sound));
+            }
+        }
+        let done = outcome.take(module, report, self.call);
+        if done { modules.len() } else { index + 1 }
+    }
+}
 
 impl Outcome {
     /// Takes what a module said; gives whether nothing after it can count.

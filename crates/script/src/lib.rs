@@ -17,20 +17,22 @@
 //! Nothing here reads a disk, a clock or the environment: what a module was granted is asked of a [`Machine`].
 
 mod answer;
+mod built_in;
 mod call;
 mod chain;
+mod lent;
 mod loader;
 mod manifest;
 mod module;
 mod natives;
+mod region;
 mod sandbox;
 pub mod schema;
-mod types;
 
 pub use answer::{Limit, Problem, Report, Said};
-pub use call::{Call, Handler, Machine, Nothing};
+pub use call::{Call, Handler, Machine, Nothing, WorkedOut};
 pub use chain::{Chain, Limits, Outcome};
 pub use manifest::{Capabilities, Manifest, OptionType};
-pub use module::{Module, OnError};
+pub use module::{Module, OnError, Ours};
 pub use natives::host_of;
-pub use types::javascript;
+pub use reflex_types::javascript;

@@ -1,58 +1,70 @@
 //! Where the imports of a module lead: to its own files and to what is built in, nowhere else.
 
+use crate::built_in;
 use crate::module::Module;
+use reflex_types::Compiled;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::Declared;
 use rquickjs::{Ctx, Error, Module as Script, Result};
-use std::rc::Rc;
-
-/// What is built in, by the names under which it is imported.
-const BUILT_IN: &[(&str, &str)] = &[
-    ("@agentreflex/core", include_str!("js/core.js")),
-    ("path", include_str!("js/path.js")),
-    ("os", include_str!("js/os.js")),
-    ("fs", include_str!("js/fs.js")),
-    ("fs/promises", "export * from \"fs\"; export { default } from \"fs\";"),
-    ("crypto", include_str!("js/crypto.js")),
-    ("url", include_str!("js/url-module.js")),
-    ("process", include_str!("js/process-module.js")),
-];
-
-/// The name under which something is built in, if it is.
-fn built_in(name: &str) -> Option<&'static str> {
-    let bare = name.strip_prefix("node:").unwrap_or(name);
-    BUILT_IN.iter().map(|(known, _)| *known).find(|known| *known == bare)
-}
+use std::sync::Arc;
 
 /// What stands before the path of a module's own file, so that none can pass for what is built in.
 const OWN: &str = "reflex:";
 
-fn own(path: &str) -> String {
-    format!("{OWN}{path}")
+/// The name of a module's file: those of one interpreter are told apart by their place in the chain.
+fn own(index: usize, path: &str) -> String {
+    format!("{OWN}{index}/{path}")
 }
 
-/// The files of one module.
+/// The same of a module that is part of the program: it has its name in its code.
+const OURS: &str = "ours:";
+
+/// The name of the file that a module is entered by.
+pub(crate) fn entry(module: &Module, index: usize) -> String {
+    match &module.ours {
+        Some(_) => format!("{OURS}{}/{}", module.name, module.entry),
+        None => own(index, &module.entry),
+    }
+}
+
+/// The place in the chain and the path of a file of this name.
+fn place(name: &str) -> Option<(usize, &str)> {
+    let (index, path) = name.strip_prefix(OWN)?.split_once('/')?;
+    Some((index.parse().ok()?, path))
+}
+
+/// The files of the modules of an interpreter.
 #[derive(Clone)]
 pub(crate) struct Files {
-    files: Rc<Vec<(String, String)>>,
+    modules: Arc<Vec<Module>>,
+    /// The only one of them whose files there are.
+    only: Option<usize>,
 }
 
 impl Files {
-    pub(crate) fn of(module: &Module) -> Files {
-        Files { files: Rc::new(module.files.clone()) }
+    pub(crate) fn of(modules: &Arc<Vec<Module>>, only: Option<usize>) -> Files {
+        Files { modules: Arc::clone(modules), only }
     }
 
-    fn text(&self, path: &str) -> Option<&str> {
-        self.files.iter().find(|(known, _)| known == path).map(|(_, text)| text.as_str())
+    fn text(&self, (index, path): (usize, &str)) -> Option<&str> {
+        let files = &self.modules.get(index).filter(|_| self.only.is_none_or(|only| only == index))?.files;
+        files.iter().find(|(known, _)| known == path).map(|(_, text)| text.as_str())
+    }
+
+    /// The code of a file that is part of the program.
+    fn code(&self, name: &str) -> Option<Compiled> {
+        let (module, path) = name.strip_prefix(OURS)?.split_once('/')?;
+        let ours = self.modules.iter().filter(|known| known.name == module).find_map(|known| known.ours.as_ref())?;
+        ours.code.iter().find(|(known, _)| *known == path).map(|(_, code)| *code)
     }
 
     /// The file that is meant by a path without its extension, or with that of what it is compiled to.
-    fn meant(&self, path: &str) -> Option<String> {
+    fn meant(&self, index: usize, path: &str) -> Option<String> {
         let compiled = path.strip_suffix(".js").map(|stem| [format!("{stem}.ts"), format!("{stem}.mts")]);
         let compiled = compiled.into_iter().flatten();
         let open = ["", ".js", ".mjs", ".ts", ".mts", ".json", "/index.js", "/index.mjs", "/index.ts"];
         let mut all = open.iter().map(|ending| format!("{path}{ending}")).chain(compiled);
-        all.find(|path| self.text(path).is_some())
+        all.find(|path| self.text((index, path)).is_some())
     }
 }
 
@@ -64,16 +76,21 @@ impl Resolver for Files {
         name: &str,
         _attributes: Option<ImportAttributes<'js>>,
     ) -> Result<String> {
-        if let Some(known) = built_in(name) {
+        if let Some(known) = built_in::named(name) {
             return Ok(known.into());
+        }
+        // The entry is named by us, in full.
+        let is_entry = || place(name).is_some_and(|place| self.text(place).is_some()) || self.code(name).is_some();
+        if base.is_empty() && is_entry() {
+            return Ok(name.into());
         }
         let refused = |why: &str| Error::new_resolving_message(base, name, why);
         if !name.starts_with("./") && !name.starts_with("../") {
             return Err(refused("only the module's own files and what is built in can be imported"));
         }
-        let base = base.strip_prefix(OWN).unwrap_or(base);
+        let (index, base) = place(base).ok_or_else(|| refused("what is built in imports no files"))?;
         let path = joined(base, name).ok_or_else(|| refused("it leads out of the module's folder"))?;
-        self.meant(&path).map(|path| own(&path)).ok_or_else(|| refused("the module has no such file"))
+        self.meant(index, &path).map(|path| own(index, &path)).ok_or_else(|| refused("the module has no such file"))
     }
 }
 
@@ -84,15 +101,14 @@ impl Loader for Files {
         path: &str,
         _attributes: Option<ImportAttributes<'js>>,
     ) -> Result<Script<'js, Declared>> {
-        if let Some((_, source)) = BUILT_IN.iter().find(|(known, _)| *known == path) {
-            return Script::declare(ctx.clone(), path, *source);
+        if let Some(code) = built_in::code(path).or_else(|| self.code(path)) {
+            return code.load(ctx);
         }
-        let path = path.strip_prefix(OWN).unwrap_or(path);
-        let text = self.text(path).ok_or_else(|| Error::new_loading(path))?;
+        let text = place(path).and_then(|place| self.text(place)).ok_or_else(|| Error::new_loading(path))?;
         if path.ends_with(".json") {
-            return Script::declare(ctx.clone(), own(path), json_module(text));
+            return Script::declare(ctx.clone(), path, json_module(text));
         }
-        Script::declare(ctx.clone(), own(path), text)
+        Script::declare(ctx.clone(), path, text)
     }
 }
 

@@ -1,6 +1,7 @@
 //! A module as it is run: its files as JavaScript, its manifest, its options.
 
 use crate::manifest::{Capabilities, Manifest};
+use reflex_types::{Compiled, Needs};
 use serde_json::Value;
 
 /// One reflex.
@@ -21,6 +22,17 @@ pub struct Module {
     pub on_error: OnError,
     /// What a person granted of what its manifest asks for.
     pub granted: Capabilities,
+    /// Its code, if it is part of the program: such modules share an interpreter, one after the other.
+    pub ours: Option<Ours>,
+}
+
+/// The code of a module that is part of the program.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ours {
+    /// By the path below its folder.
+    pub code: &'static [(&'static str, Compiled)],
+    /// What it names.
+    pub needs: Needs,
 }
 
 /// What holds if a module fails.
@@ -60,7 +72,14 @@ impl Module {
             options: Value::Null,
             on_error: OnError::Default,
             granted: Capabilities::default(),
+            ours: None,
         }
+    }
+
+    /// What it names in any of its files.
+    pub(crate) fn needs(&self) -> Needs {
+        let of_text = |needs: Needs, (_, text): &(String, String)| needs.and(Needs::of(text));
+        self.ours.map_or_else(|| self.files.iter().fold(Needs::default(), of_text), |ours| ours.needs)
     }
 
     /// Whether it may stop a call: it says so, or does not say what it does.

@@ -1,11 +1,12 @@
 //! What the interpreter is given of ours: functions for the built-in modules, and what scripts expect of every runtime.
 
 use crate::call::Call;
+use crate::lent::Lent;
 use crate::manifest::Capabilities;
-use crate::module::Module;
 use crate::sandbox::Message;
 use reflex_engine::shell::{Access, Command, Surroundings, read};
 use reflex_tables::Node;
+use reflex_types::Needs;
 use rquickjs::prelude::Rest;
 use rquickjs::{Coerced, Ctx, Exception, Function, Object, Result, TypedArray, Value as Js};
 use serde_json::{Value, json};
@@ -29,11 +30,20 @@ const MOST_COMMAND: usize = 256 * 1024;
 /// What stands beside one interpreter.
 pub(crate) struct Tools {
     pub(crate) call: Arc<Call>,
-    pub(crate) granted: Capabilities,
+    /// What the module that is asked was granted.
+    pub(crate) granted: RefCell<Capabilities>,
     /// How often the interpreter's counter ran out, with what our own functions did.
     pub(crate) ticks: Cell<u64>,
     pub(crate) printed: RefCell<Vec<String>>,
-    pub(crate) asks: Sender<Message>,
+    pub(crate) asks: Asks,
+}
+
+/// Who knows fields of the context that cost something.
+pub(crate) enum Asks {
+    /// Another thread, which waits.
+    Thread(Sender<Message>),
+    /// Whoever asks this module.
+    Here(Lent),
 }
 
 impl Tools {
@@ -54,63 +64,87 @@ impl Tools {
         }
     }
 
-    fn wanted(&self, field: &str) -> String {
-        let (send, receive) = channel();
-        let asked = self.asks.send(Message::Wanted(field.to_owned(), send));
-        let text = asked.ok().and_then(|()| receive.recv().ok()).unwrap_or_else(|| "null".into());
+    /// A field's JSON: worked out once for all modules of a call.
+    fn wanted(&self, field: &str) -> Arc<str> {
+        let text = self.call.worked_out(field, || match &self.asks {
+            Asks::Here(lent) => lent.ask(field).to_string(),
+            Asks::Thread(asks) => {
+                let (send, receive) = channel();
+                let asked = asks.send(Message::Wanted(field.to_owned(), send));
+                asked.ok().and_then(|()| receive.recv().ok()).unwrap_or_else(|| "null".into())
+            }
+        });
         self.charge_bytes(text.len());
         text
     }
 }
 
-/// Scripts that give a context what its module's text names: the words, and the script.
-const PARTS: [(&[&str], &str); 4] = [
-    (&["setTimeout", "setInterval", "setImmediate"], include_str!("js/timers.js")),
-    (&["TextEncoder", "TextDecoder", "atob", "btoa", "structuredClone", "crypto"], include_str!("js/web.js")),
-    (&["URL", "node:url", "\"url\"", "'url'"], include_str!("js/url.js")),
-    (&["process", "fetch"], include_str!("js/process.js")),
-];
-
-/// Whether a text names something that one of these scripts gives.
-pub(crate) fn has_parts(text: &str) -> bool {
-    PARTS.iter().any(|(words, _)| words.iter().any(|word| text.contains(word)))
+/// Scripts that give a context what its modules name.
+fn parts(needs: Needs) -> impl Iterator<Item = &'static str> {
+    let parts = [
+        (needs.timers, include_str!("js/timers.js")),
+        (needs.web, include_str!("js/web.js")),
+        (needs.url, include_str!("js/url.js")),
+        (needs.process, include_str!("js/process.js")),
+    ];
+    parts.into_iter().filter(|(named, _)| *named).map(|(_, script)| script)
 }
 
 /// Gives a context our functions.
-pub(crate) fn add(ctx: &Ctx<'_>, tools: &Rc<Tools>, module: &Module) -> Result<()> {
+pub(crate) fn add(ctx: &Ctx<'_>, tools: &Rc<Tools>, needs: Needs) -> Result<()> {
     let globals = ctx.globals();
+    if needs.console {
+        globals.set("console", console(ctx, tools)?)?;
+    }
+    globals.set("__reflex", own(ctx, tools, needs)?)?;
+    parts(needs).try_for_each(|script| ctx.eval::<(), _>(script))
+}
+
+fn console<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>) -> Result<Object<'js>> {
     let console = Object::new(ctx.clone())?;
     let kept = Rc::clone(tools);
     let print = Function::new(ctx.clone(), move |words: Rest<Coerced<String>>| kept.print(&words))?;
     for name in ["log", "info", "warn", "error", "debug", "trace"] {
         console.set(name, print.clone())?;
     }
-    globals.set("console", console)?;
-    globals.set("__reflex", own(ctx, tools)?)?;
-    for (words, script) in PARTS {
-        let named = |(_, text): &(String, String)| words.iter().any(|word| text.contains(word));
-        if module.files.iter().any(named) {
-            ctx.eval::<(), _>(script)?;
-        }
-    }
-    Ok(())
+    Ok(console)
 }
 
-fn own<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>) -> Result<Object<'js>> {
+fn own<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>, needs: Needs) -> Result<Object<'js>> {
     let own = Object::new(ctx.clone())?;
     own.set("home", tools.call.home.as_str())?;
+    if needs.commands {
+        let kept = Rc::clone(tools);
+        let parse = move |text: String| {
+            // Reading a hundred bytes takes about as long as a round of the interpreter.
+            kept.charge(1 + text.len() / 100);
+            commands(text.get(..MOST_COMMAND).unwrap_or(&text), kept.call.tables).to_string()
+        };
+        own.set("parse", Function::new(ctx.clone(), parse)?)?;
+    }
+    if !tools.call.lazy.is_empty() {
+        let kept = Rc::clone(tools);
+        own.set("want", Function::new(ctx.clone(), move |field: String| kept.wanted(&field).to_string())?)?;
+    }
+    if needs.url {
+        own.set("url", Function::new(ctx.clone(), |text: String, base: String| url(&text, &base).to_string())?)?;
+    }
+    if needs.web {
+        own.set("digest", Function::new(ctx.clone(), digest(tools))?)?;
+    }
+    if needs.files || needs.process {
+        let kept = Rc::clone(tools);
+        let machine = move |ctx: Ctx<'js>, deed: String, name: String, bytes: Js<'js>| {
+            on_machine(&kept, &ctx, (&deed, &name), bytes)
+        };
+        own.set("machine", Function::new(ctx.clone(), machine)?)?;
+    }
+    Ok(own)
+}
+
+fn digest<'js>(tools: &Rc<Tools>) -> impl Fn(Ctx<'js>, String, Vec<u8>) -> Result<TypedArray<'js, u8>> + use<'js> {
     let kept = Rc::clone(tools);
-    let parse = move |text: String| {
-        // Reading a hundred bytes takes about as long as a round of the interpreter.
-        kept.charge(1 + text.len() / 100);
-        commands(text.get(..MOST_COMMAND).unwrap_or(&text), kept.call.tables).to_string()
-    };
-    own.set("parse", Function::new(ctx.clone(), parse)?)?;
-    let kept = Rc::clone(tools);
-    own.set("want", Function::new(ctx.clone(), move |field: String| kept.wanted(&field))?)?;
-    own.set("url", Function::new(ctx.clone(), |text: String, base: String| url(&text, &base).to_string())?)?;
-    let kept = Rc::clone(tools);
-    let digest = move |ctx: Ctx<'js>, name: String, bytes: Vec<u8>| {
+    move |ctx: Ctx<'js>, name: String, bytes: Vec<u8>| {
         kept.charge_bytes(bytes.len().saturating_mul(4));
         let digest = match name.to_ascii_uppercase().as_str() {
             "SHA-256" | "SHA256" => Sha256::digest(&bytes).to_vec(),
@@ -119,13 +153,7 @@ fn own<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>) -> Result<Object<'js>> {
             _ => return Err(Exception::throw_type(&ctx, &format!("no digest is called `{name}`"))),
         };
         TypedArray::new(ctx, digest)
-    };
-    own.set("digest", Function::new(ctx.clone(), digest)?)?;
-    let kept = Rc::clone(tools);
-    let machine =
-        move |ctx: Ctx<'js>, deed: String, name: String, bytes: Js<'js>| on_machine(&kept, &ctx, (&deed, &name), bytes);
-    own.set("machine", Function::new(ctx.clone(), machine)?)?;
-    Ok(own)
+    }
 }
 
 /// The parts of a URL; nothing where it is none.
@@ -157,7 +185,7 @@ pub fn host_of(url: &str) -> Option<String> {
 
 /// What a module asks of the machine; only what was granted is passed on.
 fn on_machine<'js>(tools: &Tools, ctx: &Ctx<'js>, (deed, name): (&str, &str), given: Js<'js>) -> Result<Js<'js>> {
-    let (machine, granted) = (&tools.call.machine, &tools.granted);
+    let (machine, granted) = (&tools.call.machine, tools.granted.borrow());
     let told = |problem: String| Exception::throw_message(ctx, &problem);
     let text = |text: String| rquickjs::IntoJs::into_js(text, ctx);
     match deed {
@@ -196,7 +224,16 @@ fn on_machine<'js>(tools: &Tools, ctx: &Ctx<'js>, (deed, name): (&str, &str), gi
 
 /// Gives an object a field that is asked for when it is looked at.
 pub(crate) fn lazily<'js>(ctx: &Ctx<'js>, context: &Js<'js>, field: &str) -> Result<()> {
-    let define: Function<'js> = ctx.eval(include_str!("js/lazy.js"))?;
+    let own: Object<'js> = ctx.globals().get("__reflex")?;
+    let known: Option<Function<'js>> = own.get("lazily")?;
+    let define = match known {
+        Some(define) => define,
+        None => {
+            let define: Function<'js> = ctx.eval(include_str!("js/lazy.js"))?;
+            own.set("lazily", define.clone())?;
+            define
+        }
+    };
     define.call((context.clone(), field))
 }
 

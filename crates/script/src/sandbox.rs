@@ -1,11 +1,14 @@
-//! One module in an interpreter of its own: loaded, asked, its answer taken out, all of it thrown away.
+//! One module in an interpreter: loaded, asked, its answer taken out, all of it thrown away. Modules that are Reflex's own
+//! text follow each other in one interpreter; nobody else's do.
 
 use crate::answer::{Limit, Problem, Report, Said};
 use crate::call::{Call, Handler};
 use crate::chain::Limits;
-use crate::loader::Files;
+use crate::loader::{self, Files};
 use crate::module::Module;
-use crate::natives::{self, Tools};
+use crate::natives::{self, Asks, Tools};
+use crate::region::Region;
+use reflex_types::Needs;
 use rquickjs::context::intrinsic::{Eval, Json, Promise as Promises, RegExp, RegExpCompiler};
 use rquickjs::{
     CatchResultExt, CaughtError, Context, Ctx, Function, Module as Script, Object, Promise, Runtime, Value,
@@ -24,88 +27,139 @@ pub(crate) enum Message {
     Wanted(String, Sender<String>),
 }
 
-/// Asks one module about a call.
-pub(crate) fn ask(
-    module: &Module,
-    index: usize,
-    call: &Arc<Call>,
-    (limits, asks): (Limits, &Sender<Message>),
-) -> Report {
-    let mut report = Report { module: module.name.clone(), index, said: None, ticks: 0, printed: Vec::new() };
-    if call.spoke.contains(&index) || !listens(module, call.handler) {
-        return report;
-    }
-    let tools = Rc::new(Tools {
-        call: Arc::clone(call),
-        granted: module.granted.clone(),
-        ticks: Cell::new(0),
-        printed: RefCell::default(),
-        asks: asks.clone(),
-    });
-    report.said = within(module, call, limits, &tools).transpose();
-    report.ticks = tools.ticks.get();
-    report.printed = tools.printed.take();
-    report
-}
-
-/// Whether the manifest lets this event be delivered.
-fn listens(module: &Module, handler: Handler) -> bool {
-    module.manifest.as_ref().is_none_or(|manifest| manifest.events.iter().any(|event| event == handler.name()))
-}
-
-fn within(module: &Module, call: &Arc<Call>, limits: Limits, tools: &Rc<Tools>) -> Result<Option<Said>, Problem> {
-    let no_room = |_| Problem::Cut(Limit::Memory);
-    let runtime = Runtime::new().map_err(no_room)?;
-    runtime.set_memory_limit(limits.memory);
-    runtime.set_max_stack_size(limits.stack);
-    let counted = Rc::clone(tools);
-    runtime.set_interrupt_handler(Some(Box::new(move || {
-        counted.charge(1);
-        counted.ticks.get() > limits.ticks
-    })));
-    let files = Files::of(module);
-    runtime.set_loader(files.clone(), files);
-    let context = if needs_all(module) { Context::full(&runtime) } else { Context::custom::<Few>(&runtime) };
-    let context = context.map_err(no_room)?;
-    context.with(|ctx| {
-        let desk = Desk { ctx: &ctx, tools, limits };
-        natives::add(&ctx, tools, module).catch(&ctx).map_err(|error| desk.problem(error, Problem::Load))?;
-        desk.answer(module, call)
-    })
+/// An interpreter with the memory that it lives in.
+pub(crate) struct Interpreter {
+    /// Nothing once it is thrown away.
+    engine: Option<(Runtime, Context)>,
+    region: Rc<Region>,
+    tools: Rc<Tools>,
+    limits: Limits,
 }
 
 /// What every module has. All that the language has besides takes as long to set up again.
 type Few = (Eval, RegExpCompiler, RegExp, Json, Promises);
 
-/// Words without which a module cannot mean the rest: its names, and what reaches a name that is put together.
-const ALL: [&str; 23] = [
-    "Date",
-    "Map",
-    "Set",
-    "Proxy",
-    "Weak",
-    "Int",
-    "Uint",
-    "Float",
-    "Buffer",
-    "View",
-    "Atomics",
-    "performance",
-    "Exception",
-    "globalThis",
-    "eval",
-    "Function",
-    "constructor",
-    "import(",
-    "fs",
-    "crypto",
-    "Text",
-    "structuredClone",
-    "process",
-];
+/// Bytes of new objects after which the interpreter looks for those that hold only each other: a call makes fewer.
+const ROUND: usize = 4 << 20;
 
-fn needs_all(module: &Module) -> bool {
-    module.files.iter().any(|(_, text)| ALL.iter().any(|word| text.contains(word)) || natives::has_parts(text))
+impl Interpreter {
+    /// A new one for the modules of a chain, or for one of them.
+    ///
+    /// # Errors
+    /// There is no room for it.
+    pub(crate) fn new(
+        (modules, only): (&Arc<Vec<Module>>, Option<usize>),
+        needs: Needs,
+        (call, asks): (&Arc<Call>, Asks),
+        (limits, region): (Limits, &Rc<Region>),
+    ) -> Result<Interpreter, Problem> {
+        let no_room = |_| Problem::Cut(Limit::Memory);
+        let tools = Rc::new(Tools {
+            call: Arc::clone(call),
+            granted: RefCell::new(
+                only.and_then(|only| modules.get(only)).map(|module| module.granted.clone()).unwrap_or_default(),
+            ),
+            ticks: Cell::new(0),
+            printed: RefCell::default(),
+            asks,
+        });
+        let runtime = region.runtime().map_err(no_room)?;
+        runtime.set_memory_limit(limits.memory);
+        runtime.set_max_stack_size(limits.stack);
+        runtime.set_gc_threshold(ROUND.min(limits.memory / 2));
+        let counted = Rc::clone(&tools);
+        runtime.set_interrupt_handler(Some(Box::new(move || {
+            counted.charge(1);
+            counted.ticks.get() > limits.ticks
+        })));
+        let files = Files::of(modules, only);
+        runtime.set_loader(files.clone(), files);
+        let context = if needs.all { Context::full(&runtime) } else { Context::custom::<Few>(&runtime) };
+        let context = context.map_err(no_room)?;
+        let new = Interpreter { engine: Some((runtime, context.clone())), region: Rc::clone(region), tools, limits };
+        context.with(|ctx| {
+            let added = natives::add(&ctx, &new.tools, needs).catch(&ctx);
+            added.map_err(|error| new.desk(&ctx).problem(error, Problem::Load))
+        })?;
+        Ok(new)
+    }
+
+    /// What a module says; nothing where it has no such handler.
+    pub(crate) fn ask(&self, module: &Module, index: usize, call: &Call) -> Result<Option<Said>, Problem> {
+        let Some((runtime, context)) = &self.engine else { return Ok(None) };
+        runtime.set_memory_limit(self.region.used().saturating_add(self.limits.memory));
+        self.tools.ticks.set(0);
+        self.tools.granted.replace(module.granted.clone());
+        context.with(|ctx| self.desk(&ctx).answer(module, index, call))
+    }
+
+    /// The same, where whoever asks also knows the fields that cost something.
+    pub(crate) fn ask_here(
+        &self,
+        (module, index): (&Module, usize),
+        call: &Call,
+        lazily: &dyn Fn(&str) -> serde_json::Value,
+    ) -> Result<Option<Said>, Problem> {
+        match &self.tools.asks {
+            Asks::Here(lent) => lent.during(lazily, || self.ask(module, index, call)),
+            Asks::Thread(_) => self.ask(module, index, call),
+        }
+    }
+
+    /// What was counted and printed since the last module.
+    pub(crate) fn spent(&self) -> (u64, Vec<String>) {
+        (self.tools.ticks.get(), self.tools.printed.take())
+    }
+
+    /// Whether nothing of the last module is still to run.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.engine.as_ref().is_some_and(|(runtime, _)| !runtime.is_job_pending())
+    }
+
+    fn desk<'a, 'js>(&'a self, ctx: &'a Ctx<'js>) -> Desk<'a, 'js> {
+        Desk { ctx, tools: &self.tools, limits: self.limits }
+    }
+}
+
+impl Drop for Interpreter {
+    fn drop(&mut self) {
+        let Some((runtime, context)) = self.engine.take() else { return };
+        if self.limits.leave {
+            self.region.take_back(runtime, context);
+        } else {
+            drop(context);
+            drop(runtime);
+        }
+    }
+}
+
+/// Asks one module about a call, in an interpreter of its own.
+pub(crate) fn ask(
+    modules: &Arc<Vec<Module>>,
+    index: usize,
+    call: &Arc<Call>,
+    (limits, region, asks): (Limits, &Rc<Region>, &Sender<Message>),
+) -> Option<Report> {
+    let module = modules.get(index)?;
+    let mut report = Report { module: module.name.clone(), index, said: None, ticks: 0, printed: Vec::new() };
+    if !is_asked(module, index, call) {
+        return Some(report);
+    }
+    let asks = Asks::Thread(asks.clone());
+    match Interpreter::new((modules, Some(index)), module.needs(), (call, asks), (limits, region)) {
+        Err(problem) => report.said = Some(Err(problem)),
+        Ok(interpreter) => {
+            report.said = interpreter.ask(module, index, call).transpose();
+            (report.ticks, report.printed) = interpreter.spent();
+        }
+    }
+    Some(report)
+}
+
+/// Whether a module is asked about a call at all: its manifest lets the event be delivered, and it has not spoken yet.
+pub(crate) fn is_asked(module: &Module, index: usize, call: &Call) -> bool {
+    let listens = |events: &[String]| events.iter().any(|event| event == call.handler.name());
+    !call.spoke.contains(&index) && module.manifest.as_ref().is_none_or(|manifest| listens(&manifest.events))
 }
 
 /// An interpreter with what is counted of it.
@@ -116,9 +170,9 @@ struct Desk<'a, 'js> {
 }
 
 impl<'js> Desk<'_, 'js> {
-    fn answer(&self, module: &Module, call: &Call) -> Result<Option<Said>, Problem> {
-        let Some((reflex, handler)) = self.handler(module, call)? else { return Ok(None) };
-        let text = seen(module, call).to_string();
+    fn answer(&self, module: &Module, index: usize, call: &Call) -> Result<Option<Said>, Problem> {
+        let Some((reflex, handler)) = self.handler(module, index, call)? else { return Ok(None) };
+        let text = seen(module, call);
         let context = self.run(Problem::Threw, || self.ctx.json_parse(text.as_str()))?;
         for field in call.lazy.iter().filter(|field| sees(module, field)) {
             self.run(Problem::Load, || natives::lazily(self.ctx, &context, field))?;
@@ -133,8 +187,13 @@ impl<'js> Desk<'_, 'js> {
     }
 
     /// The reflex and its handler, if it has one.
-    fn handler(&self, module: &Module, call: &Call) -> Result<Option<(Object<'js>, Function<'js>)>, Problem> {
-        let promise = self.run(Problem::Load, || Script::import(self.ctx, format!("./{}", module.entry)))?;
+    fn handler(
+        &self,
+        module: &Module,
+        index: usize,
+        call: &Call,
+    ) -> Result<Option<(Object<'js>, Function<'js>)>, Problem> {
+        let promise = self.run(Problem::Load, || Script::import(self.ctx, loader::entry(module, index)))?;
         let exports = self.settled_as(promise, Problem::Load)?;
         let exports = exports.into_object().ok_or_else(|| Problem::Load("it exports nothing".into()))?;
         for name in ["default", "reflex"] {
@@ -252,15 +311,25 @@ fn said(word: &str, fields: &Map<String, serde_json::Value>) -> Result<Said, Pro
     }
 }
 
-/// The fields of the context that a module sees: what its manifest says that it reads.
-fn seen(module: &Module, call: &Call) -> serde_json::Value {
-    let mut context = call.context.clone();
-    let Some(fields) = context.as_object_mut() else { return context };
-    if !module.options.is_null() {
-        fields.insert("options".into(), module.options.clone());
+/// The fields of the context that a module sees, as JSON: what its manifest says that it reads.
+fn seen(module: &Module, call: &Call) -> String {
+    let Some(fields) = call.context.as_object() else { return call.context.to_string() };
+    let mut text = String::from("{");
+    let mut put = |key: &str, value: &serde_json::Value| {
+        let comma = if text.len() > 1 { "," } else { "" };
+        text.push_str(&format!("{comma}{}:{value}", serde_json::Value::from(key)));
+    };
+    let has_options = !module.options.is_null();
+    for (key, value) in fields.iter().filter(|(key, _)| sees(module, key)) {
+        if !(has_options && key == "options") {
+            put(key, value);
+        }
     }
-    fields.retain(|key, _| sees(module, key));
-    context
+    if has_options && sees(module, "options") {
+        put("options", &module.options);
+    }
+    text.push('}');
+    text
 }
 
 /// Whether a module is shown this field. Options that its manifest describes are its own.

@@ -1,7 +1,7 @@
 //! A reflex as files: of a folder, a single module, an archive or the library.
 
 use crate::clock;
-use reflex_script::{Manifest, Module, OnError, javascript};
+use reflex_script::{Manifest, Module, OnError, Ours, javascript};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -162,19 +162,24 @@ impl Package {
     pub fn module(&self) -> Result<Module, String> {
         let manifest = self.manifest.as_ref().map(Manifest::of);
         let granted = manifest.as_ref().map(|manifest| manifest.capabilities.clone()).unwrap_or_default();
-        let data = self.files.iter().filter(|(path, _)| path.ends_with(".json"));
-        let files = self.code().chain(data.map(|(path, text)| (path.as_str(), text.as_str())));
-        let files: Result<Vec<_>, String> =
-            files.map(|(path, text)| Ok((path.to_owned(), javascript(path, text)?.into_owned()))).collect();
+        let ours = reflex_library::reflex(&self.name).filter(|ours| ours.digest == self.digest());
         Ok(Module {
             name: self.name.clone(),
-            files: files?,
+            files: if ours.is_some() { Vec::new() } else { self.plain()? },
             entry: self.entry().unwrap_or("").to_owned(),
             manifest,
             options: Value::Null,
             on_error: OnError::Default,
             granted,
+            ours: ours.map(|ours| Ours { code: ours.code, needs: ours.needs }),
         })
+    }
+
+    /// Its modules as JavaScript, with the data that they may import.
+    fn plain(&self) -> Result<Vec<(String, String)>, String> {
+        let data = self.files.iter().filter(|(path, _)| path.ends_with(".json"));
+        let files = self.code().chain(data.map(|(path, text)| (path.as_str(), text.as_str())));
+        files.map(|(path, text)| Ok((path.to_owned(), javascript(path, text)?.into_owned()))).collect()
     }
 
     /// Writes its files into a folder, which then holds nothing else.

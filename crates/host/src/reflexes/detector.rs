@@ -37,7 +37,7 @@ impl<'a> Detector<'a> {
         raw: Value,
     ) -> Detector<'a> {
         let modules = reflexes.lodged.iter().flat_map(|lodged| lodged.modules.iter().map(|(module, _)| module.clone()));
-        let chain = Chain::new(modules.collect(), Limits::default());
+        let chain = Chain::new(modules.collect(), Limits { leave: true, ..Limits::default() });
         let (spoke, changed, reports) = Default::default();
         Detector { reflexes, chain, world, history, raw, spoke, changed, reports }
     }
@@ -95,6 +95,7 @@ impl<'a> Detector<'a> {
             spoke: self.spoke.borrow().clone(),
             tables: reflex_library::tables(),
             home: seen.event.home.clone(),
+            worked_out: Arc::default(),
             machine: Arc::new(LocalMachine { workspace: seen.event.workspace.clone(), home: seen.event.home.clone() }),
         };
         let lazily = |field: &str| match field {

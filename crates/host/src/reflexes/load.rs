@@ -1,13 +1,14 @@
 //! Where reflexes are named, what lies there, and which of it may run.
 
-use crate::catalog::{Home, Package, name_of};
+use crate::catalog::{Home, MANIFEST, Package, name_of};
 use crate::clock;
 use crate::folders::Folders;
-use crate::layers::{Offer, trust};
+use crate::layers::{Offer, There, trust};
 use crate::store::Store;
 use reflex_engine::Authority;
+use reflex_library::Packaged;
 use reflex_rules::SourceFile;
-use reflex_script::{Capabilities, Manifest, Module, OnError, javascript, schema};
+use reflex_script::{Capabilities, Manifest, Module, OnError, Ours, javascript, schema};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -58,9 +59,19 @@ pub struct Reflexes {
 
 impl Reflexes {
     /// The reflexes for a call that happens in `cwd`; nothing where no folder names any.
-    pub(crate) fn load(folders: &Folders, (workspace, cwd): (&Path, &Path), store: &Store) -> Option<Reflexes> {
+    pub(crate) fn load(
+        folders: &Folders,
+        (workspace, cwd): (&Path, &Path),
+        there: There,
+        store: &Store,
+    ) -> Option<Reflexes> {
         let mut lodged = Vec::new();
+        let root = workspace.join(".reflex");
         for (authority, folder) in places(folders, workspace, cwd) {
+            let is_there = if authority == Authority::Project { there.project || folder != root } else { there.user };
+            if !is_there {
+                continue;
+            }
             let Some(text) = listed(&folder) else { continue };
             let reader = Reader { folders, workspace, store, authority, folder: &folder };
             lodged.push(reader.lodged(text));
@@ -141,12 +152,16 @@ impl Reader<'_> {
             .map(|entry| (self.take(&entry.source), entry))
             .map(|(taken, entry)| (entry, taken))
             .collect();
-        for taken in taken.iter().filter_map(|(_, taken)| taken.as_ref().ok()).filter(|taken| !taken.official) {
-            let named = |(path, text): &(String, String)| file(format!("{}/{path}", taken.package.name), text.clone());
-            lodged.files.extend(taken.package.files.iter().map(named));
+        let brought = |(_, taken): &'_ (Entry, Result<Taken, String>)| match taken {
+            Ok(Taken::Brought(package)) => Some(package.clone()),
+            Ok(Taken::Ours(_)) | Err(_) => None,
+        };
+        for package in taken.iter().filter_map(brought) {
+            let named = |(path, text): &(String, String)| file(format!("{}/{path}", package.name), text.clone());
+            lodged.files.extend(package.files.iter().map(named));
         }
         let untrusted = if self.authority == Authority::Project { self.untrusted(&lodged.files) } else { None };
-        let brings_code = taken.iter().any(|(_, taken)| taken.as_ref().is_ok_and(|taken| !taken.official));
+        let brings_code = taken.iter().any(|(_, taken)| matches!(taken, Ok(Taken::Brought(_))));
         lodged.untrusted = untrusted.filter(|_| brings_code);
         for (entry, taken) in taken {
             self.place(&entry, taken, (&mut lodged, untrusted));
@@ -168,13 +183,14 @@ impl Reader<'_> {
         taken: Result<Taken, String>,
         (lodged, untrusted): (&mut Lodged, Option<Untrusted>),
     ) {
-        let module = taken.and_then(|taken| {
-            if untrusted.is_some() && !taken.official {
-                return Ok(None);
+        let module = taken.and_then(|taken| match taken {
+            Taken::Ours(packaged) => self.ours(packaged, entry, untrusted).map(Some),
+            Taken::Brought(_) if untrusted.is_some() => Ok(None),
+            Taken::Brought(package) => {
+                let digest = package.digest();
+                let granted = self.granted(&digest, untrusted);
+                self.module(&package, entry, granted).map(|module| Some((module, digest)))
             }
-            let digest = taken.package.digest();
-            let granted = self.granted(&digest, untrusted);
-            self.module(&taken.package, entry, granted).map(|module| Some((module, digest)))
         });
         match module {
             Ok(None) => {}
@@ -197,15 +213,41 @@ impl Reader<'_> {
         }
     }
 
+    /// A reflex that ships. Its manifest is held against the schema when Reflex is built.
+    fn ours(
+        &self,
+        packaged: &'static Packaged,
+        entry: &Entry,
+        untrusted: Option<Untrusted>,
+    ) -> Result<(Module, String), String> {
+        let raw = packaged.file(MANIFEST).ok_or("it has no manifest")?;
+        let raw: Map<String, Value> = serde_json::from_str(raw).map_err(|error| error.to_string())?;
+        misfit(&raw, &entry.with).map_or(Ok(()), Err)?;
+        let manifest = Manifest::of(&raw);
+        let asked = &manifest.capabilities;
+        let asks =
+            [&asked.files, &asked.writes, &asked.network, &asked.environment].iter().any(|list| !list.is_empty());
+        let granted = asks && self.granted(packaged.digest, untrusted);
+        let module = Module {
+            name: manifest.name.clone(),
+            files: Vec::new(),
+            entry: manifest.entry.clone(),
+            granted: if granted { asked.clone() } else { Capabilities::default() },
+            manifest: Some(manifest),
+            options: entry.with.clone(),
+            on_error: entry.on_error,
+            ours: Some(Ours { code: packaged.code, needs: packaged.needs }),
+        };
+        Ok((module, packaged.digest.to_owned()))
+    }
+
     fn module(&self, package: &Package, entry: &Entry, granted: bool) -> Result<Module, String> {
         let manifest = package.manifest.as_ref();
         if let Some(manifest) = manifest {
-            let empty = json!({});
-            let with = if entry.with.is_null() { &empty } else { &entry.with };
-            let wrong = schema::problems(manifest).into_iter().chain(schema::misfits(manifest, with));
-            if let Some(problem) = wrong.into_iter().next() {
+            if let Some(problem) = schema::problems(manifest).into_iter().next() {
                 return Err(format!("its manifest or options: {problem}"));
             }
+            misfit(manifest, &entry.with).map_or(Ok(()), Err)?;
         }
         let manifest = manifest.map(Manifest::of);
         let asked = manifest.as_ref().map(|manifest| manifest.capabilities.clone()).unwrap_or_default();
@@ -221,6 +263,7 @@ impl Reader<'_> {
             options: entry.with.clone(),
             on_error: entry.on_error,
             granted: if granted { asked } else { Capabilities::default() },
+            ours: None,
         })
     }
 
@@ -232,7 +275,7 @@ impl Reader<'_> {
         }
         let cache = crate::layers::texts(self.folders, "scripts");
         let mut key = Sha256::new();
-        key.update(concat!("types-1 ", env!("CARGO_PKG_VERSION"), " "));
+        key.update(concat!("types-2 ", env!("CARGO_PKG_VERSION"), " "));
         key.update(text);
         let key = clock::hexadecimal(&key.finalize());
         if let Some(known) = cache.text(&key) {
@@ -250,8 +293,7 @@ impl Reader<'_> {
         }
         let bare = source.strip_prefix("official/").unwrap_or(source);
         if let Some(official) = reflex_library::reflex(bare) {
-            let files = official.files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
-            return Package::of_files(official.name, files).map(|package| Taken { package, official: true });
+            return Ok(Taken::Ours(official));
         }
         if source.split('/').any(|part| part == ".." || part.is_empty()) {
             return Err(format!("`{source}` is no name of a package"));
@@ -265,14 +307,23 @@ impl Reader<'_> {
 
     fn at(&self, path: &Path) -> Result<Taken, String> {
         let package = if path.is_dir() { folder(path)? } else { single(path)? };
-        Ok(Taken { package, official: false })
+        Ok(Taken::Brought(package))
     }
 }
 
 /// A reflex with where it is from.
-struct Taken {
-    package: Package,
-    official: bool,
+enum Taken {
+    /// It ships.
+    Ours(&'static Packaged),
+    /// It lies here.
+    Brought(Package),
+}
+
+/// What is wrong about the options of an entry.
+fn misfit(manifest: &Map<String, Value>, with: &Value) -> Option<String> {
+    let none = json!({});
+    let with = if with.is_null() { &none } else { with };
+    schema::misfits(manifest, with).into_iter().next().map(|problem| format!("its manifest or options: {problem}"))
 }
 
 /// A folder; one without a manifest may say in `package.json` where its module is.
@@ -383,7 +434,9 @@ fn subject(workspace: &Path, folder: &Path) -> String {
 
 /// The reflexes of a workspace that a person may accept, by folder.
 pub fn offers(folders: &Folders, (workspace, cwd): (&Path, &Path), store: &Store) -> Vec<Offer> {
-    let all = Reflexes::load(folders, (workspace, cwd), store).map(|reflexes| reflexes.lodged).unwrap_or_default();
+    let there = There { project: true, user: true };
+    let all =
+        Reflexes::load(folders, (workspace, cwd), there, store).map(|reflexes| reflexes.lodged).unwrap_or_default();
     let own = all.into_iter().filter(|lodged| lodged.authority == Authority::Project && lodged.broken.is_none());
     own.map(|lodged| {
         let subject = subject(workspace, &lodged.folder);

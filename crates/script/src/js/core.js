@@ -7,10 +7,7 @@ export const modify = (args, reason) =>
 export const defineReflex = (reflex) => reflex;
 
 const list = (value) => (Array.isArray(value) ? value : value === undefined || value === null ? [] : [value]);
-const slashes = (path) => String(path).replace(/\\/g, "/");
-const bare = (path) => path.replace(/^(\.\/)+/, "");
 const literal = (text) => text.replace(/[.+^${}()|[\]\\*?]/g, "\\$&");
-
 export const parseCommand = (command) => JSON.parse(__reflex.parse(String(command)));
 
 export const commandMatches = (command, globs) => {
@@ -18,6 +15,9 @@ export const commandMatches = (command, globs) => {
   const patterns = list(globs).map((glob) => new RegExp(`^${String(glob).split("*").map(literal).join("[^]*")}$`));
   return patterns.some((pattern) => texts.some((text) => pattern.test(text)));
 };
+
+const slashes = (path) => String(path).replace(/\\/g, "/");
+const bare = (path) => path.replace(/^(\.\/)+/, "");
 
 export const pathGlobToRegExp = (glob) => {
   const parts = bare(slashes(glob)).split("/").filter((part, at) => part !== "" || at === 0);

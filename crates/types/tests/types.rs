@@ -1,7 +1,7 @@
 //! Types go, code stays where it was.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
 
-use reflex_script::javascript;
+use reflex_types::javascript;
 
 #[track_caller]
 fn check(typed: &str, plain: &str) {

@@ -1,5 +1,11 @@
-//! TypeScript as JavaScript: types are replaced by blanks, so that every place stays where it was. What is more than a
+//! TypeScript as JavaScript: types and comments are replaced by blanks, so that every place stays where it was. What is more than a
 //! type (`enum`, `namespace`, parameters that are properties) is refused by name.
+
+mod compiled;
+mod needs;
+
+pub use compiled::{Compiled, compile};
+pub use needs::Needs;
 
 use oxc_allocator::Allocator;
 use oxc_ast::ast::{
@@ -39,6 +45,7 @@ pub fn javascript<'t>(path: &str, text: &'t str) -> Result<Cow<'t, str>, String>
     let mut eraser = Eraser { text, cuts: Vec::new(), used: Vec::new(), imports: Vec::new(), refused: None };
     eraser.visit_program(&parsed.program);
     eraser.unused_imports();
+    parsed.program.comments.iter().for_each(|comment| eraser.cut(comment.span.start, comment.span.end));
     match eraser.refused {
         Some((what, at)) => {
             let line = text.get(..at as usize).unwrap_or("").matches('\n').count() + 1;

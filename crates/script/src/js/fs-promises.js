@@ -1,0 +1,3 @@
+// `node:fs/promises`.
+export * from "fs";
+export { default } from "fs";

@@ -1,0 +1,129 @@
+//! What an interpreter is set up with: what its modules name, for all the rest takes longer than they do.
+
+/// What modules name of what an interpreter can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Needs {
+    /// All that the language has, and not only what every module uses.
+    pub all: bool,
+    /// What reads commands.
+    pub commands: bool,
+    /// What prints.
+    pub console: bool,
+    /// Timers.
+    pub timers: bool,
+    /// Texts as bytes, base64, copies, digests.
+    pub web: bool,
+    /// URLs.
+    pub url: bool,
+    /// The process and the network.
+    pub process: bool,
+    /// Files.
+    pub files: bool,
+}
+
+impl Needs {
+    /// What a text names.
+    pub fn of(text: &str) -> Needs {
+        let mut needs = Needs::default();
+        needs.look(text);
+        needs
+    }
+
+    /// What either needs.
+    pub fn and(self, other: Needs) -> Needs {
+        Needs {
+            all: self.all || other.all,
+            commands: self.commands || other.commands,
+            console: self.console || other.console,
+            timers: self.timers || other.timers,
+            web: self.web || other.web,
+            url: self.url || other.url,
+            process: self.process || other.process,
+            files: self.files || other.files,
+        }
+    }
+
+    /// Whether all of it is of no use for what comes after a call: then another module may follow in the same interpreter.
+    pub fn leaves_nothing(&self) -> bool {
+        !(self.timers || self.process || self.files)
+    }
+
+    fn look(&mut self, text: &str) {
+        let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '$';
+        let mut rest = text;
+        while let Some(start) = rest.find(is_part) {
+            let from = rest.get(start..).unwrap_or("");
+            let end = from.find(|letter| !is_part(letter)).unwrap_or(from.len());
+            let (word, after) = from.split_at_checked(end).unwrap_or((from, ""));
+            self.take(word, after);
+            rest = after;
+        }
+    }
+
+    fn take(&mut self, word: &str, after: &str) {
+        match word {
+            "console" => self.console = true,
+            "parseCommand" | "commandMatches" => self.commands = true,
+            "setTimeout" | "setInterval" | "setImmediate" => (self.timers, self.all) = (true, true),
+            "TextEncoder" | "TextDecoder" | "atob" | "btoa" | "structuredClone" | "crypto" => {
+                (self.web, self.all) = (true, true);
+            }
+            "URL" | "URLSearchParams" | "url" => (self.url, self.all) = (true, true),
+            "process" | "fetch" => (self.process, self.all) = (true, true),
+            "fs" => (self.files, self.all) = (true, true),
+            "import" | "export" => self.take_import(after),
+            // What reaches a name that is put together.
+            "Date" | "Map" | "Set" | "Proxy" | "Atomics" | "DataView" | "performance" | "globalThis" | "eval"
+            | "Function" | "constructor" => self.all = true,
+            word => self.all |= is_of_all(word),
+        }
+    }
+
+    /// What is imported as a whole may be used as a whole; what is imported by a name that is worked out may be anything.
+    fn take_import(&mut self, after: &str) {
+        let head = after.split(['"', '\'', '`', ';', '{']).next().unwrap_or("");
+        let is_open = after.trim_start().starts_with(['(', '/']);
+        if is_open || head.contains('*') {
+            self.commands = true;
+        }
+        if is_open {
+            *self = Needs { all: true, web: true, url: true, process: true, files: true, ..*self };
+        }
+    }
+}
+
+/// Whether a word is one of several that only the whole language knows, or a large number.
+fn is_of_all(word: &str) -> bool {
+    let begins = ["Weak", "Int", "Uint", "Float", "Big", "Shared", "Finalization", "DOM"];
+    let is_number = || word.starts_with(|letter: char| letter.is_ascii_digit()) && word.ends_with('n');
+    begins.iter().any(|begin| word.starts_with(begin)) || word.ends_with("Buffer") || is_number()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: Needs) {
+        assert_eq!(Needs::of(text), expected, "{text}");
+    }
+
+    #[test]
+    fn a_module_needs_what_it_names() {
+        let (none, all) = (Needs::default(), Needs { all: true, ..Needs::default() });
+        check("import { deny } from '@agentreflex/core'; const refs = 1; // fetched, processes, diffs", none);
+        check("new Map()", all);
+        check("1n + a1n", all);
+        check("x.constructor", all);
+        check("new Uint8Array(1)", all);
+        check("console.log(1)", Needs { console: true, ..none });
+        let core = Needs { commands: true, ..none };
+        check("import { parseCommand as p } from '@agentreflex/core'", Needs { commands: true, ..none });
+        check("import*as c from'@agentreflex/core'", core);
+        check("export * from './other.js'", core);
+        check("await fetch('x')", Needs { process: true, ..all });
+        check("import { readFileSync } from \"node:fs\"", Needs { files: true, ..all });
+        check("setTimeout(f)", Needs { timers: true, ..all });
+        check("import('o' + 's')", Needs { all: true, web: true, url: true, process: true, files: true, ..core });
+    }
+}
