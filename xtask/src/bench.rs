@@ -8,6 +8,7 @@ mod modules;
 mod page;
 mod payloads;
 mod people;
+mod reflexes;
 mod search;
 
 use std::fs;
@@ -41,8 +42,10 @@ pub(crate) fn write(project: &Project) -> Result<(), String> {
     };
     let modules = step("modules", || modules::measure(&release.binary, &ground))?;
     let people = step("people's rules", || people::measure(&release.binary))?;
+    let reflexes = step("reflexes", || reflexes::measure(&release.binary, &ground))?;
     let searches = step("search", || search::measure(&release.binary, &ground))?;
-    let report = Report { linkage: release.linkage, rows, discards, dispatches, people, modules, searches };
+    let linkage = release.linkage;
+    let report = Report { linkage, rows, discards, dispatches, people, modules, reflexes, searches };
     let text = report.render();
     let file = page::file(&project.root);
     fs::write(&file, &text).map_err(|error| format!("cannot write `{}`: {error}", file.display()))?;

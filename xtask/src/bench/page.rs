@@ -9,6 +9,7 @@ use super::goal;
 use super::modules;
 use super::payloads::{CALLS, Call};
 use super::people::{self, Cost};
+use super::reflexes::{self, Cost as Spent};
 use super::search::{SEARCHES, Searched};
 use crate::release::Linkage;
 
@@ -83,8 +84,20 @@ found last.
 
 ";
 
+const REFLEXES: &str = "\
+## Reflexes
+
+The same for `git status` with three reflexes that are asked about it and say nothing: three of the catalog, which share an
+interpreter, and three TypeScript files of one's own, each with an interpreter of its own. Their types were taken away by
+an earlier call.
+
+";
+
 /// The head of the first column of that table.
 const SOUGHT: &str = "search";
+
+/// The head of the first column of that table.
+const CONFIGURED: &str = "reflexes";
 
 /// A discard may cost so many hundredths of `git status`.
 const MOST_OF_STATUS: u32 = 150;
@@ -107,6 +120,8 @@ pub(crate) struct Report {
     pub(crate) modules: Vec<Vec<u32>>,
     /// One for each of [`SEARCHES`]; nothing where they were not measured.
     pub(crate) searches: Vec<Searched>,
+    /// One for each of [`reflexes::ROWS`]; nothing where they were not measured.
+    pub(crate) reflexes: Vec<Spent>,
 }
 
 /// What was measured of one call.
@@ -149,6 +164,7 @@ impl Report {
         text.push_str(&self.peoples());
         text.push_str(&self.shares());
         text.push_str(&self.searched());
+        text.push_str(&self.of_reflexes());
         text.push_str(&format!("\n{FOOT}"));
         text
     }
@@ -196,6 +212,20 @@ impl Report {
         text
     }
 
+    /// The section about reflexes; nothing where they were not measured.
+    fn of_reflexes(&self) -> String {
+        if self.reflexes.is_empty() {
+            return String::new();
+        }
+        let mut text = format!("\n{REFLEXES}| {CONFIGURED} | time | goal | instructions |\n|---|--:|--:|--:|\n");
+        for (name, cost) in reflexes::ROWS.iter().zip(&self.reflexes) {
+            let counted = cost.instructions.map_or("–".into(), millions);
+            let (ratio, goal) = (hundredths(cost.ratio), hundredths(reflexes::MOST));
+            text.push_str(&format!("| {name} | {ratio} | {goal} | {counted} |\n"));
+        }
+        text
+    }
+
     /// Each goal that is missed, in words.
     pub(crate) fn misses(&self) -> Vec<String> {
         let mut misses: Vec<String> = self.rows.iter().flat_map(|row| row.misses(self.linkage)).collect();
@@ -212,6 +242,8 @@ impl Report {
         }
         let slow = SEARCHES.iter().zip(&self.searches).filter(|(_, searched)| !searched.in_time);
         misses.extend(slow.map(|((name, _), _)| format!("a search for {name}: not below 200 ms here")));
+        let over = reflexes::ROWS.iter().zip(&self.reflexes).filter(|(_, cost)| cost.ratio > reflexes::MOST);
+        misses.extend(over.map(|(name, cost)| format!("{name}: {} `/bin/true`", hundredths(cost.ratio))));
         misses
     }
 
@@ -246,8 +278,14 @@ impl Report {
         let shares = text.lines().skip_while(|line| !line.starts_with(&format!("| {TEXT} |"))).skip(2);
         let shares = shares.take_while(|line| line.starts_with('|'));
         let modules = shares.map(|line| line.split('|').skip(2).filter_map(digits).collect());
+        let costs = text.lines().skip_while(|line| !line.starts_with(&format!("| {CONFIGURED} |"))).skip(2);
+        let costs = costs.take_while(|line| line.starts_with('|')).filter_map(|line| {
+            let mut cells = line.split('|').skip(2);
+            Some(Spent { ratio: digits(cells.next()?)?, instructions: digits(cells.nth(1)?) })
+        });
         Ok(Self {
             people: people.collect(),
+            reflexes: costs.collect(),
             modules: modules.collect(),
             searches: searches.collect(),
             linkage: linkage.ok_or("no known build is named")?,
@@ -331,13 +369,17 @@ mod tests {
         let people = [(150, true), (170, true), (181, false)];
         let cost = |(ratio, is_within): (u32, bool)| Cost { ratio, is_within, instructions: 612 };
         let people = people.into_iter().map(cost).collect();
-        let report = Report { linkage, rows, discards, dispatches: dispatches.into(), people, modules, searches };
+        let spent = |(ratio, instructions)| Spent { ratio, instructions };
+        let reflexes = [(190, Some(1234)), (201, None)].map(spent).to_vec();
+        let dispatches = dispatches.into();
+        let report = Report { linkage, rows, discards, dispatches, people, modules, reflexes, searches };
         let text = report.render();
         let read = Report::parse(&text).unwrap();
         assert_eq!(read.render(), text);
         let dear = "rules of the user, 200 in one file: more than half a millisecond";
         let slow = "a search for two fields and a text that nothing holds: not below 200 ms here";
-        assert_eq!(read.misses(), ["deny-home: 2.501 M instructions, not 2.500 M", dear, slow]);
+        let own = "three of one's own: 2.01 × `/bin/true`";
+        assert_eq!(read.misses(), ["deny-home: 2.501 M instructions, not 2.500 M", dear, slow, own]);
     }
 
     #[test]

@@ -1,0 +1,79 @@
+//! What reflexes add to a call: three that ship, and three that somebody wrote.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::ground::Ground;
+use super::measure::{self, Hook, has_valgrind};
+use super::payloads;
+
+/// The rows of the page: what is configured.
+pub(crate) const ROWS: [&str; 2] = ["three that ship", "three of one's own"];
+
+/// The hook with three reflexes may take so many hundredths of a program that does nothing.
+pub(crate) const MOST: u32 = 200;
+
+/// What one of [`ROWS`] costs.
+#[derive(Clone)]
+pub(crate) struct Cost {
+    /// Hundredths of the program that does nothing.
+    pub(crate) ratio: u32,
+    /// Thousands of instructions, unless nobody could count them.
+    pub(crate) instructions: Option<u32>,
+}
+
+/// One for each of [`ROWS`]: `git status`, about which all of them are asked and say nothing.
+pub(crate) fn measure(binary: &Path, ground: &Ground) -> Result<Vec<Cost>, String> {
+    let costs = ROWS.iter().enumerate().map(|(row, _)| {
+        let shown = |error: io::Error| format!("cannot configure reflexes: {error}");
+        configure(ground, row == 1).map_err(shown)?;
+        let hook = Hook { binary, ground, payload: payloads::shell("git status", &ground.repo) };
+        let instructions = if has_valgrind() { Some(hook.instructions()?) } else { None };
+        let ratio = measure::ratios(&[hook])?.first().copied().unwrap_or_default();
+        was_asked(ground)?;
+        Ok(Cost { ratio, instructions })
+    });
+    let costs: Result<Vec<Cost>, String> = costs.collect();
+    fs::remove_file(ground.home.join(LIST)).map_err(|error| error.to_string())?;
+    costs
+}
+
+const LIST: &str = ".config/reflex/config.json";
+
+fn configure(ground: &Ground, own: bool) -> io::Result<()> {
+    let folder = ground.home.join(".config/reflex");
+    fs::create_dir_all(&folder)?;
+    let mut names = Vec::new();
+    for name in ["no-force-push", "no-rm-rf", "prefer-rg"] {
+        names.push(if own { format!("\"./own-{name}.ts\"") } else { format!("\"{name}\"") });
+        fs::write(folder.join(format!("own-{name}.ts")), OWN.replace("NAME", name))?;
+    }
+    fs::write(ground.home.join(LIST), format!("{{\"reflexes\": [{}]}}\n", names.join(", ")))
+}
+
+/// A module as the documentation of the interface shows them.
+const OWN: &str = r#"// Looks at commands, once by their text and once by their words.
+import { commandMatches, defineReflex, deny, parseCommand, pass } from "@agentreflex/core";
+import type { ToolCallContext } from "@agentreflex/core";
+
+const FORBIDDEN = ["shutdown*", "reboot*"];
+
+export default defineReflex({
+  name: "own-NAME",
+  async onToolCall(ctx: ToolCallContext) {
+    if (ctx.command === undefined) return pass();
+    if (commandMatches(ctx.command, FORBIDDEN)) return deny("Not on this machine.");
+    const first: string[] = parseCommand(ctx.command).map(({ argv }) => argv[0]);
+    return first.some((name) => /^mkfs(\.|$)/.test(name)) ? deny("No file systems.") : pass();
+  },
+});
+"#;
+
+/// Whether the last call's record names three reflexes that passed.
+fn was_asked(ground: &Ground) -> Result<(), String> {
+    let log = ground.home.join(".local/state/reflex/audit/current.jsonl");
+    let lines = fs::read_to_string(&log).map_err(|error| format!("cannot read `{}`: {error}", log.display()))?;
+    let passed = lines.lines().last().map_or(0, |line| line.matches("\"says\":\"pass\"").count());
+    if passed == 3 { Ok(()) } else { Err(format!("{passed} reflexes of three were asked")) }
+}
