@@ -96,6 +96,32 @@ fn an_ask_is_the_agents_own_where_nothing_stands_behind_it() {
 }
 
 #[test]
+fn after_a_yes_the_same_call_goes_on_to_the_next_reflex() {
+    for (last, decided) in [("deny('never so')", "\"deny\""), ("ask('really')", "\"ask\""), ("pass()", "")] {
+        let here = Here::new()
+            .user("config.json", r#"{"reflexes": ["./asks.js", "no-rm-rf", "./last.js", "./after.js"]}"#)
+            .user("asks.js", &on("frob", "ask('sure')"))
+            .user("last.js", &on("frob", last))
+            .user("after.js", &on("frob", "pass()"));
+        let said = here.machine.bash(&here.project, "frob");
+        assert!(said.stdout.contains("sure"), "{last}: {said:?}");
+        let Some((_, rest)) = said.stdout.split_once("`reflex approve ") else {
+            // Nothing stands behind this question: it is the agent's own.
+            assert!(last == "pass()" && said.stdout.contains("\"ask\""), "{last}: {said:?}");
+            continue;
+        };
+        let id = rest.split('`').next().unwrap();
+        let Some((code, told)) = at_terminal(&here, &format!("approve {id}")) else { return };
+        assert_eq!(code, 0, "{told}");
+        let resumed = here.machine.bash(&here.project, "frob");
+        assert!(resumed.stdout.contains(decided) && !resumed.stdout.contains("sure"), "{last}: {resumed:?}");
+        // The yes was for once: the next call begins at the first reflex again.
+        let again = here.machine.bash(&here.project, "frob");
+        assert!(again.stdout.contains("sure"), "{last}: {again:?}");
+    }
+}
+
+#[test]
 fn code_of_a_project_runs_once_a_person_has_accepted_exactly_it() {
     let here = Here::new()
         .own("config.json", r#"{"reflexes": ["./reflexes/no-frob", "official/no-force-push"]}"#)
