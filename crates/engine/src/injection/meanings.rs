@@ -68,6 +68,12 @@ impl Meanings {
 
     /// Whether the word or two before forbid what begins here.
     pub(super) fn is_forbidden(&self, words: &[Word], at: usize) -> bool {
+        // `do not … unless` is an order again.
+        const EXCEPTING: [&str; 4] = ["unless", "except", "until", "but"];
+        let after = words.get(at + 1..).unwrap_or_default().iter().take_while(|word| !word.begins).take(16);
+        if after.into_iter().any(|word| EXCEPTING.contains(&word.text.as_str())) {
+            return false;
+        }
         let before = words.get(at.saturating_sub(2)..at).unwrap_or_default();
         before.iter().any(|word| word.means & self.not != 0)
             && words.get(at).is_some_and(|word| word.means & self.not == 0)
