@@ -3,7 +3,7 @@
 
 use crate::json::{BadEvent, optional, required, texts};
 use reflex_engine::shell::Language;
-use reflex_engine::shell::patch::{self, FileChange};
+use reflex_engine::shell::patch::{self, FileChange, Part};
 use reflex_engine::{Action, AgentPath};
 use serde_json::{Map, Value};
 
@@ -59,7 +59,12 @@ fn actions(tool: Tool, input: &Map<String, Value>) -> Result<Vec<Action>, BadEve
         }
         Tool::Edit { path, content } => {
             let path = AgentPath::new(needed(input, path)?);
-            one(Action::Edit { path, content: edited(input, content)?, gone: gone(input) })
+            one(Action::Edit {
+                path,
+                content: edited(input, content)?,
+                gone: gone(input),
+                parts: parts(input, content),
+            })
         }
         Tool::Search { path } => one(Action::Search { path: AgentPath::new(or_empty(input, path)?) }),
         Tool::Fetch { url } => one(Action::Fetch { url: needed(input, url)? }),
@@ -100,12 +105,11 @@ fn changed(change: FileChange) -> Vec<Action> {
     match change {
         FileChange::Add { path: file, content } => vec![Action::Write { path: path(file), content }],
         FileChange::Delete { path: file } => vec![Action::Delete { path: path(file) }],
-        FileChange::Update { path: file, added, moved: None } => {
-            vec![Action::Edit { path: path(file), content: added, gone: String::new() }]
-        }
-        FileChange::Update { path: file, added, moved: Some(to) } => {
-            let from = Action::Edit { path: path(file), content: added.clone(), gone: String::new() };
-            vec![from, Action::Write { path: path(to), content: added }]
+        FileChange::Update { path: file, added, parts, moved } => {
+            let gone = parts.iter().map(|part| part.gone.as_str()).collect();
+            let edit = Action::Edit { path: path(file), content: added.clone(), gone, parts };
+            let there = moved.map(|to| Action::Write { path: path(to), content: added });
+            [edit].into_iter().chain(there).collect()
         }
     }
 }
@@ -131,6 +135,17 @@ fn edited(input: &Map<String, Value>, field: Field) -> Result<String, BadEvent> 
     let Some(Value::Array(edits)) = input.get("edits") else { return Ok(String::new()) };
     let new = |edit: &Value| field.iter().find_map(|name| edit.get(name)?.as_str().map(str::to_owned));
     Ok(edits.iter().filter_map(new).collect::<Vec<_>>().join("\n"))
+}
+
+/// The entries of a list `edits`, each with what it takes out.
+fn parts(input: &Map<String, Value>, field: Field) -> Vec<Part> {
+    let edits = input.get("edits").and_then(Value::as_array).into_iter().flatten();
+    let text = |edit: &Value, field: Field| field.iter().find_map(|name| edit.get(*name)?.as_str().map(str::to_owned));
+    let part = |edit: &Value| {
+        let [gone, content] = [GONE, field].map(|field| text(edit, field).unwrap_or_default());
+        Part { context: String::new(), gone, content }
+    };
+    edits.map(part).collect()
 }
 
 /// Under which names agents tell what an edit takes out.

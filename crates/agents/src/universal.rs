@@ -256,7 +256,7 @@ fn file_action(kind: Kind, file: String, [content, gone]: [&str; 2]) -> Action {
     let path = AgentPath::new(file);
     match kind {
         Kind::Write(_) => Action::Write { path, content: content.to_owned() },
-        Kind::Edit(_) => Action::Edit { path, content: content.to_owned(), gone: gone.to_owned() },
+        Kind::Edit(_) => Action::Edit { path, content: content.to_owned(), gone: gone.to_owned(), parts: Vec::new() },
         Kind::Delete => Action::Delete { path },
         Kind::Read(_) | Kind::Command(_) | Kind::Fetch | Kind::Tool(_) | Kind::Prompt | Kind::Bare(_) => {
             Action::Read { path }

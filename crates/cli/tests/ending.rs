@@ -105,6 +105,37 @@ fn records(machine: &Machine, kind: &str) -> Vec<Value> {
 }
 
 #[test]
+fn a_check_of_what_a_policy_builds_on_runs_while_its_digest_is_as_pinned() {
+    let base = "verify: {run: [{name: tests, command: 'echo of the team; exit 1'}]}\n";
+    let unpinned = with_policy("extends: [team]\n");
+    put(&unpinned, ".config/reflex/team/policy.yaml", base);
+    assert!(stops(&unpinned, false).stdout.contains("of the team"));
+    let shown = unpinned.reflex(["config", "show", "--json"]).folder(&unpinned.project());
+    let shown = shown.env("REFLEX_TEST_OWN_HOME", "1").run().json();
+    let team = |layer: &&Value| layer["folder"].as_str().is_some_and(|folder| folder.ends_with("/team"));
+    let digest = shown["layers"].as_array().unwrap().iter().find(team).unwrap()["digest"].as_str().unwrap().to_owned();
+    let pinned = with_policy(&format!("extends: [{{path: team, digest: 'sha256:{digest}'}}]\n"));
+    put(&pinned, ".config/reflex/team/policy.yaml", base);
+    assert!(stops(&pinned, false).stdout.contains("of the team"));
+    // Another command is not what the person has pinned: it never runs.
+    put(&pinned, ".config/reflex/team/policy.yaml", "verify: {run: [{name: tests, command: touch ran}]}\n");
+    assert!(!stops(&pinned, false).stdout.contains("of the team"));
+    assert!(!pinned.project().join("ran").exists());
+}
+
+#[test]
+fn what_stood_in_a_changed_file_is_looked_at_again_at_the_end() {
+    let machine = with_policy("verify: {run: []}\n");
+    let key = format!("key = \"ghp_{}\"\n", "k3J8mQz92vTx7Lp4Wn6Rb1Yc5Hd0Gf8Sa2Ue");
+    let init = machine.program("git", ["init", "-q"]).folder(&machine.project()).run();
+    assert_eq!(init.code, 0);
+    put(&machine, "src/a.py", &key);
+    stops(&machine, false);
+    let report = records(&machine, "verification");
+    assert!(report[0]["findings"].to_string().contains("secret/write-key"), "{report:?}");
+}
+
+#[test]
 fn a_failed_check_keeps_the_agent_at_work_once() {
     let machine = with_policy("verify: {run: [{name: tests, command: 'echo three tests fail; exit 1'}]}");
     let answer = stops(&machine, false).json();

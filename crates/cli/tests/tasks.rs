@@ -188,3 +188,26 @@ fn a_yes_for_a_task_ends_with_it_and_no_call_claims_it() {
     assert_eq!(at_terminal(&machine, "task end").unwrap().0, 0);
     assert_eq!((call(None), call(Some("T-1"))), (json!("require_approval"), json!("require_approval")));
 }
+
+#[test]
+fn a_task_shows_its_last_verification_and_the_retries_that_are_left() {
+    let machine = Machine::new();
+    let policy = machine.home().join(".config/reflex/policy.yaml");
+    fs::create_dir_all(policy.parent().unwrap()).unwrap();
+    fs::write(policy, "verify: {run: [{name: tests, command: test -e done}]}\n").unwrap();
+    let Some((0, _)) = at_terminal(&machine, "task start T-1 --intent work") else { return };
+    let shown = || machine.reflex(["task", "show", "--json"]).folder(&machine.project()).run().json()["task"].clone();
+    assert_eq!((&shown()["verification"], &shown()["retries_left"]), (&Value::Null, &2.into()));
+    let stop = json!({"session_id": "s1", "cwd": machine.project(), "hook_event_name": "Stop"});
+    let stops = || {
+        let call = machine.reflex(["hook", "--agent", "claude", "--event", "Stop"]).env("REFLEX_TEST_OWN_HOME", "1");
+        call.input(stop.to_string()).run()
+    };
+    assert_eq!(stops().json()["decision"], "block");
+    assert_eq!((&shown()["verification"], &shown()["retries_left"]), (&"failed".into(), &1.into()));
+    fs::write(machine.project().join("done"), "").unwrap();
+    stops();
+    assert_eq!((&shown()["verification"], &shown()["retries_left"]), (&"passed".into(), &2.into()));
+    let told = machine.reflex(["task", "show"]).folder(&machine.project()).run().stdout;
+    assert!(told.contains("verification passed; it keeps the agent at work 2 times more"), "{told}");
+}

@@ -298,6 +298,8 @@ effect_kinds! {
     Mention = "mention" Path;
     /// A written file makes others run or trust something later; the flags say what, the target is the guilty value.
     Configure = "configure" Name;
+    /// An agent's settings are changed by its own command; the target is what is set.
+    ConfigureAgent = "configure-agent" Name;
     /// The guard is changed or switched off.
     ChangeGuard = "change-guard" Name;
 }

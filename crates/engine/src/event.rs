@@ -1,6 +1,7 @@
 //! What an agent is about to do, or has done, in words that belong to no agent.
 
 use reflex_shell::Language;
+use reflex_shell::patch::Part;
 
 /// A call of one agent at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -134,6 +135,8 @@ pub enum Action {
         content: String,
         /// The text that goes out for it, where the agent tells it: what stands in both is no change.
         gone: String,
+        /// Its single changes, where there are several or the agent tells what stands around them.
+        parts: Vec<Part>,
     },
     /// Deletes a file.
     Delete {

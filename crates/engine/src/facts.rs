@@ -1,6 +1,7 @@
 //! Facts about targets, asked of the world at most once each and remembered for the call.
 
 mod asked_by_people;
+mod hooks;
 
 use crate::aliases::{self, Aliases};
 use crate::analyze::Analysis;
@@ -11,6 +12,7 @@ use crate::glob;
 use crate::path::{self, Folders, Place, is_below, is_within, parent};
 use crate::points::{self, Pointed};
 use crate::remnant::{self, Remnant, RemnantKind};
+use crate::switches::Change;
 use crate::truth::Truth;
 use crate::world::{Known, Names, Real, Untracked, World};
 use reflex_shell::{Piece, Site, Value};
@@ -509,6 +511,8 @@ impl<'a> Facts<'a> {
             "unmerged" => self.is_unmerged(&folder, target),
             "fetched" => Truth::from(self.was_fetched(&folder)),
             "orders-heard" => Truth::from(crate::weight::is_tainted(self)),
+            "hooks-off" => truth(target.map(|target| self.hooks(effect, target) == Change::Off)),
+            "hooks-kept" => truth(target.map(|target| self.hooks(effect, target) == Change::Beside)),
             "secret-seen" => Truth::from(self.past().iter().any(|known| known.kind == RemnantKind::Seen)),
             _ => match target.filter(|target| target.path().is_some()) {
                 Some(target) => self.file_fact(effect, target, name),

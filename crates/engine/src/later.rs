@@ -5,6 +5,8 @@ mod servers;
 mod tasks;
 mod yaml;
 
+pub(crate) use servers::{lenient_json, without_comments};
+
 use crate::glob;
 use crate::injection;
 use reflex_shell::{Language, Site};
@@ -24,7 +26,7 @@ pub(crate) struct Later {
 }
 
 /// A text that a written file makes others run.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Text {
     pub(crate) text: String,
     pub(crate) language: Language,
@@ -36,6 +38,11 @@ pub(crate) struct Text {
 }
 
 impl Later {
+    /// Whether it means nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.scripts.is_empty() && self.settings.is_empty()
+    }
+
     fn set(&mut self, flags: &[&'static str], value: impl Into<String>) {
         let setting = (flags.to_vec(), value.into());
         if !self.settings.contains(&setting) {

@@ -34,6 +34,7 @@ mod scripts;
 mod secret;
 mod sentinel;
 mod sql;
+mod switches;
 mod task;
 mod truth;
 mod url;

@@ -7,6 +7,7 @@ use crate::facts::Facts;
 use reflex_shell::Site;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// The names of events that rules can be about; `any` stands for all of them.
 pub const RULE_EVENTS: [&str; 10] = [
@@ -23,10 +24,11 @@ pub const RULE_EVENTS: [&str; 10] = [
 ];
 
 /// The fields that a rule can ask for; `tool_input.NAME` and `NAME.NAME` reach into what they hold.
-pub const RULE_FIELDS: [&str; 18] = [
+pub const RULE_FIELDS: [&str; 19] = [
     "command",
     "file_path",
     "content",
+    "added",
     "prompt",
     "user_prompt",
     "output",
@@ -88,6 +90,13 @@ impl<'a> Raised<'a> {
         Raised { events: known.into_iter().collect(), action: Some(0), effect: None, fields: Fields::Given(fields) }
     }
 
+    /// The lines that a write or an edit brings in: not those that stood in the file or in what goes out.
+    fn added(&self, facts: &Facts<'_>) -> String {
+        let Some(action) = self.action.and_then(|index| facts.event.actions.get(index)) else { return String::new() };
+        let (Action::Write { content, .. } | Action::Edit { content, .. }) = action else { return String::new() };
+        lines_beside(content, &facts.replaced(action))
+    }
+
     /// What a field holds.
     pub fn field(&self, name: &str, facts: &Facts<'_>) -> Held {
         match name {
@@ -103,8 +112,10 @@ impl<'a> Raised<'a> {
             return Held::Text(facts.variable(variable).unwrap_or_default());
         }
         match &self.fields {
+            Fields::Given(map) if name == "added" && !map.contains_key(name) => Held::Text(reached(map, "content")),
             Fields::Given(map) => Held::Text(reached(map, name)),
-            Fields::Call { hides_content: true, .. } if name == "content" => Held::Unknown,
+            Fields::Call { hides_content: true, .. } if name == "content" || name == "added" => Held::Unknown,
+            Fields::Call { .. } if name == "added" => Held::Text(self.added(facts)),
             Fields::Call { texts, arguments, .. } => {
                 let name = if name == "user_prompt" { "prompt" } else { name };
                 if let Some((_, text)) = texts.iter().find(|(known, _)| *known == name) {
@@ -118,6 +129,13 @@ impl<'a> Raised<'a> {
             }
         }
     }
+}
+
+/// The lines of a text that do not stand in another.
+fn lines_beside(text: &str, other: &str) -> String {
+    let stood: BTreeSet<&str> = other.lines().map(str::trim_end).collect();
+    let new = text.lines().filter(|line| !stood.contains(line.trim_end()));
+    new.flat_map(|line| [line, "\n"]).collect()
 }
 
 /// The tool's arguments where the call is one that every agent has.

@@ -302,7 +302,8 @@ pub fn written_by(analysis: &Analysis) -> Vec<(String, String)> {
 
 fn paths_of<'a>(files: &'a [(String, String)], folder: &str) -> BTreeMap<String, &'a str> {
     let mut paths = BTreeMap::new();
-    for (name, text) in files {
+    // Of whose home a path speaks is not known here.
+    for (name, text) in files.iter().filter(|(name, _)| !name.starts_with('~')) {
         for base in ["/", folder] {
             paths.entry(path::absolute(name, base)).or_insert(text.as_str());
         }

@@ -13,6 +13,7 @@ use crate::recipe::TaskFile;
 use crate::world::World;
 use reflex_shell::{Command, Language, Reading, Site, Span, Surroundings, Value};
 use reflex_tables::Node;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// What a build takes from others and gives to them.
@@ -234,11 +235,11 @@ impl Follower<'_> {
 
     /// A file that is written by the action without being run.
     fn written(&mut self, index: usize, action: &Action) {
-        let gone = if let Action::Edit { gone, .. } = action { gone.as_str() } else { "" };
         let (Action::Write { path, content } | Action::Edit { path, content, .. }) = action else { return };
         let path = path::absolute(&path.with_slashes(), &self.event.cwd);
         if let Some(later) = later::of(self.tables, &path, content) {
-            let before = later::of(self.tables, &path, gone).filter(|_| !gone.is_empty()).unwrap_or_default();
+            let gone = if later.is_empty() { Cow::default() } else { replaced(action, &self.event.cwd, self.world) };
+            let before = later::of(self.tables, &path, &gone).filter(|_| !gone.is_empty()).unwrap_or_default();
             return self.later(index, &path, later.beyond(&before));
         }
         let package = match crate::aliases::name_of(&path) {
@@ -266,13 +267,16 @@ impl Follower<'_> {
         let first = self.analysis.effects.len();
         let text = found.text.clone();
         self.read(index, 1, found);
-        if !gone.is_empty() {
-            self.forget_what_stood(first, &text, gone);
+        if self.analysis.effects.len() > first {
+            self.forget_what_stood(first, &text, &replaced(action, &self.event.cwd, self.world));
         }
     }
 
-    /// What whole lines do that the edit takes out and puts in again is no change: it was there before.
+    /// What whole lines do that are taken out and put in again is no change: it was there before.
     fn forget_what_stood(&mut self, first: usize, text: &str, gone: &str) {
+        if gone.is_empty() {
+            return;
+        }
         let stood: BTreeSet<&str> = gone.lines().map(str::trim).collect();
         let mut index = 0;
         self.analysis.effects.retain(|effect| {
@@ -384,6 +388,27 @@ impl Follower<'_> {
         let sources = aliases.sources(&linked).into_iter().chain(aliases::poured_into(self.analysis, &linked));
         let linked = Some(linked.clone()).filter(|linked| linked != path);
         linked.into_iter().chain(sources).find_map(|source| self.world.content(&source))
+    }
+}
+
+/// What a written file or a part of it held before: what stands in both is no change.
+pub(crate) fn replaced<'a>(action: &'a Action, cwd: &str, world: &dyn World) -> Cow<'a, str> {
+    match action {
+        Action::Edit { gone, .. } => Cow::Borrowed(gone),
+        Action::Write { path, .. } => {
+            Cow::Owned(world.content_before(&path::absolute(&path.with_slashes(), cwd)).unwrap_or_default())
+        }
+        Action::Shell { .. }
+        | Action::Read { .. }
+        | Action::Delete { .. }
+        | Action::Search { .. }
+        | Action::Fetch { .. }
+        | Action::McpCall { .. }
+        | Action::Prompt { .. }
+        | Action::SpawnAgent { .. }
+        | Action::Skill { .. }
+        | Action::Input { .. }
+        | Action::Other { .. } => Cow::default(),
     }
 }
 

@@ -73,6 +73,10 @@ pub trait World {
     /// What stands in a regular file of text, links followed; nothing for what is no such file or larger than
     /// [`MOST_CONTENT`] bytes.
     fn content(&self, path: &str) -> Option<String>;
+    /// What stood in a file before the call: what it holds, unless the call has run already.
+    fn content_before(&self, path: &str) -> Option<String> {
+        self.content(path)
+    }
     /// The value of an environment variable.
     fn variable(&self, name: &str) -> Option<String>;
     /// What the user has named so: an alias of a program (`git`), or of the shell where that is empty.

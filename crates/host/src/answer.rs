@@ -200,7 +200,8 @@ impl Host {
         let reports = detector.as_ref().map(Detector::reports).unwrap_or_default();
         let before = world.history().before(&judgement.fingerprint.exact);
         if before.is_none() {
-            self.look_back(event, &loaded, &world, &mut judgement);
+            let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded)).in_session(store, whose(event));
+            self.look_back(event, &loaded, &world.that_ran(), &mut judgement);
         }
         let fingerprint = &judgement.fingerprint;
         let (scribe, id) = (Scribe::new(store), clock::uuid());

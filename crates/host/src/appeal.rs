@@ -60,7 +60,7 @@ pub(crate) fn call(event: &Event, scribe: &Scribe<'_>) -> Option<Map<String, Val
         }
         Action::Read { path } => ("pre-read", json!({"files": [path.text]})),
         Action::Write { path, content } => ("pre-write", json!({"files": [path.text], "content": content})),
-        Action::Edit { path, content, gone } => {
+        Action::Edit { path, content, gone, .. } => {
             ("pre-edit", json!({"files": [path.text], "content": content, "old_string": gone}))
         }
         Action::Delete { path } => ("pre-delete", json!({"files": [path.text]})),

@@ -22,7 +22,7 @@ const MOST_FILES: usize = 40;
 const MOST_BYTES: u64 = 128 * 1024;
 
 /// An agent that does not say that it goes on already is kept at work so often in a row.
-const MOST_IN_A_ROW: usize = 2;
+pub const MOST_IN_A_ROW: usize = 2;
 
 /// What is held at an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,7 +159,7 @@ impl Host {
 
     /// Every changed file as if it were written now: scope, protected paths, secrets and places are those of any write.
     fn differences(&self, event: &Event, loaded: &[Loaded], changed: &[String]) -> Vec<Finding> {
-        let world = LocalWorld::new(&event.workspace, self.guard_with(loaded));
+        let world = LocalWorld::new(&event.workspace, self.guard_with(loaded)).that_ran();
         let mut findings: Vec<Finding> = Vec::new();
         for name in changed.iter().take(MOST_FILES) {
             let path = Path::new(&event.workspace).join(name);

@@ -36,6 +36,8 @@ pub struct LocalWorld<'s> {
     history: OnceCell<History>,
     /// When it began: asked about every path, and it stands in a file.
     session_begun: OnceCell<SystemTime>,
+    /// Whether the call has run: what it wrote is there already.
+    ran: bool,
     /// What the session has used; `None` where this call is no call of it.
     spent: Option<OnceCell<Spent>>,
     repositories: RefCell<HashMap<String, Option<Rc<Repository>>>>,
@@ -55,6 +57,7 @@ impl<'s> LocalWorld<'s> {
             session: None,
             history: OnceCell::new(),
             session_begun: OnceCell::new(),
+            ran: false,
             spent: None,
             repositories: RefCell::default(),
             folders: RefCell::default(),
@@ -71,6 +74,11 @@ impl<'s> LocalWorld<'s> {
     /// What the session remembers before this call; read once.
     pub(crate) fn history(&self) -> &History {
         self.history.get_or_init(|| self.session.map(|(store, whose)| store.history(whose)).unwrap_or_default())
+    }
+
+    /// The same for a call that has run, or for what it left behind.
+    pub(crate) fn that_ran(self) -> LocalWorld<'s> {
+        LocalWorld { ran: true, ..self }
     }
 
     /// The same for a call that counts.
@@ -201,6 +209,10 @@ impl World for LocalWorld<'_> {
     fn content(&self, path: &str) -> Option<String> {
         let bytes = self.timed(|_| crate::git::regular_file(Path::new(path), MOST_CONTENT))?;
         String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
+    }
+
+    fn content_before(&self, path: &str) -> Option<String> {
+        if self.ran { None } else { self.content(path) }
     }
 
     fn variable(&self, name: &str) -> Option<String> {

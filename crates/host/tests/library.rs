@@ -191,8 +191,10 @@ fn names_of_program(entry: &Entry) -> Vec<String> {
     aliases.iter().filter_map(Value::as_str).map(str::to_owned).chain([entry.name.clone()]).collect()
 }
 
-const FACTS: [&str; 17] = [
+const FACTS: [&str; 19] = [
     "new-secret",
+    "hooks-off",
+    "hooks-kept",
     "from-before",
     "fetched",
     "orders-heard",

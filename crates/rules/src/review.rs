@@ -10,8 +10,8 @@ use serde_json::Value;
 /// Which fields an event has beside those that all have.
 const FIELDS: [(&str, &[&str]); 7] = [
     ("bash_command", &["command", "deletes", "tool_input"]),
-    ("file_write", &["file_path", "content", "command", "tool_input"]),
-    ("file_edit", &["file_path", "content", "command", "tool_input"]),
+    ("file_write", &["file_path", "content", "added", "command", "tool_input"]),
+    ("file_edit", &["file_path", "content", "added", "command", "tool_input"]),
     ("file_delete", &["file_path", "command", "deletes", "tool_input"]),
     ("prompt_submit", &["prompt", "user_prompt", "tool_input"]),
     ("session_start", &[]),

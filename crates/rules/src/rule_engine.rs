@@ -181,7 +181,9 @@ fn call_of(name: &str, event: &Map<String, Value>) -> Event {
     let action = match name {
         "bash_command" => Some(Action::Shell { command: text("command"), language: Language::Shell }),
         "file_write" => Some(Action::Write { path: path(), content: text("content") }),
-        "file_edit" => Some(Action::Edit { path: path(), content: text("content"), gone: text("old_string") }),
+        "file_edit" => {
+            Some(Action::Edit { path: path(), content: text("content"), gone: text("old_string"), parts: Vec::new() })
+        }
         "file_delete" => Some(Action::Delete { path: path() }),
         "prompt_submit" => Some(Action::Prompt { text: text("prompt") }),
         _ => None,

@@ -24,9 +24,22 @@ pub enum FileChange {
         path: String,
         /// The lines that come in.
         added: String,
+        /// Its single changes, in their order.
+        parts: Vec<Part>,
         /// Where the file goes, if it is also moved.
         moved: Option<String>,
     },
+}
+
+/// One change of a file: lines that stand together go out, and others come in for them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Part {
+    /// The lines that stand before it and stay, as far as the patch shows them.
+    pub context: String,
+    /// The lines that go out.
+    pub gone: String,
+    /// The lines that come in.
+    pub content: String,
 }
 
 const ADD: &str = "*** Add File:";
@@ -70,7 +83,7 @@ fn header(line: &str) -> Option<FileChange> {
     if let Some(path) = path(DELETE) {
         return Some(FileChange::Delete { path });
     }
-    path(UPDATE).map(|path| FileChange::Update { path, added: String::new(), moved: None })
+    path(UPDATE).map(|path| FileChange::Update { path, added: String::new(), parts: Vec::new(), moved: None })
 }
 
 impl FileChange {
@@ -79,16 +92,37 @@ impl FileChange {
         match self {
             FileChange::Delete { .. } => false,
             FileChange::Add { content, .. } => take_added(content, line),
-            FileChange::Update { added, moved, .. } => {
+            FileChange::Update { added, parts, moved, .. } => {
                 if let Some(to) = line.trim().strip_prefix(MOVE) {
                     *moved = Some(to.trim().to_owned());
                     return true;
                 }
+                take_part(parts, line);
                 // A line of context begins with a blank, and what it says is no header.
                 take_added(added, line) || line.starts_with([' ', '-'])
             }
         }
     }
+}
+
+/// What a line says of the single changes: behind lines that stay begins another.
+fn take_part(parts: &mut Vec<Part>, line: &str) {
+    let (sign, text) = line.split_at_checked(1).unwrap_or((line, ""));
+    let text = if let Some(named) = line.strip_prefix("@@") { named.trim() } else { text };
+    let stays = matches!(sign, " " | "@" | "");
+    let is_begun = parts.last().is_some_and(|part| !part.gone.is_empty() || !part.content.is_empty());
+    if parts.is_empty() || (stays && is_begun) {
+        parts.push(Part::default());
+    }
+    let Some(part) = parts.last_mut() else { return };
+    let into = match sign {
+        "-" => &mut part.gone,
+        "+" => &mut part.content,
+        _ if stays && (sign != "@" || !text.is_empty()) => &mut part.context,
+        _ => return,
+    };
+    into.push_str(text);
+    into.push('\n');
 }
 
 fn take_added(content: &mut String, line: &str) -> bool {
@@ -106,8 +140,13 @@ mod tests {
         FileChange::Add { path: path.into(), content: content.into() }
     }
 
-    fn update(path: &str, added: &str, moved: Option<&str>) -> FileChange {
-        FileChange::Update { path: path.into(), added: added.into(), moved: moved.map(str::to_owned) }
+    fn update(path: &str, added: &str, moved: Option<&str>, parts: &[[&str; 3]]) -> FileChange {
+        let part = |[context, gone, content]: &[&str; 3]| {
+            let [context, gone, content] = [context, gone, content].map(|text| (*text).to_owned());
+            Part { context, gone, content }
+        };
+        let parts = parts.iter().map(part).collect();
+        FileChange::Update { path: path.into(), added: added.into(), parts, moved: moved.map(str::to_owned) }
     }
 
     #[track_caller]
@@ -125,7 +164,7 @@ mod tests {
             &[
                 add("a b.txt", "one\n\ntwo\n"),
                 FileChange::Delete { path: "../old".into() },
-                update("x.rs", "came\n", Some("y.rs")),
+                update("x.rs", "came\n", Some("y.rs"), &[["fn f()\ncontext\n", "gone\n", "came\n"]]),
             ],
         );
     }
@@ -136,7 +175,10 @@ mod tests {
             "*** Begin Patch\n*** Add File: a\n+*** Delete File: b\n*** End Patch",
             &[add("a", "*** Delete File: b\n")],
         );
-        check("*** Update File: a\n@@\n *** Delete File: b\n-*** Delete File: c\n+d\n", &[update("a", "d\n", None)]);
+        check(
+            "*** Update File: a\n@@\n *** Delete File: b\n-*** Delete File: c\n+d\n",
+            &[update("a", "d\n", None, &[["*** Delete File: b\n", "*** Delete File: c\n", "d\n"]])],
+        );
     }
 
     #[test]
@@ -146,7 +188,12 @@ mod tests {
         check("<<'EOF'\n*** Begin Patch\n*** Delete File: b\n*** End Patch\nEOF\n", std::slice::from_ref(&gone));
         check("*** Delete File: b", std::slice::from_ref(&gone));
         check("*** Add File: a\n+x\nstray\n\t*** Delete File: b", &[add("a", "x\n"), gone.clone()]);
-        check("*** Update File: a\n@@\n-x\n+y\n*** Delete File: b", &[update("a", "y\n", None), gone]);
+        check(
+            "*** Update File: a\n@@\n-x\n+y\n*** Delete File: b",
+            &[update("a", "y\n", None, &[["", "x\n", "y\n"]]), gone],
+        );
+        let two = "*** Update File: a\n@@ [f]\n a\n-b\n+c\n+d\n e\n\n+g\n";
+        check(two, &[update("a", "c\nd\ng\n", None, &[["[f]\na\n", "b\n", "c\nd\n"], ["e\n\n", "", "g\n"]])]);
     }
 
     #[test]

@@ -167,7 +167,7 @@ impl Session {
             if let Action::Write { path, content } = action {
                 self.files.insert(absolute(&path.with_slashes(), &event.cwd), content.clone());
             }
-            if let Action::Edit { path, content, gone } = action
+            if let Action::Edit { path, content, gone, .. } = action
                 && let Some(text) = self.files.get_mut(&absolute(&path.with_slashes(), &event.cwd))
             {
                 *text = if gone.is_empty() { content.clone() } else { text.replacen(gone.as_str(), content, 1) };

@@ -9,7 +9,7 @@ use reflex_engine::Event;
 use reflex_host::layers::trust::repository;
 use reflex_host::store::tasks::Declared;
 use reflex_host::store::{Search, Store};
-use reflex_host::{Host, Mode, now, timestamp};
+use reflex_host::{Host, MOST_IN_A_ROW, Mode, now, timestamp};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -129,6 +129,10 @@ fn show(matches: &ArgMatches, store: &Store, workspace: &str) -> u8 {
         "  {} calls: {} let pass, {} asked about, {} refused; {} failed",
         done.calls, done.passed, done.asked, done.refused, done.failed
     ));
+    if !done.verified.is_empty() {
+        let left = done.retries_left();
+        print(&format!("  verification {}; it keeps the agent at work {left} times more", visible(&done.verified)));
+    }
     done.files.iter().take(20).for_each(|file| print(&format!("  changed {}", visible(file))));
     if done.files.len() > 20 {
         print(&format!("  and {} more", done.files.len() - 20));
@@ -163,6 +167,10 @@ struct Done {
     refused: usize,
     failed: usize,
     files: BTreeSet<String>,
+    /// How the last verification ended; empty if there was none.
+    verified: String,
+    /// How many of the last verifications failed in a row.
+    failed_in_a_row: usize,
 }
 
 impl Done {
@@ -195,8 +203,16 @@ impl Done {
                     self.name_files(record);
                 }
             }
+            "verification" => {
+                self.verified = text("verdict").to_owned();
+                self.failed_in_a_row = if self.verified == "failed" { self.failed_in_a_row + 1 } else { 0 };
+            }
             _ => {}
         }
+    }
+
+    fn retries_left(&self) -> usize {
+        MOST_IN_A_ROW.saturating_sub(self.failed_in_a_row)
     }
 
     fn name_files(&mut self, record: &Map<String, Value>) {
@@ -214,7 +230,8 @@ impl Done {
     fn json(&self) -> Value {
         json!({
             "calls": self.calls, "passed": self.passed, "asked": self.asked, "refused": self.refused,
-            "failures": self.failed, "changed": self.files,
+            "failures": self.failed, "changed": self.files, "retries_left": self.retries_left(),
+            "verification": if self.verified.is_empty() { Value::Null } else { self.verified.as_str().into() },
         })
     }
 }

@@ -3,11 +3,13 @@
 use super::{Analysis, Drafter};
 use crate::effect::{Effect, EffectKind, Target};
 use crate::event::{Action, AgentPath, Event};
+use crate::scripts::replaced;
 use crate::secret::{self, Secret};
 use crate::url;
 use crate::world::World;
 use reflex_shell::{Command, CommandId, Origin, Reading, Span, Stdin, Value};
 use reflex_tables::Node;
+use std::borrow::Cow;
 
 /// More kinds than these are not told for one action.
 const MOST_KINDS: usize = 8;
@@ -34,8 +36,9 @@ impl Drafter<'_> {
     pub(super) fn exposures(&mut self, action: &Action, reading: &Reading) {
         match action {
             Action::Shell { command, .. } => self.exposed_by(command, reading),
-            Action::Write { path, content } => self.exposed_in_file(path, content, ""),
-            Action::Edit { path, content, gone } => self.exposed_in_file(path, content, gone),
+            Action::Write { path, content } | Action::Edit { path, content, .. } => {
+                self.exposed_in_file(path, content, action);
+            }
             Action::Fetch { url } => self.exposed_in_url(url),
             Action::McpCall { arguments: text, .. } => {
                 self.exposed_in(text, "sent");
@@ -50,9 +53,11 @@ impl Drafter<'_> {
     }
 
     /// What stood in the file before is not written now.
-    fn exposed_in_file(&mut self, path: &AgentPath, content: &str, gone: &str) {
+    fn exposed_in_file(&mut self, path: &AgentPath, content: &str, action: &Action) {
+        let told = self.told(content);
+        let gone = if told.is_empty() { Cow::default() } else { replaced(action, &self.event.cwd, self.world) };
         let is_new = |secret: &Secret| !content.get(secret.span.clone()).is_some_and(|text| gone.contains(text));
-        for secret in self.told(content).into_iter().filter(is_new) {
+        for secret in told.into_iter().filter(is_new) {
             let written = path.with_slashes();
             let target = self.target(EffectKind::Overwrite, super::agent_path_value(&written), &self.event.cwd);
             self.expose(&secret, Goes { flag: "written", whither: None, targets: vec![target], command: None });

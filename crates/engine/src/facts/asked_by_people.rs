@@ -6,9 +6,11 @@ use crate::event::{Action, AgentPath};
 use crate::glob;
 use crate::layers;
 use crate::path::{self, is_within};
+use crate::scripts;
 use crate::truth::Truth;
 use reflex_shell::Command;
 use reflex_tables::Node;
+use std::borrow::Cow;
 
 impl Facts<'_> {
     /// The branch that is checked out in the workspace; empty if none is.
@@ -24,6 +26,11 @@ impl Facts<'_> {
     /// Whether tracked files have changes that are in no commit.
     pub(crate) fn git_dirty(&self) -> Option<bool> {
         self.world.uncommitted(&self.event.workspace).map(|names| names.any())
+    }
+
+    /// What a file or a part of it held before an action that writes it.
+    pub(crate) fn replaced<'e>(&self, action: &'e Action) -> Cow<'e, str> {
+        scripts::replaced(action, &self.event.cwd, self.world)
     }
 
     /// Whether nothing is there.

@@ -31,11 +31,12 @@ impl<'de> Deserialize<'de> for Entries {
 }
 
 /// JSON as editors take it: with comments and a comma behind the last entry.
-pub(super) fn lenient_json(content: &str) -> Option<Json> {
+pub(crate) fn lenient_json(content: &str) -> Option<Json> {
     serde_json::from_str(content).or_else(|_| serde_json::from_str(&without_comments(content))).ok()
 }
 
-fn without_comments(content: &str) -> String {
+/// The same text without its comments.
+pub(crate) fn without_comments(content: &str) -> String {
     let mut kept = String::with_capacity(content.len());
     let mut letters = content.chars().peekable();
     let mut quoted = false;

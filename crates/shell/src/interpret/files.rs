@@ -29,7 +29,7 @@ impl Files {
             _ => None,
         };
         let files = self.contents.iter().filter_map(|(path, contents)| Some((path.clone(), only(contents)?)));
-        files.filter(|(path, text)| !text.is_empty() && !path.starts_with(['$', '~'])).collect()
+        files.filter(|(path, text)| !text.is_empty() && !path.starts_with('$')).collect()
     }
 }
 

@@ -586,6 +586,15 @@ struct Place {
     /// Words of a person's intent that name what lies there.
     #[serde(default)]
     subjects: Vec<String>,
+    /// Switches that turn an agent's hooks off there: `key=value`, with `*` for any text.
+    #[serde(default)]
+    off: Vec<String>,
+    /// What a program must not make of the hooks, in the same form.
+    #[serde(default)]
+    dropped: Vec<String>,
+    /// Words of keys that are about what an agent runs, asks or trusts.
+    #[serde(default)]
+    careful: Vec<String>,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
     matches: Vec<String>,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
@@ -595,8 +604,10 @@ struct Place {
 impl Place {
     fn lower(self) -> Value {
         let mut node = json!({"paths": self.paths, "except": self.except, "beside": self.beside});
-        if let Some(node) = node.as_object_mut().filter(|_| !self.subjects.is_empty()) {
-            put(node, "subjects", json!(self.subjects));
+        let lists =
+            [("subjects", self.subjects), ("off", self.off), ("dropped", self.dropped), ("careful", self.careful)];
+        if let Some(node) = node.as_object_mut() {
+            lists.into_iter().for_each(|(name, list)| put(node, name, json!(list)));
         }
         node
     }
