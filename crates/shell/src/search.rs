@@ -118,7 +118,8 @@ impl Group {
 
     fn branch_ends(&mut self) {
         let names = self.branch.take();
-        self.branches.push(Branch { names: if self.pruned { Some(Vec::new()) } else { names }, acts: self.acts });
+        self.branches
+            .push(Branch { names: if self.pruned && !self.acts { Some(Vec::new()) } else { names }, acts: self.acts });
         (self.pruned, self.acts, self.negated) = (false, false, false);
     }
 

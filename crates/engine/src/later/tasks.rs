@@ -165,18 +165,14 @@ pub(super) fn sources(content: &str, later: &mut Later) {
     }
 }
 
-/// Settings of an editor under which its agent asks nobody.
+/// Settings of an editor under which its agent asks nobody: by the end of their names, which all of them share.
 pub(super) fn editor_settings(content: &str, later: &mut Later) {
-    const WITHOUT_QUESTION: [&str; 4] = [
-        "chat.tools.autoApprove",
-        "chat.tools.global.autoApprove",
-        "chat.agent.autoApprove",
-        "geminicodeassist.agentYoloMode",
-    ];
-    let Some(json) = lenient_json(content) else { return };
-    let on = |name: &&&str| json.get(**name).and_then(Json::as_bool) == Some(true);
-    if let Some(name) = WITHOUT_QUESTION.iter().find(on) {
-        later.set(&["tool-server", "every-tool"], *name);
+    const WITHOUT_QUESTION: [&str; 2] = ["autoapprove", "yolomode"];
+    let Some(Json::Object(settings)) = lenient_json(content) else { return };
+    let asks_nobody = |name: &str| WITHOUT_QUESTION.iter().any(|end| name.to_ascii_lowercase().ends_with(end));
+    let on = settings.iter().find(|(name, value)| value.as_bool() == Some(true) && asks_nobody(name));
+    if let Some((name, _)) = on {
+        later.set(&["tool-server", "every-tool"], name.as_str());
     }
 }
 
