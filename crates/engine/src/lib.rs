@@ -263,7 +263,7 @@ fn said<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f {
     let words = sent.chain(spoken).flat_map(|command| command.words.iter().skip(1));
     words.filter_map(|word| {
         let text = word.literal().filter(|text| text.len() >= LEAST_SAID)?;
-        let found = injection::finding(&text, "command", facts.tables)?;
+        let found = injection::finding(&text, injection::IN_COMMAND, facts.tables)?;
         // Where it stands in the command, not in the word.
         Some(Finding { at: At { span: word.span(), ..found.at }, ..found })
     })

@@ -39,18 +39,27 @@ const KNOWN: [&str; 22] = [
 /// Signs around such a place.
 const AROUND: [(&str, &str); 6] = [("{{", "}}"), ("{", "}"), ("<", ">"), ("[", "]"), ("${", "}"), ("%7b", "%7d")];
 
+const PICTURE: &str = "picture-that-carries";
+const LINK: &str = "link-that-carries";
+const SECRET: &str = "address-that-carries-a-secret";
+const WORDS: &str = "address-that-carries-words";
+const WAITS: &str = "address-that-waits";
+
+/// The names of the signs that addresses give.
+pub(super) const SIGNS: [&str; 5] = [PICTURE, LINK, SECRET, WORDS, WAITS];
+
 /// Pictures load by themselves, so they weigh enough alone; a link is followed by somebody.
 pub(super) fn laden(text: &str, tables: Node<'static>) -> Vec<Sign> {
     let pictures = addresses(text, "![", "](").chain(sources(text)).chain(definitions(text));
-    let pictures = pictures.map(|found| (found, "picture-that-carries", 55));
-    let links = addresses(text, "[", "](").map(|found| (found, "link-that-carries", 30));
+    let pictures = pictures.map(|found| (found, PICTURE, 55));
+    let links = addresses(text, "[", "](").map(|found| (found, LINK, 30));
     let all = pictures.chain(links).take(MOST);
     let sign = |(_, span), name: &str, weight| Sign { family: "exfiltrate".into(), name: name.into(), weight, span };
     all.filter_map(|((address, span), name, weight)| match () {
         () if has_place(address) => Some(sign((address, span), name, weight)),
-        () if carries_secret(address, tables) => Some(sign((address, span), "address-that-carries-a-secret", weight)),
-        () if carries_words(address) => Some(sign((address, span), "address-that-carries-words", weight)),
-        () if waits(address) => Some(sign((address, span), "address-that-waits", weight / 2)),
+        () if carries_secret(address, tables) => Some(sign((address, span), SECRET, weight)),
+        () if carries_words(address) => Some(sign((address, span), WORDS, weight)),
+        () if waits(address) => Some(sign((address, span), WAITS, weight / 2)),
         () => None,
     })
     .collect()
