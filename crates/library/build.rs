@@ -1,13 +1,10 @@
 //! Compiles `library/` at the project's root into one blob, and lists the official reflexes.
 
-use reflex_tables::compile::{Kind, Sources, encode_apart};
+use reflex_tables::compile::{Kind, Sources};
 use reflex_types::{Needs, compile};
 use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::{env, fs};
-
-/// Texts that are only read when something is said to somebody.
-const FOR_PEOPLE: [&str; 3] = ["about", "message", "remedy"];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let manifest = env::var("CARGO_MANIFEST_DIR")?;
@@ -22,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     let out = Path::new(&env::var("OUT_DIR")?).join("library.tables");
-    let blob = encode_apart(&sources.tree()?, &FOR_PEOPLE)?;
+    let blob = sources.blob()?;
     println!("cargo::rustc-env=REFLEX_LIBRARY_DIGEST={}", digest(&blob));
     fs::write(out, blob)?;
     let reflexes = Path::new(&env::var("OUT_DIR")?).join("reflexes.rs");

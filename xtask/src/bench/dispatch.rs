@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use reflex_tables::compile::{Kind, Sources, encode, list};
+use reflex_tables::compile::{Kind, Sources, list};
 
 use super::ground::Ground;
 use super::measure::Check;
@@ -68,7 +68,7 @@ fn blob(root: &Path, most: usize) -> Result<(Vec<u8>, usize), String> {
             sources.add(kind, &name, &text).map_err(|problem| problem.to_string())?;
         }
     }
-    Ok((encode(&sources.tree()?)?, all.min(most)))
+    Ok((sources.blob()?, all.min(most)))
 }
 
 fn count(root: &Path) -> Result<usize, String> {

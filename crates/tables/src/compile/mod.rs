@@ -23,7 +23,7 @@ pub fn encode(value: &Value) -> Result<Vec<u8>, String> {
 ///
 /// # Errors
 /// As [`encode`].
-pub fn encode_apart(value: &Value, seldom: &[&str]) -> Result<Vec<u8>, String> {
+fn encode_apart(value: &Value, seldom: &[&str]) -> Result<Vec<u8>, String> {
     let mut writer = Writer { bytes: super::MAGIC.to_vec(), known: HashMap::new() };
     writer.bytes.extend([0; 4]);
     writer.texts_under(value, seldom);

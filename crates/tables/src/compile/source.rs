@@ -11,6 +11,9 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
 
+/// Texts that are only read when something is said to somebody.
+const FOR_PEOPLE: [&str; 3] = ["about", "message", "remedy"];
+
 /// What a file holds; the folder it lies in says which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
@@ -208,6 +211,14 @@ impl Sources {
     /// Every entry taken so far, with its examples.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
+    }
+
+    /// The blob of all of it.
+    ///
+    /// # Errors
+    /// An alias of a program that is also a program, or more than a blob can hold.
+    pub fn blob(self) -> Result<Vec<u8>, String> {
+        super::encode_apart(&self.tree()?, &FOR_PEOPLE)
     }
 
     /// The tree to compile.
