@@ -168,12 +168,18 @@ impl<'a> Node<'a> {
             return Node::NIL;
         }
         let count = self.len();
+        let first = self.payload() + 4;
+        let (starts, _) = self.bytes.get(first..first + 4 * count).unwrap_or_default().as_chunks::<4>();
         let start = start(key.as_bytes());
-        let (mut low, mut high) = (0, count);
+        let at = starts.partition_point(|known| u32::from_le_bytes(*known) < start);
+        let is_here = |index: usize| starts.get(index).is_some_and(|known| u32::from_le_bytes(*known) == start);
+        let (mut low, mut high) = (at, at + usize::from(is_here(at)));
+        if is_here(at + 1) {
+            high = starts.partition_point(|known| u32::from_le_bytes(*known) <= start);
+        }
         while low < high {
             let middle = (low + high) / 2;
-            let here = word(self.bytes, self.payload() + 4 + 4 * middle).unwrap_or(0);
-            match here.cmp(&start).then_with(|| self.key_at(middle, count).cmp(key.as_bytes())) {
+            match self.key_at(middle, count).cmp(key.as_bytes()) {
                 Ordering::Less => low = middle + 1,
                 Ordering::Greater => high = middle,
                 Ordering::Equal => return self.value_at(middle, count),
@@ -201,6 +207,9 @@ impl<'a> Node<'a> {
 
 /// The first four bytes of a key as a number: numbers are in the order of the keys, where they are not equal.
 fn start(key: &[u8]) -> u32 {
+    if let Some(first) = key.first_chunk() {
+        return u32::from_be_bytes(*first);
+    }
     let mut first = [0; 4];
     first.iter_mut().zip(key).for_each(|(place, byte)| *place = *byte);
     u32::from_be_bytes(first)
