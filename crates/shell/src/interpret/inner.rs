@@ -388,9 +388,13 @@ impl Interpreter<'_> {
 
     /// A file that is run as a script, if this text has written it or it is a process substitution.
     fn file(&mut self, path: Value, run: Run, draft: &Draft) -> Option<Stream> {
-        let is_input = |path: &str| matches!(path, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0");
-        if path.literal().is_some_and(|path| is_input(&path)) {
-            return self.script_from_stream(&draft.stdin, run);
+        match path.literal().as_deref().and_then(descriptor) {
+            Some(0) => return self.script_from_stream(&draft.stdin, run),
+            Some(other) => {
+                let stream = self.state.open.input(other);
+                return self.script_from_stream(&stream, run);
+            }
+            None => {}
         }
         let contents = self.written(&path);
         if let ([content], true) = (contents.as_slice(), self.is_process(&path)) {
@@ -435,6 +439,14 @@ impl Interpreter<'_> {
             command.unread.push((code, from));
         }
     }
+}
+
+/// The descriptor that a path names.
+fn descriptor(path: &str) -> Option<u32> {
+    if matches!(path, "-" | "/dev/stdin") {
+        return Some(0);
+    }
+    ["/dev/fd/", "/proc/self/fd/"].iter().find_map(|folder| path.strip_prefix(folder))?.parse().ok()
 }
 
 /// On which system a command runs the script blocks that it is given.

@@ -174,6 +174,10 @@ impl Interpreter<'_> {
                 let descriptor = self.descriptor(redirect, 0);
                 let unknown = || Stream::of(Value::piece(Piece::Unknown(Why::Input), target.origin()), Vec::new());
                 let content = self.content(&target).unwrap_or_else(unknown);
+                if self.is_process(&target) {
+                    // What it prints comes from it and from no file.
+                    return self.open_stream(descriptor, content);
+                }
                 self.open_file(descriptor, content, Some(target.clone()));
                 let access = if redirect.kind == RedirectKind::Read { Access::Read } else { Access::Overwrite };
                 files.push(Redirection { access, descriptor, target });
