@@ -172,7 +172,8 @@ pub(super) fn deaf(sandbox: &Sandbox, call: Call, outcome: Deaf) -> Result<(), F
     write(&settings, &shorter)?;
     // A client that trusts exact hooks only has to be asked again.
     sandbox.wire()?;
-    sandbox.replace_reflex("#!/bin/sh\nexec sleep 30\n")?;
+    // Some clients end the shell around the hook and then wait for what it has started, at each of their events.
+    sandbox.replace_reflex("#!/bin/sh\nexec sleep 10\n")?;
     let told = sandbox.converse(&Mode::BypassPermissions, vec![call])?;
     let ran = sandbox.workspace().join("ran.txt").exists();
     match outcome {

@@ -92,9 +92,10 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
     sandbox.wire()?;
     let trusted = read(&settings(sandbox))?;
     let secret = sandbox.home().join(".local/state/reflex/shouted.txt");
+    let gone: String = trusted.lines().map(|line| format!("-{line}\n")).collect();
     let calls = vec![
         shell("rm -rf ~/photos"),
-        patch("*** Update File: ../home/.codex/hooks.json\n@@\n-{\n+{ \n*** Delete File: notes.txt\n"),
+        patch(&format!("*** Update File: ../home/.codex/hooks.json\n@@\n{gone}+{{}}\n*** Delete File: notes.txt\n")),
         shout("hey", &secret),
         shell("apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: ../home/.codex/hooks.json\n*** End Patch\nEOF\n"),
     ];
