@@ -163,15 +163,18 @@ pub(super) enum Deaf {
     Runs,
 }
 
+/// How the clients' settings spell a hook's limit, and the three seconds that a case can wait for: far below the ten
+/// after which the thing that stands for the binary ends by itself, with a status that permits.
+const SHORTENED: [(&str, &str); 4] =
+    [("300000", "3000"), (": 300,", ": 3,"), (": 300\n", ": 3\n"), ("PATIENCE = 10000", "PATIENCE = 3000")];
+
 /// Something else than the binary stands there and never answers, and the client's patience is three seconds.
 pub(super) fn deaf(sandbox: &Sandbox, call: Call, outcome: Deaf) -> Result<(), Failure> {
     sandbox.wire()?;
-    let settings = sandbox.settings();
-    let text = read(&settings)?;
-    let shorter = text.replace("300000", "3000").replace(": 300,", ": 3,").replace(": 300\n", ": 3\n");
-    write(&settings, &shorter)?;
-    // A client that trusts exact hooks only has to be asked again.
+    shorten(sandbox)?;
+    // A client that trusts exact hooks only has to be asked again; a plugin is written anew by that.
     sandbox.wire()?;
+    shorten(sandbox)?;
     // Some clients end the shell around the hook and then wait for what it has started, at each of their events.
     sandbox.replace_reflex("#!/bin/sh\nexec sleep 10\n")?;
     let told = sandbox.converse(&Mode::BypassPermissions, vec![call])?;
@@ -183,6 +186,14 @@ pub(super) fn deaf(sandbox: &Sandbox, call: Call, outcome: Deaf) -> Result<(), F
         }
         Deaf::Runs => ensure(ran, "the client refuses now: mend its page and its table"),
     }
+}
+
+/// Takes the client's patience with the hook down to three seconds, in its own settings.
+fn shorten(sandbox: &Sandbox) -> Result<(), Failure> {
+    let settings = sandbox.settings();
+    let text = SHORTENED.iter().fold(read(&settings)?, |text, (long, short)| text.replace(long, short));
+    ensure(SHORTENED.iter().any(|(_, short)| text.contains(short)), "the settings name no limit of the hook")?;
+    Ok(write(&settings, &text)?)
 }
 
 fn write_tool(sandbox: &Sandbox) -> Result<(), Failure> {
