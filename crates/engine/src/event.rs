@@ -192,39 +192,21 @@ pub enum Action {
 impl Action {
     /// The file or folder that it names.
     pub fn path(&self) -> Option<&AgentPath> {
-        match self {
-            Action::Read { path }
-            | Action::Write { path, .. }
-            | Action::Edit { path, .. }
-            | Action::Delete { path }
-            | Action::Search { path } => Some(path),
-            Action::Shell { .. }
-            | Action::Fetch { .. }
-            | Action::McpCall { .. }
-            | Action::Prompt { .. }
-            | Action::SpawnAgent { .. }
-            | Action::Skill { .. }
-            | Action::Input { .. }
-            | Action::Other { .. } => None,
-        }
+        let (Action::Read { path }
+        | Action::Write { path, .. }
+        | Action::Edit { path, .. }
+        | Action::Delete { path }
+        | Action::Search { path }) = self
+        else {
+            return None;
+        };
+        Some(path)
     }
 
     /// The text that it puts into a file.
     pub fn content(&self) -> Option<&str> {
-        match self {
-            Action::Write { content, .. } | Action::Edit { content, .. } => Some(content),
-            Action::Shell { .. }
-            | Action::Read { .. }
-            | Action::Delete { .. }
-            | Action::Search { .. }
-            | Action::Fetch { .. }
-            | Action::McpCall { .. }
-            | Action::Prompt { .. }
-            | Action::SpawnAgent { .. }
-            | Action::Skill { .. }
-            | Action::Input { .. }
-            | Action::Other { .. } => None,
-        }
+        let (Action::Write { content, .. } | Action::Edit { content, .. }) = self else { return None };
+        Some(content)
     }
 
     /// Whether it changes nothing and sends nothing but a question.

@@ -33,20 +33,58 @@ pub const MOST_PATTERN: usize = 1 << 20;
 /// The ways to write one path.
 struct Spelling(Vec<String>);
 
-/// Evaluates `{name, op, value, not, fold, needs, template}`.
+/// A compiled condition, its keys read in one pass: a team may have hundreds.
+struct Wanted<'a> {
+    /// The field.
+    name: &'a str,
+    /// One of [`FIELD_OPERATORS`].
+    op: &'a str,
+    /// What the operator compares with: a text or several.
+    value: Node<'a>,
+    /// Whether it holds where the operator does not.
+    not: bool,
+    /// Whether case counts for nothing.
+    fold: bool,
+    /// Whether `{{words}}` stand in the value.
+    template: bool,
+    /// Texts of which one stands in whatever the regex fits.
+    needs: Node<'a>,
+}
+
+impl<'a> Wanted<'a> {
+    fn of(condition: Node<'a>) -> Wanted<'a> {
+        let mut wanted =
+            Wanted { name: "", op: "", value: Node::NIL, not: false, fold: false, template: false, needs: Node::NIL };
+        for (key, value) in condition.entries() {
+            match key {
+                "name" => wanted.name = value.text(),
+                "op" => wanted.op = value.text(),
+                "value" => wanted.value = value,
+                "not" => wanted.not = value.is_true(),
+                "fold" => wanted.fold = value.is_true(),
+                "template" => wanted.template = value.is_true(),
+                "needs" => wanted.needs = value,
+                _ => {}
+            }
+        }
+        wanted
+    }
+}
+
+/// Evaluates a compiled condition.
 pub(crate) fn holds(condition: Node<'_>, raised: &Raised<'_>, facts: &Facts<'_>) -> Truth {
-    let name = condition.get("name").text();
-    let Held::Text(text) = raised.field(name, facts) else { return Truth::Unknown };
-    let question = Question { condition, raised, facts, fold: condition.get("fold").is_true() };
+    let wanted = Wanted::of(condition);
+    let Held::Text(text) = raised.field(wanted.name, facts) else { return Truth::Unknown };
+    let (name, not) = (wanted.name, wanted.not);
+    let question = Question { wanted, raised, facts };
     let is_path = PATHS.contains(&name) || name.ends_with(".file_path") || name.ends_with(".path");
-    let negated = condition.get("not").is_true();
     if !is_path || text.is_empty() {
-        return Truth::from(question.ask(&Spelling(vec![text])) != negated);
+        return Truth::from(question.ask(&Spelling(vec![text])) != not);
     }
     // A boundary holds only where every way to the file stays inside; a ban where one way leads there.
     let spellings = spellings(&text, facts);
-    let boundary = ["matches", "under_path"].contains(&condition.get("op").text());
-    Truth::from(match (negated, boundary) {
+    let boundary = ["matches", "under_path"].contains(&question.wanted.op);
+    Truth::from(match (not, boundary) {
         (false, _) => spellings.iter().any(|one| question.ask(one)),
         (true, true) => !spellings.iter().all(|one| question.ask(one)),
         (true, false) => !spellings.iter().any(|one| question.ask(one)),
@@ -83,17 +121,16 @@ fn absolute(written: &str, facts: &Facts<'_>) -> String {
 }
 
 struct Question<'a> {
-    condition: Node<'a>,
+    wanted: Wanted<'a>,
     raised: &'a Raised<'a>,
     facts: &'a Facts<'a>,
-    fold: bool,
 }
 
 impl Question<'_> {
     fn ask(&self, spelling: &Spelling) -> bool {
-        let value = self.condition.get("value");
+        let value = self.wanted.value;
         let texts = || spelling.0.iter().map(|text| self.folded(text));
-        match self.condition.get("op").text() {
+        match self.wanted.op {
             "matches" => value.texts().any(|entry| self.entries(entry).any(|one| self.matches(&one, spelling))),
             "in" => value.texts().any(|one| texts().any(|text| text == self.filled(one))),
             "equals" => self.plain(|text, wanted| text == wanted, texts()),
@@ -111,19 +148,19 @@ impl Question<'_> {
     }
 
     fn plain(&self, fits: impl Fn(&str, &str) -> bool, mut texts: impl Iterator<Item = String>) -> bool {
-        let wanted = self.filled(self.condition.get("value").text());
+        let wanted = self.filled(self.wanted.value.text());
         texts.any(|text| fits(&text, &wanted))
     }
 
     fn number(&self, fits: impl Fn(f64, f64) -> bool, spelling: &Spelling) -> bool {
-        let wanted = self.condition.get("value").text().trim().parse::<f64>();
+        let wanted = self.wanted.value.text().trim().parse::<f64>();
         let given = spelling.0.first().map(|text| text.trim().parse::<f64>());
         matches!((given, wanted), (Some(Ok(given)), Ok(wanted)) if fits(given, wanted))
     }
 
     /// One entry of `matches`; what a template stands for may be several.
     fn entries<'e>(&self, entry: &'e str) -> Box<dyn Iterator<Item = String> + 'e> {
-        if !self.condition.get("template").is_true() {
+        if !self.wanted.template {
             return Box::new(std::iter::once(self.folded(entry)));
         }
         let filled = self.filled(entry);
@@ -133,7 +170,7 @@ impl Question<'_> {
 
     /// With a star the whole text, without one its beginning; of a path the beginning ends with a part.
     fn matches(&self, entry: &str, spelling: &Spelling) -> bool {
-        let is_path = PATHS.contains(&self.condition.get("name").text());
+        let is_path = PATHS.contains(&self.wanted.name);
         if is_path {
             return self.path_matches(entry, spelling);
         }
@@ -173,23 +210,23 @@ impl Question<'_> {
     }
 
     fn regex(&self, text: &str) -> bool {
-        let needs = self.condition.get("needs");
-        if !needs.is_empty() && !needs.texts().any(|needed| has(text, needed, self.fold)) {
+        let needs = self.wanted.needs;
+        if !needs.is_empty() && !needs.texts().any(|needed| has(text, needed, self.wanted.fold)) {
             return false;
         }
-        let pattern = self.condition.get("value").text();
-        let pattern = match self.condition.get("template").is_true() {
+        let pattern = self.wanted.value.text();
+        let pattern = match self.wanted.template {
             true => fill(pattern, &|word| Some(escaped(&self.word(word)?))),
             false => pattern.to_owned(),
         };
         let built =
-            regex_lite::RegexBuilder::new(&pattern).case_insensitive(self.fold).size_limit(MOST_PATTERN).build();
+            regex_lite::RegexBuilder::new(&pattern).case_insensitive(self.wanted.fold).size_limit(MOST_PATTERN).build();
         built.is_ok_and(|regex| regex.is_match(text))
     }
 
     /// The pattern with its `{{words}}` filled in.
     fn filled(&self, pattern: &str) -> String {
-        if !self.condition.get("template").is_true() {
+        if !self.wanted.template {
             return self.folded(pattern);
         }
         self.folded(&fill(pattern, &|word| self.word(word)))
@@ -206,7 +243,7 @@ impl Question<'_> {
     }
 
     fn folded(&self, text: &str) -> String {
-        if self.fold { text.to_lowercase() } else { text.to_owned() }
+        if self.wanted.fold { text.to_lowercase() } else { text.to_owned() }
     }
 }
 

@@ -26,26 +26,11 @@ pub(crate) fn of(event: &Event, analysis: &Analysis) -> Fingerprint {
 
 /// The texts of an action that come before its content.
 fn texts_before_content(action: &Action) -> usize {
-    if matches!(action, Action::Write { .. } | Action::Edit { .. }) { 2 } else { usize::MAX }
+    if action.content().is_some() { 2 } else { usize::MAX }
 }
 
 fn content_digest(action: &Action) -> String {
-    match action {
-        Action::Write { content, .. } | Action::Edit { content, .. } => {
-            hexadecimal(&Sha256::digest(content.as_bytes()))
-        }
-        Action::Shell { .. }
-        | Action::Read { .. }
-        | Action::Search { .. }
-        | Action::Delete { .. }
-        | Action::Fetch { .. }
-        | Action::McpCall { .. }
-        | Action::Prompt { .. }
-        | Action::SpawnAgent { .. }
-        | Action::Skill { .. }
-        | Action::Input { .. }
-        | Action::Other { .. } => String::new(),
-    }
+    action.content().map(|content| hexadecimal(&Sha256::digest(content.as_bytes()))).unwrap_or_default()
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {

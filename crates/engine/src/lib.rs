@@ -217,20 +217,12 @@ pub fn conclude(
 
 /// Orders in what a call would hand on: to a server's tool, to another agent, to whoever reads what is published.
 fn passed_on(facts: &Facts<'_>) -> Vec<Finding> {
-    let texts = facts.event.actions.iter().filter_map(|action| match action {
-        Action::McpCall { arguments, .. } => Some(("arg:arguments", arguments)),
-        Action::SpawnAgent { prompt } => Some(("arg:prompt", prompt)),
-        Action::Shell { .. }
-        | Action::Read { .. }
-        | Action::Write { .. }
-        | Action::Edit { .. }
-        | Action::Delete { .. }
-        | Action::Search { .. }
-        | Action::Fetch { .. }
-        | Action::Prompt { .. }
-        | Action::Skill { .. }
-        | Action::Input { .. }
-        | Action::Other { .. } => None,
+    let texts = facts.event.actions.iter().filter_map(|action| {
+        if let Action::SpawnAgent { prompt } = action {
+            return Some(("arg:prompt", prompt));
+        }
+        let Action::McpCall { arguments, .. } = action else { return None };
+        Some(("arg:arguments", arguments))
     });
     let found = texts.filter_map(|(place, text)| injection::finding(text, place, facts.tables));
     found.chain(said(facts)).collect()
@@ -274,20 +266,9 @@ const BROUGHT: [&str; 2] = ["output", "prompt"];
 
 /// The texts that an event brings, each with the place it stands in.
 fn heard(event: &Event) -> impl Iterator<Item = (&'static str, &str)> {
-    let prompts = event.actions.iter().filter_map(|action| match action {
-        Action::Prompt { text } => Some(("prompt", text.as_str())),
-        Action::Shell { .. }
-        | Action::Read { .. }
-        | Action::Write { .. }
-        | Action::Edit { .. }
-        | Action::Delete { .. }
-        | Action::Search { .. }
-        | Action::Fetch { .. }
-        | Action::McpCall { .. }
-        | Action::SpawnAgent { .. }
-        | Action::Skill { .. }
-        | Action::Input { .. }
-        | Action::Other { .. } => None,
+    let prompts = event.actions.iter().filter_map(|action| {
+        let Action::Prompt { text } = action else { return None };
+        Some(("prompt", text.as_str()))
     });
     prompts.chain(event.outcome.iter().map(|outcome| ("output", outcome.output.as_str())))
 }

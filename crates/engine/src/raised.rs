@@ -93,8 +93,7 @@ impl<'a> Raised<'a> {
     /// The lines that a write or an edit brings in: not those that stood in the file or in what goes out.
     fn added(&self, facts: &Facts<'_>) -> String {
         let Some(action) = self.action.and_then(|index| facts.event.actions.get(index)) else { return String::new() };
-        let (Action::Write { content, .. } | Action::Edit { content, .. }) = action else { return String::new() };
-        lines_beside(content, &facts.replaced(action))
+        action.content().map(|content| lines_beside(content, &facts.replaced(action))).unwrap_or_default()
     }
 
     /// What a field holds.

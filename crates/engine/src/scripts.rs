@@ -393,23 +393,11 @@ impl Follower<'_> {
 
 /// What a written file or a part of it held before: what stands in both is no change.
 pub(crate) fn replaced<'a>(action: &'a Action, cwd: &str, world: &dyn World) -> Cow<'a, str> {
-    match action {
-        Action::Edit { gone, .. } => Cow::Borrowed(gone),
-        Action::Write { path, .. } => {
-            Cow::Owned(world.content_before(&path::absolute(&path.with_slashes(), cwd)).unwrap_or_default())
-        }
-        Action::Shell { .. }
-        | Action::Read { .. }
-        | Action::Delete { .. }
-        | Action::Search { .. }
-        | Action::Fetch { .. }
-        | Action::McpCall { .. }
-        | Action::Prompt { .. }
-        | Action::SpawnAgent { .. }
-        | Action::Skill { .. }
-        | Action::Input { .. }
-        | Action::Other { .. } => Cow::default(),
+    if let Action::Edit { gone, .. } = action {
+        return Cow::Borrowed(gone);
     }
+    let Action::Write { path, .. } = action else { return Cow::default() };
+    Cow::Owned(world.content_before(&path::absolute(&path.with_slashes(), cwd)).unwrap_or_default())
 }
 
 /// The whole lines in which something stands.

@@ -47,9 +47,10 @@ pub fn load_rule_directory(path: impl AsRef<Path>, config: Option<&ReflexConfig>
     let further = config.map(|config| config.rule_dirs.as_slice()).unwrap_or_default();
     for folder in std::iter::once(path.as_ref()).chain(further.iter().map(PathBuf::as_path)) {
         match rule_files(folder) {
-            Ok(files) => {
+            Ok(names) => {
+                let files = names.into_iter().map(|name| folder.join(name));
                 let (inside, outside): (Vec<PathBuf>, Vec<PathBuf>) =
-                    files.into_iter().partition(|file| stays_inside(file, folder));
+                    files.partition(|file| stays_inside(file, folder));
                 let told = |file: PathBuf| unreadable(&file.display().to_string(), "it leads out of the folder");
                 problems.extend(outside.into_iter().map(told));
                 for file in inside {
@@ -74,14 +75,14 @@ pub fn load_rule_directory(path: impl AsRef<Path>, config: Option<&ReflexConfig>
     (rules, problems)
 }
 
-/// The rule files below a folder, sorted; links to files are among them wherever they lead, links to folders are not
-/// followed.
+/// The rule files below a folder, sorted, each with its path from there; links to files are among them wherever they
+/// lead, links to folders are not followed.
 ///
 /// # Errors
 /// The folder cannot be listed.
 pub fn rule_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut walk = Walk { files: Vec::new(), seen: 0 };
-    walk.folder(&folder.canonicalize()?, 0)?;
+    walk.folder(folder, Path::new(""), 0)?;
     Ok(walk.files)
 }
 
@@ -94,9 +95,9 @@ struct Walk {
 
 impl Walk {
     /// Sorted by their names, folder by folder: paths with much in common are compared slowly, and there may be many.
-    fn folder(&mut self, folder: &Path, depth: usize) -> io::Result<()> {
+    fn folder(&mut self, root: &Path, below: &Path, depth: usize) -> io::Result<()> {
         let mut entries = Vec::new();
-        for entry in fs::read_dir(folder)? {
+        for entry in fs::read_dir(root.join(below))? {
             let entry = entry?;
             self.seen += 1;
             if self.seen > MOST_SEEN {
@@ -110,9 +111,9 @@ impl Walk {
         }
         entries.sort_unstable();
         for (name, goes_down) in entries {
-            let path = folder.join(name);
+            let path = if below.as_os_str().is_empty() { name.into() } else { below.join(name) };
             if goes_down {
-                self.folder(&path, depth + 1)?;
+                self.folder(root, &path, depth + 1)?;
             } else if self.files.len() < MOST_FILES {
                 self.files.push(path);
             } else {

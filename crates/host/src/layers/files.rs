@@ -5,10 +5,13 @@ use crate::folders::Folders;
 use reflex_engine::Authority;
 use reflex_library::{DIGEST, RECOMMENDED};
 use reflex_rules::{MOST_BYTES, SourceFile, Variables, rule_files};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, open, statat};
 use sha2::{Digest, Sha256};
-use std::fs::{self, Metadata};
-use std::os::unix::fs::MetadataExt;
+use std::fs;
+use std::io;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::OnceLock;
 
 /// The administrator's folder.
@@ -67,11 +70,24 @@ const MOST_TOGETHER: u64 = 4 << 20;
 
 /// A file of a place, with what the system says of it.
 pub struct File {
-    path: PathBuf,
-    metadata: Metadata,
+    /// The folder that was listed, and the path from there.
+    folder: Rc<Path>,
+    name: PathBuf,
+    stat: Stat,
     is_policy: bool,
     /// Why it is not read; then its last good form holds.
     why: Option<String>,
+}
+
+impl File {
+    fn path(&self) -> PathBuf {
+        path_of(&self.folder, &self.name)
+    }
+}
+
+/// A file that was named by itself has no path from a folder on.
+fn path_of(folder: &Path, name: &Path) -> PathBuf {
+    if name.as_os_str().is_empty() { folder.to_owned() } else { folder.join(name) }
 }
 
 /// What lies in a place.
@@ -129,7 +145,8 @@ impl Place {
         }
         if self.folder.is_file() {
             let is_policy = self.folder.file_stem().is_some_and(|name| name == "policy");
-            self.add(self.folder.clone(), is_policy, &mut found);
+            let one = (self.folder.as_path().into(), PathBuf::new());
+            self.add(one, stat(CWD, &self.folder), is_policy, &mut found);
             return found;
         }
         if !self.rules_only {
@@ -143,44 +160,67 @@ impl Place {
                 let (first, second) = (first.display(), second.display());
                 found.problems.push(format!("{second}: there is {first} already, so this file does not count"));
             }
-            policies.into_iter().take(1).for_each(|path| self.add(path, true, &mut found));
+            if let Some(path) = policies.into_iter().next() {
+                let stat = stat(CWD, &path);
+                self.add((path.into(), PathBuf::new()), stat, true, &mut found);
+            }
         }
         let rules = if self.rules_only { self.folder.clone() } else { self.folder.join("rules") };
         let leads_out = rules.is_symlink() && self.leads_out(&rules);
         if leads_out && self.authority == Authority::Project {
             found.problems.push(format!("{}: it leads out of the folder, so it does not count", rules.display()));
-        } else if rules.is_dir() {
-            match rule_files(&rules) {
-                Ok(files) => files.into_iter().for_each(|path| self.add(path, false, &mut found)),
-                Err(error) => found.problems.push(format!("{}: {error}", rules.display())),
-            }
+        } else if rules.is_dir()
+            && let Err(error) = self.add_all(&rules, &mut found)
+        {
+            found.problems.push(format!("{}: {error}", rules.display()));
         }
         found
     }
 
-    fn add(&self, path: PathBuf, is_policy: bool, found: &mut Found) {
-        let shown = path.display();
+    /// All files of a folder. The system is asked for each in the folder itself, so that it does not look up the way to
+    /// it each time.
+    fn add_all(&self, rules: &Path, found: &mut Found) -> io::Result<()> {
+        let rules = rules.canonicalize()?;
+        let folder = open(&rules, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let names = rule_files(&rules)?;
+        let rules: Rc<Path> = rules.into();
+        for name in names {
+            let stat = stat(&folder, &name);
+            self.add((rules.clone(), name), stat, false, found);
+        }
+        Ok(())
+    }
+
+    fn add(
+        &self,
+        (folder, name): (Rc<Path>, PathBuf),
+        of_itself: io::Result<Stat>,
+        is_policy: bool,
+        found: &mut Found,
+    ) {
+        let path = || path_of(&folder, &name);
         // Only a link can lead elsewhere; most files are none, and there may be many.
-        let of_itself = path.symlink_metadata();
-        let is_link = of_itself.as_ref().is_ok_and(Metadata::is_symlink);
-        let outside = is_link && self.leads_out(&path);
-        match if is_link { fs::metadata(&path) } else { of_itself } {
-            Ok(metadata) => {
+        let is_link = of_itself.as_ref().is_ok_and(|stat| kind(stat) == FileType::Symlink);
+        let outside = is_link && self.leads_out(&path());
+        match if is_link { rustix::fs::stat(path()).map_err(io::Error::from) } else { of_itself } {
+            Ok(stat) => {
                 let why = match () {
-                    () if !metadata.is_file() => Some("it is no file".to_owned()),
-                    () if metadata.len() > MOST_BYTES => Some(format!("it is larger than {} KiB", MOST_BYTES / 1024)),
-                    () if found.bytes + metadata.len() > MOST_TOGETHER => {
+                    () if kind(&stat) != FileType::RegularFile => Some("it is no file".to_owned()),
+                    () if size(&stat) > MOST_BYTES => Some(format!("it is larger than {} KiB", MOST_BYTES / 1024)),
+                    () if found.bytes + size(&stat) > MOST_TOGETHER => {
                         Some(format!("the files of this folder are larger than {} MiB", MOST_TOGETHER >> 20))
                     }
                     () => None,
                 };
                 if outside && self.authority == Authority::Project {
+                    let shown = path();
+                    let shown = shown.display();
                     found.problems.push(format!("{shown}: it leads out of the folder, so it does not count"));
                 } else {
-                    self.take(File { path, metadata, is_policy, why }, found);
+                    self.take(File { folder, name, stat, is_policy, why }, found);
                 }
             }
-            Err(error) => found.problems.push(format!("{shown}: {error}")),
+            Err(error) => found.problems.push(format!("{}: {error}", path().display())),
         }
     }
 
@@ -191,33 +231,45 @@ impl Place {
 
     /// The administrator's files count only if nobody else could have written them; a user's then only tighten.
     fn take(&self, file: File, found: &mut Found) {
-        if let Some(why) = self.not_believed(&file.metadata) {
-            let shown = file.path.display();
+        if let Some(why) = self.not_believed(&file.stat) {
+            let shown = file.path();
+            let shown = shown.display();
             if self.authority == Authority::Managed {
                 found.problems.push(format!("{shown}: {why}, so it does not count"));
                 return;
             }
             found.why_tight = Some(format!("{shown}: {why}"));
         }
-        found.bytes += if file.why.is_none() { file.metadata.len() } else { 0 };
+        found.bytes += if file.why.is_none() { size(&file.stat) } else { 0 };
         found.files.push(file);
     }
 
-    fn not_believed(&self, metadata: &Metadata) -> Option<String> {
+    fn not_believed(&self, stat: &Stat) -> Option<String> {
         let own = own_user();
-        let loose = metadata.mode() & 0o022 != 0;
+        let loose = stat.st_mode & 0o022 != 0;
         match self.authority {
             Authority::Project => None,
-            Authority::User if metadata.uid() != own && metadata.uid() != 0 => {
-                Some("it belongs to another user".into())
-            }
-            Authority::User if metadata.mode() & 0o002 != 0 => Some("everybody may write it".into()),
+            Authority::User if stat.st_uid != own && stat.st_uid != 0 => Some("it belongs to another user".into()),
+            Authority::User if stat.st_mode & 0o002 != 0 => Some("everybody may write it".into()),
             Authority::User => None,
-            Authority::Managed if metadata.uid() != 0 => Some("it does not belong to root".into()),
+            Authority::Managed if stat.st_uid != 0 => Some("it does not belong to root".into()),
             Authority::Managed if loose => Some("others than root may write it".into()),
             Authority::Managed => None,
         }
     }
+}
+
+/// What the system says of a file in an open folder, and of a link itself.
+fn stat(folder: impl AsFd, name: &Path) -> io::Result<Stat> {
+    Ok(statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?)
+}
+
+fn kind(stat: &Stat) -> FileType {
+    FileType::from_raw_mode(stat.st_mode)
+}
+
+fn size(stat: &Stat) -> u64 {
+    u64::try_from(stat.st_size).unwrap_or(u64::MAX)
 }
 
 /// Asked once: there may be many files.
@@ -238,20 +290,32 @@ impl Found {
         identity.extend(format!("{variables:?}").bytes());
         identity.extend(self.shipped.unwrap_or("").bytes());
         let now = clock::now() / 1000;
-        for File { path, metadata, is_policy, why } in &self.files {
-            identity.extend(path.as_os_str().as_encoded_bytes());
-            let fresh = u64::try_from(metadata.ctime()).unwrap_or(0) + FRESH_SECONDS > now && why.is_none();
+        let mut listed: Option<&Rc<Path>> = None;
+        for File { folder, name, stat, is_policy, why } in &self.files {
+            if !listed.is_some_and(|one| Rc::ptr_eq(one, folder)) {
+                identity.extend(folder.as_os_str().as_encoded_bytes());
+                identity.push(0);
+                listed = Some(folder);
+            }
+            identity.extend(name.as_os_str().as_encoded_bytes());
+            let fresh = u64::try_from(stat.st_ctime).unwrap_or(0) + FRESH_SECONDS > now && why.is_none();
             identity.extend([0, u8::from(*is_policy), u8::from(why.is_some()), u8::from(fresh)]);
             if fresh {
-                identity.extend(Sha256::digest(fs::read(path).unwrap_or_default()));
+                identity.extend(Sha256::digest(fs::read(path_of(folder, name)).unwrap_or_default()));
                 continue;
             }
-            for number in [metadata.dev(), metadata.ino(), metadata.size(), u64::from(metadata.mode())] {
-                identity.extend(number.to_le_bytes());
-            }
-            for number in [metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec()] {
-                identity.extend(number.to_le_bytes());
-            }
+            // The systems count these in different types.
+            let numbers: [i128; 8] = [
+                stat.st_dev.into(),
+                stat.st_ino.into(),
+                stat.st_size.into(),
+                stat.st_mode.into(),
+                stat.st_mtime.into(),
+                stat.st_mtime_nsec.into(),
+                stat.st_ctime.into(),
+                stat.st_ctime_nsec.into(),
+            ];
+            numbers.iter().for_each(|number| identity.extend((*number as u64).to_le_bytes()));
         }
         identity
     }
@@ -263,9 +327,9 @@ impl Found {
             String::from_utf8(bytes).map_err(|_| "it is no text in UTF-8".to_owned())
         };
         let read = |file: &File| {
-            let text = file.why.clone().map_or_else(|| text(&file.path), Err);
+            let text = file.why.clone().map_or_else(|| text(&file.path()), Err);
             let (text, unread) = text.map_or_else(|why| (String::new(), Some(why)), |text| (text, None));
-            SourceFile { name: file.path.display().to_string(), text, is_policy: file.is_policy, unread }
+            SourceFile { name: file.path().display().to_string(), text, is_policy: file.is_policy, unread }
         };
         let shipped = self.shipped.map(|text| SourceFile {
             name: "library/recommended/recommended.yaml".into(),

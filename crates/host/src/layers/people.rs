@@ -44,7 +44,11 @@ pub fn named(paths: &[PathBuf]) -> Result<Opened, String> {
     let mut all: Vec<PathBuf> = Vec::new();
     for path in paths {
         let told = |error: std::io::Error| format!("{}: {error}", path.display());
-        if path.is_dir() { all.extend(rule_files(path).map_err(told)?) } else { all.push(path.clone()) }
+        if path.is_dir() {
+            all.extend(rule_files(path).map_err(told)?.iter().map(|name| path.join(name)))
+        } else {
+            all.push(path.clone())
+        }
     }
     let mut sources = Vec::new();
     for path in all {
