@@ -104,7 +104,11 @@ impl Policy {
     pub(crate) fn worth(&self, finding: &Finding, facts: &Facts<'_>, why: &mut Vec<String>) -> Worth {
         let base = match finding.fixed {
             Some(fixed) => fixed,
-            None => self.by_severity(finding, facts.event.role.as_deref()),
+            None => {
+                let worth = self.by_severity(finding, facts.event.role.as_deref());
+                why.extend(self.lowering_preset(finding, worth));
+                worth
+            }
         };
         let spoken = self.overridden(finding, base, why);
         let asked = spoken == Worth::Ask || spoken == Worth::Warn;
@@ -152,6 +156,17 @@ impl Policy {
         spoken.over(worth(self.node))
     }
 
+    /// Why a preset makes less of a core finding than is usual, in the words of who chose it.
+    fn lowering_preset(&self, finding: &Finding, worth: Worth) -> Option<String> {
+        let usual = Worth::named(self.node.get(finding.severity.name()).text())?;
+        if finding.tier != Tier::Core || worth >= usual {
+            return None;
+        }
+        let (layer, name) = self.presets().find(|(layer, _)| layer.may_lower(finding, layer.policy().get("reason").text()))?;
+        let (whose, reason) = (layer.authority.name(), layer.policy().get("reason").text());
+        Some(format!("{}: {} by the {whose}'s preset {name}: {reason}", finding.id, worth.name()))
+    }
+
     /// `rules: {NAME: …}` and `disabled_rules`.
     fn overridden(&self, finding: &Finding, base: Worth, why: &mut Vec<String>) -> Worth {
         let mut spoken = Spoken::default();
@@ -164,7 +179,11 @@ impl Policy {
             let lowered = worth < base;
             let may = layer.may_lower(finding, said.get("reason").text()) && self.lets_lower(finding, worth);
             let inert = lowered && !may;
-            let note = if inert { " (it may not lower this, so it does not count)" } else { "" };
+            let note = match said.get("reason").text() {
+                _ if inert => " (it may not lower this, so it does not count)".to_owned(),
+                "" => String::new(),
+                reason => format!(": {reason}"),
+            };
             why.push(format!("{}: {} in {}{note}", finding.id, worth.name(), said.get("at").text()));
             spoken.say(may, worth);
         }

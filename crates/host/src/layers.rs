@@ -4,6 +4,7 @@ mod bases;
 mod cache;
 mod files;
 mod people;
+mod standing;
 pub mod trust;
 
 use crate::clock;
@@ -12,6 +13,7 @@ use crate::store::Store;
 use cache::Cache;
 pub use files::{Found, Place};
 pub use people::{Offer, Opened, lowered, named, offer, open};
+pub use standing::{preset_in_force, standing};
 use reflex_engine::{Authority, Layer, Policy};
 use reflex_rules::{Compiled, Level, Problem, SourceFile, Variables};
 use reflex_tables::Node;
@@ -97,10 +99,15 @@ impl Loader<'_> {
         if place.authority == Authority::Project && !trust::is_trusted(self.store, &place.workspace, &digest) {
             why_tight = Some("no person has accepted these files with `reflex trust`".into());
         }
-        let folders: Vec<Place> = match place.authority {
-            Authority::Project => Vec::new(),
-            Authority::User | Authority::Managed => {
+        let folders: Vec<Place> = match (place.authority, bases::pinned(trail)) {
+            (Authority::Project, _) => Vec::new(),
+            (Authority::User | Authority::Managed, None) => {
                 node.get("rule_dirs").texts().map(|folder| place.further(folder)).collect()
+            }
+            (Authority::User | Authority::Managed, Some(step)) => {
+                let left_out = |folder| format!("{}: `rule_dirs: {folder}` is not pinned, so it does not count", step.at);
+                problems.extend(node.get("rule_dirs").texts().map(left_out));
+                Vec::new()
             }
         };
         let mut further: Vec<(Place, bases::Step)> = Vec::new();

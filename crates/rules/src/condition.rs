@@ -216,25 +216,29 @@ fn condition_of(located: &Located, variables: Option<&Variables>, into: &mut Pro
         into.unknown(Level::Error, &key.span, ("key of a condition", &key.text), &KEYS);
     }
     let get = |name: &str| entries.iter().find(|(key, _)| key.text == name).map(|(_, value)| value);
+    let before = into.errors();
     let mut all = Vec::new();
     if let Some(any) = get("any") {
-        all.push(Condition::Any(conditions_of(any, variables, into)));
+        all.push(Condition::Any(group("any", any, variables, into)));
     }
     if let Some(inner) = get("all") {
-        all.push(Condition::All(conditions_of(inner, variables, into)));
+        all.push(Condition::All(group("all", inner, variables, into)));
     }
     if let Some(not) = get("not") {
-        let inner = conditions_of(not, variables, into);
+        let inner = group("not", not, variables, into);
         all.push(Condition::Not(Box::new(Condition::All(inner))));
     }
     if let Some(patterns) = get("matches_command") {
-        all.push(Condition::Runs(texts(patterns, into)));
+        all.push(Condition::Runs(commands(patterns, into)));
     }
     if get("effect").is_some() || get("outside_workspace").is_some() {
         all.push(effect(get("effect"), get("outside_workspace"), into));
     }
     if let Some(field) = get("field") {
         all.extend(field_condition(located, field, into));
+    }
+    if into.errors() > before {
+        return None;
     }
     if all.is_empty() {
         into.error(&located.span, "this condition says nothing", "write `field`, `op` and `pattern`");
@@ -249,6 +253,23 @@ fn condition_of(located: &Located, variables: Option<&Variables>, into: &mut Pro
         return None;
     }
     Some(condition)
+}
+
+/// The members of `any`, `all` or `not`. A group without any would hold always or never, and nobody means that.
+fn group(name: &str, located: &Located, variables: Option<&Variables>, into: &mut Problems<'_>) -> Vec<Condition> {
+    if located.items().is_empty() {
+        into.error(&located.span, format!("`{name}` holds no condition"), "write its conditions as a list below it");
+    }
+    conditions_of(located, variables, into)
+}
+
+/// The patterns of `matches_command`.
+fn commands(located: &Located, into: &mut Problems<'_>) -> Vec<String> {
+    let patterns = texts(located, into);
+    if patterns.is_empty() || patterns.iter().any(|pattern| pattern.trim().is_empty()) {
+        into.error(&located.span, "`matches_command` names no command", "begin with the program: git push --force*");
+    }
+    patterns
 }
 
 fn field_condition(located: &Located, field: &Located, into: &mut Problems<'_>) -> Option<Condition> {
@@ -303,6 +324,9 @@ fn effect(effects: Option<&Located>, outside: Option<&Located>, into: &mut Probl
             None
         }
     });
+    if let Some(effects) = effects.filter(|effects| effects.items().is_empty()) {
+        into.error(&effects.span, "`effect` names none", "effect: delete");
+    }
     Condition::Effect(named, outside)
 }
 

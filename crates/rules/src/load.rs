@@ -76,7 +76,7 @@ pub fn load_rule_directory(path: impl AsRef<Path>, config: Option<&ReflexConfig>
 }
 
 /// The rule files below a folder, sorted, each with its path from there; links to files are among them wherever they
-/// lead, links to folders are not followed.
+/// lead. Links to folders, and folders that lie too deep, are not followed: they are among them themselves.
 ///
 /// # Errors
 /// The folder cannot be listed.
@@ -103,9 +103,12 @@ impl Walk {
             if self.seen > MOST_SEEN {
                 return Err(io::Error::other(format!("more than {MOST_SEEN} files and folders lie in it")));
             }
-            let name = entry.file_name();
-            let goes_down = depth < MOST_DEPTH && entry.file_type()?.is_dir();
-            if goes_down || is_rules(Path::new(&name)) {
+            let (name, kind) = (entry.file_name(), entry.file_type()?);
+            let goes_down = depth < MOST_DEPTH && kind.is_dir();
+            // A folder that is not looked into is listed as if it were a file, so that whoever reads it says so.
+            let is_left_out =
+                !goes_down && (kind.is_dir() || kind.is_symlink() && root.join(below).join(&name).is_dir());
+            if goes_down || is_left_out || is_rules(Path::new(&name)) {
                 entries.push((name, goes_down));
             }
         }

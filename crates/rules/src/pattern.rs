@@ -8,9 +8,36 @@ pub(crate) type Ready<T> = Result<T, (String, String)>;
 
 /// Fills `{{name}}` from the variables. Names of fields stay for when the rule is asked.
 pub(crate) fn fill(pattern: &str, variables: &Variables, how: &dyn Fn(&[String]) -> String) -> Ready<(String, bool)> {
-    let mut filled = String::with_capacity(pattern.len());
     let mut template = false;
-    let mut rest = pattern;
+    let filled = each_word(pattern, &mut |name| match variables.get(name) {
+        Some(values) => Ok(how(values)),
+        None if is_known(name) => {
+            template = true;
+            Ok(format!("{{{{{name}}}}}"))
+        }
+        None => Err(unset(name, variables)),
+    })?;
+    Ok((filled, template))
+}
+
+/// The same for a text that is told or put in a call's place. A word that is neither a variable nor a field stays, and is
+/// given to `odd` with what to do about it.
+pub(crate) fn fill_told(text: &str, variables: &Variables, odd: &mut dyn FnMut(String, String)) -> String {
+    let filled = each_word(text, &mut |name| {
+        let values = variables.get(name);
+        if values.is_none() && !is_known(name) {
+            let (message, help) = unset(name, variables);
+            odd(message, help);
+        }
+        Ok(values.map_or_else(|| format!("{{{{{name}}}}}"), |values| values.join(", ")))
+    });
+    filled.unwrap_or_else(|_| text.to_owned())
+}
+
+/// A text with each `{{name}}` in it replaced.
+fn each_word(text: &str, word: &mut dyn FnMut(&str) -> Ready<String>) -> Ready<String> {
+    let mut filled = String::with_capacity(text.len());
+    let mut rest = text;
     while let Some((before, behind)) = rest.split_once("{{") {
         filled.push_str(before);
         let named = behind.split_once("}}").filter(|(name, _)| is_name(name.trim()));
@@ -19,32 +46,27 @@ pub(crate) fn fill(pattern: &str, variables: &Variables, how: &dyn Fn(&[String])
             rest = behind;
             continue;
         };
-        let name = name.trim();
-        match variables.get(name) {
-            Some(values) => filled.push_str(&how(values)),
-            None if name == "allowed_roots" || is_field(name) => {
-                template = true;
-                filled.push_str(&format!("{{{{{name}}}}}"));
-            }
-            None => {
-                let known: Vec<&str> = variables.keys().map(String::as_str).chain(RULE_FIELDS).collect();
-                let near = crate::nearest(name, &known).map(|near| format!("did you mean `{near}`?"));
-                let help = near.unwrap_or_else(|| format!("set it: `variables: {{{name}: …}}` in policy.yaml"));
-                return Err((format!("the variable `{name}` is not set"), help));
-            }
-        }
+        filled.push_str(&word(name.trim())?);
         rest = after;
     }
     filled.push_str(rest);
-    Ok((filled, template))
+    Ok(filled)
+}
+
+fn unset(name: &str, variables: &Variables) -> (String, String) {
+    let known: Vec<&str> = variables.keys().map(String::as_str).chain(RULE_FIELDS).collect();
+    let near = crate::nearest(name, &known).map(|near| format!("did you mean `{near}`?"));
+    let help = near.unwrap_or_else(|| format!("set it: `variables: {{{name}: …}}` in policy.yaml"));
+    (format!("the variable `{name}` is not set"), help)
 }
 
 fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
 }
 
-fn is_field(name: &str) -> bool {
-    RULE_FIELDS.contains(&name) || name.starts_with("tool_input.")
+/// Whether a name stands for something of the call.
+fn is_known(name: &str) -> bool {
+    name == "allowed_roots" || RULE_FIELDS.contains(&name) || name.starts_with("tool_input.")
 }
 
 /// A regular expression that runs in linear time.

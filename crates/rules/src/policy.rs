@@ -106,7 +106,15 @@ struct Reader<'r, 't> {
 impl Reader<'_, '_> {
     fn key(&mut self, key: &Key, value: &Located) {
         let name = SPELLINGS.iter().find(|(other, _)| *other == key.text).map_or(key.text.as_str(), |(_, name)| name);
-        self.policy.origins.push((name.to_owned(), self.problems.at(&key.span), value.json()));
+        match value.entries().filter(|_| ["rules", "variables", "roles"].contains(&name)) {
+            None => self.policy.origins.push((name.to_owned(), self.problems.at(&key.span), value.json())),
+            Some(entries) => {
+                for (inner, value) in entries {
+                    let (name, at) = (format!("{name}.{}", inner.text), self.problems.at(&inner.span));
+                    self.policy.origins.push((name, at, value.json()));
+                }
+            }
+        }
         match name {
             "version" => {}
             "preset" => self.preset(value),
@@ -191,8 +199,6 @@ impl Reader<'_, '_> {
                 None => (said.text().unwrap_or_default(), said.span.clone()),
                 Some(keys) => self.override_keys(keys, &mut entry, said),
             };
-            // YAML reads a bare `off` as false.
-            let word = if word == "false" { "off".to_owned() } else { word };
             if WORTHS.contains(&word.as_str()) {
                 entry.insert("do".into(), word.into());
                 self.put_override(&name.text, Value::Object(entry));

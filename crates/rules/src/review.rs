@@ -5,6 +5,7 @@ use crate::condition::{Condition, FieldCondition};
 use crate::layer::{Compiled, SourceFile};
 use crate::problem::{Level, Problem, nearest};
 use crate::rule::Rule;
+use reflex_engine::Tier;
 use serde_json::Value;
 
 /// Which fields an event has beside those that all have.
@@ -67,6 +68,9 @@ fn never(rule: &Rule) -> Option<String> {
     if let Some(one) = fields.iter().find(|one| !is_raised(one, &rule.events)) {
         return Some(format!("`{}` is empty in {}", one.field, rule.events.join(" and ")));
     }
+    if let Some(one) = opposite(&rule.conditions) {
+        return Some(format!("`{}` and its opposite", one.shown()));
+    }
     let said = |field: &str, op: &str| {
         let of = move |one: &&&FieldCondition| one.field == field && one.op == op && !has_template(one);
         fields.iter().filter(of).map(|one| one.pattern.as_slice()).collect::<Vec<_>>()
@@ -88,6 +92,30 @@ fn never(rule: &Rule) -> Option<String> {
         }
     }
     None
+}
+
+/// A condition that must hold and must not, whatever it is.
+fn opposite(conditions: &[Condition]) -> Option<&Condition> {
+    let wanted = conditions.iter().flat_map(parts);
+    let refused = conditions.iter().flat_map(parts).filter_map(|one| match one {
+        Condition::Not(inner) => Some(parts(inner)),
+        Condition::Field(_) | Condition::Runs(_) | Condition::Effect(..) | Condition::All(_) | Condition::Any(_) => {
+            None
+        }
+    });
+    let wanted: Vec<&Condition> = wanted.collect();
+    let mut refused = refused.filter(|all| !all.is_empty() && all.iter().all(|one| wanted.contains(one)));
+    refused.next()?.first().copied()
+}
+
+/// What must hold where a condition does.
+fn parts(condition: &Condition) -> Vec<&Condition> {
+    match condition {
+        Condition::All(all) => all.iter().flat_map(parts).collect(),
+        Condition::Field(_) | Condition::Runs(_) | Condition::Effect(..) | Condition::Any(_) | Condition::Not(_) => {
+            vec![condition]
+        }
+    }
 }
 
 fn as_field(condition: &Condition) -> Option<&FieldCondition> {
@@ -166,7 +194,10 @@ fn overrides(compiled: &Compiled, library: &[&str], found: &mut Found<'_>) {
         let bare = ["project/", "user/", "managed/"].iter().find_map(|layer| name.strip_prefix(layer)).unwrap_or(name);
         let own = compiled.rules.iter().find(|rule| rule.name == bare);
         let off = matches!(said.get("do").and_then(Value::as_str), Some("off" | "log"));
+        let reason = said.get("reason").and_then(Value::as_str).unwrap_or("");
         match own {
+            // With a reason the user may.
+            Some(rule) if rule.tier == Tier::Core && !reason.trim().is_empty() => {}
             Some(rule) if off && !rule.may_be_disabled() => {
                 found.warn(
                     at,

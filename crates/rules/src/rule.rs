@@ -135,10 +135,7 @@ impl Rule {
     pub fn lower(&self, variables: &Variables) -> Result<Value, String> {
         let when = self.conditions.iter().map(|condition| condition.lower(variables));
         let when = when.collect::<Result<Vec<Value>, _>>().map_err(|(message, help)| format!("{message}, {help}"))?;
-        let joined = |values: &[String]| values.join(", ");
-        // Words that are no variables are those of the event; one that is neither stays as it stands.
-        let filled =
-            |text: &str| pattern::fill(text, variables, &joined).map_or_else(|_| text.to_owned(), |(text, _)| text);
+        let filled = |text: &str| pattern::fill_told(text, variables, &mut |_, _| {});
         let rewrite: Map<String, Value> =
             self.rewrite.iter().map(|(field, text)| (field.clone(), filled(text).into())).collect();
         let core = self.tier == Tier::Core;
@@ -208,14 +205,16 @@ fn rule_of(located: &Located, variables: Option<&Variables>, problems: &mut Prob
     rule.stage = reader.word("stage", &STAGES, Level::Error).unwrap_or(rule.stage);
     rule.overriding = reader.overriding();
     rule.events = reader.events();
+    let before = reader.problems.errors();
     if let Some((_, conditions)) = reader.get("conditions") {
         rule.conditions = conditions_of(conditions, variables, reader.problems);
     }
-    if rule.conditions.is_empty() && rule.enabled {
+    if rule.conditions.is_empty() && rule.enabled && reader.problems.errors() == before {
         reader.problems.warning(&located.span.clone(), "this rule has no conditions, so it never fires", "");
     }
     reader.rewrite(&mut rule, located);
     reader.examples(&mut rule);
+    variables.into_iter().for_each(|variables| reader.words(variables));
     Some(rule)
 }
 
@@ -322,6 +321,18 @@ impl<'r> Reader<'r, '_> {
         if (rule.action == "modify") == rule.rewrite.is_empty() {
             let help = "`action: modify` and `rewrite: {command: …}` belong together";
             self.problems.error(&located.span.clone(), "half of a rewrite", help);
+        }
+    }
+
+    /// Words of what is told that stand for nothing.
+    fn words(&mut self, variables: &Variables) {
+        let rewrite = self.get("rewrite").and_then(|(_, value)| value.entries()).unwrap_or(&[]);
+        let told = self.get("message").into_iter().chain(rewrite);
+        for (_, value) in told {
+            let text = value.text().unwrap_or_default();
+            pattern::fill_told(&text, variables, &mut |message, help| {
+                self.problems.warning(&value.span, message, help)
+            });
         }
     }
 

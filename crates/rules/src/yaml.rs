@@ -35,7 +35,8 @@ pub(crate) struct Key {
 pub(crate) fn documents(text: &str, problems: &mut Problems<'_>) -> Vec<Located> {
     // A bomb of anchors is cut off early: people's files are small.
     let budget = serde_saphyr::budget! { max_events: 200_000, max_aliases: 1_000, max_depth: 64, max_nodes: 100_000 };
-    let options = serde_saphyr::options! { budget: budget, with_snippet: false };
+    // Only `true` and `false` are no texts: a pattern `no` is that word.
+    let options = serde_saphyr::options! { budget: budget, with_snippet: false, strict_booleans: true };
     match serde_saphyr::from_multiple_with_options::<Spanned<Raw>>(text, options) {
         Ok(all) => {
             let all = all.into_iter().map(|one| located(one, text));
@@ -79,7 +80,7 @@ fn located(raw: Spanned<Raw>, text: &str) -> Located {
     let value = match raw.value {
         Raw::Null => Yaml::Null,
         Raw::Bool(flag) => Yaml::Bool(flag),
-        Raw::Number(number) => Yaml::Number(number),
+        Raw::Number(number) => Yaml::Number(spelled(text, &span, number)),
         Raw::Text(text) => Yaml::Text(text),
         Raw::List(items) => {
             let items: Vec<Located> = items.into_iter().map(|item| located(item, text)).collect();
@@ -96,6 +97,13 @@ fn located(raw: Spanned<Raw>, text: &str) -> Located {
         }
     };
     Located { value, span }
+}
+
+/// A number as it stands there: `1.10` is no `1.1` where a text is meant.
+fn spelled(text: &str, span: &Range<usize>, number: String) -> String {
+    let written = text.get(span.clone()).unwrap_or("").trim();
+    let is_same = matches!((written.parse::<f64>(), number.parse::<f64>()), (Ok(one), Ok(other)) if one == other);
+    if is_same { written.to_owned() } else { number }
 }
 
 fn bytes(location: &serde_saphyr::Location, text: &str) -> Range<usize> {
@@ -200,10 +208,50 @@ impl Located {
         match &self.value {
             Yaml::Null => serde_json::Value::Null,
             Yaml::Bool(flag) => (*flag).into(),
-            Yaml::Number(number) => serde_json::from_str(number).unwrap_or_else(|_| number.as_str().into()),
+            Yaml::Number(number) => as_json(number),
             Yaml::Text(text) => text.as_str().into(),
             Yaml::List(items) => items.iter().map(Located::json).collect(),
             Yaml::Map(entries) => entries.iter().map(|(key, value)| (key.text.clone(), value.json())).collect(),
         }
+    }
+}
+
+/// A number as JSON writes it: not every spelling of YAML is one there.
+fn as_json(number: &str) -> serde_json::Value {
+    let read = serde_json::from_str(number).ok().or_else(|| number.parse::<i64>().ok().map(Into::into));
+    read.or_else(|| number.parse::<f64>().ok().map(Into::into)).unwrap_or_else(|| number.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(written: &str, text: &str, json: serde_json::Value) {
+        let file = format!("a: {written}\n");
+        let mut problems = Problems::of("a.yaml", &file);
+        let read = documents(&file, &mut problems);
+        let (_, value) = &read[0].entries().unwrap()[0];
+        assert_eq!((value.text().as_deref(), value.json()), (Some(text), json), "{written}");
+    }
+
+    #[test]
+    fn words_are_the_texts_that_they_are() {
+        for word in ["yes", "no", "on", "off", "y", "n", "Yes", "OFF"] {
+            check(word, word, word.into());
+        }
+        check("true", "true", true.into());
+        check("False", "false", false.into());
+    }
+
+    #[test]
+    fn numbers_keep_their_spelling() {
+        check("1.10", "1.10", 1.1.into());
+        check("007", "007", 7.into());
+        check("-3", "-3", (-3).into());
+        check("1e3", "1e3", 1000.0.into());
+        check("0x10", "16", 16.into());
+        check("'1.10'", "1.10", "1.10".into());
+        check("1.2.3", "1.2.3", "1.2.3".into());
     }
 }

@@ -4,6 +4,7 @@ use super::{print, rules};
 use crate::status;
 use crate::visible::visible;
 use clap::ArgMatches;
+use reflex_host::layers::{preset_in_force, standing};
 use reflex_host::{Host, Mode};
 use serde_json::{Value, json};
 
@@ -18,11 +19,16 @@ fn show(matches: &ArgMatches) -> u8 {
     let host = Host::new(Mode::default());
     let policy = host.policy_name(&host.placed(Default::default()));
     let layers = rules::here(&host);
+    let standing = standing(&layers, policy);
+    let policy = preset_in_force(&layers, policy);
     if matches.get_flag("json") {
         let rows: Vec<Value> = layers
             .iter()
-            .map(|layer| {
-                let keys = layer.origins().iter().map(|(key, at, value)| json!({"key": key, "at": at, "value": value}));
+            .zip(&standing)
+            .map(|(layer, standing)| {
+                let keys = layer.origins().iter().zip(standing).map(
+                    |((key, at, value), standing)| json!({"key": key, "at": at, "value": value, "standing": standing}),
+                );
                 json!({
                     "layer": layer.loaded.layer.authority.name(), "folder": layer.loaded.place.folder,
                     "loosens": layer.loaded.layer.loosens, "why_tight": layer.loaded.why_tight,
@@ -38,16 +44,16 @@ fn show(matches: &ArgMatches) -> u8 {
     if layers.is_empty() {
         print("no file of yours, of this project or of the administrator says anything");
     }
-    for layer in &layers {
+    for (layer, standing) in layers.iter().zip(&standing) {
         let counts = match &layer.loaded.why_tight {
             Some(why) => format!("only tightens: {}", visible(why)),
             None => "may loosen".into(),
         };
         let (name, folder) = (layer.loaded.layer.authority.name(), layer.loaded.place.folder.display());
         print(&format!("{name} {} ({} rules; {counts})", visible(&folder.to_string()), layer.compiled.rules.len()));
-        for (key, at, value) in layer.origins() {
+        for ((key, at, value), standing) in layer.origins().iter().zip(standing) {
             let at = if matches.get_flag("origin") { format!("   {}", visible(at)) } else { String::new() };
-            print(&format!("  {key}: {}{at}", visible(&value.to_string())));
+            print(&format!("  {}: {}{at}   {standing}", visible(key), visible(&value.to_string())));
         }
         layer.loaded.layer.problems.iter().for_each(|problem| print(&format!("  PROBLEM {}", visible(problem))));
     }

@@ -15,6 +15,7 @@ mod import;
 mod reflexes;
 mod report;
 mod rules;
+mod rules_new;
 mod status;
 mod suggest;
 mod task;

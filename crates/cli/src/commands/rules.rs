@@ -1,6 +1,6 @@
 //! `reflex rules`: list, show, validate, test, new.
 
-use super::{complain, print, text, why};
+use super::{complain, print, rules_new, text};
 use crate::status;
 use crate::visible::visible;
 use annotate_snippets::{AnnotationKind, Level as Shown, Renderer, Snippet};
@@ -22,7 +22,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         Some(("validate", matches)) => validate(matches),
         Some(("test", matches)) => test(matches),
         Some(("stages", matches)) => stages(matches),
-        Some(("new", matches)) => begin(matches),
+        Some(("new", matches)) => rules_new::run(matches),
         _ => status::USAGE,
     }
 }
@@ -316,34 +316,3 @@ fn would(record: &Map<String, Value>, id: &str) -> bool {
     own.any(|finding| finding.get("would").is_some())
 }
 
-/// A rule to begin with.
-fn begin(matches: &ArgMatches) -> u8 {
-    let command = match matches.get_one::<String>("id") {
-        None => "docker system prune".to_owned(),
-        Some(id) => match recorded(id) {
-            Some(command) => command,
-            None => {
-                complain(&format!("no command of `{}` is in the audit log", visible(id)));
-                return status::FOUND;
-            }
-        },
-    };
-    let quoted = |text: &str| format!("'{}'", visible(text).replace('\'', "''"));
-    let words: Vec<&str> = command.split_whitespace().take(2).collect();
-    let name: String =
-        words.join("-").chars().filter(|letter| letter.is_ascii_alphanumeric() || *letter == '-').collect();
-    print(&format!(
-        "name: no-{name}\nversion: 1\ntier: custom\ncategory: safety\ndescription: why this is not wanted here\n\
-         events: [bash_command]\nconditions:\n  - matches_command: {}\naction: ask\nseverity: medium\n\
-         message: what harm it does, in one sentence.\nexamples:\n  fires: [{}]\n  quiet: ['git status']",
-        quoted(&format!("{} *", words.join(" "))),
-        quoted(&command),
-    ));
-    status::OK
-}
-
-fn recorded(id: &str) -> Option<String> {
-    let record = why::record(&Host::new(Mode::default()), id)?;
-    let action = record.get("actions")?.as_array()?.first()?.clone();
-    action.get("command").and_then(Value::as_str).map(str::to_owned)
-}

@@ -264,11 +264,14 @@ fn user_files() -> Vec<PathBuf> {
     if from("GIT_CONFIG_NOSYSTEM").is_none() {
         files.push(from("GIT_CONFIG_SYSTEM").unwrap_or_else(|| "/etc/gitconfig".into()));
     }
-    if let Some(only) = from("GIT_CONFIG_GLOBAL") {
-        files.push(only);
-        return files;
+    match from("GIT_CONFIG_GLOBAL") {
+        Some(only) => files.push(only),
+        None => {
+            files.extend(user_directory().map(|folder| folder.join("config")));
+            files.extend(home().map(|home| home.join(".gitconfig")));
+        }
     }
-    files.extend(user_directory().map(|folder| folder.join("config")));
-    files.extend(home().map(|home| home.join(".gitconfig")));
+    // How people say that there shall be none.
+    files.retain(|file| file != Path::new("/dev/null"));
     files
 }

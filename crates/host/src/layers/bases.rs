@@ -56,11 +56,19 @@ pub(super) fn resolve(base: Node<'_>, from: &Place, trail: &[Step]) -> Result<(P
     if let Some(step) = trail.iter().find(|step| step.folder == folder) {
         return Err(format!("{at}: `extends` goes in a circle: {told} was named at {} already", step.at));
     }
+    if let Some(step) = pinned(trail).filter(|_| digest.is_empty()) {
+        return Err(format!("{at}: {told} is not pinned, and {} pins what builds on it, so it does not count", step.at));
+    }
     if trail.len() > MOST_STEPS {
         return Err(format!("{at}: `extends` goes on for more than {MOST_STEPS} steps"));
     }
     place.folder.clone_from(&folder);
     Ok((place, Step { folder, digest, at }))
+}
+
+/// The step that pins what came after it: a digest says nothing about what lies elsewhere.
+pub(super) fn pinned(trail: &[Step]) -> Option<&Step> {
+    trail.iter().find(|step| !step.digest.is_empty())
 }
 
 /// The folder or one above it, but not one in which the policy itself lies.

@@ -169,10 +169,12 @@ impl Place {
         let leads_out = rules.is_symlink() && self.leads_out(&rules);
         if leads_out && self.authority == Authority::Project {
             found.problems.push(format!("{}: it leads out of the folder, so it does not count", rules.display()));
-        } else if rules.is_dir()
-            && let Err(error) = self.add_all(&rules, &mut found)
-        {
-            found.problems.push(format!("{}: {error}", rules.display()));
+        } else if rules.is_dir() {
+            if let Err(error) = self.add_all(&rules, &mut found) {
+                found.problems.push(format!("{}: {error}", rules.display()));
+            }
+        } else if rules.symlink_metadata().is_ok() {
+            found.problems.push(format!("{}: it is no folder", rules.display()));
         }
         found
     }
@@ -205,6 +207,9 @@ impl Place {
         match if is_link { rustix::fs::stat(path()).map_err(io::Error::from) } else { of_itself } {
             Ok(stat) => {
                 let why = match () {
+                    () if kind(&stat) == FileType::Directory => {
+                        Some("it is a folder behind a link or too deep, and is not read".to_owned())
+                    }
                     () if kind(&stat) != FileType::RegularFile => Some("it is no file".to_owned()),
                     () if size(&stat) > MOST_BYTES => Some(format!("it is larger than {} KiB", MOST_BYTES / 1024)),
                     () if found.bytes + size(&stat) > MOST_TOGETHER => {

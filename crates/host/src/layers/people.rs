@@ -53,7 +53,12 @@ pub fn named(paths: &[PathBuf]) -> Result<Opened, String> {
     let mut sources = Vec::new();
     for path in all {
         let told = |error: std::io::Error| format!("{}: {error}", path.display());
-        if fs::metadata(&path).map_err(told)?.len() > MOST_BYTES {
+        let metadata = fs::metadata(&path).map_err(told)?;
+        // What is read of a pipe or a device need not end.
+        if !metadata.is_file() {
+            return Err(format!("{}: it is no file", path.display()));
+        }
+        if metadata.len() > MOST_BYTES {
             return Err(format!("{}: it is larger than {} KiB", path.display(), MOST_BYTES / 1024));
         }
         let text = String::from_utf8_lossy(&fs::read(&path).map_err(told)?).into_owned();
@@ -105,6 +110,11 @@ pub fn lowered(loaded: &[Loaded]) -> Vec<String> {
         .filter(|(_, rule)| rule.get("tier").text() == "core")
         .map(|(id, _)| id)
         .collect();
+    let is_core = |id: &str| {
+        let name = ["project/", "user/", "managed/"].iter().find_map(|layer| id.strip_prefix(layer)).unwrap_or(id);
+        let own = |one: &Loaded| one.layer.node.get("rules").get(name).get("tier").text() == "core";
+        core.contains(&id) || loaded.iter().any(own)
+    };
     let may = |one: &&Loaded| one.layer.loosens && one.layer.authority >= Authority::User;
     for one in loaded.iter().filter(may) {
         let policy = one.layer.node.get("policy");
@@ -117,7 +127,7 @@ pub fn lowered(loaded: &[Loaded]) -> Vec<String> {
         }
         for (id, said) in policy.get("overrides").entries() {
             let (at, reason) = (said.get("at").text(), said.get("reason").text());
-            if core.contains(&id) && !reason.is_empty() {
+            if is_core(id) && !reason.is_empty() {
                 told.push(format!("{at}: the core rule `{id}` is set to `{}`: {reason}", said.get("do").text()));
             }
         }

@@ -1,0 +1,130 @@
+//! `reflex rules new`: a rule to begin with, about a call of the audit log.
+
+use super::{complain, print, why};
+use crate::status;
+use crate::visible::visible;
+use clap::ArgMatches;
+use reflex_agents::universal;
+use reflex_engine::Supposed;
+use reflex_engine::shell::Command;
+use reflex_host::{Host, Mode};
+use serde_json::{Map, Value, json};
+
+/// Commands that only make ready for another.
+const BESIDE: [&str; 8] = ["cd", "pushd", "export", "set", "source", ".", "echo", "true"];
+
+/// What a rule is to be about.
+struct Subject {
+    name: String,
+    event: &'static str,
+    condition: String,
+    fires: String,
+    quiet: &'static str,
+}
+
+pub(super) fn run(matches: &ArgMatches) -> u8 {
+    let host = Host::new(Mode::default());
+    let subject = match matches.get_one::<String>("id") {
+        None => Ok(of_command(&host, "docker system prune")),
+        Some(id) => match why::record(&host, id) {
+            None => Err(format!("no call `{}` is in the audit log", visible(id))),
+            Some(record) => of_call(&host, &record).ok_or_else(|| format!("no rule is about a call such as `{id}`")),
+        },
+    };
+    match subject {
+        Ok(subject) => {
+            print(&written(&subject));
+            status::OK
+        }
+        Err(problem) => {
+            complain(&problem);
+            status::FOUND
+        }
+    }
+}
+
+fn written(subject: &Subject) -> String {
+    let Subject { name, event, condition, fires, quiet } = subject;
+    format!(
+        "name: no-{name}\nversion: 1\ntier: custom\ncategory: safety\ndescription: why this is not wanted here\n\
+         events: [{event}]\nconditions:\n  - {condition}\naction: ask\nseverity: medium\n\
+         message: what harm it does, in one sentence.\nexamples:\n  fires: [{fires}]\n  quiet: [{quiet}]"
+    )
+}
+
+/// The first action of a recorded call.
+fn of_call(host: &Host, record: &Map<String, Value>) -> Option<Subject> {
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+    let (tool, workspace) = (text(record.get("tool")), text(record.get("workspace")).unwrap_or_default());
+    let action = record.get("actions")?.as_array()?.first()?;
+    let field = |name: &str| text(action.get(name));
+    let kind = field("kind")?;
+    match (kind.as_str(), field("command"), field("path"), tool) {
+        (_, Some(command), ..) => Some(of_command(host, &command)),
+        ("write" | "edit" | "delete", _, Some(path), _) => Some(of_file(&kind, &path, &workspace)),
+        (_, _, _, Some(tool)) => Some(of_tool(&tool)),
+        _ => None,
+    }
+}
+
+fn of_command(host: &Host, command: &str) -> Subject {
+    let words = guilty(host, command).unwrap_or_else(|| command.split_whitespace().map(str::to_owned).collect());
+    let words: Vec<&str> = words.iter().map(String::as_str).take(2).collect();
+    Subject {
+        name: name_of(&words.join("-")),
+        event: "bash_command",
+        condition: format!("matches_command: {}", quoted(&format!("{} *", words.join(" ")))),
+        fires: quoted(command),
+        quiet: "'git status'",
+    }
+}
+
+/// The words of the command that does something: wrappers and what only makes ready are left out, and so are options.
+fn guilty(host: &Host, command: &str) -> Option<Vec<String>> {
+    let event = json!({"event": "pre-command", "command": command, "workspace": "/repo", "home": "/home/me"});
+    let call = universal::read(event.as_object()?).ok()?;
+    let judgement = host.judge_in(&call, &Supposed::default());
+    let analysis = &judgement.analysis;
+    let doing = analysis.effects.iter().find_map(|effect| analysis.command(effect));
+    let is_work = |one: &&Command| !one.name.is_empty() && !BESIDE.contains(&one.name.as_str());
+    let last = || analysis.readings.iter().flat_map(|reading| &reading.commands).filter(is_work).last();
+    let found = doing.filter(is_work).or_else(last)?;
+    let rest = found.words.iter().skip(1).filter_map(|word| word.literal());
+    let plain = rest.map(|word| word.to_string()).find(|word| !word.starts_with('-'));
+    Some(std::iter::once(found.name.clone()).chain(plain).collect())
+}
+
+fn of_file(kind: &str, path: &str, workspace: &str) -> Subject {
+    let inside = path.strip_prefix(workspace).map_or(path, |rest| rest.trim_start_matches('/'));
+    let event = if kind == "delete" { "file_delete" } else if kind == "edit" { "file_edit" } else { "file_write" };
+    let content = if kind == "delete" { json!(null) } else { json!("x") };
+    let fires = json!({"event": format!("pre-{kind}"), "files": [inside], "content": content});
+    let name = inside.rsplit('/').next().unwrap_or(inside);
+    Subject {
+        name: name_of(&format!("{kind}-{name}")),
+        event,
+        condition: format!("{{field: file_path, op: under_path, pattern: {}}}", quoted(inside)),
+        fires: fires.to_string(),
+        quiet: "{event: pre-write, files: [another-file], content: x}",
+    }
+}
+
+fn of_tool(tool: &str) -> Subject {
+    Subject {
+        name: name_of(tool),
+        event: "tool_call",
+        condition: format!("{{field: tool_name, op: equals, pattern: {}}}", quoted(tool)),
+        fires: json!({"event": "pre-tool", "tool": tool}).to_string(),
+        quiet: "'git status'",
+    }
+}
+
+fn name_of(text: &str) -> String {
+    let letter = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
+    let name: String = text.chars().map(letter).take(60).collect();
+    name.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", visible(text).replace('\'', "''"))
+}
