@@ -162,7 +162,8 @@ impl Policy {
         if finding.tier != Tier::Core || worth >= usual {
             return None;
         }
-        let (layer, name) = self.presets().find(|(layer, _)| layer.may_lower(finding, layer.policy().get("reason").text()))?;
+        let (layer, name) =
+            self.presets().find(|(layer, _)| layer.may_lower(finding, layer.policy().get("reason").text()))?;
         let (whose, reason) = (layer.authority.name(), layer.policy().get("reason").text());
         Some(format!("{}: {} by the {whose}'s preset {name}: {reason}", finding.id, worth.name()))
     }

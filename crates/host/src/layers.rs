@@ -13,11 +13,11 @@ use crate::store::Store;
 use cache::Cache;
 pub use files::{Found, Place};
 pub use people::{Offer, Opened, lowered, named, offer, open};
-pub use standing::{preset_in_force, standing};
 use reflex_engine::{Authority, Layer, Policy};
 use reflex_rules::{Compiled, Level, Problem, SourceFile, Variables};
 use reflex_tables::Node;
 use serde_json::{Value, json};
+pub use standing::{preset_in_force, standing};
 use std::path::Path;
 
 /// The compiled files of one place, as they count now.
@@ -105,7 +105,8 @@ impl Loader<'_> {
                 node.get("rule_dirs").texts().map(|folder| place.further(folder)).collect()
             }
             (Authority::User | Authority::Managed, Some(step)) => {
-                let left_out = |folder| format!("{}: `rule_dirs: {folder}` is not pinned, so it does not count", step.at);
+                let left_out =
+                    |folder| format!("{}: `rule_dirs: {folder}` is not pinned, so it does not count", step.at);
                 problems.extend(node.get("rule_dirs").texts().map(left_out));
                 Vec::new()
             }

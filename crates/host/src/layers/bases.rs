@@ -57,7 +57,10 @@ pub(super) fn resolve(base: Node<'_>, from: &Place, trail: &[Step]) -> Result<(P
         return Err(format!("{at}: `extends` goes in a circle: {told} was named at {} already", step.at));
     }
     if let Some(step) = pinned(trail).filter(|_| digest.is_empty()) {
-        return Err(format!("{at}: {told} is not pinned, and {} pins what builds on it, so it does not count", step.at));
+        return Err(format!(
+            "{at}: {told} is not pinned, and {} pins what builds on it, so it does not count",
+            step.at
+        ));
     }
     if trail.len() > MOST_STEPS {
         return Err(format!("{at}: `extends` goes on for more than {MOST_STEPS} steps"));

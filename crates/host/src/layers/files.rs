@@ -288,13 +288,17 @@ impl Found {
     /// changes a file and sets its size and times back has moved the time of its last change of state, which only the
     /// clock sets; and a file that may have been changed twice by the same clock is known by its content.
     pub(super) fn identity(&self, variables: &Variables) -> Vec<u8> {
+        self.identity_at(clock::now() / 1000, variables)
+    }
+
+    /// The same at another second than this.
+    fn identity_at(&self, now: u64, variables: &Variables) -> Vec<u8> {
         const EACH: usize = 160;
         let mut identity = Vec::with_capacity(EACH * (self.files.len() + 2));
         identity.extend(concat!("layer-2 ", env!("CARGO_PKG_VERSION"), " ").bytes());
         identity.extend(DIGEST.bytes());
         identity.extend(format!("{variables:?}").bytes());
         identity.extend(self.shipped.unwrap_or("").bytes());
-        let now = clock::now() / 1000;
         let mut listed: Option<&Rc<Path>> = None;
         for File { folder, name, stat, is_policy, why } in &self.files {
             if !listed.is_some_and(|one| Rc::ptr_eq(one, folder)) {
@@ -357,4 +361,34 @@ pub(super) fn digest(files: &[SourceFile]) -> String {
         }
     }
     clock::hexadecimal(&digest.finalize())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, UNIX_EPOCH};
+
+    #[test]
+    fn of_a_file_that_is_not_fresh_a_change_is_noticed_whatever_its_times_are_set_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.yaml");
+        let write = |text: &str| {
+            fs::write(&file, text).unwrap();
+            let long_ago = UNIX_EPOCH + Duration::from_secs(1_577_836_800);
+            fs::File::options().write(true).open(&file).unwrap().set_modified(long_ago).unwrap();
+            let stat = rustix::fs::stat(&file).unwrap();
+            (stat.st_ctime, stat.st_ctime_nsec)
+        };
+        // So late that no content is read.
+        let later = clock::now() / 1000 + 3600;
+        let known = |now| Place::user(folder.path().to_owned()).list().identity_at(now, &Variables::new());
+        let changed = write("one");
+        let (first, fresh) = (known(later), known(later - 3600));
+        assert_eq!(known(later), first);
+        // The clock of a file system may stand still for some milliseconds: that is why what is fresh is read.
+        while write("two") == changed {
+            assert_ne!(known(later - 3600), fresh);
+        }
+        assert_ne!(known(later), first);
+    }
 }

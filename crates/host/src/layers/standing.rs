@@ -86,8 +86,12 @@ fn of_rule(layers: &[Opened], layer: &Opened, (rule, value): (&str, &Value), usu
     match () {
         () if own >= base => None,
         () if !layer.loaded.layer.loosens => Some(ONLY_TIGHTENS.into()),
-        () if is_core && layer.loaded.layer.authority == Authority::Project => Some("does not count: a core rule".into()),
-        () if is_core && reason.trim().is_empty() => Some("does not count: a core rule is lowered with a `reason`".into()),
+        () if is_core && layer.loaded.layer.authority == Authority::Project => {
+            Some("does not count: a core rule".into())
+        }
+        () if is_core && reason.trim().is_empty() => {
+            Some("does not count: a core rule is lowered with a `reason`".into())
+        }
         () => None,
     }
 }
@@ -98,7 +102,10 @@ fn weighs(layers: &[Opened], id: &str, usual: &str) -> Option<(Worth, bool)> {
     let rule = tables.get("rules").get(id);
     if !rule.is_nil() {
         let policy = tables.get("policies").get(&preset_in_force(layers, usual));
-        return Some((Worth::named(policy.get(rule.get("severity").text()).text())?, rule.get("tier").text() == "core"));
+        return Some((
+            Worth::named(policy.get(rule.get("severity").text()).text())?,
+            rule.get("tier").text() == "core",
+        ));
     }
     let is_it = |layer: &Opened, name: &str| name == id || format!("{}/{name}", whose(layer)) == id;
     let mut own = layers.iter().flat_map(|layer| layer.compiled.rules.iter().filter(|rule| is_it(layer, &rule.name)));
