@@ -98,8 +98,34 @@ fn links_that_lead_out_and_what_is_no_file_do_not_count() {
     symlink("a.yaml", damaged.file("rules/a.yaml")).unwrap();
     damaged.check("a.yaml: Too many levels");
     let damaged = Damaged::new();
+    symlink(damaged.machine.home(), damaged.file("rules/more")).unwrap();
+    damaged.check("rules/more: it leads out of the folder");
+    let damaged = Damaged::new();
+    symlink(".", damaged.file("rules/more")).unwrap();
+    damaged.check("it is a folder behind a link or too deep, and is not read");
+    let damaged = Damaged::new();
+    fs::create_dir_all(damaged.file(&format!("rules/{}", "a/".repeat(17)))).unwrap();
+    damaged.check("it is a folder behind a link or too deep, and is not read");
+    let damaged = Damaged::new();
     fs::create_dir(damaged.file("rules/a.yaml")).unwrap();
     assert_eq!(damaged.decision("docker image ls"), "block");
+}
+
+#[test]
+fn what_never_ends_is_not_read() {
+    let damaged = Damaged::new();
+    assert_eq!(damaged.machine.program("mkfifo", [damaged.file("rules/a.yaml")]).run().code, 0);
+    damaged.check("it is no file");
+    symlink("/dev/zero", damaged.machine.home().join("b.yaml")).unwrap();
+    for named in [damaged.file("rules"), damaged.machine.home().join("b.yaml")] {
+        let said = damaged.machine.reflex(["rules", "validate", &named.to_string_lossy()]).run();
+        assert!(said.code == 1 && said.stderr.contains("it is no file"), "{said:?}");
+    }
+    let damaged = Damaged::new();
+    fs::remove_dir_all(damaged.file("rules")).unwrap();
+    assert_eq!(damaged.machine.program("mkfifo", [damaged.file("rules")]).run().code, 0);
+    let said = damaged.machine.reflex(["rules", "validate"]).folder(&damaged.project).run();
+    assert!(said.code == 1 && said.stdout.contains("rules: it is no folder"), "{}", said.stdout);
 }
 
 #[test]

@@ -225,6 +225,119 @@ fn what_is_wrong_is_shown_at_its_place() {
 }
 
 #[test]
+fn one_mistake_is_told_once_and_a_condition_that_says_nothing_is_one() {
+    let told = |conditions: &str, expected: &str| {
+        let rule = format!("name: a\nevents: [bash_command]\nconditions: [{conditions}]\naction: block\n");
+        let (said, _) = Surroundings::new().user("rules/a.yaml", &rule).run(&["rules", "validate"]);
+        assert!(said.contains(expected) && said.contains("1 errors, 0 warnings"), "{conditions}: {said}");
+    };
+    told("{field: command, op: regexp, pattern: x}", "did you mean `regex`?");
+    told("{field: command, op: regex, pattern: '(?!x)a'}", "look-around");
+    told("{any: []}", "`any` holds no condition");
+    told("{all: []}", "`all` holds no condition");
+    told("{not: []}", "`not` holds no condition");
+    told("{matches_command: []}", "`matches_command` names no command");
+    told("{matches_command: ''}", "`matches_command` names no command");
+    told("{effect: []}", "`effect` names none");
+    told("{}", "this condition says nothing");
+}
+
+#[test]
+fn a_message_tells_what_is_set_and_a_word_that_is_not_is_told_as_it_stands() {
+    let rule = NO_LOOK.replace("is not wanted", "{{own}} {{comand}}");
+    let here = Surroundings::new().user("rules/a.yaml", &rule).user("policy.yaml", "variables: {own: [a, b]}\n");
+    let reason = here.verdict("docker image ls")["reasons"][0].to_string();
+    assert!(reason.contains("docker image ls a, b {{comand}}."), "{reason}");
+    let (said, code) = here.run(&["rules", "validate"]);
+    assert!(code == 0 && said.contains("the variable `comand` is not set") && said.contains("1 warnings"), "{said}");
+    assert!(said.contains("did you mean `command`?"), "{said}");
+}
+
+#[test]
+fn words_of_a_pattern_are_the_texts_that_they_are() {
+    let rule = |pattern: &str| NO_LOOK.replace("matches_command: docker image ls*", pattern);
+    let no = Surroundings::new().user("rules/a.yaml", &rule("{field: command, op: contains, pattern: no}"));
+    no.check("docker image ls no", "block");
+    no.check("docker image ls false", "allow");
+    let version = Surroundings::new().user("rules/a.yaml", &rule("{field: command, op: ends_with, pattern: 1.10}"));
+    version.check("docker image ls 1.10", "block");
+    version.check("docker image ls 1.1", "allow");
+}
+
+#[test]
+fn a_rule_begins_with_what_a_recorded_call_did() {
+    let here = Surroundings::new();
+    let begun = |tool: &str, input: Value| {
+        let payload = serde_json::json!({"session_id": tool, "cwd": here.project, "hook_event_name": "PreToolUse",
+            "tool_name": tool, "tool_input": input});
+        let hook = here.machine.reflex(["hook", "--agent", "claude", "--event", "PreToolUse"]);
+        hook.input(payload.to_string()).run();
+        let record = here.machine.reflex(["audit", "search", "kind=call", "-n", "1", "--json"]).run();
+        let record: Value = serde_json::from_str(record.stdout.lines().last().unwrap()).unwrap();
+        let (rule, code) = here.run(&["rules", "new", record["id"].as_str().unwrap()]);
+        assert_eq!(code, 0, "{rule}");
+        let own = Surroundings::new().user("rules/a.yaml", &rule);
+        assert_eq!(own.run(&["rules", "validate"]).0, "1 files, 1 rules in force, 0 errors, 0 warnings\n", "{rule}");
+        assert_eq!(own.run(&["rules", "test"]), ("2 examples played, 0 wrong\n".into(), 0), "{rule}");
+        rule
+    };
+    let shell = |command: &str| begun("Bash", serde_json::json!({"command": command}));
+    assert!(shell("cd infra && sudo -u x terraform -chdir=y apply -auto-approve").contains("'terraform apply *'"));
+    assert!(shell("for i in 1 2; do kubectl delete pod $i; done").contains("'kubectl delete *'"));
+    assert!(shell("ls").contains("'ls *'"));
+    let file = here.project.join("src/a.py");
+    let write = begun("Write", serde_json::json!({"file_path": file, "content": "x"}));
+    assert!(write.contains("events: [file_write]") && write.contains("under_path, pattern: 'src/a.py'"), "{write}");
+    let tool = begun("mcp__a__b", serde_json::json!({"c": {"d": "e"}}));
+    assert!(tool.contains("events: [tool_call]") && tool.contains("pattern: 'mcp__a__b'"), "{tool}");
+    assert_eq!(here.run(&["rules", "new", "nothing"]).1, 1);
+}
+
+#[test]
+fn of_every_key_it_is_told_whether_it_counts() {
+    let project = "preset: strict\nrules:\n  git/push-force: block\n  write/boundary: off\nallow: [npm test]\n";
+    let user = "preset: balanced\nrules: {git/push-force: warn, rm/system: off, git/push-with-lease: log}\n";
+    let here = Surroundings::new().own("policy.yaml", project).user("policy.yaml", user);
+    let (said, _) = here.run(&["config", "show", "--origin"]);
+    assert!(said.starts_with("policy strict\n"), "{said}");
+    let standing = |key: &str, at: &str, standing: &str| {
+        let line = said.lines().find(|line| line.contains(&format!("  {key}: ")) && line.contains(at));
+        assert!(line.is_some_and(|line| line.ends_with(standing)), "{key} {at}: {said}");
+    };
+    standing("preset", "policy.yaml:1 ", "   in force");
+    standing("preset", "config/reflex/policy.yaml:1 ", "the project's `strict` is stricter");
+    standing("rules.git/push-force", ".reflex/policy.yaml:3 ", "   in force");
+    standing("rules.git/push-force", ".config/reflex/policy.yaml:2 ", "the project's `block` is stricter");
+    standing("rules.write/boundary", "policy.yaml:4 ", "this layer only tightens");
+    standing("allow", "policy.yaml:5 ", "this layer only tightens");
+    standing("rules.rm/system", "policy.yaml:2 ", "a core rule is lowered with a `reason`");
+    standing("rules.git/push-with-lease", "policy.yaml:2 ", "   in force");
+}
+
+#[test]
+fn the_record_says_why_less_is_made_of_a_core_rule() {
+    let chain = |policy: &str| {
+        let mine = NO_LOOK.replace("name:", "tier: core\nname:");
+        let here = Surroundings::new().user("policy.yaml", policy).user("rules/a.yaml", &mine);
+        let payload = serde_json::json!({"session_id": "s", "cwd": here.project, "hook_event_name": "PreToolUse",
+            "tool_name": "Bash", "tool_input": {"command": "rm -rf ~; docker image ls"}});
+        let hook = here.machine.reflex(["hook", "--agent", "claude", "--event", "PreToolUse"]);
+        hook.env("REFLEX_TEST_OWN_HOME", "1").input(payload.to_string()).run();
+        let record = here.machine.reflex(["audit", "tail", "-n", "1", "--json"]).run();
+        let record: Value = serde_json::from_str(&record.stdout).unwrap();
+        (record["chain"].to_string(), here.run(&["doctor"]).0)
+    };
+    let (said, doctor) = chain(
+        "rules:\n  rm/home-or-root: {action: warn, reason: a container}\n  no-look: {action: off, reason: a week}\n",
+    );
+    assert!(said.contains("policy.yaml:2: a container") && said.contains("policy.yaml:3: a week"), "{said}");
+    assert!(doctor.contains("`no-look` is set to `off`: a week"), "{doctor}");
+    let (said, doctor) = chain("preset: observe\nreason: measuring\n");
+    assert!(said.contains("log by the user's preset observe: measuring"), "{said}");
+    assert!(doctor.contains("also holds for core rules: measuring"), "{doctor}");
+}
+
+#[test]
 fn rules_are_listed_shown_and_tested() {
     let rule = format!("{NO_PRUNE}examples: {{fires: [docker image prune -a], quiet: [docker ps]}}\n");
     let here = Surroundings::new().user("rules/a.yaml", &rule);
@@ -261,6 +374,7 @@ fn rules_that_never_fire_are_covered_or_contradict_are_told() {
         rule("never", "{field: content, op: contains, pattern: x}", "block"),
         rule("two", "{field: command, op: equals, pattern: a}, {field: command, op: equals, pattern: b}", "block"),
         rule("opposite", "{field: agent, op: equals, pattern: a}, {field: agent, op: not_equals, pattern: a}", "warn"),
+        rule("not", "{matches_command: npm ci}, {not: {matches_command: npm ci}}", "block"),
         rule("all", runs, "block"),
         rule("some", &format!("{runs}, {{field: agent, op: equals, pattern: claude}}"), "ask"),
         rule("other", "{matches_command: npm publish}", "ask"),
@@ -275,6 +389,7 @@ fn rules_that_never_fire_are_covered_or_contradict_are_told() {
         "`never` can never fire: `content` is empty in bash_command",
         "`two` can never fire: `command` cannot equal two texts",
         "`opposite` can never fire",
+        "`not` can never fire: `matches_command npm ci` and its opposite",
         "`some` has no effect: `all` at",
         "`same` contradicts `other`",
         "there is no rule `git/push-forc`",
@@ -283,7 +398,7 @@ fn rules_that_never_fire_are_covered_or_contradict_are_told() {
     ] {
         assert!(said.contains(told), "{told}\n{said}");
     }
-    assert!(!said.contains("`fine`") && said.contains("7 warnings"), "{said}");
+    assert!(!said.contains("`fine`") && said.contains("8 warnings"), "{said}");
 }
 
 #[test]
@@ -318,6 +433,20 @@ fn a_policy_builds_on_folders_files_and_pinned_checkouts() {
     right.check(rule, "block");
     let changed = right.user("team/rules/b.yaml", "name: b\nevents: [any]\nconditions: []\n");
     changed.check(rule, "warn");
+    // What is pinned does not build on what anybody may change.
+    let loose =
+        policy("extends: [team]").user("team/policy.yaml", "extends: [recommended, ../other]\nrule_dirs: [../more]");
+    let loose = loose.user("other/rules/a.yaml", &NO_LOOK.replace("image", "stack")).user("more/b.yaml", NO_LOOK);
+    loose.check("docker stack ls", "block");
+    let shown: Value = serde_json::from_str(&loose.run(&["config", "show", "--json"]).0).unwrap();
+    let layers = shown["layers"].as_array().unwrap();
+    let team = layers.iter().find(|layer| layer["folder"].as_str().unwrap().ends_with("/team")).unwrap();
+    let digest_of_team = team["digest"].as_str().unwrap();
+    let pinned = loose.user("policy.yaml", &format!("extends: [{{path: team, digest: {digest_of_team}}}]"));
+    pinned.check("docker stack ls", "warn");
+    pinned.check("git add .env", "block");
+    let said = pinned.run(&["rules", "validate"]).0;
+    assert!(said.contains("other is not pinned") && said.contains("`rule_dirs: ../more` is not pinned"), "{said}");
     let checkout = policy(&format!("extends: [{{git: team, digest: {digest}}}]"));
     assert!(checkout.run(&["rules", "validate"]).0.contains("is no checkout of git"));
     fs::create_dir(checkout.machine.home().join(".config/reflex/team/.git")).unwrap();

@@ -315,4 +315,3 @@ fn would(record: &Map<String, Value>, id: &str) -> bool {
     let mut own = findings.filter(|finding| finding.get("id").and_then(Value::as_str) == Some(id));
     own.any(|finding| finding.get("would").is_some())
 }
-

@@ -85,18 +85,26 @@ fn guilty(host: &Host, command: &str) -> Option<Vec<String>> {
     let call = universal::read(event.as_object()?).ok()?;
     let judgement = host.judge_in(&call, &Supposed::default());
     let analysis = &judgement.analysis;
-    let doing = analysis.effects.iter().find_map(|effect| analysis.command(effect));
+    let commands = &analysis.readings.first()?.commands;
+    let parents: Vec<_> = commands.iter().filter_map(|one| one.parent).collect();
     let is_work = |one: &&Command| !one.name.is_empty() && !BESIDE.contains(&one.name.as_str());
-    let last = || analysis.readings.iter().flat_map(|reading| &reading.commands).filter(is_work).last();
-    let found = doing.filter(is_work).or_else(last)?;
+    let innermost = analysis.effects.iter().filter(|effect| effect.command.is_some_and(|id| !parents.contains(&id)));
+    let doing = innermost.filter_map(|effect| analysis.command(effect)).find(is_work);
+    let found = doing.or_else(|| commands.iter().rfind(is_work))?;
     let rest = found.words.iter().skip(1).filter_map(|word| word.literal());
-    let plain = rest.map(|word| word.to_string()).find(|word| !word.starts_with('-'));
+    let plain = rest.map(|word| word.into_owned()).find(|word| !word.starts_with('-'));
     Some(std::iter::once(found.name.clone()).chain(plain).collect())
 }
 
 fn of_file(kind: &str, path: &str, workspace: &str) -> Subject {
     let inside = path.strip_prefix(workspace).map_or(path, |rest| rest.trim_start_matches('/'));
-    let event = if kind == "delete" { "file_delete" } else if kind == "edit" { "file_edit" } else { "file_write" };
+    let event = if kind == "delete" {
+        "file_delete"
+    } else if kind == "edit" {
+        "file_edit"
+    } else {
+        "file_write"
+    };
     let content = if kind == "delete" { json!(null) } else { json!("x") };
     let fires = json!({"event": format!("pre-{kind}"), "files": [inside], "content": content});
     let name = inside.rsplit('/').next().unwrap_or(inside);
