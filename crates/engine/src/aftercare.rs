@@ -63,7 +63,8 @@ pub(crate) fn inspect(event: &Event, step: &Step, past: &[Step]) -> Option<Findi
     })
 }
 
-fn passes(output: &str) -> bool {
+/// Whether what failed may do better by itself.
+pub(crate) fn passes(output: &str) -> bool {
     let from = output.len().saturating_sub(LOOKED_AT);
     let from = (from..=output.len()).find(|at| output.is_char_boundary(*at)).unwrap_or(0);
     let end = output.get(from..).unwrap_or("").to_lowercase();

@@ -24,6 +24,9 @@ const STOP_FROM: usize = 16;
 /// Who waits between two looks may look this many times as often.
 const PATIENCE: usize = 4;
 
+/// And who looks at what goes on by itself, such as a server that starts, this many times.
+const PATIENCE_WITH_OTHERS: usize = 2;
+
 /// So many failures with one signature are a spiral, if their commands differ.
 const SPIRAL: usize = 3;
 
@@ -59,14 +62,26 @@ pub struct Step {
     pub text: String,
     /// What it was for.
     pub deed: Deed,
-    /// It waits before it looks.
-    pub waits: bool,
+    /// How soon it may be made again.
+    pub pace: Pace,
     /// It was refused, and no person said yes.
     pub refused: bool,
     /// Files that it changed, each with a digest of what came in.
     pub changes: Vec<(String, String)>,
     /// How it ended; `None` if that is not known.
     pub end: Option<End>,
+}
+
+/// How soon a call may be made again without getting nowhere.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Pace {
+    /// What it tells changes only if something was done before.
+    #[default]
+    Straight,
+    /// It asks for the state of something that goes on by itself: a server, a job, a pipeline.
+    Asks,
+    /// It waits before it looks.
+    Waits,
 }
 
 /// What a call is for.
@@ -90,11 +105,14 @@ pub struct End {
     pub failed: bool,
     /// A digest of what it printed.
     pub output: String,
-    /// See [`error_signature`]; empty without an error.
+    /// See [`error_signature`]; behind [`PASSES`] if it may pass by itself; empty without an error.
     pub error: String,
     /// How often each byte stood in its output, by byte; see [`letters`].
     pub letters: Vec<(u8, u32)>,
 }
+
+/// Stands before the signature of an error that may pass by itself.
+pub(crate) const PASSES: char = '~';
 
 /// A circle that was noticed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -175,16 +193,16 @@ fn repeated(all: &[&Step]) -> Option<Circle> {
     let counts = (1..=3).map(|length| runs(all, length));
     let count = counts.max().unwrap_or(0);
     let now = all.last();
-    let most = if all.iter().rev().take(4).any(|step| step.waits) { MOST_RUNS * PATIENCE } else { MOST_RUNS };
-    if count <= most {
+    let patience = patience(all);
+    if count <= MOST_RUNS * patience {
         return None;
     }
     // Only what is known to end the same way each time is more than a word worth.
     let known = now.is_some_and(|now| past_ends_are_known(all, now));
     let severity = match count {
         _ if !known => Severity::Medium,
-        _ if count >= STOP_FROM.max(most) => Severity::Critical,
-        _ if count >= ASK_FROM.max(most) => Severity::High,
+        _ if count >= STOP_FROM * patience => Severity::Critical,
+        _ if count >= ASK_FROM * patience => Severity::High,
         _ => Severity::Medium,
     };
     Some(Circle {
@@ -194,6 +212,17 @@ fn repeated(all: &[&Step]) -> Option<Circle> {
         message: format!("This was done {count} times and nothing changed in between."),
         remedy: "read the last output to its end, change something, or tell the person what is in the way",
     })
+}
+
+/// How many times as often as others the last call may be made.
+fn patience(all: &[&Step]) -> usize {
+    let now = all.last().map_or(Pace::Straight, |step| step.pace);
+    match now {
+        _ if all.iter().rev().take(4).any(|step| step.pace == Pace::Waits) => PATIENCE,
+        Pace::Straight => 1,
+        Pace::Asks => PATIENCE_WITH_OTHERS,
+        Pace::Waits => PATIENCE,
+    }
 }
 
 fn past_ends_are_known(all: &[&Step], now: &Step) -> bool {
@@ -250,7 +279,12 @@ fn tight(all: &[&Step]) -> Option<Circle> {
     };
     let three = same(1, 2) && same(2, 3) && ended(2) && ended(3);
     let pair = same(1, 3) && same(2, 4) && !same(1, 2) && ended(2) && ended(3) && ended(4);
-    if !(three || pair) || all.iter().rev().take(4).any(|step| step.waits) {
+    // Of what may pass by itself the agent was told how many tries are left.
+    let passes = |back: usize| {
+        let end = all.len().checked_sub(back).and_then(|index| all.get(index)).and_then(|step| step.end.as_ref());
+        end.is_some_and(|end| end.error.starts_with(PASSES))
+    };
+    if !(three || pair) || patience(all) > 1 || passes(2) && passes(3) {
         return None;
     }
     Some(Circle {
@@ -270,22 +304,20 @@ fn equal_ends(one: &Step, other: &Step) -> bool {
     }
 }
 
-/// A file gets what it had, loses it and gets it again.
+/// A file gets what it had, loses it and gets it again. Once back is no circle if the two states were tried with the same
+/// call and did not do the same.
 fn flipped(all: &[&Step]) -> Option<Circle> {
     let now = all.last()?;
-    let flips = |(path, new): &(String, String)| -> usize {
-        let mut changes: Vec<&String> = all
-            .iter()
-            .filter(|step| !step.refused)
-            .flat_map(|step| &step.changes)
-            .filter(|(other, digest)| other == path && !digest.is_empty())
-            .map(|(_, digest)| digest)
-            .collect();
-        changes.dedup();
-        let Some(other) = changes.len().checked_sub(2).and_then(|at| changes.get(at)).copied() else { return 0 };
-        changes.iter().rev().enumerate().take_while(|(at, one)| **one == if at % 2 == 0 { new } else { other }).count()
+    let turns = |(path, new): &(String, String)| {
+        let changes = states(all, path);
+        let other = changes.len().checked_sub(2).and_then(|at| changes.get(at)).map(|(_, digest)| *digest)?;
+        let is_turn = |at: usize, digest: &str| digest == if at.is_multiple_of(2) { new } else { other };
+        let count = changes.iter().rev().enumerate().take_while(|(at, (_, one))| is_turn(*at, one)).count();
+        let begins: Vec<usize> = changes.iter().rev().take(3).map(|(at, _)| *at).collect();
+        Some(if count == 3 && is_tried(all, &begins) { 0 } else { count })
     };
-    let (path, count) = now.changes.iter().map(|change| (&change.0, flips(change))).max_by_key(|(_, count)| *count)?;
+    let counted = now.changes.iter().filter_map(|change| Some((&change.0, turns(change)?)));
+    let (path, count) = counted.max_by_key(|(_, count)| *count)?;
     if count < 3 {
         return None;
     }
@@ -298,12 +330,38 @@ fn flipped(all: &[&Step]) -> Option<Circle> {
     })
 }
 
+/// What a file was changed to, one after the other, each with the call that did it first.
+fn states<'s>(all: &[&'s Step], path: &str) -> Vec<(usize, &'s str)> {
+    let done = all.iter().enumerate().filter(|(_, step)| !step.refused);
+    let mut states: Vec<(usize, &str)> = done
+        .flat_map(|(at, step)| step.changes.iter().map(move |change| (at, change)))
+        .filter(|(_, (other, digest))| other == path && !digest.is_empty())
+        .map(|(at, (_, digest))| (at, digest.as_str()))
+        .collect();
+    states.dedup_by(|one, other| one.1 == other.1);
+    states
+}
+
+/// Whether a call was made in both of the last two states of a file, and is not known to have ended alike. The states
+/// begin at these calls, the newest first.
+fn is_tried(all: &[&Step], begins: &[usize]) -> bool {
+    let [now, second, first] = begins else { return false };
+    let calls =
+        |from: usize, to: usize| all.get(from + 1..to).unwrap_or(&[]).iter().filter(|step| step.deed != Deed::Look);
+    let is_known_alike = |one: &Step, other: &Step| one.end.is_some() && other.end.is_some() && equal_ends(one, other);
+    let differs =
+        |one: &&&Step| calls(*second, *now).any(|other| other.exact == one.exact && !is_known_alike(one, other));
+    calls(*first, *second).any(|one| differs(&one))
+}
+
 fn reread(all: &[&Step]) -> Option<Circle> {
     let looks: Vec<&&Step> = all.iter().rev().take_while(|step| step.deed == Deed::Look).collect();
     let mut places: Vec<&str> = looks.iter().take(MANY_LOOKS).map(|step| step.exact.as_str()).collect();
     places.sort_unstable();
     places.dedup();
-    let grew = looks.iter().take(MANY_LOOKS).any(|step| step.waits);
+    let is_news = |one: &Step, other: &Step| one.exact == other.exact && !equal_ends(one, other);
+    let last = || looks.iter().take(MANY_LOOKS);
+    let grew = last().any(|one| one.pace != Pace::Straight || last().any(|other| is_news(one, other)));
     if looks.len() < MANY_LOOKS || places.len() > FEW_PLACES || grew {
         return None;
     }
@@ -461,14 +519,28 @@ mod tests {
     }
 
     #[test]
+    fn who_waits_is_told_before_anybody_is_asked() {
+        let severity = |count: usize| {
+            let steps = vec![Step { pace: Pace::Waits, ..ended("sleep 60; gh run view", "queued", false) }; count];
+            steps.split_last().and_then(|(now, past)| before(now, past).first().map(|circle| circle.severity))
+        };
+        assert_eq!(severity(12), None);
+        assert_eq!(severity(13), Some(Severity::Medium));
+        assert_eq!(severity(31), Some(Severity::Medium));
+        assert_eq!(severity(32), Some(Severity::High));
+    }
+
+    #[test]
     fn other_results_are_progress_and_equal_ones_are_not() {
         let equal =
             [ended("npm test", "1 failed", true), ended("npm test", "1 failed", true), step("npm test", Deed::Run)];
         assert_eq!(ids(&equal), ["loop/tight"]);
         let growing = ["1", "2", "3", "4", "5"].map(|output| ended("tail log", output, false));
         assert_eq!(ids(&growing), [""; 0]);
-        let waiting = vec![Step { waits: true, ..step("sleep 5; check", Deed::Run) }; 10];
-        assert_eq!(ids(&waiting), [""; 0]);
+        let paced = |pace, count| vec![Step { pace, ..ended("check", "down", true) }; count];
+        assert_eq!(ids(&paced(Pace::Waits, 12)), [""; 0]);
+        assert_eq!(ids(&paced(Pace::Asks, 6)), [""; 0]);
+        assert_eq!(ids(&paced(Pace::Asks, 7)), ["loop/repeat"]);
     }
 
     #[test]
@@ -477,6 +549,13 @@ mod tests {
         assert_eq!(ids(&[edit("x"), edit("y")]), [""; 0]);
         assert_eq!(ids(&[edit("x"), edit("y"), edit("x")]), ["loop/flip"]);
         assert_eq!(ids(&[edit("x"), edit("y"), edit("z")]), [""; 0]);
+        let tried =
+            |first, second| [edit("x"), ended("make", first, false), edit("y"), ended("make", second, true), edit("x")];
+        assert_eq!(ids(&tried("ok", "no")), [""; 0]);
+        let twice = [&tried("ok", "no")[..], &[ended("make", "ok", false), edit("y")]].concat();
+        assert_eq!(ids(&twice), ["loop/flip"]);
+        let alike = [edit("x"), ended("make", "no", true), edit("y"), ended("make", "no", true), edit("x")];
+        assert_eq!(ids(&alike), ["loop/flip"]);
     }
 
     #[test]

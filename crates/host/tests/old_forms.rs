@@ -135,7 +135,7 @@ fn alarms_of_the_first_form_are_read() {
 
 #[test]
 fn what_a_session_keeps_is_read_back() {
-    use reflex_engine::loopbreaker::{Deed, End, Step};
+    use reflex_engine::loopbreaker::{Deed, End, Pace, Step};
     let whose = Whose { client: "claude", session: "s2", role: None, subagent: None, call: "", word: "" };
     let kept = Kept::of("session-1", "sessions/2d0bd5b1b2a3f6c6d0d7b1f0a0e5c9aa");
     let end = End { failed: true, output: "o".into(), error: "f00d".into(), letters: vec![(b'a', 31), (b'\n', 2)] };
@@ -144,7 +144,7 @@ fn what_a_session_keeps_is_read_back() {
         goals: vec!["g".into(), "h".into()],
         text: "make check".into(),
         deed: Deed::Change,
-        waits: true,
+        pace: Pace::Waits,
         refused: false,
         changes: vec![("/repo/a".into(), "0011".into())],
         end: Some(end),

@@ -76,6 +76,46 @@ fn without_numbers(word: &str) -> String {
     plain
 }
 
+/// The text without how long something took and at what time it was, which say nothing about how it ended.
+pub(super) fn without_times(output: &str) -> String {
+    let mut kept = String::with_capacity(output.len());
+    let mut number = false;
+    for word in output.split_inclusive(|letter: char| letter.is_whitespace() || matches!(letter, '(' | ')' | '[' | ']'))
+    {
+        let bare = word.trim_matches(|letter: char| !letter.is_alphanumeric());
+        let unit = UNITS.contains(&bare);
+        if number && unit {
+            // The number stood before its unit.
+            kept.truncate(kept.rfind(NUMBER).unwrap_or(kept.len()));
+        }
+        number = !bare.is_empty() && bare.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        if number {
+            kept.push(NUMBER);
+        }
+        if !(unit || is_time(bare)) {
+            kept.push_str(word);
+        }
+    }
+    kept
+}
+
+/// Stands before a number, which may yet turn out to be a time.
+const NUMBER: char = '\0';
+
+/// Words for a time behind its number.
+const UNITS: [&str; 12] = ["ns", "us", "µs", "ms", "s", "sec", "secs", "second", "seconds", "min", "minutes", "m"];
+
+/// `0.12s`, `1m12s`, `10:00:17`, `2026-01-02T10:00:17Z`.
+fn is_time(word: &str) -> bool {
+    let plain =
+        word.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b':' | b'-' | b'T' | b'Z' | b','));
+    let of_day = plain && word.bytes().filter(|byte| *byte == b':').count() == 2;
+    let number = word.trim_end_matches(|letter: char| letter.is_alphabetic());
+    let took = word.strip_prefix(number).is_some_and(|unit| UNITS.contains(&unit));
+    let parts = number.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'm' | b'h'));
+    of_day || took && parts && number.starts_with(|letter: char| letter.is_ascii_digit())
+}
+
 /// How often each byte stands in the output, by byte; nothing for a short one, which says nothing. The rarest are
 /// counted together, as byte 0.
 pub fn letters(output: &str) -> Vec<(u8, u32)> {
@@ -133,6 +173,24 @@ mod tests {
             assert_ne!(error_signature(one), error_signature(other), "{one}");
         }
         assert_eq!(error_signature(""), "");
+    }
+
+    #[test]
+    fn a_failure_that_took_longer_is_the_same() {
+        let same = [
+            ("1 failed in 0.12s", "1 failed in 0.15s"),
+            ("--- FAIL: TestSum (0.01s)", "--- FAIL: TestSum (0.00s)"),
+            ("Time: 1.234 s, estimated 2 s", "Time: 1.9 s, estimated 2 s"),
+            ("10:00:17 FAIL [1m12s]", "10:01:59 FAIL [2m3s]"),
+        ];
+        for (one, other) in same {
+            assert_eq!(without_times(one), without_times(other), "{one}");
+        }
+        for (one, other) in
+            [("2 failed", "1 failed"), ("line 12", "line 13"), ("12 tests", "13 tests"), ("v1.2", "v1.3")]
+        {
+            assert_ne!(without_times(one), without_times(other), "{one}");
+        }
     }
 
     #[test]

@@ -1,32 +1,72 @@
 //! A call as a step of its session.
 
-use super::{Deed, End, Step, error_signature, letters};
+use super::{Deed, End, PASSES, Pace, Step, error_signature, letters, signature};
+use crate::aftercare;
 use crate::analyze::Analysis;
-use crate::effect::{Effect, EffectKind};
+use crate::effect::{Effect, EffectKind, Target};
 use crate::event::{Action, Event, Outcome};
 use crate::fingerprint::{self, Fingerprint};
 use crate::sentinel::Weighed;
+use reflex_shell::{Command, Value};
 use reflex_tables::Node;
 
 /// Of a command or path so many letters are kept.
 const MOST_LETTERS: usize = 200;
+
+/// A subcommand and its own stand among so many words.
+const MOST_BEFORE: usize = 4;
 
 /// Programs that wait before they look again.
 const WAITING: [&str; 6] = ["sleep", "wait", "watch", "timeout", "Start-Sleep", "inotifywait"];
 
 /// The step that a call is. What it writes is known by a digest, its words without secrets.
 pub(crate) fn of(event: &Event, analysis: &Analysis, fingerprint: &Fingerprint, tables: Node<'static>) -> Step {
-    let commands = || analysis.readings.iter().flat_map(|reading| &reading.commands);
     Step {
         exact: fingerprint.exact.clone(),
         goals: Vec::new(),
         text: text(event, tables),
         deed: deed(event, analysis),
-        waits: commands().any(|command| WAITING.contains(&command.name.as_str())),
+        pace: pace(analysis),
         refused: false,
         changes: event.actions.iter().filter_map(change).collect(),
         end: None,
     }
+}
+
+fn pace(analysis: &Analysis) -> Pace {
+    let commands = || analysis.readings.iter().flat_map(|reading| &reading.commands);
+    match () {
+        () if commands().any(|command| WAITING.contains(&command.name.as_str())) => Pace::Waits,
+        () if commands().any(asks) => Pace::Asks,
+        () => Pace::Straight,
+    }
+}
+
+/// Whether a command asks for the state of something that goes on by itself, and does nothing to it.
+fn asks(command: &Command) -> bool {
+    let has = |names: &[&str]| {
+        command.words.iter().skip(1).take(MOST_BEFORE).filter_map(Value::literal).any(|word| names.contains(&&*word))
+    };
+    match command.name.as_str() {
+        "pg_isready" | "mysqladmin" | "journalctl" | "ps" | "pgrep" | "ss" | "netstat" | "lsof" | "ping" | "squeue"
+        | "sacct" | "nvidia-smi" | "tail" | "nc" | "jobs" | "uptime" => true,
+        "curl" | "wget" | "http" | "xh" | "redis-cli" => {
+            !command.words.iter().filter_map(Value::literal).any(|word| sends(&word))
+        }
+        "gh" => has(&["run", "pr", "workflow"]) && has(&["view", "list", "status", "checks", "watch"]),
+        "glab" => has(&["ci", "mr", "pipeline"]) && has(&["view", "list", "status", "get"]),
+        "kubectl" | "oc" => has(&["get", "describe", "logs", "rollout", "top"]),
+        "docker" | "podman" | "nerdctl" => has(&["ps", "logs", "inspect", "stats", "top", "events"]),
+        "systemctl" | "service" | "helm" | "supervisorctl" => has(&["status", "is-active", "show", "list"]),
+        _ => false,
+    }
+}
+
+/// Whether an option of a client makes more of a request than a question.
+fn sends(word: &str) -> bool {
+    ["-X", "-d", "-F", "-T", "--data", "--request", "--form", "--upload", "--post", "--method", "SET", "DEL"]
+        .iter()
+        .any(|option| word.starts_with(option))
 }
 
 /// Digests of the effects that a rule fired on: what is done to what, in whatever words.
@@ -36,7 +76,8 @@ pub(crate) fn goals(analysis: &Analysis, weighed: &[Weighed]) -> Vec<String> {
     let guilty =
         weighed.iter().filter(|weighed| weighed.fires).filter_map(|weighed| analysis.effects.get(weighed.effect));
     let digest = |effect: &Effect| {
-        let targets = effect.targets.iter().map(|target| target.path().map_or_else(|| target.shown(), str::to_owned));
+        let word = |target: &Target| target.path().map_or_else(|| branch(target.shown()), str::to_owned);
+        let targets = effect.targets.iter().map(word);
         let parts: Vec<String> = [effect.kind.name().to_owned()].into_iter().chain(targets).collect();
         let digest = fingerprint::digest(parts.iter().map(String::as_str));
         digest.get(..16).unwrap_or_default().to_owned()
@@ -48,13 +89,19 @@ pub(crate) fn goals(analysis: &Analysis, weighed: &[Weighed]) -> Vec<String> {
     goals
 }
 
-/// How a call ended, without its words.
+/// A branch is the same by its full name.
+fn branch(shown: String) -> String {
+    shown.strip_prefix("refs/heads/").map(str::to_owned).unwrap_or(shown)
+}
+
+/// How a call ended, without its words. A failure that took longer than the last one is the same failure.
 pub(crate) fn end_of(outcome: &Outcome) -> End {
     let output = outcome.output.trim();
+    let mark = if outcome.failed && aftercare::passes(output) { String::from(PASSES) } else { String::new() };
     End {
         failed: outcome.failed,
-        output: told_apart(output),
-        error: if outcome.failed { error_signature(output) } else { String::new() },
+        output: if outcome.failed { told_apart(&signature::without_times(output)) } else { told_apart(output) },
+        error: if outcome.failed { mark + &error_signature(output) } else { String::new() },
         letters: letters(output),
     }
 }
@@ -105,9 +152,25 @@ fn deed(event: &Event, analysis: &Analysis) -> Deed {
     })
 }
 
-/// A command changes something if an effect says so; that it only looks is known of few, so it is taken to run.
+/// A command changes something if an effect says so, and only looks if all its programs do. Of any other it is taken to run.
 fn shell(analysis: &Analysis) -> Deed {
     let is_silent =
         |kind| matches!(kind, EffectKind::Read | EffectKind::Touch | EffectKind::Mention | EffectKind::RunUnknown);
-    if analysis.effects.iter().any(|effect| !is_silent(effect.kind)) { Deed::Change } else { Deed::Run }
+    let commands = || analysis.readings.iter().flat_map(|reading| &reading.commands);
+    match () {
+        () if analysis.effects.iter().any(|effect| !is_silent(effect.kind)) => Deed::Change,
+        () if commands().next().is_some() && commands().all(looks) => Deed::Look,
+        () => Deed::Run,
+    }
+}
+
+/// Whether a command shows files and does nothing else, as long as no effect says otherwise.
+fn looks(command: &Command) -> bool {
+    let shows = ["show", "diff", "log", "blame", "status"];
+    match command.name.as_str() {
+        "cat" | "sed" | "head" | "tail" | "nl" | "less" | "bat" | "grep" | "rg" | "wc" | "ls" | "find" | "fd"
+        | "tree" | "cut" | "sort" | "cd" => true,
+        "git" => command.words.get(1).and_then(Value::literal).is_some_and(|word| shows.contains(&&*word)),
+        _ => false,
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::{Store, log};
 use crate::clock;
-use reflex_engine::loopbreaker::{Deed, End, Step, finish};
+use reflex_engine::loopbreaker::{Deed, End, Pace, Step, finish};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
@@ -14,8 +14,11 @@ use std::time::{Duration, SystemTime};
 /// So many calls are remembered.
 pub const WINDOW: usize = 50;
 
-/// Lines in the file before it is cut back to the window.
-const MOST_LINES: usize = 2 * WINDOW;
+/// A call has a line before its tool and one after it.
+const LINES: usize = 2 * WINDOW;
+
+/// Lines in the file before it is cut back.
+const MOST_LINES: usize = LINES + WINDOW;
 
 /// A smaller file is not looked into for what could be cut.
 const MOST_BYTES: u64 = 16 * 1024;
@@ -108,7 +111,7 @@ impl Call {
             joined(&files),
             self.output.clone(),
             deed_word(self.step.deed).to_owned(),
-            if self.step.waits { "waits" } else { "" }.to_owned(),
+            pace_word(self.step.pace).to_owned(),
             self.step.text.clone(),
             joined(&changes),
             joined(&self.step.goals),
@@ -149,7 +152,7 @@ impl Call {
             call.step = Step {
                 exact: call.exact.clone(),
                 deed: deed_of(next()?),
-                waits: next()? == "waits",
+                pace: pace_of(next()?),
                 text: next()?.into(),
                 changes: pairs(next()?),
                 goals: list(next()?),
@@ -211,6 +214,17 @@ fn deed_of(word: &str) -> Deed {
     DEEDS.iter().find(|(_, known)| *known == word).map_or(Deed::Opaque, |(deed, _)| *deed)
 }
 
+/// Each pace with its word.
+const PACES: [(Pace, &str); 3] = [(Pace::Straight, ""), (Pace::Asks, "asks"), (Pace::Waits, "waits")];
+
+fn pace_word(pace: Pace) -> &'static str {
+    PACES.iter().find(|(known, _)| *known == pace).map_or("", |(_, word)| word)
+}
+
+fn pace_of(word: &str) -> Pace {
+    PACES.iter().find(|(_, known)| *known == word).map_or(Pace::Straight, |(pace, _)| *pace)
+}
+
 /// `61:1f 62:3`, in hexadecimal.
 fn counted(letters: &[(u8, u32)]) -> String {
     letters.iter().map(|(byte, count)| format!("{byte:x}:{count:x}")).collect::<Vec<_>>().join(" ")
@@ -242,7 +256,7 @@ pub struct History {
 }
 
 impl History {
-    /// At most [`WINDOW`] calls, oldest first.
+    /// What was heard of the last calls, oldest first: of each before it ran, and when it had ended.
     pub fn calls(&self) -> impl DoubleEndedIterator<Item = Call> {
         let lines: Vec<&str> = newest(&self.text).collect();
         lines.into_iter().filter_map(Call::of)
@@ -284,6 +298,7 @@ impl History {
             }
             seen.push(call);
         }
+        steps.drain(..steps.len().saturating_sub(WINDOW));
         steps
     }
 
@@ -402,7 +417,7 @@ impl Store {
 fn newest(text: &str) -> impl Iterator<Item = &str> {
     let whole = text.rfind('\n').and_then(|end| text.get(..end)).unwrap_or("");
     let count = whole.lines().count();
-    whole.lines().skip(count.saturating_sub(WINDOW))
+    whole.lines().skip(count.saturating_sub(LINES))
 }
 
 /// The file that stands at the path once its lock is had, and its length. Another hook may put a new one there
