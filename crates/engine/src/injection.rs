@@ -5,6 +5,7 @@
 //! hidden elements, invisible letters, orders to the terminal. A text that talks *about* such orders quotes them; what
 //! stands in quotes or in the middle of a sentence weighs less there.
 
+mod glued;
 mod hidden;
 mod links;
 mod meanings;
@@ -79,11 +80,19 @@ pub fn scan(text: &str, tables: Node<'static>) -> Injection {
         let within = cues.of(&decoded, Way::Hidden);
         signs.extend(within.into_iter().map(|sign| Sign { span, ..sign }));
     }
+    for (span, plain) in glued::parted(text) {
+        signs.extend(cues.of(&plain, Way::Plain).into_iter().map(|sign| Sign { span, ..sign }));
+    }
     signs.extend(hidden::disguised(text));
     signs.extend(hidden::unseen(text));
     signs.extend(hidden::terminal(text));
     signs.extend(hidden::active(text));
-    signs.extend(links::laden(text, tables));
+    let talks = words::talk(&fold(text)) != Talk::No;
+    let shown = |sign: &Sign| talks && quoted(text, sign.span) != Quoted::Not;
+    signs.extend(links::laden(text, tables).into_iter().map(|sign| match shown(&sign) {
+        true => Sign { weight: sign.weight / 2, ..sign },
+        false => sign,
+    }));
     weighed(signs)
 }
 
@@ -173,7 +182,7 @@ impl Cues {
         let mut found = |cue: Node<'static>, span: Span, stands: Standing| {
             let weight = match way {
                 Way::Hidden => cue.get("weight").number(),
-                Way::Plain => weight_of(cue.get("weight").number(), quoted_as(cue, text, span), stands, talk),
+                Way::Plain => weight_of(cue.get("weight").number(), quoted_as(cue, text, span, talk), stands, talk),
             };
             signs.extend(sign(cue, weight, span, way));
         };
@@ -196,7 +205,7 @@ impl Cues {
             let cue = self.node.get("all").at(pair.at(1).number() as usize);
             // Small letters may be longer or shorter than large ones: the place is only nearly right then.
             let span = Span { start: at.min(text.len()), end: (at + pair.at(0).text().len()).min(text.len()) };
-            found(cue, span, Standing::Order);
+            found(cue, span, if is_of_a_template(text, span) { Standing::Told } else { Standing::Order });
         }
         signs
     }
@@ -206,6 +215,13 @@ impl Cues {
         let sets: Vec<Node<'static>> = cue.get("words").items().skip(1).collect();
         words.get(last_of(&sets, cue.get("gap").number() as usize, words, at)?)
     }
+}
+
+/// Whether a place to be filled in stands beside it.
+fn is_of_a_template(text: &str, span: Span) -> bool {
+    let after = text.get(span.end..).unwrap_or_default().trim_start();
+    let before = text.get(..span.start).unwrap_or_default().trim_end();
+    after.starts_with("{{") || after.starts_with("{%") || before.ends_with("}}") || before.ends_with("%}")
 }
 
 /// Words with so many others between them belong together only within a sentence.
@@ -260,9 +276,10 @@ enum Quoted {
 }
 
 /// The name of a part that a model shall play stands in quotes in an order too.
-fn quoted_as(cue: Node<'static>, text: &str, span: Span) -> Quoted {
+fn quoted_as(cue: Node<'static>, text: &str, span: Span, talk: Talk) -> Quoted {
     match cue.get("family").text() {
-        "jailbreak" => Quoted::Not,
+        // And a command that shall be run stands as code.
+        "jailbreak" | "harm-order" if talk == Talk::No => Quoted::Not,
         _ => quoted(text, span),
     }
 }
@@ -279,13 +296,14 @@ fn quoted(text: &str, span: Span) -> Quoted {
     let line = |letter: &char| *letter != '\n';
     // A quotation that begins within it ends behind it.
     let within = text.get(span.start..span.end).unwrap_or_default().chars().filter(|letter| marks(*letter)).count();
-    if within % 2 == 1 {
-        return Quoted::Not;
-    }
     let closes = after.chars().take(BESIDE).take_while(line).any(marks);
     let opening = before.char_indices().rev().take(BESIDE).take_while(|(_, letter)| line(letter));
     let opening = opening.filter(|(_, letter)| marks(*letter)).map(|(at, _)| at).next();
-    let in_single = before.ends_with('\'') && after.chars().take(BESIDE).any(|letter| letter == '\'');
+    // What somebody is told to have said, as far as it reaches into the quotation.
+    if within % 2 == 1 {
+        return if closes { Quoted::AtEnd } else { Quoted::Not };
+    }
+    let in_single = opens_single(before) && closes_single(after);
     match opening {
         Some(at) if closes && opens(before, at) => Quoted::Phrase,
         Some(_) if closes => Quoted::Not,
@@ -295,12 +313,28 @@ fn quoted(text: &str, span: Span) -> Quoted {
     }
 }
 
+/// Whether the line stands within single quotes here: one opened a word and was not closed.
+fn opens_single(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let open = line.char_indices().rev().take(BESIDE).find(|(_, letter)| *letter == '\'').map(|(at, _)| at);
+    let Some((head, rest)) = open.and_then(|at| line.split_at_checked(at)) else { return false };
+    !head.ends_with(char::is_alphanumeric) && !rest.chars().nth(1).is_some_and(char::is_whitespace)
+}
+
+/// Whether a single quote closes what stands before, and is no apostrophe.
+fn closes_single(after: &str) -> bool {
+    let line = after.split('\n').next().unwrap_or_default();
+    let mut ends = line.match_indices('\'').take_while(|(at, _)| *at < BESIDE);
+    ends.any(|(at, _)| !line.get(at + 1..).is_some_and(|rest| rest.starts_with(char::is_alphanumeric)))
+}
+
 /// Whether this mark opens a quotation: an odd one of its line, and not a value of JSON, of a table or of an attribute,
 /// for those are what a text consists of.
 fn opens(before: &str, at: usize) -> bool {
     let head = before.get(..at).unwrap_or_default();
     let line = head.rsplit('\n').next().unwrap_or_default();
-    let is_value = line.ends_with([':', ',', '=']) || line.ends_with(": ") || head.ends_with("\"\"");
+    let is_title = line.rsplit_once("](").is_some_and(|(_, address)| !address.contains(')'));
+    let is_value = is_title || line.ends_with([':', ',', '=']) || line.ends_with(": ") || head.ends_with("\"\"");
     let pairs = line.chars().filter(|letter| MARKS.contains(*letter)).count();
     pairs % 2 == 0 && !(is_value && before.get(at..).is_some_and(|rest| rest.starts_with('"')))
 }

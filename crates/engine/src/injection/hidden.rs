@@ -199,6 +199,7 @@ fn sentence(bytes: Vec<u8>) -> Option<String> {
 }
 
 fn from_hexadecimal(word: &str) -> Option<Vec<u8>> {
+    let word = word.strip_prefix("0x").unwrap_or(word);
     let digits: Option<Vec<u32>> = word.chars().map(|letter| letter.to_digit(16)).collect();
     let digits = digits.filter(|digits| digits.len() % 2 == 0)?;
     digits.chunks(2).map(|pair| u8::try_from(pair.iter().fold(0, |byte, digit| byte * 16 + digit)).ok()).collect()

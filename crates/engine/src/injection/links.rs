@@ -69,7 +69,9 @@ pub(super) fn laden(text: &str, tables: Node<'static>) -> Vec<Sign> {
 fn carries_secret(address: &str, tables: Node<'static>) -> bool {
     let Some((_, query)) = address.split_once("://").and_then(|(_, rest)| rest.split_once('?')) else { return false };
     let values = query.split('&').filter_map(|pair| Some(pair.split_once('=')?.1)).filter(|value| value.len() >= 16);
-    let mut worded = values.filter(|value| !value.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    // Nor is a picture, or a title that is filled in.
+    let is_shown = |value: &str| value.starts_with("data:") || value.contains(['+', ' ']) || value.contains("%20");
+    let mut worded = values.filter(|value| !value.bytes().all(|byte| byte.is_ascii_hexdigit()) && !is_shown(value));
     worded.any(|value| crate::secret::redacted(value, tables) != value)
 }
 

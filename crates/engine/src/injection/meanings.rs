@@ -106,7 +106,8 @@ pub(super) fn meetings(words: &[Word], cues: Node<'static>) -> Vec<(u32, Span)> 
 /// The cues whose meanings all stand among these words, each where they stand nearest.
 fn met(words: &[Word], cues: Node<'static>, found: &mut Vec<(u32, Span)>) {
     let all = words.iter().fold(0, |bits, word| bits | word.means);
-    for cue in cues.get("together").items().filter(|cue| all & cue.at(0).number() == cue.at(0).number()) {
+    let met = |cue: &Node<'static>| all & cue.at(0).number() == cue.at(0).number() && all & cue.at(2).number() == 0;
+    for cue in cues.get("together").items().filter(met) {
         let bits = cue.at(0).number();
         let apart = cues.get("all").at(cue.at(1).number() as usize).get("gap").number() as usize;
         let said: Vec<(usize, &Word)> = words.iter().enumerate().filter(|(_, word)| word.means & bits != 0).collect();

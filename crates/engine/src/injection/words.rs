@@ -29,7 +29,7 @@ pub(super) fn is_unseen(letter: char) -> bool {
 pub(super) fn fold(text: &str) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let mut word = String::new();
-    let (mut start, mut apart, mut cut, mut escaped) = (0, true, false, false);
+    let (mut start, mut end, mut apart, mut cut, mut escaped) = (0, 0, true, false, false);
     for (at, letter) in text.char_indices() {
         // `\n` in the text of a JSON value is a blank.
         let is_blank = std::mem::take(&mut escaped) && matches!(letter, 'n' | 'r' | 't');
@@ -40,18 +40,21 @@ pub(super) fn fold(text: &str) -> Vec<Word> {
             if !is_dropped(letter) && !is_apostrophe(letter) {
                 word.extend(plain(letter).to_lowercase().filter(|letter| !is_mark(*letter)));
             }
+            end = if is_apostrophe(letter) { end } else { at + letter.len_utf8() };
             continue;
         }
         escaped = letter == '\\';
         if !word.is_empty() {
-            words.push(Word { is_cut_off: cut, ..word_of(std::mem::take(&mut word), Span { start, end: at }, apart) });
-            (apart, cut) = (false, false);
+            words.push(Word { is_cut_off: cut, ..word_of(std::mem::take(&mut word), Span { start, end }, apart) });
+            // A quotation mark may stand between.
+            (apart, cut) = (false, end < at);
         }
         apart |= !matches!(letter, '-' | '_');
-        cut |= matches!(letter, '"' | '`' | ';' | '{' | '}' | '=' | '[');
+        // An apostrophe is only here where no word goes on with it.
+        cut |= matches!(letter, '"' | '`' | ';' | '{' | '}' | '=' | '[' | '\'');
     }
     if !word.is_empty() {
-        words.push(Word { is_cut_off: cut, ..word_of(word, Span { start, end: text.len() }, apart) });
+        words.push(Word { is_cut_off: cut, ..word_of(word, Span { start, end }, apart) });
     }
     let mut words = joined(text, words);
     let mut end = None;
@@ -72,6 +75,9 @@ fn is_end(between: &str) -> bool {
         let closes = |next: &char| next.is_whitespace() || "\"'`)”»*<".contains(*next);
         match letter {
             '。' | '！' | '？' | '।' | '؟' => return true,
+            ';' if letters.peek().is_some_and(|next| next.is_whitespace()) => return true,
+            // A text in code ends, and what stands behind it is code.
+            '"' | '\'' if letters.peek().is_some_and(|next| matches!(next, ')' | ']')) => return true,
             '.' | '!' | '?' if letters.peek().is_some_and(closes) => return true,
             // The end of one value and the begin of the next.
             '"' if marks == 1 => return true,
@@ -215,7 +221,7 @@ fn joined(text: &str, words: Vec<Word>) -> Vec<Word> {
 }
 
 /// Words of texts that speak about attacks on models, by how they begin.
-const SUBJECT: [&str; 16] = [
+const SUBJECT: [&str; 26] = [
     "injection",
     "jailbreak",
     "attack",
@@ -232,12 +238,24 @@ const SUBJECT: [&str; 16] = [
     "defen",
     "mitigat",
     "sanitiz",
+    "benign",
+    "suspicious",
+    "expect",
+    "label",
+    "guard",
+    "scan",
+    "shield",
+    "exfiltrat",
+    "blocked",
+    "flagged",
 ];
 
 /// Words that are about little else.
-const SUBJECT_ALONE: [&str; 12] = [
+const SUBJECT_ALONE: [&str; 14] = [
     "injection",
     "jailbreak",
+    "jailbroken",
+    "benign",
     "attacker",
     "adversar",
     "malicious",
@@ -312,10 +330,12 @@ pub(super) fn standing(text: &str, words: &[Word], at: usize) -> Standing {
     let between = text.get(last.span.end..word.span.start).unwrap_or_default();
     let is = |steps: usize, wanted: &[&str]| before(steps).is_some_and(|word| wanted.contains(&word.text.as_str()));
     let ends = between.contains(['.', '!', '?', ':', ';', '\n', '>', '*', '#', '(', ']', ',', '—', '。', '，', '：']);
+    // Parties of a contract, and not who is spoken to.
+    let others = is(1, &["shall", "may", "will", "would", "might"]) && !is(2, &["you"]);
     let asked = is(2, &["need", "have", "required", "must", "sure"]) || (is(2, &["you"]) && is(3, &WISHING));
     match () {
         () if ends || is(1, &INTRODUCING) || (is(1, &["to"]) && asked) => Standing::Order,
-        () if is(1, &["to"]) => Standing::Told,
+        () if is(1, &["to"]) || others => Standing::Told,
         () => Standing::Within,
     }
 }

@@ -26,6 +26,9 @@ pub(super) struct Cue {
     /// Words of all these meanings in one sentence, in any order.
     #[serde(default)]
     pub(super) together: Vec<String>,
+    /// And none of these.
+    #[serde(default)]
+    pub(super) without: Vec<String>,
     #[serde(rename = "fires")]
     _fires: Vec<Value>,
     #[serde(default, rename = "quiet")]
@@ -46,7 +49,7 @@ const GAP: u32 = 2;
 const APART: u32 = 40;
 
 /// `all`: the cues; `first`: by the words a cue can begin with, which ones; `text`: each text with its cue; `together`:
-/// the bits of each meeting of meanings with its cue.
+/// the bits of each meeting of meanings with its cue and the bits that must not be there.
 pub(super) fn lower(cues: &[Cue], known: &BTreeMap<String, u32>) -> Result<Value, String> {
     let mut together: Vec<Value> = Vec::new();
     let mut first: Map<String, Value> = Map::new();
@@ -56,11 +59,12 @@ pub(super) fn lower(cues: &[Cue], known: &BTreeMap<String, u32>) -> Result<Value
             let known = first.entry(word).or_insert_with(|| json!([]));
             known.as_array_mut().into_iter().for_each(|list| list.push(json!(index)));
         }
-        if let Some(name) = cue.together.iter().find(|name| !known.contains_key(*name)) {
+        if let Some(name) = cue.together.iter().chain(&cue.without).find(|name| !known.contains_key(*name)) {
             return Err(format!("{}: no word of `library/meanings` means `{name}`", cue.name));
         }
         let bits = meanings::bits(cue.together.iter().map(String::as_str), known);
-        together.extend((bits != 0).then(|| json!([bits, index])));
+        let without = meanings::bits(cue.without.iter().map(String::as_str), known);
+        together.extend((bits != 0).then(|| json!([bits, index, without])));
         texts.extend(cue.text.iter().map(|text| json!([text, index])));
     }
     let all: Vec<Value> = cues
