@@ -6,6 +6,7 @@ use crate::lent::Lent;
 use crate::module::{Module, OnError};
 use crate::natives::Asks;
 use crate::region::Region;
+use crate::row::Row;
 use crate::sandbox::{self, Interpreter, Message};
 use reflex_types::Needs;
 use serde_json::Value;
@@ -121,9 +122,9 @@ impl Chain {
         let (modules, limits, asked) = (Arc::clone(&self.modules), self.limits, Arc::clone(call));
         let end = (first..modules.len()).find(|index| ours.has(*index)).unwrap_or(modules.len());
         let work = move || {
-            let region = Rc::new(Region::new(limits.memory));
+            let mut row = Row::new(modules, first..end, (asked, limits, send.clone()));
             for index in first..end {
-                let report = sandbox::ask(&modules, index, &asked, (limits, &region, &send));
+                let report = row.ask(index);
                 if report.is_none_or(|report| send.send(Message::Report(report)).is_err()) {
                     return;
                 }

@@ -26,6 +26,7 @@ mod manifest;
 mod module;
 mod natives;
 mod region;
+mod row;
 mod sandbox;
 pub mod schema;
 

@@ -6,7 +6,12 @@ use reflex_types::Compiled;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::Declared;
 use rquickjs::{Ctx, Error, Module as Script, Result};
+use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
+
+/// What nearly all modules import.
+pub(crate) const CORE: &str = "@agentreflex/core";
 
 /// What stands before the path of a module's own file, so that none can pass for what is built in.
 const OWN: &str = "reflex:";
@@ -38,16 +43,19 @@ fn place(name: &str) -> Option<(usize, &str)> {
 pub(crate) struct Files {
     modules: Arc<Vec<Module>>,
     /// The only one of them whose files there are.
-    only: Option<usize>,
+    only: Only,
 }
 
+/// Which module of a chain is there, where only one is.
+pub(crate) type Only = Rc<Cell<Option<usize>>>;
+
 impl Files {
-    pub(crate) fn of(modules: &Arc<Vec<Module>>, only: Option<usize>) -> Files {
-        Files { modules: Arc::clone(modules), only }
+    pub(crate) fn of(modules: &Arc<Vec<Module>>, only: &Only) -> Files {
+        Files { modules: Arc::clone(modules), only: Rc::clone(only) }
     }
 
     fn text(&self, (index, path): (usize, &str)) -> Option<&str> {
-        let files = &self.modules.get(index).filter(|_| self.only.is_none_or(|only| only == index))?.files;
+        let files = &self.modules.get(index).filter(|_| self.only.get().is_none_or(|only| only == index))?.files;
         files.iter().find(|(known, _)| known == path).map(|(_, text)| text.as_str())
     }
 

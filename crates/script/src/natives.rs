@@ -100,6 +100,17 @@ pub(crate) fn add(ctx: &Ctx<'_>, tools: &Rc<Tools>, needs: Needs) -> Result<()> 
     parts(needs).try_for_each(|script| ctx.eval::<(), _>(script))
 }
 
+/// Makes our functions outlast whoever deletes them: the one that begins from the same memory finds them there.
+pub(crate) fn keep(ctx: &Ctx<'_>) -> Result<()> {
+    for name in ["__reflex", "console"] {
+        let Some(object) = ctx.globals().get::<_, Option<Object<'_>>>(name)? else { continue };
+        for property in object.props::<String, Js<'_>>() {
+            std::mem::forget(property?);
+        }
+    }
+    Ok(())
+}
+
 fn console<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>) -> Result<Object<'js>> {
     let console = Object::new(ctx.clone())?;
     let kept = Rc::clone(tools);

@@ -1,13 +1,13 @@
-//! One module in an interpreter: loaded, asked, its answer taken out, all of it thrown away. Modules that are Reflex's own
-//! text follow each other in one interpreter; nobody else's do.
+//! One module in an interpreter: loaded, asked, its answer taken out. Modules that are Reflex's own text follow each other
+//! in one interpreter; everybody else's find one that nobody has used.
 
 use crate::answer::{Limit, Problem, Report, Said};
 use crate::call::{Call, Handler};
 use crate::chain::Limits;
-use crate::loader::{self, Files};
+use crate::loader::{self, CORE, Files, Only};
 use crate::module::Module;
 use crate::natives::{self, Asks, Tools};
-use crate::region::Region;
+use crate::region::{Image, Region};
 use reflex_types::Needs;
 use rquickjs::context::intrinsic::{Eval, Json, Promise as Promises, RegExp, RegExpCompiler};
 use rquickjs::{
@@ -34,6 +34,8 @@ pub(crate) struct Interpreter {
     region: Rc<Region>,
     tools: Rc<Tools>,
     limits: Limits,
+    /// Whose files there are, where only one module's are.
+    only: Only,
 }
 
 /// What every module has. All that the language has besides takes as long to set up again.
@@ -72,16 +74,42 @@ impl Interpreter {
             counted.charge(1);
             counted.ticks.get() > limits.ticks
         })));
-        let files = Files::of(modules, only);
+        let only = Rc::new(Cell::new(only));
+        let files = Files::of(modules, &only);
         runtime.set_loader(files.clone(), files);
         let context = if needs.all { Context::full(&runtime) } else { Context::custom::<Few>(&runtime) };
         let context = context.map_err(no_room)?;
-        let new = Interpreter { engine: Some((runtime, context.clone())), region: Rc::clone(region), tools, limits };
+        let engine = Some((runtime, context.clone()));
+        let new = Interpreter { engine, region: Rc::clone(region), tools, limits, only };
         context.with(|ctx| {
             let added = natives::add(&ctx, &new.tools, needs).catch(&ctx);
             added.map_err(|error| new.desk(&ctx).problem(error, Problem::Load))
         })?;
         Ok(new)
+    }
+
+    /// The memory of the untouched interpreter, with what modules import of ours, if they do. Only for one that is left as
+    /// it is in the end.
+    pub(crate) fn image(&self, imports_core: bool) -> Option<Image> {
+        let (_, context) = self.engine.as_ref()?;
+        let is_kept = context.with(|ctx| -> rquickjs::Result<()> {
+            if imports_core {
+                Script::import(&ctx, CORE)?.finish::<()>()?;
+            }
+            natives::keep(&ctx)
+        });
+        is_kept.ok().and_then(|()| self.region.image())
+    }
+
+    /// Makes the interpreter what it was when nobody had used it: its memory is that of then.
+    pub(crate) fn renew(&self, image: &Image) {
+        self.region.put_back(image);
+        self.tools.printed.take();
+    }
+
+    /// From now on only the files of this module are there.
+    pub(crate) fn admit(&self, index: usize) {
+        self.only.set(Some(index));
     }
 
     /// What a module says; nothing where it has no such handler.
@@ -131,29 +159,6 @@ impl Drop for Interpreter {
             drop(runtime);
         }
     }
-}
-
-/// Asks one module about a call, in an interpreter of its own.
-pub(crate) fn ask(
-    modules: &Arc<Vec<Module>>,
-    index: usize,
-    call: &Arc<Call>,
-    (limits, region, asks): (Limits, &Rc<Region>, &Sender<Message>),
-) -> Option<Report> {
-    let module = modules.get(index)?;
-    let mut report = Report { module: module.name.clone(), index, said: None, ticks: 0, printed: Vec::new() };
-    if !is_asked(module, index, call) {
-        return Some(report);
-    }
-    let asks = Asks::Thread(asks.clone());
-    match Interpreter::new((modules, Some(index)), module.needs(), (call, asks), (limits, region)) {
-        Err(problem) => report.said = Some(Err(problem)),
-        Ok(interpreter) => {
-            report.said = interpreter.ask(module, index, call).transpose();
-            (report.ticks, report.printed) = interpreter.spent();
-        }
-    }
-    Some(report)
 }
 
 /// Whether a module is asked about a call at all: its manifest lets the event be delivered, and it has not spoken yet.

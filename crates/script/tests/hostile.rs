@@ -67,13 +67,15 @@ fn said(outcome: &Outcome) -> &Result<Said, Problem> {
 #[track_caller]
 fn check(body: &str, expected: &dyn Fn(&Result<Said, Problem>) -> bool) {
     let source = format!("export default {{ name: 'h', async onToolCall(ctx) {{ {body} }} }}");
-    let (outcome, machine) = asked(&source, limits());
-    assert!(expected(said(&outcome)), "{body}: {:?}", outcome.reports[0]);
-    // The same where the interpreter is set up with all that the language has.
-    let (outcome, _) = asked(&format!("{source}; // globalThis"), limits());
-    assert!(expected(said(&outcome)), "with all: {body}: {:?}", outcome.reports[0]);
-    assert_eq!(outcome.reports[1].said, Some(Ok(Said::Deny { reason: "guard".into() })), "{body}");
-    assert_eq!(*machine.asked.lock().unwrap(), Vec::<String>::new(), "{body}");
+    // Where the interpreter is set up with all that the language has, and where the next module begins from the memory of
+    // the first, it is the same.
+    let whole = format!("{source}; // globalThis");
+    for (source, leave) in [(&source, false), (&whole, false), (&source, true), (&whole, true)] {
+        let (outcome, machine) = asked(source, Limits { leave, ..limits() });
+        assert!(expected(said(&outcome)), "{source}, {leave}: {:?}", outcome.reports[0]);
+        assert_eq!(outcome.reports[1].said, Some(Ok(Said::Deny { reason: "guard".into() })), "{source}, {leave}");
+        assert_eq!(*machine.asked.lock().unwrap(), Vec::<String>::new(), "{source}, {leave}");
+    }
 }
 
 fn cut(limit: Limit) -> impl Fn(&Result<Said, Problem>) -> bool {
