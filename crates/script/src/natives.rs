@@ -15,7 +15,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
-use url::Url;
+use url::{Url, quirks};
 
 /// Lines of a module that are kept, and letters of each.
 const MOST_LINES: usize = 50;
@@ -55,11 +55,11 @@ impl Tools {
         self.charge(bytes / BYTES_A_TICK);
     }
 
-    fn print(&self, words: &[Coerced<String>]) {
+    fn print(&self, words: &[String]) {
         let mut printed = self.printed.borrow_mut();
-        self.charge_bytes(words.iter().map(|word| word.0.len()).sum());
+        self.charge_bytes(words.iter().map(String::len).sum());
         if printed.len() < MOST_LINES {
-            let line = words.iter().map(|word| word.0.as_str()).collect::<Vec<_>>().join(" ");
+            let line = words.join(" ");
             printed.push(line.chars().take(MOST_LETTERS).collect());
         }
     }
@@ -114,11 +114,47 @@ pub(crate) fn keep(ctx: &Ctx<'_>) -> Result<()> {
 fn console<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>) -> Result<Object<'js>> {
     let console = Object::new(ctx.clone())?;
     let kept = Rc::clone(tools);
-    let print = Function::new(ctx.clone(), move |words: Rest<Coerced<String>>| kept.print(&words))?;
-    for name in ["log", "info", "warn", "error", "debug", "trace"] {
+    let print = Function::new(ctx.clone(), move |ctx: Ctx<'js>, words: Rest<Js<'js>>| -> Result<()> {
+        let words: Result<Vec<String>> = words.iter().map(|word| shown(&ctx, word)).collect();
+        kept.print(&words?);
+        Ok(())
+    })?;
+    for name in ["log", "info", "warn", "error", "debug", "trace", "dir", "table", "group"] {
         console.set(name, print.clone())?;
     }
+    let kept = Rc::clone(tools);
+    let assert = move |ctx: Ctx<'js>, holds: Coerced<bool>, words: Rest<Js<'js>>| -> Result<()> {
+        let words = words.iter().map(|word| shown(&ctx, word));
+        let words: Result<Vec<String>> = std::iter::once(Ok("Assertion failed:".to_owned())).chain(words).collect();
+        if !holds.0 {
+            kept.print(&words?);
+        }
+        Ok(())
+    };
+    console.set("assert", Function::new(ctx.clone(), assert)?)?;
+    // Nothing is indented, counted or timed.
+    let nothing = Function::new(ctx.clone(), || {})?;
+    for name in ["groupEnd", "groupCollapsed", "count", "time", "timeLog", "timeEnd"] {
+        console.set(name, nothing.clone())?;
+    }
     Ok(console)
+}
+
+/// A value as a person reads it: texts as they are, errors by their message, other objects as JSON.
+fn shown<'js>(ctx: &Ctx<'js>, value: &Js<'js>) -> Result<String> {
+    if value.is_object() && !value.is_function() && !value.is_error() {
+        match ctx.json_stringify(value.clone()) {
+            Ok(Some(text)) => return text.to_string(),
+            Ok(None) => return Ok("undefined".into()),
+            // To print something that goes in circles is no mistake of the module.
+            Err(_) => drop(ctx.catch()),
+        }
+        return Ok("[object]".into());
+    }
+    if value.is_symbol() {
+        return Ok("[symbol]".into());
+    }
+    <Coerced<String> as rquickjs::FromJs>::from_js(ctx, value.clone()).map(|text| text.0)
 }
 
 fn own<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>, needs: Needs) -> Result<Object<'js>> {
@@ -139,6 +175,8 @@ fn own<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>, needs: Needs) -> Result<Object<'j
     }
     if needs.url {
         own.set("url", Function::new(ctx.clone(), |text: String, base: String| url(&text, &base).to_string())?)?;
+        let change = |text: String, part: String, value: String| changed(&text, &part, &value).to_string();
+        own.set("changeUrl", Function::new(ctx.clone(), change)?)?;
     }
     if needs.web {
         own.set("digest", Function::new(ctx.clone(), digest(tools))?)?;
@@ -173,7 +211,37 @@ fn url(text: &str, base: &str) -> Value {
         "" => Url::parse(text),
         base => Url::parse(base).and_then(|base| base.join(text)),
     };
-    let Ok(url) = parsed else { return Value::Null };
+    parsed.map_or(Value::Null, |url| parts_of(&url))
+}
+
+/// The parts of a URL of which one is another now; what cannot be, changes nothing.
+fn changed(text: &str, part: &str, value: &str) -> Value {
+    let Ok(mut url) = Url::parse(text) else { return Value::Null };
+    let _ = match part {
+        "protocol" => quirks::set_protocol(&mut url, value),
+        "username" => quirks::set_username(&mut url, value),
+        "password" => quirks::set_password(&mut url, value),
+        "host" => quirks::set_host(&mut url, value),
+        "hostname" => quirks::set_hostname(&mut url, value),
+        "port" => quirks::set_port(&mut url, value),
+        "pathname" => {
+            quirks::set_pathname(&mut url, value);
+            Ok(())
+        }
+        "search" => {
+            quirks::set_search(&mut url, value);
+            Ok(())
+        }
+        "hash" => {
+            quirks::set_hash(&mut url, value);
+            Ok(())
+        }
+        _ => Err(()),
+    };
+    parts_of(&url)
+}
+
+fn parts_of(url: &Url) -> Value {
     let host = url.host_str().unwrap_or("");
     let port = url.port().map(|port| port.to_string()).unwrap_or_default();
     let with = |sign: &str, part: Option<&str>| {

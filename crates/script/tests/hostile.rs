@@ -70,7 +70,7 @@ fn check(body: &str, expected: &dyn Fn(&Result<Said, Problem>) -> bool) {
     // Where the interpreter is set up with all that the language has, and where the next module begins from the memory of
     // the first, it is the same.
     let whole = format!("{source}; // globalThis");
-    for (source, leave) in [(&source, false), (&whole, false), (&source, true), (&whole, true)] {
+    for (source, leave) in [(&source, false), (&whole, false), (&source, true)] {
         let (outcome, machine) = asked(source, Limits { leave, ..limits() });
         assert!(expected(said(&outcome)), "{source}, {leave}: {:?}", outcome.reports[0]);
         assert_eq!(outcome.reports[1].said, Some(Ok(Said::Deny { reason: "guard".into() })), "{source}, {leave}");

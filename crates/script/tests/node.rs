@@ -1,5 +1,5 @@
 //! What scripts import from `node:`: paths as node has them, files only as they were granted.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
 use reflex_script::{Call, Capabilities, Chain, Limits, Machine, Module, Said};
 use serde_json::json;
@@ -90,4 +90,58 @@ fn files_are_there_only_as_they_were_granted() {
     assert_eq!(written, [("/b".into(), "café".into())]);
     let written = check(fs, "fs.writeFileSync('/b', 'é')", "undefined", granted);
     assert_eq!(written, [("/b".into(), "é".into())]);
+}
+
+#[test]
+fn the_parts_of_a_url_can_be_changed() {
+    let check = |expression: &str, expected: &str| check("", expression, expected, Capabilities::default());
+    let set = |part: &str, value: &str| {
+        format!(
+            "(() => {{ const u = new URL('https://a.example:8080/b?c=d#e'); u.{part} = '{value}'; return u.href }})()"
+        )
+    };
+    for (part, value, expected) in [
+        ("protocol", "http", "http://a.example:8080/b?c=d#e"),
+        ("hostname", "b.example", "https://b.example:8080/b?c=d#e"),
+        ("host", "b.example:1", "https://b.example:1/b?c=d#e"),
+        ("port", "", "https://a.example/b?c=d#e"),
+        ("pathname", "/x y", "https://a.example:8080/x%20y?c=d#e"),
+        ("search", "", "https://a.example:8080/b#e"),
+        ("hash", "f", "https://a.example:8080/b?c=d#f"),
+        ("username", "me", "https://me@a.example:8080/b?c=d#e"),
+        ("password", "p", "https://:p@a.example:8080/b?c=d#e"),
+        ("href", "http://b.example", "http://b.example/"),
+        ("port", "no", "https://a.example:8080/b?c=d#e"),
+    ] {
+        check(&set(part, value), expected);
+    }
+    check("(() => { const u = new URL('http://a/?b=1'); u.search = 'c=2'; return u.searchParams.get('c') })()", "2");
+    check("(() => { const u = new URL('http://a/'); u.searchParams.set('b', '1'); return u.href })()", "http://a/?b=1");
+    check("(() => { new URL('http://a/').href = 'x' })()", "undefined this is no URL: x");
+    check("JSON.stringify(new TextEncoder().encodeInto('aé☃', new Uint8Array(4)))", r#"{"read":2,"written":3}"#);
+}
+
+#[test]
+fn what_is_printed_is_as_a_person_reads_it() {
+    let source = "export default { onToolCall() {
+        const round = {}; round.self = round;
+        console.log('a', 1, { b: [2] }, null, undefined, true, new Error('x'), () => 1);
+        console.dir([1n]); console.log(round, Symbol('s'), Object.create(null)); console.table([{ a: 1 }]);
+        console.group('g'); console.groupEnd(); console.time('t'); console.timeEnd('t');
+        console.assert(1, 'holds'); console.assert(0, 'not', { so: 1 });
+        return { action: 'pass' };
+    } };";
+    let outcome = Chain::new(vec![Module::single("x", source)], Limits::default()).run(Call::tool_call(json!({})));
+    assert_eq!(outcome.reports[0].said, Some(Ok(Said::Pass)), "{outcome:?}");
+    assert_eq!(
+        outcome.reports[0].printed,
+        [
+            "a 1 {\"b\":[2]} null undefined true Error: x () => 1",
+            "[object]",
+            "[object] [symbol] {}",
+            "[{\"a\":1}]",
+            "g",
+            "Assertion failed: not {\"so\":1}",
+        ]
+    );
 }

@@ -83,7 +83,17 @@
       return URL.canParse(text, base) ? new URL(text, base) : null;
     }
     static {
-      for (const part of PARTS) Object.defineProperty(URL.prototype, part, { get() { return this.#parts[part]; } });
+      for (const part of PARTS) {
+        const get = function () { return this.#parts[part]; };
+        const set = function (value) { this.#change(part, String(value)); };
+        Object.defineProperty(URL.prototype, part, { get, set: part === "origin" ? undefined : set, configurable: true, enumerable: true });
+      }
+    }
+    #change(part, value) {
+      const parsed = JSON.parse(part === "href" ? __reflex.url(value, "") : __reflex.changeUrl(this.#parts.href, part, value));
+      if (parsed === null) throw new TypeError(`this is no URL: ${value}`);
+      this.#parts = parsed;
+      if (part === "href" || part === "search") this.#query = undefined;
     }
     get searchParams() {
       return (this.#query ??= new URLSearchParams(this.#parts.search, (query) => {

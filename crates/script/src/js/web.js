@@ -35,6 +35,16 @@
     encode(text = "") {
       return encode(text);
     }
+    encodeInto(text, into) {
+      let [read, written] = [0, 0];
+      for (const letter of String(text)) {
+        const bytes = encode(letter);
+        if (written + bytes.length > into.length) break;
+        into.set(bytes, written);
+        [read, written] = [read + letter.length, written + bytes.length];
+      }
+      return { read, written };
+    }
   };
   globalThis.TextDecoder ??= class TextDecoder {
     encoding = "utf-8";
