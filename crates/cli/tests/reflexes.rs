@@ -243,6 +243,20 @@ fn what_cannot_be_taken_is_refused_with_its_reason() {
     broken(&|own| own["capabilities"]["exec"] = json!(["sh"]), "`capabilities.exec` is not known");
     write(&folder.join("reflex.json"), "{");
     check(folder.to_str().unwrap(), "reflex.json: EOF");
+    for (name, text, reason) in [
+        ("common.js", "module.exports = { onToolCall() {} };", "it cannot be loaded"),
+        ("absent.js", "import x from 'lodash'; export default { onToolCall: () => x };", "'lodash'"),
+        ("nothing.js", "export const onToolCall = 1;", "no default export that is an object"),
+        (
+            "typed.ts",
+            "enum A { B }\nexport default { onToolCall: () => A.B };",
+            "typed.ts:1: `enum` is more than a type",
+        ),
+    ] {
+        let module = folder.join(name);
+        write(&module, text);
+        check(module.to_str().unwrap(), reason);
+    }
     let said = here.run(&["add", "no-secrets", "--with", r#"{"branches": []}"#]);
     assert!(said.stderr.contains("it takes no option `branches`"), "{said:?}");
     let said = here.run(&["add", "no-secrets", "--with", r#"{"allow": "a"}"#]);
@@ -396,6 +410,49 @@ fn a_registry_is_built_searched_and_taken_from() {
     assert!(said.code == 1 && said.stderr.contains("the digest differs"), "{said:?}");
     write(&registry.join("tidy.json"), &bundle.replace("index.mjs\":", "../../index.mjs\":"));
     assert!(here.run(&["add", "tidy", "--registry", list]).stderr.contains("no packed reflex"));
+}
+
+#[test]
+fn a_registry_of_another_machine_is_asked_by_a_person_only() {
+    let here = Here::new();
+    let registry = here.machine.root().join("public");
+    let all = here.folder().parent().unwrap().to_str().unwrap().to_owned();
+    assert_eq!(here.run(&["catalog", "build", &all, "--out", registry.to_str().unwrap()]).code, 0);
+    // As much of curl as gives the files of one host.
+    let root = registry.display();
+    let curl = format!(
+        "#!/bin/sh\necho \"$@\" >> '{root}/asked'\nfor last; do :; done\ncat \"{root}/${{last#https://a.example/}}\"\n"
+    );
+    let path = with_program(&here.machine, "curl", &curl);
+    let address = "https://a.example/registry.json";
+    for words in
+        [["catalog", "search", "tidy", "--registry", address], ["add", "tidy", "--registry", address, "--show"]]
+    {
+        let said =
+            here.machine.reflex(["reflexes"].iter().chain(&words)).env("PATH", &path).folder(&here.project).run();
+        assert!(said.code == 1 && said.stderr.contains("is not fetched"), "{said:?}");
+    }
+    assert!(!registry.join("asked").exists());
+    let said = here.run(&["add", "tidy", "--registry", "http://a.example/registry.json"]);
+    assert!(said.stderr.contains("neither a path nor an address with https"), "{said:?}");
+    if here.machine.program("sh", ["-c", "command -v script"]).run().stdout.is_empty() {
+        return println!("skipped: there is no program `script`");
+    }
+    let person = |words: &str| {
+        let line =
+            format!("PATH={} {} reflexes {words}", shell_quoted(&path), shell_quoted(env!("CARGO_BIN_EXE_reflex")));
+        here.machine.program("script", ["-qec", &line, "/dev/null"]).folder(&here.project).input("y\n").run()
+    };
+    let said = person(&format!("catalog search tidy --registry {address}"));
+    assert!(said.code == 0 && said.stdout.contains("tidy"), "{said:?}");
+    let said = person(&format!("add tidy --registry {address}"));
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(here.config(), json!({"reflexes": ["./reflexes/tidy"]}));
+    let asked = fs::read_to_string(registry.join("asked")).unwrap();
+    let asked: Vec<&str> = asked.lines().map(|line| line.rsplit(' ').next().unwrap()).collect();
+    assert_eq!(asked, [address, address, "https://a.example/tidy.json"]);
+    let said = person("update");
+    assert!(said.stdout.contains("tidy is as it was added"), "{said:?}");
 }
 
 #[test]

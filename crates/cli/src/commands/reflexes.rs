@@ -21,7 +21,8 @@ use std::path::PathBuf;
 /// The words of the command.
 pub(super) fn grammar() -> Command {
     let user = || flag("user", "For all projects of this user, not for this one");
-    let registry = || option("registry", "PATH", "A registry: its folder or its registry.json");
+    let registry =
+        || option("registry", "PLACE", "A registry: its folder, its registry.json or the address of that with https");
     let name = |help| Arg::new("name").value_name("NAME").help(help);
     Command::new("reflexes")
         .about("Reflexes: modules in JavaScript or TypeScript that have a say in every call")

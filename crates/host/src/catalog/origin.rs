@@ -1,7 +1,7 @@
 //! Where a person says that a reflex is to be had: the catalog, a folder, a file, an archive, npm, git.
 
 use super::package::{MODULES, Package};
-use super::registry;
+use super::registry::Registry;
 use super::unpack::unpack;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,8 +12,8 @@ use std::process::{Command, Stdio};
 pub enum Origin {
     /// An official one, by its name.
     Official(String),
-    /// One of a registry file, by its name.
-    Registry(PathBuf, String),
+    /// One of a registry, by its name.
+    Registry(Registry, String),
     /// A folder with a manifest.
     Folder(PathBuf),
     /// One module without a manifest.
@@ -39,7 +39,7 @@ impl Origin {
     ///
     /// # Errors
     /// It is nothing of all that.
-    pub fn named(word: &str, cwd: &Path, registry: Option<&Path>) -> Result<Origin, String> {
+    pub fn named(word: &str, cwd: &Path, registry: Option<&Registry>) -> Result<Origin, String> {
         if let Some(package) = word.strip_prefix("npm:") {
             return npm(package);
         }
@@ -50,8 +50,8 @@ impl Origin {
             return npm(word);
         }
         let bare = word.strip_prefix("official/").unwrap_or(word);
-        if let Some(file) = registry.filter(|_| !word.contains(['/', '.'])) {
-            return Ok(Origin::Registry(file.to_owned(), word.to_owned()));
+        if let Some(registry) = registry.filter(|_| !word.contains(['/', '.'])) {
+            return Ok(Origin::Registry(registry.clone(), word.to_owned()));
         }
         if reflex_library::reflex(bare).is_some() && !word.starts_with(['.', '/']) {
             return Ok(Origin::Official(bare.to_owned()));
@@ -72,7 +72,7 @@ impl Origin {
     pub fn shown(&self) -> String {
         match self {
             Origin::Official(name) => format!("official/{name}"),
-            Origin::Registry(file, name) => format!("registry:{}#{name}", file.display()),
+            Origin::Registry(registry, name) => format!("registry:{}#{name}", registry.shown()),
             Origin::Folder(path) | Origin::File(path) | Origin::Archive(path) => path.display().to_string(),
             Origin::Npm(package) => format!("npm:{package}"),
             Origin::Git { url, branch, folder } if branch.is_empty() && folder.is_empty() => format!("git+{url}"),
@@ -86,7 +86,7 @@ impl Origin {
     /// It is none.
     pub fn again(written: &str, base: &Path) -> Result<Origin, String> {
         match written.strip_prefix("registry:").and_then(|rest| rest.rsplit_once('#')) {
-            Some((file, name)) => Ok(Origin::Registry(base.join(file), name.to_owned())),
+            Some((place, name)) => Ok(Origin::Registry(Registry::named(place, base)?, name.to_owned())),
             None => Origin::named(written, base, None),
         }
     }
@@ -95,9 +95,8 @@ impl Origin {
     pub fn is_remote(&self) -> bool {
         match self {
             Origin::Npm(_) | Origin::Git { .. } => true,
-            Origin::Official(_) | Origin::Registry(..) | Origin::Folder(_) | Origin::File(_) | Origin::Archive(_) => {
-                false
-            }
+            Origin::Registry(registry, _) => registry.is_remote(),
+            Origin::Official(_) | Origin::Folder(_) | Origin::File(_) | Origin::Archive(_) => false,
         }
     }
 
@@ -108,7 +107,7 @@ impl Origin {
     pub fn fetch(&self) -> Result<Package, String> {
         match self {
             Origin::Official(name) => official(name),
-            Origin::Registry(file, name) => registry::take(file, name),
+            Origin::Registry(registry, name) => registry.take(name),
             Origin::Folder(path) => Package::of_folder(path),
             Origin::File(path) => Package::of_file(path),
             Origin::Archive(path) => of_archive(path),
@@ -200,7 +199,10 @@ fn fetch_npm(package: &str) -> Result<Package, String> {
     let mut found = fs::read_dir(folder.path()).map_err(|error| error.to_string())?.flatten();
     let archive = found.find(|entry| entry.path().extension().is_some_and(|end| end == "tgz"));
     let archive = archive.ok_or("npm gave no archive")?.path();
-    of_archive(&archive)
+    // The archive's own name has the version in it.
+    let (_, scoped) = package.split_at_checked(1).unwrap_or_default();
+    let version = scoped.find('@').map_or(package.len(), |at| at + 1);
+    Ok(of_archive(&archive)?.or_named(package.get(..version).unwrap_or(package)))
 }
 
 fn fetch_git(url: &str, branch: &str, folder: &str) -> Result<Package, String> {
@@ -242,7 +244,7 @@ fn finished(command: &mut Command, name: &str) -> Result<(), String> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
 mod tests {
-    use super::Origin;
+    use super::{Origin, Registry};
     use std::path::Path;
 
     #[track_caller]
@@ -260,6 +262,25 @@ mod tests {
         check("github:me/reflexes/tidy#v1", "git+https://github.com/me/reflexes#v1:tidy");
         check("git+ssh://git@host.example/a", "git+ssh://git@host.example/a");
         check("git@host.example:me/a.git", "git+git@host.example:me/a.git");
+    }
+
+    #[test]
+    fn a_registry_is_a_path_or_an_address_that_is_safe_on_its_way() {
+        let shown = |word: &str| {
+            let named = Registry::named(word, Path::new("/here"));
+            named.map_or_else(|problem| format!("no: {problem}"), |registry| registry.shown())
+        };
+        assert_eq!(shown("registry"), "/here/registry");
+        assert_eq!(shown("file:///srv/registry.json"), "/srv/registry.json");
+        assert_eq!(shown("https://a.example/list.json?v=1"), "https://a.example/list.json?v=1");
+        assert_eq!(shown("https://a.example/reflexes/"), "https://a.example/reflexes/registry.json");
+        for word in
+            ["http://a.example/registry.json", "ftp://a.example", "https://", "https://a.example/#x", "https://a b"]
+        {
+            assert_eq!(shown(word), format!("no: `{word}` is neither a path nor an address with https"));
+        }
+        let again = Origin::again("registry:https://a.example/registry.json#tidy", Path::new("/here"));
+        assert!(again.unwrap().is_remote());
     }
 
     #[test]

@@ -3,13 +3,27 @@
 use super::package::{MANIFEST, Package};
 use serde_json::{Map, Value, json};
 use std::fs;
-use std::path::Path;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// The file that lists the reflexes of a registry.
 const LIST: &str = "registry.json";
 
 /// The form of a packed reflex.
 const BUNDLE: &str = "reflex/bundle-v1";
+
+/// A file of a registry is no larger.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// Where a list of reflexes lies: a folder or file of this machine, or an address that a person gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Registry {
+    /// The folder with the list, or the list.
+    Disk(PathBuf),
+    /// The list.
+    Web(String),
+}
 
 /// One line of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,13 +50,13 @@ pub fn official() -> Vec<Listed> {
     manifests.filter_map(|text| serde_json::from_str(text).ok()).map(|value| listed(&value, true)).collect()
 }
 
-/// The reflexes of a registry: its file, or the folder in which it lies.
+/// The reflexes of a registry.
 ///
 /// # Errors
 /// It cannot be read.
-pub fn search(registry: &Path) -> Result<Vec<Listed>, String> {
+pub fn search(registry: &Registry) -> Result<Vec<Listed>, String> {
     // Whoever hosts a list does not say what is official.
-    Ok(list(registry)?.iter().map(|value| listed(value, false)).collect())
+    Ok(registry.list()?.iter().map(|value| listed(value, false)).collect())
 }
 
 impl Listed {
@@ -101,56 +115,134 @@ fn is_ours(into: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// A reflex of a registry, with the digest that the list promises.
-pub(super) fn take(registry: &Path, name: &str) -> Result<Package, String> {
-    let lines = list(registry)?;
-    let line = lines.iter().find(|line| line.get("name").and_then(Value::as_str) == Some(name));
-    let line = line.ok_or_else(|| {
-        let known: Vec<&str> = lines.iter().filter_map(|line| line.get("name").and_then(Value::as_str)).collect();
-        let near =
-            reflex_rules::nearest(name, &known).map_or(String::new(), |near| format!(", did you mean `{near}`?"));
-        format!("{} lists no reflex `{name}`{near}", registry.display())
-    })?;
-    let bundle = line.get("bundle").and_then(Value::as_str).unwrap_or("");
-    if bundle.is_empty() || bundle.contains(['/', '\\']) {
-        return Err(format!("`{bundle}` is no file beside the list"));
+impl Registry {
+    /// What a word on the command line means.
+    ///
+    /// # Errors
+    /// It is an address that is not safe on its way.
+    pub fn named(word: &str, cwd: &Path) -> Result<Registry, String> {
+        if let Some(path) = word.strip_prefix("file://") {
+            return Ok(Registry::Disk(PathBuf::from(path)));
+        }
+        if !word.contains("://") {
+            return Ok(Registry::Disk(cwd.join(word)));
+        }
+        // The list promises the digests of what it lists, so whoever can change it on its way can change all.
+        let is_plain = word.chars().all(|letter| letter.is_ascii_graphic() && letter != '#');
+        let address = word.strip_prefix("https://").filter(|rest| is_plain && !rest.is_empty());
+        let address = address.ok_or_else(|| format!("`{word}` is neither a path nor an address with https"))?;
+        let (path, _) = address.split_once('?').unwrap_or((address, ""));
+        let end = if path.ends_with(".json") { String::new() } else { format!("/{LIST}") };
+        Ok(Registry::Web(format!("https://{}{end}", if end.is_empty() { address } else { path.trim_end_matches('/') })))
     }
-    let path = folder_of(registry).join(bundle);
-    let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let value: Value = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
-    let files = value.get("files").and_then(Value::as_object).into_iter().flatten();
-    let files: Vec<(String, String)> =
-        files.filter_map(|(path, text)| Some((path.clone(), text.as_str()?.to_owned()))).collect();
-    if value.get("schema").and_then(Value::as_str) != Some(BUNDLE) || !files.iter().all(|(path, _)| is_inside(path)) {
-        return Err(format!("{}: this is no packed reflex", path.display()));
+
+    /// Whether another machine is asked for it.
+    pub fn is_remote(&self) -> bool {
+        matches!(self, Registry::Web(_))
     }
-    let package = Package::of_files(name, files)?;
-    if line.get("digest").and_then(Value::as_str) != Some(package.digest().as_str()) {
-        return Err(format!("{}: it is not what {LIST} promises: the digest differs", path.display()));
+
+    /// As it is shown and written down.
+    pub fn shown(&self) -> String {
+        match self {
+            Registry::Disk(path) => path.display().to_string(),
+            Registry::Web(address) => address.clone(),
+        }
     }
-    if package.name != name {
-        return Err(format!("{}: it is called `{}`", path.display(), package.name));
+
+    fn list(&self) -> Result<Vec<Value>, String> {
+        let told = |problem: String| format!("{}: {problem}", self.shown());
+        let text = match self {
+            Registry::Disk(path) if path.is_dir() => read(&path.join(LIST)),
+            Registry::Disk(path) => read(path),
+            Registry::Web(address) => fetched(address),
+        };
+        let value: Value = serde_json::from_str(&text?).map_err(|error| told(error.to_string()))?;
+        let list = value.get("reflexes").and_then(Value::as_array);
+        list.cloned().ok_or_else(|| told("there is no list `reflexes` in it".into()))
     }
-    Ok(package)
+
+    /// The text of a file beside the list.
+    fn beside(&self, name: &str) -> Result<String, String> {
+        match self {
+            Registry::Disk(path) if path.is_dir() => read(&path.join(name)),
+            Registry::Disk(path) => read(&path.with_file_name(name)),
+            Registry::Web(address) => {
+                let path = address.split_once('?').map_or(address.as_str(), |(path, _)| path);
+                let folder = path.rsplit_once('/').map_or(path, |(folder, _)| folder);
+                fetched(&format!("{folder}/{name}"))
+            }
+        }
+    }
+
+    /// One of its reflexes, with the digest that the list promises.
+    pub(super) fn take(&self, name: &str) -> Result<Package, String> {
+        let lines = self.list()?;
+        let line = lines.iter().find(|line| line.get("name").and_then(Value::as_str) == Some(name));
+        let line = line.ok_or_else(|| {
+            let known: Vec<&str> = lines.iter().filter_map(|line| line.get("name").and_then(Value::as_str)).collect();
+            let near =
+                reflex_rules::nearest(name, &known).map_or(String::new(), |near| format!(", did you mean `{near}`?"));
+            format!("{} lists no reflex `{name}`{near}", self.shown())
+        })?;
+        let bundle = line.get("bundle").and_then(Value::as_str).unwrap_or("");
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+        if bundle.is_empty() || bundle.starts_with('.') || !bundle.chars().all(is_plain) {
+            return Err(format!("`{bundle}` is no file beside the list"));
+        }
+        let told = |problem: &str| format!("{bundle} of {}: {problem}", self.shown());
+        let value: Value = serde_json::from_str(&self.beside(bundle)?).map_err(|error| told(&error.to_string()))?;
+        let files = value.get("files").and_then(Value::as_object).into_iter().flatten();
+        let files: Vec<(String, String)> =
+            files.filter_map(|(path, text)| Some((path.clone(), text.as_str()?.to_owned()))).collect();
+        let is_bundle = value.get("schema").and_then(Value::as_str) == Some(BUNDLE);
+        if !is_bundle || !files.iter().all(|(path, _)| is_inside(path)) {
+            return Err(told("this is no packed reflex"));
+        }
+        let package = Package::of_files(name, files)?;
+        if line.get("digest").and_then(Value::as_str) != Some(package.digest().as_str()) {
+            return Err(told(&format!("it is not what {LIST} promises: the digest differs")));
+        }
+        if package.name != name {
+            return Err(told(&format!("it is called `{}`", package.name)));
+        }
+        Ok(package)
+    }
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// By `curl`, which knows the machine's proxies and certificates; it takes no configuration of its own, and is only started
+/// for a person's own command.
+fn fetched(address: &str) -> Result<String, String> {
+    let told = |problem: String| format!("{address}: {problem}");
+    let mut curl = Command::new("curl");
+    curl.args(["-q", "-sS", "--fail", "--location", "--max-redirs", "3", "--max-time", "30"]);
+    curl.args(["--proto", "=https", "--proto-redir", "=https", "--url", address]);
+    curl.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = curl.spawn().map_err(|error| told(format!("curl cannot be started: {error}")))?;
+    let mut text = String::new();
+    let output = child.stdout.take().ok_or_else(|| told("curl says nothing".into()))?;
+    let read = output.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(|error| told(error.to_string()));
+    if text.len() as u64 > MOST_BYTES {
+        let _ = child.kill();
+        let _ = child.wait();
+        return Err(told(format!("it has more than {} MiB", MOST_BYTES >> 20)));
+    }
+    let ended = child.wait_with_output().map_err(|error| told(error.to_string()))?;
+    read?;
+    if ended.status.success() {
+        return Ok(text);
+    }
+    let said = String::from_utf8_lossy(&ended.stderr);
+    Err(told(said.lines().last().unwrap_or("curl failed").to_owned()))
 }
 
 fn is_inside(path: &str) -> bool {
     super::package::belongs(path)
         && !path.contains('\\')
         && path.split('/').all(|part| !part.is_empty() && part != "..")
-}
-
-fn list(registry: &Path) -> Result<Vec<Value>, String> {
-    let file = if registry.is_dir() { registry.join(LIST) } else { registry.to_owned() };
-    let told = |problem: String| format!("{}: {problem}", file.display());
-    let text = fs::read_to_string(&file).map_err(|error| told(error.to_string()))?;
-    let value: Value = serde_json::from_str(&text).map_err(|error| told(error.to_string()))?;
-    let list = value.get("reflexes").and_then(Value::as_array);
-    list.cloned().ok_or_else(|| told("there is no list `reflexes` in it".into()))
-}
-
-fn folder_of(registry: &Path) -> &Path {
-    if registry.is_dir() { registry } else { registry.parent().unwrap_or(registry) }
 }
 
 fn bundle_name(package: &Package) -> String {

@@ -1,11 +1,12 @@
 //! `reflexes catalog`: search the list that ships or a registry; make a registry.
 
-use super::failed;
+use super::{Here, failed};
+use crate::commands::approve::person;
 use crate::commands::{print, text};
 use crate::status;
 use crate::visible::visible;
 use clap::ArgMatches;
-use reflex_host::catalog::{Listed, build, official, search};
+use reflex_host::catalog::{Listed, Registry, build, official, search};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -19,7 +20,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
 
 fn find(matches: &ArgMatches) -> u8 {
     let all = match matches.get_one::<String>("registry") {
-        Some(registry) => search(Path::new(registry)),
+        Some(word) => listed(word),
         None => Ok(official()),
     };
     let mut all = match all {
@@ -40,6 +41,16 @@ fn find(matches: &ArgMatches) -> u8 {
         }
     }
     if all.is_empty() { status::FOUND } else { status::OK }
+}
+
+/// What a registry lists. Another machine is asked by a person only: what is asked for tells it something.
+fn listed(word: &str) -> Result<Vec<Listed>, String> {
+    let here = Here::new();
+    let registry = Registry::named(word, &here.cwd)?;
+    if registry.is_remote() && person(&here.host.store(), "reflexes catalog", &registry.shown()).is_none() {
+        return Err(format!("{} is not fetched", registry.shown()));
+    }
+    search(&registry)
 }
 
 fn row(listed: &Listed) -> Value {

@@ -7,7 +7,7 @@ use crate::commands::{print, text};
 use crate::status;
 use crate::visible::visible;
 use clap::ArgMatches;
-use reflex_host::catalog::{Entry, Home, Locked, Origin, Package, name_of, problems};
+use reflex_host::catalog::{Entry, Home, Locked, Origin, Package, Registry, name_of, problems};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -34,7 +34,7 @@ struct Plan {
 
 fn plan(matches: &ArgMatches, here: &Here) -> Result<Plan, String> {
     let home = here.home(matches);
-    let registry = matches.get_one::<String>("registry").map(|path| here.cwd.join(path));
+    let registry = matches.get_one::<String>("registry").map(|word| Registry::named(word, &here.cwd)).transpose()?;
     let written = text(matches, "source");
     let with = match matches.get_one::<String>("with") {
         None => None,
@@ -47,7 +47,7 @@ fn plan(matches: &ArgMatches, here: &Here) -> Result<Plan, String> {
     // `./x` may also be meant from where the list lies.
     let beside = home.path(written).filter(|path| !here.cwd.join(written).exists() && path.exists());
     let base = if beside.is_some() { home.folder.as_path() } else { here.cwd.as_path() };
-    let origin = Origin::named(written, base, registry.as_deref())?;
+    let origin = Origin::named(written, base, registry.as_ref())?;
     let package = fetched(here, &origin)?;
     let wrong = problems(&package, with.as_ref());
     if !wrong.is_empty() {
