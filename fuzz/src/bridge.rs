@@ -21,7 +21,9 @@ pub fn bridge(bytes: &[u8]) {
     let body = format!("export default {{ onToolCall(ctx) {{ {text} }} }}");
     let plain = javascript("a.ts", &body).map(|plain| plain.into_owned()).unwrap_or_default();
     let modules = [&*text, &body, &plain, MIRROR].iter().map(|source| Module::single("m", source)).collect();
-    let limits = Limits { ticks: 20, memory: 4 << 20, watchdog: Duration::from_secs(20), ..Limits::default() };
+    // Interpreters that are left as they are begin from each other's memory; they cost a little of ours, so not every time.
+    let leave = bytes.len() % 8 == 0;
+    let limits = Limits { ticks: 20, memory: 4 << 20, watchdog: Duration::from_secs(20), leave, ..Limits::default() };
     let outcome = Chain::new(modules, limits).run(Call::tool_call(context.clone()));
     // Only where a hostile module decided, the mirror may not have been asked.
     let Some(mirror) = outcome.reports.iter().find(|report| report.index == 3) else {

@@ -24,6 +24,9 @@ const MOST_LETTERS: usize = 500;
 /// Bytes that one of our functions works through count as one of the interpreter's rounds.
 const BYTES_A_TICK: usize = 10_000;
 
+/// Turns of the queue that count as one of the interpreter's rounds.
+const TURNS_A_TICK: u64 = 200;
+
 /// A text that is longer is not read as a command.
 const MOST_COMMAND: usize = 256 * 1024;
 
@@ -34,6 +37,8 @@ pub(crate) struct Tools {
     pub(crate) granted: RefCell<Capabilities>,
     /// How often the interpreter's counter ran out, with what our own functions did.
     pub(crate) ticks: Cell<u64>,
+    /// Turns of the queue since the last of them was charged.
+    pub(crate) turns: Cell<u64>,
     pub(crate) printed: RefCell<Vec<String>>,
     pub(crate) asks: Asks,
 }
@@ -49,6 +54,13 @@ pub(crate) enum Asks {
 impl Tools {
     pub(crate) fn charge(&self, ticks: usize) {
         self.ticks.set(self.ticks.get().saturating_add(ticks as u64));
+    }
+
+    /// A turn of the queue: the interpreter counts what is done in it, and not what it takes to come and go.
+    pub(crate) fn turn(&self, turns: u64) {
+        let turns = self.turns.get() + turns;
+        self.charge(usize::try_from(turns / TURNS_A_TICK).unwrap_or(usize::MAX));
+        self.turns.set(turns % TURNS_A_TICK);
     }
 
     fn charge_bytes(&self, bytes: usize) {

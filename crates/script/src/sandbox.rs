@@ -44,6 +44,9 @@ type Few = (Eval, RegExpCompiler, RegExp, Json, Promises);
 /// Bytes of new objects after which the interpreter looks for those that hold only each other: a call makes fewer.
 const ROUND: usize = 4 << 20;
 
+/// A timer takes as long as so many other turns.
+const TIMER: u64 = 10;
+
 impl Interpreter {
     /// A new one for the modules of a chain, or for one of them.
     ///
@@ -62,6 +65,7 @@ impl Interpreter {
                 only.and_then(|only| modules.get(only)).map(|module| module.granted.clone()).unwrap_or_default(),
             ),
             ticks: Cell::new(0),
+            turns: Cell::new(0),
             printed: RefCell::default(),
             asks,
         });
@@ -117,6 +121,7 @@ impl Interpreter {
         let Some((runtime, context)) = &self.engine else { return Ok(None) };
         runtime.set_memory_limit(self.region.used().saturating_add(self.limits.memory));
         self.tools.ticks.set(0);
+        self.tools.turns.set(0);
         self.tools.granted.replace(module.granted.clone());
         context.with(|ctx| self.desk(&ctx).answer(module, index, call))
     }
@@ -239,7 +244,11 @@ impl<'js> Desk<'_, 'js> {
             if self.is_out_of_ticks() {
                 return Err(Problem::Cut(Limit::Steps));
             }
-            if !self.ctx.execute_pending_job() && !self.run(Problem::Threw, || natives::next_timer(self.ctx))? {
+            if self.ctx.execute_pending_job() {
+                self.tools.turn(1);
+            } else if self.run(Problem::Threw, || natives::next_timer(self.ctx))? {
+                self.tools.turn(TIMER);
+            } else {
                 return Err(Problem::Unsettled);
             }
         }

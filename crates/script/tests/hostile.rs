@@ -102,6 +102,7 @@ fn steps_are_counted_wherever_they_are_taken() {
         "try { while (true) {} } finally { while (true) {} }",
         "await null; while (true) {}",
         "const f = async () => { for (;;) await null; }; await f();",
+        "const f = () => Promise.resolve().then(f); await f();",
         "queueMicrotask(function f() { queueMicrotask(f) }); await new Promise(() => {});",
         "setTimeout(function f() { setTimeout(f, 0) }, 0); await new Promise(() => {});",
         "setInterval(() => {}, 0); while (true) await null;",
@@ -132,7 +133,7 @@ fn memory_is_counted() {
         "new ArrayBuffer(1 << 30)",
         "new Uint8Array(64 << 20).fill(1)",
         "return 'x'.repeat(1 << 28).toUpperCase().length",
-        "const f = () => Promise.resolve().then(f); await f();",
+        "const all = []; const f = async () => { all.push(new Array(1000).fill(1)); await null; return f() }; await f();",
         "let m = new Map(); for (let n = 0; n < 1e6; n++) m.set(n, { n });",
     ] {
         check(body, &cut(Limit::Memory));
