@@ -22,6 +22,9 @@ const SETTERS: [&[u8]; 12] = [
     b"env:",
 ];
 
+/// Names to which the settings of servers give a value so.
+const DIRECTIVES: [&[u8]; 4] = [b"requirepass", b"masterauth", b"bindpw", b"rootpw"];
+
 /// What a value is called that stands beside its name and not behind it.
 const VALUES: [&[u8]; 4] = [b"value", b"default", b"content", b"val"];
 
@@ -52,7 +55,7 @@ pub(super) enum Sign {
     Near,
     /// `--NAME VALUE`, `NAME "VALUE"`, or a name in which a service stands.
     Blank,
-    /// `NAME is VALUE`.
+    /// `NAME is VALUE`, `NAME` to `VALUE`.
     Said,
     /// `NAME("VALUE")`.
     Called,
@@ -98,7 +101,7 @@ fn assigned(bytes: &[u8], word: &Range<usize>, blank_is_enough: bool) -> Option<
     while end > start && bytes.get(end - 1) == Some(&b'\\') {
         end -= 1;
     }
-    let quoted = quote.is_some() || element;
+    let quoted = quote.is_some() || element || is_directive(bytes.get(name.clone())?);
     let whole = quoted || sign != Sign::Called;
     (end > start && length <= LONGEST_VALUE && whole).then_some(Assigned {
         name,
@@ -141,6 +144,10 @@ fn is_set(before: &[u8]) -> bool {
     let line = before.get(..before.len() - blanks).unwrap_or_default();
     let ends = line.last().is_some_and(|last| b"VGxgve(:t".contains(last));
     ends && SETTERS.iter().any(|setter| line.ends_with(setter) && (blanks > 0 || setter.ends_with(b"(")))
+}
+
+fn is_directive(name: &[u8]) -> bool {
+    DIRECTIVES.contains(&name)
 }
 
 struct Cursor<'b> {
@@ -203,10 +210,12 @@ impl Cursor<'_> {
             return Some((Sign::Given, None));
         }
         self.at = begun + blanks;
-        if blanks > 0 && self.take(b"is ") {
+        if blanks > 0 && (self.take(b"is ") || (closed && self.take(b"to "))) {
             return Some((Sign::Said, None));
         }
-        let set = blanks > 0 && (is_set(before) || (back(1) == Some(b':') && self.next() == Some(b'"')));
+        let name = self.bytes.get(before.len()..begun).unwrap_or_default();
+        let set = blanks > 0
+            && (is_set(before) || is_directive(name) || (back(1) == Some(b':') && self.next() == Some(b'"')));
         if set {
             return Some((Sign::Given, None));
         }

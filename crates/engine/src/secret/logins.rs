@@ -16,7 +16,9 @@ pub(super) fn in_url(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     };
     let (user, password) = (login.get(..colon)?, login.get(colon + 1..)?);
     let is_secret = is_password(password) || is_random(password) || (password.len() >= 8 && entropy(password) >= 3.5);
-    let refers = is_standin(password) || login.iter().any(|byte| b"${}[]*|".contains(byte)) || password == user;
+    // Within a password a dollar is a letter like others.
+    let named = |part: &[u8]| part.first() == Some(&b'$') || part.iter().any(|byte| b"{}[]*|".contains(byte));
+    let refers = is_standin(password) || named(user) || named(password) || password == user;
     let weak = !is_password(password) && !is_random(password) && is_near(host);
     let start = word.end + colon + 1;
     (is_secret && !refers && !weak && !is_example(host)).then_some(start..start + password.len())
@@ -48,12 +50,48 @@ fn is_example(host: &[u8]) -> bool {
 }
 
 /// Options that are followed by a login or a password, and the programs of which they are.
-const OPTIONS: [(&[u8], &[&[u8]]); 5] = [
-    (b" -p", &[b"mysql", b"mariadb", b"sshpass", b"docker login", b"podman login", b"mongo", b"registry login"]),
+const OPTIONS: [(&[u8], &[&[u8]]); 7] = [
+    (
+        b" -p",
+        &[
+            b"mysql",
+            b"mariadb",
+            b"sshpass",
+            b"docker login",
+            b"podman login",
+            b"mongo",
+            b"registry login",
+            b"buildah login",
+            b"skopeo login",
+            b"oc login",
+            b"cf login",
+            b"az login",
+            b"snowsql",
+            b"7z ",
+            b"7za ",
+            b"7zz ",
+            b"rabbitmqadmin",
+        ],
+    ),
     (b" -a ", &[b"redis-cli"]),
-    (b" -P ", &[b"sqlcmd", b"bcp"]),
+    (b" -P ", &[b"sqlcmd", b"bcp", b"zip"]),
     (b" -w ", &[b"ldap"]),
+    (b" -k ", &[b"openssl enc"]),
+    (b" -N ", &[b"ssh-keygen"]),
     (b"pass ", &[b"keytool", b"jarsigner"]),
+];
+
+/// An option that is followed by a login, and the sign before its password.
+struct Login {
+    option: &'static [u8],
+    sign: u8,
+    programs: &'static [&'static [u8]],
+}
+
+const LOGINS: [Login; 3] = [
+    Login { option: b" -a ", sign: b':', programs: &[b"http", b"https"] },
+    Login { option: b" -U ", sign: b'%', programs: &[b"smbclient", b"rpcclient", b"smbmap", b"net rpc"] },
+    Login { option: b"/user:", sign: b' ', programs: &[b"net use"] },
 ];
 
 /// `curl -u user:password`, `mysql -ppassword`.
@@ -62,10 +100,14 @@ pub(super) fn in_option(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>
     let line = bytes.get(word.start.saturating_sub(BACK)..word.start)?;
     let line = line.rsplit(|byte| b"\n;|&".contains(byte)).next()?;
     let here = bytes.get(word.clone())?;
+    if let Some(span) = after_sign(bytes, line, &word) {
+        return Some(span);
+    }
     if let Some((option, programs)) = OPTIONS.iter().find(|(option, _)| option == &here) {
         let (start, value) = argument(bytes, word.end)?;
         // `mysql -p name` asks for the password of a database that is named.
-        let apart = start > word.end && option == b" -p" && (contains(line, b"mysql") || contains(line, b"mariadb"));
+        let blank = bytes.get(word.end) == Some(&b' ');
+        let apart = blank && option == b" -p" && (contains(line, b"mysql") || contains(line, b"mariadb"));
         let used = programs.iter().any(|program| contains(line, program)) && !apart;
         return (used && is_password(value) && !refers(value)).then_some(start..start + value.len());
     }
@@ -80,6 +122,23 @@ pub(super) fn in_option(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>
     let strong = (is_password(secret) && secret.len() >= 8) || is_random(secret);
     let divided = start > word.end || !here.ends_with(b"r");
     (divided && strong && !refers(secret) && !is_standin(secret)).then_some(from..from + secret.len())
+}
+
+/// `http -a user:password`, `smbclient -U user%password`.
+fn after_sign(bytes: &[u8], line: &[u8], word: &Range<usize>) -> Option<Range<usize>> {
+    let here = bytes.get(word.clone())?;
+    // `http` is a program as a word of its own.
+    let alone = |program: &[u8]| program.len() > 5 || line.split(|byte| *byte == b' ').any(|word| word == program);
+    let used = |programs: &[&[u8]]| programs.iter().any(|program| contains(line, program) && alone(program));
+    let Login { sign, .. } = LOGINS.iter().find(|login| login.option == here && used(login.programs))?;
+    let (start, login) = argument(bytes, word.end)?;
+    let from = match login.iter().position(|byte| byte == sign) {
+        Some(at) => start + at + 1,
+        None if *sign == b' ' => start + login.len(),
+        None => return None,
+    };
+    let (start, password) = argument(bytes, from)?;
+    (is_password(password) && !refers(password)).then_some(start..start + password.len())
 }
 
 /// The word that begins at a place or behind the blanks and quotes there, and where it does.
@@ -107,14 +166,63 @@ pub(super) fn of_oracle(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>
     (is_password(password) && !refers(password)).then_some(start..start + password.len())
 }
 
-/// `auth=("user", "password")`: the second text of a call that logs in.
+/// `auth=("user", "password")`: the second text of a call that logs in; the third of one that names its server first.
 pub(super) fn in_call(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
-    let (_, behind) = literal(bytes, word.end)?;
+    const SERVER_FIRST: [&[u8]; 3] = [b"mysqli(", b"mysqli_connect(", b"pdo("];
+    let name = bytes.get(word.clone())?;
+    let server = SERVER_FIRST.iter().any(|call| call.eq_ignore_ascii_case(name));
+    let user = if server { behind_argument(bytes, word.end)? } else { word.end };
+    let (_, behind) = literal(bytes, user)?;
     let comma = bytes.get(behind..)?.iter().take(8).take_while(|byte| b", \n".contains(byte)).count();
     let (password, _) = literal(bytes, behind + comma)?;
     let value = bytes.get(password.clone())?;
     let whole = !value.contains(&b' ') && !refers(value) && is_password(value);
     (comma > 0 && whole).then_some(password)
+}
+
+/// The place behind the comma that ends an argument.
+fn behind_argument(bytes: &[u8], at: usize) -> Option<usize> {
+    const LONGEST: usize = 160;
+    let rest = bytes.get(at..)?;
+    let mut quote = None;
+    let comma = rest.iter().take(LONGEST).position(|byte| {
+        match quote {
+            Some(open) if open == *byte => quote = None,
+            None if b"\"'`".contains(byte) => quote = Some(*byte),
+            Some(_) | None => {}
+        }
+        quote.is_none() && b",()\n".contains(byte)
+    })?;
+    (rest.get(comma) == Some(&b',')).then_some(at + comma + 1)
+}
+
+/// `jwt.sign(payload, "KEY")`, `Fernet("KEY")`: the text with which a call signs or encrypts.
+pub(super) fn key_in_call(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
+    const KEY_FIRST: [&[u8]; 2] = [b"fernet(", b"wallet("];
+    let name = bytes.get(word.clone())?;
+    let first = KEY_FIRST.iter().any(|call| call.eq_ignore_ascii_case(name));
+    let at = if first { word.end } else { behind_argument(bytes, word.end)? };
+    let (key, _) = literal(bytes, at)?;
+    let value = bytes.get(key.clone())?;
+    (!refers(value) && is_random(value)).then_some(key)
+}
+
+/// `echo PASSWORD | sudo -S …`: what is printed for a program that reads a password from there.
+pub(super) fn piped(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
+    const BACK: usize = 256;
+    let from = word.start.saturating_sub(BACK);
+    let before = bytes.get(from..word.start)?;
+    let bar = before.iter().rposition(|byte| *byte == b'|')?;
+    let line = before.get(..bar)?;
+    let start = line.iter().rposition(|byte| b"\n;|&".contains(byte)).map_or(0, |at| at + 1);
+    let printed = line.get(start..)?.trim_ascii();
+    let prints = printed.starts_with(b"echo ") || printed.starts_with(b"printf ");
+    let word = printed.rsplit(|byte| *byte == b' ').next()?;
+    let value = word.strip_prefix(b"'").or_else(|| word.strip_prefix(b"\"")).unwrap_or(word);
+    let value = value.strip_suffix(b"'").or_else(|| value.strip_suffix(b"\"")).unwrap_or(value);
+    // Where the value stands: it ends with the line, but for a quote and blanks.
+    let at = line.windows(value.len().max(1)).rposition(|window| window == value)?;
+    (prints && is_password(value) && !refers(value)).then_some(from + at..from + at + value.len())
 }
 
 /// A text in quotes, and the place behind it.
@@ -145,6 +253,15 @@ pub(super) fn basic(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     let printable = login.iter().all(u8::is_ascii_graphic);
     let secret = if password.is_empty() || password == b"x-oauth-basic" { user } else { password };
     (printable && (is_password(secret) || is_random(secret))).then_some(word.end..word.end + length)
+}
+
+/// Whether a value is `user:password` in base64, as registries and proxies keep their logins.
+pub(super) fn is_encoded_login(value: &[u8]) -> bool {
+    let login = decoded(value);
+    let Some(colon) = login.iter().position(|byte| *byte == b':') else { return false };
+    let (user, password) = (login.get(..colon).unwrap_or_default(), login.get(colon + 1..).unwrap_or_default());
+    let printable = login.iter().all(u8::is_ascii_graphic);
+    !user.is_empty() && printable && (is_password(password) || is_random(password))
 }
 
 /// `Authorization: Bearer TOKEN`.

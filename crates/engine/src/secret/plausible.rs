@@ -6,7 +6,7 @@ use reflex_tables::Node;
 const MOST_LETTERS: usize = 1024;
 
 /// What people write where a secret would stand. No random text of letters holds one of these but by great chance.
-const STANDINS: [&str; 12] = [
+const STANDINS: [&str; 15] = [
     "example",
     "xxxx",
     "placeholder",
@@ -19,6 +19,10 @@ const STANDINS: [&str; 12] = [
     "****",
     "....",
     "insert",
+    // The accounts that every chain for tests begins with.
+    "ac0974bec39a17e3",
+    "59c6995e998f97a5",
+    "5de4111afa1a4b94",
 ];
 
 /// Whether text of a format is a secret: random enough, no placeholder, and whatever else the entry asks for.
@@ -102,7 +106,9 @@ pub(super) fn decoded(text: &[u8]) -> Vec<u8> {
 pub(super) fn is_random(value: &[u8]) -> bool {
     let count = |test: fn(&u8) -> bool| value.iter().filter(|byte| test(byte)).count();
     let digits = count(u8::is_ascii_digit);
-    if value.len() < 16 || digits < 2 || entropy(value) < 3.2 || is_standin(value) || is_made_of_words(value) {
+    let counted = contains(value, b"1234567890") || contains(value, b"0123456789");
+    if value.len() < 16 || digits < 2 || entropy(value) < 3.2 || counted || is_standin(value) || is_made_of_words(value)
+    {
         return false;
     }
     let letters = count(u8::is_ascii_alphabetic);
@@ -180,6 +186,13 @@ const WEAK: [&str; 31] = [
     "insert",
     "passw0rd",
 ];
+
+/// `Bluebird2291!`: letters of both cases, digits and a sign, which no word of a sentence has.
+pub(super) fn is_strong(value: &[u8]) -> bool {
+    let count = |test: fn(&u8) -> bool| value.iter().filter(|byte| test(byte)).count();
+    let signs = count(|byte| b"!@#$%^&*+=~?".contains(byte));
+    count(u8::is_ascii_uppercase) > 0 && count(u8::is_ascii_lowercase) > 0 && count(u8::is_ascii_digit) > 1 && signs > 0
+}
 
 /// Whether a value that is called a password could be one: letters with digits or signs, no sample, no reference.
 pub(super) fn is_password(value: &[u8]) -> bool {

@@ -1,7 +1,8 @@
 //! Secrets without a format of their own: what is called a password or a key. Logins and blocks have files of their own.
 
 use super::assignments::{self, Assigned, Sign};
-use super::plausible::{contains, is_password, is_random, is_scrambled};
+use super::logins::is_encoded_login;
+use super::plausible::{contains, entropy, is_password, is_random, is_scrambled, is_strong};
 use super::{blocks, logins};
 use std::ops::Range;
 
@@ -15,6 +16,8 @@ pub(super) fn find(shape: &str, text: &str, word: Range<usize>) -> Option<Range<
         "login" => logins::in_option(bytes, word),
         "oracle" => logins::of_oracle(bytes, word),
         "login-call" => logins::in_call(bytes, word),
+        "key-call" => logins::key_in_call(bytes, word),
+        "piped" => logins::piped(bytes, word),
         "bearer" => logins::bearer(bytes, word),
         "basic" => logins::basic(bytes, word),
         "identified" => logins::identified(bytes, word),
@@ -142,7 +145,20 @@ fn key(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     let is_public = value.starts_with(b"AAAA") || contains(value, b"sha512-");
     let refers = value.starts_with(b"$") || contains(value, b"://") || is_public;
     let near = assigned.sign == Sign::Near;
-    (plain && !refers && !near && is_random(value) && is_key_name(bytes.get(assigned.name)?)).then_some(assigned.value)
+    let name = bytes.get(assigned.name)?;
+    if refers || near || !is_key_name(name) {
+        return None;
+    }
+    let login = assigned.quoted && name.ends_with(b"auth") && is_encoded_login(value);
+    let is_key = if plain { is_random(value) || login } else { assigned.quoted && is_noise(value) };
+    is_key.then_some(assigned.value)
+}
+
+/// `h&1^x…)`: what a framework makes of every sign, and nobody writes.
+fn is_noise(value: &[u8]) -> bool {
+    const LEAST: usize = 32;
+    let signs = value.iter().all(|byte| byte.is_ascii_graphic() && !b"{}<>\\\"'`".contains(byte));
+    signs && value.len() >= LEAST && entropy(value) >= 4.4 && is_random(value)
 }
 
 fn is_key_name(name: &[u8]) -> bool {
@@ -224,12 +240,13 @@ fn password(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
         value.starts_with(b"$") || value.starts_with(b"%") || value.starts_with(b"@") || contains(value, b"://");
     let strange = value.iter().any(|byte| b" (){}[]<>/\\".contains(byte) || !byte.is_ascii_graphic());
     let name = bytes.get(assigned.name.clone())?;
-    let named = is_password_name(name) && is_given(&assigned, name);
+    let named = is_password_name(name) && is_given(&assigned, name, is_strong(value));
     (named && !refers && !strange && is_password(value) && is_literal(&assigned, value)).then_some(assigned.value)
 }
 
-/// `setPassword("…")` gives one, `hash_password("…")` looks at one, and in a sentence `is` says anything.
-fn is_given(assigned: &Assigned, name: &[u8]) -> bool {
+/// `setPassword("…")` gives one, `hash_password("…")` looks at one, and in a sentence `is` says anything but what no word
+/// looks like.
+fn is_given(assigned: &Assigned, name: &[u8], is_strong: bool) -> bool {
     let sets = |words: &[String]| match words {
         [_] => true,
         [verb, ..] => ["set", "with"].contains(&verb.as_str()),
@@ -240,7 +257,7 @@ fn is_given(assigned: &Assigned, name: &[u8]) -> bool {
         // `pass 'x'` is what a sentence says.
         Sign::Blank | Sign::Near => name.len() > 4,
         Sign::Called => sets(&words(name.rsplit(|byte| *byte == b'.').next().unwrap_or(name))),
-        Sign::Said => false,
+        Sign::Said => is_strong,
     }
 }
 
@@ -265,7 +282,8 @@ fn is_password_name(name: &[u8]) -> bool {
     let words = words(name);
     let Some(last) = words.iter().rfind(|word| !SUFFIXES.contains(&word.as_str())) else { return false };
     let long = PASSWORDS.iter().any(|end| last.ends_with(end));
-    long || ["pass", "pw", "dbpass", "userpass", "mypass"].contains(&last.as_str())
+    long || ["pass", "pw", "dbpass", "userpass", "mypass", "requirepass", "masterauth", "bindpw", "rootpw"]
+        .contains(&last.as_str())
 }
 
 /// Without quotes a value may also name a variable: `password = form.password1`.
@@ -283,6 +301,7 @@ fn is_literal(assigned: &Assigned, value: &[u8]) -> bool {
         return is_scrambled(value);
     }
     assigned.quoted
+        || is_strong(value)
         || (!is_name && !is_other)
         || is_scrambled(value)
         || (assigned.tight && !value.contains(&b'.') && changes.count() >= 2)
