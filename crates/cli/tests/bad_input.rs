@@ -263,6 +263,32 @@ fn a_home_in_which_nothing_can_be_written_hides_nothing_and_is_told() {
 }
 
 #[test]
+fn a_strict_policy_lets_nothing_run_that_is_not_in_the_log() {
+    let machine = Machine::new();
+    let call = || machine.reflex(["hook", "--agent", "claude", "--event", "PreToolUse"]).env("HOME", "/dev/null/x");
+    let strict = machine.home().join(".config/reflex");
+    std::fs::create_dir_all(&strict).unwrap();
+    std::fs::write(strict.join("policy.yaml"), "preset: strict\n").unwrap();
+    let config = machine.home().join(".config");
+    let said = call().env("XDG_CONFIG_HOME", config).input(bash(&machine.project(), "ls")).run();
+    let reason = said.answer().1;
+    let begins = "Blocked: this call cannot be written into the audit log (Not a directory (os error 20))";
+    assert!(reason.starts_with(begins), "{said:?}");
+    let lax = call().input(bash(&machine.project(), "ls")).run();
+    assert_eq!(lax.stdout, "", "{lax:?}");
+}
+
+#[test]
+fn a_link_in_the_place_of_the_log_takes_no_record() {
+    let machine = Machine::new();
+    let audit = machine.home().join(".local/state/reflex/audit");
+    std::fs::create_dir_all(&audit).unwrap();
+    std::os::unix::fs::symlink("/dev/null", audit.join("current.jsonl")).unwrap();
+    let said = machine.hook().input(bash(&machine.project(), "ls")).run();
+    assert!(said.stderr.contains("this decision is not in the audit log"), "{said:?}");
+}
+
+#[test]
 fn no_home_at_all_hides_nothing() {
     let machine = Machine::new();
     let call = machine.hook().without_env("HOME").env("XDG_STATE_HOME", machine.root());

@@ -136,6 +136,12 @@ impl Policy {
         cautious
     }
 
+    /// Whether a call may only run if its record is written.
+    pub fn needs_record(&self) -> bool {
+        let presets = self.presets().map(|(_, name)| self.preset(name));
+        std::iter::once(self.node).chain(presets).any(|node| node.get("unrecorded").text() == "deny")
+    }
+
     fn preset(&self, name: &str) -> Node<'static> {
         self.tables.get("policies").get(name)
     }

@@ -128,6 +128,12 @@ impl Host {
         };
         let record = record::call(&scribe, heard, &judgement, &told);
         let recorded = store.record(&record, record::is_durable(&judgement));
+        if let Err(error) = &recorded
+            && event.moment.is_before_execution()
+            && policy.as_ref().is_some_and(Policy::needs_record)
+        {
+            return unrecorded(agent, &event, error);
+        }
         let call = memory::call(heard, &judgement, released.is_some());
         let remembered = store.remember(whose(&event), &call).and(keep(&store, &event, &judgement));
         told_if_lost((agent.write)(&event, &judgement.verdict, &delivery), recorded, remembered)
@@ -443,6 +449,16 @@ fn unjudged(decision: Decision) -> Judgement {
         latency: Default::default(),
         left: Vec::new(),
     }
+}
+
+/// What is said where a policy lets nothing run that is not in the audit log.
+fn unrecorded(agent: &Agent, event: &Event, error: &io::Error) -> Reply {
+    let reason = format!(
+        "Blocked: this call cannot be written into the audit log ({error}), and the policy in force lets nothing run that \
+         is not there. A person makes room for the log, or chooses another policy."
+    );
+    let judgement = unjudged(Decision::Deny);
+    (agent.write)(event, &judgement.verdict, &Delivery::Say { decision: Decision::Deny, reason })
 }
 
 /// A decision that could not be recorded still stands, with a word about it.

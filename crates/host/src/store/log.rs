@@ -116,7 +116,9 @@ impl Log {
 
     fn open(&self, name: &str) -> io::Result<File> {
         let path = self.folder.join(name);
-        let open = || super::opened(&path, OFlags::RDWR | OFlags::APPEND | OFlags::CREATE);
+        // A link in the place of the log would lead its lines elsewhere.
+        let how = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW;
+        let open = || super::opened(&path, how);
         match open() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 make_folder(&self.folder)?;
@@ -151,8 +153,11 @@ impl Log {
 
     fn current(&self) -> io::Result<(File, u64)> {
         let file = self.open(CURRENT)?;
-        let length = file.metadata()?.len();
-        Ok((file, length))
+        let found = file.metadata()?;
+        if !found.is_file() {
+            return Err(io::Error::other("what stands in the place of the log is no file"));
+        }
+        Ok((file, found.len()))
     }
 
     /// The end of the chain; a last line that was torn when its writer was killed is removed. Nobody was answered with

@@ -642,13 +642,16 @@ struct Policy {
     /// Where `asks` is given: the commands that only look, as patterns; all others are asked about.
     #[serde(default)]
     looks: Vec<String>,
+    /// What becomes of a call that cannot be recorded: nothing, or `deny`.
+    #[serde(default)]
+    unrecorded: String,
 }
 
 impl Policy {
     fn lower(self) -> Value {
         json!({
             "about": self.about, "info": self.info, "low": self.low, "medium": self.medium, "high": self.high,
-            "critical": self.critical, "ask": self.ask, "asks": self.asks, "looks": self.looks,
+            "critical": self.critical, "ask": self.ask, "asks": self.asks, "looks": self.looks, "unrecorded": self.unrecorded,
         })
     }
 }
