@@ -130,6 +130,12 @@ fn commands_are_followed_as_far_as_their_text_is_known() {
     run("printf '\\n[features]\\nhooks = false\\n' >> ~/.codex/config.toml", &[OFF, ASKS]);
     run("cp ~/new.json ~/.claude/settings.json", &[OFF, ASKS]);
     run("cp ~/same.json ~/.claude/settings.json", &[]);
+    for empty in ["cp /dev/null", "install -m 644 /dev/null", "truncate -s 0", ": >", "cat /dev/null >"] {
+        run(&format!("{empty} ~/.claude/settings.json"), &[OFF, ASKS]);
+    }
+    run("git checkout topic -- ~/.claude/settings.json", &[ASKS]);
+    run("git restore --source=topic ~/.claude/settings.json", &[ASKS]);
+    run("patch ~/.claude/settings.json x.diff", &[ASKS]);
     run("ln -s ~/.claude/settings.json l && echo '{\"disableAllHooks\":true}' > l", &[OFF, ASKS]);
     run("jq 'del(.hooks)' ~/.claude/settings.json > t && mv t ~/.claude/settings.json", &[OFF, ASKS]);
     run("sed -i 's/hooks = true/hooks = x/' ~/.codex/config.toml", &[ASKS]);
@@ -137,6 +143,36 @@ fn commands_are_followed_as_far_as_their_text_is_known() {
     run("claude -p x --settings ~/new.json", &[OFF]);
     run("claude -p x --settings ~/same.json", &[]);
     run("grep disableAllHooks ~/.claude/settings.json", &[]);
+}
+
+#[test]
+fn git_takes_no_guard_out_of_settings_that_are_in_no_commit() {
+    let machine = with(&[("project/.claude/settings.json", "{\"model\": \"a\"}"), ("project/a", "x")]);
+    let project = machine.project();
+    let git = |words: &[&str]| {
+        let who = ["-c", "user.name=a", "-c", "user.email=a@b"];
+        assert_eq!(machine.program("git", [&who, words].concat()).folder(&project).run().code, 0, "{words:?}");
+    };
+    for words in [&["init", "-q", "-b", "main"][..], &["add", "-A"], &["commit", "-qm", "x"]] {
+        git(words);
+    }
+    let check = |commands: &[&str], expected: bool| {
+        for command in commands {
+            let ids = found(&machine, "Bash", &json!({"command": command}));
+            assert_eq!(ids.iter().any(|id| id == "guard/put-away"), expected, "{command}: {ids:?}");
+        }
+    };
+    let loses = ["git stash", "git stash push -m x", "git checkout -- .", "git restore .", "git reset --hard"];
+    check(&loses, false);
+    fs::write(project.join(".claude/settings.json"), CLAUDE).unwrap();
+    check(&loses, true);
+    check(&["git stash push -- a", "git checkout -- a", "git stash list", "git stash pop", "git diff"], false);
+    // What git does not track goes with what is not tracked.
+    git(&["checkout", "-q", "--", "."]);
+    fs::create_dir(project.join(".cursor")).unwrap();
+    fs::write(project.join(".cursor/hooks.json"), CLAUDE).unwrap();
+    check(&["git stash -u", "git clean -fd"], true);
+    check(&["git stash", "git clean -n"], false);
 }
 
 #[test]

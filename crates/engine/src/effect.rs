@@ -172,6 +172,8 @@ effect_kinds! {
     DiscardChanges = "discard-changes" Path;
     /// Files that git does not track are removed.
     DiscardUntracked = "discard-untracked" Path;
+    /// Changes in the work tree are put away; they can be taken out again.
+    PutAway = "put-away" Path;
     /// Stashed work is dropped.
     DropStash = "drop-stash" Name;
     /// A local branch is deleted though it may not be merged.

@@ -512,6 +512,7 @@ impl<'a> Facts<'a> {
             "fetched" => Truth::from(self.was_fetched(&folder)),
             "orders-heard" => Truth::from(crate::weight::is_tainted(self)),
             "hooks-off" => truth(target.map(|target| self.hooks(effect, target) == Change::Off)),
+            "guard-put-away" => target.map_or(Truth::Unknown, |target| self.puts_guard_away(effect, target)),
             "hooks-kept" => truth(target.map(|target| self.hooks(effect, target) == Change::Beside)),
             "secret-seen" => Truth::from(self.past().iter().any(|known| known.kind == RemnantKind::Seen)),
             _ => match target.filter(|target| target.path().is_some()) {

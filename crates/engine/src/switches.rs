@@ -114,7 +114,7 @@ fn loses_guard(old: &[Entry], new: &[Entry]) -> bool {
 }
 
 /// Whether a word of the text is the guard's program.
-fn names_guard(text: &str) -> bool {
+pub(crate) fn names_guard(text: &str) -> bool {
     let mut words = text.split(|letter: char| letter.is_whitespace() || "\"'`()[]{};,|&<>=:".contains(letter));
     words.any(|word| {
         let name = word.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or("");

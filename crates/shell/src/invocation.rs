@@ -42,13 +42,14 @@ impl Invocation {
 
     /// Whether a word of a `when:` or `unless:` holds: an option's key, `operands` (there are some), `several` (there are
     /// more than one), `program` (there are more than the wrapper's own), `subcommand` (one of the grammar's is named),
-    /// `revision` (the first of several operands names a commit and no path).
+    /// `nested` (and one of that one's), `revision` (the first of several operands names a commit and no path).
     pub fn given(&self, key: &str) -> bool {
         match key {
             "operands" => !self.operands.is_empty(),
             "several" => self.operands.len() > 1,
             "program" => self.operands.len() > self.grammar().map_or(0, Program::leading),
             "subcommand" => !self.path.is_empty(),
+            "nested" => self.path.len() > 1,
             "revision" => self.dashes.map_or(self.operands.len() > 1, |before| before > 0),
             key => self.has(key),
         }

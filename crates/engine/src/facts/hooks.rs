@@ -7,8 +7,10 @@ use crate::effect::{Effect, EffectKind, Target};
 use crate::event::Action;
 use crate::path;
 use crate::switches::{self, Change};
+use crate::truth::Truth;
+use crate::world::Untracked;
 use reflex_shell::patch::Part;
-use reflex_shell::{Command, Stdin};
+use reflex_shell::{Command, Stdin, Value};
 use std::borrow::Cow;
 
 /// The class of the files in which hooks stand.
@@ -34,6 +36,23 @@ impl Facts<'_> {
         } else {
             Change::Within
         }
+    }
+
+    /// Whether git takes changes out of the work tree with which the guard would leave an agent's settings.
+    pub(super) fn puts_guard_away(&self, effect: &Effect, target: &Target) -> Truth {
+        let real = self.real(effect, target);
+        let path = self.meant(effect, &real);
+        let cleans = effect.kind == EffectKind::DiscardUntracked;
+        let changed = self.world.uncommitted(&path).filter(|_| !cleans);
+        let takes_all = cleans || effect.flags.contains(&"untracked");
+        let loose = takes_all.then(|| self.world.untracked(&path, Untracked::All)).flatten();
+        let is_guarded = |name: &String| {
+            let file = path::absolute(name, &self.event.workspace);
+            path::is_within(&file, &path)
+                && self.in_class(SETTINGS, &file)
+                && self.world.content(&file).is_some_and(|text| switches::names_guard(&text))
+        };
+        Truth::from([changed, loose].iter().flatten().any(|names| names.names.iter().any(is_guarded)))
     }
 
     /// Settings that are given to an agent: as a text, or in a file.
@@ -110,7 +129,12 @@ impl Facts<'_> {
             return Some(if adds { format!("{}\n{text}", before.unwrap_or("")) } else { text });
         }
         let mut sources = aliases::sources(effect, self.analysis).filter_map(Target::path);
-        let source = sources.next().filter(|_| effect.flags.contains(&"place"))?;
+        let is_copied = effect.flags.contains(&"place");
+        let Some(source) = sources.next().filter(|_| is_copied) else {
+            // To read it is no effect: there is nothing in it.
+            let is_nothing = |word: &Value| word.literal().as_deref() == Some("/dev/null");
+            return (is_copied && command.words.iter().skip(1).any(is_nothing)).then(String::new);
+        };
         if sources.next().is_some() { None } else { self.text_of(effect, source) }
     }
 
