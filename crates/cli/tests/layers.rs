@@ -254,6 +254,35 @@ fn a_message_tells_what_is_set_and_a_word_that_is_not_is_told_as_it_stands() {
 }
 
 #[test]
+fn a_rule_about_files_hears_of_every_way_to_make_and_lose_them() {
+    let rule = |event: &str| {
+        let when = "conditions: [{field: file_path, under_path: db/moves}]";
+        Surroundings::new()
+            .user("rules/a.yaml", &format!("name: a\nevents: [{event}]\n{when}\naction: block\nmessage: m\n"))
+    };
+    let made = rule("file_write");
+    write(&made.project.join("db/moves/old"), "x");
+    for command in
+        ["touch db/moves/new", "ln -s ../a db/moves/new", "git mv a db/moves/new", "cd db && touch moves/new"]
+    {
+        made.check(command, "block");
+    }
+    assert!(!made.run(&["check", "touch db/moves/old"]).0.starts_with("block"));
+    let lost = rule("file_delete");
+    write(&lost.project.join("db/moves/old"), "x");
+    for command in ["rm db/m*/old", "rm -rf db", "git mv db/moves/old a", "mv db other"] {
+        let id = lost.verdict(command)["findings"].to_string();
+        assert!(id.contains("user/a"), "{command}: {id}");
+    }
+    assert!(!lost.verdict("rm -rf dist")["findings"].to_string().contains("user/a"));
+    let kept = Surroundings::new().own("policy.json", "{\"protectedPaths\": [\"infra/**\"]}");
+    write(&kept.project.join("infra/a"), "x");
+    kept.check("touch infra/new", "require_approval");
+    kept.check("touch infra/a", "allow");
+    kept.check("git mv infra/a b", "block");
+}
+
+#[test]
 fn words_of_a_pattern_are_the_texts_that_they_are() {
     let rule = |pattern: &str| NO_LOOK.replace("matches_command: docker image ls*", pattern);
     let no = Surroundings::new().user("rules/a.yaml", &rule("{field: command, op: contains, pattern: no}"));

@@ -81,6 +81,9 @@ pub(crate) fn holds(condition: Node<'_>, raised: &Raised<'_>, facts: &Facts<'_>)
     if !is_path || text.is_empty() {
         return Truth::from(question.ask(&Spelling(vec![text])) != not);
     }
+    if !not && question.wanted.op == "under_path" && question.takes_along(&text) {
+        return Truth::Yes;
+    }
     // A boundary holds only where every way to the file stays inside; a ban where one way leads there.
     let spellings = spellings(&text, facts);
     let boundary = ["matches", "under_path"].contains(&question.wanted.op);
@@ -200,12 +203,23 @@ impl Question<'_> {
         })
     }
 
-    fn is_under(&self, folder: &str, spelling: &Spelling) -> bool {
-        let folder = match folder.strip_prefix('~') {
+    fn folder(&self, written: &str) -> String {
+        match written.strip_prefix('~') {
             Some(rest) => path::absolute(&format!("{}{rest}", self.facts.event.home), "/"),
-            None => path::absolute(folder, &self.facts.event.workspace),
-        };
-        let folder = self.folded(&folder);
+            None => path::absolute(written, &self.facts.event.workspace),
+        }
+    }
+
+    /// Whether one of the folders of `under_path` goes away with the folder that holds it.
+    fn takes_along(&self, deleted: &str) -> bool {
+        let Some(effect) = self.raised.effect else { return false };
+        let deleted = absolute(deleted, self.facts);
+        let lies_in = |folder: &str| self.facts.takes_along(effect, &deleted, &self.folder(&self.filled(folder)));
+        self.wanted.value.texts().any(lies_in)
+    }
+
+    fn is_under(&self, folder: &str, spelling: &Spelling) -> bool {
+        let folder = self.folded(&self.folder(folder));
         spelling.0.iter().any(|text| is_within(&self.folded(text), &folder))
     }
 

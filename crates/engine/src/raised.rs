@@ -1,7 +1,7 @@
 //! What rules that people write are asked about: a call raises events by name, each with fields.
 
 use crate::analyze::Analysis;
-use crate::effect::{Effect, EffectKind};
+use crate::effect::EffectKind;
 use crate::event::{Action, AgentPath, Event, Moment};
 use crate::facts::Facts;
 use reflex_shell::Site;
@@ -185,7 +185,7 @@ fn shown(value: &Value) -> String {
 }
 
 /// Everything that a call raises: one for each action, and one for each file that a command would write or delete.
-pub(crate) fn of<'a>(event: &'a Event, analysis: &'a Analysis, facts: &Facts<'_>) -> Vec<Raised<'a>> {
+pub(crate) fn of<'a>(event: &'a Event, analysis: &'a Analysis, facts: &Facts<'a>) -> Vec<Raised<'a>> {
     let mut raised: Vec<Raised<'a>> = Vec::new();
     for (index, action) in event.actions.iter().enumerate() {
         raised.push(of_action(event, index, action, facts));
@@ -202,9 +202,9 @@ pub(crate) fn of<'a>(event: &'a Event, analysis: &'a Analysis, facts: &Facts<'_>
         raised.push(with_fields(event, names.to_vec(), Vec::new()));
     }
     if event.moment.is_before_execution() {
-        for (index, effect) in analysis.effects.iter().enumerate().filter(|(_, effect)| effect.command.is_some()) {
+        for (index, _) in analysis.effects.iter().enumerate().filter(|(_, effect)| effect.command.is_some()) {
             let room = MOST_RAISED.saturating_sub(raised.len());
-            raised.extend(of_effect(event, index, effect).into_iter().take(room));
+            raised.extend(of_effect(event, index, facts).into_iter().take(room));
         }
     }
     raised
@@ -274,15 +274,15 @@ fn with_fields<'a>(
     Raised { events, action: None, effect: None, fields: Fields::Call { texts, arguments: None, hides_content: false } }
 }
 
-/// The files that a command of this machine would write or delete, one by one.
-fn of_effect<'a>(event: &'a Event, index: usize, effect: &'a Effect) -> Vec<Raised<'a>> {
-    let names: &[&'static str] = match kind(effect.kind) {
-        Some(names) if effect.site == Site::Here => names,
-        _ => return Vec::new(),
+/// The files that a command of this machine would write or delete, one by one. A pattern stands for the files that it
+/// finds, where that can be told.
+fn of_effect<'a>(event: &'a Event, index: usize, facts: &Facts<'a>) -> Vec<Raised<'a>> {
+    let Some(effect) = facts.analysis.effects.get(index).filter(|effect| effect.site == Site::Here) else {
+        return Vec::new();
     };
-    let paths = effect.targets.iter().filter_map(|target| target.path());
-    let of_path = |path: &'a str| {
-        let mut raised = with_fields(event, names.to_vec(), vec![("file_path", Cow::from(path))]);
+    let Some(names) = kind(effect.kind) else { return Vec::new() };
+    let of_path = |path: Cow<'a, str>| {
+        let mut raised = with_fields(event, names.to_vec(), vec![("file_path", path)]);
         (raised.action, raised.effect) = (Some(effect.action), Some(index));
         if let (Some(Action::Shell { command, .. }), Fields::Call { texts, hides_content, .. }) =
             (event.actions.get(effect.action), &mut raised.fields)
@@ -292,15 +292,28 @@ fn of_effect<'a>(event: &'a Event, index: usize, effect: &'a Effect) -> Vec<Rais
         }
         raised
     };
-    paths.map(of_path).collect()
+    let mut all = Vec::new();
+    for target in &effect.targets {
+        let Some(path) = target.path() else { continue };
+        // A file that is there only gets another time.
+        if effect.kind == EffectKind::SetTimes && facts.exists(path) != Some(false) {
+            continue;
+        }
+        match facts.found_by(effect, target).filter(|found| !found.is_empty()) {
+            Some(found) => all.extend(found.into_iter().take(MOST_RAISED).map(|path| of_path(path.into()))),
+            None => all.push(of_path(path.into())),
+        }
+    }
+    all
 }
 
 /// Under which names the effect of a command is raised.
 fn kind(kind: EffectKind) -> Option<&'static [&'static str]> {
-    let named: [(&[EffectKind], &'static [&'static str]); 3] = [
+    let named: [(&[EffectKind], &'static [&'static str]); 4] = [
         (&[EffectKind::Delete, EffectKind::Move, EffectKind::DiscardUntracked], &["file_delete"]),
         (&[EffectKind::Overwrite], &["file_write", "file_edit"]),
-        (&[EffectKind::Append, EffectKind::Edit, EffectKind::Truncate], &["file_edit"]),
+        (&[EffectKind::Link, EffectKind::SetTimes], &["file_write"]),
+        (&[EffectKind::Append, EffectKind::Edit, EffectKind::Truncate, EffectKind::DiscardChanges], &["file_edit"]),
     ];
     named.into_iter().find(|(kinds, _)| kinds.contains(&kind)).map(|(_, names)| names)
 }

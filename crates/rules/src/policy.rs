@@ -379,8 +379,14 @@ impl Reader<'_, '_> {
             false => ("ask", "The policy wants a person's yes before {targets} changes."),
         };
         let says = "The policy wants a person's yes before {targets} changes.";
-        let all = [(&change[..], "ask", says), (&remove[..], gone, gone_says)];
-        for (on, action, message) in all {
+        // What `touch` does to a file that is there changes nothing in it.
+        let new = json!({"target": {"path": paths, "not": {"fact": "exists"}}, "site": "here"});
+        let all = [
+            (&change[..], &when, "ask", says),
+            (&remove[..], &when, gone, gone_says),
+            (&["set-times"][..], &new, "ask", says),
+        ];
+        for (on, when, action, message) in all {
             let mut rule = json!({"name": name, "on": on, "when": when, "action": action, "message": message});
             if let (Some(rule), Some(role)) = (rule.as_object_mut(), role) {
                 rule.insert("role".into(), role.into());

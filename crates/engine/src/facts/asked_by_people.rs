@@ -39,6 +39,26 @@ impl Facts<'_> {
         self.world.real(&path, true).exists == Some(false)
     }
 
+    /// Whether something is there.
+    pub(crate) fn exists(&self, path: &str) -> Option<bool> {
+        self.world.real(path, true).exists
+    }
+
+    /// The files that a pattern finds, where the target is one and they can be listed.
+    pub(crate) fn found_by(&self, effect: &Effect, target: &Target) -> Option<Vec<String>> {
+        match &self.seen(effect, target).pattern {
+            Some(Pattern::Written(pattern)) => self.world.expand(pattern),
+            Some(Pattern::Tree(_)) | None => None,
+        }
+    }
+
+    /// Whether an effect takes a whole folder away, and with it something that is there.
+    pub(crate) fn takes_along(&self, effect: usize, folder: &str, path: &str) -> bool {
+        let takes = [EffectKind::Delete, EffectKind::Move, EffectKind::DiscardUntracked];
+        let effect = self.analysis.effects.get(effect).filter(|effect| takes.contains(&effect.kind));
+        effect.is_some() && is_within(path, folder) && self.exists(path) != Some(false)
+    }
+
     /// How many files the call would delete, as far as it can be told: what a folder or a pattern holds is counted one
     /// level deep.
     pub(crate) fn deletes(&self) -> usize {
