@@ -283,6 +283,21 @@ fn a_rule_about_files_hears_of_every_way_to_make_and_lose_them() {
 }
 
 #[test]
+fn further_roots_come_to_the_workspace_and_the_temporary_folders() {
+    let boundary = "name: stay\nevents: [file_write, file_edit]\n\
+        conditions: [{field: file_path, op: not_matches, pattern: '{{allowed_roots}}'}]\naction: block\nmessage: m\n";
+    let here = Surroundings::new().user("rules/a.yaml", boundary).user("policy.yaml", "allowed_roots: [~/notes]\n");
+    let blocked = |command: &str| here.verdict(command)["findings"].to_string().contains("user/stay");
+    assert!(!blocked("echo x > a") && !blocked("echo x > ~/notes/a") && !blocked("echo x > /tmp/a"));
+    assert!(blocked("echo x > ~/notes-of-others/a") && blocked("echo x > ~/.b"));
+    // A project that nobody has accepted adds none.
+    let loose = Surroundings::new().own("rules/a.yaml", boundary).own("policy.yaml", "allowed_roots: [~/notes]\n");
+    assert!(loose.verdict("echo x > ~/notes/a")["findings"].to_string().contains("project/stay"));
+    let (said, _) = Surroundings::new().user("policy.yaml", "allowed_roots: ['~', /, a]\n").run(&["rules", "validate"]);
+    assert!(said.contains("`~` counts for nothing") && said.contains("3 warnings"), "{said}");
+}
+
+#[test]
 fn words_of_a_pattern_are_the_texts_that_they_are() {
     let rule = |pattern: &str| NO_LOOK.replace("matches_command: docker image ls*", pattern);
     let no = Surroundings::new().user("rules/a.yaml", &rule("{field: command, op: contains, pattern: no}"));

@@ -121,3 +121,32 @@ fn a_yes_to_a_damaged_file_is_none_to_what_holds_in_its_stead() {
     let Some((0, _)) = trust(&machine, &project, "y\n") else { return };
     assert_eq!(decision(&machine, &project), "require_approval");
 }
+
+#[test]
+fn a_yes_is_also_to_the_scripts_that_checks_name() {
+    let machine = Machine::new();
+    let project =
+        repository(&machine, &format!("{LOOSE}verify: {{run: [{{name: tests, command: sh ./check.sh -v}}]}}\n"));
+    fs::write(project.join("check.sh"), "echo harmless\n").unwrap();
+    let Some((code, said)) = trust(&machine, &project, "y\n") else { return };
+    assert!(code == 0 && said.contains("+ echo harmless"), "{said}");
+    assert_eq!(decision(&machine, &project), "allow");
+    fs::write(project.join("check.sh"), "echo other\n").unwrap();
+    assert_eq!(decision(&machine, &project), "require_approval");
+    let shown = machine.reflex(["trust", "--show"]).folder(&project).run().stdout;
+    assert!(shown.contains("  + echo other") && shown.contains("  - echo harmless"), "{shown}");
+    fs::write(project.join("check.sh"), "echo harmless\n").unwrap();
+    assert_eq!(decision(&machine, &project), "allow");
+    // Nothing from elsewhere is shown or kept.
+    fs::write(machine.root().join("secret"), "of the person\n").unwrap();
+    let policy = format!("{LOOSE}verify: {{run: [{{name: tests, command: cat ../secret link}}]}}\n");
+    fs::write(project.join(".reflex/policy.yaml"), policy).unwrap();
+    std::os::unix::fs::symlink("../secret", project.join("link")).unwrap();
+    assert!(!machine.reflex(["trust", "--show"]).folder(&project).run().stdout.contains("of the person"));
+    git(&machine, &project, &["checkout", "-q", "--", ".reflex"]);
+    // Another file of the project is none that it names.
+    fs::write(project.join("other.sh"), "echo other\n").unwrap();
+    assert_eq!(decision(&machine, &project), "allow");
+    fs::remove_file(project.join("check.sh")).unwrap();
+    assert_eq!(decision(&machine, &project), "require_approval");
+}

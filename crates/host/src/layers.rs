@@ -92,7 +92,12 @@ impl Loader<'_> {
         let node = tree(&found, &self.cache, &self.variables);
         let own = node.get("variables").entries();
         self.variables.extend(own.map(|(name, values)| (name.to_owned(), values.texts().map(str::to_owned).collect())));
-        let digest = node.get("digest").text().to_owned();
+        let mut digest = node.get("digest").text().to_owned();
+        if place.authority == Authority::Project {
+            let checks = node.get("tree").get("policy").get("verify").get("run");
+            let scripts = trust::scripts(checks.items().map(|check| check.get("command").text()), &place.workspace);
+            digest = trust::with_scripts(digest, &scripts);
+        }
         let mut problems: Vec<String> = found.problems.clone();
         problems.extend(node.get("problems").texts().map(str::to_owned));
         let mut why_tight = found.why_tight.clone();

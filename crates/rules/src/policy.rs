@@ -88,12 +88,6 @@ pub(crate) fn policy_of(text: &str, presets: &[&str], problems: &mut Problems<'_
             Reader { policy: &mut policy, problems, presets }.key(key, value);
         }
     }
-    if !policy.variables.contains_key("allowed_roots")
-        && let Some(roots) = policy.node.get("allowed_roots").and_then(Value::as_array)
-    {
-        let roots = roots.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-        policy.variables.insert("allowed_roots".into(), roots);
-    }
     policy
 }
 
@@ -125,6 +119,13 @@ impl Reader<'_, '_> {
             "variables" => self.variables(value),
             "allowed_roots" => {
                 let roots = self.texts(value);
+                let counts = |root: &String| {
+                    (root.starts_with('/') || root.starts_with("~/")) && root.trim_end_matches('/').len() > 1
+                };
+                for root in roots.iter().filter(|root| !counts(root)) {
+                    let help = "name a folder that begins at `/` or `~/`; the home itself cannot be one";
+                    self.problems.warning(&value.span, format!("`{root}` counts for nothing"), help);
+                }
                 self.put("allowed_roots", json!(roots));
             }
             "rule_dirs" => self.policy.rule_dirs = self.texts(value),

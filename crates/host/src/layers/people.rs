@@ -155,8 +155,13 @@ pub struct Offer {
 pub fn offer(folders: &Folders, workspace: &Path, store: &Store) -> Option<Offer> {
     let loaded = load(folders, workspace, store);
     let project = loaded.into_iter().find(|one| one.layer.authority == Authority::Project)?;
-    let files = project.place.list().read();
-    let digest = files::digest(&files);
+    let mut files = project.place.list().read();
+    let policy = compile(&files, &Variables::new()).policy.node;
+    let checks = policy.get("verify").and_then(|verify| verify.get("run")?.as_array()).into_iter().flatten();
+    let commands = checks.filter_map(|check| check.get("command")?.as_str());
+    let scripts = trust::scripts(commands, workspace);
+    let digest = trust::with_scripts(files::digest(&files), &scripts);
+    files.extend(scripts);
     let before = trust::accepted(store, workspace);
     Some(Offer::of(files, before, digest, trust::repository(workspace)))
 }

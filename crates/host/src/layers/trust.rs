@@ -2,6 +2,7 @@
 
 use crate::store::Store;
 use crate::{clock, store};
+use reflex_rules::{MOST_BYTES, SourceFile};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -51,6 +52,52 @@ pub(crate) fn accepted_as(store: &Store, repository: &str) -> Option<Trust> {
         texts,
     };
     (trust.repository == repository).then_some(trust)
+}
+
+/// The files of a workspace that commands name as a word: what is accepted with them. Others may lie anywhere and are
+/// the person's.
+pub(super) fn scripts<'c>(commands: impl Iterator<Item = &'c str>, workspace: &Path) -> Vec<SourceFile> {
+    let mut found: Vec<SourceFile> = Vec::new();
+    let Ok(root) = workspace.canonicalize() else { return found };
+    let parts = |letter: char| letter.is_whitespace() || "'\"`;&|<>()=".contains(letter);
+    for word in commands.flat_map(|command| command.split(parts)).filter(|word| !word.is_empty()) {
+        let path = workspace.join(word);
+        let name = path.display().to_string();
+        // What lies elsewhere, also behind a link, may be a secret, and is kept nowhere.
+        let lies_here = path.canonicalize().is_ok_and(|real| real.starts_with(&root) && real.is_file());
+        if lies_here && !found.iter().any(|file| file.name == name) {
+            let (text, unread) = match text(&path) {
+                Ok(text) => (text, None),
+                Err(error) => (String::new(), Some(error.to_string())),
+            };
+            found.push(SourceFile { name, text, is_policy: false, unread });
+        }
+    }
+    found
+}
+
+/// A script as it can be shown; of other files the digest.
+fn text(path: &Path) -> io::Result<String> {
+    if fs::metadata(path)?.len() > MOST_BYTES {
+        return Err(io::Error::other("it is too large"));
+    }
+    let shown = |error: std::string::FromUtf8Error| clock::hexadecimal(&Sha256::digest(error.as_bytes()));
+    Ok(String::from_utf8(fs::read(path)?).unwrap_or_else(shown))
+}
+
+/// The digest of files together with that of the scripts they name; nothing where one of these cannot be read, which
+/// nobody can accept.
+pub(super) fn with_scripts(digest: String, scripts: &[SourceFile]) -> String {
+    if scripts.iter().any(|script| script.unread.is_some()) {
+        return String::new();
+    }
+    let mut whole = Sha256::new();
+    whole.update(&digest);
+    for part in scripts.iter().flat_map(|script| [&script.name, &script.text]) {
+        whole.update((part.len() as u64).to_le_bytes());
+        whole.update(part);
+    }
+    if scripts.is_empty() { digest } else { clock::hexadecimal(&whole.finalize()) }
 }
 
 /// Accepts; callers have asked a person.
