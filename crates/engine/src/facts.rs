@@ -509,7 +509,7 @@ impl<'a> Facts<'a> {
             "production" => Truth::from(self.is_production(&self.pointed(effect))),
             "local" => Truth::from(self.is_local(&self.pointed(effect))),
             "unmerged" => self.is_unmerged(&folder, target),
-            "fetched" => Truth::from(self.was_fetched(&folder)),
+            "fetched" => Truth::from(self.was_fetched(&self.started_in(effect, target).unwrap_or(folder))),
             "orders-heard" => Truth::from(crate::weight::is_tainted(self)),
             "hooks-off" => truth(target.map(|target| self.hooks(effect, target) == Change::Off)),
             "guard-put-away" => target.map_or(Truth::Unknown, |target| self.puts_guard_away(effect, target)),
@@ -572,6 +572,12 @@ impl<'a> Facts<'a> {
     fn folder_of(&self, effect: &Effect, target: Option<&Target>) -> String {
         let lies = target.and_then(Target::path).map(str::to_owned);
         lies.or_else(|| effect.folder.clone()).unwrap_or_else(|| self.event.cwd.clone())
+    }
+
+    /// The folder that an agent is told to work in: its target is no path of the effect's.
+    fn started_in(&self, effect: &Effect, target: Option<&Target>) -> Option<String> {
+        let target = target.filter(|_| effect.flags.contains(&"with-directory"))?;
+        self.lexical(&target.value, effect)
     }
 
     fn file_fact(&self, effect: &Effect, target: &Target, name: &str) -> Truth {

@@ -225,7 +225,46 @@ fn passed_on(facts: &Facts<'_>) -> Vec<Finding> {
         Some(("arg:arguments", arguments))
     });
     let found = texts.filter_map(|(place, text)| injection::finding(text, place, facts.tables));
-    found.chain(said(facts)).collect()
+    found.chain(said(facts)).chain(said_by_files(facts)).collect()
+}
+
+/// Options by which a program takes what it says from a file.
+const FROM_FILE: [&str; 4] = ["-F", "--file", "--body-file", "--notes-file"];
+
+/// Orders in files whose text a command says to others: the body of an issue, a commit's message.
+fn said_by_files<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f {
+    let programs = facts.tables.get("programs");
+    let speaks = move |command: &&Command| {
+        command.words.iter().any(|word| word.literal().is_some_and(|word| option_of(&word).is_some()))
+            && Program::find(programs, &command.name).is_some_and(|program| is_said(program, command))
+    };
+    let spoken = facts.analysis.readings.iter().flat_map(|reading| &reading.commands).filter(speaks);
+    spoken.flat_map(files_of).filter_map(|name| {
+        let path = path::absolute(&name, &facts.event.cwd);
+        let text = facts.world.content(&path)?;
+        injection::finding(&text, &format!("file:{name}"), facts.tables)
+    })
+}
+
+/// The option that a word is or begins with, and what stands in the same word.
+fn option_of(word: &str) -> Option<&str> {
+    let word = Some(word).filter(|word| word.starts_with('-'))?;
+    let option = FROM_FILE.iter().find(|option| word.starts_with(**option))?;
+    let rest = word.get(option.len()..)?;
+    (rest.is_empty() || rest.starts_with('=') || !option.starts_with("--")).then(|| rest.trim_start_matches('='))
+}
+
+/// The files of a command's options, in the same word or in the next one; `name=@FILE` is one too.
+fn files_of(command: &Command) -> Vec<String> {
+    let words: Vec<_> = command.words.iter().map(|word| word.literal().unwrap_or_default()).collect();
+    let mut files = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let Some(rest) = option_of(word) else { continue };
+        let value = if rest.is_empty() { words.get(at + 1).map(AsRef::as_ref).unwrap_or_default() } else { rest };
+        let file = value.split_once("=@").map_or(value, |(_, file)| file);
+        files.extend((!file.is_empty() && file != "-").then(|| file.to_owned()));
+    }
+    files
 }
 
 /// Whether the words of this command reach others.

@@ -89,6 +89,10 @@ pub(crate) fn left_by(facts: &Facts<'_>, findings: &[Finding]) -> Vec<Remnant> {
         if is(&[EffectKind::Fetch, EffectKind::Read]) {
             left.extend(flowing(facts, effect));
         }
+        if is(&[EffectKind::Read]) && effect.flags.contains(&UNPACKED) {
+            let unpacked = unpacked(facts, effect, &left);
+            left.extend(unpacked);
+        }
         if is(&[EffectKind::Read]) && shown {
             left.extend(seen(facts, effect));
         }
@@ -199,6 +203,63 @@ fn flowing(facts: &Facts<'_>, effect: &Effect) -> Vec<Remnant> {
         left.extend(paths.map(|path| remnant(*kind, &path, from)));
     }
     left
+}
+
+/// The flag of an archive that a program unpacks.
+const UNPACKED: &str = "unpacked";
+
+/// The folder into which an archive from elsewhere is unpacked: the named one, else the one of the archive's name, in
+/// which such archives hold their files. `left` is what the call leaves before it.
+fn unpacked(facts: &Facts<'_>, effect: &Effect, left: &[Remnant]) -> Option<Remnant> {
+    let (archive, from) = archive(facts, effect, left)?;
+    let command = facts.analysis.command(effect)?;
+    let here = effect.folder.as_deref().unwrap_or(&facts.event.cwd);
+    // Of `tar` the folder is where it works already.
+    let named = match command.name.as_str() {
+        "tar" => effect.flags.contains(&"directory").then(|| here.to_owned()),
+        _ => command.invocation.as_ref().and_then(|invocation| {
+            let values = Selector("option:directory").values(invocation, &command.words);
+            values.iter().find_map(|value| facts.lexical(value, effect))
+        }),
+    };
+    // What is unpacked into the project makes the project no foreign one.
+    let own = |folder: &String| !is_within(&facts.event.cwd, folder) && !is_within(&facts.event.workspace, folder);
+    let folder = named.clone().filter(own).or_else(|| {
+        let name = stem(aliases::name_of(&archive));
+        (!name.is_empty()).then(|| path::absolute(name, named.as_deref().unwrap_or(here)))
+    })?;
+    Some(remnant(RemnantKind::Fetched, &folder, &from))
+}
+
+/// The archive that is unpacked, if it came from elsewhere, and whence: a file that was fetched, or what comes down the
+/// pipe.
+fn archive(facts: &Facts<'_>, effect: &Effect, left: &[Remnant]) -> Option<(String, String)> {
+    let fetched = |path: &str| {
+        let known =
+            left.iter().chain(facts.past()).find(|known| known.kind == RemnantKind::Fetched && known.path == path);
+        known.map(|known| (path.to_owned(), known.from.clone()))
+    };
+    // `tar` opens the archive before it goes to the folder.
+    let before = |target: &Target| fetched(&path::absolute(&target.value.shown(), &facts.event.cwd));
+    let file = effect.targets.iter().find_map(|target| target.path().and_then(fetched).or_else(|| before(target)));
+    file.or_else(|| {
+        let feeding = feeding(facts.analysis, effect);
+        let fed = |other: &&Effect| {
+            fetches(other)
+                && (other.action, other.script) == (effect.action, effect.script)
+                && other.command.is_some_and(|command| feeding.contains(&command))
+        };
+        let source = facts.analysis.effects.iter().find(fed)?.targets.first()?;
+        Some((source.shown(), from_elsewhere(facts, source).1))
+    })
+}
+
+/// `a-1.2.tar.gz`, `a-1.2.zip`: `a-1.2`.
+fn stem(name: &str) -> &str {
+    const ENDS: [&str; 12] = [
+        ".tar.gz", ".tar.xz", ".tar.bz2", ".tar.zst", ".tgz", ".txz", ".tbz2", ".tar", ".zip", ".7z", ".whl", ".crate",
+    ];
+    ENDS.iter().find_map(|end| name.strip_suffix(end)).unwrap_or_default()
 }
 
 /// Files that are there already: one that is made has no other times.
