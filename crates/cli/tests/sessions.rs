@@ -137,3 +137,26 @@ fn eval_plays_a_sequence_in_one_session_and_takes_no_prose_for_a_command() {
     assert_eq!(decision(json!(["NOTE\nThat didn't work. Let me look.", "ls"])), "allow");
     assert_eq!(decision(json!(["NOTE\nThat didn't work.", "rm -rf ~"])), "block");
 }
+
+/// What is said before the call; afterwards it fails with this output.
+fn failed(machine: &Machine, command: &str, output: &str) -> String {
+    let said = said(machine, "one", command);
+    let mut payload: Value = serde_json::from_slice(&bash(&machine.project(), command)).unwrap();
+    payload["session_id"] = "one".into();
+    payload["hook_event_name"] = "PostToolUseFailure".into();
+    payload["error"] = output.into();
+    machine.hook().input(payload.to_string()).run();
+    said
+}
+
+#[test]
+fn a_failure_that_takes_longer_each_time_is_a_loop_and_another_loop_is_told_too() {
+    let machine = Machine::new();
+    let round = |command: &str| -> Vec<bool> {
+        let output = |n: usize| format!("Exit code 1\n1 failing\nexpected 3 (0.{n}2s)");
+        (1..=8).map(|n| !failed(&machine, command, &output(n)).is_empty()).collect()
+    };
+    let told = [false, false, true, true, false, false, false, true];
+    assert_eq!(round("npm test"), told);
+    assert_eq!(round("cargo check"), told);
+}

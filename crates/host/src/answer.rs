@@ -110,7 +110,7 @@ impl Host {
         let all = || store.history(whose(&event));
         let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &all, payload.fields.clone().into()));
         let mut judgement = judged_with(&event, policy.as_ref(), &world, detector.as_ref());
-        judgement.verdict.advise_once(|id| world.history().told(id));
+        judgement.verdict.advise_once(|id| world.history().told(id, &judgement.fingerprint.exact));
         remind_of_alarms(&store, || world.history(), &mut judgement.verdict);
         let scribe = Scribe::new(&store);
         let (id, fingerprint) = (clock::uuid(), judgement.fingerprint.clone());
@@ -393,7 +393,7 @@ fn yes(grant: &Grant) -> String {
 /// An alarm that no person has seen is told once in every session.
 fn remind_of_alarms<'h>(store: &Store, history: impl FnOnce() -> &'h History, verdict: &mut Verdict) {
     const ID: &str = "guard/ran-anyway";
-    let Some(alarm) = store.alarms().pop().filter(|_| !history().told(ID)) else { return };
+    let Some(alarm) = store.alarms().pop().filter(|_| !history().told(ID, "")) else { return };
     verdict.advised.push(ID.into());
     verdict.advice.push(format!(
         "Warning: Reflex refused a call and it ran all the same. {}. A person sees it with `reflex status`.",

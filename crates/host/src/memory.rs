@@ -144,7 +144,7 @@ pub(crate) fn call(heard: Heard<'_>, judgement: &Judgement, approved: bool) -> C
         taint: if after { taint(event, judgement) } else { Vec::new() },
         findings: found,
         files: if after { files(event, judgement) } else { Vec::new() },
-        output: event.outcome.as_ref().map(|outcome| record::digest(&outcome.output)).unwrap_or_default(),
+        output: judgement.step.end.as_ref().map(|end| end.output.clone()).unwrap_or_default(),
         step: judgement.step.clone(),
         call: event.call.clone(),
         word: event.word.clone(),

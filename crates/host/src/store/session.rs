@@ -61,7 +61,7 @@ pub struct Call {
     pub findings: Vec<String>,
     /// Files that it wrote or fetched, with the first 16 digits of their content's SHA-256 where that is known.
     pub files: Vec<(String, String)>,
-    /// The first 16 digits of the SHA-256 of what it printed.
+    /// The digest of what it printed that the detector of loops compares.
     pub output: String,
     /// What the detector of loops keeps of it.
     pub step: Step,
@@ -73,6 +73,9 @@ pub struct Call {
 
 /// Two hooks that are asked about the same call under different words are asked within this time.
 const AT_ONCE: u64 = 2000;
+
+/// Findings about one call: of another they are news.
+const OF_ONE_CALL: [&str; 2] = ["loop/repeat", "loop/tight"];
 
 const INNER: u8 = 0x1f;
 
@@ -302,10 +305,11 @@ impl History {
         steps
     }
 
-    /// Whether the agent was told of this finding before in this session.
-    pub fn told(&self, finding: &str) -> bool {
-        self.text.contains(finding)
-            && self.calls().any(|call| !call.after && call.findings.iter().any(|id| id == finding))
+    /// Whether the agent was told of this finding before in this session; that a call is repeated, of this call.
+    pub fn told(&self, finding: &str, exact: &str) -> bool {
+        let concerns = |call: &Call| !OF_ONE_CALL.contains(&finding) || call.exact == exact;
+        let tells = |call: &Call| !call.after && concerns(call) && call.findings.iter().any(|id| id == finding);
+        self.text.contains(finding) && self.calls().any(|call| tells(&call))
     }
 
     /// The last call before its tool with this exact fingerprint.
