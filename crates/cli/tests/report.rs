@@ -61,3 +61,17 @@ fn the_html_page_is_whole_by_itself_and_what_agents_wrote_is_text() {
     }
     assert!(page.contains("default-src 'none'") && page.starts_with("<!doctype html>"));
 }
+
+#[test]
+fn an_agent_that_was_kept_at_work_is_no_refused_call_and_no_gap() {
+    let machine = Machine::new();
+    let project = machine.project();
+    std::fs::create_dir_all(project.join(".reflex")).unwrap();
+    std::fs::write(project.join(".reflex/policy.yaml"), "verify: {acceptance: DONE.md}\n").unwrap();
+    let stop = json!({"session_id": "s1", "cwd": project, "hook_event_name": "Stop", "stop_hook_active": false});
+    let kept = machine.reflex(["hook", "--agent", "claude", "--event", "Stop"]).input(stop.to_string()).run();
+    assert_eq!(kept.json()["decision"], "block");
+    let page = machine.reflex(["report", "--json"]).run().json();
+    assert_eq!((rows(&page, "refused"), rows(&page, "gaps")), (vec![], vec![]), "{page}");
+    assert_eq!(rows(&page, "duties"), [(1, "verification failed".into())]);
+}

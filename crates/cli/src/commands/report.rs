@@ -86,7 +86,7 @@ impl Page {
 }
 
 fn sections(records: &[Record]) -> Vec<Section> {
-    let calls: Vec<&Record> = of_kind(records, "call").collect();
+    let calls: Vec<&Record> = of_kind(records, "call").filter(|record| !is_end(record)).collect();
     let decided =
         |decision: &'static str| calls.iter().copied().filter(move |call| field(call, "decision") == decision);
     vec![
@@ -105,6 +105,12 @@ fn sections(records: &[Record]) -> Vec<Section> {
         Section::of("people", "nobody said anything", counted(people(records))),
         Section::of("gaps", "every call could be read and judged", counted(gaps(records))),
     ]
+}
+
+/// Whether it tells of the end of the work, at which an agent was kept: the duties count it.
+fn is_end(record: &Record) -> bool {
+    record.get("actions").and_then(Value::as_array).is_some_and(Vec::is_empty)
+        && findings(record).any(|finding| ["verify/", "skill/"].iter().any(|own| field(finding, "id").starts_with(own)))
 }
 
 impl Section {
@@ -209,6 +215,7 @@ fn gaps(records: &[Record]) -> impl Iterator<Item = String> {
     records.iter().flat_map(|record| {
         let parts = record.get("analysis").and_then(|analysis| analysis.get("gaps")).and_then(Value::as_u64);
         let unread = field(record, "kind") == "call"
+            && !is_end(record)
             && record.get("actions").and_then(Value::as_array).is_some_and(Vec::is_empty)
             && field(record, "decision") == "deny";
         let anyway = field(record, "answered").starts_with("nobody: it was refused");
