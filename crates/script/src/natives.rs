@@ -35,8 +35,9 @@ pub(crate) struct Tools {
     pub(crate) call: Arc<Call>,
     /// What the module that is asked was granted.
     pub(crate) granted: RefCell<Capabilities>,
-    /// How often the interpreter's counter ran out, with what our own functions did.
+    /// How often the interpreter's counter ran out, with what our own functions did, and how often it may.
     pub(crate) ticks: Cell<u64>,
+    pub(crate) most: u64,
     /// Turns of the queue since the last of them was charged.
     pub(crate) turns: Cell<u64>,
     pub(crate) printed: RefCell<Vec<String>>,
@@ -56,6 +57,17 @@ impl Tools {
         self.ticks.set(self.ticks.get().saturating_add(ticks as u64));
     }
 
+    /// Charges the work of one of our own functions before it begins. The interpreter looks at its counter once in ten
+    /// thousand steps: who has nothing left is refused here and now.
+    fn afford(&self, ctx: &Ctx<'_>, bytes: usize) -> Result<()> {
+        self.charge_bytes(bytes);
+        if self.ticks.get() > self.most {
+            Err(Exception::throw_message(ctx, "there are no steps left"))
+        } else {
+            Ok(())
+        }
+    }
+
     /// A turn of the queue: the interpreter counts what is done in it, and not what it takes to come and go.
     pub(crate) fn turn(&self, turns: u64) {
         let turns = self.turns.get() + turns;
@@ -69,7 +81,6 @@ impl Tools {
 
     fn print(&self, words: &[String]) {
         let mut printed = self.printed.borrow_mut();
-        self.charge_bytes(words.iter().map(String::len).sum());
         if printed.len() < MOST_LINES {
             let line = words.join(" ");
             printed.push(line.chars().take(MOST_LETTERS).collect());
@@ -128,7 +139,9 @@ fn console<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>) -> Result<Object<'js>> {
     let kept = Rc::clone(tools);
     let print = Function::new(ctx.clone(), move |ctx: Ctx<'js>, words: Rest<Js<'js>>| -> Result<()> {
         let words: Result<Vec<String>> = words.iter().map(|word| shown(&ctx, word)).collect();
-        kept.print(&words?);
+        let words = words?;
+        kept.afford(&ctx, words.iter().map(String::len).sum())?;
+        kept.print(&words);
         Ok(())
     })?;
     for name in ["log", "info", "warn", "error", "debug", "trace", "dir", "table", "group"] {
@@ -138,8 +151,10 @@ fn console<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>) -> Result<Object<'js>> {
     let assert = move |ctx: Ctx<'js>, holds: Coerced<bool>, words: Rest<Js<'js>>| -> Result<()> {
         let words = words.iter().map(|word| shown(&ctx, word));
         let words: Result<Vec<String>> = std::iter::once(Ok("Assertion failed:".to_owned())).chain(words).collect();
+        let words = words?;
+        kept.afford(&ctx, words.iter().map(String::len).sum())?;
         if !holds.0 {
-            kept.print(&words?);
+            kept.print(&words);
         }
         Ok(())
     };
@@ -174,10 +189,11 @@ fn own<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>, needs: Needs) -> Result<Object<'j
     own.set("home", tools.call.home.as_str())?;
     if needs.commands {
         let kept = Rc::clone(tools);
-        let parse = move |text: String| {
+        let parse = move |ctx: Ctx<'js>, text: String| -> Result<String> {
             // Reading a hundred bytes takes about as long as a round of the interpreter.
-            kept.charge(1 + text.len() / 100);
-            commands(text.get(..MOST_COMMAND).unwrap_or(&text), kept.call.tables).to_string()
+            kept.charge(1);
+            kept.afford(&ctx, text.len().saturating_mul(BYTES_A_TICK / 100))?;
+            Ok(commands(text.get(..MOST_COMMAND).unwrap_or(&text), kept.call.tables).to_string())
         };
         own.set("parse", Function::new(ctx.clone(), parse)?)?;
     }
@@ -186,8 +202,17 @@ fn own<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>, needs: Needs) -> Result<Object<'j
         own.set("want", Function::new(ctx.clone(), move |field: String| kept.wanted(&field).to_string())?)?;
     }
     if needs.url {
-        own.set("url", Function::new(ctx.clone(), |text: String, base: String| url(&text, &base).to_string())?)?;
-        let change = |text: String, part: String, value: String| changed(&text, &part, &value).to_string();
+        let kept = Rc::clone(tools);
+        let parse = move |ctx: Ctx<'js>, text: String, base: String| -> Result<String> {
+            kept.afford(&ctx, (text.len() + base.len()).saturating_mul(4))?;
+            Ok(url(&text, &base).to_string())
+        };
+        own.set("url", Function::new(ctx.clone(), parse)?)?;
+        let kept = Rc::clone(tools);
+        let change = move |ctx: Ctx<'js>, text: String, part: String, value: String| -> Result<String> {
+            kept.afford(&ctx, (text.len() + value.len()).saturating_mul(4))?;
+            Ok(changed(&text, &part, &value).to_string())
+        };
         own.set("changeUrl", Function::new(ctx.clone(), change)?)?;
     }
     if needs.web {
@@ -206,7 +231,7 @@ fn own<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>, needs: Needs) -> Result<Object<'j
 fn digest<'js>(tools: &Rc<Tools>) -> impl Fn(Ctx<'js>, String, Vec<u8>) -> Result<TypedArray<'js, u8>> + use<'js> {
     let kept = Rc::clone(tools);
     move |ctx: Ctx<'js>, name: String, bytes: Vec<u8>| {
-        kept.charge_bytes(bytes.len().saturating_mul(4));
+        kept.afford(&ctx, bytes.len().saturating_mul(4))?;
         let digest = match name.to_ascii_uppercase().as_str() {
             "SHA-256" | "SHA256" => Sha256::digest(&bytes).to_vec(),
             "SHA-384" | "SHA384" => Sha384::digest(&bytes).to_vec(),
@@ -277,6 +302,7 @@ pub fn host_of(url: &str) -> Option<String> {
 /// What a module asks of the machine; only what was granted is passed on.
 fn on_machine<'js>(tools: &Tools, ctx: &Ctx<'js>, (deed, name): (&str, &str), given: Js<'js>) -> Result<Js<'js>> {
     let (machine, granted) = (&tools.call.machine, tools.granted.borrow());
+    tools.afford(ctx, 0)?;
     let told = |problem: String| Exception::throw_message(ctx, &problem);
     let text = |text: String| rquickjs::IntoJs::into_js(text, ctx);
     match deed {
@@ -287,7 +313,7 @@ fn on_machine<'js>(tools: &Tools, ctx: &Ctx<'js>, (deed, name): (&str, &str), gi
         }
         "write" => {
             let bytes = <Vec<u8> as rquickjs::FromJs>::from_js(ctx, given)?;
-            tools.charge_bytes(bytes.len().saturating_mul(4));
+            tools.afford(ctx, bytes.len().saturating_mul(4))?;
             machine.write(name, &bytes, &granted.writes).map_err(told)?;
             Ok(Js::new_undefined(ctx.clone()))
         }

@@ -65,6 +65,7 @@ impl Interpreter {
                 only.and_then(|only| modules.get(only)).map(|module| module.granted.clone()).unwrap_or_default(),
             ),
             ticks: Cell::new(0),
+            most: limits.ticks,
             turns: Cell::new(0),
             printed: RefCell::default(),
             asks,

@@ -342,3 +342,126 @@ fn what_was_granted_is_had_and_no_more() {
     assert_eq!(outcome.said, Said::Deny { reason: "secretsecretundefined".into() });
     assert_eq!(*machine.asked.lock().unwrap(), ["variable A", "read a"]);
 }
+
+/// What a module that may decide says; the same where its memory is to be put back.
+#[track_caller]
+fn decides(body: &str, expected: &dyn Fn(&Result<Said, Problem>) -> bool) {
+    let source = format!("export default {{ name: 'h', async onToolCall(ctx) {{ {body} }} }}");
+    for leave in [false, true] {
+        let (outcome, machine) = asked(&source, Limits { leave, ..limits() });
+        assert!(expected(said(&outcome)), "{body}: {:?}", outcome.reports[0]);
+        assert_eq!(*machine.asked.lock().unwrap(), Vec::<String>::new(), "{body}");
+    }
+}
+
+/// A decision whose parts answer differently each time, are made by code, or come from what was overwritten, is either
+/// none or exactly one that its module could have given plainly.
+#[test]
+fn a_decision_that_plays_tricks_is_one_decision_or_none() {
+    for body in [
+        // What the bridge uses itself is overwritten before it is used.
+        "JSON.stringify = () => '{\"action\":\"pass\"}'; JSON.parse = () => ({ action: 'pass' }); return { action: 'deny', reason: 'plain' }",
+        "Object.prototype.toJSON = () => ({ action: 'pass' }); Array.prototype.push = () => { throw 1 }; return { action: 'deny', reason: 'plain' }",
+        "Promise.prototype.then = () => {}; Promise.prototype.constructor = null; return { action: 'deny', reason: 'plain' }",
+        "String.prototype.toString = Object.prototype.valueOf = () => 'pass'; return { action: 'deny', reason: 'plain' }",
+        "Object.prototype.__proto__ = null; Object.defineProperty(Object.prototype, 'action', { value: 'pass' }); return { __proto__: null, action: 'deny', reason: 'plain' }",
+        "Error.prepareStackTrace = () => { throw 1 }; Symbol.prototype[Symbol.toPrimitive] = () => 'pass'; return { action: 'deny', reason: 'plain' }",
+        "class P extends Promise { static get [Symbol.species]() { return class { constructor(f) { f(() => {}, () => {}) } } } } return P.resolve({ action: 'deny', reason: 'plain' })",
+        "return { then: (done) => done({ then: (done) => done({ action: 'deny', reason: 'plain' }) }) }",
+        "return new Proxy({ action: 'deny', reason: 'plain' }, { ownKeys: () => ['action', 'reason'], getPrototypeOf() { throw 1 } })",
+    ] {
+        decides(body, &|said| {
+            matches!(said, Ok(Said::Deny { reason }) if reason == "plain" || reason.is_empty()) || failed(said)
+        });
+    }
+    // The word is read first; what is written out later is cut to what that word means.
+    decides(
+        "let n = 0; return { get action() { return n++ ? 'modify' : 'ask' }, reason: 'r', args: { command: 'x' } }",
+        &|said| *said == Ok(Said::Ask { reason: "r".into() }),
+    );
+    decides("return { action: 'deny', reason: { toString: () => 'x' } }", &|said| {
+        *said == Ok(Said::Deny { reason: String::new() })
+    });
+    for body in [
+        "return { get action() { throw new Proxy({}, { get() { throw 1 } }) } }",
+        "return { then(done) { done(this) } }",
+        "return { then: (done, fail) => fail({ get message() { throw 1 } }) }",
+        "const p = new Promise((f) => { setTimeout(() => f(p), 1) }); return p",
+        "return { get then() { throw new Error('x') } }",
+        "return Object.create({ action: 'deny' }, { action: { get() { throw 1 } } })",
+    ] {
+        check(body, &|said| failed(said) || *said == Err(Problem::Cut(Limit::Steps)));
+    }
+}
+
+#[test]
+fn no_path_and_no_name_leads_out_of_the_folder() {
+    for path in [
+        "./../../../../etc/passwd",
+        "./%2e%2e/%2e%2e/etc/passwd",
+        "./..\\..\\etc/passwd",
+        ".//etc/passwd",
+        "./index.js/../../1/index.js",
+        "../1/index.js",
+        "reflex:1/index.js",
+        "ours:no-rm-rf/index.ts",
+        "./index.js?x",
+        "./index.js\u{0}.json",
+        "node:fs/../../etc/passwd",
+        "node:node:fs",
+        "__proto__",
+        "./__proto__",
+        "",
+        " node:fs",
+    ] {
+        check(&format!("await import('{path}')"), &failed);
+        check(&format!("await import('{path}', {{ with: {{ type: 'json' }} }})"), &failed);
+    }
+    let mut module = Module::single(
+        "json",
+        "import data from './data.json'; import empty from './empty.json'; export default { onToolCall() { \
+            if (({}).polluted || Object.getPrototypeOf(data) !== Object.prototype || empty !== null) throw 1; \
+            return { action: 'deny', reason: JSON.stringify(data) } } }",
+    );
+    let data = r#"{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"a":"\u2028`${1}"}"#;
+    module.files.extend([("data.json".into(), data.into()), ("empty.json".into(), "null".into())]);
+    let outcome = Chain::new(vec![module], limits()).run(Call::tool_call(json!({})));
+    let Said::Deny { reason } = &outcome.said else { panic!("{outcome:?}") };
+    assert_eq!(
+        serde_json::from_str::<serde_json::Value>(reason).unwrap(),
+        serde_json::from_str::<serde_json::Value>(data).unwrap()
+    );
+    // What is no JSON is no code either.
+    let mut module =
+        Module::single("json", "import data from './data.json'; export default { onToolCall: () => data }");
+    module.files.push(("data.json".into(), "{}; globalThis.ran = 1".into()));
+    let outcome = Chain::new(vec![module], limits()).run(Call::tool_call(json!({})));
+    assert!(matches!(said(&outcome), Err(Problem::Load(_))), "{outcome:?}");
+}
+
+#[test]
+fn what_is_asked_of_our_own_functions_without_measure_is_counted() {
+    for body in [
+        "const text = 'x'.repeat(1e6); for (;;) console.log(text)",
+        "const big = new Uint8Array(1 << 20); for (;;) new TextDecoder().decode(big)",
+        "const bytes = new Uint8Array(1 << 16); for (;;) await crypto.subtle.digest('SHA-512', bytes)",
+        "const o = {}; o.o = o; for (;;) structuredClone(o)",
+        "const u = new URL('http://a/'); for (;;) u.pathname = 'x'.repeat(1e5)",
+    ] {
+        check(body, &|said| cut(Limit::Steps)(said) || cut(Limit::Memory)(said));
+    }
+    for body in [
+        "Atomics.wait(new Int32Array(new SharedArrayBuffer(8)), 0, 0, 1e9)",
+        "new WebAssembly.Memory({ initial: 1e5 })",
+        "label: { for (;;) break label } throw 1",
+        "new Intl.DateTimeFormat()",
+        "new FinalizationRegistry(() => {}).register({}, 1); gc()",
+    ] {
+        check(body, &failed);
+    }
+    // No clock helps: time does not pass for timers, whatever they say.
+    finds_nothing(
+        "let n = 0; const id = setInterval(() => { if (++n === 5) clearInterval(id) }, 1000); \
+        await new Promise((f) => setTimeout(f, 9000)); if (n !== 5) throw 1",
+    );
+}

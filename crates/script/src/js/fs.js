@@ -3,7 +3,8 @@ const machine = (deed, path, given) => {
   try {
     return __reflex.machine(deed, String(path?.pathname ?? path), given);
   } catch (error) {
-    const code = /not granted/.test(error.message) ? "EACCES" : "ENOENT";
+    const { message } = error;
+    const code = /not granted/.test(message) ? "EACCES" : /no such file/i.test(message) ? "ENOENT" : "EIO";
     throw Object.assign(new Error(`${code}: ${error.message}`), { code, path: String(path) });
   }
 };
