@@ -230,6 +230,16 @@ impl Here {
 }
 
 #[test]
+fn what_ships_and_was_not_granted_says_so() {
+    let here = Here::new().user("config.json", r#"{"reflexes": ["abide"]}"#);
+    let (decision, ids) = here.decision("", "frob");
+    assert_eq!((decision.as_str(), ids), ("require_approval", vec!["reflex/abide".to_owned()]));
+    assert!(here.machine_said("frob").contains("this was not granted"));
+    let said = here.machine.reflex(["reflexes", "list"]).folder(&here.project).run();
+    assert!(said.stdout.contains("what it may touch was not granted"), "{said:?}");
+}
+
+#[test]
 fn what_a_tool_gave_back_is_told_and_every_agent_is_heard() {
     let source = "export default { onToolResult(ctx) { console.log(ctx.event, ctx.tool, ctx.reflex.outcome.output) } }";
     let here = Here::new().user("config.json", r#"{"reflexes": ["./a.js"]}"#).user("a.js", source);

@@ -1,5 +1,5 @@
 // The project's own rules, one file that everybody can read: `.reflex/abide.yaml`.
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { ask, commandMatches, defineReflex, deny, pass, pathMatchesGlob } from "@agentreflex/core";
 import type { ToolCallContext } from "@agentreflex/core";
 
@@ -34,9 +34,8 @@ export default defineReflex({
 });
 
 function rulesOf(ctx: ToolCallContext): Rule[] {
-  const file = `${ctx.reflex.workspace}/.reflex/abide.yaml`;
   const given: Rule[] | undefined = ctx.options?.rules;
-  const rules = given ?? (existsSync(file) ? parse(readFileSync(file, "utf8")) : DEFAULTS);
+  const rules = given ?? written(`${ctx.reflex.workspace}/.reflex/abide.yaml`) ?? DEFAULTS;
   for (const rule of rules) {
     const unknown = Object.keys(rule).find((key) => !KEYS.includes(key));
     // A rule that is not understood is not left out in silence.
@@ -44,6 +43,18 @@ function rulesOf(ctx: ToolCallContext): Rule[] {
     if (rule.action !== "deny" && rule.action !== "ask") throw new Error(`\`action\` is neither deny nor ask: ${rule.action}`);
   }
   return rules;
+}
+
+/** The rules of the file; nothing where there is none. One that cannot be read is none that is left out in silence. */
+function written(file: string): Rule[] | undefined {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error: any) {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  }
+  return parse(text);
 }
 
 /** Whether every condition of the rule holds; one without conditions never applies. */

@@ -13,9 +13,9 @@ export default defineReflex({
     const scope = allowed.length > 0 ? allowed.join(", ") : "nothing";
     for (const effect of ctx.reflex.effects) {
       if (!CHANGES.includes(effect.kind) || effect.site !== "here") continue;
-      for (const { path, text } of effect.targets) {
+      for (const { path, text, inside } of effect.targets) {
         if (path === undefined) return deny(`Which file \`${text}\` is cannot be told; the scope is ${scope}.`);
-        const aside = path.startsWith("/dev/") || path.startsWith("/tmp/");
+        const aside = path.startsWith("/dev/") || (path.startsWith("/tmp/") && !inside);
         if (!aside && !pathMatchesGlob(path, allowed, ctx.reflex.workspace)) {
           return deny(`${path} is out of scope; this task may change ${scope}.`);
         }

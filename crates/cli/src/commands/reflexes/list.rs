@@ -5,7 +5,7 @@ use crate::commands::print;
 use crate::status;
 use crate::visible::visible;
 use clap::ArgMatches;
-use reflex_host::catalog::{Entry, Home, Locked, Origin, name_of};
+use reflex_host::catalog::{Entry, Home, Locked, Origin, Package, name_of};
 use serde_json::{Value, json};
 
 /// One listed reflex.
@@ -59,10 +59,22 @@ fn row(home: &Home, whose: &'static str, entry: Entry) -> Row {
         Err(problem) => (String::new(), String::new(), problem.clone()),
         Ok(package) => {
             let answers = package.capability("decisions").unwrap_or_default().join(" ");
-            (package.text("version").to_owned(), answers, state(locked.as_ref(), &package.digest()).to_owned())
+            let mut state = state(locked.as_ref(), &package.digest()).to_owned();
+            let is_added = locked.as_ref().is_some_and(|locked| locked.digest == package.digest());
+            if whose == "user" && !is_added && asks(package) {
+                // In a project the grant is the trust in all that lies there.
+                state.push_str("; what it may touch was not granted, `reflex reflexes add --user` asks for it");
+            }
+            (package.text("version").to_owned(), answers, state)
         }
     };
     Row { name, source: entry.source, whose, version, answers, state, with: entry.with }
+}
+
+/// Whether it wants something of the machine.
+fn asks(package: &Package) -> bool {
+    let powers = ["files", "writes", "network", "environment"];
+    powers.iter().any(|key| package.capability(key).is_some_and(|list| !list.is_empty()))
 }
 
 fn state(locked: Option<&Locked>, digest: &str) -> &'static str {
