@@ -339,6 +339,9 @@ fn planted_secrets_stand_in_no_file_of_ours() {
     machine.bash(&machine.project(), &torn);
     let kept = std::fs::read_to_string(log(&machine)).unwrap();
     assert!(kept.contains("xxx") && !kept.contains("ghp_"), "a part of a secret is kept");
+    // What is told of a part of a call lacks what tells that it is one.
+    let parts = planted_in_parts();
+    let secrets: Vec<_> = secrets.into_iter().chain(parts).collect();
     for (index, (command, _)) in secrets.iter().enumerate() {
         machine.bash(&machine.project(), command);
         machine.bash(&machine.project(), &format!("{command}; rm -rf ~ # {index}"));
@@ -353,6 +356,22 @@ fn planted_secrets_stand_in_no_file_of_ours() {
         let holder = kept.iter().find(|(_, bytes)| bytes.windows(secret.len()).any(|part| part == secret.as_bytes()));
         assert!(holder.is_none(), "{secret} of {command:?} stands in {:?}", holder.unwrap().0);
     }
+}
+
+/// Passwords that only the words around them tell.
+fn planted_in_parts() -> Vec<(String, String)> {
+    let commands = [
+        "sshpass -p # ssh root@10.0.0.1 uptime",
+        "echo '#' | sudo -S true",
+        "net use Z: //srv/share /user:bot #",
+        "curl -u bot:# -d a=b https://api.acme.io/x",
+        "cat > x <<'END'\ndb.acme.io:5432:app:app:#\nEND",
+    ];
+    let one = |(index, command): (usize, &&str)| {
+        let secret = format!("Qz7!{index}pLw{}Tk", index * 37 + 11);
+        (command.replace('#', &secret), secret)
+    };
+    commands.iter().enumerate().map(one).collect()
 }
 
 /// Commands with a secret in them, and the secret; made of parts so that no scanner takes this file for a leak.

@@ -61,7 +61,7 @@ pub use reflex_shell as shell;
 pub use remnant::{Remnant, RemnantKind, written_by};
 pub use rules::{Answer, ask};
 pub use scripts::{Script, Usage};
-pub use secret::{Secret, find as find_secrets, redact, redacted};
+pub use secret::{Secret, find as find_secrets, redact, redacted, unescaped};
 pub use sentinel::Weighed;
 pub use truth::Truth;
 pub use world::{Age, Known, MOST_CONTENT, Names, Real, Supposed, SupposedGit, Untracked, World};

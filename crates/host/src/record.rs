@@ -7,10 +7,12 @@ use crate::store::session::Call;
 use crate::store::{SCHEMA, Store};
 use reflex_agents::Delivery;
 use reflex_engine::{
-    Action, Analysis, Decision, Effect, Event, Finding, Judgement, Latency, Moment, Severity, Verdict, redact,
+    Action, Analysis, Decision, Effect, EffectKind, Event, Finding, Judgement, Latency, Moment, Severity, Verdict,
+    find_secrets, redact, unescaped,
 };
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 /// Of each text of a call, so many bytes are kept.
@@ -36,11 +38,44 @@ pub(crate) struct Scribe<'a> {
     key: OnceCell<Vec<u8>>,
     /// Whether texts are left out.
     structure_only: bool,
+    /// The secrets of the call: what is told of a part of it may show one without what told that it is one.
+    known: Vec<String>,
 }
 
 impl<'a> Scribe<'a> {
     pub(crate) fn new(store: &'a Store) -> Scribe<'a> {
-        Scribe { store, key: OnceCell::new(), structure_only: store.structure_only() }
+        Scribe { store, key: OnceCell::new(), structure_only: store.structure_only(), known: Vec::new() }
+    }
+
+    /// One for what is written about this call.
+    pub(crate) fn of_call(store: &'a Store, event: &Event, analysis: &Analysis) -> Scribe<'a> {
+        let exposes = analysis.effects.iter().any(|effect| effect.kind == EffectKind::ExposeSecret);
+        let texts = event.actions.iter().filter(|_| exposes).flat_map(|action| {
+            let content = match action {
+                Action::Write { content, .. } | Action::Edit { content, .. } => content.as_str(),
+                Action::Shell { .. }
+                | Action::Read { .. }
+                | Action::Delete { .. }
+                | Action::Search { .. }
+                | Action::Fetch { .. }
+                | Action::McpCall { .. }
+                | Action::Prompt { .. }
+                | Action::SpawnAgent { .. }
+                | Action::Skill { .. }
+                | Action::Input { .. }
+                | Action::Other { .. } => "",
+            };
+            [subject(action).2, content]
+        });
+        let known = texts.flat_map(|text| {
+            let plain = Some(unescaped(text)).filter(|plain| matches!(plain, Cow::Owned(_)));
+            let readings = std::iter::once(Cow::Borrowed(text)).chain(plain);
+            readings.flat_map(|text| {
+                let found = find_secrets(&text, reflex_library::tables()).into_iter();
+                found.filter_map(|secret| text.get(secret.span).map(str::to_owned)).collect::<Vec<_>>()
+            })
+        });
+        Scribe { known: known.collect(), ..Scribe::new(store) }
     }
 
     /// The text without secrets; equal secrets get equal tags on this machine.
@@ -61,13 +96,22 @@ impl<'a> Scribe<'a> {
     }
 
     fn redacted(&self, text: &str) -> String {
-        redact(text, reflex_library::tables(), &|secret| {
-            let mut digest = Sha256::new();
-            digest.update(self.key.get_or_init(|| self.store.key()));
-            digest.update(secret.as_bytes());
-            let mark = clock::hexadecimal(&digest.finalize());
-            format!(":{}", mark.get(..6).unwrap_or(""))
-        })
+        let mut clean = redact(text, reflex_library::tables(), &|secret| self.mark(secret));
+        for secret in &self.known {
+            if clean.contains(secret.as_str()) {
+                clean = clean.replace(secret.as_str(), &format!("[secret{}]", self.mark(secret)));
+            }
+        }
+        clean
+    }
+
+    /// What is the same for equal secrets of this machine.
+    fn mark(&self, secret: &str) -> String {
+        let mut digest = Sha256::new();
+        digest.update(self.key.get_or_init(|| self.store.key()));
+        digest.update(secret.as_bytes());
+        let mark = clock::hexadecimal(&digest.finalize());
+        format!(":{}", mark.get(..6).unwrap_or(""))
     }
 
     /// One action: what it is and on what, contents only by size and digest.

@@ -41,12 +41,11 @@ impl Drafter<'_> {
             }
             Action::Fetch { url } => self.exposed_in_url(url),
             Action::McpCall { arguments: text, .. } => {
-                self.exposed_in(text, "sent");
+                self.exposed_in_json(text, "sent");
                 self.exposed_in_disguise(text);
             }
-            Action::SpawnAgent { prompt: text } | Action::Input { text } | Action::Other { arguments: text } => {
-                self.exposed_in(text, "argument");
-            }
+            Action::Other { arguments: text } => self.exposed_in_json(text, "argument"),
+            Action::SpawnAgent { prompt: text } | Action::Input { text } => self.exposed_in(text, "argument"),
             Action::Prompt { text } => self.exposed_in(text, "prompt"),
             Action::Read { .. } | Action::Delete { .. } | Action::Search { .. } | Action::Skill { .. } => {}
         }
@@ -67,6 +66,16 @@ impl Drafter<'_> {
     fn exposed_in(&mut self, text: &str, flag: &'static str) {
         for secret in self.told(text) {
             self.expose(&secret, Goes { flag, whither: None, targets: Vec::new(), command: None });
+        }
+    }
+
+    /// The same of arguments: what stands behind `\n` begins a line, and what stands between `\"` is quoted.
+    fn exposed_in_json(&mut self, text: &str, flag: &'static str) {
+        let plain = secret::unescaped(text);
+        for secret in self.told(&plain) {
+            let word = plain.get(secret.span.clone()).unwrap_or("");
+            let span = text.find(word).map_or(0..text.len(), |at| at..at + word.len());
+            self.expose(&secret.at(span), Goes { flag, whither: None, targets: Vec::new(), command: None });
         }
     }
 

@@ -1,6 +1,7 @@
 //! Words of a text in another form: what base64 or hexadecimal digits stand for, and what is written backwards.
 
 use super::plausible::decoded;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Shorter words hold no key.
@@ -27,6 +28,29 @@ pub(crate) fn disguised(text: &str) -> Vec<(Range<usize>, String)> {
         forms.push((span, word.chars().rev().collect()));
     }
     forms
+}
+
+/// The text that strings of JSON stand for: `\n` is a new line, `\"` a quote.
+pub fn unescaped(text: &str) -> Cow<'_, str> {
+    if !text.contains('\\') {
+        return text.into();
+    }
+    let mut plain = String::with_capacity(text.len());
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        let meant = match letter {
+            '\\' => match letters.next() {
+                Some('n') => '\n',
+                Some('t') => '\t',
+                Some('r') => '\r',
+                Some(other) => other,
+                None => letter,
+            },
+            letter => letter,
+        };
+        plain.push(meant);
+    }
+    plain.into()
 }
 
 /// Runs of letters that may stand in base64, hexadecimal digits or a key.

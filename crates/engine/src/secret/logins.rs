@@ -145,7 +145,9 @@ fn after_sign(bytes: &[u8], line: &[u8], word: &Range<usize>) -> Option<Range<us
 fn argument(bytes: &[u8], at: usize) -> Option<(usize, &[u8])> {
     let rest = bytes.get(at..)?;
     let blanks = rest.iter().take(8).take_while(|byte| b" ='\"\\".contains(byte)).count();
-    let length = rest.iter().skip(blanks).take(256).take_while(|byte| !b" \t\r\n'\"\\".contains(byte)).count();
+    let quoted = rest.iter().take(blanks).any(|byte| b"'\"".contains(byte));
+    let ends = |byte: &u8| b" \t\r\n'\"\\".contains(byte) || (!quoted && b";|&".contains(byte));
+    let length = rest.iter().skip(blanks).take(256).take_while(|byte| !ends(byte)).count();
     let start = at + blanks;
     Some((start, bytes.get(start..start + length)?))
 }
@@ -164,6 +166,16 @@ pub(super) fn of_oracle(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>
     let password = login.get(slash + 1..)?;
     let start = word.end + slash + 1;
     (is_password(password) && !refers(password)).then_some(start..start + password.len())
+}
+
+/// `host:5432:database:user:password`: a line of the file in which clients of PostgreSQL keep passwords.
+pub(super) fn of_postgres(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
+    let rest = bytes.get(word.end..)?;
+    let length = rest.iter().take(256).take_while(|byte| byte.is_ascii_graphic() && !b"/\"'`".contains(byte)).count();
+    let mut parts = rest.get(..length)?.splitn(3, |byte| *byte == b':');
+    let (database, user, password) = (parts.next()?, parts.next()?, parts.next()?);
+    let start = word.end + database.len() + user.len() + 2;
+    (!user.is_empty() && is_password(password) && !refers(password)).then_some(start..start + password.len())
 }
 
 /// `auth=("user", "password")`: the second text of a call that logs in; the third of one that names its server first.
@@ -216,7 +228,7 @@ pub(super) fn piped(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     let line = before.get(..bar)?;
     let start = line.iter().rposition(|byte| b"\n;|&".contains(byte)).map_or(0, |at| at + 1);
     let printed = line.get(start..)?.trim_ascii();
-    let prints = printed.starts_with(b"echo ") || printed.starts_with(b"printf ");
+    let prints = contains(printed, b"echo ") || contains(printed, b"printf ");
     let word = printed.rsplit(|byte| *byte == b' ').next()?;
     let value = word.strip_prefix(b"'").or_else(|| word.strip_prefix(b"\"")).unwrap_or(word);
     let value = value.strip_suffix(b"'").or_else(|| value.strip_suffix(b"\"")).unwrap_or(value);

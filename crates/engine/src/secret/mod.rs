@@ -13,6 +13,7 @@ mod redaction;
 mod shapes;
 
 pub(crate) use disguises::disguised;
+pub use disguises::unescaped;
 pub use redaction::{redact, redacted};
 
 use crate::finding::Severity;

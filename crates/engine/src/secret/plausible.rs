@@ -120,24 +120,16 @@ pub(super) fn is_random(value: &[u8]) -> bool {
 
 /// A part in which digits stand among letters, as nobody names anything.
 fn is_mixed(part: &[u8]) -> bool {
-    let changes = part.windows(2).filter(|pair| match pair {
-        [a, b] => a.is_ascii_digit() != b.is_ascii_digit(),
-        _ => false,
-    });
-    part.len() >= 12 && changes.count() >= 3
+    part.len() >= 12 && changes(part) >= 3
 }
 
 /// `k3J8mQz92vT`: digits and letters of both cases in turn, as no variable is called.
 pub(super) fn is_scrambled(value: &[u8]) -> bool {
-    let changes = value.windows(2).filter(|pair| match pair {
-        [a, b] => a.is_ascii_digit() != b.is_ascii_digit(),
-        _ => false,
-    });
     let has = |test: fn(&u8) -> bool| value.iter().any(test);
     let short = value.split(|byte| !byte.is_ascii_alphabetic()).all(|run| run.len() <= 3);
     let plain =
         value.iter().all(u8::is_ascii_alphanumeric) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
-    plain && short && value.len() >= 8 && changes.count() >= 3
+    plain && short && value.len() >= 8 && changes(value) >= 3
 }
 
 /// `8-4-4-4-12` hexadecimal digits.
@@ -191,7 +183,17 @@ const WEAK: [&str; 31] = [
 pub(super) fn is_strong(value: &[u8]) -> bool {
     let count = |test: fn(&u8) -> bool| value.iter().filter(|byte| test(byte)).count();
     let signs = count(|byte| b"!@#$%^&*+=~?".contains(byte));
-    count(u8::is_ascii_uppercase) > 0 && count(u8::is_ascii_lowercase) > 0 && count(u8::is_ascii_digit) > 1 && signs > 0
+    let cases = count(u8::is_ascii_uppercase) > 0 && count(u8::is_ascii_lowercase) > 0;
+    signs > 0 && count(u8::is_ascii_digit) > 1 && (cases || changes(value) >= 4)
+}
+
+/// How often a digit stands beside what is none.
+pub(super) fn changes(value: &[u8]) -> usize {
+    let differ = |pair: &&[u8]| match pair {
+        [a, b] => a.is_ascii_digit() != b.is_ascii_digit(),
+        _ => false,
+    };
+    value.windows(2).filter(differ).count()
 }
 
 /// Whether a value that is called a password could be one: letters with digits or signs, no sample, no reference.

@@ -30,6 +30,11 @@ pub fn redact(text: &str, tables: Node<'static>, mark: &dyn Fn(&str) -> String) 
         lower.push_str(word);
         lower.make_ascii_lowercase();
         let scheme = matches!(lower.as_str(), "token" | "bearer" | "basic" | "digest" | "apikey");
+        if is_tag(word) {
+            (awaits, named) = (Awaits::Nothing, false);
+            out.push_str(word);
+            continue;
+        }
         if named && matches!(word, ":" | "=" | "=>" | ":=") {
             awaits = Awaits::Secret;
             out.push_str(word);

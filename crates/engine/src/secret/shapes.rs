@@ -2,7 +2,7 @@
 
 use super::assignments::{self, Assigned, Sign};
 use super::logins::is_encoded_login;
-use super::plausible::{contains, entropy, is_password, is_random, is_scrambled, is_strong};
+use super::plausible::{changes, contains, entropy, is_password, is_random, is_scrambled, is_strong};
 use super::{blocks, logins};
 use std::ops::Range;
 
@@ -14,6 +14,7 @@ pub(super) fn find(shape: &str, text: &str, word: Range<usize>) -> Option<Range<
         "password" => password(bytes, word),
         "url" => logins::in_url(bytes, word),
         "login" => logins::in_option(bytes, word),
+        "pgpass" => logins::of_postgres(bytes, word),
         "oracle" => logins::of_oracle(bytes, word),
         "login-call" => logins::in_call(bytes, word),
         "key-call" => logins::key_in_call(bytes, word),
@@ -241,7 +242,15 @@ fn password(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     let strange = value.iter().any(|byte| b" (){}[]<>/\\".contains(byte) || !byte.is_ascii_graphic());
     let name = bytes.get(assigned.name.clone())?;
     let named = is_password_name(name) && is_given(&assigned, name, is_strong(value));
-    (named && !refers && !strange && is_password(value) && is_literal(&assigned, value)).then_some(assigned.value)
+    let literal = is_literal(&assigned, value) || is_of_machine(bytes, &assigned.name);
+    (named && !refers && !strange && is_password(value) && literal).then_some(assigned.value)
+}
+
+/// `machine HOST login USER password …`: a file of logins, in which a blank is enough.
+fn is_of_machine(bytes: &[u8], name: &Range<usize>) -> bool {
+    const BACK: usize = 200;
+    let before = bytes.get(name.start.saturating_sub(BACK)..name.start).unwrap_or_default();
+    bytes.get(name.clone()) == Some(b"password") && contains(before, b"machine ") && contains(before, b"login ")
 }
 
 /// `setPassword("…")` gives one, `hash_password("…")` looks at one, and in a sentence `is` says anything but what no word
@@ -291,18 +300,14 @@ fn is_literal(assigned: &Assigned, value: &[u8]) -> bool {
     // `String!`, `Optional?`.
     let bare = value.strip_suffix(b"!").or_else(|| value.strip_suffix(b"?")).unwrap_or(value);
     let is_name = bare.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(byte));
-    let changes = value.windows(2).filter(|pair| match pair {
-        [a, b] => a.is_ascii_digit() != b.is_ascii_digit(),
-        _ => false,
-    });
     // `*const T`, `!vault x`, `password= other=`.
     let is_other = value.first().is_some_and(|first| b"*&!?:=+~^#-|".contains(first)) || value.ends_with(b"=");
     if assigned.sign == Sign::Near {
-        return is_scrambled(value);
+        return is_scrambled(value) || is_strong(value);
     }
     assigned.quoted
         || is_strong(value)
         || (!is_name && !is_other)
         || is_scrambled(value)
-        || (assigned.tight && !value.contains(&b'.') && changes.count() >= 2)
+        || (assigned.tight && !value.contains(&b'.') && changes(value) >= 2)
 }
