@@ -22,7 +22,7 @@ pub fn bridge(bytes: &[u8]) {
     let plain = javascript("a.ts", &body).map(|plain| plain.into_owned()).unwrap_or_default();
     let modules = [&*text, &body, &plain, MIRROR].iter().map(|source| Module::single("m", source)).collect();
     // Interpreters that are left as they are begin from each other's memory; they cost a little of ours, so not every time.
-    let leave = bytes.len() % 8 == 0;
+    let leave = bytes.len().is_multiple_of(8);
     let limits = Limits { ticks: 20, memory: 4 << 20, watchdog: Duration::from_secs(20), leave, ..Limits::default() };
     let outcome = Chain::new(modules, limits).run(Call::tool_call(context.clone()));
     // Only where a hostile module decided, the mirror may not have been asked.
