@@ -6,6 +6,7 @@ mod environment;
 mod exposure;
 mod mention;
 mod named;
+mod served;
 mod spelling;
 mod thrown_away;
 
@@ -130,10 +131,16 @@ impl Drafter<'_> {
             Action::Write { path, .. } => self.file(EffectKind::Overwrite, path),
             Action::Edit { path, .. } => self.file(EffectKind::Edit, path),
             Action::Delete { path } => self.file(EffectKind::Delete, path),
-            Action::Fetch { url } => self.name(EffectKind::Fetch, url),
-            Action::McpCall { arguments, .. } => {
+            Action::Fetch { url } => {
+                self.name(EffectKind::Fetch, url);
+                if let Some(path) = url.strip_prefix("file://") {
+                    self.file(EffectKind::Read, &AgentPath::new(path));
+                }
+            }
+            Action::McpCall { server, tool, arguments } => {
                 self.mention_in_arguments(arguments);
                 self.arguments(arguments);
+                return self.served(server, tool, arguments);
             }
             Action::Other { arguments } => self.mention_in_arguments(arguments),
             Action::Prompt { .. } | Action::SpawnAgent { .. } | Action::Skill { .. } | Action::Input { .. } => {}
@@ -206,6 +213,7 @@ impl Drafter<'_> {
         }
         self.found_processes(before, &reading.commands);
         self.environment_sent(before, &reading.commands);
+        self.kept_in_variables(before, &reading.commands);
         self.mentions(&reading.commands);
         self.downloads_that_run();
         self.fetched_statements(&reading.commands);
@@ -263,6 +271,9 @@ impl Drafter<'_> {
                 }
             }
         }
+        if thrown_away::pours_nothing(command) {
+            self.emptied(ran);
+        }
         for redirect in &command.redirects {
             let kind = match redirect.access {
                 Access::Read => EffectKind::Read,
@@ -285,6 +296,16 @@ impl Drafter<'_> {
         }
         self.run_by_path(ran);
         self.touch(ran);
+    }
+
+    /// What a command replaces with nothing, or with what says nothing.
+    fn emptied(&mut self, ran: Ran<'_>) {
+        let own = self.effects.iter().rev().take_while(|effect| effect.command == Some(ran.id));
+        let replaced = own.filter(|effect| effect.kind == EffectKind::Overwrite);
+        let targets: Vec<Target> = replaced.flat_map(|effect| effect.targets.clone()).collect();
+        if !targets.is_empty() {
+            self.push_command(ran, EffectKind::Truncate, targets);
+        }
     }
 
     /// Paths among a command's words that none of its effects is about: all words of a program that is not known, the

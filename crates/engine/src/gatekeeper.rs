@@ -74,6 +74,7 @@ pub(crate) fn decide(policy: &Policy, facts: &Facts<'_>, findings: Vec<Finding>)
     verdict.confidence = weight::confidence(verdict.risk, weighed.iter().map(|(finding, _)| finding));
     let weighed = once_each(weighed);
     let mut deciding: Vec<(Decision, String)> = Vec::new();
+    let mut keys: Vec<(Decision, &str)> = Vec::new();
     for (finding, worth) in &weighed {
         let Some(decision) = decision(*worth) else { continue };
         verdict.chain.push(format!(
@@ -88,7 +89,8 @@ pub(crate) fn decide(policy: &Policy, facts: &Facts<'_>, findings: Vec<Finding>)
         if decision == Decision::Pass {
             verdict.advice.push(said);
             verdict.advised.push(finding.id.clone());
-        } else {
+        } else if !is_about_keys(finding) || !keys.contains(&(decision, finding.command.as_str())) {
+            keys.extend(is_about_keys(finding).then_some((decision, finding.command.as_str())));
             deciding.push((decision, said));
         }
     }
@@ -104,6 +106,11 @@ pub(crate) fn decide(policy: &Policy, facts: &Facts<'_>, findings: Vec<Finding>)
     }
     verdict.precautions = precautions(facts, verdict.decision);
     verdict
+}
+
+/// Reading a key and sending it are one thing to a person: of the same part of a call the gravest is told.
+fn is_about_keys(finding: &Finding) -> bool {
+    matches!(finding.category.as_str(), "credential" | "exfiltration") && !finding.command.is_empty()
 }
 
 type Weighed = (Finding, Worth);

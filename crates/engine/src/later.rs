@@ -95,7 +95,7 @@ const READ_BY_AGENTS: [&str; 2] = ["tool-servers", "agent-instructions"];
 type Reader = fn(&str, &mut Later);
 
 /// Classes of `library/places` whose files are understood.
-const KINDS: [(&str, Reader); 20] = [
+const KINDS: [(&str, Reader); 21] = [
     ("workflows", workflow),
     ("build-servers", pipeline),
     ("container-files", container_file),
@@ -116,6 +116,7 @@ const KINDS: [(&str, Reader); 20] = [
     ("compose-files", tasks::compose),
     ("build-sources", tasks::sources),
     ("editor-settings", tasks::editor_settings),
+    ("cluster-manifests", tasks::manifest),
 ];
 
 fn belongs(class: Node<'_>, path: &str) -> bool {

@@ -9,7 +9,7 @@ use crate::effect::{Effect, EffectKind, Target};
 use crate::event::Event;
 use crate::path;
 use crate::world::World;
-use reflex_shell::{Command, Program, Site, Value};
+use reflex_shell::{Command, Piece, Program, Site, Value};
 
 /// Files in which projects keep variables.
 const DOTENV: [&str; 5] = [".env", ".env.local", ".env.development", ".env.development.local", "prisma/.env"];
@@ -96,10 +96,10 @@ impl Text<'_> {
     }
 
     /// The context that the text chooses for programs of this kind before it comes to the command.
-    fn chosen(&self, kind: &str) -> Option<Source> {
+    fn chosen(&self, kind: &str) -> Option<&Value> {
         let chooses = |effect: &&&Effect| effect.kind == EffectKind::PointTo && effect.flags.contains(&kind);
         let last = self.before.iter().rev().find(chooses)?;
-        Some(Source::of(last.targets.last().and_then(|target| literal(&target.value))))
+        last.targets.last().map(|target| &target.value)
     }
 
     /// A small file's text, unless the call writes it before.
@@ -175,8 +175,12 @@ impl Place<'_> {
         if !here {
             return;
         }
-        if let Some(chosen) = self.text.chosen(word) {
-            return told.take(chosen);
+        if let Some(target) = self.text.chosen(word) {
+            return match target.pieces.as_slice() {
+                // A connection whose address stands in a variable.
+                [(Piece::Variable(name), _)] => self.variable(name, here, told),
+                _ => told.take(Source::of(literal(target))),
+            };
         }
         match self.settings(word, told) {
             Ok(named) => told.take(named.map_or(Source::Absent, Source::Named)),

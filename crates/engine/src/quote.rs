@@ -26,7 +26,9 @@ pub(crate) fn guilty_part(effect: &Effect, facts: &Facts<'_>) -> String {
         // Its place in the text holds the secret: what it is says enough.
         return shortened(&effect.argument.as_ref().map_or(String::new(), |about| about.shown()));
     }
-    let derived = effect.origin.derivation.and_then(|_| facts.analysis.command(effect)).map(words);
+    // A call in another language stands in the text as a person wrote it; its command is our own form of it.
+    let derived = effect.origin.derivation.and_then(|_| facts.analysis.command(effect));
+    let derived = derived.filter(|command| !command.name.contains(':')).map(words);
     let part = |command: &'_ str| derived.clone().unwrap_or_else(|| effect.origin.span.of(command).to_owned());
     of_action(facts, effect.action, &part)
 }

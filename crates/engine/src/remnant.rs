@@ -10,7 +10,7 @@ use crate::path::{self, is_within};
 use crate::truth::Truth;
 use reflex_shell::{Command, CommandId, Selector, Site, Stdin, WHOLE_ENVIRONMENT};
 use reflex_tables::Node;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Of one call, at most so many remnants are kept.
 const MOST_REMNANTS: usize = 32;
@@ -128,26 +128,50 @@ fn is_of_text(facts: &Facts<'_>, effect: &Effect) -> bool {
 
 /// The effects from which something can flow on, by the text and the command that they are of. Each of many commands that
 /// write looks up its own: it does not look through those of all.
-struct Givers<'a>(BTreeMap<(usize, Option<usize>, CommandId), Vec<&'a Effect>>);
+struct Givers<'a> {
+    by: BTreeMap<Place, Vec<&'a Effect>>,
+    /// Texts of another language that hand out the whole environment, by a call that stands beside what they write.
+    environment: BTreeSet<Place>,
+}
+
+/// A command of one of the call's texts.
+type Place = (usize, Option<usize>, CommandId);
 
 impl<'a> Givers<'a> {
     fn of(analysis: &'a Analysis) -> Givers<'a> {
-        let mut givers: BTreeMap<_, Vec<&Effect>> = BTreeMap::new();
+        let mut by: BTreeMap<_, Vec<&Effect>> = BTreeMap::new();
+        let mut environment = BTreeSet::new();
         for effect in &analysis.effects {
             let kinds = [EffectKind::Read, EffectKind::Move, EffectKind::PrintEnvironment];
             let gives = fetches(effect) || kinds.contains(&effect.kind);
             if let (true, Some(command)) = (gives, effect.command) {
-                givers.entry((effect.action, effect.script, command)).or_default().push(effect);
+                by.entry((effect.action, effect.script, command)).or_default().push(effect);
+            }
+            if effect.kind == EffectKind::PrintEnvironment
+                && let Some(text) = text_of(analysis, effect)
+            {
+                environment.insert((effect.action, effect.script, text));
             }
         }
-        Givers(givers)
+        Givers { by, environment }
+    }
+
+    /// Whether a text of another language that writes or feeds this hands out the whole environment.
+    fn hand_out(&self, analysis: &Analysis, effect: &Effect, feeding: &[CommandId]) -> bool {
+        let mut texts = text_of(analysis, effect).into_iter().chain(feeding.iter().copied());
+        !self.environment.is_empty() && texts.any(|id| self.environment.contains(&(effect.action, effect.script, id)))
     }
 
     /// Those of commands beside the effect.
     fn beside(&self, effect: &Effect, commands: &[CommandId]) -> impl Iterator<Item = &'a Effect> {
-        let of = |command: &CommandId| self.0.get(&(effect.action, effect.script, *command));
+        let of = |command: &CommandId| self.by.get(&(effect.action, effect.script, *command));
         commands.iter().filter_map(of).flatten().copied().collect::<Vec<_>>().into_iter()
     }
+}
+
+/// The command whose text in another language a call stands in.
+fn text_of(analysis: &Analysis, effect: &Effect) -> Option<CommandId> {
+    analysis.command(effect).filter(|command| command.name.contains(':'))?.parent
 }
 
 fn fetches(effect: &Effect) -> bool {
@@ -156,11 +180,16 @@ fn fetches(effect: &Effect) -> bool {
 
 /// A file that a command fills with what it reads, or with what comes down its pipeline.
 fn filled(facts: &Facts<'_>, givers: &Givers<'_>, effect: &Effect) -> Vec<Remnant> {
-    if givers.0.is_empty() {
+    if givers.by.is_empty() {
         return Vec::new();
     }
     let mut left = Vec::new();
-    for other in givers.beside(effect, &feeding(facts.analysis, effect)) {
+    let feeding = feeding(facts.analysis, effect);
+    if givers.hand_out(facts.analysis, effect, &feeding) {
+        let places = effect.targets.iter().filter_map(Target::path);
+        left.extend(places.map(|place| remnant(RemnantKind::Copy, place, WHOLE_ENVIRONMENT)));
+    }
+    for other in givers.beside(effect, &feeding) {
         if other.kind == EffectKind::PrintEnvironment {
             let places = effect.targets.iter().filter_map(Target::path);
             left.extend(places.map(|place| remnant(RemnantKind::Copy, place, WHOLE_ENVIRONMENT)));

@@ -357,7 +357,7 @@ impl World for Supposed {
     fn age(&self, path: &str) -> Known<Age> {
         let relative = self.relative(path)?;
         let git = self.git.as_ref()?;
-        let listed = git.untracked.iter().chain(&git.dirty).any(|name| name == relative);
+        let listed = git.untracked.iter().chain(&git.dirty).chain(&git.ignored).any(|name| name == relative);
         listed.then_some(Age { is_older: true, is_untouched: true })
     }
 }

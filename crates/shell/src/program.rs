@@ -329,6 +329,7 @@ impl Selector<'_> {
             "last" => operands().next_back().into_iter().collect(),
             "dashed" => operands().skip(invocation.dashes.unwrap_or(0)).collect(),
             "paths" => paths(invocation, words),
+            "subcommand" => subcommand(invocation, words),
             "last-word" => words.last().cloned().into_iter().collect(),
             "roots" => search::roots(invocation, words),
             "found" => search::found(search::roots(invocation, words), search::names(invocation, words).as_deref()),
@@ -343,6 +344,12 @@ impl Selector<'_> {
             },
         }
     }
+}
+
+/// The subcommand's own word and all that follow: a program of that name is run with them.
+fn subcommand(invocation: &Invocation, words: &[Value]) -> Vec<Value> {
+    let Some(name) = invocation.path.first() else { return Vec::new() };
+    words.iter().skip(1).skip_while(|word| word.literal().as_deref() != Some(*name)).cloned().collect()
 }
 
 /// Operands behind `--`, and those before it that can only be paths.

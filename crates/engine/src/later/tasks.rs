@@ -115,6 +115,26 @@ pub(super) fn modules(content: &str, later: &mut Later) {
     }
 }
 
+/// What a cluster is told to run: pods that are opened to their machine, and everything allowed to somebody.
+pub(super) fn manifest(content: &str, later: &mut Later) {
+    if !content.contains("apiVersion:") || !content.contains("kind:") {
+        return;
+    }
+    let mut binds = false;
+    for (keys, value) in yaml::entries(content) {
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        match (keys.as_slice(), value.as_str()) {
+            ([.., key @ ("privileged" | "hostPID" | "hostIPC")], "true") => {
+                later.set(&["container", "opened"], format!("{key}: true"));
+            }
+            ([.., "hostPath", "path"], source) => mount(&json!({ "source": source }), later),
+            (["kind"], kind) => binds = kind == "ClusterRoleBinding",
+            (["roleRef", "name"], "cluster-admin") if binds => later.set(&["cluster", "every-right"], "cluster-admin"),
+            _ => {}
+        }
+    }
+}
+
 /// Containers that are opened to the machine, or get more of it than the project.
 pub(super) fn compose(content: &str, later: &mut Later) {
     for (keys, value) in yaml::entries(content) {
@@ -206,6 +226,12 @@ mod tests {
         let open = "services:\n  a:\n    privileged: true\n    volumes:\n      - /:/host\n      - ./data:/data\n";
         check(compose, open, &[], &["privileged: true", "/"]);
         check(compose, "services:\n  a:\n    volumes:\n      - /var/run/docker.sock:/s:ro\n", &[], &[]);
+        let pod = "apiVersion: v1\nkind: Pod\nspec:\n  hostPID: true\n  volumes:\n    - name: a\n      hostPath:\n        path: /\n";
+        check(manifest, pod, &[], &["hostPID: true", "/"]);
+        let bound = "apiVersion: a/v1\nkind: ClusterRoleBinding\nroleRef:\n  kind: ClusterRole\n  name: cluster-admin\n";
+        check(manifest, bound, &[], &["cluster-admin"]);
+        check(manifest, &bound.replace("cluster-admin", "view"), &[], &[]);
+        check(manifest, "privileged: true\n", &[], &[]);
         check(sources, "distributionUrl=http\\://x.example/g.zip\n", &[], &["http://x.example/g.zip"]);
         check(
             sources,

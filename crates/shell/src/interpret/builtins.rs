@@ -21,6 +21,8 @@ impl Interpreter<'_> {
             "popd" if words.is_empty() => self.state.folders.pop(),
             "popd" => self.state.folders.rotate(),
             "unset" => self.unset(words, draft.origin),
+            // It prints all variables then.
+            "set" if words.is_empty() => return None,
             "set" => {
                 self.switch(words, draft.origin);
                 self.set_parameters(words);

@@ -49,7 +49,8 @@ impl Interpreter<'_> {
         printed
     }
 
-    /// `folder: X` names where the inner command runs, `without: X` the variables that it does not see.
+    /// `folder: X` names where the inner command runs, `elsewhere: true` says that it is another folder than this one,
+    /// `without: X` names the variables that it does not see.
     fn entry_elsewhere(
         &mut self,
         entry: Node<'static>,
@@ -59,10 +60,14 @@ impl Interpreter<'_> {
     ) -> Option<Stream> {
         let selected = |key: &str| Selector(entry.get(key).text()).values(invocation, &draft.words);
         let (folders, hidden) = (selected("folder"), selected("without"));
-        if folders.is_empty() && hidden.is_empty() {
+        let elsewhere = entry.get("elsewhere").is_true();
+        if folders.is_empty() && hidden.is_empty() && !elsewhere {
             return self.entry(entry, id, invocation, draft);
         }
         self.isolated(|this| {
+            if elsewhere {
+                this.state.folders.forget();
+            }
             folders.into_iter().for_each(|folder| this.state.folders.change(folder));
             hidden.iter().filter_map(Value::literal).for_each(|name| this.state.unset(&name));
             this.entry(entry, id, invocation, draft)

@@ -104,7 +104,14 @@ impl Walker<'_, '_> {
                     || self.program(&canonical).is_some()
                     || name.contains('.');
                 let name = name.clone();
-                if known { self.call_name(&name, Arguments::default()) } else { datum }
+                // `User.delete_all`
+                let member = name.rsplit_once('.').map(|(_, member)| format!(".{member}"));
+                let member = member.filter(|member| !self.knows(&canonical) && self.program(member).is_some());
+                match member {
+                    Some(member) => self.call(&member, Arguments::of(vec![self.unknown()])),
+                    None if known => self.call_name(&name, Arguments::default()),
+                    None => datum,
+                }
             }
             Datum::Name(_)
             | Datum::Text(_)
@@ -609,6 +616,9 @@ impl Walker<'_, '_> {
         if !self.seen.insert((self.at, words.clone())) {
             return self.unknown();
         }
+        if text.holds_environment() && self.writes(name) {
+            self.hand_out(&text);
+        }
         let first = self.interpreter.reading.commands.len();
         let stdin = ["input", "stdin_data"].iter().find_map(|key| arguments.named(key));
         let fed = |name: &str| !name.ends_with("DEVNULL");
@@ -636,6 +646,11 @@ impl Walker<'_, '_> {
         self.interpreter.state = before;
         self.connect(first);
         self.result(first, printed, text)
+    }
+
+    fn writes(&self, name: &str) -> bool {
+        let is_write = |entry: reflex_tables::Node<'_>| matches!(entry.get("do").text(), "overwrite" | "append");
+        self.program(name).is_some_and(|program| program.effects().any(is_write))
     }
 
     /// The command's words: its name, `--key=value` for what is named and true, `--`, the others.

@@ -384,6 +384,11 @@ impl Walker<'_, '_> {
         if !known && by_member {
             return self.make_method(&member, self.unknown(), arguments);
         }
+        // `User.objects.all().delete()`: the last two say what one alone would not.
+        let pair = whole.rsplit('.').nth(1).map(|before| format!(".{before}.{name}"));
+        if let Some(pair) = pair.filter(|pair| !known && self.program(pair).is_some()) {
+            return self.make_method(&pair, self.unknown(), arguments);
+        }
         self.call_name(whole, arguments)
     }
 
