@@ -2,6 +2,7 @@
 
 use crate::problem::{Level, Problem};
 use crate::rule::{Rule, rules_of};
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -47,7 +48,8 @@ pub fn load_rule_directory(path: impl AsRef<Path>, config: Option<&ReflexConfig>
     let further = config.map(|config| config.rule_dirs.as_slice()).unwrap_or_default();
     for folder in std::iter::once(path.as_ref()).chain(further.iter().map(PathBuf::as_path)) {
         match rule_files(folder) {
-            Ok(names) => {
+            Ok(mut names) => {
+                names.sort_unstable();
                 let files = names.into_iter().map(|name| folder.join(name));
                 let (inside, outside): (Vec<PathBuf>, Vec<PathBuf>) =
                     files.partition(|file| stays_inside(file, folder));
@@ -75,7 +77,7 @@ pub fn load_rule_directory(path: impl AsRef<Path>, config: Option<&ReflexConfig>
     (rules, problems)
 }
 
-/// The rule files below a folder, sorted, each with its path from there; links to files are among them wherever they
+/// The rule files below a folder, in no order, each with its path from there; links to files are among them wherever they
 /// lead. Links to folders, and folders that lie too deep, are not followed: they are among them themselves.
 ///
 /// # Errors
@@ -94,7 +96,6 @@ struct Walk {
 }
 
 impl Walk {
-    /// Sorted by their names, folder by folder: paths with much in common are compared slowly, and there may be many.
     fn folder(&mut self, root: &Path, below: &Path, depth: usize) -> io::Result<()> {
         let mut entries = Vec::new();
         for entry in fs::read_dir(root.join(below))? {
@@ -108,11 +109,10 @@ impl Walk {
             // A folder that is not looked into is listed as if it were a file, so that whoever reads it says so.
             let is_left_out =
                 !goes_down && (kind.is_dir() || kind.is_symlink() && root.join(below).join(&name).is_dir());
-            if goes_down || is_left_out || is_rules(Path::new(&name)) {
+            if goes_down || is_left_out || is_rules(&name) {
                 entries.push((name, goes_down));
             }
         }
-        entries.sort_unstable();
         for (name, goes_down) in entries {
             let path = if below.as_os_str().is_empty() { name.into() } else { below.join(name) };
             if goes_down {
@@ -133,8 +133,9 @@ fn stays_inside(file: &Path, folder: &Path) -> bool {
     !file.is_symlink() || matches!((real, root), (Ok(real), Ok(root)) if real.starts_with(&root))
 }
 
-fn is_rules(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+fn is_rules(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    [&b".yaml"[..], b".yml"].iter().any(|end| name.len() > end.len() && name.ends_with(end))
 }
 
 /// A file of text that is not too large.

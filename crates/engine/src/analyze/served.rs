@@ -14,7 +14,17 @@ const STATEMENTS: [&str; 5] = ["sql", "query", "statement", "queries", "statemen
 
 /// Parts of the names of servers and tools that have a database behind them.
 const DATABASES: [&str; 12] = [
-    "sql", "postgres", "database", "db", "supabase", "neon", "bigquery", "snowflake", "duckdb", "clickhouse", "prisma",
+    "sql",
+    "postgres",
+    "database",
+    "db",
+    "supabase",
+    "neon",
+    "bigquery",
+    "snowflake",
+    "duckdb",
+    "clickhouse",
+    "prisma",
     "maria",
 ];
 
@@ -23,9 +33,32 @@ const VERBS: [&str; 6] = ["delete", "drop", "destroy", "terminate", "purge", "wi
 
 /// What is not made again by those who use it. A file or a note is named by its path or lies with its server.
 const LASTING: [&str; 26] = [
-    "repository", "repo", "project", "database", "db", "table", "bucket", "namespace", "cluster", "instance", "branch",
-    "volume", "stack", "environment", "site", "organization", "workspace", "collection", "index", "deployment", "service",
-    "server", "droplet", "zone", "domain", "kubectl",
+    "repository",
+    "repo",
+    "project",
+    "database",
+    "db",
+    "table",
+    "bucket",
+    "namespace",
+    "cluster",
+    "instance",
+    "branch",
+    "volume",
+    "stack",
+    "environment",
+    "site",
+    "organization",
+    "workspace",
+    "collection",
+    "index",
+    "deployment",
+    "service",
+    "server",
+    "droplet",
+    "zone",
+    "domain",
+    "kubectl",
 ];
 
 /// Deeper objects hold no arguments of the tool itself.

@@ -8,7 +8,7 @@ use crate::event::Action;
 use crate::path;
 use crate::switches::{self, Change};
 use crate::truth::Truth;
-use crate::world::Untracked;
+use crate::world::{Names, Untracked};
 use reflex_shell::patch::Part;
 use reflex_shell::{Command, Stdin, Value};
 use std::borrow::Cow;
@@ -38,21 +38,37 @@ impl Facts<'_> {
         }
     }
 
-    /// Whether git takes changes out of the work tree with which the guard would leave an agent's settings.
+    /// Whether git takes changes out of the work tree with which the guard would leave an agent's settings. Their files
+    /// are looked for where agents look, and git is asked about these alone: the tree may be large.
     pub(super) fn puts_guard_away(&self, effect: &Effect, target: &Target) -> Truth {
         let real = self.real(effect, target);
         let path = self.meant(effect, &real);
         let cleans = effect.kind == EffectKind::DiscardUntracked;
-        let changed = self.world.uncommitted(&path).filter(|_| !cleans);
         let takes_all = cleans || effect.flags.contains(&"untracked");
-        let loose = takes_all.then(|| self.world.untracked(&path, Untracked::All)).flatten();
-        let is_guarded = |name: &String| {
-            let file = path::absolute(name, &self.event.workspace);
-            path::is_within(&file, &path)
-                && self.in_class(SETTINGS, &file)
-                && self.world.content(&file).is_some_and(|text| switches::names_guard(&text))
+        let names_guard = |file: &String| {
+            path::is_within(file, &path) && self.world.content(file).is_some_and(|text| switches::names_guard(&text))
         };
-        Truth::from([changed, loose].iter().flatten().any(|names| names.names.iter().any(is_guarded)))
+        let is_lost = |file: &String| {
+            let changed = (!cleans).then(|| self.world.uncommitted(file)).flatten();
+            let loose = takes_all.then(|| self.world.untracked(file, Untracked::All)).flatten();
+            [changed, loose].iter().flatten().any(Names::any)
+        };
+        let above = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let roots = [&*path, above, &self.event.workspace];
+        let mut files = roots.into_iter().flat_map(|root| self.settings_below(root));
+        Truth::from(files.any(|file| names_guard(&file) && is_lost(&file)))
+    }
+
+    /// The files in which agents would keep their settings if this folder were their project.
+    fn settings_below(&self, root: &str) -> Vec<String> {
+        let places = self.tables.get("places").get(SETTINGS);
+        let patterns = places.items().flat_map(|place| place.get("paths").texts());
+        let of_projects = patterns.filter(|pattern| !pattern.starts_with(['/', '~']));
+        let files = of_projects.map(|pattern| format!("{root}/{pattern}")).flat_map(|file| match file.contains('*') {
+            true => self.world.expand(&file).unwrap_or_default(),
+            false => vec![file],
+        });
+        files.collect()
     }
 
     /// Settings that are given to an agent: as a text, or in a file.

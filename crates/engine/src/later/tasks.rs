@@ -228,7 +228,8 @@ mod tests {
         check(compose, "services:\n  a:\n    volumes:\n      - /var/run/docker.sock:/s:ro\n", &[], &[]);
         let pod = "apiVersion: v1\nkind: Pod\nspec:\n  hostPID: true\n  volumes:\n    - name: a\n      hostPath:\n        path: /\n";
         check(manifest, pod, &[], &["hostPID: true", "/"]);
-        let bound = "apiVersion: a/v1\nkind: ClusterRoleBinding\nroleRef:\n  kind: ClusterRole\n  name: cluster-admin\n";
+        let bound =
+            "apiVersion: a/v1\nkind: ClusterRoleBinding\nroleRef:\n  kind: ClusterRole\n  name: cluster-admin\n";
         check(manifest, bound, &[], &["cluster-admin"]);
         check(manifest, &bound.replace("cluster-admin", "view"), &[], &[]);
         check(manifest, "privileged: true\n", &[], &[]);

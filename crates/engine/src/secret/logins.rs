@@ -108,15 +108,16 @@ pub(super) fn in_option(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>
         // `mysql -p name` asks for the password of a database that is named.
         let blank = bytes.get(word.end) == Some(&b' ');
         let apart = blank && option == b" -p" && (contains(line, b"mysql") || contains(line, b"mariadb"));
-        let used = programs.iter().any(|program| contains(line, program)) && !apart;
-        return (used && is_password(value) && !refers(value)).then_some(start..start + value.len());
+        // Most values are none; the line is long.
+        let used = || programs.iter().any(|program| contains(line, program)) && !apart;
+        return (is_password(value) && !refers(value) && used()).then_some(start..start + value.len());
     }
+    let (start, login) = argument(bytes, word.end)?;
+    let colon = login.iter().position(|byte| *byte == b':')?;
     let whole = bytes.get(word.start.saturating_sub(BACK)..word.start)?;
     if !contains(whole, b"curl") && !contains(whole, b"wget") && !contains(whole, b"http") {
         return None;
     }
-    let (start, login) = argument(bytes, word.end)?;
-    let colon = login.iter().position(|byte| *byte == b':')?;
     let (user, password) = (login.get(..colon)?, login.get(colon + 1..)?);
     let (secret, from) = if password.is_empty() { (user, start) } else { (password, start + colon + 1) };
     let strong = (is_password(secret) && secret.len() >= 8) || is_random(secret);
@@ -130,15 +131,18 @@ fn after_sign(bytes: &[u8], line: &[u8], word: &Range<usize>) -> Option<Range<us
     // `http` is a program as a word of its own.
     let alone = |program: &[u8]| program.len() > 5 || line.split(|byte| *byte == b' ').any(|word| word == program);
     let used = |programs: &[&[u8]]| programs.iter().any(|program| contains(line, program) && alone(program));
-    let Login { sign, .. } = LOGINS.iter().find(|login| login.option == here && used(login.programs))?;
     let (start, login) = argument(bytes, word.end)?;
-    let from = match login.iter().position(|byte| byte == sign) {
-        Some(at) => start + at + 1,
-        None if *sign == b' ' => start + login.len(),
-        None => return None,
-    };
-    let (start, password) = argument(bytes, from)?;
-    (is_password(password) && !refers(password)).then_some(start..start + password.len())
+    LOGINS.iter().filter(|known| known.option == here).find_map(|Login { sign, programs, .. }| {
+        let from = match login.iter().position(|byte| byte == sign) {
+            Some(at) => start + at + 1,
+            None if *sign == b' ' => start + login.len(),
+            None => return None,
+        };
+        let (start, password) = argument(bytes, from)?;
+        // Most values are none; the line is long.
+        let is_one = is_password(password) && !refers(password) && used(programs);
+        is_one.then_some(start..start + password.len())
+    })
 }
 
 /// The word that begins at a place or behind the blanks and quotes there, and where it does.

@@ -26,15 +26,15 @@ pub fn redact(text: &str, tables: Node<'static>, mark: &dyn Fn(&str) -> String) 
             out.push_str(divider);
             continue;
         };
-        lower.clear();
-        lower.push_str(word);
-        lower.make_ascii_lowercase();
-        let scheme = matches!(lower.as_str(), "token" | "bearer" | "basic" | "digest" | "apikey");
-        if is_tag(word) {
+        if word.starts_with('[') && is_tag(word) {
             (awaits, named) = (Awaits::Nothing, false);
             out.push_str(word);
             continue;
         }
+        lower.clear();
+        lower.push_str(word);
+        lower.make_ascii_lowercase();
+        let scheme = matches!(lower.as_str(), "token" | "bearer" | "basic" | "digest" | "apikey");
         if named && matches!(word, ":" | "=" | "=>" | ":=") {
             awaits = Awaits::Secret;
             out.push_str(word);

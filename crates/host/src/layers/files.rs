@@ -135,7 +135,7 @@ impl Place {
         Place { folder, rules_only: true, ..self.clone() }
     }
 
-    /// Its files in a fixed order.
+    /// Its files, in the order in which the system lists them: to sort them is for whoever reads them.
     pub fn list(&self) -> Found {
         let why_tight = self.moved.clone();
         let mut found = Found { files: Vec::new(), problems: Vec::new(), why_tight, shipped: None, bytes: 0 };
@@ -329,7 +329,7 @@ impl Found {
         identity
     }
 
-    /// The texts; of what cannot be read the reason.
+    /// The texts in the order of their names, the policy first; of what cannot be read the reason.
     pub fn read(&self) -> Vec<SourceFile> {
         let text = |path: &PathBuf| {
             let bytes = fs::read(path).map_err(|error| error.to_string())?;
@@ -346,7 +346,9 @@ impl Found {
             is_policy: false,
             unread: None,
         });
-        self.files.iter().map(read).chain(shipped).collect()
+        let mut files: Vec<&File> = self.files.iter().collect();
+        files.sort_unstable_by(|one, other| (!one.is_policy, &one.name).cmp(&(!other.is_policy, &other.name)));
+        files.into_iter().map(read).chain(shipped).collect()
     }
 }
 

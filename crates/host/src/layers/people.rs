@@ -45,7 +45,9 @@ pub fn named(paths: &[PathBuf]) -> Result<Opened, String> {
     for path in paths {
         let told = |error: std::io::Error| format!("{}: {error}", path.display());
         if path.is_dir() {
-            all.extend(rule_files(path).map_err(told)?.iter().map(|name| path.join(name)))
+            let mut names = rule_files(path).map_err(told)?;
+            names.sort_unstable();
+            all.extend(names.iter().map(|name| path.join(name)));
         } else {
             all.push(path.clone())
         }
