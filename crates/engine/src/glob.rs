@@ -38,8 +38,8 @@ impl<'p> Compared<'p> {
             return false;
         }
         match pattern {
-            [b'~', b'/', rest @ ..] => self.below_home.is_some_and(|below| glob(rest, below)),
-            [b'/', ..] => glob(pattern, path),
+            [b'~', b'/', rest @ ..] => self.below_home.is_some_and(|below| may_begin(rest, below) && glob(rest, below)),
+            [b'/', rest @ ..] => path.strip_prefix(b"/").is_some_and(|path| may_begin(rest, path) && glob(rest, path)),
             _ if names_drive(pattern) => glob(pattern, path),
             _ => self.fits_anywhere(pattern),
         }
@@ -60,7 +60,10 @@ impl<'p> Compared<'p> {
         let deep = if pattern.last() == Some(&b'*') || slashes > 0 { find(pattern, b"**") } else { None };
         match deep {
             None if slashes == 0 => may_begin(pattern, self.last) && glob(pattern, self.last),
-            None => glob(pattern, last_parts(self.path.as_bytes(), slashes + 1)),
+            None => {
+                let last = last_parts(self.path.as_bytes(), slashes + 1);
+                may_begin(pattern, last) && glob(pattern, last)
+            }
             // What stands before the first `**` decides where the pattern may begin; the rest of the path is free.
             Some(deep) => {
                 let fixed = pattern.get(..deep).unwrap_or(&[]);
