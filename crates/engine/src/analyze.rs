@@ -219,6 +219,7 @@ impl Drafter<'_> {
         self.fetched_statements(&reading.commands);
         self.decoded_code(reading);
         self.disguises(text, &reading.commands);
+        self.nested_decoding(&reading.commands);
         for setting in &reading.settings {
             self.setting(setting);
         }

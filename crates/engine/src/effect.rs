@@ -206,6 +206,8 @@ effect_kinds! {
     Unreadable = "unreadable" Name;
     /// A program's name is written in pieces, so that nobody reads it.
     Disguise = "disguise" Name;
+    /// Something is decoded within texts within texts.
+    DecodeDeep = "decode-deep" Name;
     /// A program that is not meant for it runs another one, or a shell, because an option or a text tells it to.
     Escape = "escape" Name;
     /// A program or code that is not known is run.

@@ -105,7 +105,7 @@ pub struct End {
     pub failed: bool,
     /// A digest of what it printed.
     pub output: String,
-    /// See [`error_signature`]; behind [`PASSES`] if it may pass by itself; empty without an error.
+    /// See [`error_signature`]; behind `PASSES` if it may pass by itself; empty without an error.
     pub error: String,
     /// How often each byte stood in its output, by byte; see [`letters`].
     pub letters: Vec<(u8, u32)>,

@@ -1,6 +1,6 @@
 //! What is written so that nobody reads it: programs' names in pieces, code that is decoded where it runs.
 
-use super::Drafter;
+use super::{Drafter, is_decoder};
 use crate::effect::{EffectKind, Target, TargetPath};
 use reflex_shell::{Command, Derivation, DerivationId, Language, Origin, Reading, Span, Value};
 
@@ -67,6 +67,64 @@ impl Drafter<'_> {
             effect.targets = disguised.into_iter().map(|(target, _)| target).collect();
         }
     }
+
+    /// Decoders that stand so deep in texts within texts that nobody reads what they are for.
+    pub(super) fn nested_decoding(&mut self, commands: &[Command]) {
+        const DEEP: usize = 3;
+        // Each looks at all commands.
+        const MOST: usize = 16;
+        let decoders = commands.iter().filter(|command| is_decoder(Some(command)) && is_told_to_decode(command));
+        let mut deep = decoders.take(MOST).filter(|command| texts_around(command, commands) >= DEEP);
+        if let Some(command) = deep.next() {
+            self.push_at(EffectKind::DecodeDeep, command.origin);
+            if let Some(effect) = self.effects.last_mut() {
+                effect.site = command.site;
+                effect.targets = vec![name(&command.name, command.origin)];
+            }
+        }
+    }
+}
+
+/// Programs that encode where no option says that they shall decode.
+fn is_told_to_decode(command: &Command) -> bool {
+    let told = |ends: &[&str]| {
+        let words = command.words.iter().skip(1).filter_map(|word| word.literal());
+        words.into_iter().any(|word| ends.iter().any(|end| word.starts_with(end)))
+    };
+    match command.name.as_str() {
+        "base64" | "base32" | "basenc" => told(&["-d", "-D", "--d"]),
+        "xxd" => told(&["-r"]),
+        "openssl" => told(&["-d"]),
+        _ => true,
+    }
+}
+
+/// In how many texts a command stands, each within the next: substitutions, and what a shell is given to run. A program
+/// that passes its words on adds none.
+fn texts_around(command: &Command, commands: &[Command]) -> usize {
+    const MOST: usize = 64;
+    let mut around: Vec<&Command> = Vec::new();
+    let mut inner = command;
+    while let Some(outer) = inner.parent.and_then(|id| commands.get(id)).filter(|_| around.len() < MOST) {
+        around.push(outer);
+        inner = outer;
+    }
+    let span = command.origin.span;
+    let holds = |other: &&Command| {
+        let outer = other.origin.span;
+        let is_wider = outer.start <= span.start && span.end <= outer.end && outer != span;
+        is_wider && other.origin.derivation == command.origin.derivation
+    };
+    for other in commands.iter().filter(holds).take(MOST) {
+        if !around.iter().any(|known| std::ptr::eq(*known, other)) {
+            around.push(other);
+        }
+    }
+    let names: Vec<&str> = around.iter().map(|outer| &*outer.name).chain([command.name.as_str()]).collect();
+    let passes_on = |outer: &&&Command| {
+        outer.words.iter().skip(1).any(|word| word.literal().is_some_and(|word| names.contains(&&*word)))
+    };
+    around.len() - around.iter().filter(passes_on).count()
 }
 
 fn name(text: &str, origin: Origin) -> Target {
