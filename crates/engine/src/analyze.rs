@@ -133,7 +133,8 @@ impl Drafter<'_> {
             Action::Delete { path } => self.file(EffectKind::Delete, path),
             Action::Fetch { url } => {
                 self.name(EffectKind::Fetch, url);
-                if let Some(path) = url.strip_prefix("file://") {
+                let path = without_scheme(url);
+                if path != url {
                     self.file(EffectKind::Read, &AgentPath::new(path));
                 }
             }
@@ -809,10 +810,13 @@ fn is_share(path: &str) -> bool {
     !host.is_empty() && host.starts_with(|letter: char| letter.is_ascii_alphanumeric()) && !own.contains(&host)
 }
 
-/// `file:///x` is the file `/x` of this machine.
+/// `file:///x` and `FILE:/x` are the file `/x` of this machine.
 fn without_scheme(path: &str) -> &str {
-    let local = ["file://localhost/", "file:///"].iter().find_map(|start| path.strip_prefix(start));
-    local.and_then(|rest| path.get(path.len() - rest.len() - 1..)).unwrap_or(path)
+    const SCHEME: &str = "file:";
+    let is_file = path.get(..SCHEME.len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case(SCHEME));
+    let Some(rest) = path.get(SCHEME.len()..).filter(|_| is_file) else { return path };
+    let own = ["//localhost", "//127.0.0.1", "//"].iter().find_map(|host| rest.strip_prefix(host)).unwrap_or(rest);
+    if own.starts_with('/') { own } else { path }
 }
 
 /// Variables that stand for a folder at the front of a path, as some tools expand them.

@@ -50,23 +50,8 @@ impl<'a> Scribe<'a> {
     /// One for what is written about this call.
     pub(crate) fn of_call(store: &'a Store, event: &Event, analysis: &Analysis) -> Scribe<'a> {
         let exposes = analysis.effects.iter().any(|effect| effect.kind == EffectKind::ExposeSecret);
-        let texts = event.actions.iter().filter(|_| exposes).flat_map(|action| {
-            let content = match action {
-                Action::Write { content, .. } | Action::Edit { content, .. } => content.as_str(),
-                Action::Shell { .. }
-                | Action::Read { .. }
-                | Action::Delete { .. }
-                | Action::Search { .. }
-                | Action::Fetch { .. }
-                | Action::McpCall { .. }
-                | Action::Prompt { .. }
-                | Action::SpawnAgent { .. }
-                | Action::Skill { .. }
-                | Action::Input { .. }
-                | Action::Other { .. } => "",
-            };
-            [subject(action).2, content]
-        });
+        let actions = event.actions.iter().filter(|_| exposes);
+        let texts = actions.flat_map(|action| [subject(action).2, action.content().unwrap_or_default()]);
         let known = texts.flat_map(|text| {
             let plain = Some(unescaped(text)).filter(|plain| matches!(plain, Cow::Owned(_)));
             let readings = std::iter::once(Cow::Borrowed(text)).chain(plain);

@@ -7,7 +7,8 @@ use reflex_shell::{Language, Origin, Reading, Value};
 use serde_json::{Map, Value as Json};
 
 /// Keys behind which tools are given a command. What stands there and is none names no program that does anything.
-const COMMANDS: [&str; 7] = ["command", "cmd", "shell_command", "cli_command", "command_line", "commandLine", "bash"];
+const COMMANDS: [&str; 8] =
+    ["command", "commands", "cmd", "shell_command", "cli_command", "command_line", "commandLine", "bash"];
 
 /// Keys behind which tools of databases are given statements.
 const STATEMENTS: [&str; 5] = ["sql", "query", "statement", "queries", "statements"];
@@ -100,16 +101,23 @@ impl Drafter<'_> {
     }
 }
 
-/// The texts behind these keys, lists joined as the words of one text.
+/// The texts behind these keys. A list is several texts if its first holds more than a word, else the words of one.
 fn texts(fields: &Map<String, Json>, keys: &[&str], depth: usize, found: &mut Vec<String>) {
     for (key, value) in fields {
         match value {
             Json::String(text) if keys.contains(&key.as_str()) => found.push(with_arguments(text, fields)),
             Json::Array(items) if keys.contains(&key.as_str()) => {
-                let words: Vec<&str> = items.iter().filter_map(Json::as_str).collect();
-                found.push(words.join(" "));
+                let mut words = items.iter().filter_map(Json::as_str).peekable();
+                let are_texts = words.peek().is_some_and(|first| first.trim().contains(char::is_whitespace));
+                found.push(match are_texts {
+                    true => words.collect::<Vec<_>>().join(";\n"),
+                    false => words.map(quoted).collect::<Vec<_>>().join(" "),
+                });
             }
             Json::Object(inner) if depth > 1 => texts(inner, keys, depth - 1, found),
+            Json::Array(items) if depth > 1 => {
+                items.iter().filter_map(Json::as_object).for_each(|inner| texts(inner, keys, depth - 1, found));
+            }
             Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Array(_) | Json::Object(_) => {}
         }
     }
@@ -118,12 +126,14 @@ fn texts(fields: &Map<String, Json>, keys: &[&str], depth: usize, found: &mut Ve
 /// `{"command": "rm", "args": ["-rf", "x"]}`
 fn with_arguments(command: &str, fields: &Map<String, Json>) -> String {
     let Some(Json::Array(items)) = fields.get("args").or(fields.get("arguments")) else { return command.to_owned() };
-    let quoted = |text: &str| match text.contains(char::is_whitespace) {
-        true => format!("'{}'", text.replace('\'', "'\\''")),
-        false => text.to_owned(),
-    };
     let words = items.iter().filter_map(Json::as_str).map(quoted);
     std::iter::once(command.to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// As one word of a shell. Whether the tool has the home and patterns filled in is not known, so they stay what they are.
+fn quoted(word: &str) -> String {
+    let parts = |letter: char| letter.is_whitespace() || ";|&<>()'\"`".contains(letter);
+    if word.contains(parts) { format!("'{}'", word.replace('\'', r"'\''")) } else { word.to_owned() }
 }
 
 /// The words of a name: `deleteProject`, `delete-project`, `delete_project`.
