@@ -48,7 +48,7 @@ fn catalog(folder: &Path, out: &Path) -> Result<String, Box<dyn std::error::Erro
                 let compiled = out.join(format!("{}-{}.code", name(reflex), name(&file)));
                 fs::write(&compiled, compile(&format!("ours:{}/{}", name(reflex), name(&file)), &text)?)?;
                 let included = format!("include_bytes!({:?})", compiled.display().to_string());
-                code.push_str(&format!("        ({:?}, unsafe {{ Compiled::of_build({included}) }}),\n", name(&file)));
+                code.push_str(&format!("        ({:?}, unsafe {{ Compiled::trusted({included}) }}),\n", name(&file)));
             }
         }
         let digest = hexadecimal(&whole.finalize());

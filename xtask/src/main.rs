@@ -29,6 +29,7 @@ usage: cargo xtask COMMAND
   test              everything that needs no network: format, lints, all tests, documentation, dependencies
   clients [--binary FILE] [NAME…]
                     build the release, or take FILE, and play the cases of the real clients, or those named (`codex`, `codex/denied`)
+  release           build the binary that people get, with its interpreters made
   bench [--check]   measure the release and write docs/reference/speed.md;
                     with --check compare the instructions with that page and write nothing
   score [--check]   judge the development corpora and write docs/reference/quality.md;
@@ -50,6 +51,9 @@ fn main() -> ExitCode {
         ["check"] => project().and_then(|project| check(&project)),
         ["test"] => project().and_then(|project| test(&project)),
         ["bench"] => project().and_then(|project| bench::write(&project)),
+        ["release"] => project().and_then(|project| release::build(&project)).map(|release| {
+            println!("{}", release.binary.display());
+        }),
         ["score"] => project().and_then(|project| score::write(&project)),
         ["score", "--check"] => project().and_then(|project| score::check(&project)),
         ["docs"] => project().and_then(|project| reference::write(&project)),

@@ -5,10 +5,12 @@
 //! other commands may need as much as they want.
 #![expect(unsafe_code, reason = "an allocator hands out raw memory")]
 
+use reflex_host::reflexes::image;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
+use std::ops::Range;
 use std::ptr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// Nearly every call needs less than 200 KiB, one of a megabyte all of this. Pages that are never touched cost nothing.
 const SIZE: usize = 64 * 1024 * 1024;
@@ -20,49 +22,55 @@ const WARM: usize = 96 * 1024;
 const ALIGNMENT: usize = 16;
 
 #[global_allocator]
-static ARENA: Arena = Arena { block: UnsafeCell::new(Block([0; SIZE])), used: AtomicUsize::new(0) };
+static ARENA: Arena = Arena {
+    next: AtomicPtr::new(BLOCK.0.get().cast()),
+    end: AtomicPtr::new(BLOCK.0.get().cast::<u8>().wrapping_add(SIZE)),
+    outside: AtomicUsize::new(0),
+};
+
+static BLOCK: Block = Block(UnsafeCell::new([0; SIZE]));
 
 /// Whole pages, so that the first ones can be asked for.
 #[repr(align(4096))]
-struct Block(#[expect(dead_code, reason = "its bytes are reached through pointers")] [u8; SIZE]);
+struct Block(UnsafeCell<[u8; SIZE]>);
 
+// SAFETY: the block is only reached through ranges that the arena has handed out to one owner each.
+unsafe impl Sync for Block {}
+
+/// Hands out one range after the other.
 struct Arena {
-    block: UnsafeCell<Block>,
-    /// Bytes handed out so far, always a multiple of [`ALIGNMENT`].
-    used: AtomicUsize,
+    /// Where the next one begins, always at a multiple of [`ALIGNMENT`], and where there is no more.
+    next: AtomicPtr<u8>,
+    end: AtomicPtr<u8>,
+    /// How often the system was asked.
+    outside: AtomicUsize,
 }
 
-// SAFETY: the block is only reached through ranges that `used` has handed out to one owner each.
-unsafe impl Sync for Arena {}
-
 impl Arena {
-    fn start(&self) -> *mut u8 {
-        self.block.get().cast()
+    /// Whether a range was handed out by this arena, now or when the program's image was made.
+    fn gave(pointer: *mut u8) -> bool {
+        let offset = (pointer as usize).checked_sub(BLOCK.0.get() as usize);
+        offset.is_some_and(|offset| offset < SIZE) || image::place().contains(&(pointer as usize))
     }
 
-    /// Where a pointer lies in the block, if it does.
-    fn offset(&self, pointer: *mut u8) -> Option<usize> {
-        (pointer as usize).checked_sub(self.start() as usize).filter(|offset| *offset < SIZE)
-    }
-
-    /// A range of the block. The next one begins where it ends.
+    /// A range. The next one begins where it ends.
     fn take(&self, layout: Layout) -> Option<*mut u8> {
         if layout.align() > ALIGNMENT {
             return None;
         }
         let size = rounded(layout.size())?;
-        let taken = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
-            used.checked_add(size).filter(|end| *end <= SIZE)
-        });
-        // SAFETY: `take` only succeeds for offsets below `SIZE`.
-        taken.ok().map(|offset| unsafe { self.start().add(offset) })
+        let end = self.end.load(Ordering::Relaxed) as usize;
+        let after = |next: *mut u8| (end - next as usize >= size).then(|| next.wrapping_add(size));
+        self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, after).ok()
     }
 
     /// Moves the end of the last range handed out; fails if it is not the last, or does not fit.
-    fn move_end(&self, offset: usize, from: usize, to: usize) -> bool {
+    fn move_end(&self, start: *mut u8, from: usize, to: usize) -> bool {
         let (Some(from), Some(to)) = (rounded(from), rounded(to)) else { return false };
-        let end = offset + to;
-        end <= SIZE && self.used.compare_exchange(offset + from, end, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        let end = self.end.load(Ordering::Relaxed) as usize;
+        let fits = to <= from || end.checked_sub(start as usize).is_some_and(|room| to <= room);
+        let (before, after) = (start.wrapping_add(from), start.wrapping_add(to));
+        fits && self.next.compare_exchange(before, after, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 }
 
@@ -75,26 +83,30 @@ unsafe impl GlobalAlloc for Arena {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match self.take(layout) {
             Some(pointer) => pointer,
-            // SAFETY: the caller's promise is passed on.
-            None => unsafe { System.alloc(layout) },
+            None => {
+                self.outside.fetch_add(1, Ordering::Relaxed);
+                // SAFETY: the caller's promise is passed on.
+                unsafe { System.alloc(layout) }
+            }
         }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        match self.offset(pointer) {
+        if Arena::gave(pointer) {
             // Only the last range can be used again; the others wait for the end of the process.
-            Some(offset) => drop(self.move_end(offset, layout.size(), 0)),
-            // SAFETY: what does not lie in the block came from the system.
-            None => unsafe { System.dealloc(pointer, layout) },
+            self.move_end(pointer, layout.size(), 0);
+        } else {
+            // SAFETY: what the arena did not give came from the system.
+            unsafe { System.dealloc(pointer, layout) }
         }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        let Some(offset) = self.offset(pointer) else {
+        if !Arena::gave(pointer) {
             // SAFETY: as above.
             return unsafe { System.realloc(pointer, layout, size) };
-        };
-        if self.move_end(offset, layout.size(), size) {
+        }
+        if self.move_end(pointer, layout.size(), size) {
             return pointer;
         }
         // SAFETY: the alignment is that of a layout, and a size too large for one is refused by the system.
@@ -107,6 +119,21 @@ unsafe impl GlobalAlloc for Arena {
     }
 }
 
+/// Does some work during which all memory comes from a range. Nothing else may run meanwhile.
+///
+/// # Errors
+/// The range was too small.
+pub(crate) fn within(range: Range<*mut u8>, work: &mut dyn FnMut()) -> Result<(), String> {
+    let (next, end) = (ARENA.next.load(Ordering::Relaxed), ARENA.end.load(Ordering::Relaxed));
+    let outside = ARENA.outside.load(Ordering::Relaxed);
+    ARENA.next.store(range.start, Ordering::Relaxed);
+    ARENA.end.store(range.end, Ordering::Relaxed);
+    work();
+    ARENA.end.store(end, Ordering::Relaxed);
+    ARENA.next.store(next, Ordering::Relaxed);
+    if ARENA.outside.load(Ordering::Relaxed) == outside { Ok(()) } else { Err("it needs more room".into()) }
+}
+
 /// Asks for the pages that a call of the hook uses anyway: all at once they cost half of what they cost one by one.
 ///
 /// A system that cannot do that gives them when they are touched.
@@ -114,7 +141,7 @@ pub(crate) fn warm() {
     #[cfg(target_os = "linux")]
     // SAFETY: these are pages of the block, and what they hold stays as it is.
     unsafe {
-        libc::madvise(ARENA.start().cast(), WARM, libc::MADV_POPULATE_WRITE);
+        libc::madvise(BLOCK.0.get().cast(), WARM, libc::MADV_POPULATE_WRITE);
     }
 }
 

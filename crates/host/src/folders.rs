@@ -1,7 +1,7 @@
 //! Where the guard keeps its files.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where the guard keeps its files.
 #[derive(Debug, Clone)]
@@ -36,12 +36,21 @@ impl Folders {
     /// Whether the environment leads to another configuration than the password database: whoever starts us could have
     /// moved it, so what lies there may only tighten.
     pub fn moved_config(&self) -> bool {
-        // Tests have no entry of their own in the password database.
-        if cfg!(debug_assertions) && std::env::var_os("REFLEX_TEST_OWN_HOME").is_some() {
-            return false;
-        }
-        home_by_password_database().is_none_or(|home| self.config != home.join(".config/reflex"))
+        is_elsewhere(&self.config, ".config/reflex")
     }
+
+    /// The same of what the guard keeps.
+    pub(crate) fn moved_state(&self) -> bool {
+        is_elsewhere(&self.state, ".local/state/reflex")
+    }
+}
+
+fn is_elsewhere(folder: &Path, usual: &str) -> bool {
+    // Tests have no entry of their own in the password database.
+    if cfg!(debug_assertions) && std::env::var_os("REFLEX_TEST_OWN_HOME").is_some() {
+        return false;
+    }
+    home_by_password_database().is_none_or(|home| folder != home.join(usual))
 }
 
 /// The home that `/etc/passwd` names for this user.

@@ -10,7 +10,7 @@ pub mod trust;
 use crate::clock;
 use crate::folders::Folders;
 use crate::store::Store;
-use cache::Cache;
+pub(crate) use cache::Cache;
 pub use files::{Found, Place};
 pub use people::{Offer, Opened, lowered, named, offer, open};
 use reflex_engine::{Authority, Layer, Policy};
@@ -30,11 +30,6 @@ pub struct Loaded {
     pub digest: String,
     /// Why the layer may only tighten, where it may not loosen.
     pub why_tight: Option<String>,
-}
-
-/// Texts that were made from others and can be made again, by the name of their folder in the cache.
-pub(crate) fn texts(folders: &Folders, name: &str) -> Cache {
-    Cache::named(folders, name)
 }
 
 /// Which of the folders are there in which people keep what is theirs: looked up once a call.

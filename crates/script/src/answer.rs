@@ -1,5 +1,6 @@
 //! What a module says about a call, or why it says nothing.
 
+use crate::module::Module;
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -111,4 +112,13 @@ pub struct Report {
     pub ticks: u64,
     /// What it printed, cut.
     pub printed: Vec<String>,
+    /// Its code, where that is to be kept ([`Code::packed`](crate::Code::packed)).
+    pub code: Option<Vec<u8>>,
+}
+
+impl Report {
+    /// Of a module that was not asked.
+    pub(crate) fn of(module: &Module, index: usize) -> Report {
+        Report { module: module.name.clone(), index, said: None, ticks: 0, printed: Vec::new(), code: None }
+    }
 }

@@ -6,6 +6,9 @@ use reflex_types::Compiled;
 #[expect(unsafe_code, reason = "its code is made by the build script and is part of the program")]
 const BUILT_IN: &[(&str, Compiled)] = include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
 
+/// What differs where another compiler made the interpreter's code: code of one is not for another.
+pub const PRINT: u64 = include!(concat!(env!("OUT_DIR"), "/print.rs"));
+
 /// The name under which something is built in, if it is.
 pub(crate) fn named(name: &str) -> Option<&'static str> {
     let bare = name.strip_prefix("node:").unwrap_or(name);

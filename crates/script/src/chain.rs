@@ -2,18 +2,18 @@
 
 use crate::answer::{Limit, Problem, Report, Said};
 use crate::call::Call;
+use crate::image::{Guest, Seat};
 use crate::lent::Lent;
 use crate::module::{Module, OnError};
 use crate::natives::Asks;
 use crate::region::Region;
-use crate::row::Row;
-use crate::sandbox::{self, Interpreter, Message};
+use crate::sandbox::{self, Message};
 use reflex_types::Needs;
 use serde_json::Value;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -122,9 +122,9 @@ impl Chain {
         let (modules, limits, asked) = (Arc::clone(&self.modules), self.limits, Arc::clone(call));
         let end = (first..modules.len()).find(|index| ours.has(*index)).unwrap_or(modules.len());
         let work = move || {
-            let mut row = Row::new(modules, first..end, (asked, limits, send.clone()));
+            let region = Rc::new(Region::new(limits.memory));
             for index in first..end {
-                let report = row.ask(index);
+                let report = ask_alone((&modules, index), &asked, (limits, &region), &send);
                 if report.is_none_or(|report| send.send(Message::Report(report)).is_err()) {
                     return;
                 }
@@ -136,11 +136,8 @@ impl Chain {
             let heard = if started.is_ok() { self.heard(&receive, lazily) } else { None };
             let lost = heard.is_none();
             let report = heard.unwrap_or_else(|| Report {
-                module: module.name.clone(),
-                index: next,
                 said: Some(Err(Problem::Cut(Limit::Watchdog))),
-                ticks: 0,
-                printed: Vec::new(),
+                ..Report::of(module, next)
             });
             next += 1;
             let done = outcome.take(module, report, call);
@@ -173,6 +170,31 @@ impl Chain {
     }
 }
 
+/// Asks a module in an interpreter that nobody has used.
+fn ask_alone(
+    (modules, index): (&Arc<Vec<Module>>, usize),
+    call: &Arc<Call>,
+    (limits, region): (Limits, &Rc<Region>),
+    send: &Sender<Message>,
+) -> Option<Report> {
+    let module = modules.get(index)?;
+    let mut report = Report::of(module, index);
+    if !sandbox::is_asked(module, index, call) {
+        return Some(report);
+    }
+    match Seat::take(Guest::Anybody, module.needs(), (limits, region)) {
+        Err(problem) => report.said = Some(Err(problem)),
+        Ok(seat) => {
+            seat.begin((modules, Some(index)), (call, Asks::Thread(send.clone())), limits);
+            report.said = seat.ask(module, call).transpose();
+            (report.ticks, report.printed) = seat.spent();
+            let is_to_keep = module.is_to_keep && matches!(report.said, None | Some(Ok(_)));
+            report.code = is_to_keep.then(|| seat.code(module)).flatten();
+        }
+    }
+    Some(report)
+}
+
 /// The stack of the thread: the interpreter's own and what the reader of commands needs. Pages that are never touched
 /// cost nothing.
 const STACK: usize = 16 << 20;
@@ -186,15 +208,14 @@ struct Ours<'a> {
     places: Vec<usize>,
     needs: Needs,
     region: Rc<Region>,
-    kept: RefCell<Option<Interpreter>>,
+    kept: RefCell<Option<Seat>>,
 }
 
 impl<'a> Ours<'a> {
     fn new(chain: &'a Chain, call: &'a Arc<Call>) -> Ours<'a> {
         let mut needs = Needs::default();
         let mut places = Vec::new();
-        let asked =
-            |(index, module): &(usize, &Module)| module.ours.is_some() && sandbox::is_asked(module, *index, call);
+        let asked = |(index, module): &(usize, &Module)| module.is_ours && sandbox::is_asked(module, *index, call);
         for (index, module) in chain.modules.iter().enumerate().filter(asked) {
             let own = module.needs();
             if own.leaves_nothing() {
@@ -214,16 +235,17 @@ impl<'a> Ours<'a> {
     fn ask(&self, index: usize, lazily: &dyn Fn(&str) -> Value, outcome: &mut Outcome) -> usize {
         let (modules, limits) = (&self.chain.modules, self.chain.limits);
         let Some(module) = modules.get(index) else { return modules.len() };
-        let mut report = Report { module: module.name.clone(), index, said: None, ticks: 0, printed: Vec::new() };
+        let mut report = Report::of(module, index);
         let kept = self.kept.borrow_mut().take().map(Ok);
         let new = || {
-            let asks = Asks::Here(Lent::default());
-            Interpreter::new((modules, None), self.needs, (self.call, asks), (limits, &self.region))
+            let seat = Seat::take(Guest::Ours, self.needs, (limits, &self.region))?;
+            seat.begin((modules, None), (self.call, Asks::Here(Lent::default())), limits);
+            Ok(seat)
         };
         match kept.unwrap_or_else(new) {
             Err(problem) => report.said = Some(Err(problem)),
             Ok(interpreter) => {
-                report.said = interpreter.ask_here((module, index), self.call, lazily).transpose();
+                report.said = interpreter.ask_here(module, self.call, lazily).transpose();
                 (report.ticks, report.printed) = interpreter.spent();
                 let is_sound = matches!(report.said, None | Some(Ok(_))) && interpreter.is_idle();
                 self.kept.replace(Some(interpreter).filter(|_| is_sound));

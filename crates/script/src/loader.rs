@@ -6,73 +6,84 @@ use reflex_types::Compiled;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::Declared;
 use rquickjs::{Ctx, Error, Module as Script, Result};
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// What nearly all modules import.
 pub(crate) const CORE: &str = "@agentreflex/core";
 
-/// What stands before the path of a module's own file, so that none can pass for what is built in.
+/// What stands before the path of a module's own file, so that none can pass for what is built in. An interpreter has the
+/// own files of one module only.
 const OWN: &str = "reflex:";
-
-/// The name of a module's file: those of one interpreter are told apart by their place in the chain.
-fn own(index: usize, path: &str) -> String {
-    format!("{OWN}{index}/{path}")
-}
 
 /// The same of a module that is part of the program: it has its name in its code.
 const OURS: &str = "ours:";
 
 /// The name of the file that a module is entered by.
-pub(crate) fn entry(module: &Module, index: usize) -> String {
-    match &module.ours {
-        Some(_) => format!("{OURS}{}/{}", module.name, module.entry),
-        None => own(index, &module.entry),
-    }
+pub(crate) fn entry(module: &Module) -> String {
+    if module.is_ours { format!("{OURS}{}/{}", module.name, module.entry) } else { own(&module.entry) }
 }
 
-/// The place in the chain and the path of a file of this name.
-fn place(name: &str) -> Option<(usize, &str)> {
-    let (index, path) = name.strip_prefix(OWN)?.split_once('/')?;
-    Some((index.parse().ok()?, path))
+/// The name of a module's file.
+pub(crate) fn own(path: &str) -> String {
+    format!("{OWN}{path}")
 }
 
 /// The files of the modules of an interpreter.
-#[derive(Clone)]
-pub(crate) struct Files {
+#[derive(Clone, Default)]
+pub(crate) struct Files(Rc<RefCell<Shown>>);
+
+/// Which those are.
+#[derive(Default)]
+struct Shown {
     modules: Arc<Vec<Module>>,
     /// The only one of them whose files there are.
-    only: Only,
+    only: Option<usize>,
 }
 
-/// Which module of a chain is there, where only one is.
-pub(crate) type Only = Rc<Cell<Option<usize>>>;
-
 impl Files {
-    pub(crate) fn of(modules: &Arc<Vec<Module>>, only: &Only) -> Files {
-        Files { modules: Arc::clone(modules), only: Rc::clone(only) }
+    /// From now on the files of these modules are there, or of one of them.
+    pub(crate) fn show(&self, modules: &Arc<Vec<Module>>, only: Option<usize>) {
+        self.0.replace(Shown { modules: Arc::clone(modules), only });
+    }
+}
+
+impl Shown {
+    fn own(&self) -> Option<&Module> {
+        self.modules.get(self.only?)
     }
 
-    fn text(&self, (index, path): (usize, &str)) -> Option<&str> {
-        let files = &self.modules.get(index).filter(|_| self.only.get().is_none_or(|only| only == index))?.files;
-        files.iter().find(|(known, _)| known == path).map(|(_, text)| text.as_str())
+    fn text(&self, name: &str) -> Option<(&str, &str)> {
+        let path = name.strip_prefix(OWN)?;
+        let file = self.own()?.files.iter().find(|(known, _)| known == path);
+        file.map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
-    /// The code of a file that is part of the program.
+    /// The code of a file that is part of the program, or was kept.
     fn code(&self, name: &str) -> Option<Compiled> {
-        let (module, path) = name.strip_prefix(OURS)?.split_once('/')?;
-        let ours = self.modules.iter().filter(|known| known.name == module).find_map(|known| known.ours.as_ref())?;
-        ours.code.iter().find(|(known, _)| *known == path).map(|(_, code)| *code)
+        let (module, path) = match name.strip_prefix(OURS) {
+            Some(name) => {
+                let (module, path) = name.split_once('/')?;
+                (self.modules.iter().find(|known| known.is_ours && known.name == module)?, path)
+            }
+            None => (self.own()?, name.strip_prefix(OWN)?),
+        };
+        let mut files = module.code.iter().flat_map(|code| code.files);
+        files.find(|(known, _)| *known == path).map(|(_, code)| *code)
     }
 
-    /// The file that is meant by a path without its extension, or with that of what it is compiled to.
-    fn meant(&self, index: usize, path: &str) -> Option<String> {
+    fn has(&self, name: &str) -> bool {
+        self.text(name).is_some() || self.code(name).is_some()
+    }
+
+    /// The name of the file that is meant by a path without its extension, or with that of what it is compiled to.
+    fn meant(&self, path: &str) -> Option<String> {
         let compiled = path.strip_suffix(".js").map(|stem| [format!("{stem}.ts"), format!("{stem}.mts")]);
         let compiled = compiled.into_iter().flatten();
         let open = ["", ".js", ".mjs", ".ts", ".mts", ".json", "/index.js", "/index.mjs", "/index.ts"];
-        let mut all = open.iter().map(|ending| format!("{path}{ending}")).chain(compiled);
-        all.find(|path| self.text((index, path)).is_some())
+        let mut all = open.iter().map(|ending| format!("{path}{ending}")).chain(compiled).map(|path| own(&path));
+        all.find(|name| self.has(name))
     }
 }
 
@@ -87,18 +98,18 @@ impl Resolver for Files {
         if let Some(known) = built_in::named(name) {
             return Ok(known.into());
         }
+        let shown = self.0.borrow();
         // The entry is named by us, in full.
-        let is_entry = || place(name).is_some_and(|place| self.text(place).is_some()) || self.code(name).is_some();
-        if base.is_empty() && is_entry() {
+        if base.is_empty() && shown.has(name) {
             return Ok(name.into());
         }
         let refused = |why: &str| Error::new_resolving_message(base, name, why);
         if !name.starts_with("./") && !name.starts_with("../") {
             return Err(refused("only the module's own files and what is built in can be imported"));
         }
-        let (index, base) = place(base).ok_or_else(|| refused("what is built in imports no files"))?;
+        let base = base.strip_prefix(OWN).ok_or_else(|| refused("what is built in imports no files"))?;
         let path = joined(base, name).ok_or_else(|| refused("it leads out of the module's folder"))?;
-        self.meant(index, &path).map(|path| own(index, &path)).ok_or_else(|| refused("the module has no such file"))
+        shown.meant(&path).ok_or_else(|| refused("the module has no such file"))
     }
 }
 
@@ -109,15 +120,21 @@ impl Loader for Files {
         path: &str,
         _attributes: Option<ImportAttributes<'js>>,
     ) -> Result<Script<'js, Declared>> {
-        if let Some(code) = built_in::code(path).or_else(|| self.code(path)) {
+        let shown = self.0.borrow();
+        if let Some(code) = built_in::code(path).or_else(|| shown.code(path)) {
             return code.load(ctx);
         }
-        let text = place(path).and_then(|place| self.text(place)).ok_or_else(|| Error::new_loading(path))?;
-        if path.ends_with(".json") {
-            return Script::declare(ctx.clone(), path, json_module(text));
-        }
-        Script::declare(ctx.clone(), path, text)
+        let file = shown.text(path).ok_or_else(|| Error::new_loading(path))?;
+        declared(ctx, file)
     }
+}
+
+/// A module's own file, given to the interpreter.
+pub(crate) fn declared<'js>(ctx: &Ctx<'js>, (path, text): (&str, &str)) -> Result<Script<'js, Declared>> {
+    if path.ends_with(".json") {
+        return Script::declare(ctx.clone(), own(path), json_module(text));
+    }
+    Script::declare(ctx.clone(), own(path), text)
 }
 
 /// A module whose default export is what stands in a JSON file.

@@ -1,7 +1,7 @@
 //! A module as it is run: its files as JavaScript, its manifest, its options.
 
 use crate::manifest::{Capabilities, Manifest};
-use reflex_types::{Compiled, Needs};
+use reflex_types::{Code, Needs};
 use serde_json::Value;
 
 /// One reflex.
@@ -22,17 +22,12 @@ pub struct Module {
     pub on_error: OnError,
     /// What a person granted of what its manifest asks for.
     pub granted: Capabilities,
-    /// Its code, if it is part of the program: such modules share an interpreter, one after the other.
-    pub ours: Option<Ours>,
-}
-
-/// The code of a module that is part of the program.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ours {
-    /// By the path below its folder.
-    pub code: &'static [(&'static str, Compiled)],
-    /// What it names.
-    pub needs: Needs,
+    /// Its code, if that is there already; then the texts of its files are not needed.
+    pub code: Option<Code>,
+    /// Whether it is part of the program: such modules share an interpreter, one after the other.
+    pub is_ours: bool,
+    /// Whether its code should be reported once it has answered, for the next call.
+    pub is_to_keep: bool,
 }
 
 /// What holds if a module fails.
@@ -72,14 +67,16 @@ impl Module {
             options: Value::Null,
             on_error: OnError::Default,
             granted: Capabilities::default(),
-            ours: None,
+            code: None,
+            is_ours: false,
+            is_to_keep: false,
         }
     }
 
     /// What it names in any of its files.
     pub(crate) fn needs(&self) -> Needs {
         let of_text = |needs: Needs, (_, text): &(String, String)| needs.and(Needs::of(text));
-        self.ours.map_or_else(|| self.files.iter().fold(Needs::default(), of_text), |ours| ours.needs)
+        self.code.map_or_else(|| self.files.iter().fold(Needs::default(), of_text), |code| code.needs)
     }
 
     /// Whether it may stop a call: it says so, or does not say what it does.

@@ -12,6 +12,7 @@ use rquickjs::{Coerced, Ctx, Exception, Function, Object, Result, TypedArray, Va
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256, Sha384, Sha512};
 use std::cell::{Cell, RefCell};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
@@ -32,16 +33,19 @@ const MOST_COMMAND: usize = 256 * 1024;
 
 /// What stands beside one interpreter.
 pub(crate) struct Tools {
-    pub(crate) call: Arc<Call>,
+    call: RefCell<Arc<Call>>,
     /// What the module that is asked was granted.
-    pub(crate) granted: RefCell<Capabilities>,
+    granted: RefCell<Capabilities>,
     /// How often the interpreter's counter ran out, with what our own functions did, and how often it may.
     pub(crate) ticks: Cell<u64>,
-    pub(crate) most: u64,
+    most: Cell<u64>,
     /// Turns of the queue since the last of them was charged.
-    pub(crate) turns: Cell<u64>,
+    turns: Cell<u64>,
     pub(crate) printed: RefCell<Vec<String>>,
-    pub(crate) asks: Asks,
+    /// Who is asked for what costs something; nobody as long as there is no call.
+    pub(crate) asks: RefCell<Option<Box<Asks>>>,
+    /// What the next random number comes from; zero before the first.
+    chance: Cell<u64>,
 }
 
 /// Who knows fields of the context that cost something.
@@ -53,6 +57,41 @@ pub(crate) enum Asks {
 }
 
 impl Tools {
+    pub(crate) fn new(most: u64) -> Tools {
+        Tools {
+            call: RefCell::new(Arc::new(Call::tool_call(Value::Null))),
+            granted: RefCell::default(),
+            ticks: Cell::new(0),
+            most: Cell::new(most),
+            turns: Cell::new(0),
+            printed: RefCell::default(),
+            asks: RefCell::default(),
+            chance: Cell::new(0),
+        }
+    }
+
+    /// Another call.
+    pub(crate) fn begin(&self, call: &Arc<Call>, asks: Asks, most: u64) {
+        self.call.replace(Arc::clone(call));
+        self.asks.replace(Some(Box::new(asks)));
+        self.most.set(most);
+    }
+
+    /// Another module.
+    pub(crate) fn next(&self, granted: Capabilities) {
+        self.granted.replace(granted);
+        self.ticks.set(0);
+        self.turns.set(0);
+    }
+
+    fn call(&self) -> Arc<Call> {
+        Arc::clone(&self.call.borrow())
+    }
+
+    pub(crate) fn is_out_of_ticks(&self) -> bool {
+        self.ticks.get() > self.most.get()
+    }
+
     pub(crate) fn charge(&self, ticks: usize) {
         self.ticks.set(self.ticks.get().saturating_add(ticks as u64));
     }
@@ -61,11 +100,7 @@ impl Tools {
     /// thousand steps: who has nothing left is refused here and now.
     fn afford(&self, ctx: &Ctx<'_>, bytes: usize) -> Result<()> {
         self.charge_bytes(bytes);
-        if self.ticks.get() > self.most {
-            Err(Exception::throw_message(ctx, "there are no steps left"))
-        } else {
-            Ok(())
-        }
+        if self.is_out_of_ticks() { Err(Exception::throw_message(ctx, "there are no steps left")) } else { Ok(()) }
     }
 
     /// A turn of the queue: the interpreter counts what is done in it, and not what it takes to come and go.
@@ -79,6 +114,21 @@ impl Tools {
         self.charge(bytes / BYTES_A_TICK);
     }
 
+    /// From zero to below one. The interpreter's own numbers begin with the moment in which it was made, which for one that
+    /// is part of the program is always the same.
+    fn random(&self) -> f64 {
+        let mut chance = self.chance.get();
+        if chance == 0 {
+            chance = RandomState::new().build_hasher().finish() | 1;
+        }
+        // Marsaglia's xorshift, of which the upper 53 bits make a number.
+        chance ^= chance << 13;
+        chance ^= chance >> 7;
+        chance ^= chance << 17;
+        self.chance.set(chance);
+        (chance >> 11) as f64 / (1u64 << 53) as f64
+    }
+
     fn print(&self, words: &[String]) {
         let mut printed = self.printed.borrow_mut();
         if printed.len() < MOST_LINES {
@@ -89,9 +139,10 @@ impl Tools {
 
     /// A field's JSON: worked out once for all modules of a call.
     fn wanted(&self, field: &str) -> Arc<str> {
-        let text = self.call.worked_out(field, || match &self.asks {
-            Asks::Here(lent) => lent.ask(field).to_string(),
-            Asks::Thread(asks) => {
+        let text = self.call().worked_out(field, || match self.asks.borrow().as_deref() {
+            None => "null".into(),
+            Some(Asks::Here(lent)) => lent.ask(field).to_string(),
+            Some(Asks::Thread(asks)) => {
                 let (send, receive) = channel();
                 let asked = asks.send(Message::Wanted(field.to_owned(), send));
                 asked.ok().and_then(|()| receive.recv().ok()).unwrap_or_else(|| "null".into())
@@ -121,17 +172,6 @@ pub(crate) fn add(ctx: &Ctx<'_>, tools: &Rc<Tools>, needs: Needs) -> Result<()> 
     }
     globals.set("__reflex", own(ctx, tools, needs)?)?;
     parts(needs).try_for_each(|script| ctx.eval::<(), _>(script))
-}
-
-/// Makes our functions outlast whoever deletes them: the one that begins from the same memory finds them there.
-pub(crate) fn keep(ctx: &Ctx<'_>) -> Result<()> {
-    for name in ["__reflex", "console"] {
-        let Some(object) = ctx.globals().get::<_, Option<Object<'_>>>(name)? else { continue };
-        for property in object.props::<String, Js<'_>>() {
-            std::mem::forget(property?);
-        }
-    }
-    Ok(())
 }
 
 fn console<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>) -> Result<Object<'js>> {
@@ -186,21 +226,23 @@ fn shown<'js>(ctx: &Ctx<'js>, value: &Js<'js>) -> Result<String> {
 
 fn own<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>, needs: Needs) -> Result<Object<'js>> {
     let own = Object::new(ctx.clone())?;
-    own.set("home", tools.call.home.as_str())?;
+    let kept = Rc::clone(tools);
+    own.set("home", Function::new(ctx.clone(), move || kept.call().home.clone())?)?;
+    let kept = Rc::clone(tools);
+    let math: Object<'js> = ctx.globals().get("Math")?;
+    math.set("random", Function::new(ctx.clone(), move || kept.random())?)?;
     if needs.commands {
         let kept = Rc::clone(tools);
         let parse = move |ctx: Ctx<'js>, text: String| -> Result<String> {
             // Reading a hundred bytes takes about as long as a round of the interpreter.
             kept.charge(1);
             kept.afford(&ctx, text.len().saturating_mul(BYTES_A_TICK / 100))?;
-            Ok(commands(text.get(..MOST_COMMAND).unwrap_or(&text), kept.call.tables).to_string())
+            Ok(commands(text.get(..MOST_COMMAND).unwrap_or(&text), kept.call().tables).to_string())
         };
         own.set("parse", Function::new(ctx.clone(), parse)?)?;
     }
-    if !tools.call.lazy.is_empty() {
-        let kept = Rc::clone(tools);
-        own.set("want", Function::new(ctx.clone(), move |field: String| kept.wanted(&field).to_string())?)?;
-    }
+    let kept = Rc::clone(tools);
+    own.set("want", Function::new(ctx.clone(), move |field: String| kept.wanted(&field).to_string())?)?;
     if needs.url {
         let kept = Rc::clone(tools);
         let parse = move |ctx: Ctx<'js>, text: String, base: String| -> Result<String> {
@@ -301,7 +343,8 @@ pub fn host_of(url: &str) -> Option<String> {
 
 /// What a module asks of the machine; only what was granted is passed on.
 fn on_machine<'js>(tools: &Tools, ctx: &Ctx<'js>, (deed, name): (&str, &str), given: Js<'js>) -> Result<Js<'js>> {
-    let (machine, granted) = (&tools.call.machine, tools.granted.borrow());
+    let (call, granted) = (tools.call(), tools.granted.borrow());
+    let machine = &call.machine;
     tools.afford(ctx, 0)?;
     let told = |problem: String| Exception::throw_message(ctx, &problem);
     let text = |text: String| rquickjs::IntoJs::into_js(text, ctx);

@@ -30,13 +30,6 @@ const SMALL: usize = 32;
 /// The memory of one interpreter after the other.
 pub(crate) struct Region(Rc<Ranges>);
 
-/// What a region held when its interpreter was new, for the next to begin from.
-pub(crate) struct Image {
-    bytes: Vec<u8>,
-    free: [*mut u8; CLASSES],
-    used: usize,
-}
-
 /// What an interpreter holds of a region.
 struct Share(Rc<Ranges>);
 
@@ -88,43 +81,6 @@ impl Region {
         mem::forget(runtime);
         let first = self.0.give_back(1);
         self.0.begin(first);
-    }
-
-    /// What the region holds now; nothing where it does not lie in one range.
-    pub(crate) fn image(&self) -> Option<Image> {
-        let ranges = self.0.ranges.borrow();
-        let &[range] = ranges.as_slice() else { return None };
-        if !self.0.large.borrow().is_empty() {
-            return None;
-        }
-        let length = RANGE - self.0.left.get();
-        let mut bytes = Vec::with_capacity(length);
-        // SAFETY: so many bytes of the range were handed out, and the copy has room for them.
-        unsafe {
-            ptr::copy_nonoverlapping(range, bytes.as_mut_ptr(), length);
-            bytes.set_len(length);
-        }
-        Some(Image { bytes, free: self.0.free.each_ref().map(Cell::get), used: self.0.used.get() })
-    }
-
-    /// Makes the region what it was, at the same place: what was made since is gone without a trace. Nobody may hold any of
-    /// it; what our own side made for the interpreter before has to be there still.
-    pub(crate) fn put_back(&self, image: &Image) {
-        let touched = if self.0.ranges.borrow().len() == 1 { RANGE - self.0.left.get() } else { RANGE };
-        let range = self.0.give_back(1);
-        let length = image.bytes.len();
-        if range.is_null() || length > RANGE {
-            return;
-        }
-        // SAFETY: the image came from this range, which is as long as every range.
-        unsafe {
-            ptr::copy_nonoverlapping(image.bytes.as_ptr(), range, length);
-            range.add(length).write_bytes(0, touched.saturating_sub(length));
-            self.0.next.set(range.add(length));
-        }
-        self.0.left.set(RANGE - length);
-        self.0.used.set(image.used);
-        self.0.free.iter().zip(image.free).for_each(|(list, first)| list.set(first));
     }
 }
 
@@ -364,30 +320,6 @@ mod tests {
             unsafe { share.dealloc(block) };
         }
         assert_eq!(region.used(), 0);
-    }
-
-    #[test]
-    fn an_interpreter_begins_again_from_its_image() {
-        let region = Region::new(32 << 20);
-        let runtime = region.runtime().unwrap();
-        let context = Context::full(&runtime).unwrap();
-        let image = region.image().unwrap();
-        let used = region.used();
-        for _ in 0..3 {
-            let text: String = context
-                .with(|ctx| ctx.eval("globalThis.all = (globalThis.all ?? 'a') + 'b'.repeat(1 << 20); all.slice(0, 3)"))
-                .unwrap();
-            assert_eq!(text, "abb");
-            let end = if region.0.ranges.borrow().len() == 1 { RANGE - region.0.left.get() } else { RANGE };
-            assert!(end > image.bytes.len());
-            region.put_back(&image);
-            let ranges = region.0.ranges.borrow();
-            let touched = unsafe { std::slice::from_raw_parts(ranges[0], end) };
-            assert!(ranges.len() == 1 && region.0.large.borrow().is_empty() && region.used() == used);
-            assert!(touched[..image.bytes.len()] == image.bytes[..]);
-            assert!(touched[image.bytes.len()..].iter().all(|byte| *byte == 0));
-        }
-        region.take_back(runtime, context);
     }
 
     #[test]

@@ -4,17 +4,19 @@
 use crate::answer::{Limit, Problem, Report, Said};
 use crate::call::{Call, Handler};
 use crate::chain::Limits;
-use crate::loader::{self, CORE, Files, Only};
+use crate::image;
+use crate::loader::{self, CORE, Files};
 use crate::module::Module;
 use crate::natives::{self, Asks, Tools};
-use crate::region::{Image, Region};
-use reflex_types::Needs;
+use crate::region::Region;
+use reflex_types::{Code, Needs, written};
 use rquickjs::context::intrinsic::{Eval, Json, Promise as Promises, RegExp, RegExpCompiler};
 use rquickjs::{
     CatchResultExt, CaughtError, Context, Ctx, Function, Module as Script, Object, Promise, Runtime, Value,
 };
 use serde_json::Map;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
+use std::iter;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -27,15 +29,14 @@ pub(crate) enum Message {
     Wanted(String, Sender<String>),
 }
 
-/// An interpreter with the memory that it lives in.
+/// An interpreter with the memory that it lives in. It is made without a call; [`begin`](Self::begin) gives it one.
 pub(crate) struct Interpreter {
     /// Nothing once it is thrown away.
     engine: Option<(Runtime, Context)>,
     region: Rc<Region>,
     tools: Rc<Tools>,
-    limits: Limits,
-    /// Whose files there are, where only one module's are.
-    only: Only,
+    files: Files,
+    limits: Cell<Limits>,
 }
 
 /// What every module has. All that the language has besides takes as long to set up again.
@@ -48,44 +49,25 @@ const ROUND: usize = 4 << 20;
 const TIMER: u64 = 10;
 
 impl Interpreter {
-    /// A new one for the modules of a chain, or for one of them.
+    /// A new one, with what its modules need.
     ///
     /// # Errors
     /// There is no room for it.
-    pub(crate) fn new(
-        (modules, only): (&Arc<Vec<Module>>, Option<usize>),
-        needs: Needs,
-        (call, asks): (&Arc<Call>, Asks),
-        (limits, region): (Limits, &Rc<Region>),
-    ) -> Result<Interpreter, Problem> {
+    pub(crate) fn new(needs: Needs, (limits, region): (Limits, &Rc<Region>)) -> Result<Interpreter, Problem> {
         let no_room = |_| Problem::Cut(Limit::Memory);
-        let tools = Rc::new(Tools {
-            call: Arc::clone(call),
-            granted: RefCell::new(
-                only.and_then(|only| modules.get(only)).map(|module| module.granted.clone()).unwrap_or_default(),
-            ),
-            ticks: Cell::new(0),
-            most: limits.ticks,
-            turns: Cell::new(0),
-            printed: RefCell::default(),
-            asks,
-        });
+        let (tools, files) = (Rc::new(Tools::new(limits.ticks)), Files::default());
         let runtime = region.runtime().map_err(no_room)?;
-        runtime.set_memory_limit(limits.memory);
-        runtime.set_max_stack_size(limits.stack);
         runtime.set_gc_threshold(ROUND.min(limits.memory / 2));
         let counted = Rc::clone(&tools);
         runtime.set_interrupt_handler(Some(Box::new(move || {
             counted.charge(1);
-            counted.ticks.get() > limits.ticks
+            counted.is_out_of_ticks()
         })));
-        let only = Rc::new(Cell::new(only));
-        let files = Files::of(modules, &only);
-        runtime.set_loader(files.clone(), files);
+        runtime.set_loader(files.clone(), files.clone());
         let context = if needs.all { Context::full(&runtime) } else { Context::custom::<Few>(&runtime) };
         let context = context.map_err(no_room)?;
         let engine = Some((runtime, context.clone()));
-        let new = Interpreter { engine, region: Rc::clone(region), tools, limits, only };
+        let new = Interpreter { engine, region: Rc::clone(region), tools, files, limits: Cell::new(limits) };
         context.with(|ctx| {
             let added = natives::add(&ctx, &new.tools, needs).catch(&ctx);
             added.map_err(|error| new.desk(&ctx).problem(error, Problem::Load))
@@ -93,51 +75,73 @@ impl Interpreter {
         Ok(new)
     }
 
-    /// The memory of the untouched interpreter, with what modules import of ours, if they do. Only for one that is left as
-    /// it is in the end.
-    pub(crate) fn image(&self, imports_core: bool) -> Option<Image> {
-        let (_, context) = self.engine.as_ref()?;
-        let is_kept = context.with(|ctx| -> rquickjs::Result<()> {
-            if imports_core {
-                Script::import(&ctx, CORE)?.finish::<()>()?;
+    /// Evaluates what modules import of ours, and these modules, so that who is asked finds them there.
+    ///
+    /// # Errors
+    /// One of them does not load.
+    pub(crate) fn load_ahead(&self, modules: &Arc<Vec<Module>>) -> Result<(), Problem> {
+        let Some((_, context)) = &self.engine else { return Ok(()) };
+        self.files.show(modules, None);
+        let entries = modules.iter().map(loader::entry);
+        context.with(|ctx| {
+            for name in iter::once(CORE.to_owned()).chain(entries) {
+                let desk = self.desk(&ctx);
+                let promise = desk.run(Problem::Load, || Script::import(&ctx, name))?;
+                desk.settled_as(promise, Problem::Load)?;
             }
-            natives::keep(&ctx)
-        });
-        is_kept.ok().and_then(|()| self.region.image())
+            Ok::<(), Problem>(())
+        })?;
+        self.files.show(&Arc::default(), None);
+        Ok(())
     }
 
-    /// Makes the interpreter what it was when nobody had used it: its memory is that of then.
-    pub(crate) fn renew(&self, image: &Image) {
-        self.region.put_back(image);
-        self.tools.printed.take();
-    }
-
-    /// From now on only the files of this module are there.
-    pub(crate) fn admit(&self, index: usize) {
-        self.only.set(Some(index));
+    /// From now on it is asked about this call, by modules of this chain, or by one of them; in this thread.
+    pub(crate) fn begin(
+        &self,
+        (modules, only): (&Arc<Vec<Module>>, Option<usize>),
+        (call, asks): (&Arc<Call>, Asks),
+        limits: Limits,
+    ) {
+        self.files.show(modules, only);
+        self.tools.begin(call, asks, limits.ticks);
+        self.limits.set(limits);
+        if let Some((runtime, context)) = &self.engine {
+            runtime.set_gc_threshold(ROUND.min(limits.memory / 2));
+            context.with(|ctx| image::stand_here(&ctx));
+            runtime.set_max_stack_size(limits.stack);
+        }
     }
 
     /// What a module says; nothing where it has no such handler.
-    pub(crate) fn ask(&self, module: &Module, index: usize, call: &Call) -> Result<Option<Said>, Problem> {
+    pub(crate) fn ask(&self, module: &Module, call: &Call) -> Result<Option<Said>, Problem> {
         let Some((runtime, context)) = &self.engine else { return Ok(None) };
-        runtime.set_memory_limit(self.region.used().saturating_add(self.limits.memory));
-        self.tools.ticks.set(0);
-        self.tools.turns.set(0);
-        self.tools.granted.replace(module.granted.clone());
-        context.with(|ctx| self.desk(&ctx).answer(module, index, call))
+        runtime.set_memory_limit(self.region.used().saturating_add(self.limits.get().memory));
+        self.tools.next(module.granted.clone());
+        context.with(|ctx| self.desk(&ctx).answer(module, call))
     }
 
     /// The same, where whoever asks also knows the fields that cost something.
     pub(crate) fn ask_here(
         &self,
-        (module, index): (&Module, usize),
+        module: &Module,
         call: &Call,
         lazily: &dyn Fn(&str) -> serde_json::Value,
     ) -> Result<Option<Said>, Problem> {
-        match &self.tools.asks {
-            Asks::Here(lent) => lent.during(lazily, || self.ask(module, index, call)),
-            Asks::Thread(_) => self.ask(module, index, call),
+        match self.tools.asks.borrow().as_deref() {
+            Some(Asks::Here(lent)) => lent.during(lazily, || self.ask(module, call)),
+            Some(Asks::Thread(_)) | None => self.ask(module, call),
         }
+    }
+
+    /// The code of a module that has just answered, of all its files; nothing where one of them is none.
+    pub(crate) fn code(&self, module: &Module) -> Option<Vec<u8>> {
+        let (_, context) = self.engine.as_ref()?;
+        let code = |(path, text): &'_ (String, String)| {
+            context.with(|ctx| loader::declared(&ctx, (path, text)).and_then(|module| written(&module))).ok()
+        };
+        let files: Option<Vec<_>> =
+            module.files.iter().map(|file| code(file).map(|code| (file.0.as_str(), code))).collect();
+        Some(Code::packed(&files?, module.needs()))
     }
 
     /// What was counted and printed since the last module.
@@ -151,14 +155,14 @@ impl Interpreter {
     }
 
     fn desk<'a, 'js>(&'a self, ctx: &'a Ctx<'js>) -> Desk<'a, 'js> {
-        Desk { ctx, tools: &self.tools, limits: self.limits }
+        Desk { ctx, tools: &self.tools, limits: self.limits.get() }
     }
 }
 
 impl Drop for Interpreter {
     fn drop(&mut self) {
         let Some((runtime, context)) = self.engine.take() else { return };
-        if self.limits.leave {
+        if self.limits.get().leave {
             self.region.take_back(runtime, context);
         } else {
             drop(context);
@@ -181,8 +185,8 @@ struct Desk<'a, 'js> {
 }
 
 impl<'js> Desk<'_, 'js> {
-    fn answer(&self, module: &Module, index: usize, call: &Call) -> Result<Option<Said>, Problem> {
-        let Some((reflex, handler)) = self.handler(module, index, call)? else { return Ok(None) };
+    fn answer(&self, module: &Module, call: &Call) -> Result<Option<Said>, Problem> {
+        let Some((reflex, handler)) = self.handler(module, call)? else { return Ok(None) };
         let text = seen(module, call);
         let context = self.run(Problem::Threw, || self.ctx.json_parse(text.as_str()))?;
         for field in call.lazy.iter().filter(|field| sees(module, field)) {
@@ -198,13 +202,8 @@ impl<'js> Desk<'_, 'js> {
     }
 
     /// The reflex and its handler, if it has one.
-    fn handler(
-        &self,
-        module: &Module,
-        index: usize,
-        call: &Call,
-    ) -> Result<Option<(Object<'js>, Function<'js>)>, Problem> {
-        let promise = self.run(Problem::Load, || Script::import(self.ctx, loader::entry(module, index)))?;
+    fn handler(&self, module: &Module, call: &Call) -> Result<Option<(Object<'js>, Function<'js>)>, Problem> {
+        let promise = self.run(Problem::Load, || Script::import(self.ctx, loader::entry(module)))?;
         let exports = self.settled_as(promise, Problem::Load)?;
         let exports = exports.into_object().ok_or_else(|| Problem::Load("it exports nothing".into()))?;
         for name in ["default", "reflex"] {
@@ -242,7 +241,7 @@ impl<'js> Desk<'_, 'js> {
             if let Some(result) = promise.result::<Value<'js>>() {
                 return result.catch(self.ctx).map_err(|error| self.problem(error, wrap));
             }
-            if self.is_out_of_ticks() {
+            if self.tools.is_out_of_ticks() {
                 return Err(Problem::Cut(Limit::Steps));
             }
             if self.ctx.execute_pending_job() {
@@ -288,12 +287,8 @@ impl<'js> Desk<'_, 'js> {
         work().catch(self.ctx).map_err(|error| self.problem(error, wrap))
     }
 
-    fn is_out_of_ticks(&self) -> bool {
-        self.tools.ticks.get() > self.limits.ticks
-    }
-
     fn problem(&self, error: CaughtError<'js>, wrap: fn(String) -> Problem) -> Problem {
-        if self.is_out_of_ticks() {
+        if self.tools.is_out_of_ticks() {
             return Problem::Cut(Limit::Steps);
         }
         let text = match &error {

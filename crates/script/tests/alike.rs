@@ -1,9 +1,63 @@
-//! Modules that begin from the same interpreter, one after the other: each finds it as if nobody had ever used it.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
+//! Modules that are asked in the program's own interpreter, one after the other: each finds it as if nobody had ever used
+//! it.
+#![allow(
+    unsafe_code,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on shall stop; its interpreters are made in memory that it hands out"
+)]
 
-use reflex_script::{Call, Chain, Limit, Limits, Module, Outcome, Problem, Said};
+use reflex_script::{Call, Chain, Limit, Limits, Module, Outcome, Problem, Said, image};
 use serde_json::{Value, json};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
+
+/// Takes memory from a range, as long as this thread has one.
+struct Diverted;
+
+thread_local! {
+    static RANGE: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+}
+
+#[global_allocator]
+static ALLOCATOR: Diverted = Diverted;
+
+// SAFETY: what does not lie in the image is the system's; what lies there is handed out once and never taken back.
+unsafe impl GlobalAlloc for Diverted {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let (next, end) = RANGE.get();
+        if end == 0 {
+            return unsafe { System.alloc(layout) };
+        }
+        let start = next.next_multiple_of(16);
+        assert!(layout.align() <= 16 && start + layout.size() <= end, "it does not fit");
+        RANGE.set((start + layout.size(), end));
+        start as *mut u8
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        if !image::place().contains(&(pointer as usize)) {
+            unsafe { System.dealloc(pointer, layout) }
+        }
+    }
+}
+
+/// The interpreters of the program, made; for one test after the other.
+fn prepared() -> MutexGuard<'static, ()> {
+    static MADE: OnceLock<()> = OnceLock::new();
+    static ALONE: Mutex<()> = Mutex::new(());
+    let alone = ALONE.lock().unwrap_or_else(|broken| broken.into_inner());
+    MADE.get_or_init(|| {
+        image::prepare(Vec::new(), &|range, work| {
+            RANGE.set((range.start as usize, range.end as usize));
+            work();
+            RANGE.set((0, 0));
+        })
+        .unwrap();
+    });
+    alone
+}
 
 /// Says what of the language and of ours can be reached: every key, what it is, and what our functions answer.
 const WITNESS: &str = r#"
@@ -42,6 +96,13 @@ fn limits() -> Limits {
 }
 
 fn asked(sources: &[&str], limits: Limits) -> Outcome {
+    let before = image::bytes().to_vec();
+    let outcome = asked_there(sources, limits);
+    assert!(before == image::bytes(), "the interpreter is not what it was: {sources:?}");
+    outcome
+}
+
+fn asked_there(sources: &[&str], limits: Limits) -> Outcome {
     let modules = sources.iter().enumerate().map(|(at, source)| Module::single(&format!("m{at}"), source)).collect();
     let call = Call::tool_call(json!({"tool": "Bash", "command": "ls", "cwd": "/p", "raw": {"a": [1]}}));
     let call = Call { lazy: &["reflex"], ..call };
@@ -60,9 +121,7 @@ fn testimony(outcome: &Outcome) -> String {
 /// What the second of two modules finds is what it finds when the first does nothing.
 #[track_caller]
 fn check(body: &str) {
-    // It names what the other names, for that is what the interpreter is set up with.
-    let idle = format!("/* {body} */ export default {{ onToolCall: () => ({{ action: 'pass' }}) }}");
-    let expected = testimony(&asked(&[&idle, WITNESS], limits()));
+    let expected = testimony(&asked(&[WITNESS], limits()));
     assert!(expected.contains("|later|"), "{expected}");
     let source = format!(
         "import * as core from '@agentreflex/core'; \
@@ -74,6 +133,7 @@ fn check(body: &str) {
 
 #[test]
 fn what_a_module_changes_is_as_it_was_for_the_next() {
+    let _alone = prepared();
     for body in [
         "globalThis.leak = ctx; globalThis.console = null; globalThis.Promise = null",
         "delete globalThis.__reflex; delete globalThis.console; delete globalThis.JSON",
@@ -100,6 +160,7 @@ fn what_a_module_changes_is_as_it_was_for_the_next() {
 
 #[test]
 fn who_is_cut_leaves_nothing_either() {
+    let _alone = prepared();
     for body in [
         "for (;;) {}",
         "(function f() { f() })()",
@@ -114,6 +175,7 @@ fn who_is_cut_leaves_nothing_either() {
 
 #[test]
 fn a_module_sees_its_own_files_only() {
+    let _alone = prepared();
     let of = |name: &str, text: &str| {
         let source = "import data from './data.json'; export default { onToolCall: async () => ({ action: 'ask', \
             reason: data.of + await import('../0/data.json').catch(() => '-') + await import('reflex:0/data.json').catch(() => '-') }) }";
@@ -129,6 +191,7 @@ fn a_module_sees_its_own_files_only() {
 
 #[test]
 fn limits_are_those_of_each() {
+    let _alone = prepared();
     let some = "const all = []; for (let n = 0; n < 20; n++) all.push(new Uint8Array(1 << 20).fill(n))";
     let source = format!("export default {{ onToolCall() {{ {some}; return {{ action: 'pass' }} }} }}");
     let outcome = asked(&[&source, &source, &source], limits());

@@ -340,7 +340,7 @@ fn what_was_granted_is_had_and_no_more() {
     let call = Call { machine: Arc::<Open>::clone(&machine), ..Call::tool_call(json!({})) };
     let outcome = Chain::new(vec![module], limits()).run(call);
     assert_eq!(outcome.said, Said::Deny { reason: "secretsecretundefined".into() });
-    assert_eq!(*machine.asked.lock().unwrap(), ["variable A", "read a"]);
+    assert_eq!(*machine.asked.lock().unwrap(), ["read a", "variable A"]);
 }
 
 /// What a module that may decide says; the same where its memory is to be put back.

@@ -1,7 +1,7 @@
 //! Modules that are Reflex's own text follow each other in one interpreter: what each says is what it says alone.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, unsafe_code, reason = "a test that cannot go on shall stop")]
 
-use reflex_script::{Call, Chain, Limit, Limits, Manifest, Module, Ours, Outcome, Problem, Report, Said};
+use reflex_script::{Call, Chain, Code, Limit, Limits, Manifest, Module, Outcome, Problem, Report, Said};
 use reflex_types::{Compiled, Needs, compile};
 use serde_json::json;
 
@@ -14,9 +14,10 @@ fn of_source(name: &str, source: &str) -> Module {
     let raw = json!({"events": ["onToolCall"], "capabilities": {"decisions": ["deny", "ask"], "reads": ["options"]}});
     let code = compile(&format!("ours:{name}/index.js"), source).unwrap();
     // SAFETY: it was made by this build's compiler just now.
-    let code = unsafe { Compiled::of_build(code.leak()) };
+    let code = unsafe { Compiled::trusted(code.leak()) };
     Module {
-        ours: Some(Ours { code: vec![("index.js", code)].leak(), needs: Needs::of(source) }),
+        code: Some(Code { files: vec![("index.js", code)].leak(), needs: Needs::of(source) }),
+        is_ours: true,
         files: Vec::new(),
         options: json!({ "of": name }),
         manifest: raw.as_object().map(Manifest::of),

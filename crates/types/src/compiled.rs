@@ -1,8 +1,9 @@
-//! Our own modules as the code of the interpreter, made when Reflex is built: reading their text at every call took longer
-//! than running them. Code of the interpreter is not checked when it is loaded, so nothing that lies on a disk is ever
-//! loaded so: only what is part of the program.
+//! Modules as the code of the interpreter: reading their text at every call took longer than running them. That of our own
+//! is made when Reflex is built. The interpreter does not check the code that it loads, so every other place that code comes
+//! from has to be one that only the guard itself writes to; whoever loads it says so by `unsafe`.
 #![allow(unsafe_code, reason = "the interpreter believes the code that it loads")]
 
+use crate::Needs;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::{Declared, WriteOptions, WriteOptionsEndianness};
 use rquickjs::{Context, Ctx, Module, Result as JsResult, Runtime};
@@ -13,11 +14,11 @@ use std::result::Result;
 pub struct Compiled(&'static [u8]);
 
 impl Compiled {
-    /// The code of a module that is part of the program.
+    /// The code of a module.
     ///
     /// # Safety
-    /// It was made by [`compile`] of this version when the program was built.
-    pub const unsafe fn of_build(code: &'static [u8]) -> Compiled {
+    /// It was made by [`compile`] or [`written`] of this version.
+    pub const unsafe fn trusted(code: &'static [u8]) -> Compiled {
         Compiled(code)
     }
 
@@ -28,6 +29,59 @@ impl Compiled {
     pub fn load<'js>(self, ctx: &Ctx<'js>) -> JsResult<Module<'js, Declared>> {
         // SAFETY: whoever made this value promised that the code is the compiler's.
         unsafe { Module::load(ctx.clone(), self.0) }
+    }
+}
+
+/// The code of a module that an interpreter was given, with all that the text says of itself.
+///
+/// # Errors
+/// There is no room for it.
+pub fn written(module: &Module<'_, Declared>) -> JsResult<Vec<u8>> {
+    module.write(WriteOptions { endianness: WriteOptionsEndianness::Little, ..WriteOptions::default() })
+}
+
+/// What is kept of a module so that its text need not be read again: its code by the path below its folder, and what it
+/// names.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Code {
+    /// By path.
+    pub files: &'static [(&'static str, Compiled)],
+    /// What they name.
+    pub needs: Needs,
+}
+
+impl Code {
+    /// The bytes of code that was [`written`], by path.
+    pub fn packed(files: &[(&str, Vec<u8>)], needs: Needs) -> Vec<u8> {
+        let mut bytes = needs.bits().to_le_bytes().to_vec();
+        for (path, code) in files {
+            for part in [path.as_bytes(), code] {
+                bytes.extend((part.len() as u64).to_le_bytes());
+                bytes.extend(part);
+            }
+        }
+        bytes
+    }
+
+    /// The code in such bytes; nothing where they are something else.
+    ///
+    /// # Safety
+    /// The code in them was [`written`] by this version.
+    pub unsafe fn unpacked(bytes: &'static [u8]) -> Option<Code> {
+        let (needs, mut rest) = bytes.split_first_chunk()?;
+        let mut files = Vec::new();
+        while !rest.is_empty() {
+            let mut part = || {
+                let (length, behind) = rest.split_first_chunk()?;
+                let (part, behind) = behind.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+                rest = behind;
+                Some(part)
+            };
+            let (path, code) = (std::str::from_utf8(part()?).ok()?, part()?);
+            // SAFETY: as the caller promises.
+            files.push((path, unsafe { Compiled::trusted(code) }));
+        }
+        Some(Code { files: files.leak(), needs: Needs::of_bits(u16::from_le_bytes(*needs)) })
     }
 }
 
@@ -75,5 +129,22 @@ impl Loader for Anything {
         _attributes: Option<ImportAttributes<'js>>,
     ) -> JsResult<Module<'js, Declared>> {
         Module::declare(ctx.clone(), path, "")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packed_code_is_found_again_and_nothing_else() {
+        let needs = Needs::of("console.log(new Map())");
+        let packed: &'static [u8] = Code::packed(&[("a.js", vec![1, 2]), ("b/c.json", Vec::new())], needs).leak();
+        // SAFETY: nothing loads what is found.
+        let unpacked = |bytes| unsafe { Code::unpacked(bytes) };
+        let code = unpacked(packed).map(|code| (code.files, code.needs));
+        assert_eq!(code, Some((&[("a.js", Compiled(&[1, 2])), ("b/c.json", Compiled(&[]))][..], needs)));
+        let cut = (1..packed.len()).filter_map(|end| packed.get(..end)).filter(|bytes| unpacked(bytes).is_some());
+        assert_eq!(cut.map(<[u8]>::len).collect::<Vec<_>>(), [2, 16 + 2 + 4 + 2]);
     }
 }

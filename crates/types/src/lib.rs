@@ -4,7 +4,7 @@
 mod compiled;
 mod needs;
 
-pub use compiled::{Compiled, compile};
+pub use compiled::{Code, Compiled, compile, written};
 pub use needs::Needs;
 
 use oxc_allocator::Allocator;

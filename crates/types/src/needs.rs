@@ -29,18 +29,31 @@ impl Needs {
         needs
     }
 
+    /// All that there is.
+    pub fn everything() -> Needs {
+        Needs::of_bits(u16::MAX)
+    }
+
     /// What either needs.
     pub fn and(self, other: Needs) -> Needs {
-        Needs {
-            all: self.all || other.all,
-            commands: self.commands || other.commands,
-            console: self.console || other.console,
-            timers: self.timers || other.timers,
-            web: self.web || other.web,
-            url: self.url || other.url,
-            process: self.process || other.process,
-            files: self.files || other.files,
-        }
+        Needs::of_bits(self.bits() | other.bits())
+    }
+
+    fn each(&mut self) -> [&mut bool; 8] {
+        let Needs { all, commands, console, timers, web, url, process, files } = self;
+        [all, commands, console, timers, web, url, process, files]
+    }
+
+    /// A bit for each, in the order in which they stand here.
+    pub fn bits(mut self) -> u16 {
+        self.each().iter().rev().fold(0, |bits, needed| bits << 1 | u16::from(**needed))
+    }
+
+    /// What such bits say.
+    pub fn of_bits(bits: u16) -> Needs {
+        let mut needs = Needs::default();
+        needs.each().into_iter().enumerate().for_each(|(at, needed)| *needed = bits >> at & 1 == 1);
+        needs
     }
 
     /// Whether all of it is of no use for what comes after a call: then another module may follow in the same interpreter.

@@ -11,6 +11,7 @@ mod emit;
 mod eval;
 mod explain;
 mod export;
+mod image;
 mod import;
 mod reflexes;
 mod report;
@@ -67,6 +68,7 @@ pub(crate) fn run() -> u8 {
         Some(("task", matches)) => task::run(matches),
         Some(("import", matches)) => import::run(matches),
         Some(("status", matches)) => status::run(matches),
+        Some(("image", _)) => image::run(),
         Some(("completions", matches)) => completions(matches),
         _ => code::USAGE,
     }
@@ -106,6 +108,11 @@ fn grammar() -> Command {
         .subcommands(wiring())
         .subcommands(memory())
         .subcommands(people())
+        .subcommand(
+            Command::new("image")
+                .about("What a section of this program holds once its interpreters are made; for those who build it")
+                .hide(true),
+        )
         .subcommand(
             Command::new("completions")
                 .about("Print a shell's completions")

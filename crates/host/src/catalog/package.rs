@@ -1,7 +1,7 @@
 //! A reflex as files: of a folder, a single module, an archive or the library.
 
 use crate::clock;
-use reflex_script::{Manifest, Module, OnError, Ours, javascript};
+use reflex_script::{Code, Manifest, Module, OnError, javascript};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -171,7 +171,9 @@ impl Package {
             options: Value::Null,
             on_error: OnError::Default,
             granted,
-            ours: ours.map(|ours| Ours { code: ours.code, needs: ours.needs }),
+            code: ours.map(|ours| Code { files: ours.code, needs: ours.needs }),
+            is_ours: ours.is_some(),
+            is_to_keep: false,
         })
     }
 

@@ -26,24 +26,23 @@ impl Cache {
         Cache { folder: folders.cache.join("rules") }
     }
 
-    /// The texts of this name.
-    pub(super) fn named(folders: &Folders, name: &str) -> Cache {
-        Cache { folder: folders.cache.join(name) }
+    /// Bytes by their keys in this folder.
+    pub(crate) fn at(folder: PathBuf) -> Cache {
+        Cache { folder }
     }
 
-    /// The text of this key, if it is whole.
-    pub(crate) fn text(&self, key: &str) -> Option<String> {
+    /// What is kept under this key, if it is whole.
+    pub(crate) fn bytes(&self, key: &str) -> Option<Vec<u8>> {
         self.is_own().then_some(())?;
-        let text = fs::read_to_string(self.folder.join(key)).ok()?;
-        let (checksum, text) = text.split_once('\n')?;
-        (clock::hexadecimal(&Sha256::digest(text)) == checksum).then(|| text.to_owned())
+        let mut kept = fs::read(self.folder.join(key)).ok()?;
+        let sum = kept.split_off(kept.len().checked_sub(NUMBER)?);
+        (checksum(&kept).to_le_bytes() == *sum).then_some(kept)
     }
 
-    /// Keeps a text. What cannot be kept is made anew by the next call.
-    pub(crate) fn put_text(&self, key: &str, text: &str) {
+    /// Keeps bytes. What cannot be kept is made anew by the next call.
+    pub(crate) fn put_bytes(&self, key: &str, bytes: &[u8]) {
         if self.make().is_some() {
-            let checksum = clock::hexadecimal(&Sha256::digest(text));
-            self.replace(&self.folder.join(key), format!("{checksum}\n{text}").as_bytes());
+            self.replace(&self.folder.join(key), &[bytes, &checksum(bytes).to_le_bytes()].concat());
             self.prune();
         }
     }
@@ -80,7 +79,8 @@ impl Cache {
     /// Remembers the text of a file that could be compiled.
     pub(super) fn keep_good(&self, name: &str, text: &str) {
         let path = self.good(name);
-        if self.make().is_some() && fs::read_to_string(&path).ok().as_deref() != Some(text) {
+        let is_made = self.make().and_then(|()| fs::create_dir_all(self.folder.join("good")).ok());
+        if is_made.is_some() && fs::read_to_string(&path).ok().as_deref() != Some(text) {
             self.replace(&path, text.as_bytes());
         }
     }
@@ -97,7 +97,7 @@ impl Cache {
 
     fn make(&self) -> Option<()> {
         let mut builder = DirBuilder::new();
-        builder.recursive(true).mode(0o700).create(self.folder.join("good")).ok()?;
+        builder.recursive(true).mode(0o700).create(&self.folder).ok()?;
         self.is_own().then_some(())
     }
 

@@ -165,6 +165,9 @@ impl<'a> Detector<'a> {
     fn note(&self, report: &Report) {
         let mut all = self.reflexes.lodged.iter().flat_map(|lodged| &lodged.modules);
         let digest = all.nth(report.index).map_or("", |(_, digest)| digest.as_str());
+        if let (Some(kept), Some(code)) = (&self.reflexes.kept, &report.code) {
+            kept.keep(digest, code);
+        }
         let digest = digest.trim_start_matches("sha256:").get(..16).unwrap_or("");
         let said = match &report.said {
             None => return,

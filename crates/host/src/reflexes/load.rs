@@ -1,14 +1,15 @@
 //! Where reflexes are named, what lies there, and which of it may run.
 
+use super::kept::Kept;
 use crate::catalog::{Home, MANIFEST, Package, name_of};
 use crate::clock;
 use crate::folders::Folders;
-use crate::layers::{Offer, There, trust};
+use crate::layers::{Cache, Offer, There, trust};
 use crate::store::Store;
 use reflex_engine::Authority;
 use reflex_library::Packaged;
 use reflex_rules::SourceFile;
-use reflex_script::{Capabilities, Manifest, Module, OnError, Ours, javascript, schema};
+use reflex_script::{Capabilities, Code, Manifest, Module, OnError, javascript, schema};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -55,6 +56,8 @@ pub enum Untrusted {
 pub struct Reflexes {
     /// The user's first, then the workspace's from its root to the folder of the call.
     pub lodged: Vec<Lodged>,
+    /// Where the code of people's modules is kept.
+    pub(super) kept: Option<Kept>,
 }
 
 impl Reflexes {
@@ -65,7 +68,7 @@ impl Reflexes {
         there: There,
         store: &Store,
     ) -> Option<Reflexes> {
-        let mut lodged = Vec::new();
+        let (mut lodged, mut kept) = (Vec::new(), None);
         let root = workspace.join(".reflex");
         for (authority, folder) in places(folders, workspace, cwd) {
             let is_there = if authority == Authority::Project { there.project || folder != root } else { there.user };
@@ -73,10 +76,11 @@ impl Reflexes {
                 continue;
             }
             let Some(text) = listed(&folder) else { continue };
-            let reader = Reader { folders, workspace, store, authority, folder: &folder };
+            let kept = kept.get_or_insert_with(|| Kept::of(folders));
+            let reader = Reader { folders, workspace, store, authority, folder: &folder, kept };
             lodged.push(reader.lodged(text));
         }
-        (!lodged.is_empty()).then_some(Reflexes { lodged })
+        (!lodged.is_empty()).then_some(Reflexes { lodged, kept: kept.flatten() })
     }
 }
 
@@ -123,6 +127,7 @@ struct Reader<'a> {
     store: &'a Store,
     authority: Authority,
     folder: &'a Path,
+    kept: &'a Option<Kept>,
 }
 
 impl Reader<'_> {
@@ -189,7 +194,7 @@ impl Reader<'_> {
             Taken::Brought(package) => {
                 let digest = package.digest();
                 let granted = self.granted(&digest, untrusted);
-                self.module(&package, entry, granted).map(|module| Some((module, digest)))
+                self.module((&package, &digest), entry, granted).map(|module| Some((module, digest)))
             }
         });
         match module {
@@ -220,28 +225,17 @@ impl Reader<'_> {
         entry: &Entry,
         untrusted: Option<Untrusted>,
     ) -> Result<(Module, String), String> {
-        let raw = packaged.file(MANIFEST).ok_or("it has no manifest")?;
-        let raw: Map<String, Value> = serde_json::from_str(raw).map_err(|error| error.to_string())?;
+        let (raw, module) = shipped(packaged)?;
         misfit(&raw, &entry.with).map_or(Ok(()), Err)?;
-        let manifest = Manifest::of(&raw);
-        let asked = &manifest.capabilities;
+        let asked = module.manifest.as_ref().map(|manifest| manifest.capabilities.clone()).unwrap_or_default();
         let asks =
             [&asked.files, &asked.writes, &asked.network, &asked.environment].iter().any(|list| !list.is_empty());
-        let granted = asks && self.granted(packaged.digest, untrusted);
-        let module = Module {
-            name: manifest.name.clone(),
-            files: Vec::new(),
-            entry: manifest.entry.clone(),
-            granted: if granted { asked.clone() } else { Capabilities::default() },
-            manifest: Some(manifest),
-            options: entry.with.clone(),
-            on_error: entry.on_error,
-            ours: Some(Ours { code: packaged.code, needs: packaged.needs }),
-        };
+        let granted = if asks && self.granted(packaged.digest, untrusted) { asked } else { Capabilities::default() };
+        let module = Module { granted, options: entry.with.clone(), on_error: entry.on_error, ..module };
         Ok((module, packaged.digest.to_owned()))
     }
 
-    fn module(&self, package: &Package, entry: &Entry, granted: bool) -> Result<Module, String> {
+    fn module(&self, (package, digest): (&Package, &str), entry: &Entry, granted: bool) -> Result<Module, String> {
         let manifest = package.manifest.as_ref();
         if let Some(manifest) = manifest {
             if let Some(problem) = schema::problems(manifest).into_iter().next() {
@@ -251,19 +245,22 @@ impl Reader<'_> {
         }
         let manifest = manifest.map(Manifest::of);
         let asked = manifest.as_ref().map(|manifest| manifest.capabilities.clone()).unwrap_or_default();
+        let code = self.kept.as_ref().and_then(|kept| kept.code(digest));
         let is_code = |path: &str| ![".md", ".d.ts", ".d.mts", ".d.cts"].iter().any(|end| path.ends_with(end));
-        let files = package.files.iter().filter(|(path, _)| is_code(path));
+        let files = package.files.iter().filter(|(path, _)| code.is_none() && is_code(path));
         let files: Result<Vec<_>, String> =
             files.map(|(path, text)| Ok((path.clone(), self.plain(path, text)?))).collect();
         Ok(Module {
             name: package.name.clone(),
             files: files?,
+            code,
+            is_ours: false,
+            is_to_keep: code.is_none() && self.kept.is_some(),
             entry: entry_of(package).ok_or("it has no module")?,
             manifest,
             options: entry.with.clone(),
             on_error: entry.on_error,
             granted: if granted { asked } else { Capabilities::default() },
-            ours: None,
         })
     }
 
@@ -273,16 +270,16 @@ impl Reader<'_> {
         if !typed {
             return Ok(text.to_owned());
         }
-        let cache = crate::layers::texts(self.folders, "scripts");
+        let cache = Cache::at(self.folders.cache.join("scripts"));
         let mut key = Sha256::new();
-        key.update(concat!("types-2 ", env!("CARGO_PKG_VERSION"), " "));
+        key.update(concat!("types-3 ", env!("CARGO_PKG_VERSION"), " "));
         key.update(text);
         let key = clock::hexadecimal(&key.finalize());
-        if let Some(known) = cache.text(&key) {
+        if let Some(known) = cache.bytes(&key).and_then(|known| String::from_utf8(known).ok()) {
             return Ok(known);
         }
         let plain = javascript(path, text)?.into_owned();
-        cache.put_text(&key, &plain);
+        cache.put_bytes(&key, plain.as_bytes());
         Ok(plain)
     }
 
@@ -317,6 +314,26 @@ enum Taken {
     Ours(&'static Packaged),
     /// It lies here.
     Brought(Package),
+}
+
+/// A reflex that ships, with its manifest as it stands there; nothing is granted and no option set.
+pub(super) fn shipped(packaged: &Packaged) -> Result<(Map<String, Value>, Module), String> {
+    let raw = packaged.file(MANIFEST).ok_or("it has no manifest")?;
+    let raw: Map<String, Value> = serde_json::from_str(raw).map_err(|error| error.to_string())?;
+    let manifest = Manifest::of(&raw);
+    let module = Module {
+        name: manifest.name.clone(),
+        files: Vec::new(),
+        entry: manifest.entry.clone(),
+        manifest: Some(manifest),
+        options: Value::Null,
+        on_error: OnError::Default,
+        granted: Capabilities::default(),
+        code: Some(Code { files: packaged.code, needs: packaged.needs }),
+        is_ours: true,
+        is_to_keep: false,
+    };
+    Ok((raw, module))
 }
 
 /// What is wrong about the options of an entry.

@@ -130,57 +130,133 @@ impl Call {
     }
 
     fn of(line: &str) -> Option<Call> {
-        let mut fields = Divided { rest: Some(line), by: b'\t' };
-        let mut next = || fields.next();
-        let form = next()?;
-        if ![FORM, FORM_WITHOUT_CALL, FORM_WITHOUT_STEP].contains(&form) {
-            return None;
+        Line::of(line).map(|line| line.call())
+    }
+}
+
+/// A line that is read as far as somebody asks.
+struct Line<'t> {
+    fields: [&'t str; FIELDS],
+    /// Milliseconds since 1970.
+    time: u64,
+    after: bool,
+}
+
+/// As many fields as the longest form has.
+const FIELDS: usize = 23;
+
+impl<'t> Line<'t> {
+    fn of(line: &'t str) -> Option<Line<'t>> {
+        let (mut fields, mut free, mut start) = ([""; FIELDS], 0, 0);
+        let tabs = line.bytes().enumerate().filter(|(_, byte)| *byte == b'\t').map(|(at, _)| at);
+        for end in tabs.chain([line.len()]) {
+            // What is behind the last field is of a later version.
+            let Some(field) = fields.get_mut(free) else { break };
+            *field = line.get(start..end)?;
+            (free, start) = (free + 1, end + 1);
         }
-        let mut call = Call {
-            time: next()?.parse().ok()?,
-            id: next()?.into(),
-            after: next()? == "after",
-            end: next()?.into(),
-            tool: next()?.into(),
-            exact: next()?.into(),
-            ..Call::default()
+        let [form, time, _, moment, ..] = fields;
+        let fewest = match form {
+            FORM => FIELDS,
+            FORM_WITHOUT_CALL => 21,
+            FORM_WITHOUT_STEP => 14,
+            _ => return None,
         };
-        let _others = (next()?, next()?);
-        call.approved = next()? == "approved";
-        call.taint = list(next()?);
-        call.findings = list(next()?);
-        call.files = pairs(next()?);
-        call.output = next()?.into();
-        if form != FORM_WITHOUT_STEP {
-            call.step = Step {
-                exact: call.exact.clone(),
-                deed: deed_of(next()?),
-                pace: pace_of(next()?),
-                text: next()?.into(),
-                changes: pairs(next()?),
-                goals: list(next()?),
-                refused: call.end == "deny" && !call.approved,
-                end: None,
-            };
-            let (error, letters) = (next()?, next()?);
-            call.step.end = call.after.then(|| End {
-                failed: call.end == "failed",
-                output: call.output.clone(),
-                error: error.into(),
-                letters: letters_of(letters),
-            });
+        (free >= fewest).then_some(())?;
+        Some(Line { fields, time: time.parse().ok()?, after: moment == "after" })
+    }
+
+    fn end(&self) -> &'t str {
+        self.fields[4]
+    }
+
+    fn exact(&self) -> &'t str {
+        self.fields[6]
+    }
+
+    fn approved(&self) -> bool {
+        self.fields[9] == "approved"
+    }
+
+    fn findings(&self) -> impl Iterator<Item = &'t str> {
+        Divided { rest: Some(self.fields[11]), by: INNER }.filter(|id| !id.is_empty())
+    }
+
+    /// The agent's name for the call, and its word for the event.
+    fn name(&self) -> (&'t str, &'t str) {
+        (self.fields[21], self.fields[22])
+    }
+
+    fn step(&self) -> Step {
+        let [.., output, deed, pace, text, changes, goals, error, letters, _, _] = self.fields;
+        if self.fields[0] == FORM_WITHOUT_STEP {
+            return Step::default();
         }
-        if form == FORM {
-            (call.call, call.word) = (next()?.into(), next()?.into());
+        let end = || End {
+            failed: self.end() == "failed",
+            output: output.into(),
+            error: error.into(),
+            letters: letters_of(letters),
+        };
+        Step {
+            exact: self.exact().into(),
+            deed: deed_of(deed),
+            pace: pace_of(pace),
+            text: text.into(),
+            changes: pairs(changes),
+            goals: list(goals),
+            refused: self.end() == "deny" && !self.approved(),
+            end: self.after.then(end),
         }
-        Some(call)
+    }
+
+    fn call(&self) -> Call {
+        let [_, _, id, _, _, tool, _, _, _, _, taint, _, files, output, ..] = self.fields;
+        let (call, word) = self.name();
+        Call {
+            time: self.time,
+            id: id.into(),
+            after: self.after,
+            end: self.end().into(),
+            tool: tool.into(),
+            exact: self.exact().into(),
+            approved: self.approved(),
+            taint: list(taint),
+            findings: self.findings().map(Into::into).collect(),
+            files: pairs(files),
+            output: output.into(),
+            step: self.step(),
+            call: call.into(),
+            word: word.into(),
+        }
+    }
+
+    fn known(&self) -> Known<'t> {
+        Known::of((self.after, self.exact()), self.name(), self.time)
+    }
+}
+
+/// What tells whether two lines are about one call.
+struct Known<'t> {
+    /// Different where they cannot be: most pairs of lines are looked at no further.
+    sum: u64,
+    exact: &'t str,
+    call: &'t str,
+    word: &'t str,
+    time: u64,
+}
+
+impl<'t> Known<'t> {
+    fn of((after, exact): (bool, &'t str), (call, word): (&'t str, &'t str), time: u64) -> Known<'t> {
+        let start = exact.as_bytes().first_chunk().map_or(0, |start| u64::from_le_bytes(*start));
+        Known { sum: start << 1 | u64::from(after), exact, call, word, time }
     }
 
     /// Whether both tell of one call: several hooks may be asked about it, by one agent's settings and by another's.
-    fn is_same(&self, other: &Call) -> bool {
+    fn is_same(&self, other: &Known<'_>) -> bool {
         let named = !self.call.is_empty() && !other.call.is_empty();
-        let at_once = self.word != other.word && self.time.abs_diff(other.time) <= AT_ONCE;
-        self.after == other.after && self.exact == other.exact && if named { self.call == other.call } else { at_once }
+        let at_once = || self.word != other.word && self.time.abs_diff(other.time) <= AT_ONCE;
+        self.sum == other.sum && (if named { self.call == other.call } else { at_once() }) && self.exact == other.exact
     }
 }
 
@@ -261,8 +337,11 @@ pub struct History {
 impl History {
     /// What was heard of the last calls, oldest first: of each before it ran, and when it had ended.
     pub fn calls(&self) -> impl DoubleEndedIterator<Item = Call> {
-        let lines: Vec<&str> = newest(&self.text).collect();
-        lines.into_iter().filter_map(Call::of)
+        self.lines().map(|line| line.call())
+    }
+
+    fn lines(&self) -> impl DoubleEndedIterator<Item = Line<'_>> {
+        newest(&self.text).into_iter().filter_map(Line::of)
     }
 
     /// The calls as steps, each with its end, if one of them may close a circle with this one; else none. Most calls
@@ -286,20 +365,20 @@ impl History {
 
     /// Every call once, and without the one that is asked about now.
     fn steps(&self, now: &Step) -> Vec<Step> {
-        let (call, word) = self.now.clone();
-        let (exact, after) = (now.exact.clone(), now.end.is_some());
-        let mut seen = vec![Call { time: clock::now(), call, word, exact, after, ..Call::default() }];
+        let (call, word) = &self.now;
+        let mut seen = vec![Known::of((now.end.is_some(), &now.exact), (call, word), clock::now())];
         let mut steps = Vec::new();
-        for call in self.calls() {
-            if seen.iter().any(|known| known.is_same(&call)) {
+        for line in self.lines() {
+            let known = line.known();
+            if seen.iter().any(|before| before.is_same(&known)) {
                 continue;
             }
-            if call.after {
-                finish(&mut steps, call.step.clone());
+            if line.after {
+                finish(&mut steps, line.step());
             } else {
-                steps.push(call.step.clone());
+                steps.push(line.step());
             }
-            seen.push(call);
+            seen.push(known);
         }
         steps.drain(..steps.len().saturating_sub(WINDOW));
         steps
@@ -307,14 +386,14 @@ impl History {
 
     /// Whether the agent was told of this finding before in this session; that a call is repeated, of this call.
     pub fn told(&self, finding: &str, exact: &str) -> bool {
-        let concerns = |call: &Call| !OF_ONE_CALL.contains(&finding) || call.exact == exact;
-        let tells = |call: &Call| !call.after && concerns(call) && call.findings.iter().any(|id| id == finding);
-        self.text.contains(finding) && self.calls().any(|call| tells(&call))
+        let concerns = |line: &Line<'_>| !OF_ONE_CALL.contains(&finding) || line.exact() == exact;
+        let tells = |line: &Line<'_>| !line.after && concerns(line) && line.findings().any(|id| id == finding);
+        self.text.contains(finding) && self.lines().any(|line| tells(&line))
     }
 
     /// The last call before its tool with this exact fingerprint.
     pub fn before(&self, exact: &str) -> Option<Call> {
-        self.calls().rev().find(|call| !call.after && call.exact == exact)
+        self.lines().rev().find(|line| !line.after && line.exact() == exact).map(|line| line.call())
     }
 }
 
@@ -417,11 +496,12 @@ impl Store {
     }
 }
 
-/// The last lines; one that is not whole is passed over.
-fn newest(text: &str) -> impl Iterator<Item = &str> {
+/// The last lines, oldest first; one that is not whole is passed over.
+fn newest(text: &str) -> Vec<&str> {
     let whole = text.rfind('\n').and_then(|end| text.get(..end)).unwrap_or("");
-    let count = whole.lines().count();
-    whole.lines().skip(count.saturating_sub(LINES))
+    let mut lines: Vec<&str> = whole.rsplit('\n').take(LINES).collect();
+    lines.reverse();
+    lines
 }
 
 /// The file that stands at the path once its lock is had, and its length. Another hook may put a new one there

@@ -1,16 +1,17 @@
 // What was granted of the environment and of the network.
 (() => {
-  const names = JSON.parse(__reflex.machine("variables", "", undefined));
-  const env = {};
-  for (const name of names) {
-    const value = __reflex.machine("variable", name, undefined);
-    if (value !== undefined) env[name] = value;
-  }
+  let env;
+  // Asked for when it is looked at: by then it is known what was granted.
+  const granted = () => {
+    const names = JSON.parse(__reflex.machine("variables", "", undefined));
+    const all = names.map((name) => [name, __reflex.machine("variable", name, undefined)]);
+    return Object.freeze(Object.fromEntries(all.filter(([, value]) => value !== undefined)));
+  };
   const exit = () => {
     throw new Error("a reflex cannot end the process");
   };
   globalThis.process = Object.freeze({
-    env: Object.freeze(env), argv: [], platform: "linux", version: "", versions: {}, exit, abort: exit, kill: exit,
+    get env() { return (env ??= granted()); }, argv: [], platform: "linux", version: "", versions: {}, exit, abort: exit, kill: exit,
     cwd: () => "/", nextTick: (work, ...words) => queueMicrotask(() => work(...words)), on: () => globalThis.process,
   });
   globalThis.fetch = async (address, options = {}) => {
