@@ -287,3 +287,54 @@ fn at_terminal(here: &Here, arguments: &str) -> Option<(i32, String)> {
     let said = here.machine.program("script", ["-qec", &line, "/dev/null"]).folder(&here.project).input("y\n").run();
     Some((said.code, said.stdout))
 }
+
+/// The files in which code is kept, by name.
+fn kept(here: &Here) -> Vec<PathBuf> {
+    let folder = here.machine.home().join(".local/state/reflex/code");
+    let mut files: Vec<PathBuf> = fs::read_dir(folder).into_iter().flatten().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn code_that_was_kept_says_what_its_text_says() {
+    let module = "import { deny, pass } from '@agentreflex/core'; import { word } from './words.js'; import more from './more.json';
+        export default { name: 'k', onToolCall: async (ctx: { command?: string }) =>
+            ctx.command === word ? deny((await import('./late.js')).why + more.a + String(pass)) : pass() };";
+    let late = "export const why = 'because ';";
+    let here = Here::new().user("config.json", r#"{"reflexes": ["./k.ts"]}"#).user("k.ts", module);
+    let here =
+        here.user("words.js", "export const word = 'frob';").user("late.js", late).user("more.json", "{\"a\": 1}");
+    let call = |command: &str| {
+        let call = here.machine.reflex(["check", "--json", command]).folder(&here.project);
+        let verdict: Value = serde_json::from_str(&call.env("REFLEX_TEST_OWN_HOME", "1").run().stdout).unwrap();
+        verdict["findings"][0]["message"].as_str().unwrap_or("").to_owned()
+    };
+    // The other path is asked first, so that what it imports late was never loaded when its code was kept.
+    assert_eq!((call("ls"), kept(&here).len()), (String::new(), 1));
+    let said = call("frob");
+    assert!(said.starts_with("because 1"), "{said}");
+    let [file] = kept(&here).try_into().unwrap();
+    // It was the code that spoke: with another text the digest would be another.
+    let bytes = fs::read(&file).unwrap();
+    // Every damage is told, and then the text counts.
+    for at in (0..bytes.len()).step_by(97) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1;
+        fs::write(&file, damaged).unwrap();
+        assert_eq!(call("frob"), said, "byte {at}");
+        assert_eq!(fs::read(&file).unwrap(), bytes, "it is kept again");
+    }
+    let here = here.user("late.js", "export const why = 'changed ';");
+    let call = here.machine.reflex(["check", "--json", "frob"]).folder(&here.project).env("REFLEX_TEST_OWN_HOME", "1");
+    assert!(call.run().stdout.contains("changed 1"));
+    assert_eq!(kept(&here).len(), 2);
+}
+
+#[test]
+fn no_code_is_kept_or_taken_where_the_environment_says_so() {
+    let here = Here::new().user("config.json", r#"{"reflexes": ["./x.mjs"]}"#).user("x.mjs", &on("frob", "deny('no')"));
+    let call = here.machine.reflex(["check", "frob"]).folder(&here.project);
+    assert!(call.run().stdout.contains("reflex/x"));
+    assert_eq!(kept(&here), Vec::<PathBuf>::new());
+}

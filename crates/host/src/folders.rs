@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Where the guard keeps its files.
 #[derive(Debug, Clone)]
@@ -55,6 +56,11 @@ fn is_elsewhere(folder: &Path, usual: &str) -> bool {
 
 /// The home that `/etc/passwd` names for this user.
 fn home_by_password_database() -> Option<PathBuf> {
+    static HOME: OnceLock<Option<PathBuf>> = OnceLock::new();
+    HOME.get_or_init(home_of_user).clone()
+}
+
+fn home_of_user() -> Option<PathBuf> {
     let user = rustix::process::getuid().as_raw().to_string();
     let database = fs::read_to_string("/etc/passwd").ok()?;
     let of_user = |line: &&str| line.split(':').nth(2) == Some(&user);

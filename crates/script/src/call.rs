@@ -26,6 +26,9 @@ impl Handler {
 /// A field that was worked out for a module, and its JSON.
 pub type WorkedOut = (String, Arc<str>);
 
+/// More than these are worked out anew.
+const MOST_WORKED_OUT: usize = 32;
+
 /// One call to ask a chain about.
 #[derive(Clone)]
 pub struct Call {
@@ -78,14 +81,16 @@ impl Call {
         }
     }
 
-    /// The JSON of a field; worked out for the first module that looks at it.
+    /// The JSON of a field, or what else costs something; worked out for the first module that looks at it.
     pub(crate) fn worked_out(&self, field: &str, work: impl FnOnce() -> String) -> Arc<str> {
         let known = |all: &[WorkedOut]| all.iter().find(|(name, _)| name == field).map(|(_, text)| Arc::clone(text));
         if let Some(text) = self.worked_out.lock().ok().and_then(|all| known(&all)) {
             return text;
         }
         let text: Arc<str> = work().into();
-        if let Ok(mut all) = self.worked_out.lock() {
+        if let Ok(mut all) = self.worked_out.lock()
+            && all.len() < MOST_WORKED_OUT
+        {
             all.push((field.to_owned(), Arc::clone(&text)));
         }
         text

@@ -24,9 +24,6 @@ use std::sync::{Arc, OnceLock};
 /// Bytes of one interpreter with all that stands beside it. What a module needs besides is taken from elsewhere.
 const SIZE: usize = 768 << 10;
 
-/// Bytes of a page of memory; where they are larger, this divides them.
-const PAGE: usize = 4096;
-
 /// Where one interpreter lies: whole pages, so that the system can be asked for them as they are in the file.
 #[repr(C, align(4096))]
 struct Block(UnsafeCell<Content>);
@@ -36,20 +33,18 @@ struct Content {
     /// What says that the rest was made by this program: [`sign`] of the block; zero where nothing was made.
     sign: usize,
     interpreter: *const Interpreter,
-    /// Bytes from the start that are in use.
-    used: usize,
     bytes: [u8; SIZE - HEAD],
 }
 
 /// Bytes of the first fields.
-const HEAD: usize = size_of::<(usize, usize, usize)>();
+const HEAD: usize = size_of::<(usize, usize)>();
 
 // SAFETY: whoever takes a block by its `TAKEN` is alone with it.
 unsafe impl Sync for Block {}
 
 impl Block {
     const fn empty() -> Block {
-        Block(UnsafeCell::new(Content { sign: 0, interpreter: std::ptr::null(), used: 0, bytes: [0; SIZE - HEAD] }))
+        Block(UnsafeCell::new(Content { sign: 0, interpreter: std::ptr::null(), bytes: [0; SIZE - HEAD] }))
     }
 }
 
@@ -113,10 +108,7 @@ impl Prepared {
         // SAFETY: the sign is read only; it is written by `prepare` alone.
         let made = unsafe { (&raw const (*content(index)).sign).read_volatile() } == sign(index);
         let free = made && TAKEN.get(index).is_some_and(|taken| !taken.swap(true, Ordering::Acquire));
-        free.then(|| {
-            warm(index);
-            Prepared(index)
-        })
+        free.then_some(Prepared(index))
     }
 }
 
@@ -132,16 +124,6 @@ impl Drop for Prepared {
 
 fn content(index: usize) -> *mut Content {
     BLOCKS.get(index).map_or(std::ptr::null_mut(), |block| block.0.get())
-}
-
-/// Asks for the pages that are in use, all at once: a module writes to most of them, and one by one they cost twice as
-/// much. A system that cannot do that gives them when they are touched.
-fn warm(index: usize) {
-    #[cfg(target_os = "linux")]
-    // SAFETY: the pages are the block's, and what they hold stays as it is.
-    unsafe {
-        libc::madvise(content(index).cast(), (*content(index)).used, libc::MADV_POPULATE_WRITE);
-    }
 }
 
 /// What a block of this program is signed with: its own place and that of a function.
@@ -189,13 +171,10 @@ pub fn prepare(modules: Vec<Module>, within: Within<'_>) -> Result<(), Problem> 
             start.add(HEAD)..start.add(SIZE)
         };
         within(range, &mut || made = set_up(guest, &modules).map(|interpreter| Box::into_raw(Box::new(interpreter))));
-        let pages = bytes().chunks(PAGE).skip(index * SIZE / PAGE).take(SIZE / PAGE);
-        let used = pages.take_while(|page| page.iter().any(|byte| *byte != 0)).count() * PAGE;
         // SAFETY: as above.
         unsafe {
             (*content(index)).sign = sign(index);
             (*content(index)).interpreter = made?;
-            (*content(index)).used = used;
         }
     }
     let _ = MADE.set(bytes().to_vec());

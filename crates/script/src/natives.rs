@@ -237,7 +237,10 @@ fn own<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>, needs: Needs) -> Result<Object<'j
             // Reading a hundred bytes takes about as long as a round of the interpreter.
             kept.charge(1);
             kept.afford(&ctx, text.len().saturating_mul(BYTES_A_TICK / 100))?;
-            Ok(commands(text.get(..MOST_COMMAND).unwrap_or(&text), kept.call().tables).to_string())
+            let call = kept.call();
+            let text = text.get(..MOST_COMMAND).unwrap_or(&text);
+            // Several modules ask about one command, and its reading is the same for each.
+            Ok(call.worked_out(&format!("command {text}"), || commands(text, call.tables).to_string()).to_string())
         };
         own.set("parse", Function::new(ctx.clone(), parse)?)?;
     }

@@ -74,6 +74,12 @@ impl Region {
         self.0.used.get()
     }
 
+    /// Forgets the blocks that were given back: what is asked for from now on lies side by side, not in between what was
+    /// there before.
+    pub(crate) fn seal(&self) {
+        self.0.free.iter().for_each(|list| list.set(ptr::null_mut()));
+    }
+
     /// Takes an interpreter's memory without having it take itself apart, and is empty again. Nobody else may hold the
     /// interpreter; its functions of ours are lost with it.
     pub(crate) fn take_back(&self, runtime: Runtime, context: Context) {

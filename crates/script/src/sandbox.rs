@@ -75,12 +75,13 @@ impl Interpreter {
         Ok(new)
     }
 
-    /// Evaluates what modules import of ours, and these modules, so that who is asked finds them there.
+    /// Evaluates what modules import of ours, and these modules, so that who is asked finds them there. What is made later
+    /// then changes as little as can be of the memory that is there now.
     ///
     /// # Errors
     /// One of them does not load.
     pub(crate) fn load_ahead(&self, modules: &Arc<Vec<Module>>) -> Result<(), Problem> {
-        let Some((_, context)) = &self.engine else { return Ok(()) };
+        let Some((runtime, context)) = &self.engine else { return Ok(()) };
         self.files.show(modules, None);
         let entries = modules.iter().map(loader::entry);
         context.with(|ctx| {
@@ -89,9 +90,11 @@ impl Interpreter {
                 let promise = desk.run(Problem::Load, || Script::import(&ctx, name))?;
                 desk.settled_as(promise, Problem::Load)?;
             }
-            Ok::<(), Problem>(())
+            self.desk(&ctx).run(Problem::Load, || ctx.eval::<(), _>(include_str!("js/settle.js")))
         })?;
         self.files.show(&Arc::default(), None);
+        runtime.run_gc();
+        self.region.seal();
         Ok(())
     }
 

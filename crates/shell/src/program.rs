@@ -63,12 +63,8 @@ impl Program {
     }
 
     pub(crate) fn subcommand(self, name: &str) -> Option<(&'static str, Program)> {
-        let commands = self.0.get("commands");
-        let node = commands.get(name);
-        if node.is_nil() {
-            return None;
-        }
-        commands.entries().find(|(key, _)| *key == name).map(|(key, _)| (key, Program(node)))
+        let (name, node) = self.0.get("commands").entry(name)?;
+        Some((name, Program(node)))
     }
 
     pub(crate) fn has_subcommands(self) -> bool {

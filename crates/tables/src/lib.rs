@@ -164,8 +164,18 @@ impl<'a> Node<'a> {
 
     /// The value of `key` in a map.
     pub fn get(self, key: &str) -> Node<'a> {
+        self.position(key).map_or(Node::NIL, |index| self.value_at(index, self.len()))
+    }
+
+    /// The key as it stands in a map, which lives as long as the map, and its value.
+    pub fn entry(self, key: &str) -> Option<(&'a str, Node<'a>)> {
+        let (index, count) = (self.position(key)?, self.len());
+        Some((std::str::from_utf8(self.key_at(index, count)).unwrap_or(""), self.value_at(index, count)))
+    }
+
+    fn position(self, key: &str) -> Option<usize> {
         if self.tag() != MAP {
-            return Node::NIL;
+            return None;
         }
         let count = self.len();
         let first = self.payload() + 4;
@@ -182,10 +192,10 @@ impl<'a> Node<'a> {
             match self.key_at(middle, count).cmp(key.as_bytes()) {
                 Ordering::Less => low = middle + 1,
                 Ordering::Greater => high = middle,
-                Ordering::Equal => return self.value_at(middle, count),
+                Ordering::Equal => return Some(middle),
             }
         }
-        Node::NIL
+        None
     }
 
     fn key_at(self, index: usize, count: usize) -> &'a [u8] {
@@ -253,9 +263,10 @@ mod tests {
         let blob = compile::encode(&map.into()).unwrap();
         for (key, place) in keys.iter().zip(0..) {
             assert_eq!((root(&blob).get(key).number(), root(&blob).get(key).is_nil()), (place, false), "{key:?}");
+            assert_eq!(root(&blob).entry(key).map(|(key, value)| (key, value.number())), Some((*key, place)));
         }
         for missing in ["b", "kub", "kubea", "kubectl ", "zz", "\0"] {
-            assert!(root(&blob).get(missing).is_nil(), "{missing:?}");
+            assert!(root(&blob).get(missing).is_nil() && root(&blob).entry(missing).is_none(), "{missing:?}");
         }
         assert_eq!(root(&blob).entries().map(|(key, _)| key).collect::<Vec<_>>(), keys);
     }

@@ -193,8 +193,7 @@ impl Reader<'_> {
             Taken::Brought(_) if untrusted.is_some() => Ok(None),
             Taken::Brought(package) => {
                 let digest = package.digest();
-                let granted = self.granted(&digest, untrusted);
-                self.module((&package, &digest), entry, granted).map(|module| Some((module, digest)))
+                self.module(&package, entry, (&digest, untrusted)).map(|module| Some((module, digest)))
             }
         });
         match module {
@@ -206,16 +205,18 @@ impl Reader<'_> {
         }
     }
 
-    /// What was granted: with a workspace's files a person accepts what they ask for, with a user's own `reflexes add`
-    /// writes it down with the digest of exactly these files.
-    fn granted(&self, digest: &str, untrusted: Option<Untrusted>) -> bool {
-        match self.authority {
+    /// What was granted of what a reflex asks for: with a workspace's files a person accepts that, with a user's own
+    /// `reflexes add` writes it down with the digest of exactly these files.
+    fn granted(&self, asked: Capabilities, (digest, untrusted): (&str, Option<Untrusted>)) -> Capabilities {
+        let wishes = [&asked.files, &asked.writes, &asked.network, &asked.environment];
+        let is_granted = || match self.authority {
             Authority::Project => untrusted.is_none(),
             Authority::User | Authority::Managed => {
                 let home = Home::of_user(self.folders);
                 !self.folders.moved_config() && home.locked().iter().any(|locked| locked.digest == digest)
             }
-        }
+        };
+        if wishes.iter().any(|list| !list.is_empty()) && is_granted() { asked } else { Capabilities::default() }
     }
 
     /// A reflex that ships. Its manifest is held against the schema when Reflex is built.
@@ -228,14 +229,12 @@ impl Reader<'_> {
         let (raw, module) = shipped(packaged)?;
         misfit(&raw, &entry.with).map_or(Ok(()), Err)?;
         let asked = module.manifest.as_ref().map(|manifest| manifest.capabilities.clone()).unwrap_or_default();
-        let asks =
-            [&asked.files, &asked.writes, &asked.network, &asked.environment].iter().any(|list| !list.is_empty());
-        let granted = if asks && self.granted(packaged.digest, untrusted) { asked } else { Capabilities::default() };
+        let granted = self.granted(asked, (packaged.digest, untrusted));
         let module = Module { granted, options: entry.with.clone(), on_error: entry.on_error, ..module };
         Ok((module, packaged.digest.to_owned()))
     }
 
-    fn module(&self, (package, digest): (&Package, &str), entry: &Entry, granted: bool) -> Result<Module, String> {
+    fn module(&self, package: &Package, entry: &Entry, known: (&str, Option<Untrusted>)) -> Result<Module, String> {
         let manifest = package.manifest.as_ref();
         if let Some(manifest) = manifest {
             if let Some(problem) = schema::problems(manifest).into_iter().next() {
@@ -245,7 +244,7 @@ impl Reader<'_> {
         }
         let manifest = manifest.map(Manifest::of);
         let asked = manifest.as_ref().map(|manifest| manifest.capabilities.clone()).unwrap_or_default();
-        let code = self.kept.as_ref().and_then(|kept| kept.code(digest));
+        let code = self.kept.as_ref().and_then(|kept| kept.code(known.0));
         let is_code = |path: &str| ![".md", ".d.ts", ".d.mts", ".d.cts"].iter().any(|end| path.ends_with(end));
         let files = package.files.iter().filter(|(path, _)| code.is_none() && is_code(path));
         let files: Result<Vec<_>, String> =
@@ -260,7 +259,7 @@ impl Reader<'_> {
             manifest,
             options: entry.with.clone(),
             on_error: entry.on_error,
-            granted: if granted { asked } else { Capabilities::default() },
+            granted: self.granted(asked, known),
         })
     }
 

@@ -10,10 +10,25 @@ const list = (value) => (Array.isArray(value) ? value : value === undefined || v
 const literal = (text) => text.replace(/[.+^${}()|[\]\\*?]/g, "\\$&");
 export const parseCommand = (command) => JSON.parse(__reflex.parse(String(command)));
 
+// Whether a text is these parts with anything between them: as early as possible each, the last at the end.
+const holds = (text, parts) => {
+  const [first, last] = [parts[0], parts[parts.length - 1]];
+  if (parts.length === 1) return text === first;
+  const end = text.length - last.length;
+  if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+  let at = first.length;
+  for (let next = 1; next < parts.length - 1; next++) {
+    const found = text.indexOf(parts[next], at);
+    if (found < 0 || found + parts[next].length > end) return false;
+    at = found + parts[next].length;
+  }
+  return true;
+};
+
 export const commandMatches = (command, globs) => {
   const texts = [String(command).trim(), ...parseCommand(command).map(({ argv }) => argv.join(" "))];
-  const patterns = list(globs).map((glob) => new RegExp(`^${String(glob).split("*").map(literal).join("[^]*")}$`));
-  return patterns.some((pattern) => texts.some((text) => pattern.test(text)));
+  const patterns = list(globs).map((glob) => String(glob).split("*"));
+  return patterns.some((parts) => texts.some((text) => holds(text, parts)));
 };
 
 const slashes = (path) => String(path).replace(/\\/g, "/");
