@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -39,6 +39,12 @@ impl Ground {
         ground.git(&["commit", "-q", "-m", "start"])?;
         ground.write_built().map_err(shown)?;
         Ok(ground)
+    }
+
+    /// One that another process has prepared, and removes.
+    pub(crate) fn at(folder: &Path) -> Self {
+        let home = folder.join("home");
+        Self { repo: home.join("app"), home, folder: folder.to_owned() }
     }
 
     /// A repository of so many small files, in folders of a hundred.

@@ -88,8 +88,8 @@ const REFLEXES: &str = "\
 ## Reflexes
 
 The same for `git status` with three reflexes that are asked about it and say nothing: three of the catalog, which share an
-interpreter, and three TypeScript files of one's own, each with an interpreter of its own. Their types were taken away by
-an earlier call.
+interpreter, and three TypeScript files of one's own, each with an interpreter of its own. Their code was kept by an
+earlier call.
 
 ";
 
