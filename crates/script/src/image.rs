@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// Bytes of one interpreter with all that stands beside it. What a module needs besides is taken from elsewhere.
-const SIZE: usize = 768 << 10;
+const SIZE: usize = 1152 << 10;
 
 /// Where one interpreter lies: whole pages, so that the system can be asked for them as they are in the file.
 #[repr(C, align(4096))]

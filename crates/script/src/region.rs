@@ -12,8 +12,9 @@ use std::mem;
 use std::ptr;
 use std::rc::Rc;
 
-/// A range; its pages cost nothing until they are touched. An interpreter with all that modules may use needs half of it.
-const RANGE: usize = 512 << 10;
+/// A range; its pages cost nothing until they are touched. An interpreter with all that modules may use and
+/// all of ours loaded needs two thirds of it.
+const RANGE: usize = 1 << 20;
 
 /// Before a block stands its size.
 const HEADER: usize = 8;
