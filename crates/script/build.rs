@@ -4,8 +4,9 @@ use std::path::Path;
 use std::{env, fs};
 
 /// What is built in: the name under which it is imported, and its file.
-const BUILT_IN: [(&str, &str); 8] = [
+const BUILT_IN: [(&str, &str); 24] = [
     ("@agentreflex/core", "core.js"),
+    ("@agentreflex/core/git", "core-git.js"),
     ("path", "path.js"),
     ("os", "os.js"),
     ("fs", "fs.js"),
@@ -13,7 +14,25 @@ const BUILT_IN: [(&str, &str); 8] = [
     ("crypto", "crypto.js"),
     ("url", "url-module.js"),
     ("process", "process-module.js"),
+    ("path/posix", "path-posix.js"),
+    ("util", "util.js"),
+    ("util/types", "util-types.js"),
+    ("buffer", "buffer-module.js"),
+    ("events", "events.js"),
+    ("assert", "assert.js"),
+    ("assert/strict", "assert-strict.js"),
+    ("querystring", "querystring.js"),
+    ("string_decoder", "string-decoder.js"),
+    ("timers", "timers-module.js"),
+    ("timers/promises", "timers-promises.js"),
+    ("perf_hooks", "perf-hooks.js"),
+    ("tty", "tty.js"),
+    ("module", "module.js"),
+    ("child_process", "child-process.js"),
 ];
+
+/// What gives an interpreter the names that modules find there without importing anything.
+const PARTS: [&str; 7] = ["timers", "web", "buffer", "event-target", "url", "process", "common"];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (folder, out) = (env::var("CARGO_MANIFEST_DIR")?, env::var("OUT_DIR")?);
@@ -27,15 +46,32 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             // Who imports this has what reads the context's fields from it, and need not read its text.
             text.push_str(&format!("__reflex.lazily = {}", fs::read_to_string(folder.join("lazy.js"))?));
         }
-        let code = Path::new(&out).join(format!("{file}.code"));
-        let compiled = reflex_types::compile(name, &text)?;
-        let mix = |sum: u64, byte: &u8| (sum.rotate_left(5) ^ u64::from(*byte)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        print = compiled.iter().fold(print, mix);
-        fs::write(&code, compiled)?;
-        let included = format!("include_bytes!({:?})", code.display().to_string());
-        list.push_str(&format!("    ({name:?}, unsafe {{ Compiled::trusted({included}) }}),\n"));
+        let code = reflex_types::compile(name, &text)?;
+        print = code.iter().fold(print, mix);
+        list.push_str(&compiled(Path::new(&out), (name, file), &code)?);
     }
     fs::write(Path::new(&out).join("print.rs"), format!("{print:#x}"))?;
     fs::write(Path::new(&out).join("built_in.rs"), list + "]")?;
+    let mut list = String::from("&[\n");
+    for name in PARTS {
+        let file = format!("{name}.js");
+        let text = fs::read_to_string(folder.join(&file))?;
+        let name = format!("reflex part {name}");
+        let code = reflex_types::compile(&name, &text)?;
+        list.push_str(&compiled(Path::new(&out), (&name, &file), &code)?);
+    }
+    fs::write(Path::new(&out).join("parts.rs"), list + "]")?;
     Ok(())
+}
+
+fn mix(sum: u64, byte: &u8) -> u64 {
+    (sum.rotate_left(5) ^ u64::from(*byte)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+/// A line of a list in Rust: a name and its code.
+fn compiled(out: &Path, (name, file): (&str, &str), code: &[u8]) -> Result<String, Box<dyn std::error::Error>> {
+    let place = out.join(format!("{file}.code"));
+    fs::write(&place, code)?;
+    let included = format!("include_bytes!({:?})", place.display().to_string());
+    Ok(format!("    ({name:?}, unsafe {{ Compiled::trusted({included}) }}),\n"))
 }

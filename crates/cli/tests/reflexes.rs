@@ -244,7 +244,8 @@ fn what_cannot_be_taken_is_refused_with_its_reason() {
     write(&folder.join("reflex.json"), "{");
     check(folder.to_str().unwrap(), "reflex.json: EOF");
     for (name, text, reason) in [
-        ("common.js", "module.exports = { onToolCall() {} };", "it cannot be loaded"),
+        ("common.js", "module.exports = { name: 'x' };", "neither `onToolCall` nor `onToolResult`"),
+        ("broken.cjs", "module.exports = {", "it cannot be loaded"),
         ("absent.js", "import x from 'lodash'; export default { onToolCall: () => x };", "'lodash'"),
         ("nothing.js", "export const onToolCall = 1;", "no default export that is an object"),
         (

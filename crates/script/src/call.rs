@@ -21,6 +21,13 @@ impl Handler {
             Handler::ToolResult => "onToolResult",
         }
     }
+
+    pub(crate) fn other(self) -> Handler {
+        match self {
+            Handler::ToolCall => Handler::ToolResult,
+            Handler::ToolResult => Handler::ToolCall,
+        }
+    }
 }
 
 /// A field that was worked out for a module, and its JSON.

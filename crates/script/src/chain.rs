@@ -182,11 +182,12 @@ fn ask_alone(
     if !sandbox::is_asked(module, index, call) {
         return Some(report);
     }
-    match Seat::take(Guest::Anybody, module.needs(), (limits, region)) {
+    let needs = module.needs();
+    match Seat::take(Guest::Anybody, needs, (limits, region)) {
         Err(problem) => report.said = Some(Err(problem)),
         Ok(seat) => {
             seat.begin((modules, Some(index)), (call, Asks::Thread(send.clone())), limits);
-            report.said = seat.ask(module, call).transpose();
+            report.said = seat.complete(needs).and_then(|()| seat.ask(module, call)).transpose();
             (report.ticks, report.printed) = seat.spent();
             let is_to_keep = module.is_to_keep && matches!(report.said, None | Some(Ok(_)));
             report.code = is_to_keep.then(|| seat.code(module)).flatten();
@@ -240,6 +241,7 @@ impl<'a> Ours<'a> {
         let new = || {
             let seat = Seat::take(Guest::Ours, self.needs, (limits, &self.region))?;
             seat.begin((modules, None), (self.call, Asks::Here(Lent::default())), limits);
+            seat.complete(self.needs)?;
             Ok(seat)
         };
         match kept.unwrap_or_else(new) {

@@ -183,7 +183,9 @@ pub fn prepare(modules: Vec<Module>, within: Within<'_>) -> Result<(), Problem> 
 
 fn set_up(guest: Guest, modules: &Arc<Vec<Module>>) -> Result<Interpreter, Problem> {
     let limits = Limits { leave: true, ..Limits::default() };
-    let interpreter = Interpreter::new(Needs::everything(), (limits, &Rc::new(Region::new(limits.memory))))?;
+    // What few modules name is set up for those.
+    let needs = Needs { buffer: false, events: false, common: false, ..Needs::everything() };
+    let interpreter = Interpreter::new(needs, (limits, &Rc::new(Region::new(limits.memory))))?;
     match guest {
         Guest::Ours => interpreter.load_ahead(modules)?,
         Guest::Anybody => interpreter.load_ahead(&Arc::default())?,

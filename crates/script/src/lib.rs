@@ -20,6 +20,8 @@ mod answer;
 mod built_in;
 mod call;
 mod chain;
+mod commonjs;
+mod digests;
 pub mod image;
 mod lent;
 mod loader;

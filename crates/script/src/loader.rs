@@ -1,11 +1,12 @@
 //! Where the imports of a module lead: to its own files and to what is built in, nowhere else.
 
-use crate::built_in;
+use crate::commonjs::REQUIRED;
 use crate::module::Module;
+use crate::{built_in, commonjs};
 use reflex_types::Compiled;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::Declared;
-use rquickjs::{Ctx, Error, Module as Script, Result};
+use rquickjs::{Ctx, Error, Module as Script, Object, Result as JsResult};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -49,6 +50,25 @@ impl Files {
     }
 }
 
+impl Files {
+    /// The text of a module's file of this full name.
+    pub(crate) fn named(&self, name: &str) -> Option<String> {
+        self.0.borrow().text(name).map(|(_, text)| text.to_owned())
+    }
+
+    /// The full name of what a file requires; nobody says which file for what is asked of the whole module.
+    pub(crate) fn required(&self, base: &str, name: &str) -> Result<String, String> {
+        let shown = self.0.borrow();
+        let base = if base.starts_with(OWN) {
+            base.to_owned()
+        } else {
+            let path = base.strip_prefix("file://").unwrap_or(base).strip_prefix(SHOWN);
+            own(path.unwrap_or(shown.own().map_or("", |module| &module.entry)))
+        };
+        shown.found(&base, name).map_err(str::to_owned)
+    }
+}
+
 impl Shown {
     fn own(&self) -> Option<&Module> {
         self.modules.get(self.only?)
@@ -79,11 +99,29 @@ impl Shown {
 
     /// The name of the file that is meant by a path without its extension, or with that of what it is compiled to.
     fn meant(&self, path: &str) -> Option<String> {
-        let compiled = path.strip_suffix(".js").map(|stem| [format!("{stem}.ts"), format!("{stem}.mts")]);
-        let compiled = compiled.into_iter().flatten();
-        let open = ["", ".js", ".mjs", ".ts", ".mts", ".json", "/index.js", "/index.mjs", "/index.ts"];
-        let mut all = open.iter().map(|ending| format!("{path}{ending}")).chain(compiled).map(|path| own(&path));
-        all.find(|name| self.has(name))
+        let of = |stem: &str, ends: &[&str]| ends.iter().map(|end| format!("{stem}{end}")).collect::<Vec<_>>();
+        let compiled = [(".js", [".ts", ".mts"]), (".mjs", [".mts", ".ts"]), (".cjs", [".cts", ".ts"])];
+        let compiled = compiled.iter().filter_map(|(end, ends)| Some(of(path.strip_suffix(end)?, ends)));
+        let names = of(path, &OPEN).into_iter().chain(compiled.flatten());
+        names.map(|path| own(path.trim_start_matches('/'))).find(|name| self.has(name))
+    }
+
+    /// The full name of what is meant by a name in a file.
+    fn found(&self, base: &str, name: &str) -> Result<String, &'static str> {
+        if let Some(known) = built_in::named(name) {
+            return Ok(known.into());
+        }
+        // The entry is named by us, in full.
+        if (base.is_empty() && self.has(name)) || name == REQUIRED {
+            return Ok(name.into());
+        }
+        if name != "." && name != ".." && !name.starts_with("./") && !name.starts_with("../") {
+            let other = "only the module's own files and what is built in can be imported; bundle the rest into it";
+            return Err(built_in::absent(name).unwrap_or(other));
+        }
+        let base = base.strip_prefix(OWN).ok_or("what is built in imports no files")?;
+        let path = joined(base, name).ok_or("it leads out of the module's folder")?;
+        self.meant(&path).ok_or("the module has no such file")
     }
 }
 
@@ -94,22 +132,8 @@ impl Resolver for Files {
         base: &str,
         name: &str,
         _attributes: Option<ImportAttributes<'js>>,
-    ) -> Result<String> {
-        if let Some(known) = built_in::named(name) {
-            return Ok(known.into());
-        }
-        let shown = self.0.borrow();
-        // The entry is named by us, in full.
-        if base.is_empty() && shown.has(name) {
-            return Ok(name.into());
-        }
-        let refused = |why: &str| Error::new_resolving_message(base, name, why);
-        if !name.starts_with("./") && !name.starts_with("../") {
-            return Err(refused("only the module's own files and what is built in can be imported"));
-        }
-        let base = base.strip_prefix(OWN).ok_or_else(|| refused("what is built in imports no files"))?;
-        let path = joined(base, name).ok_or_else(|| refused("it leads out of the module's folder"))?;
-        shown.meant(&path).ok_or_else(|| refused("the module has no such file"))
+    ) -> JsResult<String> {
+        self.0.borrow().found(base, name).map_err(|why| Error::new_resolving_message(base, name, why))
     }
 }
 
@@ -119,18 +143,58 @@ impl Loader for Files {
         ctx: &Ctx<'js>,
         path: &str,
         _attributes: Option<ImportAttributes<'js>>,
-    ) -> Result<Script<'js, Declared>> {
+    ) -> JsResult<Script<'js, Declared>> {
         let shown = self.0.borrow();
         if let Some(code) = built_in::code(path).or_else(|| shown.code(path)) {
             return code.load(ctx);
         }
-        let file = shown.text(path).ok_or_else(|| Error::new_loading(path))?;
-        declared(ctx, file)
+        if path == REQUIRED {
+            let files = shown.own().map(|module| module.files.as_slice()).unwrap_or_default();
+            return Script::declare(ctx.clone(), path, commonjs::required(files.iter().map(|(_, text)| text.as_str())));
+        }
+        let (file, text) = shown.text(path).ok_or_else(|| Error::new_loading(path))?;
+        if path.ends_with(".json") {
+            return declared(ctx, (file, text));
+        }
+        if let Some(function) = commonjs::function(ctx, path, text) {
+            // It is read once: whoever asks for it first finds it there.
+            ctx.globals().get::<_, Object<'js>>("__reflex")?.set(format!("code {path}"), function)?;
+            let is_entry = shown.own().is_some_and(|module| module.entry == file);
+            return Script::declare(ctx.clone(), path, commonjs::as_module(path, text, is_entry));
+        }
+        if commonjs::requires(text) {
+            // What it imports at its end is there before it begins.
+            return placed(declared(ctx, (file, &format!("{text}\nimport '{REQUIRED}';")))?, (file, text));
+        }
+        placed(declared(ctx, (file, text))?, (file, text))
     }
 }
 
+/// Where the files of a module seem to lie: where they really do is none of its business.
+const SHOWN: &str = "/reflex/";
+
+/// What may be left out at the end of a path.
+const OPEN: [&str; 12] =
+    ["", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".json", "/index.js", "/index.mjs", "/index.cjs", "/index.ts"];
+
+/// The same file, which knows where it lies if it asks.
+fn placed<'js>(script: Script<'js, Declared>, (path, text): (&str, &str)) -> JsResult<Script<'js, Declared>> {
+    if text.contains(META) {
+        script.meta()?.set("url", format!("file://{SHOWN}{path}"))?;
+    }
+    Ok(script)
+}
+
+/// By what a module asks where it lies.
+const META: &str = "import.meta";
+
+/// Whether all that a file is goes into its code.
+pub(crate) fn is_code((path, text): (&str, &str)) -> bool {
+    path.ends_with(".json") || !(commonjs::names(text) || text.contains(META))
+}
+
 /// A module's own file, given to the interpreter.
-pub(crate) fn declared<'js>(ctx: &Ctx<'js>, (path, text): (&str, &str)) -> Result<Script<'js, Declared>> {
+pub(crate) fn declared<'js>(ctx: &Ctx<'js>, (path, text): (&str, &str)) -> JsResult<Script<'js, Declared>> {
     if path.ends_with(".json") {
         return Script::declare(ctx.clone(), own(path), json_module(text));
     }

@@ -96,6 +96,16 @@ impl Manifest {
 }
 
 impl Capabilities {
+    /// Whether there is anything among them that a person has to grant.
+    pub fn asks_of_the_machine(&self) -> bool {
+        [&self.files, &self.writes, &self.network, &self.environment].iter().any(|list| !list.is_empty())
+    }
+
+    /// The same without what a person has to grant.
+    pub fn without_the_machine(&self) -> Capabilities {
+        Capabilities { decisions: self.decisions.clone(), reads: self.reads.clone(), ..Capabilities::default() }
+    }
+
     /// What an object of capabilities says.
     pub fn of(value: Option<&Value>) -> Capabilities {
         let get = |key: &str| value.and_then(|value| value.get(key));

@@ -2,11 +2,13 @@
 
 use crate::call::Call;
 use crate::lent::Lent;
+use crate::loader::Files;
 use crate::manifest::Capabilities;
 use crate::sandbox::Message;
+use crate::{built_in, commonjs, digests};
 use reflex_engine::shell::{Access, Command, Surroundings, read};
 use reflex_tables::Node;
-use reflex_types::Needs;
+use reflex_types::{Compiled, Needs};
 use rquickjs::prelude::Rest;
 use rquickjs::{Coerced, Ctx, Exception, Function, Object, Result, TypedArray, Value as Js};
 use serde_json::{Value, json};
@@ -27,6 +29,9 @@ const BYTES_A_TICK: usize = 10_000;
 
 /// Turns of the queue that count as one of the interpreter's rounds.
 const TURNS_A_TICK: u64 = 200;
+
+/// So many random bytes are given at once.
+const MOST_RANDOM: usize = 65_536;
 
 /// A text that is longer is not read as a command.
 const MOST_COMMAND: usize = 256 * 1024;
@@ -114,6 +119,14 @@ impl Tools {
         self.charge(bytes / BYTES_A_TICK);
     }
 
+    /// The folder of the call, for who may see it.
+    fn cwd(&self) -> String {
+        let is_seen = self.granted.borrow().reads.as_ref().is_none_or(|reads| reads.iter().any(|read| read == "cwd"));
+        let call = self.call();
+        let cwd = call.context.get("cwd").and_then(Value::as_str).filter(|_| is_seen);
+        cwd.unwrap_or("/").to_owned()
+    }
+
     /// From zero to below one. The interpreter's own numbers begin with the moment in which it was made, which for one that
     /// is part of the program is always the same.
     fn random(&self) -> f64 {
@@ -153,25 +166,39 @@ impl Tools {
     }
 }
 
-/// Scripts that give a context what its modules name.
-fn parts(needs: Needs) -> impl Iterator<Item = &'static str> {
+/// What a context is given of what its modules name.
+fn parts(needs: Needs) -> impl Iterator<Item = Compiled> {
     let parts = [
-        (needs.timers, include_str!("js/timers.js")),
-        (needs.web, include_str!("js/web.js")),
-        (needs.url, include_str!("js/url.js")),
-        (needs.process, include_str!("js/process.js")),
+        (needs.timers, "timers"),
+        (needs.web, "web"),
+        (needs.buffer, "buffer"),
+        (needs.events, "event-target"),
+        (needs.url, "url"),
+        (needs.process, "process"),
+        (needs.common, "common"),
     ];
-    parts.into_iter().filter(|(named, _)| *named).map(|(_, script)| script)
+    parts.into_iter().filter(|(named, _)| *named).filter_map(|(_, part)| built_in::part(part))
 }
 
 /// Gives a context our functions.
-pub(crate) fn add(ctx: &Ctx<'_>, tools: &Rc<Tools>, needs: Needs) -> Result<()> {
+pub(crate) fn add(ctx: &Ctx<'_>, (tools, files): (&Rc<Tools>, &Files), needs: Needs) -> Result<()> {
     let globals = ctx.globals();
     if needs.console {
         globals.set("console", console(ctx, tools)?)?;
     }
     globals.set("__reflex", own(ctx, tools, needs)?)?;
-    parts(needs).try_for_each(|script| ctx.eval::<(), _>(script))
+    complete(ctx, files, needs)
+}
+
+/// The same of what an interpreter can be given later, too.
+pub(crate) fn complete(ctx: &Ctx<'_>, files: &Files, needs: Needs) -> Result<()> {
+    if needs.common {
+        commonjs::add(ctx, &ctx.globals().get("__reflex")?, files)?;
+    }
+    parts(needs).try_for_each(|part| {
+        let (_, ended) = part.load(ctx)?.eval()?;
+        ended.result::<()>().unwrap_or(Ok(()))
+    })
 }
 
 fn console<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>) -> Result<Object<'js>> {
@@ -260,8 +287,22 @@ fn own<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>, needs: Needs) -> Result<Object<'j
         };
         own.set("changeUrl", Function::new(ctx.clone(), change)?)?;
     }
+    if needs.cwd {
+        let kept = Rc::clone(tools);
+        own.set("cwd", Function::new(ctx.clone(), move || kept.cwd())?)?;
+    }
     if needs.web {
+        own.set("random", Function::new(ctx.clone(), randomly(tools))?)?;
         own.set("digest", Function::new(ctx.clone(), digest(tools))?)?;
+    }
+    if needs.process {
+        let kept = Rc::clone(tools);
+        let print = move |ctx: Ctx<'js>, text: String| -> Result<()> {
+            kept.afford(&ctx, text.len())?;
+            kept.print(&[text]);
+            Ok(())
+        };
+        own.set("print", Function::new(ctx.clone(), print)?)?;
     }
     if needs.files || needs.process {
         let kept = Rc::clone(tools);
@@ -273,6 +314,17 @@ fn own<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>, needs: Needs) -> Result<Object<'j
     Ok(own)
 }
 
+fn randomly<'js>(tools: &Rc<Tools>) -> impl Fn(Ctx<'js>, usize) -> Result<TypedArray<'js, u8>> + use<'js> {
+    let kept = Rc::clone(tools);
+    move |ctx: Ctx<'js>, bytes: usize| {
+        if bytes > MOST_RANDOM {
+            return Err(Exception::throw_range(&ctx, "more than 65536 random bytes at once"));
+        }
+        kept.afford(&ctx, bytes.saturating_mul(4))?;
+        TypedArray::new(ctx, unforeseen(bytes))
+    }
+}
+
 fn digest<'js>(tools: &Rc<Tools>) -> impl Fn(Ctx<'js>, String, Vec<u8>) -> Result<TypedArray<'js, u8>> + use<'js> {
     let kept = Rc::clone(tools);
     move |ctx: Ctx<'js>, name: String, bytes: Vec<u8>| {
@@ -281,10 +333,27 @@ fn digest<'js>(tools: &Rc<Tools>) -> impl Fn(Ctx<'js>, String, Vec<u8>) -> Resul
             "SHA-256" | "SHA256" => Sha256::digest(&bytes).to_vec(),
             "SHA-384" | "SHA384" => Sha384::digest(&bytes).to_vec(),
             "SHA-512" | "SHA512" => Sha512::digest(&bytes).to_vec(),
+            "SHA-1" | "SHA1" => digests::sha1(&bytes).to_vec(),
+            "MD5" => digests::md5(&bytes).to_vec(),
             _ => return Err(Exception::throw_type(&ctx, &format!("no digest is called `{name}`"))),
         };
         TypedArray::new(ctx, digest)
     }
+}
+
+/// Bytes that nobody can foresee: made of the keys that the system gives to every process.
+fn unforeseen(length: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(length + 32);
+    while bytes.len() < length {
+        let mut digest = Sha256::new();
+        for _ in 0..4 {
+            digest.update(RandomState::new().hash_one(bytes.len()).to_le_bytes());
+            digest.update(RandomState::new().hash_one(&bytes).to_le_bytes());
+        }
+        bytes.extend(digest.finalize());
+    }
+    bytes.truncate(length);
+    bytes
 }
 
 /// The parts of a URL; nothing where it is none.

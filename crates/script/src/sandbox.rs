@@ -37,6 +37,8 @@ pub(crate) struct Interpreter {
     tools: Rc<Tools>,
     files: Files,
     limits: Cell<Limits>,
+    /// What it was set up with.
+    has: Cell<Needs>,
 }
 
 /// What every module has. All that the language has besides takes as long to set up again.
@@ -67,9 +69,16 @@ impl Interpreter {
         let context = if needs.all { Context::full(&runtime) } else { Context::custom::<Few>(&runtime) };
         let context = context.map_err(no_room)?;
         let engine = Some((runtime, context.clone()));
-        let new = Interpreter { engine, region: Rc::clone(region), tools, files, limits: Cell::new(limits) };
+        let new = Interpreter {
+            engine,
+            region: Rc::clone(region),
+            tools,
+            files,
+            limits: Cell::new(limits),
+            has: Cell::new(needs),
+        };
         context.with(|ctx| {
-            let added = natives::add(&ctx, &new.tools, needs).catch(&ctx);
+            let added = natives::add(&ctx, (&new.tools, &new.files), needs).catch(&ctx);
             added.map_err(|error| new.desk(&ctx).problem(error, Problem::Load))
         })?;
         Ok(new)
@@ -115,6 +124,20 @@ impl Interpreter {
         }
     }
 
+    /// Sets it up with what modules with these needs have to find there besides.
+    ///
+    /// # Errors
+    /// There is no room for it.
+    pub(crate) fn complete(&self, needs: Needs) -> Result<(), Problem> {
+        let lacks = needs.without(self.has.get());
+        let Some((_, context)) = self.engine.as_ref().filter(|_| lacks != Needs::default()) else { return Ok(()) };
+        self.has.set(needs.and(self.has.get()));
+        context.with(|ctx| {
+            let added = natives::complete(&ctx, &self.files, lacks).catch(&ctx);
+            added.map_err(|error| self.desk(&ctx).problem(error, Problem::Load))
+        })
+    }
+
     /// What a module says; nothing where it has no such handler.
     pub(crate) fn ask(&self, module: &Module, call: &Call) -> Result<Option<Said>, Problem> {
         let Some((runtime, context)) = &self.engine else { return Ok(None) };
@@ -139,6 +162,9 @@ impl Interpreter {
     /// The code of a module that has just answered, of all its files; nothing where one of them is none.
     pub(crate) fn code(&self, module: &Module) -> Option<Vec<u8>> {
         let (_, context) = self.engine.as_ref()?;
+        if !module.files.iter().all(|(path, text)| loader::is_code((path, text))) {
+            return None;
+        }
         let code = |(path, text): &'_ (String, String)| {
             context.with(|ctx| loader::declared(&ctx, (path, text)).and_then(|module| written(&module))).ok()
         };
@@ -180,6 +206,9 @@ pub(crate) fn is_asked(module: &Module, index: usize, call: &Call) -> bool {
     !call.spoke.contains(&index) && module.manifest.as_ref().is_none_or(|manifest| listens(&manifest.events))
 }
 
+/// Where a module may have its reflex: bundles of CommonJS have all that it exports as their default.
+const EXPORTS: [&[&str]; 4] = [&["default"], &["default", "default"], &["reflex"], &["default", "reflex"]];
+
 /// An interpreter with what is counted of it.
 struct Desk<'a, 'js> {
     ctx: &'a Ctx<'js>,
@@ -209,17 +238,37 @@ impl<'js> Desk<'_, 'js> {
         let promise = self.run(Problem::Load, || Script::import(self.ctx, loader::entry(module)))?;
         let exports = self.settled_as(promise, Problem::Load)?;
         let exports = exports.into_object().ok_or_else(|| Problem::Load("it exports nothing".into()))?;
-        for name in ["default", "reflex"] {
-            let export: Value<'js> = self.run(Problem::Load, || exports.get(name))?;
-            let Some(reflex) = export.into_object() else { continue };
-            let handler: Value<'js> = self.run(Problem::Load, || reflex.get(call.handler.name()))?;
-            if handler.is_undefined() || handler.is_null() {
+        let mut is_object = false;
+        for names in EXPORTS {
+            let Some(reflex) = self.export(&exports, names)? else { continue };
+            is_object = true;
+            let part = |handler: Handler| -> Result<Option<Value<'js>>, Problem> {
+                let value: Value<'js> = self.run(Problem::Load, || reflex.get(handler.name()))?;
+                Ok(Some(value).filter(|value| !value.is_undefined() && !value.is_null()))
+            };
+            if let Some(handler) = part(call.handler)? {
+                let wrong = || Problem::Load(format!("its `{}` is no function", call.handler.name()));
+                return Ok(Some((reflex.clone(), handler.into_function().ok_or_else(wrong)?)));
+            }
+            if part(call.handler.other())?.is_some() {
                 return Ok(None);
             }
-            let wrong = || Problem::Load(format!("its `{}` is no function", call.handler.name()));
-            return Ok(Some((reflex, handler.into_function().ok_or_else(wrong)?)));
         }
-        Err(Problem::Load("it has no default export that is an object".into()))
+        Err(Problem::Load(match is_object {
+            true => "what it exports has neither `onToolCall` nor `onToolResult`".into(),
+            false => "it has no default export that is an object".into(),
+        }))
+    }
+
+    /// What stands under these names, each in the one before, if it is an object.
+    fn export(&self, exports: &Object<'js>, names: &[&str]) -> Result<Option<Object<'js>>, Problem> {
+        let mut object = exports.clone();
+        for name in names {
+            let inner: Value<'js> = self.run(Problem::Load, || object.get(*name))?;
+            let Some(inner) = inner.into_object() else { return Ok(None) };
+            object = inner;
+        }
+        Ok(Some(object))
     }
 
     /// What a value comes to when everything that waits has run.

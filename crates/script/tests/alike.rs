@@ -174,6 +174,23 @@ fn who_is_cut_leaves_nothing_either() {
 }
 
 #[test]
+fn what_few_modules_name_is_there_for_those_and_gone_for_the_next() {
+    let _alone = prepared();
+    let common = "const { EventEmitter } = require('events'); const util = require('util'); globalThis.leak = require('crypto');
+        module.exports = { onToolCall() { const e = new EventEmitter(); let n; e.on('x', (v) => { n = v }); e.emit('x', Buffer.from('a').toString('hex'));
+            return { action: 'ask', reason: util.format('%s %j', n, new AbortController().signal.aborted) } } };";
+    let next = "export default { onToolCall: () => ({ action: 'ask', reason: [typeof globalThis.leak, typeof globalThis['req' + 'uire'], \
+        typeof globalThis['Buf' + 'fer'], typeof globalThis['Abort' + 'Signal']].join() }) }";
+    let chain = Chain::new(vec![Module::single("a", common), Module::single("b", next)], limits());
+    for _ in 0..3 {
+        let outcome = chain.run(Call::tool_call(Value::Null));
+        assert_eq!(outcome.said, Said::Ask { reason: "61 false".into() });
+        let undefined = "undefined,undefined,undefined,undefined";
+        assert_eq!(outcome.behind, Some((1, Said::Ask { reason: undefined.into() })));
+    }
+}
+
+#[test]
 fn a_module_sees_its_own_files_only() {
     let _alone = prepared();
     let of = |name: &str, text: &str| {

@@ -19,6 +19,14 @@ pub struct Needs {
     pub process: bool,
     /// Files.
     pub files: bool,
+    /// Bytes as node has them.
+    pub buffer: bool,
+    /// Events that are sent to whoever listens, and what ends work early.
+    pub events: bool,
+    /// What CommonJS is written with.
+    pub common: bool,
+    /// Where relative paths begin.
+    pub cwd: bool,
 }
 
 impl Needs {
@@ -39,9 +47,14 @@ impl Needs {
         Needs::of_bits(self.bits() | other.bits())
     }
 
-    fn each(&mut self) -> [&mut bool; 8] {
-        let Needs { all, commands, console, timers, web, url, process, files } = self;
-        [all, commands, console, timers, web, url, process, files]
+    /// What it needs besides what the other has.
+    pub fn without(self, other: Needs) -> Needs {
+        Needs::of_bits(self.bits() & !other.bits())
+    }
+
+    fn each(&mut self) -> [&mut bool; 12] {
+        let Needs { all, commands, console, timers, web, url, process, files, buffer, events, common, cwd } = self;
+        [all, commands, console, timers, web, url, process, files, buffer, events, common, cwd]
     }
 
     /// A bit for each, in the order in which they stand here.
@@ -74,16 +87,25 @@ impl Needs {
     }
 
     fn take(&mut self, word: &str, after: &str) {
+        if after.starts_with(['"', '\'', '`']) {
+            self.take_name(word);
+        }
         match word {
             "console" => self.console = true,
             "parseCommand" | "commandMatches" => self.commands = true,
             "setTimeout" | "setInterval" | "setImmediate" => (self.timers, self.all) = (true, true),
             "TextEncoder" | "TextDecoder" | "atob" | "btoa" | "structuredClone" | "crypto" => {
-                (self.web, self.all) = (true, true);
+                (self.web, self.buffer, self.all) = (true, true, true);
             }
+            "Buffer" => (self.web, self.buffer, self.all) = (true, true, true),
+            "AbortController" | "AbortSignal" | "EventTarget" | "Event" | "CustomEvent" => {
+                (self.events, self.all) = (true, true);
+            }
+            "exports" | "require" | "createRequire" => (self.common, self.all) = (true, true),
             "URL" | "URLSearchParams" | "url" => (self.url, self.all) = (true, true),
-            "process" | "fetch" => (self.process, self.all) = (true, true),
-            "fs" => (self.files, self.all) = (true, true),
+            "process" | "fetch" => (self.process, self.cwd, self.all) = (true, true, true),
+            "timers" => (self.timers, self.all) = (true, true),
+            "fs" => (self.files, self.web, self.buffer, self.all) = (true, true, true, true),
             "import" | "export" => self.take_import(after),
             // What reaches a name that is put together.
             "Date" | "Map" | "Set" | "Proxy" | "Atomics" | "DataView" | "performance" | "globalThis" | "eval"
@@ -100,7 +122,20 @@ impl Needs {
             self.commands = true;
         }
         if is_open {
-            *self = Needs { all: true, web: true, url: true, process: true, files: true, ..*self };
+            let (all, web, url, process, files) = (true, true, true, true, true);
+            let (buffer, events, common, cwd) = (true, true, true, true);
+            *self = Needs { all, web, url, process, files, buffer, events, common, cwd, ..*self };
+        }
+    }
+
+    /// The end of a text, as the name of what is imported may be.
+    fn take_name(&mut self, word: &str) {
+        match word {
+            "path" | "posix" => self.cwd = true,
+            "buffer" | "string_decoder" => (self.web, self.buffer, self.all) = (true, true, true),
+            "util" | "types" | "assert" | "strict" | "events" | "querystring" | "perf_hooks" => self.all = true,
+            "module" => (self.common, self.all) = (true, true),
+            _ => {}
         }
     }
 }
@@ -134,9 +169,16 @@ mod tests {
         check("import { parseCommand as p } from '@agentreflex/core'", Needs { commands: true, ..none });
         check("import*as c from'@agentreflex/core'", core);
         check("export * from './other.js'", core);
-        check("await fetch('x')", Needs { process: true, ..all });
-        check("import { readFileSync } from \"node:fs\"", Needs { files: true, ..all });
+        check("await fetch('x')", Needs { process: true, cwd: true, ..all });
+        let bytes = Needs { web: true, buffer: true, ..all };
+        check("import { readFileSync } from \"node:fs\"", Needs { files: true, ..bytes });
+        check("Buffer.from(x); new ArrayBuffer(1)", bytes);
+        check("import { sep } from 'node:path'; const path = paths.buffer + x.util", Needs { cwd: true, ..none });
+        check("import { inspect } from 'node:util'", all);
+        check("new AbortController()", Needs { events: true, ..all });
+        check("module.exports = { a: 1 }", Needs { common: true, ..all });
         check("setTimeout(f)", Needs { timers: true, ..all });
-        check("import('o' + 's')", Needs { all: true, web: true, url: true, process: true, files: true, ..core });
+        let open = Needs { url: true, process: true, files: true, events: true, common: true, cwd: true, ..bytes };
+        check("import('o' + 's')", Needs { commands: true, ..open });
     }
 }

@@ -8,28 +8,18 @@ const machine = (deed, path, given) => {
     throw Object.assign(new Error(`${code}: ${error.message}`), { code, path: String(path) });
   }
 };
-const text = (bytes) => {
-  let out = "";
-  for (let at = 0; at < bytes.length; at += 4096) out += String.fromCharCode(...bytes.subarray(at, at + 4096));
-  return decodeURIComponent(escape(out));
-};
-const bytesOf = (data) =>
-  typeof data === "string" ? Array.from(unescape(encodeURIComponent(data)), (letter) => letter.charCodeAt(0)) : Array.from(data);
+const bytesOf = (data, options) =>
+  Array.from(typeof data === "string" ? Buffer.from(data, coding(options) ?? "utf8") : ArrayBuffer.isView(data) ? data : Buffer.from(String(data)));
 const coding = (options) => (typeof options === "string" ? options : options?.encoding);
 
 export const readFileSync = (path, options) => {
-  const bytes = machine("read", path, undefined);
-  if (!coding(options)) return Object.defineProperty(bytes, "toString", { value: () => text(bytes) });
-  try {
-    return text(bytes);
-  } catch {
-    return String.fromCharCode(...bytes);
-  }
+  const bytes = Buffer.from(machine("read", path, undefined));
+  return coding(options) ? bytes.toString(coding(options)) : bytes;
 };
-export const writeFileSync = (path, data) => machine("write", path, bytesOf(data));
-export const appendFileSync = (path, data) => {
+export const writeFileSync = (path, data, options) => machine("write", path, bytesOf(data, options));
+export const appendFileSync = (path, data, options) => {
   const before = existsSync(path) ? Array.from(machine("read", path, undefined)) : [];
-  machine("write", path, before.concat(bytesOf(data)));
+  machine("write", path, before.concat(bytesOf(data, options)));
 };
 export const copyFileSync = (from, to) => machine("write", to, Array.from(machine("read", from, undefined)));
 // Folders come with the files that are written into them.
@@ -44,14 +34,36 @@ export const statSync = (path) => {
 };
 export const lstatSync = statSync;
 export const accessSync = (path) => void statSync(path);
+export const realpathSync = (path) => (statSync(path), String(path?.pathname ?? path));
+export const constants = { F_OK: 0, R_OK: 4, W_OK: 2, X_OK: 1 };
+const refused = (name) => () => {
+  throw Object.assign(new Error(`EACCES: ${name}: a reflex reads and writes whole files and does nothing else to them`), { code: "EACCES" });
+};
+export const unlinkSync = refused("unlink");
+export const rmSync = refused("rm");
+export const rmdirSync = refused("rmdir");
+export const renameSync = refused("rename");
+export const chmodSync = refused("chmod");
+export const symlinkSync = refused("symlink");
+export const mkdtempSync = refused("mkdtemp");
+export const openSync = refused("open");
+export const createReadStream = refused("createReadStream");
+export const createWriteStream = refused("createWriteStream");
+export const watch = refused("watch");
 const later = (work) => async (...words) => work(...words);
 export const promises = {
   readFile: later(readFileSync), writeFile: later(writeFileSync), appendFile: later(appendFileSync),
   copyFile: later(copyFileSync), mkdir: later(mkdirSync), readdir: later(readdirSync), stat: later(statSync),
-  lstat: later(lstatSync), access: later(accessSync),
+  lstat: later(lstatSync), access: later(accessSync), realpath: later(realpathSync), unlink: later(unlinkSync), rm: later(rmSync),
+  rmdir: later(rmdirSync), rename: later(renameSync), chmod: later(chmodSync), symlink: later(symlinkSync),
+  mkdtemp: later(mkdtempSync), open: later(openSync), constants,
 };
-export const { readFile, writeFile, appendFile, copyFile, mkdir, readdir, stat, lstat, access } = promises;
+export const {
+  readFile, writeFile, appendFile, copyFile, mkdir, readdir, stat, lstat, access, realpath, unlink, rm, rmdir, rename, chmod, symlink,
+  mkdtemp, open,
+} = promises;
 export default {
   readFileSync, writeFileSync, appendFileSync, copyFileSync, mkdirSync, existsSync, readdirSync, statSync, lstatSync,
-  accessSync, promises, ...promises,
+  accessSync, realpathSync, unlinkSync, rmSync, rmdirSync, renameSync, chmodSync, symlinkSync, mkdtempSync, openSync,
+  createReadStream, createWriteStream, watch, promises, ...promises,
 };

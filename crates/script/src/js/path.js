@@ -1,5 +1,4 @@
 // `node:path`, as it is on systems with slashes.
-const CURRENT = "/";
 export const sep = "/";
 export const delimiter = ":";
 export const isAbsolute = (path) => String(path).startsWith("/");
@@ -21,7 +20,7 @@ export const resolve = (...parts) => {
     whole = whole === "" ? String(part) : `${part}/${whole}`;
     if (isAbsolute(whole)) break;
   }
-  const made = normalize(isAbsolute(whole) ? whole : CURRENT + whole);
+  const made = normalize(isAbsolute(whole) ? whole : `${__reflex.cwd?.() ?? ""}/${whole}`);
   return made.length > 1 ? made.replace(/\/$/, "") : made;
 };
 export const relative = (from, to) => {
@@ -32,6 +31,7 @@ export const relative = (from, to) => {
 };
 export const dirname = (path) => {
   const bare = String(path).replace(/\/+$/, "");
+  if (bare === "" && String(path) !== "") return "/";
   const at = bare.lastIndexOf("/");
   return at < 0 ? "." : at === 0 ? "/" : bare.slice(0, at);
 };

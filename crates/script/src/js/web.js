@@ -11,27 +11,60 @@
     }
     return new Uint8Array(bytes);
   };
-  const viewed = (data) =>
-    data instanceof ArrayBuffer ? new Uint8Array(data) : new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-  const decode = (bytes) => {
-    let text = "";
+  const viewed = (data) => {
+    if (data instanceof ArrayBuffer) return new Uint8Array(data);
+    if (!ArrayBuffer.isView(data)) throw new TypeError("bytes are expected: an ArrayBuffer or a view of one");
+    return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  };
+  // How many bytes follow a first one, and between what the second has to lie.
+  const led = (byte) => {
+    if (byte < 0x80) return [0, 0, 0];
+    if (byte < 0xc2 || byte > 0xf4) return [-1, 0, 0];
+    if (byte < 0xe0) return [1, 0x80, 0xbf];
+    if (byte < 0xf0) return [2, byte === 0xe0 ? 0xa0 : 0x80, byte === 0xed ? 0x9f : 0xbf];
+    return [3, byte === 0xf0 ? 0x90 : 0x80, byte === 0xf4 ? 0x8f : 0xbf];
+  };
+  // What cannot be read is given to `wrong`.
+  const decode = (bytes, wrong = () => 0xfffd) => {
+    let [text, codes] = ["", []];
     for (let at = 0; at < bytes.length; ) {
       const byte = bytes[at++];
-      const more = byte < 0x80 ? 0 : byte >= 0xf0 ? 3 : byte >= 0xe0 ? 2 : byte >= 0xc0 ? 1 : -1;
-      let code = more === 0 ? byte : more < 0 ? 0xfffd : byte & (0x3f >> more);
-      for (let left = more; left > 0; left--) {
-        if ((bytes[at] & 0xc0) !== 0x80) {
-          code = 0xfffd;
+      let [more, low, high] = led(byte);
+      let code = more === 0 ? byte : more < 0 ? wrong() : byte & (0x3f >> more);
+      for (; more > 0; more--) {
+        if (!(bytes[at] >= low && bytes[at] <= high)) {
+          code = wrong();
           break;
         }
         code = (code << 6) | (bytes[at++] & 63);
+        [low, high] = [0x80, 0xbf];
       }
-      text += String.fromCodePoint(code > 0x10ffff ? 0xfffd : code);
+      codes.push(code);
+      if (codes.length === 1024) {
+        text += String.fromCodePoint(...codes);
+        codes = [];
+      }
     }
-    return text.replace(/^\ufeff/, "");
+    return text + String.fromCodePoint(...codes);
   };
+  // How many bytes at the end begin a letter that is not whole.
+  const begun = (bytes) => {
+    for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+      const [more] = led(bytes[bytes.length - back]);
+      if (more >= 0) return more >= back ? back : 0;
+    }
+    return 0;
+  };
+  const isWhole = (bytes) => {
+    let whole = true;
+    decode(viewed(bytes), () => ((whole = false), 0xfffd));
+    return whole;
+  };
+  __reflex.utf8 = { encode, decode, begun, isWhole };
   globalThis.TextEncoder ??= class TextEncoder {
-    encoding = "utf-8";
+    get encoding() {
+      return "utf-8";
+    }
     encode(text = "") {
       return encode(text);
     }
@@ -47,9 +80,33 @@
     }
   };
   globalThis.TextDecoder ??= class TextDecoder {
-    encoding = "utf-8";
-    decode(data) {
-      return data === undefined ? "" : decode(viewed(data));
+    #left = new Uint8Array();
+    #begins = true;
+    constructor(label = "utf-8", { fatal = false, ignoreBOM = false } = {}) {
+      if (!/^\s*(unicode-1-1-)?utf-?8\s*$/i.test(label)) throw new RangeError(`The "${label}" encoding is not supported`);
+      Object.assign(this, { fatal: Boolean(fatal), ignoreBOM: Boolean(ignoreBOM) });
+    }
+    get encoding() {
+      return "utf-8";
+    }
+    decode(data, { stream = false } = {}) {
+      let bytes = data === undefined ? new Uint8Array() : viewed(data);
+      if (this.#left.length > 0) {
+        const whole = new Uint8Array(this.#left.length + bytes.length);
+        whole.set(this.#left);
+        whole.set(bytes, this.#left.length);
+        bytes = whole;
+      }
+      const end = stream ? bytes.length - begun(bytes) : bytes.length;
+      this.#left = bytes.slice(end);
+      const wrong = () => {
+        if (!this.fatal) return 0xfffd;
+        throw Object.assign(new TypeError("The encoded data was not valid for encoding utf-8"), { code: "ERR_ENCODING_INVALID_ENCODED_DATA" });
+      };
+      const text = decode(bytes.subarray(0, end), wrong);
+      const bare = this.#begins && !this.ignoreBOM ? text.replace(/^\ufeff/, "") : text;
+      this.#begins = !stream || (this.#begins && text === "");
+      return bare;
     }
   };
   const SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -103,5 +160,16 @@
   };
   globalThis.structuredClone ??= (value) => copy(value, new Map());
   const digest = async (name, data) => __reflex.digest(String(name?.name ?? name), Array.from(viewed(data))).buffer;
-  globalThis.crypto ??= { subtle: { digest } };
+  const getRandomValues = (into) => {
+    const bytes = viewed(into);
+    bytes.set(__reflex.random(bytes.length));
+    return into;
+  };
+  const randomUUID = () => {
+    const bytes = __reflex.random(16);
+    [bytes[6], bytes[8]] = [(bytes[6] & 15) | 64, (bytes[8] & 63) | 128];
+    const digits = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+    return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+  };
+  globalThis.crypto ??= { subtle: { digest }, getRandomValues, randomUUID };
 })();

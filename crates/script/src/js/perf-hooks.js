@@ -1,0 +1,3 @@
+// `node:perf_hooks`.
+export const { performance } = globalThis;
+export default { performance };

@@ -1,0 +1,3 @@
+// `node:tty`: nobody looks at what a module prints.
+export const isatty = () => false;
+export default { isatty };
