@@ -1,5 +1,6 @@
 // The first line of a commit message says of which kind the change is.
 import { defineReflex, deny, pass } from "@agentreflex/core";
+import { commitMessage } from "@agentreflex/core/git";
 import type { ToolCallContext } from "@agentreflex/core";
 
 const TYPES = ["feat", "fix", "docs", "style", "refactor", "perf", "test", "build", "ci", "chore", "revert"];
@@ -12,7 +13,7 @@ export default defineReflex({
     const types: string[] = ctx.options?.types ?? TYPES;
     const longest: number = ctx.options?.length ?? 0;
     for (const command of ctx.reflex.commands) {
-      const message = messageOf(command);
+      const message = commitMessage(command);
       if (message === undefined) continue;
       const subject = message.split("\n")[0];
       // What is put in at run time is not known.
@@ -28,18 +29,3 @@ export default defineReflex({
     return pass();
   },
 });
-
-/** The message that a `git commit` is given on its command line. */
-function messageOf(command: { name: string; subcommands: string[]; argv: string[] }): string | undefined {
-  if (command.name !== "git" || command.subcommands[0] !== "commit") return undefined;
-  const words = command.argv.slice(command.argv.indexOf("commit") + 1);
-  const parts: string[] = [];
-  for (let at = 0; at < words.length && words[at] !== "--"; at++) {
-    const word = words[at];
-    const short = /^-[aeinopqsvz]*m/.exec(word);
-    const long = /^--m(?:e(?:s(?:s(?:a(?:ge?)?)?)?)?)?(=|$)/.exec(word);
-    if (long) parts.push(long[1] === "=" ? word.slice(long[0].length) : words[++at] ?? "");
-    else if (short) parts.push(word.slice(short[0].length) || (words[++at] ?? ""));
-  }
-  return parts.length > 0 ? parts.join("\n\n").trimStart() : undefined;
-}
