@@ -233,10 +233,42 @@ impl Here {
 fn what_ships_and_was_not_granted_says_so() {
     let here = Here::new().user("config.json", r#"{"reflexes": ["abide"]}"#);
     let (decision, ids) = here.decision("", "frob");
-    assert_eq!((decision.as_str(), ids), ("require_approval", vec!["reflex/abide".to_owned()]));
+    assert_eq!(
+        (decision.as_str(), ids),
+        ("require_approval", vec!["reflex/abide".to_owned(), "guard/ungranted-reflexes".to_owned()])
+    );
     assert!(here.machine_said("frob").contains("this was not granted"));
+    for command in [["reflexes", "list"].as_slice(), &["status"]] {
+        let call = here.machine.reflex(command).folder(&here.project).env("REFLEX_TEST_OWN_HOME", "1");
+        let said = call.run();
+        assert!(said.stdout.contains("What `abide` may touch was not granted in "), "{said:?}");
+        assert!(said.stdout.contains("`reflex reflexes add --user abide`"), "{said:?}");
+    }
+    // A home that only the environment names is granted nothing, whatever its files say.
     let said = here.machine.reflex(["reflexes", "list"]).folder(&here.project).run();
-    assert!(said.stdout.contains("what it may touch was not granted"), "{said:?}");
+    assert!(said.stdout.contains("the environment names another folder than the password database"), "{said:?}");
+}
+
+#[test]
+fn lists_that_nobody_accepted_are_told_where_they_count() {
+    let here = Here::new()
+        .own("../a/b/.reflex/config.json", r#"{"reflexes": ["./x.mjs", "no-rm-rf"]}"#)
+        .own("../a/b/.reflex/x.mjs", &on("frob", "deny('no')"));
+    let said = |folder: &str, command: &[&str]| {
+        let folder = here.project.join(folder);
+        fs::create_dir_all(&folder).unwrap();
+        here.machine.reflex(command).folder(&folder).env("REFLEX_TEST_OWN_HOME", "1").run().stdout
+    };
+    for folder in ["a/b", "a/b/c"] {
+        let listed = said(folder, &["reflexes", "list"]);
+        assert!(listed.contains("not in force; in a/b/.reflex") && listed.contains("no-rm-rf"), "{listed}");
+        for told in [listed, said(folder, &["status"]), said(folder, &["status", "--json"])] {
+            assert!(told.contains("a/b/.reflex/config.json are not in force: nobody has accepted them"), "{told}");
+            assert!(told.contains("`reflex trust`"), "{told}");
+        }
+        assert_eq!(here.decision(folder, "frob"), ("warn".into(), vec!["guard/untrusted-reflexes".into()]));
+    }
+    assert!(!said("a", &["status"]).contains("not in force"));
 }
 
 #[test]
@@ -286,6 +318,34 @@ fn at_terminal(here: &Here, arguments: &str) -> Option<(i32, String)> {
     }
     let said = here.machine.program("script", ["-qec", &line, "/dev/null"]).folder(&here.project).input("y\n").run();
     Some((said.code, said.stdout))
+}
+
+#[test]
+fn a_package_says_in_package_json_where_its_module_is() {
+    let text = on("frob", "deny('no')");
+    let common = "const core = require('@agentreflex/core'); const { word } = require('./word'); module.exports = \
+        { onToolCall: (ctx) => ctx.command?.includes(word) ? core.deny('no') : core.pass() };";
+    for (described, files) in [
+        (r#"{"main": "./dist/main.js"}"#, vec![("dist/main.js", text.as_str())]),
+        (
+            r#"{"type": "commonjs", "main": "lib"}"#,
+            vec![("lib/index.js", common), ("lib/word.cjs", "exports.word = 'frob'")],
+        ),
+        (r#"{"exports": "./a.mjs", "main": "./b.js"}"#, vec![("a.mjs", text.as_str()), ("b.js", "throw 1")]),
+        (
+            r#"{"type": "module", "exports": {".": {"types": "./a.d.ts", "import": {"default": "./dist/a.js"}, "require": "./dist/a.cjs"}}}"#,
+            vec![("dist/a.js", text.as_str()), ("dist/a.cjs", "throw 1"), ("a.d.ts", "")],
+        ),
+        (r#"{"exports": {"require": "./only"}}"#, vec![("only.cjs", common), ("word.json", r#"{"word": "frob"}"#)]),
+    ] {
+        let mut here = Here::new().user("config.json", r#"{"reflexes": ["no-frob"]}"#);
+        here = here.user("node_modules/no-frob/package.json", described);
+        for (name, text) in files {
+            here = here.user(&format!("node_modules/no-frob/{name}"), text);
+        }
+        here.check("frob", "block", &["reflex/no-frob"]);
+        here.check("ls", "allow", &[]);
+    }
 }
 
 /// The files in which code is kept, by name.

@@ -316,6 +316,33 @@ fn an_update_shows_what_changed_and_asks_anew() {
     // Whoever changes the copy behind our back is told of.
     write(&here.own("reflexes/tidy/index.mjs"), "export default {};");
     assert!(here.run(&["list"]).stdout.contains("changed since it was added"));
+    let (code, said) = here.person("update tidy", "y\n").unwrap();
+    assert!(code == 0 && said.contains("the copy here was changed since"), "{said}");
+    assert!(here.run(&["list"]).stdout.contains("as it was added"));
+}
+
+#[test]
+fn what_a_person_wrote_here_is_neither_replaced_nor_deleted() {
+    let here = Here::new();
+    assert_eq!(here.run(&["new", "tidy"]).code, 0);
+    let own = fs::read_to_string(here.own("reflexes/tidy/index.ts")).unwrap();
+    let Some((code, said)) = here.person("add .reflex/reflexes/tidy", "y\n") else { return };
+    assert_eq!(code, 0, "{said}");
+    let (code, said) = here.person(&format!("add {}", quoted(&here.folder())), "y\n").unwrap();
+    assert!(
+        code == 1 && said.contains("another reflex `tidy` is listed already; `reflex reflexes remove tidy`"),
+        "{said}"
+    );
+    assert_eq!(fs::read_to_string(here.own("reflexes/tidy/index.ts")).unwrap(), own);
+    assert_eq!(here.person("remove tidy", "y\n").unwrap().0, 0);
+    assert_eq!(fs::read_to_string(here.own("reflexes/tidy/index.ts")).unwrap(), own);
+    // A copy is replaced by one from elsewhere, after that was said, and goes when it is removed.
+    let other = Here::new();
+    assert_eq!(other.person(&format!("add {}", quoted(&other.folder())), "y\n").unwrap().0, 0);
+    let (code, said) = other.person(&format!("add {}", quoted(&here.folder())), "y\n").unwrap();
+    assert!(code == 0 && said.contains("It takes the place of the one from "), "{said}");
+    assert_eq!(other.person("remove tidy", "y\n").unwrap().0, 0);
+    assert!(!other.own("reflexes/tidy").exists());
 }
 
 #[test]

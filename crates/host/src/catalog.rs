@@ -10,6 +10,7 @@ mod unpack;
 
 pub use examples::{Example, Played, difference, examples, play};
 pub use origin::Origin;
+pub(crate) use package::main_of;
 pub use package::{MANIFEST, Package, is_name};
 pub use project::{Entry, Home, Locked, name_of};
 pub use publish::lacks;

@@ -4,11 +4,14 @@ use super::{age, print};
 use crate::status;
 use clap::ArgMatches;
 use reflex_agents::Surface;
+use reflex_engine::Event;
 use reflex_host::matrix::{Cell, Row, Sight, row};
 use reflex_host::person::at_terminal;
+use reflex_host::reflexes::{Lodged, lodged};
 use reflex_host::store::Store;
 use reflex_host::{Host, Mode, Wiring, timestamp};
 use serde_json::{Map, Value, json};
+use std::path::Path;
 
 pub(super) fn run(matches: &ArgMatches) -> u8 {
     let store = Host::new(Mode::default()).store();
@@ -54,10 +57,20 @@ fn as_json(store: &Store) -> Value {
         .collect();
     let off =
         store.pause().map(|pause| json!({"until": timestamp(pause.until), "by": pause.by, "reason": pause.reason, "within": pause.within}));
+    let reflexes: Vec<Value> = told().iter().map(|(what, instead)| json!({"what": what, "instead": instead})).collect();
     json!({
+        "reflexes": reflexes,
         "schema": "reflex/status-v1", "version": env!("CARGO_PKG_VERSION"), "agents": agents, "heartbeats": beats,
         "off": off, "alarms": alarms, "pending": store.pending().len(), "audit": store.log().folder().display().to_string(),
     })
+}
+
+/// What a person should know of the reflexes that are named for this folder.
+fn told() -> Vec<(String, String)> {
+    let host = Host::new(Mode::default());
+    let here = host.placed(Event::default());
+    let place = (Path::new(&here.workspace), Path::new(&here.cwd));
+    lodged(host.folders(), place, &host.store()).iter().filter_map(Lodged::told).collect()
 }
 
 fn agent(wiring: &Wiring, row: &Row) -> Value {
@@ -96,6 +109,9 @@ fn show(store: &Store) {
     let rows: Vec<Row> = shown().iter().map(|wiring| row(wiring, &beats)).collect();
     table(&rows);
     rows.iter().for_each(remarks);
+    for (what, instead) in told() {
+        print(&crate::visible::visible(&format!("{what} What helps: {instead}")));
+    }
     for alarm in store.alarms() {
         print(&format!("ALARM {}: {}", timestamp(alarm.time), crate::visible::visible(&alarm.text)));
     }

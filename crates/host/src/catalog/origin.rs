@@ -194,7 +194,10 @@ fn fetch_npm(package: &str) -> Result<Package, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let mut npm = Command::new("npm");
     // Packing a package of the registry runs none of its scripts; to say so costs nothing.
-    npm.args(["pack", "--ignore-scripts", "--silent", "--pack-destination"]).arg(folder.path()).arg("--").arg(package);
+    npm.args(["pack", "--ignore-scripts", "--loglevel=error", "--pack-destination"])
+        .arg(folder.path())
+        .arg("--")
+        .arg(package);
     finished(npm.current_dir(folder.path()), "npm")?;
     let mut found = fs::read_dir(folder.path()).map_err(|error| error.to_string())?.flatten();
     let archive = found.find(|entry| entry.path().extension().is_some_and(|end| end == "tgz"));
@@ -237,8 +240,16 @@ fn finished(command: &mut Command, name: &str) -> Result<(), String> {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it says nothing");
-    Err(format!("{name} failed: {last}"))
+    Err(format!("{name} failed: {}", reason(&said)))
+}
+
+/// Which line of what a program says on its end says why: git and npm mark theirs, with others it is the last.
+fn reason(said: &str) -> &str {
+    let lines = || said.lines().map(str::trim).filter(|line| !line.is_empty());
+    let of_git = lines().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
+    let of_npm = lines().filter_map(|line| line.strip_prefix("npm error ").or_else(|| line.strip_prefix("npm ERR! ")));
+    let of_npm = of_npm.map(str::trim).find(|line| !line.starts_with("code "));
+    of_git.or(of_npm).or_else(|| lines().next_back()).unwrap_or("it says nothing")
 }
 
 #[cfg(test)]
@@ -290,6 +301,22 @@ mod tests {
             "no: there is no official reflex `no-force-psuh`, did you mean `no-force-push`? (a package of npm is named npm:no-force-psuh)",
         );
         check("./gone", "no: there is no file or folder `./gone`");
+    }
+
+    #[test]
+    fn what_a_program_says_of_its_end_is_told_by_the_line_that_says_why() {
+        for (said, expected) in [
+            (
+                "Cloning\nfatal: 'x' does not exist\n\nPlease make sure\nand the repository exists.\n",
+                "fatal: 'x' does not exist",
+            ),
+            ("npm error code E404\nnpm error 404 Not Found - x\nnpm error 404\nnpm error A log\n", "404 Not Found - x"),
+            ("npm warn a\nnpm ERR! code ETARGET\nnpm ERR! notarget No match\n", "notarget No match"),
+            ("first\nlast\n", "last"),
+            ("", "it says nothing"),
+        ] {
+            assert_eq!(super::reason(said), expected);
+        }
     }
 
     #[test]

@@ -63,11 +63,25 @@ impl Package {
             return Err(format!("`{}` is no name of a reflex: small letters, digits and dashes", package.name));
         }
         if package.entry().is_none() {
-            return Err(format!(
-                "there is no module in it: {MANIFEST} names none as `entry`, and there is no index file"
-            ));
+            return Err(package.without_module());
         }
         Ok(package)
+    }
+
+    /// Why it has no module.
+    fn without_module(&self) -> String {
+        if self.manifest.is_none() {
+            return format!(
+                "there is no module in it: no {MANIFEST}, no package.json that names one, no index file; \
+                 `reflex reflexes new NAME` writes one to begin with"
+            );
+        }
+        match self.text("entry") {
+            "" => format!("there is no module in it: {MANIFEST} names none as `entry`"),
+            named => {
+                format!("there is no module in it: `entry` of {MANIFEST} is `{named}`, and that is none of its files")
+            }
+        }
     }
 
     /// From a folder.
@@ -94,7 +108,7 @@ impl Package {
     }
 
     /// The same under another name, if no manifest names it.
-    pub(super) fn or_named(mut self, name: &str) -> Package {
+    pub(crate) fn or_named(mut self, name: &str) -> Package {
         let name = plain(name);
         if self.manifest.is_none() && is_name(&name) {
             self.name = name;
@@ -115,7 +129,13 @@ impl Package {
         let index = MODULES.iter().find_map(|end| own(&format!("index.{end}")));
         let mut modules = self.code().map(|(path, _)| path);
         let only = modules.next().filter(|_| modules.next().is_none());
-        index.or(only)
+        self.main().and_then(|main| own(&main)).or(index).or(only)
+    }
+
+    /// The module that `package.json` names, as node looks for it.
+    fn main(&self) -> Option<String> {
+        let described: Value = serde_json::from_str(self.file("package.json")?).ok()?;
+        main_of(&described).into_iter().find(|path| self.file(path).is_some())
     }
 
     /// What names exactly these files.
@@ -202,6 +222,32 @@ impl Package {
     }
 }
 
+/// The paths that a `package.json` names for its module, the best first: a path may have no ending, or be a folder.
+pub(crate) fn main_of(described: &Value) -> Vec<String> {
+    let mut named = Vec::new();
+    if let Some(exports) = described.get("exports") {
+        exported(exports.get(".").unwrap_or(exports), &mut named);
+    }
+    named.extend(["module", "main"].iter().filter_map(|key| described.get(key).and_then(Value::as_str)));
+    let bare = named.iter().map(|path| path.trim_start_matches("./").trim_end_matches('/'));
+    let open = |path: &str| ["", ".js", ".cjs", ".mjs", "/index.js"].map(|end| format!("{path}{end}"));
+    bare.filter(|path| !path.split('/').any(|part| part == "..")).flat_map(open).collect()
+}
+
+/// The paths under the conditions that hold here, those of newer modules first.
+fn exported<'v>(exports: &'v Value, named: &mut Vec<&'v str>) {
+    match exports {
+        Value::String(path) => named.push(path),
+        Value::Array(several) => several.iter().for_each(|one| exported(one, named)),
+        Value::Object(conditions) => {
+            let holding =
+                ["node", "import", "module", "default", "require"].iter().filter_map(|key| conditions.get(*key));
+            holding.for_each(|one| exported(one, named));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
 /// Whether a path of a package belongs to the reflex.
 pub(super) fn belongs(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
@@ -257,7 +303,9 @@ fn read(path: &Path) -> Result<String, String> {
     let told = |error: std::io::Error| format!("{}: {error}", path.display());
     let metadata = fs::metadata(path).map_err(told)?;
     if !metadata.is_file() || metadata.len() > MOST_BYTES as u64 {
-        return Err(format!("{}: it is no file of at most {} KiB", path.display(), MOST_BYTES / 1024));
+        let most = MOST_BYTES / 1024;
+        let hint = "bundle it minified, without its source map";
+        return Err(format!("{}: it is no file of at most {most} KiB; {hint}", path.display()));
     }
     String::from_utf8(fs::read(path).map_err(told)?).map_err(|_| format!("{}: it is no text", path.display()))
 }

@@ -55,6 +55,11 @@ impl Home {
         Home { folder: workspace.join(".reflex"), within: workspace.to_owned() }
     }
 
+    /// That of a folder in the project.
+    pub fn below(workspace: &Path, folder: &Path) -> Home {
+        Home { folder: folder.to_owned(), within: workspace.to_owned() }
+    }
+
     /// The user's.
     pub fn of_user(folders: &Folders) -> Home {
         Home { folder: folders.config.clone(), within: folders.home.clone() }
@@ -98,17 +103,19 @@ impl Home {
         })
     }
 
-    /// Takes a reflex off the list and forgets what was added.
+    /// Takes a reflex off the list and forgets what was added; a copy of what lies elsewhere goes with it.
     ///
     /// # Errors
     /// The list cannot be read or written.
     pub fn remove(&self, source: &str, name: &str) -> Result<(), String> {
+        // What was written here by hand is its author's, and stays.
+        let is_copied = self.locked().iter().any(|locked| locked.name == name && locked.from != source);
         self.change(|list| list.retain(|old| !names(old, source)))?;
         self.change_lock(|locked| {
             locked.remove(name);
         })?;
         let copy = self.copy(name);
-        if source == copy_source(name) && copy.is_dir() {
+        if is_copied && source == copy_source(name) && copy.is_dir() {
             self.stays_inside(&copy)?;
             fs::remove_dir_all(&copy).map_err(|error| format!("{}: {error}", copy.display()))?;
         }

@@ -9,7 +9,6 @@ use reflex_engine::{Action, Event, Finding, Moment, Rewrite, Seen, Severity, Tie
 use reflex_script::{Call, Chain, Handler, Limit, Limits, Module, OnError, Outcome, Problem, Report, Said};
 use serde_json::{Value, json};
 use std::cell::RefCell;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Of a reason, so many letters are told.
@@ -231,14 +230,14 @@ fn failed(module: &Module, problem: &Problem, seen: &Seen<'_>, action: usize) ->
 /// What a folder names and what is not in force.
 fn not_in_force(lodged: &Lodged, acts: bool, seen: &Seen<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let place = lodged.folder.join("config.json");
-    if let Some(problem) = lodged.broken.as_ref().filter(|_| acts) {
-        findings.push(guard(
-            "guard/broken-reflexes",
-            format!("Reflexes are not in force: {problem}."),
-            Worth::Ask,
-            seen,
-        ));
+    if let Some((message, remedy)) = lodged.told().filter(|_| acts) {
+        let (id, worth) = match lodged.untrusted {
+            Some(Untrusted::Never) => ("guard/untrusted-reflexes", Worth::Warn),
+            Some(Untrusted::Changed) => ("guard/changed-reflexes", Worth::Ask),
+            None if lodged.broken.is_some() => ("guard/broken-reflexes", Worth::Ask),
+            None => ("guard/ungranted-reflexes", Worth::Warn),
+        };
+        findings.push(Finding { remedy, ..guard(id, message, worth, seen) });
     }
     for (name, problem, on_error) in &lodged.missing {
         let worth = match on_error {
@@ -252,24 +251,7 @@ fn not_in_force(lodged: &Lodged, acts: bool, seen: &Seen<'_>) -> Vec<Finding> {
         let message = format!("The reflex `{name}` could not answer: {problem}.");
         findings.push(Finding { message, fixed: Some(worth), severity: Severity::High, ..blank(name, seen, 0) });
     }
-    if let Some(untrusted) = lodged.untrusted.filter(|_| acts) {
-        findings.push(match untrusted {
-            Untrusted::Never => {
-                guard("guard/untrusted-reflexes", told(&place, "nobody has accepted them"), Worth::Warn, seen)
-            }
-            Untrusted::Changed => guard(
-                "guard/changed-reflexes",
-                told(&place, "they changed after somebody had accepted them"),
-                Worth::Ask,
-                seen,
-            ),
-        });
-    }
     findings
-}
-
-fn told(place: &Path, why: &str) -> String {
-    format!("The reflexes of {} are not in force: {why}.", place.display())
 }
 
 fn guard(id: &str, message: String, worth: Worth, seen: &Seen<'_>) -> Finding {
@@ -280,7 +262,6 @@ fn guard(id: &str, message: String, worth: Worth, seen: &Seen<'_>) -> Finding {
         fixed: Some(worth),
         tier: Tier::Core,
         message,
-        remedy: "a person looks at them and accepts them with `reflex trust`".into(),
         ..blank("", seen, 0)
     }
 }

@@ -1,7 +1,7 @@
 //! Where reflexes are named, what lies there, and which of it may run.
 
 use super::kept::Kept;
-use crate::catalog::{Home, MANIFEST, Package, name_of};
+use crate::catalog::{Home, MANIFEST, Package, main_of, name_of};
 use crate::clock;
 use crate::folders::Folders;
 use crate::layers::{Cache, Offer, There, trust};
@@ -39,6 +39,10 @@ pub struct Lodged {
     pub broken: Option<String>,
     /// Why what lies there does not run.
     pub untrusted: Option<Untrusted>,
+    /// Those that run without what their manifests ask for of the machine.
+    pub ungranted: Vec<String>,
+    /// The environment names another folder than the password database: what lies there is granted nothing.
+    pub moved: bool,
     /// All that a person has to have seen.
     files: Vec<SourceFile>,
 }
@@ -58,6 +62,43 @@ pub struct Reflexes {
     pub lodged: Vec<Lodged>,
     /// Where the code of people's modules is kept.
     pub(super) kept: Option<Kept>,
+}
+
+impl Lodged {
+    /// What a person should know of this list, and what to do: it is not in force, or not with all that it asks for.
+    pub fn told(&self) -> Option<(String, String)> {
+        let list = self.folder.join(CONFIG);
+        let accept = "a person looks at them and accepts them with `reflex trust`";
+        let not_in_force = |why: &str| format!("The reflexes of {} are not in force: {why}.", list.display());
+        match self.untrusted {
+            Some(Untrusted::Never) => return Some((not_in_force("nobody has accepted them"), accept.into())),
+            Some(Untrusted::Changed) => {
+                return Some((not_in_force("they changed after somebody had accepted them"), accept.into()));
+            }
+            None => {}
+        }
+        if let Some(problem) = &self.broken {
+            return Some((format!("Reflexes are not in force: {problem}."), format!("mend {}", list.display())));
+        }
+        let names: Vec<String> = self.ungranted.iter().map(|name| format!("`{name}`")).collect();
+        let why = match self.moved {
+            _ if names.is_empty() => return None,
+            true => "the environment names another folder than the password database",
+            false => "nobody has granted it",
+        };
+        let what = format!("What {} may touch was not granted in {}: {why}.", names.join(", "), list.display());
+        let remedy = match (self.authority, self.moved) {
+            (Authority::Project, _) => accept.into(),
+            (Authority::User | Authority::Managed, true) => "call it with the HOME of this user".into(),
+            (Authority::User | Authority::Managed, false) => {
+                format!(
+                    "a person grants it with `reflex reflexes add --user {}`",
+                    self.ungranted.first().map_or("", String::as_str)
+                )
+            }
+        };
+        Some((what, remedy))
+    }
 }
 
 impl Reflexes {
@@ -139,6 +180,8 @@ impl Reader<'_> {
             missing: Vec::new(),
             broken: None,
             untrusted: None,
+            ungranted: Vec::new(),
+            moved: self.authority != Authority::Project && self.folders.moved_config(),
             files: Vec::new(),
         };
         let entries = text.and_then(|text| {
@@ -198,7 +241,13 @@ impl Reader<'_> {
         });
         match module {
             Ok(None) => {}
-            Ok(Some(module)) => lodged.modules.push(module),
+            Ok(Some((module, digest))) => {
+                let lacks = module.manifest.as_ref().is_some_and(|manifest| {
+                    manifest.capabilities.asks_of_the_machine() && !module.granted.asks_of_the_machine()
+                });
+                lodged.ungranted.extend(lacks.then(|| module.name.clone()));
+                lodged.modules.push((module, digest));
+            }
             Err(problem) => {
                 lodged.missing.push((name_of(&entry.source).to_owned(), problem, entry.on_error));
             }
@@ -208,7 +257,6 @@ impl Reader<'_> {
     /// What was granted of what a reflex asks for: with a workspace's files a person accepts that, with a user's own
     /// `reflexes add` writes it down with the digest of exactly these files.
     fn granted(&self, asked: Capabilities, (digest, untrusted): (&str, Option<Untrusted>)) -> Capabilities {
-        let wishes = [&asked.files, &asked.writes, &asked.network, &asked.environment];
         let is_granted = || match self.authority {
             Authority::Project => untrusted.is_none(),
             Authority::User | Authority::Managed => {
@@ -216,7 +264,7 @@ impl Reader<'_> {
                 !self.folders.moved_config() && home.locked().iter().any(|locked| locked.digest == digest)
             }
         };
-        if wishes.iter().any(|list| !list.is_empty()) && is_granted() { asked } else { Capabilities::default() }
+        if asked.asks_of_the_machine() && is_granted() { asked } else { asked.without_the_machine() }
     }
 
     /// A reflex that ships. Its manifest is held against the schema when Reflex is built.
@@ -347,8 +395,9 @@ fn folder(path: &Path) -> Result<Package, String> {
     Package::of_folder(path).or_else(|problem| {
         let text = fs::read_to_string(path.join("package.json")).map_err(|_| problem.clone())?;
         let value: Value = serde_json::from_str(&text).map_err(|_| problem.clone())?;
-        let main = ["module", "main"].iter().find_map(|key| value.get(key).and_then(Value::as_str)).ok_or(problem)?;
-        single(&path.join(main))
+        let main = main_of(&value).into_iter().map(|main| path.join(main)).find(|main| main.is_file());
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(single(&main.ok_or(problem)?)?.or_named(&name))
     })
 }
 
@@ -390,7 +439,8 @@ fn imported(name: &str, text: &str) -> Vec<String> {
             let path = parts.join("/");
             let stem = path.strip_suffix(".js").unwrap_or(&path).to_owned();
             found.extend(
-                ["", ".js", ".mjs", ".ts", ".mts", ".json", "/index.js", "/index.ts"].map(|end| format!("{path}{end}")),
+                ["", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".json", "/index.js", "/index.cjs", "/index.ts"]
+                    .map(|end| format!("{path}{end}")),
             );
             found.push(format!("{stem}.ts"));
         }
@@ -448,11 +498,15 @@ fn subject(workspace: &Path, folder: &Path) -> String {
     format!("{}#reflexes#{}", trust::repository(workspace), below.display())
 }
 
+/// Every folder that names reflexes for calls in `cwd`, with what of it is in force.
+pub fn lodged(folders: &Folders, (workspace, cwd): (&Path, &Path), store: &Store) -> Vec<Lodged> {
+    let there = There { project: true, user: true };
+    Reflexes::load(folders, (workspace, cwd), there, store).map_or_else(Vec::new, |reflexes| reflexes.lodged)
+}
+
 /// The reflexes of a workspace that a person may accept, by folder.
 pub fn offers(folders: &Folders, (workspace, cwd): (&Path, &Path), store: &Store) -> Vec<Offer> {
-    let there = There { project: true, user: true };
-    let all =
-        Reflexes::load(folders, (workspace, cwd), there, store).map(|reflexes| reflexes.lodged).unwrap_or_default();
+    let all = lodged(folders, (workspace, cwd), store);
     let own = all.into_iter().filter(|lodged| lodged.authority == Authority::Project && lodged.broken.is_none());
     own.map(|lodged| {
         let subject = subject(workspace, &lodged.folder);

@@ -40,6 +40,9 @@ fn find(matches: &ArgMatches) -> u8 {
             print(&format!("{name}{padding}  {:10}  {description}", visible(&listed.decisions.join(" "))));
         }
     }
+    if all.is_empty() && !matches.get_flag("json") {
+        print(&format!("no reflex there fits `{}`", visible(&words.join(" "))));
+    }
     if all.is_empty() { status::FOUND } else { status::OK }
 }
 

@@ -5,8 +5,11 @@ use crate::commands::print;
 use crate::status;
 use crate::visible::visible;
 use clap::ArgMatches;
-use reflex_host::catalog::{Entry, Home, Locked, Origin, Package, name_of};
+use reflex_engine::Authority;
+use reflex_host::catalog::{Entry, Home, Locked, Origin, name_of};
+use reflex_host::reflexes::{Lodged, lodged};
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// One listed reflex.
 struct Row {
@@ -22,10 +25,17 @@ struct Row {
 pub(super) fn run(matches: &ArgMatches) -> u8 {
     let here = Here::new();
     let mut rows = Vec::new();
-    let homes = [("project", Home::of_workspace(&here.workspace)), ("user", here.of_user())];
+    let known = lodged(here.host.folders(), (&here.workspace, &here.cwd), &here.host.store());
+    let below = known.iter().filter(|one| one.authority == Authority::Project);
+    let mut homes: Vec<(&str, Home)> =
+        below.map(|one| ("project", Home::below(&here.workspace, &one.folder))).collect();
+    homes.push(("user", here.of_user()));
     for (whose, home) in &homes {
+        let of_folder = known.iter().find(|one| one.folder == home.folder);
         match home.entries() {
-            Ok(entries) => rows.extend(entries.into_iter().map(|entry| row(home, whose, entry))),
+            Ok(entries) => {
+                rows.extend(entries.into_iter().map(|entry| row((&here, home), whose, (entry, of_folder))));
+            }
             Err(problem) => return failed(&problem),
         }
     }
@@ -48,33 +58,35 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
             visible(&row.state)
         ));
     }
+    for (what, instead) in known.iter().filter_map(Lodged::told) {
+        print(&visible(&format!("{what} What helps: {instead}")));
+    }
     status::OK
 }
 
-fn row(home: &Home, whose: &'static str, entry: Entry) -> Row {
+fn row((here, home): (&Here, &Home), whose: &'static str, (entry, of_folder): (Entry, Option<&Lodged>)) -> Row {
     let name = name_of(&entry.source).to_owned();
     let locked = home.locked().into_iter().find(|locked| locked.entry == entry.source);
-    let package = Origin::named(&entry.source, &home.folder, None).and_then(|origin| origin.fetch());
+    let entry_origin = Origin::named(&entry.source, &home.folder, None);
+    let package = entry_origin.as_ref().map_err(Clone::clone).and_then(Origin::fetch);
     let (version, answers, state) = match &package {
         Err(problem) => (String::new(), String::new(), problem.clone()),
         Ok(package) => {
             let answers = package.capability("decisions").unwrap_or_default().join(" ");
             let mut state = state(locked.as_ref(), &package.digest()).to_owned();
-            let is_added = locked.as_ref().is_some_and(|locked| locked.digest == package.digest());
-            if whose == "user" && !is_added && asks(package) {
-                // In a project the grant is the trust in all that lies there.
-                state.push_str("; what it may touch was not granted, `reflex reflexes add --user` asks for it");
+            if of_folder.is_some_and(|one| one.untrusted.is_some() && !matches!(entry_origin, Ok(Origin::Official(_))))
+            {
+                state.push_str("; not in force");
+            } else if of_folder.is_some_and(|one| one.ungranted.contains(&package.name)) {
+                state.push_str("; what it may touch was not granted");
             }
             (package.text("version").to_owned(), answers, state)
         }
     };
+    let folder = home.folder.strip_prefix(&here.workspace).ok().filter(|below| *below != Path::new(".reflex"));
+    let state =
+        folder.filter(|_| whose == "project").map_or(state.clone(), |below| format!("{state}; in {}", below.display()));
     Row { name, source: entry.source, whose, version, answers, state, with: entry.with }
-}
-
-/// Whether it wants something of the machine.
-fn asks(package: &Package) -> bool {
-    let powers = ["files", "writes", "network", "environment"];
-    powers.iter().any(|key| package.capability(key).is_some_and(|list| !list.is_empty()))
 }
 
 fn state(locked: Option<&Locked>, digest: &str) -> &'static str {

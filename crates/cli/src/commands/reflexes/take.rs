@@ -58,12 +58,25 @@ fn plan(matches: &ArgMatches, here: &Here) -> Result<Plan, String> {
     let taken = listed.iter().any(|entry| {
         name_of(&entry.source) == package.name
             && Some(&entry.source) != source.as_ref()
-            && !home.is_copy(&entry.source, &package.name)
+            && !may_replace(&home, entry, &package)
     });
     if taken && !matches!(origin, Origin::Official(_)) {
-        return Err(format!("another reflex `{}` is listed already; remove it first", package.name));
+        return Err(format!(
+            "another reflex `{0}` is listed already; `reflex reflexes remove {0}` first",
+            package.name
+        ));
     }
     Ok(Plan { home, origin, package, with })
+}
+
+/// Whether what the list names is a copy of what lies elsewhere, or the same to the byte: what a person wrote there is kept.
+fn may_replace(home: &Home, entry: &Entry, package: &Package) -> bool {
+    if !home.is_copy(&entry.source, &package.name) {
+        return false;
+    }
+    let same = home.path(&entry.source).and_then(|copy| Package::of_folder(&copy).ok());
+    home.locked().iter().any(|locked| locked.name == package.name && locked.from != entry.source)
+        || same.is_some_and(|copy| copy.digest() == package.digest())
 }
 
 /// Another machine is asked by a person only: what is asked for tells it something.
@@ -78,6 +91,11 @@ fn carry_out(here: &Here, plan: &Plan) -> u8 {
     show::card(&plan.package, &plan.origin.shown());
     let name = visible(&plan.package.name);
     let Some(person) = person(&here.host.store(), "reflexes add", &plan.package.name) else { return status::FOUND };
+    let from = written(&plan.home, &plan.origin);
+    let locked = plan.home.locked();
+    if let Some(before) = locked.iter().find(|locked| locked.name == plan.package.name && locked.from != from) {
+        print(&visible(&format!("It takes the place of the one from {}", before.from)));
+    }
     print(&format!("It runs before every tool call in {}. To read its files first: --show", place(&plan.home)));
     if !confirmed(&format!("Add {name}? [y/N] ")) {
         print("nothing is added");
@@ -180,7 +198,8 @@ pub(super) fn update(matches: &ArgMatches) -> u8 {
     if locked.is_empty() {
         let what =
             wanted.map_or("no reflex was added here".to_owned(), |name| format!("no reflex `{name}` was added here"));
-        return failed(&what);
+        let lock = home.folder.join("reflexes.lock.json");
+        return failed(&format!("{what}: {} names none; `reflex reflexes add` writes it", lock.display()));
     }
     let mut worst = status::OK;
     for one in &locked {
@@ -199,7 +218,10 @@ fn renewed(here: &Here, home: &Home, locked: &Locked) -> Result<u8, String> {
     if package.name != locked.name {
         return Err(format!("it is called `{}` now; add that, and remove this", package.name));
     }
-    if package.digest() == locked.digest {
+    let copy = home.path(&locked.entry).filter(|_| home.is_copy(&locked.entry, &locked.name));
+    let before = copy.and_then(|copy| Package::of_folder(&copy).ok());
+    let is_changed = before.as_ref().is_some_and(|before| before.digest() != package.digest());
+    if package.digest() == locked.digest && !is_changed {
         print(&format!("{} is as it was added", visible(&locked.name)));
         return Ok(status::OK);
     }
@@ -208,8 +230,9 @@ fn renewed(here: &Here, home: &Home, locked: &Locked) -> Result<u8, String> {
         return Err(wrong.join("; "));
     }
     show::card(&package, &origin.shown());
-    let copy = home.path(&locked.entry).filter(|_| home.is_copy(&locked.entry, &locked.name));
-    let before = copy.and_then(|copy| Package::of_folder(&copy).ok());
+    if package.digest() == locked.digest {
+        print("It is as it was added where it came from; the copy here was changed since.");
+    }
     if let Some(before) = &before {
         differences(before, &package);
         show::files(&package, Some(before));
