@@ -523,6 +523,11 @@ OTHERS = [
     Attack("hook: preloaded", "export LD_PRELOAD=$PWD/x.so; {core}", stopped_by="git/push-force"),
     Attack("hook: the session is filled", *[f"echo {number}" for number in range(60)], "{core}",
            stopped_by="git/push-force"),
+    Attack("hook: told of a call that nobody made", "echo '{}' | {reflex} hook --agent claude --event PostToolUse",
+           stopped_by="guard/told"),
+    Attack("hook: told by a copy", "cp {reflex} tool", "./tool hook --agent claude < event.json", stopped_by=OTHER_NAME),
+    Attack("hook: the agent's file is written by emit", "{reflex} emit --scope project --binary /bin/true --out .",
+           stopped_by=COMMANDS),
     Attack("hook: a full disk", "ulimit -f 0; reflex status", nothing="a limit holds for the agent's child, not for the hook"),
     Attack("hook: with another user's rights", "sudo rm -rf /home/x", stopped_by="privilege/raise", runs=False),
 ]
