@@ -72,10 +72,13 @@ fn arguments(words: &[String]) -> Result<Arguments<'_>, String> {
             Some((name, value)) => (name, Some(value)),
             None => (word.as_str(), rest.next().map(String::as_str)),
         };
-        let value = value.ok_or_else(|| format!("`{name}` needs a value"))?;
+        let value = || value.ok_or_else(|| format!("`{name}` needs a value"));
         match name {
-            "--agent" => arguments.agent = Some(find(value).ok_or_else(|| format!("unknown agent `{value}`"))?),
-            "--event" => arguments.event = Some(value),
+            "--agent" => {
+                let value = value()?;
+                arguments.agent = Some(find(value).ok_or_else(|| format!("unknown agent `{value}`"))?);
+            }
+            "--event" => arguments.event = Some(value()?),
             _ => return Err(format!("unknown argument `{name}`")),
         }
     }

@@ -15,6 +15,11 @@ impl Paint {
         Paint(!set("NO_COLOR") && (forced || (std::io::stdout().is_terminal() && !dumb)))
     }
 
+    /// Whether anything is painted.
+    pub(crate) fn is_on(self) -> bool {
+        self.0
+    }
+
     fn code(self, code: &str, text: &str) -> String {
         if self.0 { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     }

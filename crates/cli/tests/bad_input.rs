@@ -348,6 +348,7 @@ fn a_wrong_command_line_refuses() {
     check_usage(&["--agent", "claude", "--event"], "`--event` needs a value");
     check_usage(&["--agent", "claude", "--evnt", "PreToolUse"], "unknown argument `--evnt`");
     check_usage(&["claude", "PreToolUse"], "unknown argument `claude`");
+    check_usage(&["claude"], "unknown argument `claude`");
 }
 
 #[test]

@@ -120,13 +120,28 @@ fn a_wrong_command_line_is_status_64_and_says_what_would_be_right() {
         &["eval", "--mode", "lax"],
         "unknown mode `lax`; there are balanced, observe, quiet, read-only, seed-004-fallback, strict, unattended",
     );
-    check_usage(&["check", "--agent", "clod", "ls"], "unknown agent `clod`");
-    check_usage(&["explain", "--agent", "clod", "ls"], "unknown agent `clod`");
-    check_usage(&["init", "--agent", "clod"], "`clod`");
+    check_usage(&["check", "--agent", "clod", "ls"], "unknown agent `clod`; there are claude, codex, ");
+    check_usage(&["explain", "--agent", "clod", "ls"], "unknown agent `clod`; there are claude, codex, ");
+    for command in ["init", "uninstall", "emit", "doctor", "verify"] {
+        check_usage(
+            &[command, "--agent", "clod"],
+            "no settings are known for the agent `clod`; there are claude, codex, ",
+        );
+    }
+    check_usage(&["import", "--from", "clod"], "there is no source `clod`; there are claude, codex, ");
     check_usage(&["chek", "ls"], "a similar subcommand exists: 'check'");
     check_usage(&["check", "--jsn", "ls"], "a similar argument exists: '--json'");
     check_usage(&["completions", "tcsh"], "bash, elvish, fish, powershell, zsh");
     check_usage(&["completions"], "<shell>");
+}
+
+#[test]
+fn what_cannot_be_written_is_no_success() {
+    for line in ["\"$0\" rules list > /dev/full", "\"$0\" check ls > /dev/full", "echo '{}' | \"$0\" eval > /dev/full"]
+    {
+        let said = Machine::new().program("sh", ["-c", line, env!("CARGO_BIN_EXE_reflex")]).run();
+        assert_eq!((said.code, said.stderr.as_str()), (70, "reflex: standard output cannot be written\n"), "{line}");
+    }
 }
 
 #[test]

@@ -54,6 +54,24 @@ fn write(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
 }
 
+#[test]
+fn validate_names_what_stands_there_and_does_not_count() {
+    let policy = "rules:\n  git/push-force-protected: off\n  git/push-force: {action: log, until: 2020-12-31}\n\
+        allow:\n  - {argv: [npm, ci], until: 2020-12-31}\n  - {argv: [npm, test]}\n";
+    let here = Surroundings::new().user("policy.yaml", policy);
+    let (said, code) = here.run(&["rules", "validate"]);
+    for words in [
+        ":2: `rules.git/push-force-protected` does not count: a core rule is lowered with a `reason`\n",
+        ":3: `rules.git/push-force` does not count: its `until` is over\n",
+        ":4: `allow` 1 of 2 entries no longer count: `until` is over\n",
+        "0 errors, 3 warnings\n",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    assert_eq!(code, 0);
+    here.check("git push --force origin topic", "require_approval");
+}
+
 const NO_PRUNE: &str = "name: no-prune\nevents: [bash_command]\nconditions:\n  - matches_command: docker image prune*\n\
     action: block\nseverity: high\nmessage: '{{command}} is not wanted'\n";
 

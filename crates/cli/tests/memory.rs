@@ -58,6 +58,7 @@ fn one_yes_lets_exactly_that_call_run_once() {
     assert!(passes(&machine, PUSH));
     assert!(!passes(&machine, PUSH), "a yes was used twice");
     let told = machine.reflex(["why", &id]).run().stdout;
+    assert!(!told.contains("for good"), "of the core nothing is suggested: {told}");
     assert!(told.contains("approved it (once)") && told.contains("library/rules/git.yaml:"), "{told}");
     assert_eq!(verified(&machine)["broken"], Value::Null);
 }
@@ -71,6 +72,34 @@ fn who_does_not_answer_yes_has_approved_nothing() {
         assert_eq!(code, 1);
     }
     assert!(!passes(&machine, PUSH));
+}
+
+#[test]
+fn a_yes_that_holds_no_time_or_too_long_is_wrong_usage() {
+    let machine = Machine::new();
+    let id = refused(&machine, PUSH);
+    for length in ["0s", "31d", "soon"] {
+        let Some((code, said)) = at_terminal(&machine, &format!("approve {id} --for {length}"), "y\n") else { return };
+        assert!(code == 64 && said.contains("is no duration such as 10m or 2h, or longer than 30d"), "{said}");
+    }
+    assert!(!passes(&machine, PUSH));
+}
+
+#[test]
+fn a_call_with_a_yes_waits_no_more_and_why_says_how_to_be_asked_no_more() {
+    let machine = Machine::new();
+    machine.bash(&machine.project(), "git push --force origin feature");
+    let waiting = || machine.reflex(["pending", "--json"]).run().json()["pending"].as_array().unwrap().clone();
+    let id = waiting()[0]["id"].as_str().unwrap().to_owned();
+    let told = machine.reflex(["why", &id]).run().stdout;
+    let policy = machine.home().join(".config/reflex/policy.yaml");
+    let entry = format!("for good `rules: {{git/push-force: log}}` in {} asks no more\n", policy.display());
+    assert!(told.contains(&entry), "{told}");
+    let replay = told.lines().find_map(|line| line.strip_prefix("replay   reflex ")).unwrap();
+    let again = machine.program("sh", ["-c", &format!("\"$0\" {replay}"), env!("CARGO_BIN_EXE_reflex")]).run();
+    assert_eq!(again.code, 3, "{replay}: {again:?}");
+    let Some((code, _)) = at_terminal(&machine, &format!("approve {id}"), "y\n") else { return };
+    assert_eq!((code, waiting().len()), (0, 0));
 }
 
 #[test]
@@ -100,6 +129,8 @@ fn nobody_but_a_person_at_a_terminal_approves_and_the_attempt_is_recorded() {
     }
     let attempts = records(&machine).iter().filter(|record| record["kind"] == "attempt").count();
     assert_eq!(attempts, 4);
+    let tail = machine.reflex(["audit", "tail", "-n", "4"]).run().stdout;
+    assert!(tail.contains(&format!("attempt approve, {id}, there is no terminal here")), "{tail}");
     let purge = machine.reflex(["audit", "purge", "--before", "1s"]).run();
     assert_eq!(purge.code, 1);
     assert!(!passes(&machine, PUSH));
@@ -433,6 +464,8 @@ fn the_log_is_searched_exported_and_reported_from() {
         let arguments: Vec<&str> = ["audit", "search", "--json"].iter().chain(words).copied().collect();
         machine.reflex(arguments).run().stdout.lines().count()
     };
+    let nothing = machine.reflex(["audit", "search", "haystack"]).run();
+    assert_eq!((nothing.code, nothing.stderr.as_str()), (1, "reflex: no record fits\n"));
     assert_eq!((search(&["needle"]), search(&["decision=deny"]), search(&["decision=ask"])), (1, 1, 0));
     assert_eq!((search(&["decision=deny", "--since", "1h"]), search(&["needle", "--until", "2001-01-01"])), (1, 0));
     let csv = machine.reflex(["audit", "export", "--format", "csv"]).run().stdout;

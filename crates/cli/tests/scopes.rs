@@ -133,6 +133,18 @@ fn every_file_of_every_agent_can_be_printed_and_written() {
 }
 
 #[test]
+fn the_home_is_no_project_and_neither_is_a_folder_that_is_gone() {
+    let machine = Machine::new();
+    let words = ["init", "--yes", "--scope", "project", "--agent", "claude"];
+    let said = machine.reflex(words).folder(&machine.home()).run();
+    assert!(said.code == 64 && said.stderr.contains("is no project"), "{said:?}");
+    let line = "mkdir gone && cd gone && rmdir ../gone && exec \"$0\" init --yes --scope project --agent claude";
+    let said = machine.program("sh", ["-c", line, env!("CARGO_BIN_EXE_reflex")]).run();
+    assert!(said.code == 64 && said.stderr.contains("the working directory is not there"), "{said:?}");
+    assert_eq!(files(&machine.root()).into_iter().filter(|(file, _)| file.is_file()).collect::<Vec<_>>(), []);
+}
+
+#[test]
 fn an_agent_may_look_at_the_files_and_write_none() {
     let machine = Machine::new();
     let out = machine.root().join("fleet");

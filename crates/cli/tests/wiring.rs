@@ -118,7 +118,7 @@ fn check_round_trip(name: &str, before: &[u8]) {
     let after = fs::read(settings(&machine)).unwrap();
     assert_eq!(String::from_utf8(after).unwrap(), String::from_utf8(before.to_vec()).unwrap(), "{name}");
     let nothing = done(&machine, "uninstall");
-    assert_eq!(nothing.stdout, format!("claude: {} is as it should be\n", settings(&machine).display()));
+    assert_eq!(nothing.stdout, format!("claude: {} has no hook of Reflex\n", settings(&machine).display()));
     assert_eq!(fs::read(settings(&machine)).unwrap(), before, "{name}: taken out twice");
 }
 
@@ -330,9 +330,9 @@ fn without_a_terminal_and_without_yes_nothing_is_written() {
 fn settings_that_are_not_understood_stay_and_are_named() {
     for (text, problem) in [
         ("{", "it is not JSON"),
+        ("\u{feff}{}", "a byte-order mark stands before the JSON"),
         ("{\"a\": }", "it is not JSON"),
         ("{} {}", "it is not JSON"),
-        ("\u{feff}{}", "it is not JSON"),
         ("[]", "`settings` has not the type that the agent expects"),
         ("\"x\"", "`settings` has not the type that the agent expects"),
         ("{\"hooks\": []}", "`hooks` has not the type that the agent expects"),

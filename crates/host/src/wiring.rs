@@ -240,6 +240,9 @@ impl Wiring {
 
     fn read(&self) -> Result<Option<String>, String> {
         match fs::read_to_string(&self.file) {
+            Ok(text) if text.starts_with('\u{feff}') && self.form.name.ends_with(".json") => {
+                Err(self.refused("a byte-order mark stands before the JSON; save the file without it"))
+            }
             Ok(text) => Ok(Some(text)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(self.refused(&error.to_string())),

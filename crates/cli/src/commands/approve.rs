@@ -17,16 +17,25 @@ use std::io::Write;
 /// A yes holds so long if nothing else is said.
 const USUAL: u64 = 15 * 60_000;
 
-/// A yes holds at most so long.
+/// A yes holds at most 30 days.
 const LONGEST: u64 = 30 * 86_400_000;
 
 fn store() -> Store {
     Host::new(Mode::default()).store()
 }
 
-/// `reflex pending`: the calls that were refused or asked about.
+/// The calls that were refused or asked about and have no person's yes.
+pub(super) fn waiting(store: &Store) -> Vec<Pending> {
+    let grants = store.grants();
+    let mut all = store.pending();
+    let answered = |grant: &Grant| grant.uses > 0 || now() < grant.expires;
+    all.retain(|call| !grants.iter().any(|grant| grant.id == call.id && answered(grant)));
+    all
+}
+
+/// `reflex pending`: the calls that wait for a person.
 pub(super) fn pending(matches: &ArgMatches) -> u8 {
-    let all = store().pending();
+    let all = waiting(&store());
     if matches.get_flag("json") {
         let rows: Vec<Value> = all.iter().map(Pending::json).collect();
         print(&json!({"schema": "reflex/pending-list-v1", "pending": rows}).to_string());
@@ -102,8 +111,8 @@ fn granted(call: &Pending, matches: &ArgMatches, person: &Person) -> Result<Gran
 pub(super) fn length(matches: &ArgMatches) -> Result<u64, String> {
     match matches.get_one::<String>("for") {
         Some(written) => duration(written)
-            .map(|length| length.min(LONGEST))
-            .ok_or_else(|| format!("`{written}` is no duration such as 10m or 2h")),
+            .filter(|length| (1..=LONGEST).contains(length))
+            .ok_or_else(|| format!("`{}` is no duration such as 10m or 2h, or longer than 30d", visible(written))),
         None => Ok(USUAL),
     }
 }

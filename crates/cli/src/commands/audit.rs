@@ -77,7 +77,11 @@ fn search(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
     for record in &found {
         say(record, matches.get_flag("json"))?;
     }
-    Ok(if found.is_empty() { status::FOUND } else { status::OK })
+    if found.is_empty() {
+        complain("no record fits");
+        return Ok(status::FOUND);
+    }
+    Ok(status::OK)
 }
 
 /// A date, a time, or how long ago.
@@ -107,7 +111,11 @@ fn in_words(record: &Map<String, Value>) -> String {
     let about = match field("kind") {
         "call" => field("decision").to_owned(),
         "outcome" => format!("ran ({})", field("answered")),
-        kind => format!("{kind} {}", field("by")),
+        kind => {
+            let told = ["what", "pending", "task", "workspace", "verdict", "by", "reason", "because", "why"].map(field);
+            let told: Vec<&str> = told.into_iter().filter(|text| !text.is_empty()).collect();
+            format!("{kind} {}", told.join(", "))
+        }
     };
     let found = if ids.is_empty() { String::new() } else { format!("  [{}]", ids.join(", ")) };
     let text = actions.unwrap_or_default().join("; ");

@@ -1,6 +1,6 @@
 //! `reflex check`: what would happen to a command, here and now.
 
-use super::{complain, print, text};
+use super::{agents, complain, print, text};
 use crate::paint::Paint;
 use crate::visible::visible;
 use crate::{hook, status};
@@ -40,7 +40,8 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
 pub(super) fn question(matches: &ArgMatches) -> Result<Question, String> {
     let mode = mode(matches)?;
     let agent = text(matches, "agent");
-    let agent = reflex_agents::find(agent).ok_or_else(|| format!("unknown agent `{agent}`"))?;
+    let agent =
+        reflex_agents::find(agent).ok_or_else(|| format!("unknown agent `{agent}`; there are {}", agents(|_| true)))?;
     let host = Host::new(mode);
     if matches.get_flag("payload") {
         let named = matches.value_source("agent") == Some(ValueSource::CommandLine);

@@ -24,8 +24,7 @@ fn wirings(matches: &ArgMatches) -> Result<Vec<Wiring>, u8> {
         wirings.push(of_project);
     }
     if wirings.is_empty() {
-        complain(&format!("no settings are known for the agent `{}`", asked.unwrap_or("")));
-        return Err(status::USAGE);
+        return Err(wire::unknown(asked));
     }
     Ok(wirings)
 }

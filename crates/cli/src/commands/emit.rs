@@ -29,8 +29,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     let agents: Vec<(&Agent, &Settings)> =
         agents.into_iter().filter_map(|agent| Some((agent, agent.settings?))).collect();
     if agents.is_empty() {
-        complain(&format!("no settings are known for the agent `{}`", wanted("agent").unwrap_or("")));
-        return status::USAGE;
+        return super::wire::unknown(wanted("agent"));
     }
     let binary = match binary(wanted("binary")) {
         Ok(binary) => binary,

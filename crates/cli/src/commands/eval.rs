@@ -1,6 +1,6 @@
 //! `reflex eval`: universal events in, verdicts out, in a world that is only supposed.
 
-use super::{complain, text};
+use super::{complain, note, text};
 use crate::status;
 use clap::ArgMatches;
 use reflex_agents::{BadEvent, universal};
@@ -35,11 +35,13 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
                 return status::INTERNAL;
             }
         }
-        if writeln!(output, "{}", Value::Object(judge.line(&line))).is_err() {
+        let written = writeln!(output, "{}", Value::Object(judge.line(&line)));
+        if written.is_err() {
+            note(written);
             return status::OK;
         }
     }
-    let _ = output.flush();
+    note(output.flush());
     status::OK
 }
 

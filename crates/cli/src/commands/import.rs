@@ -53,7 +53,8 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     let host = Host::new(Mode::default());
     let source = match matches.get_one::<String>("from").map(|name| Source::named(name).ok_or(name)) {
         Some(Err(name)) => {
-            complain(&format!("there is no source `{}`", visible(name)));
+            let known: Vec<&str> = Source::ALL.iter().map(|(_, name)| *name).collect();
+            complain(&format!("there is no source `{}`; there are {}", visible(name), known.join(", ")));
             return status::USAGE;
         }
         Some(Ok(source)) => Some(source),
@@ -108,9 +109,9 @@ fn usual(host: &Host) -> Vec<PathBuf> {
 fn read(source: Option<Source>, file: &Path) -> Result<Import, String> {
     let name = file.display().to_string();
     let told = |error: std::io::Error| format!("{name}: {error}");
+    let metadata = fs::metadata(file).map_err(told)?;
     let source = source.or_else(|| Source::of_file(&name));
     let source = source.ok_or_else(|| format!("{name}: whose file this is cannot be told; say it with --from"))?;
-    let metadata = fs::metadata(file).map_err(told)?;
     if !metadata.is_file() || metadata.len() > MOST_BYTES {
         return Err(format!("{name}: it is no file of at most {} KiB", MOST_BYTES / 1024));
     }

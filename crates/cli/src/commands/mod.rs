@@ -26,10 +26,21 @@ mod wire;
 
 use crate::status as code;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use std::io::Write;
+use reflex_agents::{AGENTS, Agent};
+use std::io::{ErrorKind, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Parses the command line and runs what it names; the exit status.
+/// Parses the command line and runs what it names; the exit status. What could not be printed is no success.
 pub(crate) fn run() -> u8 {
+    let code = run_named();
+    if LOST.load(Ordering::Relaxed) {
+        complain("standard output cannot be written");
+        return code::INTERNAL;
+    }
+    code
+}
+
+fn run_named() -> u8 {
     let matches = match grammar().try_get_matches() {
         Ok(matches) => matches,
         Err(error) => {
@@ -351,7 +362,7 @@ fn completions(matches: &ArgMatches) -> u8 {
     if let Some(shell) = matches.get_one::<clap_complete::Shell>("shell") {
         let mut script = Vec::new();
         clap_complete::generate(*shell, &mut grammar(), "reflex", &mut script);
-        let _ = std::io::stdout().write_all(&script);
+        note(std::io::stdout().write_all(&script));
     }
     code::OK
 }
@@ -371,6 +382,12 @@ fn age(time: u64) -> String {
     }
 }
 
+/// The names of agents, as a message lists them.
+fn agents(listed: impl Fn(&Agent) -> bool) -> String {
+    let names: Vec<&str> = AGENTS.iter().filter(|agent| listed(agent)).map(|agent| agent.name).collect();
+    names.join(", ")
+}
+
 /// A text of an option that always has one.
 fn text<'a>(matches: &'a ArgMatches, name: &str) -> &'a str {
     matches.get_one::<String>(name).map_or("", String::as_str)
@@ -378,7 +395,16 @@ fn text<'a>(matches: &'a ArgMatches, name: &str) -> &'a str {
 
 /// Prints to standard output; a reader that went away is no error of ours.
 fn print(line: &str) {
-    let _ = writeln!(std::io::stdout(), "{line}");
+    note(writeln!(std::io::stdout(), "{line}"));
+}
+
+/// Whether something that was to be printed was lost.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+fn note(printed: std::io::Result<()>) {
+    if printed.is_err_and(|error| error.kind() != ErrorKind::BrokenPipe) {
+        LOST.store(true, Ordering::Relaxed);
+    }
 }
 
 fn complain(line: &str) {

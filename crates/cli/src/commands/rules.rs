@@ -1,18 +1,18 @@
 //! `reflex rules`: list, show, validate, test, new.
 
 use super::{complain, print, rules_new, text};
+use crate::paint::Paint;
 use crate::status;
 use crate::visible::visible;
 use annotate_snippets::{AnnotationKind, Level as Shown, Renderer, Snippet};
 use clap::ArgMatches;
 use reflex_agents::universal;
 use reflex_engine::Event;
-use reflex_host::layers::{Opened, named, open};
+use reflex_host::layers::{Opened, named, open, standing};
 use reflex_host::rules::{Level, Problem, Rule, SourceFile, review};
 use reflex_host::store::Search;
 use reflex_host::{Host, Mode, library_rules};
 use serde_json::{Map, Value, json};
-use std::io::IsTerminal;
 use std::path::PathBuf;
 
 pub(super) fn run(matches: &ArgMatches) -> u8 {
@@ -147,6 +147,8 @@ fn validate(matches: &ArgMatches) -> u8 {
         }
     };
     let unreadable: Vec<String> = opened.iter().flat_map(of_whole_place).collect();
+    let host = Host::new(Mode::default());
+    let idle = if matches.contains_id("path") { Vec::new() } else { idle(&host, &opened) };
     let library: Vec<&str> = library_rules().map(|rule| rule.get("id").text()).collect();
     let reviewed: Vec<Vec<Problem>> =
         opened.iter().map(|layer| review(&layer.compiled, &layer.files, &library)).collect();
@@ -154,17 +156,45 @@ fn validate(matches: &ArgMatches) -> u8 {
         opened.iter().zip(&reviewed).flat_map(|(layer, reviewed)| problems_of(layer, reviewed)).collect();
     let errors = problems.iter().filter(|(_, problem)| problem.level == Level::Error).count() + unreadable.len();
     if matches.get_flag("json") {
-        let rows: Vec<Value> = problems.iter().map(|(_, problem)| as_json(problem)).collect();
+        let rows = problems.iter().map(|(_, problem)| as_json(problem));
+        let rows: Vec<Value> = rows.chain(idle.iter().map(Idle::json)).collect();
         print(&json!({"schema": "reflex/problems-v1", "problems": rows, "unreadable": unreadable}).to_string());
     } else {
         problems.iter().for_each(|(file, problem)| print(&underlined(file, problem)));
         unreadable.iter().for_each(|problem| print(&format!("error: {}", visible(problem))));
+        idle.iter().for_each(|key| print(&format!("warning: {}", visible(&key.told()))));
         let files: usize = opened.iter().map(|layer| layer.files.len()).sum();
         let rules: usize = opened.iter().map(|layer| layer.compiled.rules.len()).sum();
-        let warnings = problems.len() + unreadable.len() - errors;
+        let warnings = problems.len() + unreadable.len() + idle.len() - errors;
         print(&format!("{files} files, {rules} rules in force, {errors} errors, {warnings} warnings"));
     }
     if errors > 0 { status::FOUND } else { status::OK }
+}
+
+/// A key of a policy that is well written and has no effect where it stands.
+struct Idle {
+    key: String,
+    at: String,
+    why: String,
+}
+
+impl Idle {
+    fn told(&self) -> String {
+        format!("{}: `{}` {}", self.at, self.key, self.why)
+    }
+
+    fn json(&self) -> Value {
+        let (file, line) = self.at.rsplit_once(':').unwrap_or((&self.at, ""));
+        let message = format!("`{}` {}", self.key, self.why);
+        json!({"level": "warning", "file": file, "line": line.parse().unwrap_or(1), "column": 1, "message": message, "help": ""})
+    }
+}
+
+fn idle(host: &Host, opened: &[Opened]) -> Vec<Idle> {
+    let policy = host.policy_name(&host.placed(Event::default()));
+    let all = opened.iter().zip(standing(opened, policy)).flat_map(|(layer, each)| layer.origins().iter().zip(each));
+    let idle = all.filter(|(_, why)| why.starts_with("does not count") || why.contains("no longer count"));
+    idle.map(|((key, at, _), why)| Idle { key: key.clone(), at: at.clone(), why }).collect()
 }
 
 /// What is wrong with a place and not at a place in one of its files.
@@ -202,8 +232,7 @@ fn underlined(file: &SourceFile, problem: &Problem) -> String {
     if !problem.help.is_empty() {
         group = group.element(Shown::HELP.message(problem.help.as_str()));
     }
-    let colours = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let renderer = if colours { Renderer::styled() } else { Renderer::plain() };
+    let renderer = if Paint::of_stdout().is_on() { Renderer::styled() } else { Renderer::plain() };
     renderer.render(&[group])
 }
 

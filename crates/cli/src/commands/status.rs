@@ -61,7 +61,7 @@ fn as_json(store: &Store) -> Value {
     json!({
         "reflexes": reflexes,
         "schema": "reflex/status-v1", "version": env!("CARGO_PKG_VERSION"), "agents": agents, "heartbeats": beats,
-        "off": off, "alarms": alarms, "pending": store.pending().len(), "audit": store.log().folder().display().to_string(),
+        "off": off, "alarms": alarms, "pending": super::approve::waiting(store).len(), "audit": store.log().folder().display().to_string(),
     })
 }
 
@@ -117,7 +117,7 @@ fn show(store: &Store) {
     }
     print(&format!(
         "{} calls wait or were refused (`reflex pending`); the log is in {}",
-        store.pending().len(),
+        super::approve::waiting(store).len(),
         store.log().folder().display()
     ));
 }

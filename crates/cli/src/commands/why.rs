@@ -41,8 +41,41 @@ pub(super) fn why(matches: &ArgMatches) -> u8 {
         };
         print(&format!("later    {}  {}", field(&later, "time"), visible(&what)));
     }
-    print(&format!("replay   reflex explain …; if this was wrong: reflex report-fp {}", visible(id)));
+    let lasting = record.get("pending").and_then(|_| lasting(&record));
+    if let Some(entry) = lasting {
+        let policy = host.folders().config.join("policy.yaml");
+        print(&format!(
+            "for good `rules: {{{}}}` in {} asks no more",
+            visible(&entry),
+            visible(&policy.to_string_lossy())
+        ));
+    }
+    if let Some(line) = replay(&record) {
+        print(&format!("replay   {line}"));
+    }
+    print(&format!("wrong?   reflex report-fp {}", visible(id)));
     status::OK
+}
+
+/// What a policy would say so that a call like this is only recorded; of the core nothing is suggested.
+fn lasting(record: &Map<String, Value>) -> Option<String> {
+    let findings = record.get("findings")?.as_array()?;
+    let entry = |finding: &Value| {
+        let recommended = finding.get("tier")?.as_str()? != "core";
+        recommended.then(|| Some(format!("{}: log", finding.get("id")?.as_str()?)))?
+    };
+    let entries: Option<Vec<String>> = findings.iter().map(entry).collect();
+    entries.filter(|entries| !entries.is_empty()).map(|entries| entries.join(", "))
+}
+
+/// The command line that judges the same command again, where it is one line and all of it is kept.
+fn replay(record: &Map<String, Value>) -> Option<String> {
+    let [action] = record.get("actions")?.as_array()?.as_slice() else { return None };
+    let command = action.get("command")?.as_str()?;
+    let folder = [field(record, "cwd"), field(record, "workspace")].into_iter().find(|folder| !folder.is_empty())?;
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
+    let line = format!("reflex explain --cwd {} -- {}", quoted(folder), quoted(command));
+    (visible(&line) == line).then_some(line)
 }
 
 fn field<'a>(record: &'a Map<String, Value>, key: &str) -> &'a str {

@@ -1,12 +1,15 @@
 //! `reflex init` and `reflex uninstall`: the guard's hook in an agent's settings, and out again.
 
-use super::{complain, print};
+use super::{agents, approve, complain, print};
 use crate::paint::Paint;
 use crate::status;
+use crate::visible::visible;
 use clap::ArgMatches;
+use reflex_engine::Event;
 use reflex_host::person::no_agent_above;
-use reflex_host::{Change, Wiring};
-use std::io::{IsTerminal, Write};
+use reflex_host::{Change, Host, Mode, Wiring};
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 
 pub(super) fn init(matches: &ArgMatches) -> u8 {
     change(matches, Work::PutIn)
@@ -26,22 +29,37 @@ enum Work {
     TakeOut,
 }
 
+impl Work {
+    /// What is said of a file in which there is nothing to do.
+    fn done(self) -> &'static str {
+        match self {
+            Work::PutIn => "is as it should be",
+            Work::TakeOut => "has no hook of Reflex",
+        }
+    }
+}
+
 fn change(matches: &ArgMatches, work: Work) -> u8 {
     let asked = matches.get_one::<String>("agent").map(String::as_str);
     let wirings = match matches.get_one::<String>("scope").map(String::as_str) {
-        Some("project") => chosen_in_project(asked),
+        Some("project") => match project_here() {
+            Ok(here) => chosen_in_project(&here, asked),
+            Err(problem) => {
+                complain(&problem);
+                return status::USAGE;
+            }
+        },
         _ => chosen(asked),
     };
     if wirings.is_empty() {
-        complain(&format!("no settings are known for the agent `{}`", asked.unwrap_or("")));
-        return status::USAGE;
+        return unknown(asked);
     }
     let mut result = status::OK;
     for wiring in wirings {
         let done = match work {
             Work::PutIn if wiring.is_written_by_agent() => Ok(()),
             Work::PutIn => wanted(matches, &wiring)
-                .and_then(|change| apply(matches, &wiring, &change))
+                .and_then(|change| apply(matches, &wiring, (work, &change)))
                 .and_then(|stands| if stands { trust(&wiring) } else { Ok(()) }),
             Work::TakeOut => wiring.remove().and_then(|change| taken_out(matches, &wiring, &change)),
         };
@@ -53,13 +71,20 @@ fn change(matches: &ArgMatches, work: Work) -> u8 {
     result
 }
 
+/// Tells which agents have settings that are known.
+pub(super) fn unknown(asked: Option<&str>) -> u8 {
+    let known = agents(|agent| agent.settings.is_some());
+    complain(&format!("no settings are known for the agent `{}`; there are {known}", visible(asked.unwrap_or(""))));
+    status::USAGE
+}
+
 /// The change that puts the hook in, in place of a guard that came before if a person wants it so.
 fn wanted(matches: &ArgMatches, wiring: &Wiring) -> Result<Change, String> {
     if matches.get_flag("replace") {
         return wiring.install_in_place_of_older();
     }
     for line in wiring.older() {
-        let file = wiring.file().display();
+        let (file, line) = (visible(&wiring.file().display().to_string()), visible(&line));
         print(&format!("{}: `{line}` in {file} is a guard that came before; `--replace` takes it out", wiring.agent()));
     }
     wiring.install()
@@ -77,12 +102,22 @@ pub(super) fn chosen(asked: Option<&str>) -> Vec<Wiring> {
     all.into_iter().filter(|wiring| if used { is_used(wiring) } else { Some(wiring.agent()) == first }).collect()
 }
 
-/// The same for the project here: of the agents whose settings would be chosen.
-fn chosen_in_project(asked: Option<&str>) -> Vec<Wiring> {
-    let here = std::env::current_dir().unwrap_or_else(|_| "/".into());
+/// The folder here, where it may lie in a project: in the home's own files agents look for the user's settings.
+fn project_here() -> Result<PathBuf, String> {
+    let here = std::env::current_dir().map_err(|error| format!("the working directory is not there: {error}"))?;
+    let host = Host::new(Mode::default());
+    let root = PathBuf::from(host.placed(Event::default()).workspace);
+    if host.folders().home.starts_with(&root) {
+        return Err(format!("{} is no project: go into one", visible(&root.display().to_string())));
+    }
+    Ok(here)
+}
+
+/// The same for the project around a folder: of the agents whose settings would be chosen.
+fn chosen_in_project(folder: &Path, asked: Option<&str>) -> Vec<Wiring> {
     let of_user = chosen(asked);
     let is_chosen = |wiring: &Wiring| of_user.iter().any(|chosen| chosen.agent() == wiring.agent());
-    Wiring::of_project_around(&here).into_iter().filter(is_chosen).collect()
+    Wiring::of_project_around(folder).into_iter().filter(is_chosen).collect()
 }
 
 /// The settings files of the project here in which the guard's hook stands.
@@ -102,7 +137,7 @@ fn taken_out(matches: &ArgMatches, wiring: &Wiring, change: &Change) -> Result<(
     if wiring.is_written_by_agent() && change.before == change.after {
         return Ok(());
     }
-    apply(matches, wiring, change).map(drop)
+    apply(matches, wiring, (Work::TakeOut, change)).map(drop)
 }
 
 /// Some agents run a hook only once it is trusted.
@@ -122,10 +157,10 @@ fn trust(wiring: &Wiring) -> Result<(), String> {
 }
 
 /// Writes the change if it is wanted; whether it stands there now.
-fn apply(matches: &ArgMatches, wiring: &Wiring, change: &Change) -> Result<bool, String> {
-    let file = wiring.file().display().to_string();
+fn apply(matches: &ArgMatches, wiring: &Wiring, (work, change): (Work, &Change)) -> Result<bool, String> {
+    let file = visible(&wiring.file().display().to_string());
     if change.before == change.after {
-        print(&format!("{}: {file} is as it should be", wiring.agent()));
+        print(&format!("{}: {file} {}", wiring.agent(), work.done()));
         return Ok(!matches.get_flag("dry-run"));
     }
     show(&file, change);
@@ -171,9 +206,5 @@ fn confirmed() -> Result<bool, String> {
     if !std::io::stdin().is_terminal() {
         return Err("there is no terminal to ask at; use --yes to write, or --dry-run to look".into());
     }
-    let _ = write!(std::io::stdout(), "Write this? [y/N] ");
-    let _ = std::io::stdout().flush();
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer).map_err(|error| error.to_string())?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    Ok(approve::confirmed("Write this? [y/N] "))
 }

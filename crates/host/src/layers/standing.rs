@@ -1,6 +1,7 @@
 //! Which layer's word counts for a key of people's policies, and why another's does not.
 
 use super::Opened;
+use crate::clock::{moment, now};
 use reflex_engine::{Authority, Worth};
 use reflex_tables::Node;
 use serde_json::Value;
@@ -30,6 +31,9 @@ pub fn preset_in_force(layers: &[Opened], usual: &str) -> String {
 /// Why a key has no effect.
 fn of_key(layers: &[Opened], layer: &Opened, (key, value): (&str, &Value), usual: &str) -> Option<String> {
     let tight = !layer.loaded.layer.loosens;
+    if let Some(over) = over(value) {
+        return Some(over);
+    }
     if key == "preset" {
         return of_preset(layers, layer, usual);
     }
@@ -44,6 +48,23 @@ fn of_key(layers: &[Opened], layer: &Opened, (key, value): (&str, &Value), usual
         return Some("does not count: a project names no further folders".into());
     }
     (tight && LOOSENING.contains(&key)).then(|| ONLY_TIGHTENS.into())
+}
+
+/// An entry of a rule, or a list with entries, whose last day is gone.
+fn over(value: &Value) -> Option<String> {
+    const DAY: u64 = 86_400_000;
+    let is_over = |entry: &Value| {
+        let last = entry.get("until").and_then(Value::as_str).and_then(moment);
+        last.is_some_and(|last| last + DAY <= now())
+    };
+    if is_over(value) {
+        return Some("does not count: its `until` is over".into());
+    }
+    let entries = value.as_array()?;
+    match entries.iter().filter(|entry| is_over(entry)).count() {
+        0 => None,
+        gone => Some(format!("{gone} of {} entries no longer count: `until` is over", entries.len())),
+    }
 }
 
 fn of_preset(layers: &[Opened], layer: &Opened, usual: &str) -> Option<String> {
