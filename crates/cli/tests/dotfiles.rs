@@ -76,7 +76,7 @@ const COME_BACK: [(&str, &str, &str); 24] = [
 /// Files that stay as they are: agent, what is odd about it, the bytes, what is said.
 const STAY: [(&str, &str, &[u8], &str); 10] = [
     ("gemini", "broken", b"{\"ui\": ", "it is not JSON"),
-    ("gemini", "a byte-order mark", b"\xef\xbb\xbf{\"ui\":{}}", "it is not JSON"),
+    ("gemini", "a byte-order mark", b"\xef\xbb\xbf{\"ui\":{}}", "a byte-order mark stands before the JSON"),
     ("gemini", "no UTF-8", b"{\"a\":\"\xff\"}", "settings.json"),
     ("qwen", "a list", b"[]", "`settings`"),
     ("qwen", "hooks of another type", b"{\"hooks\": [1]}", "`hooks`"),
