@@ -150,3 +150,13 @@ fn a_name_that_is_taken_takes_no_rule_away() {
     fs::write(damaged.file("rules/a.yaml"), GOOD.replace("block", "log").replace("image ls", "image *")).unwrap();
     damaged.check("there is a rule `good` already");
 }
+
+#[test]
+fn a_warning_that_had_no_place_beside_a_question_is_told_with_the_next_call() {
+    let damaged = Damaged::new();
+    fs::write(damaged.file("policy.yaml"), "preset: laxer\n").unwrap();
+    let told = |command: &str| damaged.machine.bash(&damaged.project, command).stdout;
+    assert!(!told("git push --force origin topic").contains("guard/broken-rules"));
+    assert!(told("touch a").contains("guard/broken-rules"));
+    assert_eq!(told("touch b"), "", "it is told once");
+}

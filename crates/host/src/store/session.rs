@@ -386,8 +386,12 @@ impl History {
 
     /// Whether the agent was told of this finding before in this session; that a call is repeated, of this call.
     pub fn told(&self, finding: &str, exact: &str) -> bool {
-        let concerns = |line: &Line<'_>| !OF_ONE_CALL.contains(&finding) || line.exact() == exact;
-        let tells = |line: &Line<'_>| !line.after && concerns(line) && line.findings().any(|id| id == finding);
+        // Beside a question or a refusal no advice is said; that a call is repeated a refusal says by itself.
+        let said = |line: &Line<'_>| match OF_ONE_CALL.contains(&finding) {
+            true => line.exact() == exact,
+            false => line.end() == "pass",
+        };
+        let tells = |line: &Line<'_>| !line.after && said(line) && line.findings().any(|id| id == finding);
         self.text.contains(finding) && self.lines().any(|line| tells(&line))
     }
 
