@@ -191,6 +191,7 @@ impl Done {
             "outcome" => {
                 let failed = record.get("outcome").and_then(|outcome| outcome.get("failed"));
                 self.failed += usize::from(failed == Some(&Value::Bool(true)));
+                self.name_changed(record);
             }
             "call" => {
                 self.calls += 1;
@@ -199,7 +200,8 @@ impl Done {
                     "ask" => self.asked += 1,
                     _ => self.passed += 1,
                 }
-                if text("decision") != "deny" {
+                // What was asked about may not have run: its outcome tells.
+                if text("decision") == "pass" {
                     self.name_files(record);
                 }
             }
@@ -223,6 +225,18 @@ impl Done {
             let changes = ["overwrite", "append", "edit", "delete", "move", "truncate"].contains(&kind);
             if changes && self.files.len() < MOST_FILES {
                 self.files.insert(targets.to_owned());
+            }
+        }
+    }
+
+    /// What the agent says has run, as the effects name it.
+    fn name_changed(&mut self, record: &Map<String, Value>) {
+        let workspace = record.get("workspace").and_then(Value::as_str).unwrap_or("");
+        let changed = record.get("changed").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        for path in changed {
+            let below = path.strip_prefix(workspace).and_then(|rest| rest.strip_prefix('/'));
+            if self.files.len() < MOST_FILES {
+                self.files.insert(below.map_or_else(|| path.to_owned(), |below| format!("./{below}")));
             }
         }
     }
