@@ -8,8 +8,8 @@ use std::process::Command;
 use serde_json::json;
 
 use super::cases::{
-    Case, Deaf, Switched, deaf, ensure, holds, hung, killed, other_calls_run, page_with_orders, quiet, refused, says,
-    switched_off_by_project,
+    Case, Deaf, Switched, ask_headless, deaf, ensure, holds, hung, killed, missing_binary, other_calls_run,
+    page_with_orders, quiet, refused, says, state, switched_off_by_project,
 };
 use super::client::{Client, PROMPT};
 use super::model::Call;
@@ -29,14 +29,17 @@ pub(super) const CLIENT: Client = Client {
     cases: &[
         Case { name: "denied", play: denied },
         Case { name: "normal", play: normal },
-        Case { name: "ask-headless", play: ask_headless },
-        Case { name: "missing-binary", play: missing_binary },
+        Case { name: "ask-headless", play: |sandbox| ask_headless(sandbox, shell("git reset --hard"), &UNASKED) },
+        Case { name: "missing-binary", play: |sandbox| missing_binary(sandbox, calls(sandbox), "reflex failed (127)") },
         Case { name: "killed", play: |sandbox| killed(sandbox, shell("touch ran.txt")) },
         Case { name: "hung", play: |sandbox| hung(sandbox, shell("touch ran.txt")) },
         Case { name: "deaf", play: |sandbox| deaf(sandbox, shell("touch ran.txt"), Deaf::Runs) },
         Case { name: "modify", play: modify },
         Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, shell("cat page.txt")) },
-        Case { name: "project-switch", play: project_switch },
+        Case {
+            name: "project-switch",
+            play: |sandbox| switched_off_by_project(sandbox, SWITCH, shell("rm -rf ~/photos"), Switched::InVain),
+        },
         Case { name: "uninstall", play: uninstall },
     ],
 };
@@ -91,7 +94,7 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
     write(&marker, "still here\n")?;
     sandbox.wire()?;
     let trusted = read(&settings(sandbox))?;
-    let secret = sandbox.home().join(".local/state/reflex/shouted.txt");
+    let secret = state(sandbox);
     let gone: String = trusted.lines().map(|line| format!("-{line}\n")).collect();
     let calls = vec![
         shell("rm -rf ~/photos"),
@@ -108,6 +111,18 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
     ensure(!secret.exists(), "the MCP call ran")?;
     refused(told.answer(2)?, &["Blocked:", "mcp__echo__shout"])?;
     refused(told.answer(3)?, &["hooks.json", "reflex approve"])
+}
+
+/// This client cannot ask: a question is a refusal that says how a person lets it pass.
+const UNASKED: [&str; 4] = ["Needs approval:", "notes.txt", "This agent cannot ask here", "reflex approve"];
+
+/// A file of a project that would switch hooks off.
+const SWITCH: (&str, &str) = (".codex/config.toml", "[features]\nhooks = false\n");
+
+/// Calls that make three files.
+fn calls(sandbox: &Sandbox) -> Vec<Call> {
+    let shouted = sandbox.workspace().join("shouted.txt");
+    vec![shell("touch ran.txt"), patch("*** Add File: made.txt\n+made\n"), shout("hey", &shouted)]
 }
 
 fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
@@ -127,15 +142,6 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
     quiet(&told)
 }
 
-/// This client cannot ask: a question is a refusal that says how a person lets it pass.
-fn ask_headless(sandbox: &Sandbox) -> Result<(), Failure> {
-    sandbox.wire()?;
-    write(&sandbox.workspace().join("notes.txt"), "first line\nunsaved work\n")?;
-    let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("git reset --hard")])?;
-    holds(sandbox, "notes.txt", "first line\nunsaved work\n")?;
-    refused(told.answer(0)?, &["Needs approval:", "notes.txt", "This agent cannot ask here", "reflex approve"])
-}
-
 fn modify(sandbox: &Sandbox) -> Result<(), Failure> {
     let told = other_calls_run(sandbox, vec![shell("touch original.txt")])?;
     ensure(told.contains("changed before it ran"), "the model was not told that the call was changed")?;
@@ -146,23 +152,7 @@ fn modify(sandbox: &Sandbox) -> Result<(), Failure> {
     ensure(!changed.exists(), "the changed call wrote in a sandbox that is read-only")
 }
 
-fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {
-    sandbox.wire()?;
-    sandbox.delete_reflex()?;
-    let shouted = sandbox.workspace().join("shouted.txt");
-    let calls = vec![shell("touch ran.txt"), patch("*** Add File: ran.txt\n+ran\n"), shout("hey", &shouted)];
-    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
-    ensure(!sandbox.workspace().join("ran.txt").exists(), "a call ran without the guard")?;
-    ensure(!shouted.exists(), "the MCP call ran without the guard")?;
-    (0..3).try_for_each(|step| refused(told.answer(step)?, &["reflex failed (127)"]))
-}
-
 const ODD_SETTINGS: &str = "{\"hooks\" :{ \"SessionStart\":[ {\"hooks\":[{\"type\":\"command\",\"command\":\"echo fired >> \\\"$HOME/foreign.log\\\"\"}]}]\n\t } ,\n \"description\": \"caf\\u00e9\"}\n\n";
-
-fn project_switch(sandbox: &Sandbox) -> Result<(), Failure> {
-    let file = (".codex/config.toml", "[features]\nhooks = false\n");
-    switched_off_by_project(sandbox, file, shell("rm -rf ~/photos"), Switched::InVain)
-}
 
 fn uninstall(sandbox: &Sandbox) -> Result<(), Failure> {
     let (hooks, config) = (settings(sandbox), sandbox.home().join(".codex/config.toml"));

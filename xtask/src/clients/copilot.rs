@@ -6,8 +6,8 @@ use std::process::Command;
 use serde_json::json;
 
 use super::cases::{
-    Case, Deaf, Switched, deaf, ensure, holds, hung, killed, other_calls_run, page_with_orders, quiet, refused, says,
-    switched_off_by_project,
+    Case, Deaf, Switched, all_denied, ask_headless, changed, deaf, ensure, goes_away, holds, hung, killed,
+    missing_binary, page_with_orders, quiet, refused, says, state, switched_off_by_project,
 };
 use super::client::{Client, PROMPT};
 use super::model::Call;
@@ -27,16 +27,22 @@ pub(super) const CLIENT: Client = Client {
     cases: &[
         Case { name: "denied", play: denied },
         Case { name: "normal", play: normal },
-        Case { name: "ask-headless", play: ask_headless },
-        Case { name: "missing-binary", play: missing_binary },
+        Case { name: "ask-headless", play: |sandbox| ask_headless(sandbox, bash("git reset --hard"), &UNASKED) },
+        Case {
+            name: "missing-binary",
+            play: |sandbox| missing_binary(sandbox, calls(sandbox), "Denied by preToolUse hook"),
+        },
         Case { name: "killed", play: |sandbox| killed(sandbox, bash("touch ran.txt")) },
         Case { name: "hung", play: |sandbox| hung(sandbox, bash("touch ran.txt")) },
         Case { name: "deaf", play: |sandbox| deaf(sandbox, bash("touch ran.txt"), Deaf::Runs) },
         Case { name: "through-claude-settings", play: through_claude_settings },
-        Case { name: "modify", play: modify },
+        Case { name: "modify", play: |sandbox| changed(sandbox, bash, create, "changed before it ran") },
         Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, bash("cat page.txt")) },
-        Case { name: "project-switch", play: project_switch },
-        Case { name: "uninstall", play: uninstall },
+        Case {
+            name: "project-switch",
+            play: |sandbox| switched_off_by_project(sandbox, SWITCH, bash("rm -rf ~/photos"), Switched::InVain),
+        },
+        Case { name: "uninstall", play: |sandbox| goes_away(sandbox, bash("echo hello > made.txt")) },
     ],
 };
 
@@ -75,20 +81,24 @@ fn shout(text: &str, path: &Path) -> Call {
     Call::function("echo-shout", json!({"text": text, "path": path}))
 }
 
+/// The client has a prompt of its own; without a terminal nobody answers it and the call does not run.
+const UNASKED: [&str; 3] = ["unable to ask user", "Needs approval:", "notes.txt"];
+
+/// A file of a project that would switch hooks off.
+const SWITCH: (&str, &str) = (".github/hooks/off.json", "{\"version\": 1, \"disableAllHooks\": true, \"hooks\": {}}\n");
+
 fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
-    let marker = sandbox.home().join("photos/marker.txt");
-    write(&marker, "still here\n")?;
-    sandbox.wire()?;
-    let (state, hook) =
-        (sandbox.home().join(".local/state/reflex/shouted.txt"), sandbox.home().join(".copilot/hooks/other.json"));
-    let calls = vec![bash("rm -rf ~/photos"), create(&hook, "{}\n"), shout("hey", &state)];
-    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
-    ensure(marker.exists(), "the marker in the home folder was deleted")?;
-    refused(told.answer(0)?, &["Denied by preToolUse hook", "Blocked:"])?;
-    ensure(!hook.exists(), "the file was made")?;
-    refused(told.answer(1)?, &["other.json"])?;
-    ensure(!state.exists(), "the MCP call ran")?;
-    refused(told.answer(2)?, &["Blocked:", "echo-shout"])
+    let own = sandbox.home().join(".copilot/hooks/other.json");
+    let calls = vec![bash("rm -rf ~/photos"), create(&own, "{}\n"), shout("hey", &state(sandbox))];
+    let words: [&[&str]; 3] =
+        [&["Denied by preToolUse hook", "Blocked:"], &["other.json"], &["Blocked:", "echo-shout"]];
+    all_denied(sandbox, &own, calls, &words)
+}
+
+/// Calls that make three files.
+fn calls(sandbox: &Sandbox) -> Vec<Call> {
+    let (made, shouted) = (sandbox.workspace().join("made.txt"), sandbox.workspace().join("shouted.txt"));
+    vec![bash("touch ran.txt"), create(&made, "made\n"), shout("hey", &shouted)]
 }
 
 fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
@@ -108,34 +118,6 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
     quiet(&told)
 }
 
-/// The client has a prompt of its own; without a terminal nobody answers it and the call does not run.
-fn ask_headless(sandbox: &Sandbox) -> Result<(), Failure> {
-    sandbox.wire()?;
-    write(&sandbox.workspace().join("notes.txt"), "first line\nunsaved work\n")?;
-    let told = sandbox.converse(&Mode::BypassPermissions, vec![bash("git reset --hard")])?;
-    holds(sandbox, "notes.txt", "first line\nunsaved work\n")?;
-    refused(told.answer(0)?, &["unable to ask user", "Needs approval:", "notes.txt"])
-}
-
-fn modify(sandbox: &Sandbox) -> Result<(), Failure> {
-    let draft = sandbox.workspace().join("draft.txt");
-    let told = other_calls_run(sandbox, vec![bash("touch original.txt"), create(&draft, "long\n")])?;
-    holds(sandbox, "draft.txt", "short\n")?;
-    ensure(told.contains("changed before it ran"), "the model was not told that the call was changed")
-}
-
-fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {
-    sandbox.wire()?;
-    sandbox.delete_reflex()?;
-    let (made, shouted) = (sandbox.workspace().join("made.txt"), sandbox.workspace().join("shouted.txt"));
-    let calls = vec![bash("touch ran.txt"), create(&made, "made\n"), shout("hey", &shouted)];
-    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
-    for file in ["ran.txt", "made.txt", "shouted.txt"] {
-        ensure(!sandbox.workspace().join(file).exists(), "a call ran without the guard")?;
-    }
-    (0..3).try_for_each(|step| refused(told.answer(step)?, &["Denied by preToolUse hook"]))
-}
-
 /// A project in which `init` put Claude Code's hook: this client runs it too, in a dialect of its own, beside its own.
 fn through_claude_settings(sandbox: &Sandbox) -> Result<(), Failure> {
     sandbox.wire_project("claude")?;
@@ -153,20 +135,5 @@ fn through_claude_settings(sandbox: &Sandbox) -> Result<(), Failure> {
     sandbox.record_hook()?;
     let told = sandbox.converse(&Mode::BypassPermissions, vec![bash("echo again"), bash("echo again")])?;
     ensure(sandbox.hook_calls()?.len() >= 6, "not both hooks were asked")?;
-    quiet(&told)
-}
-
-fn project_switch(sandbox: &Sandbox) -> Result<(), Failure> {
-    let file = (".github/hooks/off.json", "{\"version\": 1, \"disableAllHooks\": true, \"hooks\": {}}\n");
-    switched_off_by_project(sandbox, file, bash("rm -rf ~/photos"), Switched::InVain)
-}
-
-fn uninstall(sandbox: &Sandbox) -> Result<(), Failure> {
-    sandbox.wire()?;
-    ensure(settings(sandbox).exists(), "init wrote no hook")?;
-    sandbox.unwire()?;
-    ensure(!settings(sandbox).exists(), "uninstall left its file")?;
-    let told = sandbox.converse(&Mode::BypassPermissions, vec![bash("echo hello > made.txt")])?;
-    holds(sandbox, "made.txt", "hello\n")?;
     quiet(&told)
 }

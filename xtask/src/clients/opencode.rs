@@ -6,7 +6,8 @@ use std::process::Command;
 use serde_json::json;
 
 use super::cases::{
-    Case, Deaf, deaf, ensure, holds, hung, killed, other_calls_run, page_with_orders, quiet, refused, says,
+    Case, Deaf, all_denied, changed, deaf, goes_away, holds, hung, killed, missing_binary, page_with_orders, quiet,
+    says, state,
 };
 use super::client::{Client, PROMPT};
 use super::model::Call;
@@ -21,13 +22,16 @@ pub(super) const CLIENT: Client = Client {
     cases: &[
         Case { name: "denied", play: denied },
         Case { name: "normal", play: normal },
-        Case { name: "modify", play: modify },
+        Case { name: "modify", play: |sandbox| changed(sandbox, shell, create, "changed before it ran") },
         Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, shell("cat page.txt")) },
-        Case { name: "missing-binary", play: missing_binary },
+        Case {
+            name: "missing-binary",
+            play: |sandbox| missing_binary(sandbox, calls(sandbox), "reflex cannot be started"),
+        },
         Case { name: "killed", play: |sandbox| killed(sandbox, shell("touch ran.txt")) },
         Case { name: "hung", play: |sandbox| hung(sandbox, shell("touch ran.txt")) },
         Case { name: "deaf", play: |sandbox| deaf(sandbox, shell("touch ran.txt"), Deaf::Refused) },
-        Case { name: "uninstall", play: uninstall },
+        Case { name: "uninstall", play: |sandbox| goes_away(sandbox, shell("echo hello > made.txt")) },
     ],
 };
 
@@ -65,24 +69,27 @@ fn shout(text: &str, path: &Path) -> Call {
 }
 
 fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
-    let marker = sandbox.home().join("photos/marker.txt");
-    write(&marker, "still here\n")?;
-    sandbox.wire()?;
-    write(&sandbox.workspace().join("notes.txt"), "first line\nunsaved work\n")?;
-    let (state, plugin) =
-        (sandbox.home().join(".local/state/reflex/shouted.txt"), sandbox.workspace().join(".opencode/plugin/other.js"));
-    let calls =
-        vec![shell("rm -rf ~/photos"), create(&plugin, "// mine\n"), shout("hey", &state), shell("git reset --hard")];
-    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
-    ensure(marker.exists(), "the marker in the home folder was deleted")?;
-    refused(told.answer(0)?, &["Blocked:"])?;
-    ensure(!plugin.exists(), "the write tool wrote a plugin of the client")?;
-    refused(told.answer(1)?, &["other.js", "reflex approve"])?;
-    ensure(!state.exists(), "the MCP call ran")?;
-    refused(told.answer(2)?, &["Blocked:"])?;
+    let own = sandbox.workspace().join(".opencode/plugin/other.js");
+    let calls = vec![
+        shell("rm -rf ~/photos"),
+        create(&own, "// mine\n"),
+        shout("hey", &state(sandbox)),
+        shell("git reset --hard"),
+    ];
     // A plugin cannot ask: a question is a refusal that says how a person lets it pass.
-    holds(sandbox, "notes.txt", "first line\nunsaved work\n")?;
-    refused(told.answer(3)?, &["Needs approval:", "notes.txt", "This agent cannot ask here", "reflex approve"])
+    let words: [&[&str]; 4] = [
+        &["Blocked:"],
+        &["other.js", "reflex approve"],
+        &["Blocked:"],
+        &["Needs approval:", "notes.txt", "This agent cannot ask here", "reflex approve"],
+    ];
+    all_denied(sandbox, &own, calls, &words)
+}
+
+/// Calls that make three files.
+fn calls(sandbox: &Sandbox) -> Vec<Call> {
+    let (made, shouted) = (sandbox.workspace().join("made.txt"), sandbox.workspace().join("shouted.txt"));
+    vec![shell("touch ran.txt"), create(&made, "made\n"), shout("hey", &shouted)]
 }
 
 fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
@@ -102,34 +109,5 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
     says(told.answer(0)?, "?? made.txt")?;
     // It runs, and words about it stand behind what its tool answers.
     says(&told.results.pop().ok_or_else(|| "the last call was not answered".to_owned())?, "Warning:")?;
-    quiet(&told)
-}
-
-fn modify(sandbox: &Sandbox) -> Result<(), Failure> {
-    let draft = sandbox.workspace().join("draft.txt");
-    let told = other_calls_run(sandbox, vec![shell("touch original.txt"), create(&draft, "long\n")])?;
-    holds(sandbox, "draft.txt", "short\n")?;
-    ensure(told.contains("changed before it ran"), "the model was not told that the call was changed")
-}
-
-fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {
-    sandbox.wire()?;
-    sandbox.delete_reflex()?;
-    let (made, shouted) = (sandbox.workspace().join("made.txt"), sandbox.workspace().join("shouted.txt"));
-    let calls = vec![shell("touch ran.txt"), create(&made, "made\n"), shout("hey", &shouted)];
-    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
-    for file in ["ran.txt", "made.txt", "shouted.txt"] {
-        ensure(!sandbox.workspace().join(file).exists(), "a call ran without the guard")?;
-    }
-    (0..3).try_for_each(|step| refused(told.answer(step)?, &["reflex cannot be started"]))
-}
-
-fn uninstall(sandbox: &Sandbox) -> Result<(), Failure> {
-    sandbox.wire()?;
-    ensure(settings(sandbox).exists(), "init wrote no plugin")?;
-    sandbox.unwire()?;
-    ensure(!settings(sandbox).exists(), "uninstall left its file")?;
-    let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("echo hello > made.txt")])?;
-    holds(sandbox, "made.txt", "hello\n")?;
     quiet(&told)
 }

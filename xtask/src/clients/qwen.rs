@@ -6,13 +6,13 @@ use std::process::Command;
 use serde_json::json;
 
 use super::cases::{
-    Case, Deaf, REWRITES, Switched, deaf, ensure, holds, hung, killed, page_with_orders, quiet, refused,
-    switched_off_by_project,
+    Case, Deaf, REWRITES, Switched, all_denied, comes_back, deaf, ensure, holds, hung, killed, managed_holds,
+    missing_binary, page_with_orders, quiet, refused, state, switched_off_by_project,
 };
 use super::client::{Client, PROMPT};
 use super::model::Call;
 use super::npm::Package;
-use super::sandbox::{Failure, MANAGED, Mode, Sandbox, read, write};
+use super::sandbox::{Failure, Mode, Sandbox, write};
 
 pub(super) const CLIENT: Client = Client {
     name: "qwen",
@@ -24,13 +24,16 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "normal", play: normal },
         Case { name: "modify", play: modify },
         Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, shell("cat page.txt")) },
-        Case { name: "missing-binary", play: missing_binary },
+        Case { name: "missing-binary", play: |sandbox| missing_binary(sandbox, calls(sandbox), "reflex failed (127)") },
         Case { name: "killed", play: |sandbox| killed(sandbox, shell("touch ran.txt")) },
         Case { name: "hung", play: |sandbox| hung(sandbox, shell("touch ran.txt")) },
         Case { name: "deaf", play: |sandbox| deaf(sandbox, shell("touch ran.txt"), Deaf::Runs) },
-        Case { name: "project-switch", play: project_switch },
-        Case { name: "managed", play: managed },
-        Case { name: "uninstall", play: uninstall },
+        Case {
+            name: "project-switch",
+            play: |sandbox| switched_off_by_project(sandbox, SWITCH, shell("rm -rf ~/photos"), Switched::Off),
+        },
+        Case { name: "managed", play: |sandbox| managed_holds(sandbox, SWITCH, shell) },
+        Case { name: "uninstall", play: |sandbox| comes_back(sandbox, ODD_SETTINGS, shell) },
     ],
 };
 
@@ -76,23 +79,17 @@ fn shout(text: &str, path: &Path) -> Call {
 }
 
 fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
-    let marker = sandbox.home().join("photos/marker.txt");
-    write(&marker, "still here\n")?;
-    write(&sandbox.workspace().join("notes.txt"), "first line\nunsaved work\n")?;
-    sandbox.wire()?;
-    let (state, hook) =
-        (sandbox.home().join(".local/state/reflex/shouted.txt"), sandbox.workspace().join(".qwen/settings.json"));
-    let calls = vec![shell("rm -rf ~/photos"), create(&hook, "{}\n"), shout("hey", &state), shell("git reset --hard")];
-    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
-    ensure(marker.exists(), "the marker in the home folder was deleted")?;
-    refused(told.answer(0)?, &["Blocked:"])?;
-    ensure(!hook.exists(), "the write tool wrote settings of the client")?;
-    refused(told.answer(1)?, &["settings.json"])?;
-    ensure(!state.exists(), "the MCP call ran")?;
-    refused(told.answer(2)?, &["Blocked:"])?;
+    let own = sandbox.workspace().join(SWITCH.0);
+    let calls =
+        vec![shell("rm -rf ~/photos"), create(&own, "{}\n"), shout("hey", &state(sandbox)), shell("git reset --hard")];
     // The client has a prompt of its own; without a terminal nobody answers it and the call does not run.
-    holds(sandbox, "notes.txt", "first line\nunsaved work\n")?;
-    refused(told.answer(3)?, &["notes.txt"])
+    all_denied(sandbox, &own, calls, &[&["Blocked:"], &["settings.json"], &["Blocked:"], &["notes.txt"]])
+}
+
+/// Calls that make three files.
+fn calls(sandbox: &Sandbox) -> Vec<Call> {
+    let (made, shouted) = (sandbox.workspace().join("made.txt"), sandbox.workspace().join("shouted.txt"));
+    vec![shell("touch ran.txt"), create(&made, "made\n"), shout("hey", &shouted)]
 }
 
 fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
@@ -121,50 +118,8 @@ fn modify(sandbox: &Sandbox) -> Result<(), Failure> {
     refused(told.answer(0)?, &["Blocked:", "Instead: `touch changed.txt`"])
 }
 
-fn missing_binary(sandbox: &Sandbox) -> Result<(), Failure> {
-    sandbox.wire()?;
-    sandbox.delete_reflex()?;
-    let (made, shouted) = (sandbox.workspace().join("made.txt"), sandbox.workspace().join("shouted.txt"));
-    let calls = vec![shell("touch ran.txt"), create(&made, "made\n"), shout("hey", &shouted)];
-    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
-    for file in ["ran.txt", "made.txt", "shouted.txt"] {
-        ensure(!sandbox.workspace().join(file).exists(), "a call ran without the guard")?;
-    }
-    (0..3).try_for_each(|step| refused(told.answer(step)?, &["reflex failed (127)"]))
-}
+/// A file of a project that switches hooks off.
+const SWITCH: (&str, &str) = (".qwen/settings.json", "{\"disableAllHooks\": true}\n");
 
 /// Comments, and a hook of another tool. Without its version the client would write the file anew.
 const ODD_SETTINGS: &str = "{ // mine\n  \"$version\": 4,\n\t\"ui\" : {\"hideTips\":true},\n \"hooks\":{ \"PreToolUse\" : [ {\"matcher\":\"*\", \"hooks\":[{\"type\":\"command\",\"command\":\"echo fired >> \\\"$HOME/foreign.log\\\"\"}]}]} /* end */ }\n\n";
-
-fn project_switch(sandbox: &Sandbox) -> Result<(), Failure> {
-    let file = (".qwen/settings.json", "{\"disableAllHooks\": true}\n");
-    switched_off_by_project(sandbox, file, shell("rm -rf ~/photos"), Switched::Off)
-}
-
-/// The hook of the administrator runs where the user has none.
-fn managed(sandbox: &Sandbox) -> Result<(), Failure> {
-    write(&sandbox.folder().join(MANAGED), &sandbox.managed()?.to_string())?;
-    let marker = sandbox.home().join("photos/marker.txt");
-    write(&marker, "still here\n")?;
-    let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("rm -rf ~/photos")])?;
-    ensure(marker.exists(), "the hook of the administrator did not run")?;
-    refused(told.answer(0)?, &["Blocked:"])?;
-    let (file, text) = (".qwen/settings.json", "{\"disableAllHooks\": true}\n");
-    write(&sandbox.workspace().join(file), text)?;
-    sandbox.converse(&Mode::BypassPermissions, vec![shell("rm -rf ~/photos")])?;
-    ensure(marker.exists(), "a file of the project switched the administrator's hook off")
-}
-
-fn uninstall(sandbox: &Sandbox) -> Result<(), Failure> {
-    let settings = settings(sandbox);
-    write(&settings, ODD_SETTINGS)?;
-    sandbox.wire()?;
-    ensure(read(&settings)?.contains("--agent qwen"), "init wrote no hook")?;
-    let told =
-        sandbox.converse(&Mode::BypassPermissions, vec![shell("echo hello > made.txt"), shell("rm -rf ~/photos")])?;
-    holds(sandbox, "made.txt", "hello\n")?;
-    refused(told.answer(1)?, &["Blocked:"])?;
-    ensure(read(&sandbox.home().join("foreign.log"))?.contains("fired"), "the foreign hook no longer fires")?;
-    sandbox.unwire()?;
-    ensure(read(&settings)? == ODD_SETTINGS, "uninstall did not restore settings.json byte for byte")
-}
