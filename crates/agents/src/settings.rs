@@ -434,11 +434,7 @@ pub(crate) fn lenient_line(binary: &str, arguments: &str) -> String {
 /// A word that a POSIX shell reads as this text.
 pub(crate) fn quoted(text: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@%".contains(letter);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', "'\\''"))
-    }
+    if !text.is_empty() && text.chars().all(plain) { text.to_owned() } else { reflex_engine::shell::quoted(text) }
 }
 
 fn text_of(object: &CstObject, name: &str) -> Option<String> {

@@ -5,7 +5,6 @@ use crate::facts::Facts;
 use crate::raised::Raised;
 use crate::truth::Truth;
 use crate::{field, runs, sql, url};
-use reflex_shell::Site;
 use reflex_tables::Node;
 
 /// What a condition is about: an effect, and inside of `target:` one of its targets; or what a call raises.
@@ -99,7 +98,7 @@ fn of_effect(key: &str, value: Node<'_>, effect: &Effect, subject: Subject<'_>, 
             let plain = own.strip_suffix(".exe").or(own.strip_suffix(".EXE")).unwrap_or(own);
             Truth::from(value.texts().any(|name| name == own || name == plain))
         }
-        "site" => Truth::from(value.texts().any(|site| site == site_name(effect.site))),
+        "site" => Truth::from(value.texts().any(|site| site == effect.site.name())),
         "argument" => argument(value, effect, target, str::to_owned),
         "text" => argument(value, effect, target, folded),
         "sql" => {
@@ -146,14 +145,6 @@ fn folded(text: &str) -> String {
     let blank = text.starts_with(char::is_whitespace);
     let words: Vec<&str> = text.split_whitespace().collect();
     format!("{}{}", if blank { " " } else { "" }, words.join(" ")).to_lowercase()
-}
-
-fn site_name(site: Site) -> &'static str {
-    match site {
-        Site::Here => "here",
-        Site::Remote => "remote",
-        Site::Container => "container",
-    }
 }
 
 fn all(mut answers: impl Iterator<Item = Truth>) -> Truth {

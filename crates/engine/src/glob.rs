@@ -107,7 +107,8 @@ fn may_begin(pattern: &[u8], path: &[u8]) -> bool {
     matches!(first, b'*' | b'?' | b'[') || path.first() == Some(&first)
 }
 
-fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
+/// Where these bytes begin.
+pub(crate) fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
     text.windows(wanted.len()).position(|window| window == wanted)
 }
 

@@ -258,9 +258,7 @@ fn commands(json: Option<&Json>) -> Vec<String> {
 
 /// As one word of a shell.
 fn quoted(word: &str) -> String {
-    let plain =
-        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"@%_-+=:,./".contains(&byte));
-    if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    if reflex_shell::is_plain(word) { word.to_owned() } else { reflex_shell::quoted(word) }
 }
 
 fn editor_tasks(content: &str, later: &mut Later) {

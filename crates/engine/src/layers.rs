@@ -271,7 +271,7 @@ fn covers(entry: Node<'_>, finding: &Finding, facts: &Facts<'_>) -> bool {
     let mut each = entry.entries().map(|(key, value)| match key {
         "command" => said && facts.shell_text(action).is_some_and(|text| text.trim() == value.text().trim()),
         "argv" => command().is_some_and(|command| begins(value, command)),
-        "glob" => command().is_some_and(|command| runs::is(value.text(), &canonical(command))),
+        "glob" => command().is_some_and(|command| runs::is(value.text(), &crate::quote::words(command))),
         "path" => finding.effect.is_some_and(|effect| facts.all_lie_at(effect, value)),
         "rule" => value.texts().any(|pattern| runs::is(pattern, &finding.id)),
         _ => true,
@@ -284,10 +284,6 @@ fn covers(entry: Node<'_>, finding: &Finding, facts: &Facts<'_>) -> bool {
 fn begins(wanted: Node<'_>, command: &Command) -> bool {
     let mut words = command.words.iter().map(|word| word.shown());
     wanted.texts().all(|wanted| words.next().is_some_and(|word| word == wanted))
-}
-
-fn canonical(command: &Command) -> String {
-    command.words.iter().map(|word| word.shown()).collect::<Vec<_>>().join(" ")
 }
 
 /// Whether nothing but the words of the command decides what it does: no files, no input, no variables of its own.

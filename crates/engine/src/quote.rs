@@ -76,8 +76,8 @@ fn first_words(text: &str) -> String {
     folded
 }
 
-/// A command that stands nowhere in the text is shown as it would run.
-fn words(command: &Command) -> String {
+/// The command as it would run; so one is shown that stands nowhere in the text.
+pub(crate) fn words(command: &Command) -> String {
     command.words.iter().map(|word| word.shown()).collect::<Vec<_>>().join(" ")
 }
 

@@ -7,6 +7,7 @@ mod people;
 mod standing;
 pub mod trust;
 
+use crate::answer::Mode;
 use crate::clock;
 use crate::folders::Folders;
 use crate::store::Store;
@@ -202,16 +203,11 @@ fn compile_with_last_good(
 
 /// Compiles files with the names of the library's policies.
 pub fn compile(files: &[SourceFile], variables: &Variables) -> Compiled {
-    reflex_rules::compile(files, &presets(), variables)
+    reflex_rules::compile(files, &Mode::names(), variables)
 }
 
 fn errors(problems: &[Problem]) -> Vec<String> {
     problems.iter().filter(|problem| problem.level == Level::Error).map(Problem::to_string).collect()
-}
-
-/// The names of the policies that a `preset:` can name.
-pub fn presets() -> Vec<&'static str> {
-    reflex_library::tables().get("policies").entries().map(|(name, _)| name).collect()
 }
 
 /// The policy of this name with the layers of a workspace. `insisted` keeps the name whatever the layers prefer.

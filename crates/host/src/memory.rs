@@ -83,7 +83,7 @@ pub(crate) fn pending(heard: Heard<'_>, judgement: &Judgement, scribe: &Scribe<'
 /// In quotes if it would look like several words.
 fn as_one_word(word: String) -> String {
     let plain = !word.is_empty() && !word.contains(|letter: char| letter.is_whitespace() || "'\"\\".contains(letter));
-    if plain { word } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    if plain { word } else { reflex_engine::shell::quoted(&word) }
 }
 
 /// The call with what it would write: a yes covers that too.

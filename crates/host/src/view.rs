@@ -1,7 +1,7 @@
 //! What a reflex sees of a call: the context of seed 000, and under `reflex` what is known besides.
 
 use reflex_engine::loopbreaker::{Deed, Step};
-use reflex_engine::shell::{Command, Reading, Site};
+use reflex_engine::shell::{Command, Reading};
 use reflex_engine::{
     Action, Analysis, Effect, Event, Moment, Severity, Target, Untracked, Usage, World, absolute, is_within,
 };
@@ -186,7 +186,7 @@ fn command(command: &Command, event: &Event) -> Value {
     let folder = folder.map(|folder| absolute(&folder, &event.cwd));
     json!({
         "name": command.name, "argv": words, "known": known, "subcommands": subcommands, "cwd": folder, "env": env,
-        "site": site(command.site),
+        "site": command.site.name(),
     })
 }
 
@@ -195,7 +195,7 @@ fn effect(effect: &Effect, command: Option<usize>, event: &Event, world: &dyn Wo
     json!({
         "kind": effect.kind.name(), "targets": targets.collect::<Vec<_>>(), "flags": effect.flags,
         "argument": effect.argument.as_ref().map(reflex_engine::shell::Value::shown), "command": command,
-        "site": site(effect.site),
+        "site": effect.site.name(),
     })
 }
 
@@ -204,14 +204,6 @@ fn target(target: &Target, event: &Event, world: &dyn World) -> Value {
     let real = world.real(path, false);
     let inside = is_within(&real.path, &event.workspace);
     json!({"text": target.value.shown(), "path": real.path, "inside": inside, "exists": real.exists})
-}
-
-fn site(site: Site) -> &'static str {
-    match site {
-        Site::Here => "here",
-        Site::Remote => "remote",
-        Site::Container => "container",
-    }
 }
 
 pub(crate) fn past(step: &Step) -> Value {

@@ -20,6 +20,7 @@ mod search;
 mod sed;
 mod syntax;
 mod value;
+mod word;
 
 pub use interpret::{read, read_as};
 pub use invocation::{Argument, Invocation};
@@ -27,6 +28,7 @@ pub use language::Language;
 pub use program::{Program, Selector, applies, narrow};
 pub use syntax::{is_name, outline};
 pub use value::{Derivation, DerivationId, Origin, Piece, Printed, Span, Value, Why};
+pub use word::{is_plain, quoted};
 
 use reflex_tables::Node;
 use std::sync::Arc;
@@ -215,4 +217,15 @@ pub enum Site {
     Remote,
     /// A container or another root folder.
     Container,
+}
+
+impl Site {
+    /// Its word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Site::Here => "here",
+            Site::Remote => "remote",
+            Site::Container => "container",
+        }
+    }
 }

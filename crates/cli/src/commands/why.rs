@@ -1,9 +1,10 @@
 //! `reflex why` and `reflex report-fp`: the story of one decision, and a case that plays it again.
 
-use super::{complain, print, text};
+use super::{complain, field, print, text};
 use crate::status;
 use crate::visible::visible;
 use clap::ArgMatches;
+use reflex_engine::shell::quoted;
 use reflex_host::store::Search;
 use reflex_host::{Host, Mode};
 use serde_json::{Map, Value};
@@ -73,13 +74,8 @@ fn replay(record: &Map<String, Value>) -> Option<String> {
     let [action] = record.get("actions")?.as_array()?.as_slice() else { return None };
     let command = action.get("command")?.as_str()?;
     let folder = [field(record, "cwd"), field(record, "workspace")].into_iter().find(|folder| !folder.is_empty())?;
-    let quoted = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
     let line = format!("reflex explain --cwd {} -- {}", quoted(folder), quoted(command));
     (visible(&line) == line).then_some(line)
-}
-
-fn field<'a>(record: &'a Map<String, Value>, key: &str) -> &'a str {
-    record.get(key).and_then(Value::as_str).unwrap_or("")
 }
 
 fn tell(record: &Map<String, Value>) {

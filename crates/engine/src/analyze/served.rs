@@ -133,7 +133,7 @@ fn with_arguments(command: &str, fields: &Map<String, Json>) -> String {
 /// As one word of a shell. Whether the tool has the home and patterns filled in is not known, so they stay what they are.
 fn quoted(word: &str) -> String {
     let parts = |letter: char| letter.is_whitespace() || ";|&<>()'\"`".contains(letter);
-    if word.contains(parts) { format!("'{}'", word.replace('\'', r"'\''")) } else { word.to_owned() }
+    if word.contains(parts) { reflex_shell::quoted(word) } else { word.to_owned() }
 }
 
 /// The words of a name: `deleteProject`, `delete-project`, `delete_project`.

@@ -1,6 +1,7 @@
 //! Keys that stand as a block or a record of their own: PEM and its kin, PuTTY, JSON web keys, phrases of wallets.
 
 use super::plausible::{contains, decoded, entropy, is_standin};
+use crate::glob::find;
 use std::ops::Range;
 
 /// A block is looked at so far.
@@ -15,13 +16,9 @@ pub(super) fn private_key(bytes: &[u8], word: Range<usize>) -> Option<Range<usiz
     if !contains(rest.get(..title)?, b"PRIVATE KEY") {
         return None;
     }
-    let end = position(rest, b"-----END ").unwrap_or(rest.len());
+    let end = find(rest, b"-----END ").unwrap_or(rest.len());
     let body: Vec<u8> = rest.get(title..end)?.iter().copied().filter(u8::is_ascii_alphanumeric).collect();
     (body.len() >= LEAST && entropy(&body) >= 4.0 && !is_standin(&body)).then_some(word.start..word.end + end)
-}
-
-fn position(text: &[u8], wanted: &[u8]) -> Option<usize> {
-    text.windows(wanted.len()).position(|window| window == wanted)
 }
 
 /// PEM in base64, as in the settings of clusters: what is decoded says that it is one.
@@ -50,7 +47,7 @@ pub(super) fn static_key(bytes: &[u8], word: Range<usize>) -> Option<Range<usize
 pub(super) fn putty_key(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     const LEAST: usize = 32;
     let rest = bytes.get(word.end..)?;
-    let from = position(rest.get(..LONGEST).unwrap_or(rest), b"Private-Lines:")?;
+    let from = find(rest.get(..LONGEST).unwrap_or(rest), b"Private-Lines:")?;
     let body = rest.get(from..)?.iter().take(LONGEST).skip_while(|byte| **byte != b'\n');
     let body: Vec<u8> = body.take(2048).filter(|byte| byte.is_ascii_alphanumeric()).copied().collect();
     (body.len() >= LEAST && entropy(&body) >= 4.0 && !is_standin(&body)).then_some(word.start..word.end + from)
@@ -70,7 +67,7 @@ pub(super) fn web_key(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> 
     let record = start + open..word.end + close;
     let text = bytes.get(record.clone())?;
     let field = |name: &[u8]| {
-        let at = position(text, name)? + name.len();
+        let at = find(text, name)? + name.len();
         let rest = text.get(at..)?;
         let signs = rest.iter().take(8).take_while(|byte| b" :\"\\".contains(byte)).count();
         let length =

@@ -346,7 +346,7 @@ fn parallel_text(command: &[Value], arguments: &[Value], mark: &str) -> Value {
 fn quoted(argument: &Value) -> Value {
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+:=@%,".contains(letter);
     match argument.literal().filter(|text| !text.chars().all(is_plain)) {
-        Some(text) => Value::text(format!("'{}'", text.replace('\'', "'\\''")), argument.origin()),
+        Some(text) => Value::text(crate::quoted(&text), argument.origin()),
         None => argument.clone(),
     }
 }

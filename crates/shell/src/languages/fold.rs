@@ -371,12 +371,9 @@ pub(super) fn zip(lists: &[Datum], origin: Origin) -> Option<Datum> {
 
 /// A text for a shell that stands for itself there.
 pub(super) fn quoted(datum: &Datum, origin: Origin) -> Datum {
-    let plain = |text: &str| {
-        !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"@%_-+=:,./".contains(&byte))
-    };
     match datum.literal() {
-        Some(text) if plain(&text) => datum.clone(),
-        Some(text) => Value::text(format!("'{}'", text.replace('\'', "'\\''")), origin).into(),
+        Some(text) if crate::is_plain(&text) => datum.clone(),
+        Some(text) => Value::text(crate::quoted(&text), origin).into(),
         // A value that is not known stays one word.
         None => {
             let mut text = Text::default();

@@ -1,0 +1,25 @@
+//! Texts as words of a shell's line.
+
+/// In quotes: a shell reads it as exactly this text, in one word.
+pub fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// Whether a shell reads the text as it stands, in one word.
+pub fn is_plain(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"@%_-+=:,./".contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_plain, quoted};
+
+    #[test]
+    fn what_is_not_plain_is_one_word_in_quotes() {
+        for (text, plain, shown) in
+            [("a/b.c", true, "'a/b.c'"), ("it's", false, r"'it'\''s'"), ("$x *", false, "'$x *'"), ("", false, "''")]
+        {
+            assert_eq!((is_plain(text), quoted(text).as_str()), (plain, shown), "{text}");
+        }
+    }
+}
