@@ -10,7 +10,7 @@
 mod support;
 
 use serde_json::{Value, json};
-use support::{Machine, Said, at_terminal, bash};
+use support::{Machine, Said, at_terminal, bash, passes, refused};
 
 const PUSH: &str = "git push --force origin main";
 
@@ -19,21 +19,9 @@ fn records(machine: &Machine, kind: &str) -> Vec<Value> {
     said.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The id in the refusal of this command.
-#[track_caller]
-fn refused(machine: &Machine, command: &str) -> String {
-    let reason = machine.bash(&machine.project(), command).answer().1;
-    let (_, rest) = reason.split_once("`reflex approve ").unwrap_or_else(|| panic!("no way on in {reason}"));
-    rest.split('`').next().unwrap().to_owned()
-}
-
 /// The id of the newest call that waits for a person.
 fn waiting(machine: &Machine) -> String {
     machine.reflex(["pending", "--json"]).run().json()["pending"][0]["id"].as_str().unwrap().to_owned()
-}
-
-fn passes(machine: &Machine, command: &str) -> bool {
-    machine.bash(&machine.project(), command) == Said::silence()
 }
 
 #[test]

@@ -16,7 +16,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
-use support::{Machine, Said, at_terminal, bash, files, shell_quoted};
+use support::{Machine, Said, at_terminal, bash, files, passes, refused, shell_quoted};
 
 const PUSH: &str = "git push --force origin main";
 
@@ -35,17 +35,6 @@ fn records(machine: &Machine) -> Vec<Value> {
 
 fn verified(machine: &Machine) -> Value {
     machine.reflex(["audit", "verify", "--json"]).run().json()
-}
-
-/// The id in the refusal of this command.
-fn refused(machine: &Machine, command: &str) -> String {
-    let reason = machine.bash(&machine.project(), command).answer().1;
-    let (_, rest) = reason.split_once("`reflex approve ").unwrap_or_else(|| panic!("no way on in {reason}"));
-    rest.split('`').next().unwrap().to_owned()
-}
-
-fn passes(machine: &Machine, command: &str) -> bool {
-    machine.bash(&machine.project(), command) == Said::silence()
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `reflex audit`: the log of every decision, read, checked and cut back.
 
 use super::approve::person;
-use super::{complain, print, text};
+use super::{complain, field, print, text};
 use crate::status;
 use clap::ArgMatches;
 use reflex_host::store::{Log, Search, Store};
@@ -100,7 +100,7 @@ fn say(record: &Map<String, Value>, as_json: bool) -> io::Result<()> {
 
 /// One line for people: when, who, what was decided, on what.
 fn in_words(record: &Map<String, Value>) -> String {
-    let field = |key: &str| record.get(key).and_then(Value::as_str).unwrap_or("");
+    let field = |key: &str| field(record, key);
     let ids: Vec<&str> = record
         .get("findings")
         .and_then(Value::as_array)

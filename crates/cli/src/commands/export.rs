@@ -7,7 +7,7 @@ mod post;
 
 use super::approve::person;
 use super::audit::{Progress, time};
-use super::{complain, text};
+use super::{complain, field, text};
 use crate::status;
 use crate::visible::visible;
 use clap::ArgMatches;
@@ -132,10 +132,6 @@ impl Sent {
         self.rejected += otlp::rejected(&answer);
         Ok(())
     }
-}
-
-fn field<'r>(record: &'r Record, key: &str) -> &'r str {
-    record.get(key).and_then(Value::as_str).unwrap_or("")
 }
 
 /// The call in one line, as the log has it.

@@ -27,6 +27,7 @@ mod wire;
 use crate::status as code;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use reflex_agents::{AGENTS, Agent};
+use serde_json::{Map, Value};
 use std::io::{ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -391,6 +392,11 @@ fn agents(listed: impl Fn(&Agent) -> bool) -> String {
 /// A text of an option that always has one.
 fn text<'a>(matches: &'a ArgMatches, name: &str) -> &'a str {
     matches.get_one::<String>(name).map_or("", String::as_str)
+}
+
+/// A text of a record of the log; empty where there is none.
+fn field<'r>(record: &'r Map<String, Value>, key: &str) -> &'r str {
+    record.get(key).and_then(Value::as_str).unwrap_or("")
 }
 
 /// Prints to standard output; a reader that went away is no error of ours.

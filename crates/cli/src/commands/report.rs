@@ -3,7 +3,7 @@
 mod html;
 
 use super::audit::time;
-use super::{complain, print, text};
+use super::{complain, field, print, text};
 use crate::status;
 use crate::visible::visible;
 use clap::ArgMatches;
@@ -238,10 +238,6 @@ fn findings(record: &Record) -> impl Iterator<Item = &Record> {
 
 fn of_kind<'r>(records: &'r [Record], kind: &'static str) -> impl Iterator<Item = &'r Record> {
     records.iter().filter(move |record| field(record, "kind") == kind)
-}
-
-fn field<'r>(record: &'r Record, key: &str) -> &'r str {
-    record.get(key).and_then(Value::as_str).unwrap_or("")
 }
 
 fn short(name: &str) -> &str {

@@ -1,6 +1,6 @@
 //! `reflex grants --suggest`: what a person said yes to again and again, as one narrow entry of a policy.
 
-use super::print;
+use super::{field, print};
 use crate::status;
 use crate::visible::visible;
 use clap::ArgMatches;
@@ -104,7 +104,7 @@ fn habits(store: &Store) -> std::io::Result<BTreeMap<Key, Habit>> {
             return Ok(true);
         }
         let Ok(record) = serde_json::from_str::<Map<String, Value>>(line) else { return Ok(true) };
-        let field = |key: &str| record.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
+        let field = |key: &str| field(&record, key).to_owned();
         match field("kind").as_str() {
             "call" => drop(key_and_command(&record).map(|call| calls.insert(field("id"), call))),
             "approval" => drop(yes.insert(field("of"))),
@@ -139,6 +139,5 @@ fn key_and_command(record: &Map<String, Value>) -> Option<(Key, String)> {
         return None;
     }
     let first = command.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
-    let workspace = record.get("workspace").and_then(Value::as_str).unwrap_or("").to_owned();
-    Some(((workspace, text(finding, "id"), first), command))
+    Some(((field(record, "workspace").to_owned(), text(finding, "id"), first), command))
 }

@@ -1,7 +1,7 @@
 //! `reflex task`: what a person and their agents work on, and what became of it so far.
 
 use super::approve::person;
-use super::{complain, print, text};
+use super::{complain, field, print, text};
 use crate::status;
 use crate::visible::visible;
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -186,7 +186,7 @@ impl Done {
     }
 
     fn count(&mut self, record: &Map<String, Value>) {
-        let text = |key: &str| record.get(key).and_then(Value::as_str).unwrap_or("");
+        let text = |key: &str| field(record, key);
         match text("kind") {
             "outcome" => {
                 let failed = record.get("outcome").and_then(|outcome| outcome.get("failed"));
@@ -231,10 +231,9 @@ impl Done {
 
     /// What the agent says has run, as the effects name it.
     fn name_changed(&mut self, record: &Map<String, Value>) {
-        let workspace = record.get("workspace").and_then(Value::as_str).unwrap_or("");
         let changed = record.get("changed").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         for path in changed {
-            let below = path.strip_prefix(workspace).and_then(|rest| rest.strip_prefix('/'));
+            let below = path.strip_prefix(field(record, "workspace")).and_then(|rest| rest.strip_prefix('/'));
             if self.files.len() < MOST_FILES {
                 self.files.insert(below.map_or_else(|| path.to_owned(), |below| format!("./{below}")));
             }

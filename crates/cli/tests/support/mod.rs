@@ -80,6 +80,19 @@ pub(crate) fn bash(folder: &Path, command: &str) -> Vec<u8> {
     payload.to_string().into_bytes()
 }
 
+/// The id in the refusal of this command.
+#[track_caller]
+pub(crate) fn refused(machine: &Machine, command: &str) -> String {
+    let reason = machine.bash(&machine.project(), command).answer().1;
+    let (_, rest) = reason.split_once("`reflex approve ").unwrap_or_else(|| panic!("no way on in {reason}"));
+    rest.split('`').next().unwrap().to_owned()
+}
+
+/// Whether the hook lets this command pass without a word.
+pub(crate) fn passes(machine: &Machine, command: &str) -> bool {
+    machine.bash(&machine.project(), command) == Said::silence()
+}
+
 /// A program with its input.
 pub(crate) struct Call {
     command: Command,
