@@ -159,13 +159,8 @@ fn concluded(
 
 /// Judges what comes to an agent: a prompt, what a tool gave back, the begin and end of a session. What is done is done,
 /// so by itself it is never stopped; the agent and the person are told that it gives orders, or that the session goes
-/// round in circles, and what people's rules say.
-pub fn overhear(event: &Event, policy: &Policy, tables: Node<'static>, world: &dyn World) -> Judgement {
-    overhear_with(event, policy, tables, world, NONE)
-}
-
-/// The same with a detector from outside.
-pub fn overhear_with(
+/// round in circles, and what people's rules and a detector from outside say.
+pub fn overhear(
     event: &Event,
     policy: &Policy,
     tables: Node<'static>,

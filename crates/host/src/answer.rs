@@ -15,7 +15,7 @@ use crate::world::{LocalWorld, canonical};
 use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, deliver};
 use reflex_engine::{
     AgentPath, Authority, Decision, Event, Finding, Fingerprint, Judgement, Moment, NONE, Policy, Severity, Verdict,
-    World, Worth, conclude, is_within, judge_with, overhear_with,
+    World, Worth, conclude, is_within, judge_with, overhear,
 };
 use serde_json::json;
 use std::io;
@@ -430,7 +430,7 @@ fn judged_with(
     match policy {
         Some(policy) if event.moment.is_before_execution() => judge_with(event, policy, tables, world, further),
         Some(policy) if matches!(event.moment, Moment::AfterTool | Moment::Prompt) || !policy.layers().is_empty() => {
-            overhear_with(event, policy, tables, world, further)
+            overhear(event, policy, tables, world, further)
         }
         _ => unjudged(Decision::Pass),
     }
