@@ -75,6 +75,25 @@ fn a_yes_that_holds_no_time_or_too_long_is_wrong_usage() {
 }
 
 #[test]
+fn a_yes_is_listed_for_a_month_after_it_is_over() {
+    let machine = Machine::new();
+    let id = refused(&machine, PUSH);
+    let grants = state(&machine).join("grants");
+    std::fs::create_dir_all(&grants).unwrap();
+    let day = 86_400_000;
+    let now = u64::try_from(std::time::UNIX_EPOCH.elapsed().unwrap().as_millis()).unwrap();
+    for (name, days) in [("older", 31), ("newer", 29)] {
+        let grant = json!({"schema": "reflex/grant-v1", "id": name, "allow": true, "exact": "x", "scope": "once",
+            "time": now - 40 * day, "expires": now - days * day});
+        std::fs::write(grants.join(format!("{name}.json")), grant.to_string()).unwrap();
+    }
+    let Some((code, said)) = at_terminal(&machine, &format!("approve {id}"), "y\n") else { return };
+    assert_eq!(code, 0, "{said}");
+    let listed = machine.reflex(["grants"]).run().stdout;
+    assert!(listed.contains("newer") && listed.contains(&id) && !listed.contains("older"), "{listed}");
+}
+
+#[test]
 fn a_call_with_a_yes_waits_no_more_and_why_says_how_to_be_asked_no_more() {
     let machine = Machine::new();
     machine.bash(&machine.project(), "git push --force origin feature");

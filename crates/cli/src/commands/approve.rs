@@ -159,6 +159,7 @@ pub(super) fn preview_and_give(store: &Store, call: &Pending, grant: &Grant, vie
     let fields = json!({"pending": grant.id, "of": call.record, "scope": grant.scope.name(), "expires": grant.expires,
         "by": grant.by, "reason": grant.reason});
     record(store, "approval", fields)?;
+    store.forget_old_grants();
     store.grant(grant).map_err(|error| format!("the approval cannot be written: {error}"))?;
     print("approved; tell the agent to try the same again");
     Ok(true)

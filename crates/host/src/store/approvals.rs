@@ -15,6 +15,9 @@ const AT_ONCE: u64 = 10_000;
 /// Older refused calls than these are forgotten.
 const MOST_PENDING: usize = 200;
 
+/// What a person said is listed so long after it is over; each call that is stopped looks through all of it.
+const LISTED: u64 = 30 * 86_400_000;
+
 /// A call that was refused or asked about.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pending {
@@ -292,6 +295,12 @@ impl Store {
     pub fn grant(&self, grant: &Grant) -> io::Result<()> {
         let clean = Grant { reason: self.clean(&grant.reason), ..grant.clone() };
         super::put(&self.grants_folder().join(format!("{}.json", grant.id)), &clean.json().to_string())
+    }
+
+    /// Forgets every yes that has been over for a month: the log still tells of it.
+    pub fn forget_old_grants(&self) {
+        let over = |grant: &Grant| grant.expires.saturating_add(LISTED) < clock::now();
+        self.grants().iter().filter(|grant| over(grant)).for_each(|grant| drop(self.revoke(&grant.id)));
     }
 
     /// Takes a yes back; whether there was one.
