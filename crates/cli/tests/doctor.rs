@@ -116,7 +116,9 @@ fn a_hook_that_does_not_answer_is_found_by_calling_it() {
     let json = said.json();
     assert_eq!((said.code, json["hooks"][0]["answers"].as_bool()), (1, Some(false)), "{said:?}");
     let said = wired.run(&["doctor", "--agent", "claude"]);
-    assert_eq!(said.stdout.matches("fix: reflex init --agent claude").count(), 5, "{said:?}");
+    let once = "the hook of PreToolUse, PostToolUse, PostToolUseFailure, Stop does not answer as it should: ";
+    assert!(said.stdout.contains(once), "{said:?}");
+    assert_eq!(said.stdout.matches("fix: reflex init --agent claude").count(), 2, "{said:?}");
 }
 
 #[test]

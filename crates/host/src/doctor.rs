@@ -51,15 +51,27 @@ pub fn examine(wiring: &Wiring) -> Vec<Trouble> {
         let what = format!("`{line}` in {} is a guard that came before, and is asked too", wiring.file().display());
         found.push(trouble(what, &format!("{again} --replace")));
     }
-    for (event, start) in hooks {
-        if let Err(problem) = answers(wiring.adapter(), &event, &start) {
-            found.push(trouble(format!("the hook of {event} does not answer as it should: {problem}"), &again));
-        }
+    for (problem, events) in silent(wiring, hooks) {
+        let events = events.join(", ");
+        found.push(trouble(format!("the hook of {events} does not answer as it should: {problem}"), &again));
     }
     if let Some(trust) = wiring.settings().trust.filter(|_| wiring.project().is_none())
         && let Err(problem) = trust::ask(trust, wiring.home(), Wish::Look)
     {
         found.push(trouble(format!("{} does not trust the hook: {problem}", wiring.agent()), &again));
+    }
+    found
+}
+
+/// What is wrong with the answers of hooks, and at which events: a binary that is gone is one trouble and not four.
+fn silent(wiring: &Wiring, hooks: Vec<(String, Start)>) -> Vec<(String, Vec<String>)> {
+    let mut found: Vec<(String, Vec<String>)> = Vec::new();
+    for (event, start) in hooks {
+        let Err(problem) = answers(wiring.adapter(), &event, &start) else { continue };
+        match found.iter_mut().find(|(known, _)| *known == problem) {
+            Some((_, events)) => events.push(event),
+            None => found.push((problem, vec![event])),
+        }
     }
     found
 }
