@@ -2,7 +2,7 @@
 
 use super::{Here, failed};
 use crate::commands::approve::person;
-use crate::commands::{print, text};
+use crate::commands::{complain, print, text};
 use crate::status;
 use crate::visible::visible;
 use clap::ArgMatches;
@@ -40,10 +40,11 @@ fn find(matches: &ArgMatches) -> u8 {
             print(&format!("{name}{padding}  {:10}  {description}", visible(&listed.decisions.join(" "))));
         }
     }
-    if all.is_empty() && !matches.get_flag("json") {
-        print(&format!("no reflex there fits `{}`", visible(&words.join(" "))));
+    if all.is_empty() {
+        complain(&format!("no reflex there fits `{}`", visible(&words.join(" "))));
+        return status::FOUND;
     }
-    if all.is_empty() { status::FOUND } else { status::OK }
+    status::OK
 }
 
 /// What a registry lists. Another machine is asked by a person only: what is asked for tells it something.
