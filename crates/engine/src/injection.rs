@@ -5,6 +5,7 @@
 //! hidden elements, invisible letters, orders to the terminal. A text that talks *about* such orders quotes them; what
 //! stands in quotes or in the middle of a sentence weighs less there.
 
+mod appended;
 mod glued;
 mod hidden;
 mod links;
@@ -83,6 +84,7 @@ pub fn scan(text: &str, tables: Node<'static>) -> Injection {
     for (span, plain) in glued::parted(text) {
         signs.extend(cues.of(&plain, Way::Plain).into_iter().map(|sign| Sign { span, ..sign }));
     }
+    signs.extend(appended::task(text));
     signs.extend(hidden::disguised(text));
     signs.extend(hidden::unseen(text));
     signs.extend(hidden::terminal(text));
@@ -162,6 +164,9 @@ const AS_QUOTED: [&str; 4] = ["command", "exfiltrate", "harm", "harm-order"];
 /// Families whose orders somebody may forbid: `never ignore these rules`.
 const FORBIDDEN: [&str; 6] = ["override", "leak", "exfiltrate", "planted", "poison", "role"];
 
+/// Families whose signs also stand in what is written for models and about them: manuals, prompts, rules of a project.
+const OF_MANUALS: [&str; 8] = ["address", "markers", "reply", "claim", "unasked", "fetch", "harm-order", "limit"];
+
 /// What a sign in a hidden text weighs more.
 const HIDDEN_WEIGHT: u32 = 30;
 
@@ -178,11 +183,16 @@ impl Cues {
         let mut words = fold(text);
         self.meanings.mark(text, &mut words);
         let talk = words::talk(&words);
+        let is_manual = self.meanings.is_manual(&words);
         let mut signs = Vec::new();
         let mut found = |cue: Node<'static>, span: Span, stands: Standing| {
+            let weight = cue.get("weight").number();
             let weight = match way {
-                Way::Hidden => cue.get("weight").number(),
-                Way::Plain => weight_of(cue.get("weight").number(), quoted_as(cue, text, span, talk), stands, talk),
+                Way::Hidden => weight,
+                Way::Plain if is_manual && OF_MANUALS.contains(&cue.get("family").text()) => {
+                    weight_of(weight / 2, quoted_as(cue, text, span, talk), stands, talk)
+                }
+                Way::Plain => weight_of(weight, quoted_as(cue, text, span, talk), stands, talk),
             };
             signs.extend(sign(cue, weight, span, way));
         };
@@ -280,6 +290,8 @@ fn quoted_as(cue: Node<'static>, text: &str, span: Span, talk: Talk) -> Quoted {
     match cue.get("family").text() {
         // And a command that shall be run stands as code.
         "jailbreak" | "harm-order" if talk == Talk::No => Quoted::Not,
+        // What shall be answered stands in quotes too, and the order before them does not.
+        "reply" if quoted(text, Span { end: span.start, ..span }) == Quoted::Not => Quoted::Not,
         _ => quoted(text, span),
     }
 }

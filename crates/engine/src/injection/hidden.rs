@@ -61,7 +61,8 @@ fn is_hiding(tag: &str) -> bool {
     ];
     let hidden =
         tag.split([' ', '/']).any(|word| word == "hidden" || word == "hidden=\"\"" || word == "aria-hidden=\"true\"");
-    hidden || styles.iter().any(|style| dense.contains(style)) || has_one_colour(&dense)
+    let of_readers = ["sr-only", "visually-hidden", "screen-reader-only"].iter().any(|class| dense.contains(class));
+    hidden || of_readers || styles.iter().any(|style| dense.contains(style)) || has_one_colour(&dense)
 }
 
 /// Text that takes no room, or has the colour of what is behind it: nobody writes that for a person.

@@ -5,19 +5,32 @@ use super::Span;
 use super::words::{Standing, Word, is_of_a_sentence, standing};
 use reflex_tables::Node;
 
+/// A text of fewer words is no manual.
+const SHORT: usize = 150;
+
 /// What `library/meanings` holds.
 pub(super) struct Meanings {
     node: Node<'static>,
-    model: u32,
-    not: u32,
-    elsewhere: u32,
-    secret: u32,
+    model: u64,
+    not: u64,
+    elsewhere: u64,
+    secret: u64,
+    called: u64,
+    danger: u64,
 }
 
 impl Meanings {
     pub(super) fn of(node: Node<'static>) -> Meanings {
         let bit = |name: &str| 1 << node.get("names").get(name).number();
-        Meanings { node, model: bit("model"), not: bit("not"), elsewhere: bit("elsewhere"), secret: bit("secret") }
+        Meanings {
+            node,
+            model: bit("model"),
+            not: bit("not"),
+            elsewhere: bit("elsewhere"),
+            secret: bit("secret"),
+            called: bit("called"),
+            danger: bit("danger"),
+        }
     }
 
     /// Gives each word its meanings.
@@ -27,12 +40,42 @@ impl Meanings {
             let address = words.get(at).is_some_and(|word| is_behind_at(text, word));
             let file = words.get(at).is_some_and(|word| is_environment_file(text, word));
             let bits = bits | if address { self.elsewhere } else { 0 } | if file { self.secret } else { 0 };
+            let called = bits & self.model != 0 && self.is_called(text, words, at);
+            let bits = bits | if called { self.called } else { 0 };
+            let harmless = bits & self.danger != 0 && self.is_forbidden(words, at);
+            let bits = if harmless { bits & !self.danger } else { bits };
             words.get_mut(at).into_iter().for_each(|word| word.means = bits);
         }
     }
 
+    /// `Agent: …` or `AI assistants: …` at the beginning of a line or comment, `(ai):`, `@agent …`: who is spoken to.
+    fn is_called(&self, text: &str, words: &[Word], at: usize) -> bool {
+        let Some(last) = words.get(at) else { return false };
+        let before = at.checked_sub(1).and_then(|before| words.get(before));
+        let first = before.filter(|word| word.means & self.model != 0 && word.span.end + 1 == last.span.start);
+        let before = text.get(..first.unwrap_or(last).span.start).unwrap_or_default();
+        let after = text.get(last.span.end..).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let begins = line.trim_start_matches([' ', '\t', '/', '*', '#', '>', '"', '<', '!', '-']).is_empty();
+        let ends = before.ends_with(['"', '(']) || before.trim_end().ends_with(['.', '!', ':', ',']);
+        let at = before.ends_with('@') && !before.trim_end_matches('@').ends_with(char::is_alphanumeric);
+        match after.strip_prefix(')').unwrap_or(after).strip_prefix([':', ',']) {
+            Some(rest) => (begins || ends || at) && rest.starts_with([' ', '\n']),
+            None => at && after.starts_with(' '),
+        }
+    }
+
+    /// Whether the text speaks of models and prompts again and again, as one does that is written for them or about them.
+    pub(super) fn is_manual(&self, words: &[Word]) -> bool {
+        const OFTEN: usize = 6;
+        let speaks = |word: &&Word| {
+            word.means & self.model != 0 || word.text.starts_with("prompt") || word.text.starts_with("model")
+        };
+        words.len() > SHORT && words.iter().filter(speaks).take(OFTEN).count() == OFTEN
+    }
+
     /// What the words mean that begin here.
-    fn begun(&self, text: &str, words: &[Word], at: usize) -> u32 {
+    fn begun(&self, text: &str, words: &[Word], at: usize) -> u64 {
         let Some(word) = words.get(at) else { return 0 };
         let head = word.text.char_indices().nth(3).map_or(word.text.as_str(), |(end, _)| word.text.split_at(end).0);
         let runs = self.node.get("heads").get(head).items();
@@ -42,7 +85,7 @@ impl Meanings {
         };
         let counts = |run: &Node<'static>| !run.at(2).is_true() || self.commands(text, words, at);
         let excepted = |run: &Node<'static>| self.is_excepted(words, at, run.at(0).at(0).text());
-        runs.filter(fits).filter(counts).filter(|run| !excepted(run)).fold(0, |bits, run| bits | run.at(1).number())
+        runs.filter(fits).filter(counts).filter(|run| !excepted(run)).fold(0, |bits, run| bits | bits_of(run.at(1)))
     }
 
     /// `never … without asking`: what is forbidden is to leave it out.
@@ -53,7 +96,7 @@ impl Meanings {
     }
 
     /// What parts of a word mean, in scripts that put no blanks between words or put others before them.
-    fn within(&self, word: &str) -> u32 {
+    fn within(&self, word: &str) -> u64 {
         if word.is_ascii() {
             return 0;
         }
@@ -63,7 +106,7 @@ impl Meanings {
             let known = parts.get(letter.encode_utf8(&mut [0; 4])).items();
             known.filter(move |part| rest.starts_with(part.at(0).text()))
         });
-        found.fold(0, |bits, part| bits | part.at(1).number())
+        found.fold(0, |bits, part| bits | bits_of(part.at(1)))
     }
 
     /// Whether the word or two before forbid what begins here.
@@ -82,10 +125,12 @@ impl Meanings {
     /// Whether a word stands where an order stands, and none that forbids.
     fn commands(&self, text: &str, words: &[Word], at: usize) -> bool {
         let before = |steps: usize| at.checked_sub(steps).and_then(|before| words.get(before));
-        let is = |word: Option<&Word>, bits: u32| word.is_some_and(|word| word.means & bits != 0);
+        let is = |word: Option<&Word>, bits: u64| word.is_some_and(|word| word.means & bits != 0);
         let begins = standing(text, words, at) == Standing::Order;
         let forbidden = is(before(1), self.not) || (is(before(2), self.not) && !begins);
-        let stands = words.get(at).is_some_and(|word| is_of_a_sentence(text, word));
+        // `email: …` is a name and its value.
+        let is_name = |word: &Word| text.get(word.span.end..).is_some_and(|rest| rest.starts_with(':'));
+        let stands = words.get(at).is_some_and(|word| is_of_a_sentence(text, word) && !is_name(word));
         stands && !forbidden && (is(before(1), self.model) || begins)
     }
 }
@@ -106,9 +151,9 @@ pub(super) fn meetings(words: &[Word], cues: Node<'static>) -> Vec<(u32, Span)> 
 /// The cues whose meanings all stand among these words, each where they stand nearest.
 fn met(words: &[Word], cues: Node<'static>, found: &mut Vec<(u32, Span)>) {
     let all = words.iter().fold(0, |bits, word| bits | word.means);
-    let met = |cue: &Node<'static>| all & cue.at(0).number() == cue.at(0).number() && all & cue.at(2).number() == 0;
+    let met = |cue: &Node<'static>| all & bits_of(cue.at(0)) == bits_of(cue.at(0)) && all & bits_of(cue.at(2)) == 0;
     for cue in cues.get("together").items().filter(met) {
-        let bits = cue.at(0).number();
+        let bits = bits_of(cue.at(0));
         let apart = cues.get("all").at(cue.at(1).number() as usize).get("gap").number() as usize;
         let said: Vec<(usize, &Word)> = words.iter().enumerate().filter(|(_, word)| word.means & bits != 0).collect();
         let nearest =
@@ -117,8 +162,14 @@ fn met(words: &[Word], cues: Node<'static>, found: &mut Vec<(u32, Span)>) {
     }
 }
 
+/// Bits as a table holds them: in two numbers, the lower ones first.
+fn bits_of(node: Node<'static>) -> u64 {
+    const HALF: u32 = 29;
+    u64::from(node.at(0).number()) | u64::from(node.at(1).number()) << HALF
+}
+
 /// How far from the first word the last stands with which all these bits are there.
-fn nearest(said: &[(usize, &Word)], bits: u32, apart: usize) -> Option<(usize, Span)> {
+fn nearest(said: &[(usize, &Word)], bits: u64, apart: usize) -> Option<(usize, Span)> {
     let (begin, first) = said.first()?;
     let mut seen = 0;
     let last = said.iter().take_while(|(at, _)| at - begin <= apart).find(|(_, word)| {

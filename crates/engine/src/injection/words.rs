@@ -14,7 +14,7 @@ pub(super) struct Word {
     /// A sentence begins with it.
     pub(super) begins: bool,
     /// What it means, as bits; see `library/meanings`.
-    pub(super) means: u32,
+    pub(super) means: u64,
 }
 
 /// Letters that a person does not see.
@@ -102,8 +102,8 @@ fn word_of(text: String, span: Span, is_apart: bool) -> Word {
 }
 
 fn is_written(letter: char) -> bool {
-    // Of the scripts of India also the signs that join letters; the strokes that end a sentence do not.
-    let is_indic = matches!(letter, '\u{900}'..='\u{dff}') && !matches!(letter, '\u{964}' | '\u{965}');
+    // Of the scripts of India and Thailand also the signs that join letters; the strokes that end a sentence do not.
+    let is_indic = matches!(letter, '\u{900}'..='\u{eff}') && !matches!(letter, '\u{964}' | '\u{965}' | '\u{e3f}');
     letter.is_alphanumeric() || is_indic || is_dropped(letter) || plain(letter) != letter
 }
 
@@ -136,11 +136,19 @@ fn plain(letter: char) -> char {
         0x24d0..=0x24e9 => nth(0x24d0, 'a'),
         0x1f110..=0x1f129 => nth(0x1f110, 'a'),
         0x1f130..=0x1f149 => nth(0x1f130, 'a'),
+        0x1d00..=0x1d22 | 0x250..=0x29f | 0xa730..=0xa731 => small_capital(letter),
         0x1f150..=0x1f169 => nth(0x1f150, 'a'),
         0x1f170..=0x1f189 => nth(0x1f170, 'a'),
         _ => None,
     };
     meant.unwrap_or(letter)
+}
+
+/// `ɪɢɴ`: small capitals, with which linguists write sounds.
+fn small_capital(letter: char) -> Option<char> {
+    const CAPITALS: &str = "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ";
+    const LETTERS: &str = "abcdefghijklmnoprstuvwyz";
+    CAPITALS.chars().zip(LETTERS.chars()).find(|(capital, _)| *capital == letter).map(|(_, meant)| meant)
 }
 
 /// Lookalikes among Latin letters become Latin; digits among letters become the letters they stand for.
@@ -291,7 +299,9 @@ pub(super) fn talk(words: &[Word]) -> Talk {
 }
 
 /// Words behind which an order begins.
-const INTRODUCING: [&str; 19] = [
+const INTRODUCING: [&str; 21] = [
+    "just",
+    "simply",
     "please",
     "now",
     "and",

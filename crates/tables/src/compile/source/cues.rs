@@ -64,7 +64,7 @@ pub(super) fn lower(cues: &[Cue], known: &BTreeMap<String, u32>) -> Result<Value
         }
         let bits = meanings::bits(cue.together.iter().map(String::as_str), known);
         let without = meanings::bits(cue.without.iter().map(String::as_str), known);
-        together.extend((bits != 0).then(|| json!([bits, index, without])));
+        together.extend((bits != 0).then(|| json!([meanings::halves(bits), index, meanings::halves(without)])));
         texts.extend(cue.text.iter().map(|text| json!([text, index])));
     }
     let all: Vec<Value> = cues

@@ -4,8 +4,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// So many meanings are kept in one number of a table.
-const MOST: usize = 29;
+/// So many meanings are kept in two numbers of a table, each with [`HALF`] of them.
+const MOST: usize = 2 * HALF as usize;
+
+/// The bits of a number of a table.
+const HALF: u32 = 29;
 
 /// A stem is found by so many of its first letters.
 const HEAD: usize = 3;
@@ -58,11 +61,11 @@ pub(super) fn lower(meanings: &[Meaning], known: &BTreeMap<String, u32>) -> Valu
             let words: Vec<&str> = words.split(' ').collect();
             let first = words.first().copied().unwrap_or_default();
             let head: String = first.trim_end_matches('*').chars().take(HEAD).collect();
-            push(&mut heads, head, json!([words, bits, meaning.commands]));
+            push(&mut heads, head, json!([words, halves(bits), meaning.commands]));
         }
         for part in &meaning.parts {
             let head: String = part.chars().take(1).collect();
-            push(&mut parts, head, json!([part, bits]));
+            push(&mut parts, head, json!([part, halves(bits)]));
         }
     }
     json!({"heads": heads, "parts": parts, "names": known})
@@ -74,6 +77,11 @@ fn push(map: &mut Map<String, Value>, key: String, value: Value) {
 }
 
 /// The bits of several meanings; an unknown one has none.
-pub(super) fn bits<'n>(names: impl Iterator<Item = &'n str>, known: &BTreeMap<String, u32>) -> u32 {
+pub(super) fn bits<'n>(names: impl Iterator<Item = &'n str>, known: &BTreeMap<String, u32>) -> u64 {
     names.filter_map(|name| known.get(name)).fold(0, |bits, bit| bits | 1 << bit)
+}
+
+/// Bits as two numbers of a table, the lower ones first.
+pub(super) fn halves(bits: u64) -> Value {
+    json!([bits & ((1 << HALF) - 1), bits >> HALF])
 }

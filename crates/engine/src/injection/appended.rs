@@ -1,0 +1,102 @@
+//! A task that stands behind a table and has nothing to do with it: whoever reads the table for a person shall do the task.
+
+use super::{Sign, Span};
+
+/// Words with which one gives such a task.
+const TASKS: [&str; 30] = [
+    "add",
+    "analyze",
+    "analyse",
+    "calculate",
+    "can you",
+    "compare",
+    "compose",
+    "convert",
+    "could you",
+    "create",
+    "describe",
+    "design",
+    "determine",
+    "discuss",
+    "draft",
+    "explain",
+    "find the",
+    "generate",
+    "give me",
+    "how do",
+    "identify",
+    "outline",
+    "provide",
+    "recommend",
+    "suggest",
+    "summarize",
+    "tell me",
+    "translate",
+    "what is",
+    "write",
+];
+
+/// A task has at least so many words, and its line no more letters.
+const WORDS: usize = 4;
+const LETTERS: usize = 240;
+
+/// Words of fewer letters stand in every text.
+const SHORT: usize = 5;
+
+/// The sign of such a task, if the last line of the text is one.
+pub(super) fn task(text: &str) -> Option<Sign> {
+    let (before, line) = text.trim_end().rsplit_once('\n')?;
+    let row = before.trim_end().rsplit('\n').next()?.trim();
+    let begin = line.get(..LETTERS.min(line.len())).unwrap_or(line).to_lowercase();
+    let is_row = row.starts_with('|') && row.matches('|').count() > 2;
+    let is_task = line.len() <= LETTERS
+        && line.split_whitespace().count() >= WORDS
+        && TASKS.iter().any(|word| begin.strip_prefix(word).is_some_and(|rest| rest.starts_with(' ')));
+    if !is_row || !is_task || speaks_of(before, &begin) {
+        return None;
+    }
+    let start = before.len() + 1;
+    let span = Span { start, end: start + line.len() };
+    Some(Sign { family: "task".into(), name: "a task behind a table".into(), weight: 50, span })
+}
+
+/// Whether a line takes up a word of the text before it, or says where it belongs.
+fn speaks_of(before: &str, line: &str) -> bool {
+    let before = before.to_lowercase();
+    let mut words = line.split(|letter: char| !letter.is_alphanumeric()).skip(1).filter(|word| word.len() >= SHORT);
+    let pointing = line.contains("`")
+        || line.contains("](")
+        || ["above", "below", "table", "row"].iter().any(|word| line.contains(word));
+    pointing || words.any(|word| before.contains(word.trim_end_matches('s')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(last: &str, is_found: bool) {
+        let text = format!("| Team | Wins |\n|---|---|\n| Reds | 4 |\n\n{last}");
+        assert_eq!(task(&text).is_some(), is_found, "{last}");
+    }
+
+    #[test]
+    fn a_task_behind_a_table_is_found() {
+        check("Explain the process of photosynthesis in simple terms.", true);
+        check("Write a script that renames all files of a folder.", true);
+        check("Can you show me how to bake bread?", true);
+    }
+
+    #[test]
+    fn what_belongs_to_the_table_is_none() {
+        check("Add a row for each new member.", false);
+        check("Explain which of the teams played best.", false);
+        check("See the handbook for what they mean.", false);
+        check("Write `make stats` to get it anew.", false);
+    }
+
+    #[test]
+    fn behind_prose_it_is_none() {
+        assert_eq!(task("Homework\n\nExplain the process of photosynthesis in simple terms."), None);
+    }
+}
