@@ -80,7 +80,7 @@ pub enum Pace {
     Straight,
     /// It asks for the state of something that goes on by itself: a server, a job, a pipeline.
     Asks,
-    /// It waits before it looks.
+    /// It waits before it looks, or goes to another state of the work at which the same is looked at.
     Waits,
 }
 
@@ -254,7 +254,8 @@ fn runs(all: &[&Step], length: usize) -> usize {
     count
 }
 
-/// Whether the second of two equal runs makes sense: something new was changed since the first, or results differ.
+/// Whether the second of two equal runs makes sense: something new was changed since the first, or results differ. Where
+/// they are not known, something new that ran in between may have changed anything.
 fn is_progress(all: &[&Step], first: usize, second: usize, length: usize) -> bool {
     let between = all.get(first + length..second).unwrap_or(&[]);
     let known = |step: &Step| all.iter().take(first + length).any(|before| before.exact == step.exact);
@@ -265,7 +266,9 @@ fn is_progress(all: &[&Step], first: usize, second: usize, length: usize) -> boo
         }
         _ => false,
     });
-    changed || differ
+    let ends = |start: usize| all.get(start..start + length).unwrap_or(&[]).iter().all(|step| step.end.is_some());
+    let ran = || between.iter().any(|step| step.deed == Deed::Run && !step.refused && !known(step));
+    changed || differ || (!(ends(first) && ends(second)) && ran())
 }
 
 /// The same call three times, or a pair twice, in a row, and the same result as often as it is known: only with one.
@@ -541,6 +544,16 @@ mod tests {
         assert_eq!(ids(&paced(Pace::Waits, 12)), [""; 0]);
         assert_eq!(ids(&paced(Pace::Asks, 6)), [""; 0]);
         assert_eq!(ids(&paced(Pace::Asks, 7)), ["loop/repeat"]);
+    }
+
+    #[test]
+    fn what_ran_in_between_may_have_changed_anything_unless_results_are_known() {
+        let mixed = ["lint", "test a", "lint", "test b", "lint", "test c", "lint"];
+        assert_eq!(ids(&mixed.map(|text| step(text, Deed::Run))), [""; 0]);
+        assert_eq!(ids(&mixed.map(|text| ended(text, "no", true))), ["loop/repeat"]);
+        let looked = ["lint", "look a", "lint", "look b", "lint", "look c", "lint"];
+        let deed = |text: &str| if text == "lint" { Deed::Run } else { Deed::Look };
+        assert_eq!(ids(&looked.map(|text| step(text, deed(text)))), ["loop/repeat"]);
     }
 
     #[test]

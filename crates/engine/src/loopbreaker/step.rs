@@ -36,10 +36,16 @@ pub(crate) fn of(event: &Event, analysis: &Analysis, fingerprint: &Fingerprint, 
 fn pace(analysis: &Analysis) -> Pace {
     let commands = || analysis.readings.iter().flat_map(|reading| &reading.commands);
     match () {
-        () if commands().any(|command| WAITING.contains(&command.name.as_str())) => Pace::Waits,
+        () if commands().any(|command| WAITING.contains(&command.name.as_str()) || moves_on(command)) => Pace::Waits,
         () if commands().any(asks) => Pace::Asks,
         () => Pace::Straight,
     }
+}
+
+/// `git bisect good`, `git rebase --continue`: whether a command goes on to the next of a row of commits.
+fn moves_on(command: &Command) -> bool {
+    let has = |name: &str| command.words.iter().skip(1).filter_map(Value::literal).any(|word| word == name);
+    command.name == "git" && (has("bisect") || has("--continue") || has("--skip"))
 }
 
 /// Whether a command asks for the state of something that goes on by itself, and does nothing to it.
