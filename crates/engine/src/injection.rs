@@ -209,11 +209,13 @@ impl Cues {
             let first = words.partition_point(|word| word.span.start < span.start);
             found(self.node.get("all").at(index as usize), span, words::standing(text, &words, first));
         }
-        let lower = text.to_lowercase();
+        // What begins a line may begin the text.
+        let lower = format!("\n{}", text.to_lowercase());
         for pair in self.node.get("text").items() {
             let Some(at) = lower.find(pair.at(0).text()) else { continue };
             let cue = self.node.get("all").at(pair.at(1).number() as usize);
             // Small letters may be longer or shorter than large ones: the place is only nearly right then.
+            let at = at.saturating_sub(1);
             let span = Span { start: at.min(text.len()), end: (at + pair.at(0).text().len()).min(text.len()) };
             found(cue, span, if is_of_a_template(text, span) { Standing::Told } else { Standing::Order });
         }
