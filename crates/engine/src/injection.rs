@@ -170,6 +170,9 @@ const OF_MANUALS: [&str; 8] = ["address", "markers", "reply", "claim", "unasked"
 /// What a sign in a hidden text weighs more.
 const HIDDEN_WEIGHT: u32 = 30;
 
+/// Notes to agents stand in comments too, for whoever reads the text as it is written.
+const HIDDEN_ADDRESS: u32 = 15;
+
 /// What weighs less is said in comments too.
 const LEAST_HIDDEN: u32 = 20;
 
@@ -260,7 +263,11 @@ fn is(wanted: &str, word: &str) -> bool {
 fn sign(cue: Node<'static>, weight: u32, span: Span, way: Way) -> Option<Sign> {
     let family = cue.get("family").text();
     let counts = way == Way::Hidden || !HIDDEN_ONLY.contains(&family);
-    let more = if way == Way::Hidden && weight >= LEAST_HIDDEN { HIDDEN_WEIGHT } else { 0 };
+    let more = match way {
+        Way::Hidden if family == "address" => HIDDEN_ADDRESS,
+        Way::Hidden if weight >= LEAST_HIDDEN => HIDDEN_WEIGHT,
+        Way::Hidden | Way::Plain => 0,
+    };
     counts.then(|| Sign { family: family.into(), name: cue.get("name").text().into(), weight: weight + more, span })
 }
 
