@@ -259,7 +259,10 @@ const SUBJECT: [&str; 26] = [
 ];
 
 /// Words that are about little else.
-const SUBJECT_ALONE: [&str; 14] = [
+const SUBJECT_ALONE: [&str; 17] = [
+    "classifier",
+    "dataset",
+    "detector",
     "injection",
     "jailbreak",
     "jailbroken",
