@@ -2,12 +2,14 @@
 //! stands in files that are run is read afterwards, by [`crate::scripts`].
 
 mod arguments;
+mod carried;
 mod environment;
 mod exposure;
 mod mention;
 mod named;
-mod served;
+pub(crate) mod served;
 mod spelling;
+mod statements;
 mod thrown_away;
 
 use crate::aliases;
@@ -39,6 +41,9 @@ pub struct Analysis {
 
 /// Targets of a call that are looked at, in all: a person names fewer.
 const MOST_TARGETS: usize = 20_000;
+
+/// Texts for a database of one command: a person gives it few.
+const MOST_STATEMENTS: usize = 16;
 
 impl Analysis {
     /// The command of an effect.
@@ -215,9 +220,11 @@ impl Drafter<'_> {
         self.found_processes(before, &reading.commands);
         self.environment_sent(before, &reading.commands);
         self.kept_in_variables(before, &reading.commands);
+        self.variables_carried(before, &reading.commands);
         self.mentions(&reading.commands);
         self.downloads_that_run();
         self.fetched_statements(&reading.commands);
+        self.statements_of_files(&reading.commands);
         self.decoded_code(reading);
         self.disguises(text, &reading.commands);
         self.nested_decoding(&reading.commands);
@@ -432,11 +439,17 @@ impl Drafter<'_> {
         flags.extend(entry.get("set").texts());
         flags.sort_unstable();
         flags.dedup();
-        let argument = selected(entry.get("argument").text(), invocation, command).into_iter().next();
+        let mut arguments = selected(entry.get("argument").text(), invocation, command).into_iter();
         self.push_command(ran, kind, targets);
-        if let Some(effect) = self.effects.last_mut() {
+        let argument = arguments.next();
+        let shown = self.effects.last_mut().map(|effect| {
             (effect.flags, effect.argument) = (flags, argument);
-        }
+            effect.clone()
+        });
+        // `psql -c A -c B`: each is a text of its own.
+        let further = arguments.filter(|_| kind == EffectKind::Query).take(MOST_STATEMENTS);
+        let of_each = further.filter_map(|next| Some(Effect { argument: Some(next), ..shown.clone()? }));
+        self.effects.extend(of_each);
     }
 
     /// An entry of a program's `inner` with the mark `escape`: nobody expects that program to run another one.
@@ -567,28 +580,6 @@ impl Drafter<'_> {
         {
             if effect.targets.iter().filter_map(Target::path).any(|path| written.iter().any(|file| file == path)) {
                 effect.kind = EffectKind::RunFetched;
-            }
-        }
-    }
-
-    /// `curl URL | psql`: a database runs statements that nobody has seen.
-    fn fetched_statements(&mut self, commands: &[Command]) {
-        let (action, script) = (self.action, self.script);
-        let here = |effect: &&Effect| effect.action == action && effect.script == script;
-        let fetched: Vec<_> =
-            self.effects.iter().filter(here).filter(|effect| effect.kind == EffectKind::Fetch).collect();
-        let fetched: Vec<(CommandId, Vec<Target>)> =
-            fetched.into_iter().filter_map(|effect| Some((effect.command?, effect.targets.clone()))).collect();
-        if fetched.is_empty() {
-            return;
-        }
-        for (id, command) in commands.iter().enumerate() {
-            let sources = with_sources(command, commands);
-            let from = fetched.iter().filter(|(fetching, _)| sources.contains(fetching));
-            let targets: Vec<Target> = from.flat_map(|(_, targets)| targets.clone()).collect();
-            if !targets.is_empty() && takes_statements(command) {
-                let ran = Ran { id, command, folder: None };
-                self.push_command(ran, EffectKind::RunFetched, targets);
             }
         }
     }
@@ -866,12 +857,4 @@ fn with_sources(command: &Command, commands: &[Command]) -> BTreeSet<CommandId> 
         open.extend(source.stdin.sources().iter().copied().filter(|id| found.insert(*id)));
     }
     found
-}
-
-/// Whether statements for a database are what it reads.
-fn takes_statements(command: &Command) -> bool {
-    let Some(invocation) = &command.invocation else { return false };
-    let entries = invocation.grammars.iter().flat_map(|grammar| grammar.effects());
-    let queries = |entry: Node<'_>| entry.get("do").text() == "query" && entry.get("to").text() == "input";
-    entries.filter(|entry| reflex_shell::applies(*entry, invocation)).any(queries)
 }

@@ -250,6 +250,8 @@ effect_kinds! {
     SwitchOffProtection = "switch-off-protection" Name;
     /// The record of what was typed or logged is wiped.
     WipeTraces = "wipe-traces" Name;
+    /// The statements in a file are run by a database.
+    RunStatements = "run-statements" Path;
     /// A database, or all it holds, is thrown away.
     DestroyDatabase = "destroy-database" Name;
     /// A text is run by a database.

@@ -147,6 +147,7 @@ const STRANGERS_WORDS: [&str; 11] = [
 
 fn workflow(content: &str, later: &mut Later) {
     let mut bounded = false;
+    let (mut scripts, mut given) = (Vec::new(), Vec::new());
     for (keys, value) in yaml::entries(content) {
         let key = keys.last().map_or("", String::as_str);
         let first = keys.first().map_or("", String::as_str);
@@ -175,12 +176,46 @@ fn workflow(content: &str, later: &mut Later) {
             if let Some(pasted) = pasted_words(&value) {
                 later.set(&["workflow", "pasted"], pasted);
             }
-            later.run(value, Site::Remote);
+            scripts.push(value);
+        } else if keys.iter().any(|key| key == "env") && value.contains("secrets.") {
+            given.push((key.to_owned(), value));
         }
+    }
+    for script in scripts {
+        later.run(with_variables(&script, &given), Site::Remote);
     }
     if bounded {
         later.settings.retain(|(flags, _)| !flags.contains(&"by-strangers"));
     }
+}
+
+/// A script in which secrets are called as a shell calls its variables: `${{ secrets.A }}`, and what `env` gives one as.
+fn with_variables(script: &str, given: &[(String, String)]) -> String {
+    let secret_in = |text: &str| {
+        let behind = text.split("secrets.").nth(1)?;
+        let end =
+            behind.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_')).unwrap_or(behind.len());
+        behind.get(..end).map(str::to_owned)
+    };
+    let mut text = String::new();
+    for (name, value) in given.iter().filter(|(name, _)| script.contains(name.as_str())) {
+        if let Some(secret) = secret_in(value).filter(|secret| secret != name) {
+            text.push_str(&format!("{name}=\"${{{secret}}}\"\n"));
+        }
+    }
+    let mut rest = script;
+    while let Some((before, (inside, behind))) =
+        rest.split_once("${{").and_then(|(before, rest)| Some((before, rest.split_once("}}")?)))
+    {
+        text.push_str(before);
+        match secret_in(inside) {
+            Some(secret) => text.push_str(&format!("${{{secret}}}")),
+            None => text.push_str(&format!("${{{{{inside}}}}}")),
+        }
+        rest = behind;
+    }
+    text.push_str(rest);
+    text
 }
 
 /// The first `${{ … }}` with words of strangers in it.

@@ -39,6 +39,19 @@ impl TaskFile {
         }
     }
 
+    /// The shell text of all tasks that somebody must call by name: those of an install run by themselves.
+    pub(crate) fn others(self, text: &str) -> String {
+        let lifecycle: &[&str] = match self {
+            TaskFile::Package => &LIFECYCLE,
+            TaskFile::Composer => &COMPOSER_LIFECYCLE,
+            TaskFile::Makefile | TaskFile::Justfile => return String::new(),
+        };
+        let Ok(package) = serde_json::from_str::<serde_json::Value>(text) else { return String::new() };
+        let scripts = package.get("scripts").and_then(serde_json::Value::as_object);
+        let called = scripts.into_iter().flatten().filter(|(name, _)| !lifecycle.contains(&name.as_str()));
+        called.take(MOST_TASKS).flat_map(|(_, script)| commands(script)).map(|text| format!("( {text}\n)\n")).collect()
+    }
+
     /// The shell text of these tasks and of all that they need; the first of the file if none is named.
     pub(crate) fn recipe(self, text: &str, wanted: &[String]) -> String {
         match self {

@@ -4,8 +4,8 @@
 mod sourced;
 
 use crate::aliases::{self, Aliases};
-use crate::analyze::{Analysis, Drafter};
-use crate::effect::{Effect, EffectKind, TargetPath};
+use crate::analyze::{Analysis, Drafter, served};
+use crate::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::event::{Action, Event};
 use crate::later::{self, Later};
 use crate::path::{self, Folders, parent};
@@ -79,6 +79,9 @@ impl Script {
 pub(crate) fn follow(event: &Event, tables: Node<'static>, world: &dyn World, analysis: &mut Analysis) {
     let mut follower = Follower { event, tables, world, analysis };
     for (index, action) in event.actions.iter().enumerate() {
+        if let Action::McpCall { tool, arguments, .. } = action {
+            served::written(tool, arguments).iter().for_each(|action| follower.written(index, action));
+        }
         follower.written(index, action);
     }
     let mut next = 0;
@@ -114,6 +117,9 @@ impl Follower<'_> {
             // What a script runs that is only written is looked at when it is run.
             return;
         }
+        if effect.kind == EffectKind::RunStatements {
+            return self.statements(index);
+        }
         if level > MOST_LEVELS || effect.site != Site::Here || self.analysis.scripts.len() >= MOST_SCRIPTS {
             return;
         }
@@ -147,6 +153,24 @@ impl Follower<'_> {
 
     fn script(&self, effect: &Effect) -> Option<&Script> {
         self.analysis.scripts.get(effect.script?)
+    }
+
+    /// What a database is given by a file is a query like one in the call.
+    fn statements(&mut self, index: usize) {
+        let Some(effect) = self.analysis.effects.get(index).filter(|effect| effect.site == Site::Here) else { return };
+        let texts = effect.targets.iter().filter_map(|target| Some((target, self.content(effect, target.path()?)?)));
+        let site = self.analysis.command(effect).map_or(Site::Here, |command| command.site);
+        let queries: Vec<Effect> = texts
+            .map(|(target, text)| Effect {
+                kind: EffectKind::Query,
+                targets: vec![Target { value: target.value.clone(), path: TargetPath::None }],
+                flags: vec!["file"],
+                argument: Some(Value::text(text, target.value.origin())),
+                site,
+                ..effect.clone()
+            })
+            .collect();
+        self.analysis.effects.extend(queries);
     }
 
     fn run_file(&self, effect: &Effect) -> Option<Found> {
@@ -265,8 +289,15 @@ impl Follower<'_> {
             assignments: Vec::new(),
         };
         let first = self.analysis.effects.len();
-        let text = found.text.clone();
+        let mut text = found.text.clone();
+        let path = found.path.clone();
         self.read(index, 1, found);
+        let others = package.map(|package| package.others(content)).unwrap_or_default();
+        if !others.is_empty() {
+            text = format!("{text}\n{others}");
+            let script = later::Text { text: others, language, site: Site::Here, whole: false };
+            self.later_text(index, &path, script);
+        }
         if self.analysis.effects.len() > first {
             self.forget_what_stood(first, &text, &replaced(action, &self.event.cwd, self.world));
         }
@@ -317,9 +348,10 @@ impl Follower<'_> {
         };
         self.read(action, 1, found);
         let mut index = 0;
+        let home = self.event.home.as_str();
         self.analysis.effects.retain(|effect| {
             index += 1;
-            index <= first || script.whole || REACHES_OTHERS.contains(&effect.kind)
+            index <= first || script.whole || REACHES_OTHERS.contains(&effect.kind) || takes_home(effect, home)
         });
         let own = self.analysis.effects.iter_mut().skip(first);
         own.filter(|effect| effect.site == Site::Here).for_each(|effect| effect.site = script.site);
@@ -406,6 +438,12 @@ fn lines_around(text: &str, span: Span) -> &str {
     let from = text.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
     let to = text.get(end..).and_then(|behind| behind.find('\n')).map_or(text.len(), |at| end + at);
     text.get(from..to).unwrap_or("")
+}
+
+/// No build's business: the home folder, or one above it, is deleted.
+fn takes_home(effect: &Effect, home: &str) -> bool {
+    let above = |target: &Target| target.path().is_some_and(|path| path::is_within(home, path));
+    effect.kind == EffectKind::Delete && effect.site == Site::Here && effect.targets.iter().any(above)
 }
 
 /// What a script does to something that is only known when it runs is not held against it: people pass it the right
