@@ -217,7 +217,7 @@ impl Drafter<'_> {
         for (id, command) in reading.commands.iter().enumerate() {
             self.unread(id, command, &reading.commands);
         }
-        self.found_processes(before, &reading.commands);
+        self.found_processes(text, before, &reading.commands);
         self.environment_sent(before, &reading.commands);
         self.kept_in_variables(before, &reading.commands);
         self.variables_carried(before, &reading.commands);
@@ -585,7 +585,7 @@ impl Drafter<'_> {
     }
 
     /// `kill $(pgrep x)`, `pgrep x | xargs kill`: what is looked for is what is ended.
-    fn found_processes(&mut self, before: usize, commands: &[Command]) {
+    fn found_processes(&mut self, text: &str, before: usize, commands: &[Command]) {
         let looked_for = |effect: &Effect| -> Vec<Target> {
             let Some(command) = effect.command.and_then(|id| commands.get(id)) else { return Vec::new() };
             let fed = command.parent.and_then(|id| commands.get(id)).into_iter().chain([command]);
@@ -596,15 +596,40 @@ impl Drafter<'_> {
         };
         for effect in self.effects.iter_mut().skip(before).filter(|effect| effect.kind == EffectKind::Kill) {
             let found = looked_for(effect);
+            // The number itself says nothing: what the shell of an agent was started by is the agent.
+            let own = |target: &Target| target.value.origin().span.of(text).contains("PPID");
+            if effect.targets.iter().any(own) {
+                effect.flags.push("own-parent");
+            }
             effect.targets.extend(found);
         }
     }
 
     fn target_in(&self, kind: EffectKind, value: Value, ran: Ran<'_>) -> Target {
         match kind.sort() {
+            Sort::Name if kind == EffectKind::OpenContainer => {
+                Target { value: self.with_home(value), path: TargetPath::None }
+            }
             Sort::Name => Target { value, path: TargetPath::None },
             Sort::Path => self.path_of(ran, value),
         }
+    }
+
+    /// `/home/me:/x`, `source=/home/me,target=/x` with a tilde for the home itself.
+    fn with_home(&self, value: Value) -> Value {
+        let home = self.event.home.trim_end_matches('/');
+        let Some(text) = value.literal().filter(|text| !home.is_empty() && text.contains(home)) else { return value };
+        let whole = |rest: &str| {
+            rest.is_empty() || rest.starts_with([':', ',']) || rest.starts_with("/:") || rest.starts_with("/,")
+        };
+        let short = match text.strip_prefix(home).filter(|rest| whole(rest)) {
+            Some(rest) => format!("~{rest}"),
+            None => match text.split_once(&format!("={home}")).filter(|(_, rest)| whole(rest)) {
+                Some((before, rest)) => format!("{before}=~{rest}"),
+                None => return value,
+            },
+        };
+        Value::text(short, value.origin())
     }
 
     /// What a command names as a path, divided as its language does.

@@ -140,7 +140,10 @@ impl Interpreter<'_> {
             // A comment in one of several texts ends with it.
             texts = joined(texts, "\n").into_iter().collect();
         } else if entry.get("typed").is_true() {
-            texts = joined(texts.into_iter().map(key).collect(), "").into_iter().collect();
+            texts = texts.into_iter().map(key).collect();
+            if !entry.get("each").is_true() {
+                texts = joined(texts, "").into_iter().collect();
+            }
         } else if selector.starts_with("operands") && APART.iter().all(|key| entry.get(key).is_nil()) {
             texts = joined(texts, " ").into_iter().collect();
         }
@@ -554,6 +557,8 @@ fn key(word: Value) -> Value {
         Some("Space") => " ",
         Some("Tab" | "C-i") => "\t",
         Some("Enter" | "KPEnter" | "C-m" | "C-j") => "\n",
+        // As screen's `stuff` takes it.
+        Some(text) if text.contains("^M") => return Value::text(text.replace("^M", "\n"), word.origin()),
         _ => return word,
     };
     Value::text(typed, word.origin())

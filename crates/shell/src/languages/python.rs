@@ -122,6 +122,7 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
         ("os.chdir", F::ChangeFolder),
     ],
     constants: &[
+        ("termios.TIOCSTI", C::Text("21522")),
         ("sys.argv", C::Arguments(1)),
         ("sys.executable", C::Text("python3")),
         ("os.environ", C::Environment),
