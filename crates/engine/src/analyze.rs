@@ -5,6 +5,7 @@ mod arguments;
 mod carried;
 mod environment;
 mod exposure;
+mod kept;
 mod mention;
 mod named;
 pub(crate) mod served;
@@ -100,6 +101,7 @@ pub fn analyze(event: &Event, tables: Node<'static>, world: &dyn World) -> Analy
     exposure::in_output(event, tables, world, &mut analysis);
     scripts::follow(event, tables, world, &mut analysis);
     thrown_away::follow_moves(&mut analysis);
+    kept::mark(event, &mut analysis);
     analysis.limit_targets(&event.workspace);
     analysis
 }

@@ -250,6 +250,8 @@ effect_kinds! {
     SwitchOffProtection = "switch-off-protection" Name;
     /// The record of what was typed or logged is wiped.
     WipeTraces = "wipe-traces" Name;
+    /// A program is made from its source, and run with the flag `runs`.
+    Compile = "compile" Path;
     /// The statements in a file are run by a database.
     RunStatements = "run-statements" Path;
     /// A database, or all it holds, is thrown away.

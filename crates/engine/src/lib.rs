@@ -5,6 +5,7 @@ mod aftercare;
 mod aliases;
 mod analyze;
 mod budget;
+mod compiled;
 mod condition;
 mod disguise;
 mod effect;

@@ -5,6 +5,7 @@ mod sourced;
 
 use crate::aliases::{self, Aliases};
 use crate::analyze::{Analysis, Drafter, served};
+use crate::compiled;
 use crate::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::event::{Action, Event};
 use crate::later::{self, Later};
@@ -34,6 +35,9 @@ const REACHES_OTHERS: [EffectKind; 12] = [
 
 /// More scripts than these are not read for one call.
 const MOST_SCRIPTS: usize = 32;
+
+/// More sources than these of one call are not read.
+const MOST_SOURCES: usize = 4;
 
 /// A script that runs a script that runs a script …
 const MOST_LEVELS: usize = 4;
@@ -127,6 +131,8 @@ impl Follower<'_> {
             self.run_file(effect)
         } else if effect.kind == EffectKind::RunTask {
             self.task(effect)
+        } else if effect.kind == EffectKind::Compile {
+            self.compiled(effect)
         } else {
             None
         };
@@ -158,7 +164,8 @@ impl Follower<'_> {
     /// What a database is given by a file is a query like one in the call.
     fn statements(&mut self, index: usize) {
         let Some(effect) = self.analysis.effects.get(index).filter(|effect| effect.site == Site::Here) else { return };
-        let texts = effect.targets.iter().filter_map(|target| Some((target, self.content(effect, target.path()?)?)));
+        let text = |path: &str| self.written_by_text(effect, path).or_else(|| self.content(effect, path));
+        let texts = effect.targets.iter().filter_map(|target| Some((target, text(target.path()?)?)));
         let site = self.analysis.command(effect).map_or(Site::Here, |command| command.site);
         let queries: Vec<Effect> = texts
             .map(|(target, text)| Effect {
@@ -171,6 +178,35 @@ impl Follower<'_> {
             })
             .collect();
         self.analysis.effects.extend(queries);
+    }
+
+    /// The program that a compiler is given. What it makes may never run, unless it is run at once.
+    fn compiled(&self, effect: &Effect) -> Option<Found> {
+        let mut text = String::new();
+        let mut first = None;
+        for target in effect.targets.iter().filter_map(Target::path).take(MOST_SOURCES) {
+            let mains = || compiled::MAINS.iter().map(|name| path::absolute(name, target));
+            let files: Vec<String> =
+                if compiled::is_source(target) { vec![target.to_owned()] } else { mains().collect() };
+            for file in files {
+                let Some(content) = self.written_by_text(effect, &file).or_else(|| self.content(effect, &file)) else {
+                    continue;
+                };
+                text.push_str(&compiled::commands(&content));
+                text.push('\n');
+                first.get_or_insert(file);
+            }
+        }
+        let usage = if effect.flags.contains(&"runs") { Usage::Run } else { Usage::Written };
+        (!text.trim().is_empty()).then(|| Found {
+            path: first.unwrap_or_default(),
+            text,
+            language: Language::Shell,
+            usage,
+            parameters: Vec::new(),
+            folder: effect.folder.clone(),
+            assignments: Vec::new(),
+        })
     }
 
     fn run_file(&self, effect: &Effect) -> Option<Found> {

@@ -1,0 +1,104 @@
+//! Names, texts and signs of a program.
+
+/// A part of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Token {
+    /// A name with what it stands in: `std.env.var`, however its language divides it.
+    Name(String),
+    Text(String),
+    Sign(char),
+}
+
+/// The tokens of a program without its comments, so many at most.
+pub(super) fn tokens(text: &str, most: usize) -> Vec<Token> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    let mut begins_line = true;
+    while let Some(letter) = rest.chars().next().filter(|_| found.len() < most) {
+        let line = std::mem::take(&mut begins_line);
+        let (token, behind) = match letter {
+            '\n' => {
+                begins_line = true;
+                (None, after(rest, 1))
+            }
+            ' ' | '\t' | '\r' => {
+                begins_line = line;
+                (None, after(rest, 1))
+            }
+            // What the preprocessor reads, and attributes.
+            '#' if line => (None, rest.find('\n').map_or("", |end| after(rest, end))),
+            '/' if rest.starts_with("//") => (None, rest.find('\n').map_or("", |end| after(rest, end))),
+            '/' if rest.starts_with("/*") => (None, rest.split_once("*/").map_or("", |(_, behind)| behind)),
+            '"' => quoted(after(rest, 1)),
+            '`' => raw(after(rest, 1), "`"),
+            '\'' => (None, letter_in_quotes(rest)),
+            'r' if rest.starts_with("r\"") => raw(after(rest, 2), "\""),
+            'r' if rest.starts_with("r#\"") => raw(after(rest, 3), "\"#"),
+            letter if is_part(letter) => name(rest),
+            letter => (Some(Token::Sign(letter)), after(rest, letter.len_utf8())),
+        };
+        found.extend(token);
+        rest = behind;
+    }
+    found
+}
+
+fn after(text: &str, at: usize) -> &str {
+    text.get(at..).unwrap_or("")
+}
+
+fn is_part(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || letter == '_'
+}
+
+fn name(text: &str) -> (Option<Token>, &str) {
+    let mut name = String::new();
+    let mut rest = text;
+    loop {
+        let end = rest.find(|letter: char| !is_part(letter)).unwrap_or(rest.len());
+        name.push_str(rest.get(..end).unwrap_or(""));
+        rest = after(rest, end);
+        let behind = [".", "::", "->"].iter().find_map(|mark| rest.strip_prefix(mark));
+        match behind.filter(|behind| behind.starts_with(is_part)) {
+            Some(behind) => {
+                name.push('.');
+                rest = behind;
+            }
+            None => return (Some(Token::Name(name)), rest),
+        }
+    }
+}
+
+fn quoted(text: &str) -> (Option<Token>, &str) {
+    let mut found = String::new();
+    let mut letters = text.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '"' => return (Some(Token::Text(found)), after(text, at + 1)),
+            '\\' => match letters.next() {
+                Some((_, 'n')) => found.push('\n'),
+                Some((_, 't')) => found.push('\t'),
+                Some((_, other)) => found.push(other),
+                None => {}
+            },
+            other => found.push(other),
+        }
+    }
+    (None, "")
+}
+
+fn raw<'t>(text: &'t str, close: &str) -> (Option<Token>, &'t str) {
+    text.split_once(close).map_or((None, ""), |(inside, behind)| (Some(Token::Text(inside.to_owned())), behind))
+}
+
+/// Behind `'x'` and `'\n'`; a quote that closes nothing is one of Rust's lifetimes.
+fn letter_in_quotes(text: &str) -> &str {
+    let mut letters = text.char_indices().skip(1);
+    if let Some((_, '\\')) = letters.next() {
+        letters.next();
+    }
+    match letters.next() {
+        Some((at, '\'')) => after(text, at + 1),
+        _ => after(text, 1),
+    }
+}
