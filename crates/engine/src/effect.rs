@@ -252,6 +252,8 @@ effect_kinds! {
     WipeTraces = "wipe-traces" Name;
     /// A program is made from its source, and run with the flag `runs`.
     Compile = "compile" Path;
+    /// The changes that a file tells are made; without a file they are read.
+    ApplyPatch = "apply-patch" Path;
     /// The statements in a file are run by a database.
     RunStatements = "run-statements" Path;
     /// A database, or all it holds, is thrown away.

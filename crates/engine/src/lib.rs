@@ -22,6 +22,7 @@ mod latency;
 mod later;
 mod layers;
 pub mod loopbreaker;
+mod patches;
 mod path;
 mod points;
 mod quote;

@@ -7,12 +7,13 @@ use crate::aliases::{self, Aliases};
 use crate::analyze::{Analysis, Drafter, served};
 use crate::compiled;
 use crate::effect::{Effect, EffectKind, Target, TargetPath};
-use crate::event::{Action, Event};
+use crate::event::{Action, AgentPath, Event};
 use crate::later::{self, Later};
+use crate::patches;
 use crate::path::{self, Folders, parent};
 use crate::recipe::TaskFile;
 use crate::world::World;
-use reflex_shell::{Command, Language, Reading, Site, Span, Surroundings, Value};
+use reflex_shell::{Access, Command, Language, Reading, Site, Span, Stdin, Surroundings, Value};
 use reflex_tables::Node;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -124,6 +125,9 @@ impl Follower<'_> {
         if effect.kind == EffectKind::RunStatements {
             return self.statements(index);
         }
+        if effect.kind == EffectKind::ApplyPatch {
+            return self.patched(index);
+        }
         if level > MOST_LEVELS || effect.site != Site::Here || self.analysis.scripts.len() >= MOST_SCRIPTS {
             return;
         }
@@ -178,6 +182,46 @@ impl Follower<'_> {
             })
             .collect();
         self.analysis.effects.extend(queries);
+    }
+
+    /// What a patch changes is as if the call wrote it.
+    fn patched(&mut self, index: usize) {
+        let Some(effect) = self.analysis.effects.get(index).filter(|effect| effect.site == Site::Here).cloned() else {
+            return;
+        };
+        let folder = effect.folder.clone().unwrap_or_else(|| self.event.workspace.clone());
+        for text in self.patches(&effect) {
+            for file in patches::changed(&text) {
+                let path = path::absolute(&file.path, &folder);
+                let target = TargetPath::Known { text: path.clone(), climbing: None, follows: false, contents: false };
+                let value = Value::text(path.clone(), effect.origin);
+                let targets = vec![Target { value, path: target }];
+                let change = Action::Edit {
+                    path: AgentPath::new(path),
+                    content: file.comes,
+                    gone: file.goes,
+                    parts: Vec::new(),
+                };
+                let flags = vec!["patched"];
+                self.analysis.effects.push(Effect { kind: EffectKind::Edit, targets, flags, ..effect.clone() });
+                self.written(effect.action, &change);
+            }
+        }
+    }
+
+    /// The texts of the patches that a command is given: by files, or by its input.
+    fn patches(&self, effect: &Effect) -> Vec<String> {
+        let named = effect.targets.iter().filter_map(Target::path).filter_map(|path| self.content(effect, path));
+        let mut texts: Vec<String> = named.take(MOST_SOURCES).collect();
+        let Some(command) = self.analysis.command(effect).filter(|_| texts.is_empty()) else { return texts };
+        let folder = effect.folder.as_deref().unwrap_or("/");
+        let opened = command.redirects.iter().filter(|file| file.access == Access::Read);
+        let opened = opened.filter_map(|file| Some(path::absolute(&file.target.literal()?, folder)));
+        texts.extend(opened.filter_map(|path| self.content(effect, &path)));
+        if let Stdin::Text(text) = &command.stdin {
+            texts.extend(text.literal().map(|text| text.into_owned()));
+        }
+        texts
     }
 
     /// The program that a compiler is given. What it makes may never run, unless it is run at once.
@@ -359,7 +403,8 @@ impl Follower<'_> {
 
     /// What a written file makes others run or trust.
     fn later(&mut self, action: usize, path: &str, later: Later) {
-        let own = |effect: &&mut Effect| effect.action == action && effect.script.is_none();
+        let is_tool = |effect: &&mut Effect| effect.command.is_none() || effect.flags.contains(&"patched");
+        let own = |effect: &&mut Effect| effect.action == action && effect.script.is_none() && is_tool(effect);
         self.analysis.effects.iter_mut().filter(own).for_each(|effect| effect.flags.push("understood"));
         for (flags, value) in later.settings {
             self.analysis.effects.push(Effect::configured(action, flags, &value));
