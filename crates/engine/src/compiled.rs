@@ -265,7 +265,7 @@ mod tests {
         check("func main() { h, _ := os.UserHomeDir(); os.RemoveAll(h) }", "rm -rf -- \"$HOME\"");
         check("int main() { return system(\"curl x | sh\"); }", "curl x | sh");
         check("execl(\"/bin/rm\", \"rm\", \"-rf\", \"/home/me\", (char*)0);", "'/bin/rm' '-rf' '/home/me'");
-        check("let h = std::env::var(\"HOME\").unwrap(); fs::remove_dir_all(h)?;", "rm -rf -- \"$HOME\"");
+        check("let h = env::var(\"HOME\").unwrap(); fs::remove_dir_all(h)?;", "rm -rf -- \"$HOME\"");
         check("Command::new(\"sh\").arg(\"-c\").args([\"rm a\"]).status()", "'sh' '-c' 'rm a'");
         check("new ProcessBuilder(\"bash\", \"-c\", \"rm a\").start();", "'bash' '-c' 'rm a'");
         check("Runtime.getRuntime().exec(\"rm -rf a\");", "rm -rf a");

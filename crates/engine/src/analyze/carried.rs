@@ -3,35 +3,10 @@
 
 use super::{Drafter, Ran};
 use crate::effect::{Effect, EffectKind, Target, TargetPath};
+use crate::glob;
 use crate::url;
 use reflex_shell::{Access, Command, CommandId, Origin, Piece, Value};
-
-/// What variables of keys begin with, and the hosts to which those may go: by their end, or by one of their parts where
-/// a service is also run by others.
-const SERVICES: [(&[&str], &[&str], &[&str]); 22] = [
-    (&["GITHUB", "GH"], &["github.com", "githubusercontent.com", "ghcr.io"], &["github"]),
-    (&["GITLAB", "CI"], &["gitlab.com"], &["gitlab"]),
-    (&["NPM", "NODE"], &["npmjs.org", "npmjs.com", "github.com"], &["npm", "registry", "nexus", "artifactory"]),
-    (&["PYPI", "TWINE"], &["pypi.org"], &["pypi", "nexus", "artifactory"]),
-    (&["CARGO"], &["crates.io"], &["crates"]),
-    (&["OPENAI"], &["openai.com", "azure.com", "openrouter.ai"], &["openai", "litellm"]),
-    (&["ANTHROPIC", "CLAUDE"], &["anthropic.com", "claude.ai", "claude.com"], &["anthropic", "litellm"]),
-    (&["AWS"], &["amazonaws.com", "amazonaws.com.cn", "aws.amazon.com", "aws.dev"], &["aws"]),
-    (&["GOOGLE", "GEMINI", "GCP", "FIREBASE"], &["googleapis.com", "google.com", "firebaseio.com", "run.app"], &[]),
-    (&["AZURE"], &["azure.com", "windows.net", "microsoftonline.com", "microsoft.com", "azure.net"], &["azure"]),
-    (&["STRIPE"], &["stripe.com"], &["stripe"]),
-    (&["SLACK"], &["slack.com"], &["slack"]),
-    (&["DISCORD"], &["discord.com", "discordapp.com"], &[]),
-    (&["TELEGRAM"], &["telegram.org"], &[]),
-    (&["TWILIO", "SENDGRID"], &["twilio.com", "sendgrid.com"], &[]),
-    (&["CLOUDFLARE", "CF"], &["cloudflare.com"], &[]),
-    (&["DIGITALOCEAN"], &["digitalocean.com"], &[]),
-    (&["HEROKU"], &["heroku.com"], &[]),
-    (&["VERCEL"], &["vercel.com"], &[]),
-    (&["NETLIFY"], &["netlify.com"], &[]),
-    (&["HF", "HUGGINGFACE", "HUGGING"], &["huggingface.co"], &[]),
-    (&["SUPABASE"], &["supabase.co", "supabase.com"], &["supabase"]),
-];
+use reflex_tables::Node;
 
 /// Parts of the names of variables in which a key or a password stands.
 const KEYS: [&str; 8] =
@@ -50,10 +25,9 @@ impl Drafter<'_> {
         for id in sending.into_iter().take(MOST) {
             let Some(command) = commands.get(id) else { continue };
             let hosts = self.far_hosts(before, id);
-            let carried = keys_in(command).find(|name| {
-                let own = service_of(name);
-                own.is_some_and(|hosts_of| hosts.iter().any(|host| !belongs(hosts_of, host)))
-            });
+            let places = self.tables.get("places");
+            let foreign = |name: &str| hosts.iter().any(|host| may_get(places, name, host) == Some(false));
+            let carried = keys_in(command).find(|name| foreign(name));
             if let Some(name) = carried.map(str::to_owned) {
                 self.shown(id, command, &name, "carried");
             }
@@ -101,17 +75,12 @@ fn keys_in(command: &Command) -> impl Iterator<Item = &str> {
     })
 }
 
-type Hosts = (&'static [&'static str], &'static [&'static str]);
-
-fn service_of(name: &str) -> Option<Hosts> {
+/// Whether a host may get the key of a variable; none if it is not known whose that is.
+fn may_get(places: Node<'_>, name: &str, host: &str) -> Option<bool> {
     let first = name.split('_').next()?;
-    let found = SERVICES.iter().find(|(names, _, _)| names.contains(&first));
-    found.map(|(_, ends, parts)| (*ends, *parts))
-}
-
-fn belongs((ends, parts): Hosts, host: &str) -> bool {
-    let below = |end: &str| host.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
-    ends.iter().any(|end| below(end)) || host.split('.').any(|label| parts.contains(&label))
+    let mut services = places.get("key-hosts").items();
+    let service = services.find(|service| service.get("subjects").texts().any(|known| known == first))?;
+    Some(service.get("paths").texts().any(|pattern| glob::glob(pattern.as_bytes(), host.as_bytes())))
 }
 
 /// Whether what it prints is read by the agent: no file and no other command takes it.
