@@ -427,7 +427,7 @@ fn a_registry_is_built_searched_and_taken_from() {
     let found = here.run(&["catalog", "search", "PRUNE", "--registry", list, "--json"]).json();
     assert_eq!((&found["reflexes"][0]["name"], &found["reflexes"][0]["official"]), (&"tidy".into(), &false.into()));
     let nothing = here.run(&["catalog", "search", "nothing of that", "--registry", list]);
-    assert_eq!((nothing.code, nothing.stderr.as_str()), (1, "reflex: no reflex fits all words\n"));
+    assert_eq!((nothing.code, nothing.stderr.as_str()), (1, "reflex: no reflex there fits `nothing of that`\n"));
     assert_eq!(here.run(&["catalog", "build", here.project.to_str().unwrap(), "--out", list]).code, 1);
     if let Some((code, said)) = here.person(&format!("add tidy --registry {}", quoted(&registry)), "y\n") {
         assert_eq!(code, 0, "{said}");
