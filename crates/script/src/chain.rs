@@ -2,7 +2,7 @@
 
 use crate::answer::{Limit, Problem, Report, Said};
 use crate::call::Call;
-use crate::image::{Guest, Seat};
+use crate::image::{self, Guest, Seat};
 use crate::lent::Lent;
 use crate::module::{Module, OnError};
 use crate::natives::Asks;
@@ -183,7 +183,7 @@ fn ask_alone(
         return Some(report);
     }
     let needs = module.needs();
-    match Seat::take(Guest::Anybody, needs, (limits, region)) {
+    match Seat::take(Guest::with(needs), needs, (limits, region)) {
         Err(problem) => report.said = Some(Err(problem)),
         Ok(seat) => {
             seat.begin((modules, Some(index)), (call, Asks::Thread(send.clone())), limits);
@@ -239,7 +239,8 @@ impl<'a> Ours<'a> {
         let mut report = Report::of(module, index);
         let kept = self.kept.borrow_mut().take().map(Ok);
         let new = || {
-            let seat = Seat::take(Guest::Ours, self.needs, (limits, &self.region))?;
+            let guest = if image::is_for_ours(self.needs) { Guest::Ours } else { Guest::Any };
+            let seat = Seat::take(guest, self.needs, (limits, &self.region))?;
             seat.begin((modules, None), (self.call, Asks::Here(Lent::default())), limits);
             seat.complete(self.needs)?;
             Ok(seat)

@@ -1,7 +1,7 @@
 //! Interpreters that are part of the program, set up when it was built.
 //!
-//! Setting one up takes longer than asking a module. So the static build holds two in a section of its file: one in which
-//! the modules that ship are loaded already, and one that no module has ever seen. A linker cannot make them; the program
+//! Setting one up takes longer than asking a module. So the static build holds some in a section of its file: one in which
+//! modules that ship are loaded already, and two that no module has ever seen. A linker cannot make them; the program
 //! does, started for it once, at the very places where they will lie ([`prepare`]), and what then lies there is written
 //! into its file. A program at a fixed address is not moved when it starts, so all that points from there and to there
 //! holds in every process. Where the section is empty, interpreters are set up when they are needed.
@@ -16,15 +16,19 @@ use reflex_types::Needs;
 use rquickjs::{Ctx, qjs};
 use std::cell::UnsafeCell;
 use std::ops::{Deref, Range};
+use std::ptr;
 use std::rc::Rc;
 use std::slice;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 
 /// Bytes of one interpreter with all that stands beside it. What a module needs besides is taken from elsewhere.
-const SIZE: usize = 1152 << 10;
+const SIZE: usize = 512 << 10;
 
-/// Where one interpreter lies: whole pages, so that the system can be asked for them as they are in the file.
+/// So many of them are for what stands beside it; the rest is the interpreter's own memory.
+const BESIDE: usize = 16 << 10;
+
+/// Where one interpreter lies.
 #[repr(C, align(4096))]
 struct Block(UnsafeCell<Content>);
 
@@ -33,37 +37,67 @@ struct Content {
     /// What says that the rest was made by this program: [`sign`] of the block; zero where nothing was made.
     sign: usize,
     interpreter: *const Interpreter,
+    /// Bytes from the start on that are in use while nobody has it.
+    used: usize,
     bytes: [u8; SIZE - HEAD],
 }
 
 /// Bytes of the first fields.
-const HEAD: usize = size_of::<(usize, usize)>();
+const HEAD: usize = size_of::<(usize, usize, usize, usize)>();
+
+impl Block {
+    const fn empty() -> Block {
+        Block(UnsafeCell::new(Content { sign: 0, interpreter: ptr::null(), used: 0, bytes: [0; SIZE - HEAD] }))
+    }
+}
 
 // SAFETY: whoever takes a block by its `TAKEN` is alone with it.
 unsafe impl Sync for Block {}
 
-impl Block {
-    const fn empty() -> Block {
-        Block(UnsafeCell::new(Content { sign: 0, interpreter: std::ptr::null(), bytes: [0; SIZE - HEAD] }))
-    }
-}
-
+/// One for each [`Guest`], and what those were that are used again and again.
 #[used]
 #[cfg_attr(target_os = "linux", unsafe(link_section = ".reflex.image"))]
-static BLOCKS: [Block; 2] = [Block::empty(), Block::empty()];
+static BLOCKS: [Block; 5] = [const { Block::empty() }; 5];
 
-static TAKEN: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];
-
-/// What lay in the blocks when they were made, in the process that made them: its file has nothing to go back to.
-static MADE: OnceLock<Vec<u8>> = OnceLock::new();
+static TAKEN: [AtomicBool; 3] = [const { AtomicBool::new(false) }; 3];
 
 /// For whom an interpreter of the program is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Guest {
-    /// Modules that ship and leave nothing behind; they are loaded there.
+    /// Modules that ship, that leave nothing behind and name no more than most do; they are loaded there.
     Ours,
-    /// One module of anybody.
-    Anybody,
+    /// One module of anybody that names no more than most do.
+    Plain,
+    /// One that does.
+    Any,
+}
+
+impl Guest {
+    /// Where a module of anybody with these needs is asked.
+    pub(crate) fn with(needs: Needs) -> Guest {
+        if needs.all { Guest::Any } else { Guest::Plain }
+    }
+
+    /// What its interpreter is set up with. What few modules name is set up for those.
+    fn needs(self) -> Needs {
+        let of_all = Needs { buffer: false, events: false, common: false, ..Needs::everything() };
+        let few = Needs { commands: true, console: true, ..Needs::default() };
+        if self == Guest::Any { of_all } else { few }
+    }
+
+    /// Where it lies as it was when nobody had used it; that of ours is used by all of them, as it is.
+    fn pristine(self) -> Option<usize> {
+        match self {
+            Guest::Ours => None,
+            Guest::Plain => Some(3),
+            Guest::Any => Some(4),
+        }
+    }
+}
+
+/// Whether a module that ships is in the interpreter of these.
+pub fn is_for_ours(needs: Needs) -> bool {
+    needs.leaves_nothing() && !needs.all
 }
 
 /// An interpreter that nobody has used.
@@ -75,7 +109,7 @@ pub(crate) enum Seat {
 }
 
 /// One of the program's interpreters, as long as somebody has it. Then it is what it was.
-pub(crate) struct Prepared(usize);
+pub(crate) struct Prepared(Guest);
 
 impl Seat {
     /// One for modules with these needs, in this region if it has to be set up.
@@ -97,7 +131,7 @@ impl Deref for Seat {
         match self {
             Seat::New(interpreter) => interpreter,
             // SAFETY: the block is signed, so an interpreter was made there, and nobody else has it.
-            Seat::Prepared(Prepared(index)) => unsafe { &*(*content(*index)).interpreter },
+            Seat::Prepared(Prepared(guest)) => unsafe { &*(*content(*guest as usize)).interpreter },
         }
     }
 }
@@ -108,22 +142,33 @@ impl Prepared {
         // SAFETY: the sign is read only; it is written by `prepare` alone.
         let made = unsafe { (&raw const (*content(index)).sign).read_volatile() } == sign(index);
         let free = made && TAKEN.get(index).is_some_and(|taken| !taken.swap(true, Ordering::Acquire));
-        free.then_some(Prepared(index))
+        // Not made before it is known to be free: it is given back when it goes.
+        free.then(|| Prepared(guest))
     }
 }
 
 impl Drop for Prepared {
     fn drop(&mut self) {
-        if renew(self.0)
-            && let Some(taken) = TAKEN.get(self.0)
-        {
+        // What cannot be made what it was is used by nobody again.
+        let Some(pristine) = self.0.pristine() else { return };
+        let (block, pristine) = (content(self.0 as usize), content(pristine).cast_const());
+        // SAFETY: both are blocks, and nobody has the interpreter any more. What it held outside of its block is given
+        // back first; then it is what it was, and zero behind that.
+        unsafe {
+            let end = (*(*block).interpreter).region().release();
+            let used = (*pristine).used;
+            ptr::copy_nonoverlapping(pristine.cast::<u8>(), block.cast::<u8>(), used);
+            let rest = block.cast::<u8>().add(used);
+            rest.write_bytes(0, (end as usize).saturating_sub(rest as usize));
+        }
+        if let Some(taken) = TAKEN.get(self.0 as usize) {
             taken.store(false, Ordering::Release);
         }
     }
 }
 
 fn content(index: usize) -> *mut Content {
-    BLOCKS.get(index).map_or(std::ptr::null_mut(), |block| block.0.get())
+    BLOCKS.get(index).map_or(ptr::null_mut(), |block| block.0.get())
 }
 
 /// What a block of this program is signed with: its own place and that of a function.
@@ -131,26 +176,10 @@ fn sign(index: usize) -> usize {
     (content(index) as usize) ^ (prepare as *const () as usize).rotate_left(13)
 }
 
-/// Makes a block what it was when its interpreter was new; gives whether it is.
-fn renew(index: usize) -> bool {
-    let block = content(index).cast::<u8>();
-    if let Some(made) = MADE.get() {
-        let Some(bytes) = made.get(index * SIZE..(index + 1) * SIZE) else { return false };
-        // SAFETY: the block is as long, and nobody has its interpreter any more.
-        unsafe { block.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
-        return true;
-    }
-    #[cfg(target_os = "linux")]
-    // SAFETY: the pages are the block's. What was written to them is dropped, and the file's are there again.
-    return unsafe { libc::madvise(block.cast(), SIZE, libc::MADV_DONTNEED) == 0 };
-    #[cfg(not(target_os = "linux"))]
-    false
-}
-
 /// Where the interpreters of the program lie: what an allocator is given from there is not its to take back.
 pub fn place() -> Range<usize> {
     let start = BLOCKS.as_ptr() as usize;
-    start..start + size_of::<[Block; 2]>()
+    start..start + size_of_val(&BLOCKS)
 }
 
 /// Does some work during which all memory that is asked for is taken from a range. Nothing else may run meanwhile.
@@ -162,33 +191,44 @@ pub type Within<'a> = &'a dyn Fn(Range<*mut u8>, &mut dyn FnMut());
 /// One of the modules does not load.
 pub fn prepare(modules: Vec<Module>, within: Within<'_>) -> Result<(), Problem> {
     let modules: Arc<Vec<Module>> = Arc::new(modules);
-    for (index, guest) in [Guest::Ours, Guest::Anybody].into_iter().enumerate() {
-        let start = content(index).cast::<u8>();
+    for guest in [Guest::Ours, Guest::Plain, Guest::Any] {
+        let block = content(guest as usize);
+        let start = block.cast::<u8>();
         let mut made = Err(Problem::Cut(Limit::Memory));
         // SAFETY: the block is that long, and nobody has an interpreter of it yet.
-        let range = unsafe {
+        let (beside, own) = unsafe {
             start.write_bytes(0, SIZE);
-            start.add(HEAD)..start.add(SIZE)
+            (start.add(HEAD)..start.add(BESIDE), start.add(BESIDE)..start.add(SIZE))
         };
-        within(range, &mut || made = set_up(guest, &modules).map(|interpreter| Box::into_raw(Box::new(interpreter))));
-        // SAFETY: as above.
+        within(beside, &mut || {
+            let interpreter = set_up(guest, &modules, own.clone());
+            made = interpreter.map(|interpreter| Box::into_raw(Box::new(interpreter)).cast_const());
+        });
+        let interpreter = made?;
+        // SAFETY: as above; the interpreter was made just now.
         unsafe {
-            (*content(index)).sign = sign(index);
-            (*content(index)).interpreter = made?;
+            let end = (*interpreter).region().end();
+            if !(own.start..=own.end).contains(&end) {
+                return Err(Problem::Cut(Limit::Memory));
+            }
+            (*block).sign = sign(guest as usize);
+            (*block).interpreter = interpreter;
+            (*block).used = end as usize - start as usize;
+            if let Some(pristine) = guest.pristine() {
+                ptr::copy_nonoverlapping(start, content(pristine).cast::<u8>(), SIZE);
+            }
         }
     }
-    let _ = MADE.set(bytes().to_vec());
     Ok(())
 }
 
-fn set_up(guest: Guest, modules: &Arc<Vec<Module>>) -> Result<Interpreter, Problem> {
+fn set_up(guest: Guest, modules: &Arc<Vec<Module>>, own: Range<*mut u8>) -> Result<Interpreter, Problem> {
     let limits = Limits { leave: true, ..Limits::default() };
-    // What few modules name is set up for those.
-    let needs = Needs { buffer: false, events: false, common: false, ..Needs::everything() };
-    let interpreter = Interpreter::new(needs, (limits, &Rc::new(Region::new(limits.memory))))?;
+    let region = Rc::new(Region::within(limits.memory, own));
+    let interpreter = Interpreter::new(guest.needs(), (limits, &region))?;
     match guest {
         Guest::Ours => interpreter.load_ahead(modules)?,
-        Guest::Anybody => interpreter.load_ahead(&Arc::default())?,
+        Guest::Plain | Guest::Any => interpreter.load_ahead(&Arc::default())?,
     }
     Ok(interpreter)
 }
@@ -196,7 +236,7 @@ fn set_up(guest: Guest, modules: &Arc<Vec<Module>>) -> Result<Interpreter, Probl
 /// What the section holds now.
 pub fn bytes() -> &'static [u8] {
     // SAFETY: the section is that long; whoever looks at it uses no interpreter.
-    unsafe { slice::from_raw_parts(BLOCKS.as_ptr().cast(), size_of::<[Block; 2]>()) }
+    unsafe { slice::from_raw_parts(BLOCKS.as_ptr().cast(), size_of_val(&BLOCKS)) }
 }
 
 /// Tells the interpreter where the stack of this thread begins: its limit counts from here.

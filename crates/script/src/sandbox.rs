@@ -84,8 +84,7 @@ impl Interpreter {
         Ok(new)
     }
 
-    /// Evaluates what modules import of ours, and these modules, so that who is asked finds them there. What is made later
-    /// then changes as little as can be of the memory that is there now.
+    /// Evaluates what modules import of ours, and these modules, so that who is asked finds them there.
     ///
     /// # Errors
     /// One of them does not load.
@@ -99,12 +98,17 @@ impl Interpreter {
                 let promise = desk.run(Problem::Load, || Script::import(&ctx, name))?;
                 desk.settled_as(promise, Problem::Load)?;
             }
-            self.desk(&ctx).run(Problem::Load, || ctx.eval::<(), _>(include_str!("js/settle.js")))
+            Ok::<(), Problem>(())
         })?;
         self.files.show(&Arc::default(), None);
         runtime.run_gc();
         self.region.seal();
         Ok(())
+    }
+
+    /// Its memory.
+    pub(crate) fn region(&self) -> &Region {
+        &self.region
     }
 
     /// From now on it is asked about this call, by modules of this chain, or by one of them; in this thread.

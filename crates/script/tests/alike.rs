@@ -227,3 +227,20 @@ fn limits_are_those_of_each() {
         .collect();
     assert!(steps[0] > 10 && steps.iter().all(|ticks| ticks.abs_diff(steps[0]) <= 1), "{steps:?}");
 }
+
+#[test]
+fn who_does_not_come_back_keeps_the_interpreter() {
+    let _alone = prepared();
+    let hangs = "export default { onToolCall() { const text = 'a'.repeat(3e6); \
+        for (let n = 0; n < 3000; n++) text.lastIndexOf('b'); return { action: 'pass' } } }";
+    let asks = "export default { onToolCall: () => { globalThis.all = Array.from({ length: 1e4 }, (_, n) => ({ n })); \
+        return { action: 'ask', reason: String(all.length) } } }";
+    let brief = Limits { watchdog: Duration::from_millis(100), ..limits() };
+    let outcome = asked_there(&[hangs, asks, asks], brief);
+    assert_eq!(outcome.reports[0].said, Some(Err(Problem::Cut(Limit::Watchdog))));
+    let said = Said::Ask { reason: "10000".into() };
+    // While it goes on in its own, others are asked in another.
+    for _ in 0..20 {
+        assert_eq!(asked_there(&[asks], brief).said, said);
+    }
+}
