@@ -100,7 +100,10 @@ pub fn scan(text: &str, tables: Node<'static>) -> Injection {
 
 /// Where the signs that stand near each other weigh most, of each family the heaviest.
 fn weighed(mut signs: Vec<Sign>) -> Injection {
-    signs.retain(|sign| sign.weight > 0);
+    // The label of who speaks in a conversation calls nobody.
+    let labels: Vec<Span> = signs.iter().filter(|sign| sign.family == "markers").map(|sign| sign.span).collect();
+    let is_label = |span: Span| labels.iter().any(|label| label.start < span.end && span.start < label.end);
+    signs.retain(|sign| sign.weight > 0 && !(sign.family == "address" && is_label(sign.span)));
     signs.sort_by_key(|sign| sign.span.start);
     let mut best = Injection::default();
     for (at, first) in signs.iter().enumerate() {

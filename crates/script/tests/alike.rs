@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::{Mutex, MutexGuard, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Takes memory from a range, as long as this thread has one.
 struct Diverted;
@@ -232,15 +232,21 @@ fn limits_are_those_of_each() {
 fn who_does_not_come_back_keeps_the_interpreter() {
     let _alone = prepared();
     let hangs = "export default { onToolCall() { const text = 'a'.repeat(3e6); \
-        for (let n = 0; n < 3000; n++) text.lastIndexOf('b'); return { action: 'pass' } } }";
+        for (let n = 0; n < 150; n++) text.lastIndexOf('b'); return { action: 'pass' } } }";
     let asks = "export default { onToolCall: () => { globalThis.all = Array.from({ length: 1e4 }, (_, n) => ({ n })); \
         return { action: 'ask', reason: String(all.length) } } }";
-    let brief = Limits { watchdog: Duration::from_millis(100), ..limits() };
+    let (brief, before) = (Limits { watchdog: Duration::from_millis(100), ..limits() }, image::bytes().to_vec());
     let outcome = asked_there(&[hangs, asks, asks], brief);
     assert_eq!(outcome.reports[0].said, Some(Err(Problem::Cut(Limit::Watchdog))));
     let said = Said::Ask { reason: "10000".into() };
     // While it goes on in its own, others are asked in another.
     for _ in 0..20 {
         assert_eq!(asked_there(&[asks], brief).said, said);
+    }
+    // Once it comes back, that is untouched again.
+    let begun = Instant::now();
+    while image::bytes() != before {
+        assert!(begun.elapsed() < Duration::from_secs(60), "it does not come back");
+        std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -343,8 +343,10 @@ pub(super) fn standing(text: &str, words: &[Word], at: usize) -> Standing {
     let between = text.get(last.span.end..word.span.start).unwrap_or_default();
     let is = |steps: usize, wanted: &[&str]| before(steps).is_some_and(|word| wanted.contains(&word.text.as_str()));
     let ends = between.contains(['.', '!', '?', ':', ';', '\n', '>', '*', '#', '(', ']', ',', '—', '。', '，', '：']);
-    // Parties of a contract, and not who is spoken to.
-    let others = is(1, &["shall", "may", "will", "would", "might"]) && !is(2, &["you"]);
+    // Parties of a contract, and not who is spoken to; what something could make somebody do.
+    let possible = |steps: usize| is(steps, &["could", "can", "may", "might", "would", "will"]);
+    let others = (is(1, &["shall", "may", "will", "would", "might"]) && !is(2, &["you"]))
+        || (2..4).any(|steps| is(steps, &["make", "let", "have"]) && possible(steps + 1));
     let asked = is(2, &["need", "have", "required", "must", "sure"]) || (is(2, &["you"]) && is(3, &WISHING));
     match () {
         () if ends || is(1, &INTRODUCING) || (is(1, &["to"]) && asked) => Standing::Order,
