@@ -20,7 +20,7 @@ use std::ptr;
 use std::rc::Rc;
 use std::slice;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Bytes of one interpreter with all that stands beside it. What a module needs besides is taken from elsewhere.
 const SIZE: usize = 512 << 10;
@@ -51,7 +51,7 @@ impl Block {
     }
 }
 
-// SAFETY: whoever takes a block by its `TAKEN` is alone with it.
+// SAFETY: whoever takes a block by its state is alone with it.
 unsafe impl Sync for Block {}
 
 /// One for each [`Guest`], and what those were that are used again and again.
@@ -59,7 +59,12 @@ unsafe impl Sync for Block {}
 #[cfg_attr(target_os = "linux", unsafe(link_section = ".reflex.image"))]
 static BLOCKS: [Block; 5] = [const { Block::empty() }; 5];
 
-static TAKEN: [AtomicBool; 3] = [const { AtomicBool::new(false) }; 3];
+/// For each guest whether somebody has the interpreter now, or had it.
+static STATES: [AtomicU8; 3] = [const { AtomicU8::new(UNTOUCHED) }; 3];
+
+const UNTOUCHED: u8 = 0;
+const TAKEN: u8 = 1;
+const USED: u8 = 2;
 
 /// For whom an interpreter of the program is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -108,7 +113,7 @@ pub(crate) enum Seat {
     Prepared(Prepared),
 }
 
-/// One of the program's interpreters, as long as somebody has it. Then it is what it was.
+/// One of the program's interpreters, as long as somebody has it. The next finds it as it was.
 pub(crate) struct Prepared(Guest);
 
 impl Seat {
@@ -141,30 +146,38 @@ impl Prepared {
         let index = guest as usize;
         // SAFETY: the sign is read only; it is written by `prepare` alone.
         let made = unsafe { (&raw const (*content(index)).sign).read_volatile() } == sign(index);
-        let free = made && TAKEN.get(index).is_some_and(|taken| !taken.swap(true, Ordering::Acquire));
+        let state = STATES.get(index).filter(|_| made)?;
+        // What nobody will use again is left as it is: most processes end with the call.
+        let take = |from| state.compare_exchange(from, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        let is_free = take(UNTOUCHED) || (guest.pristine().is_some() && take(USED) && renew(guest));
         // Not made before it is known to be free: it is given back when it goes.
-        free.then(|| Prepared(guest))
+        is_free.then(|| Prepared(guest))
     }
 }
 
 impl Drop for Prepared {
     fn drop(&mut self) {
-        // What cannot be made what it was is used by nobody again.
-        let Some(pristine) = self.0.pristine() else { return };
-        let (block, pristine) = (content(self.0 as usize), content(pristine).cast_const());
-        // SAFETY: both are blocks, and nobody has the interpreter any more. What it held outside of its block is given
-        // back first; then it is what it was, and zero behind that.
-        unsafe {
-            let end = (*(*block).interpreter).region().release();
-            let used = (*pristine).used;
-            ptr::copy_nonoverlapping(pristine.cast::<u8>(), block.cast::<u8>(), used);
-            let rest = block.cast::<u8>().add(used);
-            rest.write_bytes(0, (end as usize).saturating_sub(rest as usize));
-        }
-        if let Some(taken) = TAKEN.get(self.0 as usize) {
-            taken.store(false, Ordering::Release);
+        if let Some(state) = STATES.get(self.0 as usize) {
+            state.store(USED, Ordering::Release);
         }
     }
+}
+
+/// Makes an interpreter that somebody used what it was; gives whether it is. Whoever calls has taken it, and nobody else
+/// holds anything of it.
+fn renew(guest: Guest) -> bool {
+    let Some(pristine) = guest.pristine() else { return false };
+    let (block, pristine) = (content(guest as usize), content(pristine).cast_const());
+    // SAFETY: both are blocks. What the interpreter held outside of its own is given back first; then it is what it was,
+    // and zero behind that.
+    unsafe {
+        let end = (*(*block).interpreter).region().release();
+        let used = (*pristine).used;
+        ptr::copy_nonoverlapping(pristine.cast::<u8>(), block.cast::<u8>(), used);
+        let rest = block.cast::<u8>().add(used);
+        rest.write_bytes(0, (end as usize).saturating_sub(rest as usize));
+    }
+    true
 }
 
 fn content(index: usize) -> *mut Content {
@@ -233,8 +246,13 @@ fn set_up(guest: Guest, modules: &Arc<Vec<Module>>, own: Range<*mut u8>) -> Resu
     Ok(interpreter)
 }
 
-/// What the section holds now.
+/// What the section holds, once interpreters that were used are what they were.
 pub fn bytes() -> &'static [u8] {
+    for guest in [Guest::Plain, Guest::Any] {
+        if let Some(taken) = Prepared::take(guest) {
+            renew(taken.0);
+        }
+    }
     // SAFETY: the section is that long; whoever looks at it uses no interpreter.
     unsafe { slice::from_raw_parts(BLOCKS.as_ptr().cast(), size_of_val(&BLOCKS)) }
 }
