@@ -54,13 +54,16 @@ impl Block {
 // SAFETY: whoever takes a block by its state is alone with it.
 unsafe impl Sync for Block {}
 
-/// One for each [`Guest`], and what those were that are used again and again.
+/// How many there are of [`Guest`].
+const GUESTS: usize = 3;
+
+/// One for each guest, and behind them what they were when nobody had used them.
 #[used]
 #[cfg_attr(target_os = "linux", unsafe(link_section = ".reflex.image"))]
-static BLOCKS: [Block; 5] = [const { Block::empty() }; 5];
+static BLOCKS: [Block; 2 * GUESTS] = [const { Block::empty() }; 2 * GUESTS];
 
 /// For each guest whether somebody has the interpreter now, or had it.
-static STATES: [AtomicU8; 3] = [const { AtomicU8::new(UNTOUCHED) }; 3];
+static STATES: [AtomicU8; GUESTS] = [const { AtomicU8::new(UNTOUCHED) }; GUESTS];
 
 const UNTOUCHED: u8 = 0;
 const TAKEN: u8 = 1;
@@ -90,13 +93,9 @@ impl Guest {
         if self == Guest::Any { of_all } else { few }
     }
 
-    /// Where it lies as it was when nobody had used it; that of ours is used by all of them, as it is.
-    fn pristine(self) -> Option<usize> {
-        match self {
-            Guest::Ours => None,
-            Guest::Plain => Some(3),
-            Guest::Any => Some(4),
-        }
+    /// Where it lies as it was when nobody had used it.
+    fn pristine(self) -> *mut Content {
+        content(self as usize + GUESTS)
     }
 }
 
@@ -149,9 +148,10 @@ impl Prepared {
         let state = STATES.get(index).filter(|_| made)?;
         // What nobody will use again is left as it is: most processes end with the call.
         let take = |from| state.compare_exchange(from, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok();
-        let is_free = take(UNTOUCHED) || (guest.pristine().is_some() && take(USED) && renew(guest));
-        // Not made before it is known to be free: it is given back when it goes.
-        is_free.then(|| Prepared(guest))
+        if !take(UNTOUCHED) {
+            take(USED).then(|| renew(guest))?;
+        }
+        Some(Prepared(guest))
     }
 }
 
@@ -163,11 +163,9 @@ impl Drop for Prepared {
     }
 }
 
-/// Makes an interpreter that somebody used what it was; gives whether it is. Whoever calls has taken it, and nobody else
-/// holds anything of it.
-fn renew(guest: Guest) -> bool {
-    let Some(pristine) = guest.pristine() else { return false };
-    let (block, pristine) = (content(guest as usize), content(pristine).cast_const());
+/// Makes an interpreter that somebody used what it was. Whoever calls has taken it, and nobody else holds anything of it.
+fn renew(guest: Guest) {
+    let (block, pristine) = (content(guest as usize), guest.pristine().cast_const());
     // SAFETY: both are blocks. What the interpreter held outside of its own is given back first; then it is what it was,
     // and zero behind that.
     unsafe {
@@ -177,7 +175,6 @@ fn renew(guest: Guest) -> bool {
         let rest = block.cast::<u8>().add(used);
         rest.write_bytes(0, (end as usize).saturating_sub(rest as usize));
     }
-    true
 }
 
 fn content(index: usize) -> *mut Content {
@@ -227,9 +224,7 @@ pub fn prepare(modules: Vec<Module>, within: Within<'_>) -> Result<(), Problem> 
             (*block).sign = sign(guest as usize);
             (*block).interpreter = interpreter;
             (*block).used = end as usize - start as usize;
-            if let Some(pristine) = guest.pristine() {
-                ptr::copy_nonoverlapping(start, content(pristine).cast::<u8>(), SIZE);
-            }
+            ptr::copy_nonoverlapping(start, guest.pristine().cast::<u8>(), SIZE);
         }
     }
     Ok(())
@@ -248,7 +243,7 @@ fn set_up(guest: Guest, modules: &Arc<Vec<Module>>, own: Range<*mut u8>) -> Resu
 
 /// What the section holds, once interpreters that were used are what they were.
 pub fn bytes() -> &'static [u8] {
-    for guest in [Guest::Plain, Guest::Any] {
+    for guest in [Guest::Ours, Guest::Plain, Guest::Any] {
         if let Some(taken) = Prepared::take(guest) {
             renew(taken.0);
         }

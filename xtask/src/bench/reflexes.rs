@@ -65,9 +65,12 @@ pub(crate) fn rows(binary: &Path, ground: &Ground) -> Result<String, String> {
         let shown = |error: io::Error| format!("cannot configure reflexes: {error}");
         configure(ground, row == 1).map_err(shown)?;
         let hook = Hook { binary, ground, payload: payloads::shell("git status", &ground.repo) };
-        // What the first call keeps, the others find.
-        hook.answer()?;
-        let instructions = if has_valgrind() { hook.instructions()?.to_string() } else { "-".to_owned() };
+        // Counted in a session of its own: that of the others is long by now. What its first call keeps, the next finds.
+        let session = format!("{row:036}");
+        let counted = Hook { payload: hook.payload.replacen(payloads::SESSION, &session, 1), ..hook };
+        counted.answer()?;
+        let instructions = if has_valgrind() { counted.instructions()?.to_string() } else { "-".to_owned() };
+        let hook = Hook { payload: payloads::shell("git status", &ground.repo), ..counted };
         let ratio = measure::ratios(&[hook])?.first().copied().unwrap_or_default();
         was_asked(ground)?;
         lines.push_str(&format!("{ratio} {instructions}\n"));
