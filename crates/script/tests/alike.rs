@@ -232,7 +232,7 @@ fn limits_are_those_of_each() {
 fn who_does_not_come_back_keeps_the_interpreter() {
     let _alone = prepared();
     let hangs = "export default { onToolCall() { const text = 'a'.repeat(3e6); \
-        for (let n = 0; n < 150; n++) text.lastIndexOf('b'); return { action: 'pass' } } }";
+        for (let n = 0; n < 300; n++) text.lastIndexOf('b'); return { action: 'pass' } } }";
     let asks = "export default { onToolCall: () => { globalThis.all = Array.from({ length: 1e4 }, (_, n) => ({ n })); \
         return { action: 'ask', reason: String(all.length) } } }";
     let (brief, before) = (Limits { watchdog: Duration::from_millis(100), ..limits() }, image::bytes().to_vec());
@@ -241,7 +241,7 @@ fn who_does_not_come_back_keeps_the_interpreter() {
     let said = Said::Ask { reason: "10000".into() };
     // While it goes on in its own, others are asked in another.
     for _ in 0..20 {
-        assert_eq!(asked_there(&[asks], brief).said, said);
+        assert_eq!(asked_there(&[asks], limits()).said, said);
     }
     // Once it comes back, that is untouched again.
     let begun = Instant::now();
