@@ -261,3 +261,10 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     entries.sort();
     entries
 }
+
+/// `cargo run -- demo`, the first command of the README, has to know which of the programs is meant.
+#[test]
+fn one_program_is_run_where_none_is_named() {
+    let manifest = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"));
+    assert!(manifest.lines().any(|line| line == "default-run = \"reflex\""), "{manifest}");
+}
