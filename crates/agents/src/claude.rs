@@ -2,7 +2,7 @@
 
 use crate::form::{self, Form};
 use crate::json::BadEvent;
-use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch, alone, is_true, quoted};
+use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch, alone, is_true};
 use crate::tools::{self, Tool};
 use crate::{Abilities, Agent, Ask, Delivery, Extent, Limit, Line, Payload, Reply, Surface};
 use reflex_engine::shell::Language;
@@ -25,7 +25,7 @@ pub const AGENT: Agent = Agent {
     settings: Some(&Settings {
         files: &[FILE],
         project: &[SettingsFile {
-            install: |text, binary| IN_PROJECT.install(text, binary),
+            install: |text, command| IN_PROJECT.install(text, command),
             remove: |text| IN_PROJECT.remove(text),
             ..FILE.in_project(".claude", "settings.json")
         }],
@@ -33,7 +33,7 @@ pub const AGENT: Agent = Agent {
         managed: Some(&Managed {
             file: "/etc/claude-code/managed-settings.json",
             on_macos: "/Library/Application Support/ClaudeCode/managed-settings.json",
-            text: |binary| alone(&SETTINGS, "", binary),
+            text: |command| alone(&SETTINGS, "", command),
             note: "a user's `disableAllHooks` does not reach it; with `\"allowManagedHooksOnly\": true` beside it no other hook runs",
             shuts_out: |text| is_true(text, "allowManagedHooksOnly"),
         }),
@@ -58,7 +58,7 @@ const FILE: SettingsFile = SettingsFile {
     folder: ".claude",
     name: "settings.json",
     by_agent: false,
-    install: |text, binary| SETTINGS.install(text, binary),
+    install: |text, command| SETTINGS.install(text, command),
     remove: |text| SETTINGS.remove(text),
 };
 
@@ -126,9 +126,9 @@ const TIMEOUT: u32 = 300;
 /// The client's `settings.json`.
 pub(crate) const SETTINGS: HookFile = HookFile {
     events: &["PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop"],
-    handler: |binary, event| {
+    handler: |command, event| {
         let mut handler = json!({
-            "type": "command", "command": binary, "args": ["hook", "--agent", "claude", "--event", event],
+            "type": "command", "command": command.binary, "args": command.arguments("claude", event),
             "timeout": TIMEOUT,
         });
         // After a tool there is nothing left to block.
@@ -145,12 +145,11 @@ pub(crate) const SETTINGS: HookFile = HookFile {
 
 /// The same in a project. Other agents run the hooks of that file too and read no `args`, so all of it is one line.
 const IN_PROJECT: HookFile = HookFile {
-    handler: |binary, event| {
-        let mut handler = (SETTINGS.handler)(binary, event);
+    handler: |command, event| {
+        let mut handler = (SETTINGS.handler)(command, event);
         if let Some(handler) = handler.as_object_mut() {
             handler.remove("args");
-            let line = format!("{} hook --agent claude --event {event}", quoted(binary));
-            handler.insert("command".into(), line.into());
+            handler.insert("command".into(), command.line("claude", event).into());
         }
         handler
     },

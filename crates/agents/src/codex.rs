@@ -3,9 +3,10 @@
 //! The client reads answers strictly: one key that it does not know, a deny without a reason or a status 2 without words
 //! on standard error, and the call runs.
 
+use crate::HookCommand;
 use crate::form::{self, Form};
 use crate::json::BadEvent;
-use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch, guarded_line, quoted};
+use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch};
 use crate::tools::{self, Tool};
 use crate::{Abilities, Agent, Delivery, Extent, Limit, Line, Payload, Reply, Surface, trust};
 use reflex_engine::shell::Language;
@@ -68,7 +69,7 @@ const FILE: SettingsFile = SettingsFile {
     folder: ".codex",
     name: "hooks.json",
     by_agent: false,
-    install: |text, binary| SETTINGS.install(text, binary),
+    install: |text, command| SETTINGS.install(text, command),
     remove: |text| SETTINGS.remove(text),
 };
 
@@ -121,13 +122,11 @@ const TIMEOUT: u32 = 300;
 /// The client's `hooks.json`. It takes no key beside `description` and `hooks`, no comment and no trailing comma.
 pub(crate) const SETTINGS: HookFile = HookFile {
     events: &["PreToolUse", "PostToolUse", "Stop"],
-    handler: |binary, event| {
-        let arguments = format!("hook --agent codex --event {event}");
+    handler: |command, event| {
         // After a tool a failure of the hook would take the place of the tool's output.
-        let command = if event == "PreToolUse" {
-            guarded_line(binary, &arguments)
-        } else {
-            format!("{} {arguments}", quoted(binary))
+        let command = match event {
+            "PreToolUse" => command.guarded_line("codex", event),
+            _ => command.line("codex", event),
         };
         json!({"type": "command", "command": command, "timeout": TIMEOUT})
     },
@@ -138,11 +137,11 @@ pub(crate) const SETTINGS: HookFile = HookFile {
 };
 
 /// The hook in the words of the administrator's file, which is TOML. A JSON text is one of TOML too.
-fn requirements(binary: &str) -> String {
-    let folder = binary.rsplit_once('/').map_or("/", |(folder, _)| folder);
+fn requirements(command: HookCommand<'_>) -> String {
+    let folder = command.binary.rsplit_once('/').map_or("/", |(folder, _)| folder);
     let mut text = format!("[features]\nhooks = true\n\n[hooks]\nmanaged_dir = {}\n", json!(folder));
     for event in SETTINGS.events {
-        let handler = (SETTINGS.handler)(binary, event);
+        let handler = (SETTINGS.handler)(command, event);
         let command = handler.get("command").map(Value::to_string).unwrap_or_default();
         text.push_str(&format!(
             "\n[[hooks.{event}]]\nmatcher = \"*\"\n[[hooks.{event}.hooks]]\ntype = \"command\"\ncommand = {command}\ntimeout = {TIMEOUT}\n"

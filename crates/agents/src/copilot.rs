@@ -32,7 +32,7 @@ pub const AGENT: Agent = Agent {
         managed: Some(&Managed {
             file: "/etc/github-copilot/policy.d/reflex.json",
             on_macos: "",
-            text: |binary| alone(&SETTINGS, "", binary),
+            text: |command| alone(&SETTINGS, "", command),
             note: "it runs in folders that are not trusted too, and `disableAllHooks` does not reach it",
             shuts_out: |_| false,
         }),
@@ -65,7 +65,7 @@ const FILE: SettingsFile = SettingsFile {
     folder: ".copilot",
     name: "hooks/reflex.json",
     by_agent: false,
-    install: |text, binary| SETTINGS.install(text, binary),
+    install: |text, command| SETTINGS.install(text, command),
     remove: |text| SETTINGS.remove(text),
 };
 
@@ -119,9 +119,9 @@ const TIMEOUT: u32 = 300;
 /// A file of the guard's own among the user's hooks. A binary that is missing or ends with an error refuses by itself.
 pub(crate) const SETTINGS: HookFile = HookFile {
     events: &["preToolUse", "postToolUse", "postToolUseFailure", "agentStop"],
-    handler: |binary, event| {
+    handler: |command, event| {
         json!({
-            "type": "command", "exec": binary, "args": ["hook", "--agent", "copilot", "--event", event],
+            "type": "command", "exec": command.binary, "args": command.arguments("copilot", event),
             "timeoutSec": TIMEOUT,
         })
     },

@@ -7,7 +7,7 @@
 use crate::form::{self, Form};
 use crate::gemini::in_folder_of;
 use crate::json::{BadEvent, object, optional, required};
-use crate::settings::{HookFile, Managed, Settings, SettingsFile, alone, guarded_line, quoted};
+use crate::settings::{HookFile, Managed, Settings, SettingsFile, alone};
 use crate::tools::{self, Tool};
 use crate::{Abilities, Agent, Ask, Delivery, Extent, Limit, Line, Payload, Reply, Surface, codex};
 use reflex_engine::{Action, AgentPath, Decision, Event, Moment, Outcome, Verdict};
@@ -35,7 +35,7 @@ pub const AGENT: Agent = Agent {
         managed: Some(&Managed {
             file: "/etc/cursor/hooks.json",
             on_macos: "/Library/Application Support/Cursor/hooks.json",
-            text: |binary| alone(&SETTINGS, "", binary),
+            text: |command| alone(&SETTINGS, "", command),
             note: "from the documents",
             shuts_out: |_| false,
         }),
@@ -55,7 +55,7 @@ const FILE: SettingsFile = SettingsFile {
     folder: ".cursor",
     name: "hooks.json",
     by_agent: false,
-    install: |text, binary| SETTINGS.install(text, binary),
+    install: |text, command| SETTINGS.install(text, command),
     remove: |text| SETTINGS.remove(text),
 };
 
@@ -147,13 +147,12 @@ pub(crate) const SETTINGS: HookFile = HookFile {
         "postToolUseFailure",
         "stop",
     ],
-    handler: |binary, event| {
+    handler: |command, event| {
         if matches!(known_moment(event), Moment::AfterTool | Moment::Stop) {
             // There is nothing left to refuse, and at the end only a judgement keeps the agent at work.
-            let command = format!("{} hook --agent cursor --event {event}", quoted(binary));
-            return json!({"command": command, "timeout": TIMEOUT});
+            return json!({"command": command.line("cursor", event), "timeout": TIMEOUT});
         }
-        let command = guarded_line(binary, &format!("hook --agent cursor --event {event}"));
+        let command = command.guarded_line("cursor", event);
         let mut handler = json!({"command": command, "timeout": TIMEOUT, "failClosed": true});
         if let (Some(handler), "preToolUse") = (handler.as_object_mut(), event) {
             handler.insert("matcher".into(), OTHER_TOOLS.into());

@@ -2,9 +2,7 @@
 
 use crate::form::{self, Form};
 use crate::json::BadEvent;
-use crate::settings::{
-    FolderTrust, HookFile, Managed, Settings, SettingsFile, Switch, alone, guarded_line, lenient_line, quoted, value,
-};
+use crate::settings::{FolderTrust, HookFile, Managed, Settings, SettingsFile, Switch, alone, value};
 use crate::tools::{self, Tool};
 use crate::{Abilities, Agent, Delivery, Extent, Limit, Line, Payload, Reply, codex};
 use jsonc_parser::ParseOptions;
@@ -32,7 +30,7 @@ pub const AGENT: Agent = Agent {
         managed: Some(&Managed {
             file: "/etc/gemini-cli/settings.json",
             on_macos: "/Library/Application Support/GeminiCli/settings.json",
-            text: |binary| alone(&SETTINGS, "{\n  \"hooksConfig\": {\n    \"enabled\": true\n  }\n}\n", binary),
+            text: |command| alone(&SETTINGS, "{\n  \"hooksConfig\": {\n    \"enabled\": true\n  }\n}\n", command),
             note: "its `enabled: true` wins over a project's `false`; in a folder that is not trusted the client leaves these hooks out too",
             shuts_out: |_| false,
         }),
@@ -59,7 +57,7 @@ const FILE: SettingsFile = SettingsFile {
     folder: ".gemini",
     name: "settings.json",
     by_agent: false,
-    install: |text, binary| SETTINGS.install(text, binary),
+    install: |text, command| SETTINGS.install(text, command),
     remove: |text| SETTINGS.remove(text),
 };
 
@@ -110,14 +108,13 @@ const TIMEOUT: u32 = 300_000;
 /// The client's `settings.json`.
 pub(crate) const SETTINGS: HookFile = HookFile {
     events: &["BeforeTool", "AfterTool", "AfterAgent"],
-    handler: |binary, event| {
-        let arguments = format!("hook --agent gemini --event {event}");
+    handler: |command, event| {
         let command = match event {
-            "BeforeTool" => guarded_line(binary, &arguments),
+            "BeforeTool" => command.guarded_line("gemini", event),
             // A failure of the hook would keep the agent at work, again and again.
-            "AfterAgent" => lenient_line(binary, &arguments),
+            "AfterAgent" => command.lenient_line("gemini", event),
             // After a tool a failure of the hook would take the place of the tool's output.
-            _ => format!("{} {arguments}", quoted(binary)),
+            _ => command.line("gemini", event),
         };
         json!({"name": "reflex", "type": "command", "command": command, "timeout": TIMEOUT})
     },

@@ -10,6 +10,7 @@ pub mod cursor;
 mod delivery;
 mod form;
 pub mod gemini;
+mod hook_command;
 mod json;
 pub mod opencode;
 mod payload;
@@ -25,6 +26,7 @@ pub mod windsurf;
 
 pub use abilities::{Abilities, Ask, Line};
 pub use delivery::{Delivery, deliver};
+pub use hook_command::HookCommand;
 pub use json::{BadEvent, object};
 pub use payload::{Payload, caller};
 pub use reply::Reply;

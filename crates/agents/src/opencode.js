@@ -3,6 +3,8 @@
 import { spawn } from "node:child_process"
 
 const BINARY = "REFLEX"
+// Below this home the guard keeps its files.
+const PLACE = ["HOME"]
 // The guard gives up after two seconds by itself.
 const PATIENCE = 10000
 // What the guard says about a call that may run is put behind what its tool answers.
@@ -15,7 +17,7 @@ function ask(event, payload) {
     const end = (answer) => { clearTimeout(timer); resolve(answer) }
     let guard
     try {
-      guard = spawn(BINARY, ["hook", "--agent", "opencode", "--event", event], { stdio: ["pipe", "pipe", "pipe"] })
+      guard = spawn(BINARY, ["hook", "--agent", "opencode", "--event", event, ...PLACE], { stdio: ["pipe", "pipe", "pipe"] })
     } catch (error) {
       return end(refused("reflex cannot be started (" + error.message + ")"))
     }

@@ -3,6 +3,7 @@
 //! This client runs no commands before its tools, it loads plugins. Ours hands every call to the binary and throws what
 //! the binary refuses, or what it does not answer.
 
+use crate::HookCommand;
 use crate::form::{self, Form};
 use crate::gemini::in_folder_of;
 use crate::json::BadEvent;
@@ -189,11 +190,13 @@ const FIRST_LINE: &str = "// Reflex: written by `reflex init`, taken away by `re
 const PLUGIN: &str = include_str!("opencode.js");
 
 /// The path stands in the plugin as a JSON text, which is one of JavaScript too.
-fn install(text: &str, binary: &str) -> Result<String, SettingsError> {
+fn install(text: &str, command: HookCommand<'_>) -> Result<String, SettingsError> {
     if !text.trim().is_empty() && !is_ours(text) {
         return Err(SettingsError::Foreign("it is not the plugin of Reflex, which would replace it"));
     }
-    Ok(PLUGIN.replace("\"REFLEX\"", &Value::String(binary.to_owned()).to_string()))
+    let home: Vec<&str> = command.home.into_iter().flat_map(|home| ["--home", home]).collect();
+    let plugin = PLUGIN.replace("\"REFLEX\"", &Value::from(command.binary).to_string());
+    Ok(plugin.replace("[\"HOME\"]", &Value::from(home).to_string()))
 }
 
 fn remove(text: &str) -> Result<Option<String>, SettingsError> {
@@ -206,11 +209,13 @@ fn is_ours(text: &str) -> bool {
 
 /// What our plugin starts, and before which events; `None` for any other text.
 pub(crate) fn guard_hooks(text: &str) -> Option<Vec<(String, Start)>> {
-    let written = text.lines().find_map(|line| line.strip_prefix("const BINARY = ")).filter(|_| is_ours(text))?;
-    let binary: String = serde_json::from_str(written).ok()?;
+    let written = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).filter(|_| is_ours(text));
+    let binary: String = serde_json::from_str(written("const BINARY = ")?).ok()?;
+    let home: Vec<String> =
+        written("const PLACE = ").and_then(|home| serde_json::from_str(home).ok()).unwrap_or_default();
     let start = |event: &str| {
-        let words = [binary.as_str(), "hook", "--agent", AGENT.name, "--event", event];
-        (event.to_owned(), Start::Exec(words.map(str::to_owned).to_vec()))
+        let words = [binary.as_str(), "hook", "--agent", AGENT.name, "--event", event].map(str::to_owned);
+        (event.to_owned(), Start::Exec(words.into_iter().chain(home.iter().cloned()).collect()))
     };
     Some(["tool.execute.before", "tool.execute.after"].map(start).to_vec())
 }

@@ -4,7 +4,7 @@
 use crate::form::{self, Form};
 use crate::gemini::{end_of, in_folder_of};
 use crate::json::BadEvent;
-use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch, alone, guarded_line, is_true, quoted};
+use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch, alone, is_true};
 use crate::tools::{self, Tool};
 use crate::{Abilities, Agent, Ask, Delivery, Extent, Limit, Line, Payload, Reply, Surface, codex};
 use reflex_engine::{Action, Decision, Event, Moment, Verdict};
@@ -30,7 +30,7 @@ pub const AGENT: Agent = Agent {
         managed: Some(&Managed {
             file: "/etc/qwen-code/settings.json",
             on_macos: "",
-            text: |binary| alone(&SETTINGS, "{\n  \"disableAllHooks\": false\n}\n", binary),
+            text: |command| alone(&SETTINGS, "{\n  \"disableAllHooks\": false\n}\n", command),
             note: "its `disableAllHooks: false` wins over a project's `true`; the path stands in the client's program",
             shuts_out: |_| false,
         }),
@@ -57,7 +57,7 @@ const FILE: SettingsFile = SettingsFile {
     folder: ".qwen",
     name: "settings.json",
     by_agent: false,
-    install: |text, binary| SETTINGS.install(text, binary),
+    install: |text, command| SETTINGS.install(text, command),
     remove: |text| SETTINGS.remove(text),
 };
 
@@ -106,11 +106,12 @@ const TIMEOUT: u32 = 300;
 /// The client's `settings.json`.
 pub(crate) const SETTINGS: HookFile = HookFile {
     events: &["PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop"],
-    handler: |binary, event| {
-        let arguments = format!("hook --agent qwen --event {event}");
+    handler: |command, event| {
         // After a tool there is nothing left to refuse, and at the end only a judgement keeps the agent at work.
-        let before = event == "PreToolUse";
-        let command = if before { guarded_line(binary, &arguments) } else { format!("{} {arguments}", quoted(binary)) };
+        let command = match event {
+            "PreToolUse" => command.guarded_line("qwen", event),
+            _ => command.line("qwen", event),
+        };
         json!({"name": "reflex", "type": "command", "command": command, "timeout": TIMEOUT})
     },
     grouped: true,

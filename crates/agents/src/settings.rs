@@ -1,5 +1,6 @@
 //! The agents' settings files: the text with and without the guard's hook. Everything else in the text stays as it is.
 
+use crate::HookCommand;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
 use jsonc_parser::{ParseOptions, errors::ParseError};
 use serde_json::{Map, Value};
@@ -58,6 +59,16 @@ pub enum Start {
     Exec(Vec<String>),
     /// A line for a shell.
     Shell(String),
+}
+
+impl Start {
+    /// The guard's binary in it.
+    pub fn program(&self) -> Option<String> {
+        match self {
+            Start::Exec(words) => words.first().cloned(),
+            Start::Shell(line) => words(line).into_iter().find(|word| is_named(word, &OURS)),
+        }
+    }
 }
 
 /// The guard's hooks in a text of the form `{"hooks": …}`, or in its plugin: the event, and how the agent starts it.
@@ -138,8 +149,8 @@ pub struct SettingsFile {
     pub name: &'static str,
     /// Whether the agent itself writes it, when it comes to trust the hook: `init` leaves it alone.
     pub by_agent: bool,
-    /// The text with the hook of this binary; text that has it already comes back unchanged.
-    pub install: fn(text: &str, binary: &str) -> Result<String, SettingsError>,
+    /// The text with the hook that runs this command; text that has it already comes back unchanged.
+    pub install: fn(text: &str, command: HookCommand<'_>) -> Result<String, SettingsError>,
     /// The text without any hook of ours; `None` if the file was ours alone and can go.
     pub remove: fn(text: &str) -> Result<Option<String>, SettingsError>,
 }
@@ -159,7 +170,7 @@ pub struct Managed {
     /// The file on macOS; empty where it is not known.
     pub on_macos: &'static str,
     /// Its text where it holds nothing else.
-    pub text: fn(binary: &str) -> String,
+    pub text: fn(command: HookCommand<'_>) -> String,
     /// What an administrator should know about it.
     pub note: &'static str,
     /// Whether a text of this file keeps the agent from running hooks that stand elsewhere.
@@ -167,8 +178,8 @@ pub struct Managed {
 }
 
 /// The text of a file that holds the hook and nothing else.
-pub(crate) fn alone(form: &HookFile, around: &str, binary: &str) -> String {
-    let mut text = form.install(around, binary).unwrap_or_default();
+pub(crate) fn alone(form: &HookFile, around: &str, command: HookCommand<'_>) -> String {
+    let mut text = form.install(around, command).unwrap_or_default();
     if !text.ends_with('\n') {
         text.push('\n');
     }
@@ -201,7 +212,7 @@ pub(crate) struct HookFile {
     /// The events before which the guard stands, in the agent's words.
     pub(crate) events: &'static [&'static str],
     /// The guard's handler for an event: a JSON object.
-    pub(crate) handler: fn(binary: &str, event: &str) -> Value,
+    pub(crate) handler: fn(command: HookCommand<'_>, event: &str) -> Value,
     /// Whether an entry is a group, `{"matcher": "*", "hooks": [HANDLER]}`, and not the handler itself.
     pub(crate) grouped: bool,
     /// Keys beside `hooks` that have to be there, with their numbers.
@@ -217,13 +228,13 @@ impl HookFile {
     ///
     /// # Errors
     /// Text that the agent cannot read, or whose `hooks` are not what it documents.
-    pub(crate) fn install(&self, text: &str, binary: &str) -> Result<String, SettingsError> {
+    pub(crate) fn install(&self, text: &str, command: HookCommand<'_>) -> Result<String, SettingsError> {
         let root = self.parse(text)?;
         let settings = match root.value() {
             None => root.object_value_or_set(),
             Some(value) => value.as_object().ok_or(SettingsError::Shape("settings"))?,
         };
-        if self.is_whole(&settings, binary)? {
+        if self.is_whole(&settings, command)? {
             return Ok(text.to_owned());
         }
         take_out(&settings, guarded(&settings)?);
@@ -235,7 +246,7 @@ impl HookFile {
         let hooks = settings.object_value_or_create("hooks").ok_or(SettingsError::Shape("hooks"))?;
         for event in self.events {
             let entries = hooks.array_value_or_create(event).ok_or(SettingsError::Shape("hooks.*"))?;
-            entries.append(input(&self.entry(binary, event)));
+            entries.append(input(&self.entry(command, event)));
             entries.ensure_multiline();
         }
         Ok(root.to_string())
@@ -263,18 +274,18 @@ impl HookFile {
         CstRootNode::parse(text, &ParseOptions::default()).map_err(failed)
     }
 
-    fn entry(&self, binary: &str, event: &str) -> Value {
-        let handler = (self.handler)(binary, event);
+    fn entry(&self, command: HookCommand<'_>, event: &str) -> Value {
+        let handler = (self.handler)(command, event);
         if self.grouped { serde_json::json!({"matcher": "*", "hooks": [handler]}) } else { handler }
     }
 
     /// Whether exactly the guard's handlers stand there, or such as a person arranged otherwise and that guard as much.
-    fn is_whole(&self, settings: &CstObject, binary: &str) -> Result<bool, SettingsError> {
+    fn is_whole(&self, settings: &CstObject, command: HookCommand<'_>) -> Result<bool, SettingsError> {
         let found = guarded(settings)?;
         let is_for = |entry: &Entry, event: &str| {
             entry.event == event
                 && (!self.grouped || sees_every_tool(&entry.object))
-                && matches!(entry.guard.as_slice(), [handler] if guards_as_much(handler, &(self.handler)(binary, event)))
+                && matches!(entry.guard.as_slice(), [handler] if guards_as_much(handler, &(self.handler)(command, event)))
         };
         let stands = |event: &&str| found.iter().filter(|entry| is_for(entry, event)).count() == 1;
         Ok(found.len() == self.events.len() && self.events.iter().all(stands))
@@ -367,7 +378,7 @@ pub(crate) fn runs_guard(line: &str) -> bool {
 
 fn runs(line: &str, names: &[&str]) -> bool {
     let words = words(line);
-    if let [_, _, script, program] = words.as_slice()
+    if let [_, _, script, program, ..] = words.as_slice()
         && script.starts_with("\"$0\" hook ")
     {
         return is_named(program, names);
@@ -415,20 +426,6 @@ fn words(line: &str) -> Vec<String> {
     }
     words.extend(begun.then_some(word));
     words
-}
-
-/// A line for any shell that runs the guard and refuses, with words on standard error, if the guard cannot: missing,
-/// crashed or killed. The inner shell is POSIX's, whatever the user's is.
-pub(crate) fn guarded_line(binary: &str, arguments: &str) -> String {
-    let script = format!(
-        "\"$0\" {arguments} || {{ c=$?; [ $c -eq 2 ] || echo \"Blocked: reflex failed ($c), so this call does not run\" >&2; exit 2; }}"
-    );
-    format!("/bin/sh -c '{script}' {}", quoted(binary))
-}
-
-/// A line for any shell that runs the guard and goes on if the guard cannot.
-pub(crate) fn lenient_line(binary: &str, arguments: &str) -> String {
-    format!("/bin/sh -c '\"$0\" {arguments} || :' {}", quoted(binary))
 }
 
 /// A word that a POSIX shell reads as this text.
@@ -498,7 +495,7 @@ mod tests {
     use super::*;
 
     fn install(text: &str, binary: &str) -> Result<String, SettingsError> {
-        crate::claude::SETTINGS.install(text, binary)
+        crate::claude::SETTINGS.install(text, HookCommand { binary, home: Some("/home/me") })
     }
 
     fn remove(text: &str) -> Result<String, SettingsError> {
@@ -546,6 +543,7 @@ mod tests {
             ("timeout 8 reflex hook --agent copilot", true),
             ("X=1 exec \"/a b/rfx\" hook || { exit 2; }", true),
             ("/bin/sh -c '\"$0\" hook --agent codex || exit 2' '/a b/reflex'", true),
+            ("/bin/sh -c '\"$0\" hook --agent codex --home \"$1\" || exit 2' /a/reflex '/home/a b'", true),
             ("/bin/sh -c '\"$0\" hook --agent codex || exit 2' /a/other", false),
             ("echo reflex hook", false),
             ("/opt/reflexology hook", false),

@@ -4,7 +4,7 @@
 //! There is no answer in JSON: exit status 2 refuses and standard error says why; any other status lets the call run.
 
 use crate::json::{BadEvent, optional, required};
-use crate::settings::{HookFile, Managed, Settings, SettingsFile, alone, guarded_line, quoted};
+use crate::settings::{HookFile, Managed, Settings, SettingsFile, alone};
 use crate::tools::{self, Tool};
 use crate::{Abilities, Agent, Delivery, Extent, Limit, Line, Payload, Reply, Surface, codex};
 use reflex_engine::{Action, Decision, Event, Moment, Outcome, Verdict};
@@ -30,7 +30,7 @@ pub const AGENT: Agent = Agent {
         managed: Some(&Managed {
             file: "/etc/windsurf/hooks.json",
             on_macos: "/Library/Application Support/Windsurf/hooks.json",
-            text: |binary| alone(&SETTINGS, "", binary),
+            text: |command| alone(&SETTINGS, "", command),
             note: "from the documents; on macOS it is also looked for below `Devin`",
             shuts_out: |_| false,
         }),
@@ -50,7 +50,7 @@ const FILE: SettingsFile = SettingsFile {
     folder: ".codeium/windsurf",
     name: "hooks.json",
     by_agent: false,
-    install: |text, binary| SETTINGS.install(text, binary),
+    install: |text, command| SETTINGS.install(text, command),
     remove: |text| SETTINGS.remove(text),
 };
 
@@ -102,14 +102,12 @@ pub(crate) const SETTINGS: HookFile = HookFile {
         "post_run_command",
         "post_mcp_tool_use",
     ],
-    handler: |binary, event| {
+    handler: |command, event| {
         if known(event) == Some(Moment::AfterTool) {
             // What became of a call is recorded; nobody reads an answer.
-            let command = format!("{} hook --agent windsurf --event {event}", quoted(binary));
-            return json!({"command": command, "show_output": false});
+            return json!({"command": command.line("windsurf", event), "show_output": false});
         }
-        let command = guarded_line(binary, &format!("hook --agent windsurf --event {event}"));
-        json!({"command": command, "show_output": true})
+        json!({"command": command.guarded_line("windsurf", event), "show_output": true})
     },
     grouped: false,
     beside: &[],

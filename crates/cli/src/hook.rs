@@ -3,7 +3,7 @@
 use crate::{arena, lifeline, status};
 use reflex_agents::{Agent, BadEvent, Payload, Reply, caller, find, object};
 use reflex_engine::Moment;
-use reflex_host::{Host, Mode};
+use reflex_host::{Host, Mode, choose_home};
 use serde_json::{Map, Value};
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
@@ -17,11 +17,17 @@ const FAILED: &str = "Blocked: Reflex failed before it could judge this call, so
 struct Arguments<'a> {
     agent: Option<&'static Agent>,
     event: Option<&'a str>,
+    /// The home below which the guard keeps its files.
+    home: Option<&'a str>,
 }
 
 pub(crate) fn run(words: &[String]) -> ExitCode {
     arena::warm();
-    let arguments = match arguments(words) {
+    let arguments = arguments(words).and_then(|arguments| {
+        arguments.home.map_or(Ok(()), choose_home)?;
+        Ok(arguments)
+    });
+    let arguments = match arguments {
         Ok(arguments) => arguments,
         Err(problem) => {
             let _ = writeln!(io::stderr(), "reflex hook: {problem}");
@@ -65,7 +71,7 @@ impl Arguments<'_> {
 }
 
 fn arguments(words: &[String]) -> Result<Arguments<'_>, String> {
-    let mut arguments = Arguments { agent: None, event: None };
+    let mut arguments = Arguments { agent: None, event: None, home: None };
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
         let (name, value) = match word.split_once('=') {
@@ -79,6 +85,7 @@ fn arguments(words: &[String]) -> Result<Arguments<'_>, String> {
                 arguments.agent = Some(find(value).ok_or_else(|| format!("unknown agent `{value}`"))?);
             }
             "--event" => arguments.event = Some(value()?),
+            "--home" => arguments.home = Some(value()?),
             _ => return Err(format!("unknown argument `{name}`")),
         }
     }

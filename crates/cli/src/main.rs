@@ -7,6 +7,7 @@ mod lifeline;
 mod paint;
 mod visible;
 
+use reflex_host::choose_home;
 use std::process::ExitCode;
 
 /// Exit statuses that scripts rely on.
@@ -28,7 +29,11 @@ pub(crate) mod status {
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     // The hook is called before every tool: it does not wait for the parser of all other commands.
-    match arguments.split_first() {
+    let words = match arguments.as_slice() {
+        [option, home, rest @ ..] if option == "--home" && choose_home(home).is_ok() => rest,
+        all => all,
+    };
+    match words.split_first() {
         Some((first, rest)) if first == "hook" && !matches!(rest, [help] if help == "--help" || help == "-h") => {
             hook::run(rest)
         }

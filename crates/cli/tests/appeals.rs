@@ -53,7 +53,7 @@ fn an_appeal_is_judged_by_what_is_true_now() {
     std::fs::create_dir_all(policy.parent().unwrap()).unwrap();
     std::fs::write(policy, "rules:\n  git/push-force: warn\n").unwrap();
     let said = machine.reflex(["appeal", &id, "--because", "the policy has changed", "--json"]);
-    let said = said.env("REFLEX_TEST_OWN_HOME", "1").run();
+    let said = said.run();
     assert_eq!((said.code, &said.json()["appeal"]["now"]), (0, &json!("pass")), "{}", said.stdout);
 }
 
@@ -126,7 +126,7 @@ fn what_was_approved_five_times_is_suggested_narrowly_and_the_core_never() {
     std::fs::write(policy, format!("allow:\n  - {}\n", one["allow"])).unwrap();
     let mut other: Value = serde_json::from_slice(&bash(&machine.project(), "git push --force origin topic")).unwrap();
     other["session_id"] = "another".into();
-    let said = machine.hook().env("REFLEX_TEST_OWN_HOME", "1").input(other.to_string()).run();
+    let said = machine.hook().input(other.to_string()).run();
     assert_eq!(said, Said::silence());
     let told = machine.reflex(["grants", "--suggest"]).run().stdout;
     assert!(told.contains("would have saved 4 questions"), "{told}");

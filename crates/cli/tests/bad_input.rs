@@ -253,28 +253,31 @@ fn a_working_directory_that_was_removed_hides_nothing() {
 #[test]
 fn a_home_in_which_nothing_can_be_written_hides_nothing_and_is_told() {
     let machine = Machine::new();
-    let said = machine.hook().env("HOME", "/dev/null/x").input(home_goes(|_| {})).run();
+    let call = || machine.in_home(Path::new("/dev/null/x"), ["hook", "--agent", "claude", "--event", "PreToolUse"]);
+    let said = call().input(home_goes(|_| {})).run();
     let reason = said.answer().1;
     assert!(reason.contains("`rm/home-or-root`"), "{said:?}");
     let told = "reflex: this decision is not in the audit log: Not a directory (os error 20)\n";
     assert_eq!(said.stderr, format!("{reason}\n{told}"));
-    let quiet = machine.hook().env("HOME", "/dev/null/x").input(bash(&machine.project(), "ls")).run();
+    let quiet = call().input(bash(&machine.project(), "ls")).run();
     assert_eq!(quiet, Said { stderr: told.into(), ..Said::silence() });
 }
 
 #[test]
 fn a_strict_policy_lets_nothing_run_that_is_not_in_the_log() {
     let machine = Machine::new();
-    let call = || machine.reflex(["hook", "--agent", "claude", "--event", "PreToolUse"]).env("HOME", "/dev/null/x");
+    let call = || machine.hook().input(bash(&machine.project(), "ls")).run();
     let strict = machine.home().join(".config/reflex");
     std::fs::create_dir_all(&strict).unwrap();
     std::fs::write(strict.join("policy.yaml"), "preset: strict\n").unwrap();
-    let config = machine.home().join(".config");
-    let said = call().env("XDG_CONFIG_HOME", config).input(bash(&machine.project(), "ls")).run();
+    std::fs::create_dir_all(machine.home().join(".local")).unwrap();
+    std::fs::write(machine.home().join(".local/state"), "a file where a folder should be").unwrap();
+    let said = call();
     let reason = said.answer().1;
     let begins = "Blocked: this call cannot be written into the audit log (Not a directory (os error 20))";
     assert!(reason.starts_with(begins), "{said:?}");
-    let lax = call().input(bash(&machine.project(), "ls")).run();
+    std::fs::remove_file(strict.join("policy.yaml")).unwrap();
+    let lax = call();
     assert_eq!(lax.stdout, "", "{lax:?}");
 }
 

@@ -26,7 +26,7 @@ fn call(machine: &Machine, session: &str, tool: &str, input: &Value) -> Said {
     payload["session_id"] = session.into();
     payload["tool_name"] = tool.into();
     payload["tool_input"] = input.clone();
-    machine.hook().env("REFLEX_TEST_OWN_HOME", "1").input(payload.to_string()).run()
+    machine.hook().input(payload.to_string()).run()
 }
 
 /// What is said to the n-th call: its decision and whether the turn ends.
@@ -57,7 +57,7 @@ fn calls_are_counted_told_asked_about_and_stopped() {
 fn who_looks_or_explains_spends_nothing_and_without_a_budget_nothing_is_counted() {
     let machine = with_budgets("{calls: 2}");
     for _ in 0..5 {
-        machine.reflex(["check", "ls"]).env("REFLEX_TEST_OWN_HOME", "1").run();
+        machine.reflex(["check", "ls"]).run();
     }
     assert_eq!(commands(&machine, "s1", 1), ["silence"]);
     let machine = with_budgets("{}");

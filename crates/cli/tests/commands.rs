@@ -146,7 +146,7 @@ fn what_cannot_be_written_is_no_success() {
 
 #[test]
 fn no_arguments_show_the_help_and_are_wrong_usage() {
-    check_usage(&[], "Usage: reflex <COMMAND>");
+    check_usage(&[], "Usage: reflex [OPTIONS] <COMMAND>");
 }
 
 #[test]

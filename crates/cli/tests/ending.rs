@@ -28,7 +28,7 @@ fn with_policy(policy: &str) -> Machine {
 }
 
 fn hook(machine: &Machine, event: &str, payload: &Value) -> Said {
-    let call = machine.reflex(["hook", "--agent", "claude", "--event", event]).env("REFLEX_TEST_OWN_HOME", "1");
+    let call = machine.reflex(["hook", "--agent", "claude", "--event", event]);
     call.input(payload.to_string()).run()
 }
 
@@ -43,7 +43,7 @@ fn stops(machine: &Machine, active: bool) -> Said {
 fn ends(machine: &Machine, agent: &str, event: &str, more: Value) -> Said {
     let mut payload = json!({"session_id": "s1", "cwd": machine.project(), "hook_event_name": event});
     more.as_object().unwrap().iter().for_each(|(key, value)| payload[key] = value.clone());
-    let call = machine.reflex(["hook", "--agent", agent, "--event", event]).env("REFLEX_TEST_OWN_HOME", "1");
+    let call = machine.reflex(["hook", "--agent", agent, "--event", event]);
     call.input(payload.to_string()).run()
 }
 
@@ -81,7 +81,7 @@ fn universal(machine: &Machine, event: &Value) -> Value {
     let mut event = event.clone();
     event["cwd"] = machine.project().to_string_lossy().into();
     event["session"] = "s1".into();
-    let call = machine.reflex(["hook"]).env("REFLEX_TEST_OWN_HOME", "1");
+    let call = machine.reflex(["hook"]);
     call.input(event.to_string()).run().json()
 }
 
@@ -111,7 +111,7 @@ fn a_check_of_what_a_policy_builds_on_runs_while_its_digest_is_as_pinned() {
     put(&unpinned, ".config/reflex/team/policy.yaml", base);
     assert!(stops(&unpinned, false).stdout.contains("of the team"));
     let shown = unpinned.reflex(["config", "show", "--json"]).folder(&unpinned.project());
-    let shown = shown.env("REFLEX_TEST_OWN_HOME", "1").run().json();
+    let shown = shown.run().json();
     let team = |layer: &&Value| layer["folder"].as_str().is_some_and(|folder| folder.ends_with("/team"));
     let digest = shown["layers"].as_array().unwrap().iter().find(team).unwrap()["digest"].as_str().unwrap().to_owned();
     let pinned = with_policy(&format!("extends: [{{path: team, digest: 'sha256:{digest}'}}]\n"));

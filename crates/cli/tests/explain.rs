@@ -59,7 +59,7 @@ fn payload(tool: &str, input: &Value) -> String {
 /// The explanation of a payload, in a folder that is on no machine.
 #[track_caller]
 fn explained(payload: &str) -> Said {
-    let call = Machine::new().reflex(["explain", "--payload"]).env("HOME", "/home/user").input(payload).run();
+    let call = Machine::new().in_home(Path::new("/home/user"), ["explain", "--payload"]).input(payload).run();
     assert_eq!(call.stderr, "");
     call
 }
@@ -121,7 +121,7 @@ fn the_marks_are_painted_and_can_be_left_plain() {
 #[test]
 fn the_json_holds_commands_effects_rules_facts_weights_and_every_agents_answer() {
     let payload = payload("Bash", &json!({"command": "sudo rm -rf ~"}));
-    let said = Machine::new().reflex(["explain", "--json", "--payload"]).env("HOME", "/home/user").input(payload).run();
+    let said = Machine::new().in_home(Path::new("/home/user"), ["explain", "--json", "--payload"]).input(payload).run();
     let json = said.json();
     assert_eq!(json["commands"][1]["words"], json!(["rm", "-rf", "~"]));
     assert_eq!((&json["commands"][1]["parent"], &json["commands"][1]["span"]), (&json!(0), &json!([0, 13])));

@@ -33,7 +33,7 @@ impl Surroundings {
     }
 
     fn run(&self, words: &[&str]) -> (String, i32) {
-        let call = self.machine.reflex(words).folder(&self.project).env("REFLEX_TEST_OWN_HOME", "1");
+        let call = self.machine.reflex(words).folder(&self.project);
         let said = call.run();
         (said.stdout, said.code)
     }
@@ -200,11 +200,17 @@ fn a_form_that_was_kept_for_other_files_is_not_taken() {
 }
 
 #[test]
-fn an_environment_that_was_moved_only_tightens() {
-    let here = Surroundings::new().user("policy.yaml", "rules: {git/push-force: off, git/status: block}");
+fn an_environment_never_moves_where_the_policy_is_read() {
+    let here = Surroundings::new().user("policy.yaml", "rules: {git/push-force: off}");
     here.check("git push --force origin topic", "allow");
-    let call = here.machine.reflex(["check", "git push --force origin topic"]).folder(&here.project);
-    assert!(call.run().stdout.starts_with("require_approval"));
+    let other = here.machine.root().join("other");
+    fs::create_dir_all(other.join("reflex")).unwrap();
+    fs::write(other.join("reflex/policy.yaml"), "rules: {git/push: off, rm/recursive-outside: off}").unwrap();
+    for name in ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
+        let call = here.machine.reflex(["config", "show", "--origin"]).folder(&here.project).env(name, &other);
+        let said = call.run().stdout;
+        assert!(said.contains("git/push-force") && !said.contains("rm/recursive-outside"), "{name}: {said}");
+    }
 }
 
 #[test]
@@ -384,7 +390,7 @@ fn the_record_says_why_less_is_made_of_a_core_rule() {
         let payload = serde_json::json!({"session_id": "s", "cwd": here.project, "hook_event_name": "PreToolUse",
             "tool_name": "Bash", "tool_input": {"command": "rm -rf ~; docker image ls"}});
         let hook = here.machine.reflex(["hook", "--agent", "claude", "--event", "PreToolUse"]);
-        hook.env("REFLEX_TEST_OWN_HOME", "1").input(payload.to_string()).run();
+        hook.input(payload.to_string()).run();
         let record = here.machine.reflex(["audit", "tail", "-n", "1", "--json"]).run();
         let record: Value = serde_json::from_str(&record.stdout).unwrap();
         (record["chain"].to_string(), here.run(&["doctor"]).0)
@@ -551,7 +557,7 @@ fn a_rule_is_tried_out_before_it_is_in_force() {
     let here = staged("observe");
     here.check("docker image ls", "allow");
     for session in ["docker image ls", "docker image ls -a", "docker ps"] {
-        let call = here.machine.hook().env("REFLEX_TEST_OWN_HOME", "1");
+        let call = here.machine.hook();
         call.input(support::bash(&here.project, session)).run();
     }
     let told: Value = serde_json::from_str(&here.run(&["rules", "stages", "--json"]).0).unwrap();
@@ -588,7 +594,7 @@ fn a_variable_of_the_environment_is_compared_and_never_shown() {
     let here = Surroundings::new().user("rules/a.yaml", rule);
     let run = |stage: &str| {
         let call = here.machine.reflex(["check", "--json", "ls"]).folder(&here.project);
-        call.env("REFLEX_TEST_OWN_HOME", "1").env("STAGE", stage).run().json()
+        call.env("STAGE", stage).run().json()
     };
     let verdict = run("production-x");
     assert_eq!(verdict["decision"], "require_approval");

@@ -104,7 +104,8 @@ fn a_call_with_a_yes_waits_no_more_and_why_says_how_to_be_asked_no_more() {
     let entry = format!("for good `rules: {{git/push-force: log}}` in {} asks no more\n", policy.display());
     assert!(told.contains(&entry), "{told}");
     let replay = told.lines().find_map(|line| line.strip_prefix("replay   reflex ")).unwrap();
-    let again = machine.program("sh", ["-c", &format!("\"$0\" {replay}"), env!("CARGO_BIN_EXE_reflex")]).run();
+    let again =
+        machine.program("sh", ["-c", &format!("\"$0\" --home \"$HOME\" {replay}"), env!("CARGO_BIN_EXE_reflex")]).run();
     assert_eq!(again.code, 3, "{replay}: {again:?}");
     let Some((code, _)) = at_terminal(&machine, &format!("approve {id}"), "y\n") else { return };
     assert_eq!((code, waiting().len()), (0, 0));
@@ -151,7 +152,7 @@ fn an_agent_with_a_terminal_of_its_own_is_no_person() {
     // A shell that goes by an agent's name, as its child would see it.
     let agent = machine.root().join("claude");
     std::os::unix::fs::symlink("/bin/sh", &agent).unwrap();
-    let reflex = shell_quoted(env!("CARGO_BIN_EXE_reflex"));
+    let reflex = machine.line();
     let below =
         format!("{} -c '{} approve {id}; true'", shell_quoted(&agent.to_string_lossy()), reflex.replace('\'', "\""));
     let marked = format!("CLAUDECODE=1 {reflex} approve {id}");
@@ -554,7 +555,7 @@ fn a_log_of_an_older_version_stays_as_it_is() {
 fn a_full_disk_hides_nothing_is_told_and_leaves_a_whole_log() {
     let machine = Machine::new();
     let limited = |blocks: u32, command: &str| {
-        let line = format!("ulimit -f {blocks}; exec \"$0\" hook --agent claude --event PreToolUse");
+        let line = format!("ulimit -f {blocks}; exec \"$0\" --home \"$HOME\" hook --agent claude --event PreToolUse");
         let hook = machine.program("sh", ["-c", &line, env!("CARGO_BIN_EXE_reflex")]);
         hook.input(bash(&machine.project(), command)).run()
     };

@@ -36,7 +36,7 @@ impl Here {
     fn decision(&self, folder: &str, command: &str) -> (String, Vec<String>) {
         let folder = self.project.join(folder);
         fs::create_dir_all(&folder).unwrap();
-        let call = self.machine.reflex(["check", "--json", command]).folder(&folder).env("REFLEX_TEST_OWN_HOME", "1");
+        let call = self.machine.reflex(["check", "--json", command]).folder(&folder);
         let verdict: Value = serde_json::from_str(&call.run().stdout).unwrap();
         let findings = verdict["findings"].as_array().cloned().unwrap_or_default();
         let ids = findings.iter().map(|finding| finding["id"].as_str().unwrap().to_owned());
@@ -177,7 +177,7 @@ fn another_call_is_offered_only_if_it_would_pass_and_the_others_are_asked_about_
     let list = r#"{"reflexes": ["./clean.js", "./guard.js"]}"#;
     let verdict = |here: &Here| -> Value {
         let call = here.machine.reflex(["check", "--json", "npm install"]).folder(&here.project);
-        serde_json::from_str(&call.env("REFLEX_TEST_OWN_HOME", "1").run().stdout).unwrap()
+        serde_json::from_str(&call.run().stdout).unwrap()
     };
     let of = |command: &str| {
         Here::new()
@@ -222,8 +222,7 @@ fn a_manifest_is_kept_to() {
 
 impl Here {
     fn machine_said(&self, command: &str) -> String {
-        let call =
-            self.machine.reflex(["check", "--json", command]).folder(&self.project).env("REFLEX_TEST_OWN_HOME", "1");
+        let call = self.machine.reflex(["check", "--json", command]).folder(&self.project);
         let verdict: Value = serde_json::from_str(&call.run().stdout).unwrap();
         verdict["findings"][0]["message"].as_str().unwrap_or("").to_owned()
     }
@@ -239,14 +238,11 @@ fn what_ships_and_was_not_granted_says_so() {
     );
     assert!(here.machine_said("frob").contains("this was not granted"));
     for command in [["reflexes", "list"].as_slice(), &["status"]] {
-        let call = here.machine.reflex(command).folder(&here.project).env("REFLEX_TEST_OWN_HOME", "1");
+        let call = here.machine.reflex(command).folder(&here.project);
         let said = call.run();
         assert!(said.stdout.contains("What `abide` may touch was not granted in "), "{said:?}");
         assert!(said.stdout.contains("`reflex reflexes add --user abide`"), "{said:?}");
     }
-    // A home that only the environment names is granted nothing, whatever its files say.
-    let said = here.machine.reflex(["reflexes", "list"]).folder(&here.project).run();
-    assert!(said.stdout.contains("the environment names another folder than the password database"), "{said:?}");
 }
 
 #[test]
@@ -257,7 +253,7 @@ fn lists_that_nobody_accepted_are_told_where_they_count() {
     let said = |folder: &str, command: &[&str]| {
         let folder = here.project.join(folder);
         fs::create_dir_all(&folder).unwrap();
-        here.machine.reflex(command).folder(&folder).env("REFLEX_TEST_OWN_HOME", "1").run().stdout
+        here.machine.reflex(command).folder(&folder).run().stdout
     };
     for folder in ["a/b", "a/b/c"] {
         let listed = said(folder, &["reflexes", "list"]);
@@ -311,7 +307,7 @@ fn what_was_granted_is_the_whole_of_what_a_module_has() {
 
 /// As a person at a terminal in the project who answers `y`; `None` where there is no program that makes a terminal.
 fn at_terminal(here: &Here, arguments: &str) -> Option<(i32, String)> {
-    let line = format!("'{}' {arguments}", env!("CARGO_BIN_EXE_reflex"));
+    let line = format!("{} {arguments}", here.machine.line());
     if here.machine.program("sh", ["-c", "command -v script"]).run().stdout.is_empty() {
         println!("skipped: there is no program `script`");
         return None;
@@ -367,7 +363,7 @@ fn code_that_was_kept_says_what_its_text_says() {
         here.user("words.js", "export const word = 'frob';").user("late.js", late).user("more.json", "{\"a\": 1}");
     let call = |command: &str| {
         let call = here.machine.reflex(["check", "--json", command]).folder(&here.project);
-        let verdict: Value = serde_json::from_str(&call.env("REFLEX_TEST_OWN_HOME", "1").run().stdout).unwrap();
+        let verdict: Value = serde_json::from_str(&call.run().stdout).unwrap();
         verdict["findings"][0]["message"].as_str().unwrap_or("").to_owned()
     };
     // The other path is asked first, so that what it imports late was never loaded when its code was kept.
@@ -386,7 +382,7 @@ fn code_that_was_kept_says_what_its_text_says() {
         assert_eq!(fs::read(&file).unwrap(), bytes, "it is kept again");
     }
     let here = here.user("late.js", "export const why = 'changed ';");
-    let call = here.machine.reflex(["check", "--json", "frob"]).folder(&here.project).env("REFLEX_TEST_OWN_HOME", "1");
+    let call = here.machine.reflex(["check", "--json", "frob"]).folder(&here.project);
     assert!(call.run().stdout.contains("changed 1"));
     assert_eq!(kept(&here).len(), 2);
 }
@@ -394,7 +390,10 @@ fn code_that_was_kept_says_what_its_text_says() {
 #[test]
 fn no_code_is_kept_or_taken_where_the_environment_says_so() {
     let here = Here::new().user("config.json", r#"{"reflexes": ["./x.mjs"]}"#).user("x.mjs", &on("frob", "deny('no')"));
+    let other = here.machine.root().join("other");
     let call = here.machine.reflex(["check", "frob"]).folder(&here.project);
+    let call = call.env("HOME", &other).env("XDG_STATE_HOME", other.join("state"));
     assert!(call.run().stdout.contains("reflex/x"));
-    assert_eq!(kept(&here), Vec::<PathBuf>::new());
+    assert!(!other.exists());
+    assert_eq!(kept(&here).len(), 1);
 }

@@ -192,8 +192,7 @@ fn npm_and_git_are_asked_only_for_what_is_named_so() {
     if here.machine.program("sh", ["-c", "command -v script"]).run().stdout.is_empty() {
         return println!("skipped: there is no program `script`");
     }
-    let line =
-        format!("PATH={} {} reflexes add npm:tidy@1", shell_quoted(&path), shell_quoted(env!("CARGO_BIN_EXE_reflex")));
+    let line = format!("PATH={} {} reflexes add npm:tidy@1", shell_quoted(&path), here.machine.line());
     let script = here.machine.program("script", ["-qec", &line, "/dev/null"]).folder(&here.project).input("y\n").run();
     assert_eq!(script.code, 0, "{script:?}");
     let asked = fs::read_to_string(format!("{packed}/asked")).unwrap();
@@ -468,8 +467,7 @@ fn a_registry_of_another_machine_is_asked_by_a_person_only() {
         return println!("skipped: there is no program `script`");
     }
     let person = |words: &str| {
-        let line =
-            format!("PATH={} {} reflexes {words}", shell_quoted(&path), shell_quoted(env!("CARGO_BIN_EXE_reflex")));
+        let line = format!("PATH={} {} reflexes {words}", shell_quoted(&path), here.machine.line());
         here.machine.program("script", ["-qec", &line, "/dev/null"]).folder(&here.project).input("y\n").run()
     };
     let said = person(&format!("catalog search tidy --registry {address}"));

@@ -66,7 +66,7 @@ fn found(machine: &Machine, case: &Case, stage: usize) -> String {
     let payload = json!({
         "session_id": "s1", "cwd": "/srv/shop", "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": input,
     });
-    let call = machine.reflex(["explain", "--json", "--payload"]).env("HOME", "/home/user").env("USER", "user");
+    let call = machine.in_home(Path::new("/home/user"), ["explain", "--json", "--payload"]).env("USER", "user");
     let said = call.input(payload.to_string()).run();
     assert_eq!(said.stderr, "", "{}", case.title);
     let whole: Value = serde_json::from_str(&said.stdout).unwrap();

@@ -13,7 +13,7 @@ fn at_terminal(machine: &Machine, arguments: &str) -> Option<(i32, String)> {
         println!("skipped: there is no program `script`");
         return None;
     }
-    let line = format!("'{}' {arguments}", env!("CARGO_BIN_EXE_reflex"));
+    let line = format!("{} {arguments}", machine.line());
     let said = machine.program("script", ["-qec", &line, "/dev/null"]).folder(&machine.project()).run();
     Some((said.code, said.stdout))
 }
@@ -182,7 +182,7 @@ fn a_yes_for_a_task_ends_with_it_and_no_call_claims_it() {
     let pending = machine.reflex(["pending", "--json"]).run().json();
     let id = pending["pending"][0]["id"].as_str().unwrap().to_owned();
     assert_eq!(pending["pending"][0]["task"], "T-1");
-    let line = format!("'{}' approve {id} --scope task --reason rebase", env!("CARGO_BIN_EXE_reflex"));
+    let line = format!("{} approve {id} --scope task --reason rebase", machine.line());
     let said = machine.program("script", ["-qec", &line, "/dev/null"]).folder(&project).input("y\n").run();
     assert_eq!(said.code, 0, "{said:?}");
     assert_eq!((call(None), call(Some("T-2"))), (json!("allow"), json!("allow")));
@@ -201,7 +201,7 @@ fn a_task_shows_its_last_verification_and_the_retries_that_are_left() {
     assert_eq!((&shown()["verification"], &shown()["retries_left"]), (&Value::Null, &2.into()));
     let stop = json!({"session_id": "s1", "cwd": machine.project(), "hook_event_name": "Stop"});
     let stops = || {
-        let call = machine.reflex(["hook", "--agent", "claude", "--event", "Stop"]).env("REFLEX_TEST_OWN_HOME", "1");
+        let call = machine.reflex(["hook", "--agent", "claude", "--event", "Stop"]);
         call.input(stop.to_string()).run()
     };
     assert_eq!(stops().json()["decision"], "block");

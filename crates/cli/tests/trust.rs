@@ -15,7 +15,7 @@ fn trust(machine: &Machine, project: &Path, answer: &str) -> Option<(i32, String
         println!("skipped: there is no program `script`");
         return None;
     }
-    let line = format!("'{}' trust --reason tested", env!("CARGO_BIN_EXE_reflex"));
+    let line = format!("{} trust --reason tested", machine.line());
     let said = machine.program("script", ["-qec", &line, "/dev/null"]).folder(project).input(answer).run();
     Some((said.code, said.stdout))
 }

@@ -44,6 +44,19 @@ const SHAPES: [(&str, &str); 10] = [
     ("only a comment", "// nothing yet\n"),
 ];
 
+/// Stands for the home of a machine in what is compared.
+const HOME: &str = "HOME";
+
+/// A text with every home of the machine, quoted or not, as [`HOME`].
+fn with_home(machine: &Machine, text: &str) -> String {
+    let home = machine.home().display().to_string();
+    text.replace(&format!("'{home}'"), HOME).replace(&home, HOME)
+}
+
+fn installed(machine: &Machine) -> String {
+    with_home(machine, &fs::read_to_string(settings(machine)).unwrap())
+}
+
 fn settings(machine: &Machine) -> PathBuf {
     machine.home().join(".claude/settings.json")
 }
@@ -91,7 +104,7 @@ fn check_installed(text: &str) {
     let handler = |event: &str| {
         json!({
             "type": "command", "command": env!("CARGO_BIN_EXE_reflex"),
-            "args": ["hook", "--agent", "claude", "--event", event], "timeout": 300,
+            "args": ["hook", "--agent", "claude", "--event", event, "--home", HOME], "timeout": 300,
         })
     };
     let mut before = handler("PreToolUse");
@@ -110,7 +123,7 @@ fn check_round_trip(name: &str, before: &[u8]) {
     let machine = machine_with(before);
     done(&machine, "init");
     let once = fs::read_to_string(settings(&machine)).unwrap();
-    check_installed(&once);
+    check_installed(&with_home(&machine, &once));
     let again = done(&machine, "init");
     assert_eq!(again.stdout, format!("claude: {} is as it should be\n", settings(&machine).display()));
     assert_eq!(fs::read_to_string(settings(&machine)).unwrap(), once, "{name}: installed twice");
@@ -134,7 +147,7 @@ fn settings_of_every_shape_come_back_to_the_byte() {
 fn where_there_was_no_file_there_is_none_afterwards() {
     let machine = Machine::new();
     done(&machine, "init");
-    check_installed(&fs::read_to_string(settings(&machine)).unwrap());
+    check_installed(&installed(&machine));
     done(&machine, "uninstall");
     assert!(!settings(&machine).exists());
     done(&machine, "uninstall");
@@ -147,13 +160,14 @@ fn new_settings_read_like_a_person_wrote_them() {
     done(&machine, "init");
     let group = |event: &str, end: &str| {
         format!(
-            "    \"{event}\": [\n      {{\n        \"matcher\": \"*\",\n        \"hooks\": [\n          {{\n            \"type\": \"command\",\n            \"command\": \"{}\",\n            \"args\": [\"hook\", \"--agent\", \"claude\", \"--event\", \"{event}\"],\n            \"timeout\": 300{end}\n          }}\n        ]\n      }}\n    ]",
-            env!("CARGO_BIN_EXE_reflex")
+            "    \"{event}\": [\n      {{\n        \"matcher\": \"*\",\n        \"hooks\": [\n          {{\n            \"type\": \"command\",\n            \"command\": \"{}\",\n            \"args\": [\"hook\", \"--agent\", \"claude\", \"--event\", \"{event}\", \"--home\", \"{HOME}\"],\n            \"timeout\": 300{end}\n          }}\n        ]\n      }}\n    ]",
+            env!("CARGO_BIN_EXE_reflex"),
+            HOME = HOME
         )
     };
     let before = group("PreToolUse", ",\n            \"onFailure\": \"block\"");
     let after = [before, group("PostToolUse", ""), group("PostToolUseFailure", ""), group("Stop", "")].join(",\n");
-    assert_eq!(fs::read_to_string(settings(&machine)).unwrap(), format!("{{\n  \"hooks\": {{\n{after}\n  }}\n}}\n"));
+    assert_eq!(installed(&machine), format!("{{\n  \"hooks\": {{\n{after}\n  }}\n}}\n"));
 }
 
 #[test]
@@ -221,7 +235,7 @@ fn check_replaced(handler: &str) {
     };
     let machine = machine_with(text(&format!("      {{ \"hooks\": [{handler}] }},\n")).as_bytes());
     done(&machine, "init");
-    check_installed(&fs::read_to_string(settings(&machine)).unwrap());
+    check_installed(&installed(&machine));
     done(&machine, "uninstall");
     assert_eq!(fs::read_to_string(settings(&machine)).unwrap(), text(""), "{handler}");
 }
@@ -243,7 +257,7 @@ fn check_mended(change: impl FnOnce(&mut Value)) {
     change(&mut text);
     fs::write(settings(&machine), text.to_string()).unwrap();
     done(&machine, "init");
-    check_installed(&fs::read_to_string(settings(&machine)).unwrap());
+    check_installed(&installed(&machine));
 }
 
 #[test]
@@ -281,7 +295,7 @@ fn a_hook_that_stands_there_twice_stands_there_once() {
     text["hooks"]["PreToolUse"].as_array_mut().unwrap().push(group);
     fs::write(settings(&machine), text.to_string()).unwrap();
     done(&machine, "init");
-    check_installed(&fs::read_to_string(settings(&machine)).unwrap());
+    check_installed(&installed(&machine));
 }
 
 #[test]
@@ -358,7 +372,7 @@ fn a_link_stays_a_link_and_what_it_leads_to_is_changed() {
     symlink(&real, settings(&machine)).unwrap();
     done(&machine, "init");
     assert_eq!(fs::read_link(settings(&machine)).unwrap(), real);
-    check_installed(&fs::read_to_string(&real).unwrap());
+    check_installed(&with_home(&machine, &fs::read_to_string(&real).unwrap()));
     done(&machine, "uninstall");
     assert_eq!(fs::read_link(settings(&machine)).unwrap(), real);
     assert_eq!(fs::read_to_string(&real).unwrap(), FOREIGN);
@@ -372,7 +386,7 @@ fn a_link_to_a_file_that_is_not_there_yet_stays_a_link() {
     symlink("../../dotfiles.json", settings(&machine)).unwrap();
     done(&machine, "init");
     assert!(settings(&machine).symlink_metadata().unwrap().is_symlink());
-    check_installed(&fs::read_to_string(&real).unwrap());
+    check_installed(&with_home(&machine, &fs::read_to_string(&real).unwrap()));
     done(&machine, "uninstall");
     assert!(settings(&machine).symlink_metadata().unwrap().is_symlink());
     assert!(!real.exists());
@@ -429,7 +443,7 @@ fn both_names_of_the_agent_are_known_and_others_are_not() {
     for name in ["claude", "claude-code"] {
         let machine = Machine::new();
         assert_eq!(machine.reflex(["init", "--yes", "--agent", name]).run().code, 0);
-        check_installed(&fs::read_to_string(settings(&machine)).unwrap());
+        check_installed(&installed(&machine));
     }
     check_untouched(&Machine::new(), &["init", "--yes", "--agent", "universal"], 64, "`universal`");
 }
@@ -460,7 +474,7 @@ fn check_agent(agent: &str, file: &str, before: Option<&str>) -> String {
     let left: Vec<PathBuf> =
         files(&machine.home()).into_iter().map(|(file, _)| file).filter(|file| file.is_file()).collect();
     assert!(left.iter().all(|left| *left == file || left.starts_with(machine.home().join(".local"))), "{left:?}");
-    once
+    with_home(&machine, &once)
 }
 
 #[test]
@@ -468,12 +482,12 @@ fn the_hooks_of_codex_come_and_go_to_the_byte() {
     const HOOKS: &str = ".codex/hooks.json";
     let new = check_agent("codex", HOOKS, None);
     let line = format!(
-        "/bin/sh -c '\"$0\" hook --agent codex --event PreToolUse || {{ c=$?; [ $c -eq 2 ] || echo \"Blocked: reflex failed ($c), so this call does not run\" >&2; exit 2; }}' {}",
+        "/bin/sh -c '\"$0\" hook --agent codex --event PreToolUse --home \"$1\" || {{ c=$?; [ $c -eq 2 ] || echo \"Blocked: reflex failed ($c), so this call does not run\" >&2; exit 2; }}' {} {HOME}",
         env!("CARGO_BIN_EXE_reflex")
     );
     let handler = json!({"type": "command", "command": line, "timeout": 300});
     let after = |event: &str| {
-        let line = format!("{} hook --agent codex --event {event}", env!("CARGO_BIN_EXE_reflex"));
+        let line = format!("{} hook --agent codex --event {event} --home {HOME}", env!("CARGO_BIN_EXE_reflex"));
         json!({"type": "command", "command": line, "timeout": 300})
     };
     let group = |handler: Value| json!([{"matcher": "*", "hooks": [handler]}]);
@@ -496,7 +510,7 @@ fn the_hooks_of_copilot_are_a_file_of_their_own() {
     let handler = |event: &str| {
         json!([{
             "type": "command", "exec": env!("CARGO_BIN_EXE_reflex"),
-            "args": ["hook", "--agent", "copilot", "--event", event], "timeoutSec": 300,
+            "args": ["hook", "--agent", "copilot", "--event", event, "--home", HOME], "timeoutSec": 300,
         }])
     };
     let hooks = ["preToolUse", "postToolUse", "postToolUseFailure", "agentStop"]

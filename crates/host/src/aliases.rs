@@ -1,7 +1,8 @@
 //! The aliases of the user's own shell, read from its start files. Nothing in them is run: what a condition around an
 //! alias says is not known, so an alias counts wherever it stands.
 
-use std::path::{Path, PathBuf};
+use crate::folders;
+use std::path::Path;
 
 /// Start files in which people keep aliases, below the home folder; the last one that names it wins.
 const FILES: [&str; 7] = [".profile", ".bash_profile", ".bashrc", ".bash_aliases", ".zshenv", ".zprofile", ".zshrc"];
@@ -11,8 +12,7 @@ const MOST_BYTES: usize = 256 * 1024;
 
 /// What the user's shell understands by the name.
 pub(crate) fn of_shell(name: &str) -> Option<String> {
-    let home = PathBuf::from(std::env::var_os("HOME")?);
-    of_files(&home, name)
+    of_files(&folders::home(), name)
 }
 
 fn of_files(home: &Path, name: &str) -> Option<String> {

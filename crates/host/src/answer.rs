@@ -64,7 +64,7 @@ impl Mode {
 impl Host {
     /// The host of this process and its environment.
     pub fn new(mode: Mode) -> Host {
-        Host { folders: Folders::of_environment(), mode, patience: |_| () }
+        Host { folders: Folders::of_user(), mode, patience: |_| () }
     }
 
     /// The same, telling `patience` before it runs what takes so many seconds.
@@ -340,8 +340,10 @@ impl Host {
         judged(event, self.mode.policy(loaded).as_ref(), world)
     }
 
+    /// The guard's own folders, and those that the environment would make it use: both stay protected.
     pub(crate) fn guard(&self) -> Vec<String> {
-        [&self.folders.config, &self.folders.state, &self.folders.cache].map(|path| shown(path)).into()
+        let own = [&self.folders.config, &self.folders.state, &self.folders.cache];
+        own.into_iter().chain(&self.folders.elsewhere).map(|path| shown(path)).collect()
     }
 
     /// The same with further folders of the user's rules.

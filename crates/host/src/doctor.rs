@@ -104,10 +104,7 @@ fn untrusted_folder(wiring: &Wiring) -> Option<Trouble> {
 /// Which versions the hooks start, if those are others than this one.
 fn other_versions(hooks: &[(String, Start)]) -> String {
     let version = |start: &Start| {
-        let program = match start {
-            Start::Exec(words) => words.first()?.clone(),
-            Start::Shell(line) => line.rsplit(' ').next()?.to_owned(),
-        };
+        let program = start.program()?;
         let said = Command::new(&program).arg("--version").stdin(Stdio::null()).output().ok()?;
         let said = String::from_utf8_lossy(&said.stdout).trim().to_owned();
         let own = format!("reflex {}", env!("CARGO_PKG_VERSION"));

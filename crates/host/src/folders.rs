@@ -1,5 +1,6 @@
 //! Where the guard keeps its files.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -9,53 +10,95 @@ use std::sync::OnceLock;
 pub struct Folders {
     /// The user's home.
     pub home: PathBuf,
-    /// `$XDG_CONFIG_HOME/reflex`
+    /// `~/.config/reflex`
     pub config: PathBuf,
-    /// `$XDG_STATE_HOME/reflex`
+    /// `~/.local/state/reflex`
     pub state: PathBuf,
-    /// `$XDG_CACHE_HOME/reflex`
+    /// `~/.cache/reflex`
     pub cache: PathBuf,
+    /// Where the environment would have put these folders, if that is somewhere else.
+    pub elsewhere: Vec<PathBuf>,
+    /// Whether only the environment named the home: whoever starts us may have made it up.
+    unproven: bool,
+}
+
+/// The home that the command line names with `--home`.
+static CHOSEN: OnceLock<PathBuf> = OnceLock::new();
+
+/// Makes `home` the home of this process, as `--home` asks for.
+///
+/// # Errors
+/// A path that is not absolute.
+pub fn choose_home(home: &str) -> Result<(), String> {
+    let home = PathBuf::from(home);
+    if !home.is_absolute() {
+        return Err(format!("`--home` needs an absolute path, not `{}`", home.display()));
+    }
+    let _ = CHOSEN.set(home);
+    Ok(())
 }
 
 impl Folders {
-    /// By the environment, as the XDG base directory specification says.
-    pub fn of_environment() -> Folders {
-        let given = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-        let home = given.or_else(home_by_password_database).unwrap_or_else(|| "/".into());
-        let folder = |variable: &str, default: &str| {
-            let given = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-            given.unwrap_or_else(|| home.join(default)).join("reflex")
-        };
+    /// Below the home that `--home` names, else the one in the user database. The environment of a hook is what an agent
+    /// or a repository made of it, so `HOME` counts only where neither names a home, and `XDG_*` never.
+    pub fn of_user() -> Folders {
+        let mut folders = Folders::below(home());
+        folders.unproven = proven_home().is_none();
+        folders.elsewhere = folders.named_by_environment();
+        folders
+    }
+
+    /// The usual folders below a home.
+    pub fn below(home: PathBuf) -> Folders {
         Folders {
-            config: folder("XDG_CONFIG_HOME", ".config"),
-            state: folder("XDG_STATE_HOME", ".local/state"),
-            cache: folder("XDG_CACHE_HOME", ".cache"),
+            config: home.join(".config/reflex"),
+            state: home.join(".local/state/reflex"),
+            cache: home.join(".cache/reflex"),
             home,
+            elsewhere: Vec::new(),
+            unproven: false,
         }
     }
 
-    /// Whether the environment leads to another configuration than the password database: whoever starts us could have
-    /// moved it, so what lies there may only tighten.
-    pub fn moved_config(&self) -> bool {
-        is_elsewhere(&self.config, ".config/reflex")
+    /// Whether only the environment names the home. What lies there may tighten but not loosen.
+    pub fn may_only_tighten(&self) -> bool {
+        self.unproven
     }
 
-    /// The same of what the guard keeps.
-    pub(crate) fn moved_state(&self) -> bool {
-        is_elsewhere(&self.state, ".local/state/reflex")
+    fn named_by_environment(&self) -> Vec<PathBuf> {
+        let home = environment("HOME").unwrap_or_else(|| self.home.clone());
+        let folder =
+            |variable: &str, usual: &str| environment(variable).unwrap_or_else(|| home.join(usual)).join("reflex");
+        let named = [
+            (folder("XDG_CONFIG_HOME", ".config"), &self.config),
+            (folder("XDG_STATE_HOME", ".local/state"), &self.state),
+            (folder("XDG_CACHE_HOME", ".cache"), &self.cache),
+        ];
+        named.into_iter().filter(|(named, own)| named != *own).map(|(named, _)| named).collect()
     }
 }
 
-fn is_elsewhere(folder: &Path, usual: &str) -> bool {
-    // Tests have no entry of their own in the password database.
-    if cfg!(debug_assertions) && std::env::var_os("REFLEX_TEST_OWN_HOME").is_some() {
-        return false;
-    }
-    home_by_password_database().is_none_or(|home| folder != home.join(usual))
+/// The user's home: the one that `--home` names, else that of the user database, else that of the environment.
+pub(crate) fn home() -> PathBuf {
+    proven_home().or_else(|| environment("HOME")).unwrap_or_else(|| "/".into())
+}
+
+/// The home for which agents keep their settings: that of `--home`, else what the environment tells them too.
+pub(crate) fn home_of_agents() -> PathBuf {
+    CHOSEN.get().cloned().or_else(|| environment("HOME")).unwrap_or_else(home)
+}
+
+fn proven_home() -> Option<PathBuf> {
+    CHOSEN.get().cloned().or_else(home_in_user_database)
+}
+
+/// The absolute path in a variable.
+fn environment(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).filter(|path: &OsString| Path::new(path).is_absolute()).map(PathBuf::from)
 }
 
 /// The home that `/etc/passwd` names for this user.
-fn home_by_password_database() -> Option<PathBuf> {
+fn home_in_user_database() -> Option<PathBuf> {
     static HOME: OnceLock<Option<PathBuf>> = OnceLock::new();
     HOME.get_or_init(home_of_user).clone()
 }
@@ -64,5 +107,27 @@ fn home_of_user() -> Option<PathBuf> {
     let user = rustix::process::getuid().as_raw().to_string();
     let database = fs::read_to_string("/etc/passwd").ok()?;
     let of_user = |line: &&str| line.split(':').nth(2) == Some(&user);
-    database.lines().find(of_user)?.split(':').nth(5).map(PathBuf::from)
+    let home = database.lines().find(of_user)?.split(':').nth(5).map(PathBuf::from);
+    home.filter(|home| home.is_absolute())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
+mod tests {
+    use super::*;
+    use crate::store::Store;
+    use crate::store::life::Pause;
+
+    #[test]
+    fn a_home_that_only_the_environment_names_lets_nobody_loosen() {
+        let home = std::env::temp_dir().join(format!("reflex-unproven-{}", std::process::id()));
+        let mut folders = Folders::below(home.clone());
+        let pause = Pause { until: u64::MAX, reason: "x".into(), by: "x".into(), within: String::new() };
+        let until = crate::clock::now() + 60_000;
+        Store::of(&folders).set_pause(Some(&Pause { until, ..pause })).unwrap();
+        assert!(Store::of(&folders).pause().is_some());
+        folders.unproven = true;
+        assert!(Store::of(&folders).pause().is_none());
+        fs::remove_dir_all(&home).unwrap();
+    }
 }

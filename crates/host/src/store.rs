@@ -1,6 +1,6 @@
 //! What the guard remembers: the audit log, each session's last calls, a person's approvals, signs of life.
 //!
-//! Everything lies below `$XDG_STATE_HOME/reflex`. Nothing here decides; the rest of the host reads and writes it
+//! Everything lies below `~/.local/state/reflex` of the user's home. Nothing here decides; the rest of the host reads and writes it
 //! through [`Store`] alone, so that another place (a team's server) could stand behind the same few methods.
 
 pub mod approvals;
@@ -37,12 +37,14 @@ pub const SCHEMA: &str = "reflex/audit-v2";
 #[derive(Debug, Clone)]
 pub struct Store {
     folder: PathBuf,
+    /// Whether what a person said here counts: not where only the environment names the home.
+    may_loosen: bool,
 }
 
 impl Store {
     /// The store of these folders.
     pub fn of(folders: &Folders) -> Store {
-        Store { folder: folders.state.clone() }
+        Store { folder: folders.state.clone(), may_loosen: !folders.may_only_tighten() }
     }
 
     /// The audit log.
@@ -69,6 +71,11 @@ impl Store {
     /// A person's words without secrets, as all that is kept of them.
     pub fn clean(&self, text: &str) -> String {
         Scribe::new(self).clean(text)
+    }
+
+    /// Whether what a person said here counts.
+    pub(crate) fn may_loosen(&self) -> bool {
+        self.may_loosen
     }
 
     /// Where a person's yes to the files of workspaces is kept.

@@ -1,11 +1,11 @@
 //! The agents' settings files on this machine: planned changes, and writing them whole.
 
 use crate::answer::project_root;
-use crate::folders::Folders;
+use crate::folders::{Folders, home_of_agents};
 use crate::record::digest;
 use crate::trust::Wish;
 use reflex_agents::settings::{older_guards, without_older_guards};
-use reflex_agents::{AGENTS, Agent, Limit, Settings, SettingsFile};
+use reflex_agents::{AGENTS, Agent, HookCommand, Limit, Settings, SettingsFile};
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -23,6 +23,8 @@ pub struct Wiring {
     /// The project, if it is a file of one.
     project: Option<PathBuf>,
     folders: Folders,
+    /// The home in which the agents look for their files.
+    home_of_agents: PathBuf,
 }
 
 /// A file before and after; `None` where there is none.
@@ -37,7 +39,7 @@ pub struct Change {
 impl Wiring {
     /// The settings of every agent whose hook is known.
     pub fn all() -> Vec<Wiring> {
-        let folders = Folders::of_environment();
+        let folders = Folders::of_user();
         let known = AGENTS.iter().filter_map(|agent| Some((agent, agent.settings?)));
         let files = known.flat_map(|(agent, settings)| {
             settings.files.iter().enumerate().map(move |(number, form)| (agent, settings, form, number))
@@ -47,16 +49,17 @@ impl Wiring {
             settings,
             form,
             number,
-            file: file_of(form, &folders),
+            file: file_of(form),
             project: None,
             folders: folders.clone(),
+            home_of_agents: home_of_agents(),
         };
         files.map(wiring).collect()
     }
 
     /// The settings of the project around a folder, of every agent that has such.
     pub fn of_project_around(folder: &Path) -> Vec<Wiring> {
-        let folders = Folders::of_environment();
+        let folders = Folders::of_user();
         let root = PathBuf::from(project_root(&folder.to_string_lossy(), &folders.home.to_string_lossy()));
         let wiring = |agent: &'static Agent| {
             let settings = agent.settings?;
@@ -64,7 +67,16 @@ impl Wiring {
             let there = settings.project.iter().find(|form| file(form).exists());
             let form = there.or(settings.project.first())?;
             let (file, project) = (file(form), Some(root.clone()));
-            Some(Wiring { agent, settings, form, number: 0, file, project, folders: folders.clone() })
+            Some(Wiring {
+                agent,
+                settings,
+                form,
+                number: 0,
+                file,
+                project,
+                folders: folders.clone(),
+                home_of_agents: home_of_agents(),
+            })
         };
         AGENTS.iter().filter_map(wiring).collect()
     }
@@ -90,20 +102,20 @@ impl Wiring {
     }
 
     pub(crate) fn home(&self) -> &Path {
-        &self.folders.home
+        &self.home_of_agents
     }
 
     /// The agent's folder, in which its files stand.
     pub(crate) fn folder(&self) -> PathBuf {
         match &self.project {
             Some(project) => project.join(self.form.folder),
-            None => folder_of(self.form, &self.folders),
+            None => folder_of(self.form),
         }
     }
 
     /// The agent's folder in the home.
     pub(crate) fn user_folder(&self) -> PathBuf {
-        self.settings.files.first().map_or_else(|| self.folder(), |form| folder_of(form, &self.folders))
+        self.settings.files.first().map_or_else(|| self.folder(), folder_of)
     }
 
     /// What never reaches a hook of the agent.
@@ -120,7 +132,7 @@ impl Wiring {
     pub fn is_installed(&self) -> bool {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let has = |folder: PathBuf| self.settings.programs.iter().any(|program| folder.join(program).is_file());
-        self.settings.folders.iter().any(|folder| self.folders.home.join(folder).is_dir())
+        self.settings.folders.iter().any(|folder| home_of_agents().join(folder).is_dir())
             || std::env::split_paths(&path).any(has)
     }
 
@@ -140,7 +152,7 @@ impl Wiring {
         let kept: Vec<Wiring> =
             Wiring::all().into_iter().filter(|wiring| wiring.is_for(self.agent.name) && wiring.form.by_agent).collect();
         let before: Vec<Option<String>> = kept.iter().map(|wiring| wiring.read().unwrap_or(None)).collect();
-        let done = crate::trust::ask(trust, &self.folders.home, Wish::Have);
+        let done = crate::trust::ask(trust, &self.home_of_agents, Wish::Have);
         for (wiring, before) in kept.iter().zip(before) {
             let after = wiring.read().unwrap_or(None);
             if after.is_some() && after != before {
@@ -167,7 +179,9 @@ impl Wiring {
     /// The file cannot be read or understood, or our own path cannot be found.
     pub fn install(&self) -> Result<Change, String> {
         let before = self.read()?;
-        let after = (self.form.install)(before.as_deref().unwrap_or(""), &own_path()?);
+        let (binary, home) = (own_path()?, self.named_home());
+        let command = HookCommand { binary: &binary, home: home.as_deref() };
+        let after = (self.form.install)(before.as_deref().unwrap_or(""), command);
         Ok(Change { after: Some(after.map_err(|problem| self.refused(&problem.to_string()))?), before })
     }
 
@@ -184,8 +198,16 @@ impl Wiring {
         } else {
             without_older_guards(text).map_err(refused)?
         };
-        let binary = own_path()?;
-        Ok(Change { after: Some((self.form.install)(&alone, &binary).map_err(refused)?), before })
+        let (binary, home) = (own_path()?, self.named_home());
+        let command = HookCommand { binary: &binary, home: home.as_deref() };
+        Ok(Change { after: Some((self.form.install)(&alone, command).map_err(refused)?), before })
+    }
+
+    /// The home that the entry names. In a project others have the entry too, and a home that only the environment names
+    /// is none to write down.
+    fn named_home(&self) -> Option<String> {
+        let own = self.project.is_none() && !self.folders.may_only_tighten();
+        own.then(|| self.folders.home.to_string_lossy().into_owned())
     }
 
     /// The lines that start a guard that came before this one.
@@ -297,13 +319,13 @@ fn own_path() -> Result<String, String> {
     Ok(lasting.to_string_lossy().into_owned())
 }
 
-fn file_of(form: &SettingsFile, folders: &Folders) -> PathBuf {
-    folder_of(form, folders).join(form.name)
+fn file_of(form: &SettingsFile) -> PathBuf {
+    folder_of(form).join(form.name)
 }
 
-fn folder_of(form: &SettingsFile, folders: &Folders) -> PathBuf {
+fn folder_of(form: &SettingsFile) -> PathBuf {
     let named = form.variable.and_then(std::env::var_os).map(PathBuf::from).filter(|folder| folder.is_absolute());
-    named.unwrap_or_else(|| folders.home.join(form.folder))
+    named.unwrap_or_else(|| home_of_agents().join(form.folder))
 }
 
 fn mode_of(path: &Path) -> u32 {

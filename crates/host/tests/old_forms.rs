@@ -34,7 +34,9 @@ impl Kept {
 
     fn store(&self) -> Store {
         let root = self.root.path().to_owned();
-        Store::of(&Folders { home: root.clone(), config: root.clone(), state: root.clone(), cache: PathBuf::new() })
+        let mut folders = Folders::below(root.clone());
+        folders.state = root.clone();
+        Store::of(&folders)
     }
 }
 

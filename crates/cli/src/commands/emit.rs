@@ -3,7 +3,7 @@
 use super::{complain, print};
 use crate::status;
 use clap::ArgMatches;
-use reflex_agents::{AGENTS, Agent, Settings, SettingsFile};
+use reflex_agents::{AGENTS, Agent, HookCommand, Settings, SettingsFile};
 use reflex_host::person::no_agent_above;
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
@@ -71,7 +71,7 @@ fn binary(named: Option<&str>) -> Result<String, String> {
 
 fn files(agent: &'static Agent, settings: &'static Settings, binary: &str) -> Vec<Emitted> {
     let text = |form: &SettingsFile| {
-        let mut text = (form.install)("", binary).unwrap_or_default();
+        let mut text = (form.install)("", HookCommand::shared(binary)).unwrap_or_default();
         if !text.ends_with('\n') {
             text.push('\n');
         }
@@ -91,7 +91,7 @@ fn files(agent: &'static Agent, settings: &'static Settings, binary: &str) -> Ve
             "" => String::new(),
             file => format!("on macOS: {file}; "),
         };
-        let (path, text) = (managed.file.to_owned(), (managed.text)(binary));
+        let (path, text) = (managed.file.to_owned(), (managed.text)(HookCommand::shared(binary)));
         Emitted { agent, scope: "managed", path, text, note: format!("{elsewhere}{}", managed.note) }
     });
     user.chain(project).chain(managed).collect()

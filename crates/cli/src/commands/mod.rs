@@ -27,6 +27,7 @@ mod wire;
 use crate::status as code;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use reflex_agents::{AGENTS, Agent};
+use reflex_host::choose_home;
 use serde_json::{Map, Value};
 use std::io::{ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,6 +50,13 @@ fn run_named() -> u8 {
             return if error.use_stderr() { code::USAGE } else { code::OK };
         }
     };
+    let is_eval = matches.subcommand_name() == Some("eval");
+    if let Some(home) = matches.get_one::<String>("home").filter(|_| !is_eval)
+        && let Err(problem) = choose_home(home)
+    {
+        complain(&problem);
+        return code::USAGE;
+    }
     match matches.subcommand() {
         Some(("check", matches)) => check::run(matches),
         Some(("explain", matches)) => explain::run(matches),
@@ -92,6 +100,10 @@ fn grammar() -> Command {
         .about("The guard between coding agents and your machine")
         .subcommand_required(true)
         .arg_required_else_help(true)
+        .arg(
+            option("home", "DIR", "The home below which Reflex keeps its files; else that of the user database")
+                .global(true),
+        )
         .subcommand(
             Command::new("hook")
                 .about("Answer one event of an agent: payload on standard input, the agent's own answer out")

@@ -50,7 +50,7 @@ class Machine:
             "LANG": "C.UTF-8",
         }
         self.shell("git init -q . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m one")
-        subprocess.run([self.reflex, "init", "--agent", "claude", "--yes"], env=self.environment, cwd=self.project,
+        subprocess.run([self.reflex, "--home", self.home, "init", "--agent", "claude", "--yes"], env=self.environment, cwd=self.project,
                        stdout=subprocess.DEVNULL, check=True)
         self.wired = open(self.settings).read()
         self.id = self.refused_core()
@@ -64,7 +64,7 @@ class Machine:
         }
         if event == "PostToolUse":
             payload["tool_response"] = {"stdout": ""}
-        done = subprocess.run([self.reflex, "hook", "--agent", "claude", "--event", event], timeout=PATIENCE,
+        done = subprocess.run([self.reflex, "hook", "--agent", "claude", "--event", event, "--home", self.home], timeout=PATIENCE,
                               input=json.dumps(payload).encode(), env=self.environment, cwd=self.project,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.answered += 1
@@ -126,7 +126,7 @@ class Machine:
             self.holders.append(handle)
 
     def ask(self, *words):
-        done = subprocess.run([self.reflex, *words], env=self.environment, cwd=self.project, timeout=PATIENCE,
+        done = subprocess.run([self.reflex, "--home", self.home, *words], env=self.environment, cwd=self.project, timeout=PATIENCE,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         return json.loads(done.stdout or b"null")
 

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part of this")]
 
 use serde_json::{Value, json};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, ExitStatus, Output, Stdio};
@@ -49,6 +49,25 @@ impl Machine {
 
     /// The binary, about to be called.
     pub(crate) fn reflex<I: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = I>) -> Call {
+        self.in_home(&self.home(), arguments)
+    }
+
+    /// The same with another home. `eval` takes none: there the word means the home of the events.
+    pub(crate) fn in_home<I: AsRef<OsStr>>(&self, home: &Path, arguments: impl IntoIterator<Item = I>) -> Call {
+        let mut words: Vec<OsString> = arguments.into_iter().map(|word| word.as_ref().to_owned()).collect();
+        if words.first().is_some_and(|first| first != "eval") {
+            words.splice(0..0, [OsString::from("--home"), home.into()]);
+        }
+        self.elsewhere(words)
+    }
+
+    /// The same as the beginning of a line for a shell.
+    pub(crate) fn line(&self) -> String {
+        format!("'{}' --home '{}'", env!("CARGO_BIN_EXE_reflex"), self.home().display())
+    }
+
+    /// The binary, about to be called without a word about where its home is: the user database tells it.
+    pub(crate) fn elsewhere<I: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = I>) -> Call {
         self.program(env!("CARGO_BIN_EXE_reflex"), arguments)
     }
 
@@ -332,7 +351,7 @@ pub(crate) fn at_terminal(machine: &Machine, arguments: &str, answer: &str) -> O
 
 /// The same in a folder.
 pub(crate) fn at_terminal_in(machine: &Machine, folder: &Path, arguments: &str, answer: &str) -> Option<(i32, String)> {
-    let line = format!("{} {arguments}", shell_quoted(env!("CARGO_BIN_EXE_reflex")));
+    let line = format!("{} {arguments}", machine.line());
     let script = ["-qec", &line, "/dev/null"];
     if machine.program("sh", ["-c", "command -v script"]).run().stdout.is_empty() {
         println!("skipped: there is no program `script`");

@@ -1,7 +1,7 @@
 //! Where people's rules and policies lie, and whether what lies there may be believed.
 
 use crate::clock;
-use crate::folders::Folders;
+use crate::folders::{self, Folders};
 use reflex_engine::Authority;
 use reflex_library::{DIGEST, RECOMMENDED};
 use reflex_rules::{MOST_BYTES, SourceFile, Variables, rule_files};
@@ -53,8 +53,8 @@ pub(super) fn places(folders: &Folders, workspace: &Path) -> Vec<Place> {
         places.push(place(Authority::Project, project, None));
     }
     if folders.config.is_dir() {
-        let moved = folders.moved_config().then(|| {
-            "the environment names another folder than the password database, so it may only tighten".to_owned()
+        let moved = folders.may_only_tighten().then(|| {
+            "only the environment names this home, so it may only tighten; name it with `--home` in the hook's entry".to_owned()
         });
         places.push(place(Authority::User, folders.config.clone(), moved));
     }
@@ -127,9 +127,8 @@ impl Place {
 
     /// A further folder of rules that the policy of this place names.
     pub(super) fn further(&self, folder: &str) -> Place {
-        let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
         let folder = match folder.strip_prefix("~/") {
-            Some(rest) => home.join(rest),
+            Some(rest) => folders::home().join(rest),
             None => self.folder.join(folder),
         };
         Place { folder, rules_only: true, ..self.clone() }

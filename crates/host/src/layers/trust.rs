@@ -38,7 +38,7 @@ pub fn accepted(store: &Store, workspace: &Path) -> Option<Trust> {
 
 /// What was accepted under this name.
 pub(crate) fn accepted_as(store: &Store, repository: &str) -> Option<Trust> {
-    let text = fs::read_to_string(file(store, repository)).ok()?;
+    let text = fs::read_to_string(file(store, repository)).ok().filter(|_| store.may_loosen())?;
     let value: Value = serde_json::from_str(&text).ok()?;
     let get = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
     let texts = value.get("texts").and_then(Value::as_object).into_iter().flatten();

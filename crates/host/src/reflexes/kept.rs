@@ -2,7 +2,7 @@
 //!
 //! The interpreter believes the code that it loads: whoever could put it there would run inside the guard. So it lies with
 //! the log and the grants, where nobody but the guard writes and whose writer could say yes to everything anyway, and only
-//! where the password database says that this is: whoever starts the hook with another environment leads it to no code.
+//! where the hook's entry or the user database names the home: an environment leads the guard to no code.
 //! It is named after the digest of the files that it was made of, and after the compiler that made it.
 #![expect(unsafe_code, reason = "the interpreter believes the code that it loads")]
 
@@ -14,9 +14,9 @@ use reflex_script::{Code, PRINT};
 pub(super) struct Kept(Cache);
 
 impl Kept {
-    /// Nothing where the environment has moved the folder.
+    /// Nothing where only the environment names the folder.
     pub(super) fn of(folders: &Folders) -> Option<Kept> {
-        (!folders.moved_state()).then(|| Kept(Cache::at(folders.state.join("code"))))
+        (!folders.may_only_tighten()).then(|| Kept(Cache::at(folders.state.join("code"))))
     }
 
     /// The code of the module with this digest, if it is whole.

@@ -83,13 +83,13 @@ impl Lodged {
         let names: Vec<String> = self.ungranted.iter().map(|name| format!("`{name}`")).collect();
         let why = match self.moved {
             _ if names.is_empty() => return None,
-            true => "the environment names another folder than the password database",
+            true => "only the environment names this home",
             false => "nobody has granted it",
         };
         let what = format!("What {} may touch was not granted in {}: {why}.", names.join(", "), list.display());
         let remedy = match (self.authority, self.moved) {
             (Authority::Project, _) => accept.into(),
-            (Authority::User | Authority::Managed, true) => "call it with the HOME of this user".into(),
+            (Authority::User | Authority::Managed, true) => "name the home with `--home`".into(),
             (Authority::User | Authority::Managed, false) => {
                 format!(
                     "a person grants it with `reflex reflexes add --user {}`",
@@ -181,7 +181,7 @@ impl Reader<'_> {
             broken: None,
             untrusted: None,
             ungranted: Vec::new(),
-            moved: self.authority != Authority::Project && self.folders.moved_config(),
+            moved: self.authority != Authority::Project && self.folders.may_only_tighten(),
             files: Vec::new(),
         };
         let entries = text.and_then(|text| {
@@ -261,7 +261,7 @@ impl Reader<'_> {
             Authority::Project => untrusted.is_none(),
             Authority::User | Authority::Managed => {
                 let home = Home::of_user(self.folders);
-                !self.folders.moved_config() && home.locked().iter().any(|locked| locked.digest == digest)
+                !self.folders.may_only_tighten() && home.locked().iter().any(|locked| locked.digest == digest)
             }
         };
         if asked.asks_of_the_machine() && is_granted() { asked } else { asked.without_the_machine() }

@@ -116,6 +116,9 @@ impl Store {
 
     /// Whether a person has switched the guard off, and until when.
     pub fn pause(&self) -> Option<Pause> {
+        if !self.may_loosen {
+            return None;
+        }
         let map: Map<String, Value> = serde_json::from_str(&fs::read_to_string(self.pause_file()).ok()?).ok()?;
         let text = |key: &str| map.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
         let (from, until) = (map.get("from")?.as_u64()?, map.get("until")?.as_u64()?);

@@ -94,7 +94,7 @@ impl Store {
 
     /// What a person has declared about the work that an event belongs to.
     pub(crate) fn declared(&self, event: &Event) -> Option<Task> {
-        let task = self.task(&event.workspace)?;
+        let task = self.task(&event.workspace).filter(|_| self.may_loosen)?;
         let inside = is_within(&event.workspace, &task.workspace);
         let root = if inside { task.workspace } else { event.workspace.clone() };
         Some(Task { id: task.id, root, purpose: Purpose { intent: task.intent, scope: task.scope } })
