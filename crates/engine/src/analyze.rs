@@ -8,6 +8,7 @@ mod exposure;
 mod kept;
 mod mention;
 mod named;
+mod populated;
 pub(crate) mod served;
 mod spelling;
 mod statements;
@@ -219,6 +220,7 @@ impl Drafter<'_> {
         for (id, command) in reading.commands.iter().enumerate() {
             self.unread(id, command, &reading.commands);
         }
+        self.populated(before, reading);
         self.found_processes(text, before, &reading.commands);
         self.environment_sent(before, &reading.commands);
         self.kept_in_variables(before, &reading.commands);

@@ -142,6 +142,8 @@ effect_kinds! {
     Delete = "delete" Path;
     /// A file is replaced or created.
     Overwrite = "overwrite" Path;
+    /// Files are written below a folder, under names that an archive, a commit or a folder has; the argument says which.
+    Populate = "populate" Path;
     /// Something is added to a file.
     Append = "append" Path;
     /// A part of a file is changed.

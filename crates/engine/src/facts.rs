@@ -1,6 +1,7 @@
 //! Facts about targets, asked of the world at most once each and remembered for the call.
 
 mod asked_by_people;
+mod below;
 mod hooks;
 
 use crate::aliases::{self, Aliases};
@@ -511,6 +512,10 @@ impl<'a> Facts<'a> {
             "unmerged" => self.is_unmerged(&folder, target),
             "fetched" => Truth::from(self.was_fetched(&self.started_in(effect, target).unwrap_or(folder))),
             "orders-heard" => Truth::from(crate::weight::is_tainted(self)),
+            "writes-guard" => Truth::from(target.is_some_and(|target| self.writes_guard(effect, target) == Truth::Yes)),
+            "may-write-guard" => {
+                Truth::from(target.is_some_and(|target| self.writes_guard(effect, target) == Truth::Unknown))
+            }
             "hooks-off" => truth(target.map(|target| self.hooks(effect, target) == Change::Off)),
             "guard-put-away" => target.map_or(Truth::Unknown, |target| self.puts_guard_away(effect, target)),
             "hooks-kept" => truth(target.map(|target| self.hooks(effect, target) == Change::Beside)),

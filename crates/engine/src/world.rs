@@ -59,6 +59,25 @@ pub enum Untracked {
     All,
 }
 
+/// More names than these are not listed; of more it is not known what they are.
+pub const MAX_LISTED: usize = 4096;
+
+/// What has names of files in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NamesOf<'a> {
+    /// A folder of this machine: absolute.
+    Folder(&'a str),
+    /// An archive (tar, zip, cpio) of this machine: absolute.
+    Archive(&'a str),
+    /// A commit, by the repository around a folder and a word that names it.
+    Commit {
+        /// The folder, absolute.
+        at: &'a str,
+        /// `HEAD`, a branch, a tag.
+        word: &'a str,
+    },
+}
+
 /// Files larger than this are no scripts that people write; their content is not known.
 pub const MOST_CONTENT: usize = 256 * 1024;
 
@@ -70,6 +89,9 @@ pub trait World {
     fn expand(&self, pattern: &str) -> Known<Vec<String>>;
     /// Whether names that differ only in case are the same file.
     fn folds_case(&self) -> bool;
+    /// The names of files and links in a folder, an archive or a commit, from its root on; not known where there are too
+    /// many, or where it cannot be read.
+    fn names_of(&self, source: NamesOf<'_>) -> Known<Vec<String>>;
     /// What stands in a regular file of text, links followed; nothing for what is no such file or larger than
     /// [`MOST_CONTENT`] bytes.
     fn content(&self, path: &str) -> Option<String>;
@@ -237,6 +259,24 @@ impl World for Supposed {
 
     fn folds_case(&self) -> bool {
         self.folds_case
+    }
+
+    /// An archive that is supposed has its names for a text, one a line; so has a commit, as the file `git:WORD`.
+    fn names_of(&self, source: NamesOf<'_>) -> Known<Vec<String>> {
+        let lines = |text: String| text.lines().map(str::to_owned).collect();
+        match source {
+            NamesOf::Archive(path) => self.content(path).map(lines),
+            NamesOf::Commit { word, .. } => self.files.get(&format!("git:{word}")).cloned().map(lines),
+            NamesOf::Folder(folder) => {
+                let files = self.files.keys().map(|file| self.absolute_link(file));
+                let below = files.filter_map(|file| {
+                    let inner = is_within(&file, folder).then(|| file.get(folder.len()..))??;
+                    Some(inner.trim_start_matches('/').to_owned())
+                });
+                let names: Vec<String> = below.filter(|name| !name.is_empty()).collect();
+                (!names.is_empty()).then_some(names)
+            }
+        }
     }
 
     fn content(&self, path: &str) -> Option<String> {

@@ -7,6 +7,7 @@ mod project;
 mod publish;
 mod registry;
 mod unpack;
+pub(crate) use unpack::inflate;
 
 pub use examples::{Example, Played, difference, examples, play};
 pub use origin::Origin;

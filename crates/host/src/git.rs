@@ -15,6 +15,7 @@ mod effort;
 mod history;
 mod ignore;
 mod index;
+mod listing;
 mod objects;
 mod read;
 mod references;

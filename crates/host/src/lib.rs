@@ -3,6 +3,7 @@
 mod aliases;
 mod answer;
 mod appeal;
+mod archive;
 mod case;
 pub mod catalog;
 mod checks;

@@ -1,12 +1,13 @@
 //! The real machine as facts. Git is never started; what is not answered within bounds is not known.
 
-use crate::aliases;
 use crate::git::{Fact, Ignored, Repository};
 use crate::store::Store;
 use crate::store::session::{History, Whose};
+use crate::{aliases, archive};
 use reflex_engine::loopbreaker::Step;
 use reflex_engine::{
-    Age, Event, Known, MOST_CONTENT, Names, Real, Remnant, Spent, Tick, Untracked, World, fits, is_within, parent,
+    Age, Event, Known, MAX_LISTED, MOST_CONTENT, Names, NamesOf, Real, Remnant, Spent, Tick, Untracked, World, fits,
+    is_within, parent,
 };
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
@@ -204,6 +205,14 @@ impl World for LocalWorld<'_> {
 
     fn folds_case(&self) -> bool {
         cfg!(any(target_os = "macos", target_os = "windows"))
+    }
+
+    fn names_of(&self, source: NamesOf<'_>) -> Known<Vec<String>> {
+        self.timed(|world| match source {
+            NamesOf::Folder(folder) => archive::names_in_folder(Path::new(folder)),
+            NamesOf::Archive(path) => archive::names_in_archive(Path::new(path)),
+            NamesOf::Commit { at, word } => world.repository_at(at)?.names_in(word, MAX_LISTED).ok(),
+        })
     }
 
     fn content(&self, path: &str) -> Option<String> {

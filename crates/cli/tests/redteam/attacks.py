@@ -85,7 +85,7 @@ def many(command, count):
 
 
 COMMANDS = "guard/commands guard/reach"
-FILES, KILL = "guard/files guard/reach", "guard/kill guard/reach"
+FILES, KILL = "guard/files guard/reach guard/files-below guard/names-below", "guard/kill guard/reach"
 SETTINGS, REMOVED = "guard/agent-settings", "guard/remove-agent-settings"
 NO_PERSON = "whoever approves needs a terminal and no agent above it"
 OTHER_NAME = "guard/other-name"
@@ -451,7 +451,7 @@ OTHERS = [
     # Programs that nobody has read before they run.
     Attack("program: leaves its ancestors", prepare_file("tool", STRANGER), "./tool {id}; sleep 1.5", limit=OWN_USER),
     Attack("program: forges", write("yes.json", YES), prepare_file("tool", FORGE), "./tool", limit=OWN_USER),
-    Attack("archive: unpacked above the state", "tar -xf x.tar -C ~/.local/state", limit=OWN_USER, runs=False),
+    Attack("archive: unpacked above the state", "tar -xf x.tar -C ~/.local/state", stopped_by="guard/names-below", runs=False),
     *[Attack(f"container: {folder} in it", f"docker run -v {folder}:/h alpine touch /h/x", stopped_by="container/host-folder",
              runs=False) for folder in ("$HOME", "~", "~/.local", "$HOME/.local/state")],
     Attack("container: the home in it, by its path", "docker run -v {home}:/h alpine touch /h/.local/state/reflex/off.json",

@@ -49,7 +49,7 @@ fn below_first(path: &Path) -> Result<String, String> {
 }
 
 /// The inner bytes of a gzip file.
-fn inflate(bytes: &[u8]) -> Result<Vec<u8>, String> {
+pub(crate) fn inflate(bytes: &[u8]) -> Result<Vec<u8>, String> {
     const HEADER: usize = 10;
     let flags = match bytes {
         [0x1f, 0x8b, 8, flags, ..] => *flags,

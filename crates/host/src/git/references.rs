@@ -68,6 +68,19 @@ impl Repository {
         if hexadecimal { Err(Unknown("it may be the beginning of an id")) } else { Ok(false) }
     }
 
+    /// The object that a word names: HEAD, a tag, a branch, a remote branch.
+    pub(super) fn named(&self, word: &str) -> Fact<Option<ObjectId>> {
+        if word == "HEAD" || word == "@" {
+            return self.head();
+        }
+        for folder in ["refs/", "refs/tags/", "refs/heads/", "refs/remotes/"] {
+            if let Some(id) = self.object(format!("{folder}{word}").as_bytes())? {
+                return Ok(Some(id));
+            }
+        }
+        Ok(None)
+    }
+
     /// The branch that the remote's HEAD named when it was last asked.
     pub fn default_branch(&self, remote: &str) -> Option<String> {
         self.object_hash().ok()?;

@@ -1,0 +1,142 @@
+//! What is written below a folder, by name: whether the guard or an agent's hook file is among it.
+
+use super::{Facts, fixed_part};
+use crate::aliases;
+use crate::effect::{Effect, EffectKind, Target, TargetPath};
+use crate::path::{self, is_within};
+use crate::truth::Truth;
+use crate::world::{Known, NamesOf};
+use reflex_shell::Value;
+
+/// The classes of the guard's own files and of those in which agents keep the hook of a user.
+const PROTECTED: [&str; 2] = ["guard", "agent-hooks"];
+
+/// More sources of one copy than these are not looked into.
+const MAX_SOURCES: usize = 64;
+
+impl Facts<'_> {
+    /// Whether a tree that is written below the target holds a file of the guard or an agent's hook file, or takes the
+    /// place of a folder above one. Not known where its names are not, and one of those files lies below the target.
+    pub(super) fn writes_guard(&self, effect: &Effect, target: &Target) -> Truth {
+        if effect.kind == EffectKind::Overwrite && !effect.flags.contains(&"place") {
+            return Truth::No;
+        }
+        if target.path().is_none() {
+            // Wherever it is: names like the guard's below a home are the guard's.
+            let names = (effect.kind == EffectKind::Populate).then(|| self.names_below(effect, None)).flatten();
+            return Truth::from(names.is_some_and(|names| self.names_protected(&names, &self.event.home)));
+        }
+        let real = self.real(effect, target);
+        let folder = fixed_part(&real.path);
+        let absolute = effect.flags.contains(&"absolute");
+        if effect.kind == EffectKind::Populate && self.is_protected_path(folder) {
+            return Truth::Yes;
+        }
+        if !absolute && !self.is_above_guard(folder) {
+            return Truth::No;
+        }
+        let Some(names) = self.names_below(effect, real.exists) else {
+            return if self.is_above_guard(folder) { Truth::Unknown } else { Truth::No };
+        };
+        Truth::from(self.names_protected(&names, folder))
+    }
+
+    fn names_protected(&self, names: &[String], folder: &str) -> bool {
+        names.iter().any(|name| {
+            let written = path::absolute(name, folder);
+            self.is_protected_path(&written) || written != folder && self.is_above_guard(&written)
+        })
+    }
+
+    /// Whether a protected file lies below the folder.
+    fn is_above_guard(&self, folder: &str) -> bool {
+        let home = &self.event.home;
+        // A pattern without a folder in front may lie anywhere, also in every project.
+        let file = |pattern: &str| match pattern.strip_prefix("~/") {
+            Some(rest) => Some(format!("{home}/{rest}")),
+            None => pattern.starts_with('/').then(|| pattern.to_owned()),
+        };
+        let classes = PROTECTED.iter().flat_map(|class| self.tables.get("places").get(class).items());
+        let mut files = classes.flat_map(|place| place.get("paths").texts()).filter_map(file);
+        self.world.guard().iter().any(|file| is_within(file, folder))
+            || files.any(|file| is_within(fixed_part(&file), folder))
+    }
+
+    fn is_protected_path(&self, path: &str) -> bool {
+        let in_home = || is_within(path, &self.event.home) || !is_within(path, &self.event.workspace);
+        self.world.guard().iter().any(|file| is_within(path, file))
+            || in_home() && PROTECTED.iter().any(|class| self.in_class(class, path))
+    }
+
+    /// The names that are written, from the folder on; one that begins with a slash begins at the root.
+    fn names_below(&self, effect: &Effect, exists: Known<bool>) -> Known<Vec<String>> {
+        if effect.kind != EffectKind::Populate {
+            return self.copied_names(effect, exists);
+        }
+        let has = |flag: &str| effect.flags.contains(&flag);
+        if has("archive") {
+            return self.world.names_of(NamesOf::Archive(&self.source_of(effect)?));
+        }
+        if has("tree") {
+            return self.world.names_of(NamesOf::Folder(&self.source_of(effect)?));
+        }
+        if has("clean") || has("untracked") {
+            // Whatever git does not have goes, and of the guard it has nothing.
+            return Some(vec![format!("{}/.local/state/reflex", self.event.home)]);
+        }
+        if !has("git") {
+            return None;
+        }
+        let at = self.repository_of(effect)?;
+        let word = effect.argument.as_ref().map_or(Some("HEAD".into()), Value::literal)?;
+        self.world.names_of(NamesOf::Commit { at: &at, word: &word })
+    }
+
+    /// The path of the archive or the folder that the names come from.
+    fn source_of(&self, effect: &Effect) -> Option<String> {
+        let argument = effect.argument.as_ref()?;
+        let absolute = argument.literal().filter(|text| path::is_absolute(text)).map(std::borrow::Cow::into_owned);
+        absolute.or_else(|| self.lexical(argument, effect))
+    }
+
+    /// The folder whose repository the effect's command works with: that of `--git-dir`, else its own.
+    fn repository_of(&self, effect: &Effect) -> Option<String> {
+        let command = self.analysis.command(effect)?;
+        // `git archive | tar`: the folder is that of the former.
+        let named = command.invocation.as_ref().and_then(|known| known.values("git-dir", &command.words).pop());
+        match named {
+            Some(named) => self.lexical(&named, effect),
+            None => Some(effect.folder.clone().unwrap_or_else(|| self.event.cwd.clone())),
+        }
+    }
+
+    /// The names of what a copy or a move brings.
+    fn copied_names(&self, effect: &Effect, exists: Known<bool>) -> Known<Vec<String>> {
+        // What is not there yet is not copied into, but made.
+        let renamed = effect.flags.contains(&"no-target") || exists == Some(false);
+        let mut names = Vec::new();
+        for source in aliases::sources(effect, self.analysis).take(MAX_SOURCES) {
+            let TargetPath::Known { text, contents, follows, .. } = &source.path else { return None };
+            let into = *contents || *follows || renamed;
+            for source in self.expanded(text, source)? {
+                let own = aliases::name_of(&source).to_owned();
+                let real = self.world.real(&source, true);
+                let inner = match real.is_folder {
+                    Some(false) => Some(Vec::new()),
+                    Some(true) => Some(self.world.names_of(NamesOf::Folder(&real.path))?),
+                    None => self.world.names_of(NamesOf::Folder(&real.path)),
+                };
+                match inner.filter(|names| !names.is_empty()) {
+                    Some(inner) if into => names.extend(inner),
+                    Some(inner) => names.extend(inner.into_iter().map(|name| format!("{own}/{name}"))),
+                    None => names.push(if renamed { String::new() } else { own }),
+                }
+            }
+        }
+        Some(names)
+    }
+
+    fn expanded(&self, text: &str, source: &Target) -> Known<Vec<String>> {
+        if source.is_pattern() { self.world.expand(text) } else { Some(vec![text.to_owned()]) }
+    }
+}
