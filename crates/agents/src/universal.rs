@@ -370,6 +370,7 @@ fn supposed_git(git: &Map<String, Value>) -> Result<SupposedGit, BadEvent> {
         protected: texts(git, "protected")?,
         unpushed: count("unpushed")?,
         stashes: count("stashes")?,
+        unreadable: optional(git, "unreadable")?.map(str::to_owned),
     })
 }
 

@@ -705,11 +705,14 @@ fn is_single(invocation: &Invocation, words: &[Value]) -> bool {
 /// How many operands may name what a program is to do: `aws ec2 terminate-instances`, `gh api repos delete`.
 const MOST_VERBS: usize = 4;
 
-/// `word:` wants one of the first operands to fit one of its patterns, `unless-word:` none of them.
+/// `word:` wants one of the first operands to fit one of its patterns, `unless-word:` none of them. With `any-case:` they
+/// are compared in small letters.
 fn is_worded(entry: Node<'static>, invocation: &Invocation, words: &[Value]) -> bool {
     let (wanted, unwanted) = (entry.get("word"), entry.get("unless-word"));
+    let any_case = !entry.get("any-case").is_nil();
     let says = |patterns: Node<'static>| {
-        let mut verbs = invocation.operands.iter().take(MOST_VERBS).filter_map(|index| words.get(*index)?.literal());
+        let verbs = invocation.operands.iter().take(MOST_VERBS).filter_map(|index| words.get(*index)?.literal());
+        let mut verbs = verbs.map(|verb| if any_case { verb.to_lowercase().into() } else { verb });
         verbs.any(|verb| patterns.texts().any(|pattern| glob::glob(pattern.as_bytes(), verb.as_bytes())))
     };
     (wanted.is_nil() || says(wanted)) && !says(unwanted)

@@ -15,7 +15,7 @@ use crate::points::{self, Pointed};
 use crate::remnant::{self, Remnant, RemnantKind};
 use crate::switches::Change;
 use crate::truth::Truth;
-use crate::world::{Known, Names, Real, Untracked, World};
+use crate::world::{Known, Look, Names, Real, Untracked, World};
 use reflex_shell::{Piece, Site, Value};
 use reflex_tables::Node;
 use std::borrow::Cow;
@@ -56,6 +56,8 @@ pub struct Facts<'a> {
     asked: RefCell<Asked>,
     /// Names of what would be lost, for reasons.
     lost: RefCell<Names>,
+    /// What mends the repository that could not be read.
+    mend: RefCell<String>,
 }
 
 /// A condition by its place in memory, and an action.
@@ -136,6 +138,7 @@ impl<'a> Facts<'a> {
             told: RefCell::default(),
             asked: RefCell::default(),
             lost: RefCell::default(),
+            mend: RefCell::default(),
         }
     }
 
@@ -165,6 +168,11 @@ impl<'a> Facts<'a> {
     /// The names of what would be lost that the last conditions found; forgets them.
     pub fn take_lost(&self) -> Names {
         self.lost.take()
+    }
+
+    /// What mends the repository that a condition found unreadable.
+    pub(crate) fn mend(&self) -> String {
+        self.mend.borrow().clone()
     }
 
     /// Whether the target belongs to a class: a place, a property of its path, or a class of the library.
@@ -506,6 +514,7 @@ impl<'a> Facts<'a> {
         match name {
             "stashes" if self.stashes_first() => Truth::Yes,
             "stashes" => truth(self.world.stashes(&folder).map(|count| count > 0)),
+            "unreadable" => self.is_unreadable(effect, target),
             "protected-branch" => self.is_protected(&folder, target),
             "production" => Truth::from(self.is_production(&self.pointed(effect))),
             "local" => Truth::from(self.is_local(&self.pointed(effect))),
@@ -605,6 +614,25 @@ impl<'a> Facts<'a> {
             "from-before" => truth(self.is_from_before(path)),
             _ => Truth::Unknown,
         }
+    }
+
+    /// Whether the repository that the effect is about is there and cannot be read. What is written over needs no look at
+    /// all that git has.
+    fn is_unreadable(&self, effect: &Effect, target: Option<&Target>) -> Truth {
+        let look = match effect.kind == EffectKind::Overwrite || effect.kind == EffectKind::Truncate {
+            true => Look::Quick,
+            false => Look::Whole,
+        };
+        let real = target.filter(|target| target.path().is_some()).map(|target| self.real(effect, target).path);
+        let known = real.unwrap_or_else(|| self.folder_of(effect, None));
+        // Git's own commands are about the repository of the folder itself, not of what lies above it.
+        let inner = if effect.kind == EffectKind::Delete || look == Look::Quick { "" } else { "/." };
+        let Some(found) = self.world.unreadable(&format!("{}{inner}", fixed_part(&known)), look) else {
+            return Truth::No;
+        };
+        *self.lost.borrow_mut() = Names { names: vec![found.reason], count: 1, more: false };
+        *self.mend.borrow_mut() = found.mend;
+        Truth::Yes
     }
 
     /// Whether git would take up a project's secrets from this folder that it does not have yet.

@@ -66,7 +66,10 @@ pub use scripts::{Script, Usage};
 pub use secret::{Secret, find as find_secrets, redact, redacted, unescaped};
 pub use sentinel::Weighed;
 pub use truth::Truth;
-pub use world::{Age, Known, MAX_LISTED, MOST_CONTENT, Names, NamesOf, Real, Supposed, SupposedGit, Untracked, World};
+pub use world::{
+    Age, Known, Look, MAX_LISTED, MOST_CONTENT, Names, NamesOf, Real, Supposed, SupposedGit, Unreadable, Untracked,
+    World,
+};
 
 use loopbreaker::Step;
 use reflex_shell::{Command, Program};

@@ -188,6 +188,7 @@ impl Words<'_> {
         match word {
             "targets" => self.targets(),
             "lost" => self.lost(),
+            "mend" => self.facts.mend(),
             "program" => self.facts.analysis.command(self.effect).map_or(String::new(), |command| command.name.clone()),
             "argument" => self
                 .effect

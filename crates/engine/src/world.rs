@@ -78,6 +78,24 @@ pub enum NamesOf<'a> {
     },
 }
 
+/// Why git, or whoever looks at its files, cannot tell what is work in a repository that is there.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Unreadable {
+    /// What is wrong with it.
+    pub reason: String,
+    /// The command that mends it or shows more.
+    pub mend: String,
+}
+
+/// How closely a repository is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// As far as costs nearly nothing: for each file that is written over.
+    Quick,
+    /// As far as whoever discards work must know.
+    Whole,
+}
+
 /// Files larger than this are no scripts that people write; their content is not known.
 pub const MOST_CONTENT: usize = 256 * 1024;
 
@@ -116,6 +134,9 @@ pub trait World {
     fn program(&self, name: &str) -> Option<String>;
     /// The root of the git work tree in which the path lies.
     fn work_tree(&self, path: &str) -> Option<String>;
+    /// What is wrong with the repository to which the path belongs: it is there, and cannot be read. None where it can,
+    /// and where there is none.
+    fn unreadable(&self, path: &str, look: Look) -> Option<Unreadable>;
     /// Whether one of these names lies in the folder.
     fn has_one_of(&self, folder: &str, names: &[&str]) -> Known<bool>;
     /// Whether git tracks the path or something below it.
@@ -203,9 +224,15 @@ pub struct SupposedGit {
     pub unpushed: Option<usize>,
     /// Stashes.
     pub stashes: Option<usize>,
+    /// Why the repository cannot be read; what else is given is then not known.
+    pub unreadable: Option<String>,
 }
 
 impl Supposed {
+    fn readable(&self) -> Option<&SupposedGit> {
+        self.git.as_ref().filter(|git| git.unreadable.is_none())
+    }
+
     fn relative<'p>(&self, path: &'p str) -> Option<&'p str> {
         if !is_within(path, &self.workspace) {
             return None;
@@ -214,7 +241,7 @@ impl Supposed {
     }
 
     fn names(&self, path: &str, of: impl Fn(&SupposedGit) -> Vec<String>) -> Known<Names> {
-        let git = self.git.as_ref()?;
+        let git = self.readable()?;
         let Some(relative) = self.relative(path) else { return Some(Names::default()) };
         let is_meant = |name: &String| {
             let name = name.trim_end_matches('/');
@@ -318,19 +345,24 @@ impl World for Supposed {
         Some(self.workspace.clone())
     }
 
+    fn unreadable(&self, path: &str, _look: Look) -> Option<Unreadable> {
+        let reason = self.git.as_ref()?.unreadable.clone()?;
+        self.relative(path).map(|_| Unreadable { reason, mend: "git status".into() })
+    }
+
     fn has_one_of(&self, _folder: &str, _names: &[&str]) -> Known<bool> {
         Some(true)
     }
 
     fn is_tracked(&self, path: &str) -> Known<bool> {
-        let git = self.git.as_ref()?;
+        let git = self.readable()?;
         let Some(relative) = self.relative(path) else { return Some(false) };
         let mut untracked = git.untracked.iter().chain(&git.ignored);
         Some(!untracked.any(|name| is_within(relative, name.trim_end_matches('/'))))
     }
 
     fn is_ignored(&self, path: &str) -> Known<bool> {
-        let git = self.git.as_ref()?;
+        let git = self.readable()?;
         let relative = self.relative(path)?;
         let listed = git.ignored.iter().any(|name| is_within(relative, name.trim_end_matches('/')));
         // Without git facts the usual build folders count as ignored; with them only what is listed does.
@@ -358,11 +390,11 @@ impl World for Supposed {
     }
 
     fn branch(&self, _path: &str) -> Known<Option<String>> {
-        self.git.as_ref().map(|git| git.branch.clone())
+        self.readable().map(|git| git.branch.clone())
     }
 
     fn names_commit(&self, _path: &str, word: &str) -> Known<bool> {
-        let git = self.git.as_ref()?;
+        let git = self.readable()?;
         let is_branch =
             word == "HEAD" || git.branch.as_deref() == Some(word) || git.protected.iter().any(|name| name == word);
         // A file that is listed is meant, other words are branches in nearly every case.
@@ -370,15 +402,15 @@ impl World for Supposed {
     }
 
     fn only_on(&self, _path: &str, _branch: &str) -> Known<usize> {
-        self.git.as_ref()?.unpushed
+        self.readable()?.unpushed
     }
 
     fn stashes(&self, _path: &str) -> Known<usize> {
-        self.git.as_ref()?.stashes
+        self.readable()?.stashes
     }
 
     fn protected(&self, _path: &str) -> Vec<String> {
-        self.git.as_ref().map(|git| git.protected.clone()).unwrap_or_default()
+        self.readable().map(|git| git.protected.clone()).unwrap_or_default()
     }
 
     fn clock(&self) -> Tick {
@@ -396,7 +428,7 @@ impl World for Supposed {
     /// What git is said to lack was there before.
     fn age(&self, path: &str) -> Known<Age> {
         let relative = self.relative(path)?;
-        let git = self.git.as_ref()?;
+        let git = self.readable()?;
         let listed = git.untracked.iter().chain(&git.dirty).chain(&git.ignored).any(|name| name == relative);
         listed.then_some(Age { is_older: true, is_untouched: true })
     }

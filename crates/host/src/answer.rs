@@ -90,7 +90,7 @@ impl Host {
                     BadEvent { field: String::new(), problem: "it is empty".into(), moment: Some(Moment::Stop) };
                 return self.unreadable(agent, payload.told, &problem);
             }
-            Ok(event) => self.placed(event),
+            Ok(event) => self.settled(event),
             Err(problem) => return self.unreadable(agent, payload.told, &problem),
         };
         let store = self.store();
@@ -304,6 +304,18 @@ impl Host {
         event
     }
 
+    /// The same for a call that is judged: the root, the home and what lies above it are no project, whoever names them.
+    /// Else all in them would count as the project's own.
+    pub fn settled(&self, event: Event) -> Event {
+        let mut event = self.placed(event);
+        if is_too_wide(&event.workspace, &event.home) {
+            let below = project_root(&event.cwd, &event.home);
+            event.workspace = if is_too_wide(&below, &event.home) { NOWHERE.into() } else { below };
+            event.declared = self.store().declared(&event);
+        }
+        event
+    }
+
     /// Judges an event on this machine. Only what has not run yet is judged by its effects.
     pub fn judge(&self, event: &Event) -> Judgement {
         let store = self.store();
@@ -472,6 +484,14 @@ pub(crate) fn told_if_lost(mut reply: Reply, recorded: io::Result<()>, remembere
     };
     reply.stderr.push_str(&lost);
     reply
+}
+
+/// The workspace of a call that has none: all is judged as outside of it.
+const NOWHERE: &str = "/nonexistent";
+
+/// Whether a folder holds everything, or the home.
+fn is_too_wide(folder: &str, home: &str) -> bool {
+    ["/", "/home", "/Users"].contains(&folder) || is_within(home, folder)
 }
 
 /// The nearest folder upward that git manages, else the folder itself. A repository in the home or above it is no

@@ -100,7 +100,7 @@ pub(crate) fn call(event: &Event, scribe: &Scribe<'_>) -> Option<Map<String, Val
 impl Host {
     /// What a refused call would come to now, by the facts, rules and session of now; none if not all of it is kept.
     pub fn judge_again(&self, pending: &Pending) -> Option<Judgement> {
-        let event = self.placed(universal::read(pending.again.as_ref()?).ok()?);
+        let event = self.settled(universal::read(pending.again.as_ref()?).ok()?);
         let loaded = self.layers(&event.workspace);
         let store = self.store();
         let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded)).in_session(&store, whose(&event));

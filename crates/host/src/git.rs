@@ -21,6 +21,7 @@ mod read;
 mod references;
 mod staged;
 mod survey;
+mod trouble;
 mod unstaged;
 
 /// The content of a regular file of at most `limit` bytes, links followed; nothing is ever waited for.
@@ -30,13 +31,31 @@ pub(crate) fn regular_file(path: &Path, limit: usize) -> Option<Vec<u8>> {
 
 use config::Settings;
 use index::Index;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use survey::{Question, Survey};
+pub(crate) use trouble::told;
+pub use trouble::{Look, Trouble};
 
 /// Why a fact could not be had (too many files, unsupported format, unreadable …).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unknown(pub &'static str);
+
+/// Why a repository does not answer about a path: it is about others.
+const ELSEWHERE: [Unknown; 5] = [NO_WORK_TREE, IN_GIT_FOLDER, BEHIND_LINK, UNRESOLVED, OUTSIDE];
+
+const NO_WORK_TREE: Unknown = Unknown("the repository has no work tree");
+const IN_GIT_FOLDER: Unknown = Unknown("the path lies in the git folder");
+const BEHIND_LINK: Unknown = Unknown("the path lies behind a link or in another repository");
+const UNRESOLVED: Unknown = Unknown("the path cannot be resolved");
+const OUTSIDE: Unknown = Unknown("the path is outside the work tree");
+
+impl Unknown {
+    /// Whether the path is none of the repository's, so that nothing hides from it there.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        ELSEWHERE.contains(self)
+    }
+}
 
 /// A fact, or why it is unknown.
 pub type Fact<T> = Result<T, Unknown>;
@@ -67,6 +86,9 @@ pub enum Ignored {
 #[derive(Debug)]
 pub struct Repository {
     work_tree: Option<PathBuf>,
+    /// The folder whose `.git` this is; none where a bare one was found itself.
+    found_in: Option<PathBuf>,
+    is_bare: bool,
     git_dir: PathBuf,
     common_dir: PathBuf,
     format: Fact<gix_hash::Kind>,
@@ -79,13 +101,38 @@ pub struct Repository {
     /// The folder that was last asked about and is all of this work tree: many paths lie in the same.
     owned: RefCell<Option<Vec<u8>>>,
     has_submodules: OnceLock<bool>,
+    quick_trouble: OnceCell<Option<Trouble>>,
+    whole_trouble: OnceCell<Option<Trouble>>,
+}
+
+/// What is found on the way upward from a folder.
+pub(crate) struct Search {
+    /// The repository that git would take.
+    pub repository: Option<Repository>,
+    /// The nearest folder whose `.git` was meant for a repository and is none, and why.
+    pub damaged: Option<(PathBuf, Unknown)>,
 }
 
 impl Repository {
     /// Walks upward from `start`, or from its nearest existing ancestor if it does not exist.
     pub fn discover(start: &Path) -> Option<Repository> {
-        let start = nearest_existing(start)?;
-        start.ancestors().find_map(|directory| Self::at(directory).transpose())?.ok()
+        Self::search(start).repository
+    }
+
+    /// The same with what is damaged on the way.
+    pub(crate) fn search(start: &Path) -> Search {
+        let mut damaged = None;
+        for directory in nearest_existing(start).iter().flat_map(|start| start.ancestors()) {
+            let told = |reason: Unknown| (directory.to_owned(), reason);
+            match Self::at(directory) {
+                Ok(Some(repository)) => return Search { repository: Some(repository), damaged },
+                Ok(None) => {
+                    damaged = damaged.or_else(|| trouble::remains_of_one(&directory.join(".git")).map(told));
+                }
+                Err(reason) => return Search { repository: None, damaged: damaged.or_else(|| Some(told(reason))) },
+            }
+        }
+        Search { repository: None, damaged }
     }
 
     /// The folder with the checked-out files; none for a bare repository or inside the git folder.
@@ -155,7 +202,7 @@ impl Repository {
             }
             Ok(found) if found.is_file() => {
                 let target = link_target(&dot_git, b"gitdir:").filter(|target| is_git_dir(target));
-                let target = target.ok_or(Unknown("the .git file leads to no repository"))?;
+                let target = target.ok_or(trouble::NO_REPOSITORY)?;
                 return Ok(Some(Self::open(target, Some(directory))));
             }
             _ => {}
@@ -172,8 +219,11 @@ impl Repository {
             Ok(settings) if common_dir == git_dir => settings.work_tree(&git_dir, directory),
             _ => Some(directory.to_path_buf()),
         });
+        let is_bare = common_dir == git_dir && local.is_ok_and(|settings| settings.is_bare());
         Repository {
             work_tree,
+            found_in: found_in.map(Path::to_path_buf),
+            is_bare,
             git_dir,
             common_dir,
             format,
@@ -184,6 +234,8 @@ impl Repository {
             own: RefCell::default(),
             owned: RefCell::default(),
             has_submodules: OnceLock::new(),
+            quick_trouble: OnceCell::new(),
+            whole_trouble: OnceCell::new(),
         }
     }
 
@@ -208,7 +260,7 @@ impl Repository {
     }
 
     fn checked_out(&self) -> Fact<&Path> {
-        self.work_tree.as_deref().ok_or(Unknown("the repository has no work tree"))
+        self.work_tree.as_deref().ok_or(NO_WORK_TREE)
     }
 
     fn scope(&self, paths: &[PathBuf]) -> Fact<Scope> {
@@ -227,12 +279,12 @@ impl Repository {
             return Ok(());
         }
         if path.split(|byte| *byte == b'/').any(|part| part == b".git") {
-            return Err(Unknown("the path lies in the git folder"));
+            return Err(IN_GIT_FOLDER);
         }
         for level in attributes::levels(path).into_iter().filter(|level| !level.is_empty() && level.len() < path.len())
         {
             if !self.is_own_folder(root, level)? {
-                return Err(Unknown("the path lies behind a link or in another repository"));
+                return Err(BEHIND_LINK);
             }
         }
         *self.owned.borrow_mut() = above.map(<[u8]>::to_vec);
@@ -266,8 +318,8 @@ impl Repository {
             (Some(parent), Some(name)) => resolve(parent).map(|parent| parent.join(name)),
             _ => resolve(&whole),
         };
-        let resolved = resolved.ok_or(Unknown("the path cannot be resolved"))?;
-        let below = resolved.strip_prefix(root).map_err(|_| Unknown("the path is outside the work tree"))?;
+        let resolved = resolved.ok_or(UNRESOLVED)?;
+        let below = resolved.strip_prefix(root).map_err(|_| OUTSIDE)?;
         Ok(slashed(below))
     }
 }

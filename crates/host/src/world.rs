@@ -1,13 +1,13 @@
 //! The real machine as facts. Git is never started; what is not answered within bounds is not known.
 
-use crate::git::{Fact, Ignored, Repository};
+use crate::git::{self, Fact, Ignored, Repository, Unknown};
 use crate::store::Store;
 use crate::store::session::{History, Whose};
 use crate::{aliases, archive};
 use reflex_engine::loopbreaker::Step;
 use reflex_engine::{
-    Age, Event, Known, MAX_LISTED, MOST_CONTENT, Names, NamesOf, Real, Remnant, Spent, Tick, Untracked, World, fits,
-    is_within, parent,
+    Age, Event, Known, Look, MAX_LISTED, MOST_CONTENT, Names, NamesOf, Real, Remnant, Spent, Tick, Unreadable,
+    Untracked, World, fits, is_within, parent,
 };
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
@@ -41,11 +41,18 @@ pub struct LocalWorld<'s> {
     ran: bool,
     /// What the session has used; `None` where this call is no call of it.
     spent: Option<OnceCell<Spent>>,
-    repositories: RefCell<HashMap<String, Option<Rc<Repository>>>>,
+    repositories: RefCell<HashMap<String, There>>,
     /// Folders with their links followed: many targets lie in the same few.
     folders: RefCell<HashMap<String, String>>,
     begun: Instant,
     answering: Cell<u64>,
+}
+
+/// The repository of a folder, and what keeps another from being it.
+#[derive(Clone)]
+struct There {
+    repository: Option<Rc<Repository>>,
+    damaged: Option<Unknown>,
 }
 
 impl<'s> LocalWorld<'s> {
@@ -108,13 +115,21 @@ impl<'s> LocalWorld<'s> {
 
     /// The repository that has the path in its work tree, or could have it.
     fn repository(&self, path: &str) -> Option<Rc<Repository>> {
+        self.there(self.folder_of(path)).repository
+    }
+
+    fn folder_of<'p>(&self, path: &'p str) -> &'p str {
         let is_root = path == self.workspace || !is_within(path, &self.workspace);
-        self.repository_at(if is_root { path } else { parent(path) })
+        if is_root { path } else { parent(path) }
+    }
+
+    fn repository_at(&self, folder: &str) -> Option<Rc<Repository>> {
+        self.there(folder).repository
     }
 
     /// The repository that a command in this folder works on. Most folders are the workspace's; one that lies in it and
     /// has a repository of its own is told by its marker.
-    fn repository_at(&self, folder: &str) -> Option<Rc<Repository>> {
+    fn there(&self, folder: &str) -> There {
         if let Some(known) = self.repositories.borrow().get(folder) {
             return known.clone();
         }
@@ -122,12 +137,19 @@ impl<'s> LocalWorld<'s> {
         let is_below = start != workspace && start.starts_with(workspace);
         let mut below = start.ancestors().take_while(|above| is_below && *above != workspace);
         let marked = below.find(|above| above.join(".git").symlink_metadata().is_ok());
-        let found = match marked {
-            None if is_below => self.repository_at(&self.workspace),
-            Some(_) | None => Repository::discover(start).map(Rc::new),
+        let there = match marked {
+            None if is_below => self.there(&self.workspace),
+            Some(_) | None => self.search(start),
         };
-        self.repositories.borrow_mut().insert(folder.to_owned(), found.clone());
-        found
+        self.repositories.borrow_mut().insert(folder.to_owned(), there.clone());
+        there
+    }
+
+    /// What is damaged above the project is no matter of the project's.
+    fn search(&self, start: &Path) -> There {
+        let found = Repository::search(start);
+        let damaged = found.damaged.filter(|(folder, _)| folder.starts_with(&self.workspace));
+        There { repository: found.repository.map(Rc::new), damaged: damaged.map(|(_, reason)| reason) }
     }
 
     fn ask_at<T>(&self, folder: &str, question: impl FnOnce(&Repository) -> Fact<T>) -> Known<T> {
@@ -181,7 +203,12 @@ impl<'s> LocalWorld<'s> {
     ) -> Known<Names> {
         let (repository, found) = self.timed(|world| {
             let repository = world.repository(path)?;
-            let found = question(&repository, &[PathBuf::from(path)]).ok()?;
+            let found = match question(&repository, &[PathBuf::from(path)]) {
+                Err(reason) if reason.is_elsewhere() => return None,
+                // What cannot be told of its own files may be anything.
+                Err(_) => git::Names { names: Vec::new(), count: 0, complete: false },
+                Ok(found) => found,
+            };
             Some((repository, found))
         })?;
         let root = repository.work_tree()?;
@@ -264,6 +291,18 @@ impl World for LocalWorld<'_> {
 
     fn work_tree(&self, path: &str) -> Option<String> {
         self.timed(|world| Some(world.repository_at(path)?.work_tree()?.to_string_lossy().into_owned()))
+    }
+
+    fn unreadable(&self, path: &str, look: Look) -> Option<Unreadable> {
+        let look = match look {
+            Look::Quick => git::Look::Quick,
+            Look::Whole => git::Look::Whole,
+        };
+        self.timed(|world| {
+            let there = world.there(world.folder_of(path));
+            let trouble = there.damaged.and_then(git::told).or_else(|| there.repository?.trouble(look).cloned())?;
+            Some(Unreadable { reason: trouble.reason, mend: trouble.mend.into() })
+        })
     }
 
     fn has_one_of(&self, folder: &str, names: &[&str]) -> Known<bool> {

@@ -191,7 +191,8 @@ fn names_of_program(entry: &Entry) -> Vec<String> {
     aliases.iter().filter_map(Value::as_str).map(str::to_owned).chain([entry.name.clone()]).collect()
 }
 
-const FACTS: [&str; 22] = [
+const FACTS: [&str; 23] = [
+    "unreadable",
     "writes-guard",
     "may-write-guard",
     "guard-put-away",

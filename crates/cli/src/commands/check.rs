@@ -55,7 +55,7 @@ pub(super) fn question(matches: &ArgMatches) -> Result<Question, String> {
         "-" => String::from_utf8_lossy(&input()?).into_owned(),
         command => command.to_owned(),
     };
-    let event = host.placed(Event {
+    let event = host.settled(Event {
         client: agent.name.into(),
         cwd: cwd.to_string_lossy().into_owned(),
         tool: "Bash".into(),
@@ -82,7 +82,7 @@ fn payload(host: Host, agent: Option<&'static Agent>) -> Result<Question, String
     let payload = Payload { fields: &fields, told: None, variable: &|_| None };
     let agent = caller(agent, &payload);
     let event = (agent.read)(&payload).map_err(|problem| problem.to_string())?;
-    let event = host.placed(event);
+    let event = host.settled(event);
     Ok(Question { host, agent, event })
 }
 

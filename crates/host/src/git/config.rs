@@ -14,6 +14,9 @@ const MAXIMUM_DOUBLE_STARS: usize = 3;
 const KNOWN_EXTENSIONS: [&str; 7] =
     ["noop", "preciousobjects", "partialclone", "worktreeconfig", "objectformat", "refstorage", "relativeworktrees"];
 
+/// Git of today reads such references; this reader does not.
+pub(super) const NO_FILES: Unknown = Unknown("references are not stored as files");
+
 /// All values in order of precedence: the last one wins.
 #[derive(Debug, Default)]
 pub(super) struct Settings {
@@ -103,8 +106,10 @@ impl Settings {
         if extensions.any(|value| !KNOWN_EXTENSIONS.contains(&value.name.as_str())) {
             return Err(Unknown("an unknown repository extension"));
         }
-        if self.text("extensions", None, "refstorage").is_some_and(|kind| kind != b"files") {
-            return Err(Unknown("references are not stored as files"));
+        match self.text("extensions", None, "refstorage") {
+            None | Some(b"files") => {}
+            Some(b"reftable") => return Err(NO_FILES),
+            Some(_) => return Err(Unknown("an unknown format of references")),
         }
         match self.text("extensions", None, "objectformat") {
             None | Some(b"sha1") => Ok(gix_hash::Kind::Sha1),
@@ -113,8 +118,12 @@ impl Settings {
         }
     }
 
+    pub(super) fn is_bare(&self) -> bool {
+        self.boolean("core", "bare") == Some(true)
+    }
+
     pub(super) fn work_tree(&self, git_dir: &Path, found_in: &Path) -> Option<PathBuf> {
-        if self.boolean("core", "bare") == Some(true) {
+        if self.is_bare() {
             return None;
         }
         match self.path("core", "worktree", git_dir) {
@@ -258,20 +267,20 @@ pub(super) fn user_directory() -> Option<PathBuf> {
     base.map(|base| base.join("git"))
 }
 
+/// The environment may name others; it may be set by the repository itself, so they are not looked at.
 fn user_files() -> Vec<PathBuf> {
-    let from = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let mut files = Vec::new();
-    if from("GIT_CONFIG_NOSYSTEM").is_none() {
-        files.push(from("GIT_CONFIG_SYSTEM").unwrap_or_else(|| "/etc/gitconfig".into()));
-    }
-    match from("GIT_CONFIG_GLOBAL") {
-        Some(only) => files.push(only),
-        None => {
-            files.extend(user_directory().map(|folder| folder.join("config")));
-            files.extend(home().map(|home| home.join(".gitconfig")));
-        }
-    }
+    let of_user = user_directory().map(|folder| folder.join("config"));
+    let of_home = home().map(|home| home.join(".gitconfig"));
+    std::iter::once(PathBuf::from("/etc/gitconfig")).chain(of_user).chain(of_home).collect()
+}
+
+/// Whether a file is one that is looked at anyway.
+pub(super) fn is_users_own(file: &Path) -> bool {
+    user_files().iter().any(|own| own == file)
+}
+
+/// Whether git could read a configuration there: no file, `/dev/null`, or a regular one that is not too large.
+pub(super) fn regular_or_none(file: &Path) -> bool {
     // How people say that there shall be none.
-    files.retain(|file| file != Path::new("/dev/null"));
-    files
+    file == Path::new("/dev/null") || read::file(file, MAXIMUM_BYTES).is_ok()
 }

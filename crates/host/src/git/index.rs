@@ -17,6 +17,8 @@ const UNREADABLE: Unknown = Unknown("the index cannot be read");
 
 const TOO_MANY_FOLDERS: Unknown = Unknown("too many folders in the index");
 const TOO_DEEP: Unknown = Unknown("the folders in the index are nested too deeply");
+/// Git reads such an index; this reader does not.
+pub(super) const SPARSE: Unknown = Unknown("the index is sparse");
 const NOT_IN_ORDER: Unknown = Unknown("the index is not in order");
 const NOT_PLAIN: Unknown = Unknown("the index names a path that could not be checked out");
 
@@ -141,6 +143,19 @@ impl Index {
     }
 }
 
+/// A look at an index that is not read: whether it begins as one and is long enough for what it promises.
+pub(super) fn begins_well(path: &std::path::Path) -> Fact<()> {
+    const HEADER: usize = 12;
+    const SMALLEST_ENTRY: u64 = 62;
+    let Some((start, length)) = read::beginning(path, MAXIMUM_BYTES, HEADER)? else { return Ok(()) };
+    let [b'D', b'I', b'R', b'C', 0, 0, 0, 2..=4, count @ ..] = start.as_slice() else { return Err(UNREADABLE) };
+    let count = count.try_into().map(u32::from_be_bytes).map_err(|_| UNREADABLE)?;
+    if u64::from(count) * SMALLEST_ENTRY + HEADER as u64 > length {
+        return Err(UNREADABLE);
+    }
+    if count as usize > MAXIMUM_ENTRIES { Err(TOO_LARGE) } else { Ok(()) }
+}
+
 /// One thread: an index that promises offsets for threads is not to be trusted with them.
 fn options() -> gix_index::decode::Options {
     gix_index::decode::Options {
@@ -204,7 +219,7 @@ fn checked(state: State) -> Fact<Index> {
         return Err(TOO_LARGE);
     }
     if index.0.is_sparse() || entries.iter().any(|entry| entry.mode == Mode::DIR) {
-        return Err(Unknown("the index is sparse"));
+        return Err(SPARSE);
     }
     let mut before: Option<&Entry> = None;
     for entry in entries {

@@ -91,12 +91,24 @@ pub(super) fn file_not_link(path: &Path, limit: u64) -> Fact<Option<Vec<u8>>> {
     }
 }
 
+/// The first bytes of a regular file (links are followed) and how long it is; none if there is no such file.
+pub(super) fn beginning(path: &Path, limit: u64, bytes: usize) -> Fact<Option<(Vec<u8>, u64)>> {
+    let (file, length) = match std::fs::metadata(path) {
+        Ok(metadata) => open(path, &metadata, OFlags::empty(), limit)?,
+        Err(error) if is_missing(&error) => return Ok(None),
+        Err(_) => return Err(Unknown("a file cannot be read")),
+    };
+    let mut start = Vec::with_capacity(bytes);
+    file.take(bytes as u64).read_to_end(&mut start).map_err(|_| Unknown("a file cannot be read"))?;
+    Ok(Some((start, length.len())))
+}
+
 pub(super) fn is_missing(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
 /// Asked again after opening without blocking: a pipe may have taken the file's place meanwhile.
-fn open_and_read(path: &Path, before: &Metadata, extra: OFlags, limit: u64) -> Fact<Option<(Vec<u8>, Metadata)>> {
+fn open(path: &Path, before: &Metadata, extra: OFlags, limit: u64) -> Fact<(File, Metadata)> {
     let unreadable = Unknown("a file cannot be read");
     if !before.is_file() {
         return Err(Unknown("not a regular file"));
@@ -104,16 +116,19 @@ fn open_and_read(path: &Path, before: &Metadata, extra: OFlags, limit: u64) -> F
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY | extra;
     let opened = rustix::fs::openat(CWD, path, flags, Mode::empty()).map_err(|_| unreadable.clone())?;
     let file = File::from(opened);
-    let metadata = file.metadata().map_err(|_| unreadable.clone())?;
+    let metadata = file.metadata().map_err(|_| unreadable)?;
     if !metadata.is_file() {
         return Err(Unknown("not a regular file"));
     }
-    if metadata.len() > limit {
-        return Err(TOO_LARGE);
-    }
+    if metadata.len() > limit { Err(TOO_LARGE) } else { Ok((file, metadata)) }
+}
+
+fn open_and_read(path: &Path, before: &Metadata, extra: OFlags, limit: u64) -> Fact<Option<(Vec<u8>, Metadata)>> {
+    let (file, metadata) = open(path, before, extra, limit)?;
     // One byte more: the read that finds the end needs room too.
     let mut content = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
-    file.take(limit.saturating_add(1)).read_to_end(&mut content).map_err(|_| unreadable)?;
+    let read = file.take(limit.saturating_add(1)).read_to_end(&mut content);
+    read.map_err(|_| Unknown("a file cannot be read"))?;
     if content.len() as u64 > limit {
         return Err(TOO_LARGE);
     }
