@@ -89,12 +89,12 @@ fn removes(kind: EffectKind) -> bool {
     matches!(kind, EffectKind::Delete | EffectKind::Truncate | EffectKind::Overwrite | EffectKind::Move)
 }
 
-/// Whether git has every target as it is. What is not known is not recoverable.
+/// Whether git has every target as it is. What is not known is not recoverable, nor what git would not find.
 fn is_recoverable(effect: &Effect, facts: &Facts<'_>) -> bool {
     let of_git = |target: &crate::effect::Target| {
         let is = |fact| facts.fact(effect, Some(target), fact);
         is("tracked") == Truth::Yes
-            && ["uncommitted", "untracked", "ignored-data"].iter().all(|fact| is(fact) == Truth::No)
+            && ["uncommitted", "untracked", "ignored-data", "unreadable"].iter().all(|fact| is(fact) == Truth::No)
     };
     let here = effect.site == Site::Here && removes(effect.kind) && !effect.targets.is_empty();
     here && effect.targets.iter().all(|target| facts.is(effect, target, "inside") == Truth::Yes && of_git(target))
