@@ -214,3 +214,36 @@ fn a_workspace_that_a_payload_names_is_held_to_the_same() {
     }
     assert_eq!(said(&project.folder, &project.folder.join("src"), "rm -rf ../src"), "allow");
 }
+
+/// What the hook says to a command in the project; the command then runs if it only writes.
+fn said(project: &Project, command: &str) -> (String, String) {
+    project.machine.hook().input(bash(&project.folder, command)).run().answer()
+}
+
+#[test]
+fn work_that_the_session_had_ignored_does_not_look_as_if_a_build_made_it() {
+    for rules in [".gitignore", ".git/info/exclude"] {
+        let project = Project::new();
+        fs::write(project.folder.join("package.json"), "{}\n").unwrap();
+        fs::create_dir_all(project.folder.join("dist")).unwrap();
+        fs::write(project.folder.join("dist/work.ts"), "1\n").unwrap();
+        assert_eq!(said(&project, "rm -rf dist").0, "ask");
+        let command = format!("echo dist/ >> {rules}");
+        assert_eq!(said(&project, &command).0, "silent", "{command}");
+        project.run(&project.folder, &command);
+        let (decision, reason) = said(&project, "rm -rf dist && ls");
+        assert_eq!(decision, "ask", "{rules}: {reason}");
+        assert!(reason.contains("dist"), "{reason}");
+    }
+}
+
+#[test]
+fn what_the_session_itself_has_built_may_go_though_it_had_it_ignored() {
+    let project = Project::new();
+    assert_eq!(said(&project, "printf 'node_modules/\\ndist/\\n' > .gitignore").0, "silent");
+    project.run(&project.folder, "printf 'node_modules/\\ndist/\\n' > .gitignore && echo '{}' > package.json");
+    assert_eq!(said(&project, "npm run build").0, "silent");
+    fs::create_dir_all(project.folder.join("dist")).unwrap();
+    fs::write(project.folder.join("dist/a.js"), "1\n").unwrap();
+    assert_eq!(said(&project, "rm -rf dist").0, "silent");
+}

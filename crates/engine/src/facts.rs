@@ -781,11 +781,24 @@ impl<'a> Facts<'a> {
                 || [parent(path), &self.event.workspace]
                     .iter()
                     .any(|at| self.world.has_one_of(at, &beside) != Some(false));
-            if manifest && self.world.is_ignored(path) != Some(false) {
+            if manifest && self.world.is_ignored(path) != Some(false) && !self.is_newly_ignored(path) {
                 return Truth::Yes;
             }
         }
         if path == "/" || path == self.event.workspace { Truth::No } else { self.is_regenerable(parent(path)) }
+    }
+
+    /// Whether a path is called as what a build makes.
+    pub(crate) fn is_named_like_built(&self, path: &str) -> bool {
+        self.in_class("regenerable", path)
+    }
+
+    /// Whether the session itself had the folder ignored, which was there before: no build need have made it.
+    fn is_newly_ignored(&self, path: &str) -> bool {
+        let name = aliases::name_of(path);
+        let names = |known: &&Remnant| known.from.split(' ').any(|word| word == name);
+        let told = self.past().iter().filter(|known| known.kind == RemnantKind::Ignoring).any(|known| names(&known));
+        told && self.world.is_of_session(path) == Some(false)
     }
 
     fn branch_name(&self, folder: &str, target: Option<&Target>) -> Option<String> {

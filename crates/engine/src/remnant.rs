@@ -4,6 +4,7 @@
 use crate::aliases;
 use crate::analyze::Analysis;
 use crate::effect::{Effect, EffectKind, Target};
+use crate::event::Action;
 use crate::facts::Facts;
 use crate::finding::Finding;
 use crate::path::{self, is_within};
@@ -44,17 +45,20 @@ pub enum RemnantKind {
     Orders,
     /// The session has set the times of the file itself: they say nothing of what stands in it.
     Dated,
+    /// The session has written this file of ignore rules; `from` are the names of build folders that its text names.
+    Ignoring,
 }
 
 impl RemnantKind {
     /// Every kind with the word under which it is kept.
-    pub const ALL: [(RemnantKind, &'static str); 6] = [
+    pub const ALL: [(RemnantKind, &'static str); 7] = [
         (RemnantKind::Copy, "copy"),
         (RemnantKind::Fetched, "fetched"),
         (RemnantKind::Seen, "seen"),
         (RemnantKind::Link, "link"),
         (RemnantKind::Orders, "orders"),
         (RemnantKind::Dated, "dated"),
+        (RemnantKind::Ignoring, "ignoring"),
     ];
 
     /// The word under which it is kept.
@@ -82,6 +86,9 @@ pub(crate) fn left_by(facts: &Facts<'_>, findings: &[Finding]) -> Vec<Remnant> {
         let is = |kinds: &[EffectKind]| kinds.contains(&effect.kind);
         if is(&[EffectKind::Overwrite, EffectKind::Append]) {
             left.extend(filled(facts, &givers, effect));
+        }
+        if is(&[EffectKind::Overwrite, EffectKind::Append, EffectKind::Edit]) {
+            left.extend(ignoring(facts, effect));
         }
         if is(&[EffectKind::Fetch]) {
             left.extend(cloned(facts.analysis, effect, facts.tables));
@@ -118,6 +125,26 @@ pub(crate) fn left_by_orders(findings: &[Finding]) -> Vec<Remnant> {
 
 fn remnant(kind: RemnantKind, path: &str, from: &str) -> Remnant {
     Remnant { kind, path: path.into(), from: from.into() }
+}
+
+/// Names in the text of one call that are kept of a file of ignore rules.
+const MOST_IGNORED: usize = 16;
+
+/// Build folders that a call names while it writes ignore rules: whoever ignores work makes it look as if a build made it.
+fn ignoring(facts: &Facts<'_>, effect: &Effect) -> Option<Remnant> {
+    let is_rules = |path: &&str| aliases::name_of(path) == ".gitignore" || path.ends_with("/.git/info/exclude");
+    let file = effect.targets.iter().filter_map(Target::path).find(is_rules)?;
+    let text = match facts.event.actions.get(effect.action)? {
+        Action::Shell { command, .. } => command,
+        action => action.content()?,
+    };
+    let ends = |letter: char| letter.is_whitespace() || "\"'`;,&|<>()\\".contains(letter);
+    let words = text.split(ends).map(|word| aliases::name_of(word.trim_matches(['/', '*', '!'])));
+    let is_built =
+        |name: &&str| !name.is_empty() && facts.is_named_like_built(&path::absolute(name, &facts.event.workspace));
+    let names: BTreeSet<&str> = words.filter(is_built).take(MOST_IGNORED).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    (!names.is_empty()).then(|| remnant(RemnantKind::Ignoring, file, &names.join(" ")))
 }
 
 /// What a script would do that is only written has not happened.

@@ -167,6 +167,8 @@ pub trait World {
     fn remnants(&self) -> Vec<Remnant>;
     /// What the session has used with this call, which starts these programs; asked only where a person set a budget.
     fn spent(&self, event: &Event, started: &mut dyn Iterator<Item = &str>) -> Spent;
+    /// Whether the file or folder was made in the session.
+    fn is_of_session(&self, path: &str) -> Known<bool>;
     /// How old the file is beside the session.
     fn age(&self, path: &str) -> Known<Age>;
 }
@@ -423,6 +425,10 @@ impl World for Supposed {
 
     fn spent(&self, _event: &Event, _started: &mut dyn Iterator<Item = &str>) -> Spent {
         Spent::default()
+    }
+
+    fn is_of_session(&self, _path: &str) -> Known<bool> {
+        None
     }
 
     /// What git is said to lack was there before.

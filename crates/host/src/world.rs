@@ -156,6 +156,12 @@ impl<'s> LocalWorld<'s> {
         self.timed(|world| question(&*world.repository_at(folder)?).ok())
     }
 
+    /// When the session began.
+    fn begun_at(&self) -> Option<SystemTime> {
+        let (store, whose) = self.session?;
+        Some(*self.session_begun.get_or_init(|| store.begun(whose)))
+    }
+
     fn is_managed(&self, path: &str) -> bool {
         self.timed(|world| world.repository(path).is_some())
     }
@@ -317,16 +323,26 @@ impl World for LocalWorld<'_> {
     }
 
     fn is_ignored(&self, path: &str) -> Known<bool> {
-        self.timed(|world| world.repository(path)?.is_ignored(Path::new(path)).ok())
+        self.timed(|world| match world.repository(path)?.is_ignored(Path::new(path)) {
+            Ok(is_ignored) => Some(is_ignored),
+            Err(reason) if reason.is_elsewhere() => None,
+            // Rules that cannot be read ignore nothing.
+            Err(_) => Some(false),
+        })
     }
 
     fn remnants(&self) -> Vec<Remnant> {
         self.session.map(|(store, whose)| store.remnants(whose)).unwrap_or_default()
     }
 
+    fn is_of_session(&self, path: &str) -> Known<bool> {
+        let begun = self.begun_at()?;
+        // When a file was made is not kept by every file system.
+        Some(begun <= Path::new(path).symlink_metadata().ok()?.created().ok()?)
+    }
+
     fn age(&self, path: &str) -> Known<Age> {
-        let (store, whose) = self.session?;
-        let begun = *self.session_begun.get_or_init(|| store.begun(whose));
+        let begun = self.begun_at()?;
         let data = Path::new(path).symlink_metadata().ok().filter(std::fs::Metadata::is_file)?;
         let written = data.modified().ok()?;
         // When a file was made is not kept by every file system.

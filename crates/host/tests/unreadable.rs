@@ -265,3 +265,51 @@ fn a_repository_in_the_project_that_cannot_be_read_is_asked_about_too() {
         assert!(reason.contains("core.bare"), "{command}: {reason}");
     }
 }
+
+#[test]
+fn what_looks_like_a_bare_repository_hides_no_files() {
+    let project = Project::new();
+    project.replace(".git");
+    for folder in ["objects", "refs"] {
+        fs::create_dir(project.root.join(folder)).unwrap();
+    }
+    project.write("HEAD", "ref: refs/heads/main\n");
+    for (name, action) in calls() {
+        let (decision, reason) = project.judged(action);
+        assert_ne!(decision, Decision::Pass, "{name}: {reason}");
+    }
+}
+
+#[test]
+fn ignore_rules_that_cannot_be_read_make_no_work_look_as_if_a_build_made_it() {
+    let project = Project::new();
+    project.write("dist/a.ts", "work\n");
+    project.pipe(".gitignore");
+    let action = Action::Shell { command: "rm -rf dist".into(), language: Default::default() };
+    assert_eq!(project.judged(action).0, Decision::Ask);
+}
+
+/// What git itself says of the states in which it gives up: whoever reads more into them than git would be wrong.
+#[test]
+fn git_itself_gives_up_on_what_is_told_to_be_broken() {
+    let gives_up = [
+        "format 99",
+        "unknown extension",
+        "unknown object format",
+        "unknown reference format",
+        "garbage config",
+        "config includes itself",
+        "garbage index",
+        "HEAD is garbage",
+        "HEAD is gone",
+        ".git leads nowhere",
+        "core.worktree nowhere",
+        "core.bare",
+    ];
+    for (state, damage, _) in STATES.iter().filter(|(state, ..)| gives_up.contains(state)) {
+        let project = Project::new();
+        assert!(project.run(&["status"]), "{state}");
+        damage(&project);
+        assert!(!project.run(&["status"]), "{state}");
+    }
+}

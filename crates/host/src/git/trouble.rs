@@ -63,8 +63,14 @@ impl Repository {
     }
 
     fn work_tree_trouble(&self) -> Option<Trouble> {
-        let found_in = self.found_in.as_deref()?;
+        let bare = |why: &str| Trouble {
+            reason: format!("{why}git takes the folder for a bare repository, which has no files of its own"),
+            mend: "git worktree list",
+        };
+        let Some(found_in) = self.found_in.as_deref() else { return Some(bare("")) };
         match &self.work_tree {
+            // Where there never was an index, nobody has worked.
+            None if self.is_bare && !self.git_dir.join("index").exists() => Some(bare("`core.bare` is set, so that ")),
             None if self.is_bare => Some(Trouble {
                 reason: "`core.bare` is set, so that git takes the project for one without files".into(),
                 mend: "git config --unset core.bare",
