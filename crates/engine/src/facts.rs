@@ -605,7 +605,7 @@ impl<'a> Facts<'a> {
             "ignored" => truth(self.world.is_ignored(path)),
             "new-secret" => self.is_new_secret(effect, target, path),
             "regenerable" => self.is_regenerable(path),
-            "uncommitted" if effect.kind == EffectKind::DiscardChanges && !effect.flags.contains(&"staged") => {
+            "uncommitted" if effect.kind == EffectKind::DiscardChanges && !comes_from_elsewhere(effect) => {
                 self.names(self.world.unstaged(path), target)
             }
             "uncommitted" => self.names(self.uncommitted(effect, path), target),
@@ -826,6 +826,11 @@ impl<'a> Facts<'a> {
         }
         truth(count.map(|count| count > 0))
     }
+}
+
+/// Whether what replaces a file does not come out of the index of its own repository: what is staged is lost too.
+fn comes_from_elsewhere(effect: &Effect) -> bool {
+    ["staged", "git-dir", "work-tree"].iter().any(|flag| effect.flags.contains(flag))
 }
 
 fn truth(known: Known<bool>) -> Truth {

@@ -17,6 +17,7 @@ mod ignore;
 mod index;
 mod listing;
 mod objects;
+mod plain;
 mod read;
 mod references;
 mod staged;
@@ -31,6 +32,7 @@ pub(crate) fn regular_file(path: &Path, limit: usize) -> Option<Vec<u8>> {
 
 use config::Settings;
 use index::Index;
+pub(crate) use plain::is_plain;
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use survey::{Question, Survey};

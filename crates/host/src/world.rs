@@ -42,6 +42,7 @@ pub struct LocalWorld<'s> {
     /// What the session has used; `None` where this call is no call of it.
     spent: Option<OnceCell<Spent>>,
     repositories: RefCell<HashMap<String, There>>,
+    is_plain: OnceCell<bool>,
     /// Folders with their links followed: many targets lie in the same few.
     folders: RefCell<HashMap<String, String>>,
     begun: Instant,
@@ -68,6 +69,7 @@ impl<'s> LocalWorld<'s> {
             ran: false,
             spent: None,
             repositories: RefCell::default(),
+            is_plain: OnceCell::new(),
             folders: RefCell::default(),
             begun: Instant::now(),
             answering: Cell::new(0),
@@ -143,6 +145,16 @@ impl<'s> LocalWorld<'s> {
         };
         self.repositories.borrow_mut().insert(folder.to_owned(), there.clone());
         there
+    }
+
+    /// Whether a file lies in the workspace's own repository and nothing can be wrong with that.
+    fn is_plainly_the_workspaces(&self, path: &str) -> bool {
+        let workspace = Path::new(&self.workspace);
+        let mut between = Path::new(path).ancestors().skip(1).take_while(|above| *above != workspace);
+        let is_own = Path::new(path) != workspace && Path::new(path).starts_with(workspace);
+        is_own
+            && !between.any(|above| above.join(".git").symlink_metadata().is_ok())
+            && *self.is_plain.get_or_init(|| git::is_plain(workspace))
     }
 
     /// What is damaged above the project is no matter of the project's.
@@ -305,6 +317,9 @@ impl World for LocalWorld<'_> {
             Look::Whole => git::Look::Whole,
         };
         self.timed(|world| {
+            if look == git::Look::Quick && world.is_plainly_the_workspaces(path) {
+                return None;
+            }
             let there = world.there(world.folder_of(path));
             let trouble = there.damaged.and_then(git::told).or_else(|| there.repository?.trouble(look).cloned())?;
             Some(Unreadable { reason: trouble.reason, mend: trouble.mend.into() })

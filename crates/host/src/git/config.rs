@@ -50,6 +50,11 @@ impl Settings {
         context.load_all(&files)
     }
 
+    /// Whether the user's configuration can be read, for a repository whose own was read already.
+    pub(super) fn check_user(git_dir: &Path) -> Fact<()> {
+        Loader::new(git_dir).load_all(&user_files()).map(|_| ())
+    }
+
     /// Only what the repository's own files say: the user's must not move its work tree.
     pub(super) fn of_repository(git_dir: &Path, common_dir: &Path) -> Fact<Self> {
         let mut loader = Loader::new(git_dir);
@@ -268,7 +273,7 @@ pub(super) fn user_directory() -> Option<PathBuf> {
 }
 
 /// The environment may name others; it may be set by the repository itself, so they are not looked at.
-fn user_files() -> Vec<PathBuf> {
+pub(super) fn user_files() -> Vec<PathBuf> {
     let of_user = user_directory().map(|folder| folder.join("config"));
     let of_home = home().map(|home| home.join(".gitconfig"));
     std::iter::once(PathBuf::from("/etc/gitconfig")).chain(of_user).chain(of_home).collect()

@@ -1,7 +1,7 @@
 //! What is wrong with a repository that is there and cannot be read: git, or whoever looks at its files, then does not
 //! see what is work.
 
-use super::config::{is_users_own, regular_or_none};
+use super::config::{Settings, is_users_own, regular_or_none};
 use super::{Fact, Repository, Unknown, index};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -86,10 +86,11 @@ impl Repository {
     fn broken(&self, look: Look) -> Fact<()> {
         self.object_hash()?;
         self.worktree_configuration.clone()?;
-        self.settings()?;
         match look {
-            Look::Quick => index::begins_well(&self.git_dir.join("index")),
-            Look::Whole => self.index().and_then(|_| self.head()).map(|_| ()),
+            Look::Quick => {
+                Settings::check_user(&self.git_dir).and_then(|()| index::begins_well(&self.git_dir.join("index")))
+            }
+            Look::Whole => self.settings().and_then(|_| self.index()).and_then(|_| self.head()).map(|_| ()),
         }
     }
 
