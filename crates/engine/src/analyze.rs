@@ -22,6 +22,7 @@ use crate::facts::GUARD_PROGRAMS;
 use crate::glob;
 use crate::path::{self, Folders};
 use crate::scripts::{self, Script};
+use crate::tool_call;
 use crate::world::World;
 use reflex_shell::{
     Access, Code, Command, CommandId, Invocation, Language, Origin, Piece, Program, Reading, Selector, Setting, Span,
@@ -146,12 +147,13 @@ impl Drafter<'_> {
                     self.file(EffectKind::Read, &AgentPath::new(path));
                 }
             }
-            Action::McpCall { server, tool, arguments } => {
+            Action::McpCall { arguments, .. } | Action::Other { arguments } => {
                 self.mention_in_arguments(arguments);
                 self.arguments(arguments);
-                return self.served(server, tool, arguments);
+                if let Some(called) = tool_call::called(self.event, action) {
+                    self.served(called);
+                }
             }
-            Action::Other { arguments } => self.mention_in_arguments(arguments),
             Action::Prompt { .. } | Action::SpawnAgent { .. } | Action::Skill { .. } | Action::Input { .. } => {}
         }
         Reading::default()

@@ -312,6 +312,8 @@ effect_kinds! {
     Configure = "configure" Name;
     /// An agent's settings are changed by its own command; the target is what is set.
     ConfigureAgent = "configure-agent" Name;
+    /// A tool is called of which nothing is known: neither what it does nor that it does no harm.
+    Unjudged = "unjudged" Name;
     /// The guard is changed or switched off.
     ChangeGuard = "change-guard" Name;
 }

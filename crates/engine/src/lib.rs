@@ -38,6 +38,7 @@ mod sentinel;
 mod sql;
 mod switches;
 mod task;
+mod tool_call;
 mod truth;
 mod url;
 mod weight;
@@ -65,6 +66,7 @@ pub use rules::{Answer, ask};
 pub use scripts::{Script, Usage};
 pub use secret::{Secret, find as find_secrets, redact, redacted, unescaped};
 pub use sentinel::Weighed;
+pub use tool_call::unfolded;
 pub use truth::Truth;
 pub use world::{
     Age, Known, Look, MAX_LISTED, MOST_CONTENT, Names, NamesOf, Real, Supposed, SupposedGit, Unreadable, Untracked,
@@ -109,6 +111,7 @@ pub fn judge_with(
     world: &dyn World,
     further: Further<'_>,
 ) -> Judgement {
+    let event = &*tool_call::unfolded(event, tables);
     let mut judgement = judge_once(event, policy, tables, world, further);
     if judgement.verdict.rewrite.is_some() {
         let again = |event: &Event| judge_once(event, policy, tables, world, further).verdict;
@@ -173,6 +176,7 @@ pub fn overhear(
     further: Further<'_>,
 ) -> Judgement {
     let mut watch = latency::Stopwatch::new(world);
+    let event = &*tool_call::unfolded(event, tables);
     let analysis = analyze(event, tables, world);
     watch.stop("analyze");
     let facts = Facts::new(event, &analysis, tables, world).with_roots(policy.roots());

@@ -10,7 +10,9 @@
 )]
 
 use reflex_agents::universal;
-use reflex_engine::{EffectKind, Event, Judgement, OPERATORS, Place, Severity, Target, Tier, analyze};
+use reflex_engine::{
+    Action, EffectKind, Event, Judgement, OPERATORS, Place, Severity, Target, Tier, analyze, unfolded,
+};
 use reflex_host::{Host, Mode};
 use reflex_tables::compile::{Entry, Kind, Sources};
 use serde_json::{Map, Value, json};
@@ -256,6 +258,56 @@ fn is_class(word: &str) -> bool {
     Place::ALL.iter().any(|(_, name)| *name == word)
         || COMPUTED.contains(&word)
         || places.iter().any(|place| place.name == word)
+}
+
+/// What a call of a tool that no table knows is read as, in words: `shell ls`, `write a = b`, `statement DROP TABLE a`.
+fn meant(tool: &str, arguments: &Value) -> Vec<String> {
+    let actions = vec![Action::Other { arguments: arguments.to_string() }];
+    let event =
+        Event { tool: tool.into(), actions, cwd: "/repo".into(), workspace: "/repo".into(), ..Event::default() };
+    let unfolded = unfolded(&event, reflex_library::tables());
+    let mut lines: Vec<String> = unfolded.actions.iter().skip(1).map(in_words).collect();
+    let analysis = analyze(&event, reflex_library::tables(), &reflex_engine::Supposed::default());
+    let queries = analysis.effects.iter().filter(|effect| effect.kind == EffectKind::Query);
+    lines.extend(queries.flat_map(|effect| &effect.targets).map(|target| format!("statement {}", target.shown())));
+    lines
+}
+
+fn in_words(action: &Action) -> String {
+    let with = |mark: &str, text: &str| if text.is_empty() { String::new() } else { format!(" {mark} {text}") };
+    match action {
+        Action::Shell { command, language } => format!("{} {command}", language.name()),
+        Action::Read { path } => format!("read {}", path.text),
+        Action::Search { path } => format!("search {}", path.text),
+        Action::Write { path, content } => format!("write {}{}", path.text, with("=", content)),
+        Action::Edit { path, content, gone, .. } => {
+            format!("edit {}{}{}", path.text, with("-", gone), with("=", content))
+        }
+        Action::Delete { path } => format!("delete {}", path.text),
+        Action::Fetch { url } => format!("fetch {url}"),
+        other => format!("{other:?}"),
+    }
+}
+
+#[test]
+fn every_word_of_tools_says_what_its_examples_say() {
+    let mut problems = Vec::new();
+    for entry in entries(Kind::Tools) {
+        let examples = entry.value["examples"].as_array().unwrap();
+        let expected = |example: &Value| -> Vec<String> {
+            example["does"].as_array().unwrap().iter().map(|line| line.as_str().unwrap().to_owned()).collect()
+        };
+        for example in examples {
+            let does = meant(example["tool"].as_str().unwrap(), &example["input"]);
+            if does != expected(example) {
+                problems.push(format!("{}: {} {} does {does:?}", entry.name, example["tool"], example["input"]));
+            }
+        }
+        if examples.len() < 2 {
+            problems.push(format!("{} has too few examples", entry.name));
+        }
+    }
+    report(problems);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod cues;
 mod meanings;
+mod tools;
 
 use super::secrets::{Format, Formats};
 use cues::Cue;
@@ -10,6 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
+use tools::Words;
 
 /// Texts that are only read when something is said to somebody.
 const FOR_PEOPLE: [&str; 3] = ["about", "message", "remedy"];
@@ -31,11 +33,13 @@ pub enum Kind {
     Cues,
     /// What keys and passwords look like.
     Secrets,
+    /// What the words of a tool's name and the keys of its arguments say.
+    Tools,
 }
 
 impl Kind {
     /// Every kind with the name of its folder.
-    pub const ALL: [(Kind, &'static str); 7] = [
+    pub const ALL: [(Kind, &'static str); 8] = [
         (Kind::Programs, "programs"),
         (Kind::Rules, "rules"),
         (Kind::Places, "places"),
@@ -43,6 +47,7 @@ impl Kind {
         (Kind::Meanings, "meanings"),
         (Kind::Cues, "cues"),
         (Kind::Secrets, "secrets"),
+        (Kind::Tools, "tools"),
     ];
 }
 
@@ -86,6 +91,7 @@ pub struct Sources {
     meanings: Vec<Meaning>,
     cues: Vec<Cue>,
     formats: Formats,
+    tools: tools::Tables,
     entries: Vec<Entry>,
 }
 
@@ -143,6 +149,12 @@ impl Sources {
                 for format in read::<Vec<Format>>(text)? {
                     names.push(format.id.clone());
                     self.formats.add(format)?;
+                }
+            }
+            Kind::Tools => {
+                for words in read::<Vec<Words>>(text)? {
+                    names.push(words.name.clone());
+                    self.tools.add(words)?;
                 }
             }
         }
@@ -241,6 +253,7 @@ impl Sources {
             "cues": cues::lower(&self.cues, &known)?,
             "meanings": meanings::lower(&self.meanings, &known),
             "secrets": self.formats.lower(),
+            "tools": self.tools.lower(),
         }))
     }
 }

@@ -1,5 +1,7 @@
 //! What the name of a server's tool says that it does: its verb, and the object of the verb.
 
+use crate::tool_call::words;
+
 /// What a tool does for which a person should be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Deed {
@@ -260,23 +262,6 @@ fn deploys(verb: &Says<'_>, has: &Says<'_>, served: &Says<'_>) -> bool {
 fn is(word: &str, known: &str) -> bool {
     word.strip_prefix(known).is_some_and(|rest| matches!(rest, "" | "s" | "es"))
         || known.strip_suffix('y').is_some_and(|stem| word.strip_prefix(stem) == Some("ies"))
-}
-
-/// The words of a name: `deleteProject`, `delete-project`, `delete_project`.
-pub(super) fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut before = '_';
-    for letter in name.chars() {
-        if !letter.is_alphanumeric() || letter.is_uppercase() && !before.is_uppercase() {
-            words.push(String::new());
-        }
-        if let (true, Some(word)) = (letter.is_alphanumeric(), words.last_mut()) {
-            word.extend(letter.to_lowercase());
-        }
-        before = letter;
-    }
-    words.retain(|word| !word.is_empty());
-    words
 }
 
 #[cfg(test)]

@@ -1,0 +1,151 @@
+//! A call of a tool that no agent's table knows, as the actions that it means: what its name says that it does, to what
+//! stands in its arguments. A renamed shell is a shell, and a server's `delete` of a path is a deletion.
+//!
+//! What the words of names and the keys of arguments say is data (`library/tools`). What nothing is known of stays
+//! unread, and the call says so.
+
+mod acts;
+mod name;
+mod slots;
+mod texts;
+
+use self::acts::Context;
+use self::name::{Name, Way};
+use self::slots::Slots;
+use crate::event::{Action, Event};
+use reflex_tables::Node;
+use serde_json::{Map, Value as Json};
+use std::borrow::Cow;
+
+pub(crate) use name::words;
+
+/// More objects than these are not looked at in one call.
+const MOST_OBJECTS: usize = 512;
+
+/// A call makes no more actions than these.
+const MOST_ACTIONS: usize = 512;
+
+/// Deeper objects, and texts that hold objects, are not looked into.
+const DEEPEST: usize = 6;
+
+/// A tool that is called.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Called<'a> {
+    /// The server that has it; empty where it is the agent's own.
+    pub(crate) server: &'a str,
+    /// Its name.
+    pub(crate) tool: &'a str,
+    /// Its arguments as JSON, or a text.
+    pub(crate) arguments: &'a str,
+    /// The folder in which the call happens.
+    pub(crate) cwd: &'a str,
+}
+
+/// What a call means.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Call {
+    /// What it does, in the words of known tools.
+    pub(crate) actions: Vec<Action>,
+    /// What a database is given.
+    pub(crate) statements: Vec<String>,
+    /// Whether anything is known of it: what it does, or that it does no harm.
+    pub(crate) is_judged: bool,
+    /// Whether its texts are only said, noted or looked for.
+    pub(crate) is_said: bool,
+    /// Whether a part of it was not looked at, because there is more than any person's call has.
+    pub(crate) is_cut: bool,
+}
+
+/// The event with what its calls of unknown tools mean, behind its own actions; the event itself where there are none.
+pub fn unfolded<'e>(event: &'e Event, tables: Node<'static>) -> Cow<'e, Event> {
+    let calls = event.actions.iter().filter_map(|action| called(event, action));
+    let meant: Vec<Action> = calls.flat_map(|called| read(called, tables).actions).collect();
+    if meant.is_empty() || event.actions.ends_with(&meant) {
+        return Cow::Borrowed(event);
+    }
+    let mut event = event.clone();
+    event.actions.extend(meant);
+    Cow::Owned(event)
+}
+
+/// The call that an action is, where no agent's table knows its tool.
+pub(crate) fn called<'a>(event: &'a Event, action: &'a Action) -> Option<Called<'a>> {
+    let cwd = event.cwd.as_str();
+    match action {
+        Action::McpCall { server, tool, arguments } => Some(Called { server, tool, arguments, cwd }),
+        Action::Other { arguments } => Some(Called { server: "", tool: &event.tool, arguments, cwd }),
+        Action::Shell { .. }
+        | Action::Read { .. }
+        | Action::Write { .. }
+        | Action::Edit { .. }
+        | Action::Delete { .. }
+        | Action::Search { .. }
+        | Action::Fetch { .. }
+        | Action::Prompt { .. }
+        | Action::SpawnAgent { .. }
+        | Action::Skill { .. }
+        | Action::Input { .. } => None,
+    }
+}
+
+/// What a call means.
+pub(crate) fn read(called: Called<'_>, tables: Node<'static>) -> Call {
+    let mut reader = Reader { tables, cwd: called.cwd, call: Call::default(), objects: 0 };
+    let arguments = object_of(called.arguments);
+    reader.call(called.server, called.tool, &arguments, 0);
+    reader.call
+}
+
+/// What a call is given, under the key that tools without keys stand for.
+fn object_of(arguments: &str) -> Map<String, Json> {
+    let value = match serde_json::from_str::<Json>(arguments) {
+        Ok(Json::Object(fields)) => return fields,
+        Ok(Json::Null) => return Map::new(),
+        Ok(Json::Array(items)) => Json::Array(items),
+        Ok(Json::String(text)) => Json::String(text),
+        Ok(Json::Bool(_) | Json::Number(_)) | Err(_) => Json::String(arguments.to_owned()),
+    };
+    if value.as_str().is_some_and(|text| text.trim().is_empty()) {
+        Map::new()
+    } else {
+        Map::from_iter([("input".to_owned(), value)])
+    }
+}
+
+/// Reads one call, and those that it makes in turn.
+struct Reader<'a> {
+    tables: Node<'static>,
+    cwd: &'a str,
+    call: Call,
+    objects: usize,
+}
+
+impl Reader<'_> {
+    fn call(&mut self, server: &str, tool: &str, arguments: &Map<String, Json>, depth: usize) {
+        let name = Name::of(server, tool, self.tables.get("tools"));
+        let context = Context::of(&name);
+        self.call.is_judged |= name.is_harmless();
+        self.call.is_said |= name.way == Some(Way::Says);
+        self.object(arguments, &context, depth);
+    }
+
+    /// One object of arguments, with what those around it say.
+    fn object(&mut self, fields: &Map<String, Json>, around: &Context<'_>, depth: usize) {
+        self.objects += 1;
+        if depth > DEEPEST || self.objects > MOST_OBJECTS || self.call.actions.len() > MOST_ACTIONS {
+            self.call.is_cut = true;
+            return;
+        }
+        let mut slots = Slots::of(fields, self.tables.get("tools"));
+        if let Some((tool, arguments)) = slots.inner.take() {
+            return self.call(slots.server, tool, &arguments, depth + 1);
+        }
+        let context = around.within(&slots, self.tables.get("tools"));
+        slots.take_parts(&context, self.tables.get("tools"));
+        context.act(&slots, self);
+        let inner = context.handed_down(&slots);
+        for nested in std::mem::take(&mut slots.nested) {
+            self.object(&nested, &inner, depth + 1);
+        }
+    }
+}

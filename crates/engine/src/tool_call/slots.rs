@@ -1,0 +1,199 @@
+//! What stands in one object of a tool's arguments, by what its keys say.
+
+use super::acts::Context;
+use super::name::Way;
+use super::texts;
+use reflex_shell::patch::Part;
+use reflex_tables::Node;
+use serde_json::{Map, Value as Json};
+
+/// A longer text holds no arguments of its own.
+const MOST_JSON: usize = 1024 * 1024;
+
+/// Texts by what they are.
+#[derive(Debug, Default)]
+pub(super) struct Slots<'a> {
+    pub(super) commands: Vec<String>,
+    pub(super) arguments: Vec<String>,
+    pub(super) programs: Vec<String>,
+    pub(super) codes: Vec<String>,
+    pub(super) statements: Vec<(String, bool)>,
+    pub(super) paths: Vec<String>,
+    pub(super) sources: Vec<String>,
+    pub(super) destinations: Vec<String>,
+    pub(super) new_names: Vec<String>,
+    pub(super) contents: Vec<String>,
+    pub(super) gone: Vec<String>,
+    pub(super) patches: Vec<String>,
+    pub(super) urls: Vec<String>,
+    pub(super) language: Option<String>,
+    pub(super) place: Option<String>,
+    pub(super) mode: Option<String>,
+    pub(super) verb: Option<String>,
+    pub(super) others: Vec<String>,
+    pub(super) parts: Vec<Part>,
+    pub(super) deep: bool,
+    pub(super) far: bool,
+    pub(super) nested: Vec<Map<String, Json>>,
+    /// The tool that it tells to call, with its arguments.
+    pub(super) inner: Option<(&'a str, Map<String, Json>)>,
+    pub(super) server: &'a str,
+}
+
+impl<'a> Slots<'a> {
+    /// The texts of an object.
+    pub(super) fn of(fields: &'a Map<String, Json>, tools: Node<'static>) -> Slots<'a> {
+        let mut slots = Slots { inner: inner(fields, tools), ..Slots::default() };
+        if slots.inner.is_some() {
+            let named = |key: &&str| fields.get(*key).and_then(Json::as_str);
+            slots.server = ["server_name", "server", "serverName", "mcp_server"].iter().find_map(named).unwrap_or("");
+            return slots;
+        }
+        for (key, value) in fields {
+            slots.take(key_of(key, tools), value);
+        }
+        slots
+    }
+
+    fn take(&mut self, key: Key, value: &Json) {
+        match value {
+            Json::Null => {}
+            Json::Bool(yes) => self.flag(key, *yes),
+            Json::Number(number) => self.text(key, &number.to_string()),
+            Json::String(text) => match within(key, text) {
+                Some(inner) => self.take(key, &inner),
+                None => self.text(key, text),
+            },
+            Json::Array(items) if key.says == "command" || key.says == "code" => self.commands_of(key, items),
+            Json::Array(items) => items.iter().for_each(|item| self.take(key, item)),
+            Json::Object(fields) => self.nested.push(fields.clone()),
+        }
+    }
+
+    /// Several texts if the first holds more than a word, else the words of one.
+    fn commands_of(&mut self, key: Key, items: &[Json]) {
+        let texts: Vec<&str> = items.iter().filter_map(Json::as_str).collect();
+        let are_texts = texts.first().is_some_and(|first| first.trim().contains(char::is_whitespace));
+        match key.says {
+            "code" => texts.iter().for_each(|text| self.text(key, text)),
+            _ if texts.is_empty() => {}
+            _ if are_texts => self.commands.push(texts.join(";\n")),
+            _ => self.commands.push(texts.iter().map(|word| texts::word(word)).collect::<Vec<_>>().join(" ")),
+        }
+        items.iter().filter(|item| item.is_object()).for_each(|item| self.take(key, item));
+    }
+
+    fn flag(&mut self, key: Key, yes: bool) {
+        match key.says {
+            "deep" => self.deep |= yes,
+            "far" => self.far |= yes,
+            _ => {}
+        }
+    }
+
+    fn text(&mut self, key: Key, text: &str) {
+        let list = match key.says {
+            "deep" => return self.flag(key, matches!(text, "true" | "1" | "yes")),
+            "far" => return self.far = true,
+            "label" | "called" => return,
+            "language" => return self.language = Some(text.to_ascii_lowercase()),
+            "place" => return self.place = Some(text.to_owned()),
+            "mode" => return self.mode = Some(text.to_owned()),
+            "verb" => return self.verb = Some(text.to_owned()),
+            "statement" => return self.statements.push((text.to_owned(), key.is_sql)),
+            "command" => &mut self.commands,
+            "arguments" => &mut self.arguments,
+            "program" => &mut self.programs,
+            "code" => &mut self.codes,
+            "path" => &mut self.paths,
+            "source" => &mut self.sources,
+            "destination" => &mut self.destinations,
+            "newname" => &mut self.new_names,
+            "content" => &mut self.contents,
+            "gone" => &mut self.gone,
+            "patch" => &mut self.patches,
+            "url" => &mut self.urls,
+            _ => &mut self.others,
+        };
+        list.push(text.to_owned());
+    }
+
+    /// The single changes of a file that this object names, where they stand in a list of objects.
+    pub(super) fn take_parts(&mut self, context: &Context<'_>, tools: Node<'static>) {
+        let writes = matches!(context.way, None | Some(Way::Writes | Way::Edits | Way::Makes));
+        if !writes || self.paths.is_empty() {
+            return;
+        }
+        for nested in std::mem::take(&mut self.nested) {
+            let inner = Slots::of(&nested, tools);
+            let is_part = inner.paths.is_empty() && !(inner.contents.is_empty() && inner.gone.is_empty());
+            if is_part {
+                let [gone, content] = [inner.gone, inner.contents].map(|texts| texts.join("\n"));
+                self.parts.push(Part { context: String::new(), gone, content });
+            } else {
+                self.nested.push(nested);
+            }
+        }
+    }
+
+    /// The command lines that stand here, with their words.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let whole = match (self.commands.as_slice(), self.programs.as_slice()) {
+            ([command], _) => command,
+            ([], [program]) => program,
+            ([], []) if self.arguments.len() > 1 => {
+                return vec![self.arguments.iter().map(|word| texts::word(word)).collect::<Vec<_>>().join(" ")];
+            }
+            _ => return self.commands.clone(),
+        };
+        let words: Vec<String> = match self.arguments.as_slice() {
+            [] => Vec::new(),
+            // One text may hold several words.
+            [one] => vec![one.clone()],
+            more => more.iter().map(|word| texts::word(word)).collect(),
+        };
+        vec![std::iter::once(whole.clone()).chain(words).collect::<Vec<_>>().join(" ")]
+    }
+}
+
+/// What a key says; empty where that is not known.
+#[derive(Debug, Clone, Copy)]
+struct Key {
+    says: &'static str,
+    is_sql: bool,
+}
+
+fn key_of(key: &str, tools: Node<'static>) -> Key {
+    const LONGEST: usize = 40;
+    let letters = key.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase() as char);
+    let plain: String = letters.take(LONGEST).collect();
+    let plain = plain.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    Key { says: tools.get("key").get(plain).text(), is_sql: plain.contains("sql") }
+}
+
+/// Arguments that are written as a text. What goes into a file is that text.
+fn within(key: Key, text: &str) -> Option<Json> {
+    let may = !matches!(key.says, "content" | "patch" | "gone" | "label");
+    let begins = text.len() <= MOST_JSON && text.trim_start().starts_with(['{', '[']);
+    if !may || !begins {
+        return None;
+    }
+    let value = serde_json::from_str::<Json>(text).ok()?;
+    (value.is_object() || value.is_array()).then_some(value)
+}
+
+/// `{"tool": "run_shell", "arguments": {…}}`: the tool that this one calls.
+fn inner<'a>(fields: &'a Map<String, Json>, tools: Node<'static>) -> Option<(&'a str, Map<String, Json>)> {
+    let is_name = |text: &&str| !text.is_empty() && text.len() <= 128 && !text.contains(char::is_whitespace);
+    let called = fields.iter().find(|(key, _)| key_of(key, tools).says == "called" || key.as_str() == "name");
+    let tool = called?.1.as_str().filter(is_name)?;
+    let keys =
+        ["arguments", "args", "parameters", "params", "input", "tool_input", "toolInput", "toolArgs", "tool_args"];
+    let given = keys.iter().find_map(|key| fields.get(*key))?;
+    let arguments = match given {
+        Json::Object(arguments) => arguments.clone(),
+        Json::String(text) => serde_json::from_str::<Map<String, Json>>(text).ok()?,
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::Array(_) => return None,
+    };
+    Some((tool, arguments))
+}
