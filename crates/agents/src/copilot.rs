@@ -253,6 +253,11 @@ fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
     // is the one to answer in, whatever the command line says.
     let told = payload.told.filter(|word| !is_pascal(word));
     let word = optional(payload.fields, CAMEL.event)?.or(told).unwrap_or_else(|| told_from(payload));
+    // A payload in which nothing is known may be a call.
+    let told_moment = payload.told.and_then(|told| CAMEL.known(told).or_else(|| PASCAL.known(told)));
+    if word.is_empty() && told_moment.is_none_or(Moment::is_before_execution) {
+        return Err(BadEvent { moment: told_moment, ..BadEvent::of(CAMEL.event, "is missing") });
+    }
     let moment = CAMEL.known(word).unwrap_or(if payload.has(CAMEL.tool) { Moment::BeforeTool } else { Moment::Other });
     let form = if moment == Moment::PermissionRequest {
         &REQUEST

@@ -1,7 +1,7 @@
 //! Payloads in the form of Claude Code's hooks, which other agents took over with their own names.
 
 use crate::json::{BadEvent, optional, required};
-use crate::{Payload, Reply};
+use crate::{Payload, Reply, stranger};
 use reflex_engine::{Action, Event, Moment, Outcome};
 use serde_json::{Map, Value, json};
 
@@ -42,7 +42,7 @@ impl Form {
         let Payload { fields, told, .. } = *payload;
         let word = optional(fields, self.event)?.or(told);
         let word = word.ok_or_else(|| BadEvent::of(self.event, "is missing"))?;
-        let has_call = payload.has(self.tool) || payload.has(self.input);
+        let has_call = stranger::has_call(fields) || payload.has(self.tool) || payload.has(self.input);
         let known = self.known(word).or_else(|| told.and_then(|told| self.known(told)));
         let moment = known.unwrap_or(if has_call { Moment::BeforeTool } else { Moment::Other });
         self.event(fields, word, moment).map_err(|problem| BadEvent { moment: Some(moment), ..problem })
@@ -75,8 +75,13 @@ impl Form {
 
     fn call(&self, event: &Event, fields: &Map<String, Value>) -> Result<Vec<Action>, BadEvent> {
         let tool = required(fields, self.tool)?;
-        let input = fields.get(self.input).ok_or_else(|| BadEvent::of(self.input, "is missing"))?;
-        (self.actions)(event, tool, input)
+        // Who runs this agent's hooks with payloads of its own may call the arguments something else.
+        let input = fields.get(self.input).or_else(|| stranger::input(fields));
+        let input = input.ok_or_else(|| BadEvent::of(self.input, "is missing"))?;
+        match stranger::written(input) {
+            Some(written) => (self.actions)(event, tool, &Value::Object(written)),
+            None => (self.actions)(event, tool, input),
+        }
     }
 
     fn after(&self, fields: &Map<String, Value>, event: &mut Event) -> Result<(), BadEvent> {

@@ -18,6 +18,7 @@ pub mod qwen;
 mod replaced;
 mod reply;
 pub mod settings;
+pub mod stranger;
 mod surface;
 mod tools;
 mod trust;

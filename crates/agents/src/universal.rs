@@ -1,7 +1,7 @@
 //! The universal event and verdict: what scripts, scorers and `eval` speak.
 
 use crate::json::{BadEvent, optional, required, texts};
-use crate::{Abilities, Agent, Delivery, Line, Payload, Reply, claude};
+use crate::{Abilities, Agent, Delivery, Line, Payload, Reply, claude, stranger, tools};
 use reflex_engine::shell::Language;
 use reflex_engine::{
     Action, AgentPath, Decision, Event, Finding, Moment, Outcome, Purpose, Remnant, RemnantKind, Rewrite, Supposed,
@@ -151,7 +151,7 @@ pub fn read(object: &Map<String, Value>) -> Result<Event, BadEvent> {
         workspace: workspace.unwrap_or("").into(),
         home: optional(object, "home")?.unwrap_or("").into(),
         moment: kind.moment(),
-        tool: optional(object, "tool")?.unwrap_or("").into(),
+        tool: tool_name(object)?.unwrap_or("").into(),
         actions: Vec::new(),
         call: String::new(),
         outcome: None,
@@ -275,12 +275,75 @@ fn tool(object: &Map<String, Value>, after: bool) -> Result<Vec<Action>, BadEven
         let kind = if content.is_some() { Kind::Write(Moment::BeforeTool) } else { Kind::Read(Moment::BeforeTool) };
         return Ok(files.into_iter().map(|file| file_action(kind, file, [content.unwrap_or(""), ""])).collect());
     }
-    match (optional(object, "tool")?, object.get("tool_input"), content) {
-        (Some(tool), Some(Value::Object(input)), _) => Ok(vec![claude::action(tool, input)?]),
-        (None, None, None) if after => Ok(Vec::new()),
-        (None, None, None) => Err(BadEvent::of("tool", "is missing")),
-        (_, Some(input), _) => Ok(vec![Action::Other { arguments: input.to_string() }]),
-        (_, None, content) => Ok(vec![Action::Other { arguments: content.unwrap_or("").into() }]),
+    let Some(tool) = tool_name(object)? else {
+        let input = INPUTS.iter().find_map(|key| object.get(*key));
+        return match (input, content) {
+            (None, None) if after => Ok(Vec::new()),
+            (None, None) => Err(BadEvent::of("tool", "is missing")),
+            (Some(input), _) => Ok(vec![Action::Other { arguments: input.to_string() }]),
+            (None, content) => Ok(vec![Action::Other { arguments: content.unwrap_or("").into() }]),
+        };
+    };
+    called(tool, object, content)
+}
+
+/// The keys under which a call's arguments may stand.
+const INPUTS: [&str; 8] = ["tool_input", "arguments", "args", "input", "parameters", "params", "toolInput", "toolArgs"];
+
+/// The keys of an event that are no arguments of its tool.
+const OWN: [&str; 30] = [
+    "event",
+    "cwd",
+    "workspace",
+    "session",
+    "engine",
+    "agent",
+    "agentId",
+    "taskId",
+    "intent",
+    "scope",
+    "mode",
+    "home",
+    "tool",
+    "tool_name",
+    "toolName",
+    "stop_hook_active",
+    "output",
+    "exit_code",
+    "facts",
+    "id",
+    "shell",
+    "files",
+    "content",
+    "command",
+    "file_path",
+    "path",
+    "version",
+    "schema",
+    "timestamp",
+    "label",
+];
+
+/// The tool, by the name that its sender has for the field.
+fn tool_name(object: &Map<String, Value>) -> Result<Option<&str>, BadEvent> {
+    Ok(optional(object, "tool")?.or(optional(object, "tool_name")?).or(optional(object, "toolName")?))
+}
+
+/// A call of a tool by its arguments; where no key names them, they stand among the event's own fields.
+fn called(tool: &str, object: &Map<String, Value>, content: Option<&str>) -> Result<Vec<Action>, BadEvent> {
+    let input = INPUTS.iter().find_map(|key| object.get(*key).filter(|value| !value.is_null()));
+    if let Some(fields) = input.and_then(stranger::written) {
+        return Ok(vec![claude::action(tool, &fields)?]);
+    }
+    match (input, content) {
+        (Some(Value::Object(input)), _) => Ok(vec![claude::action(tool, input)?]),
+        (Some(input), _) => Ok(vec![Action::Other { arguments: input.to_string() }]),
+        (None, Some(content)) => Ok(vec![Action::Other { arguments: content.into() }]),
+        (None, None) => {
+            let rest = object.iter().filter(|(key, _)| !OWN.contains(&key.as_str()));
+            let rest: Map<String, Value> = rest.map(|(key, value)| (key.clone(), value.clone())).collect();
+            Ok(vec![tools::mcp_named(tool, &rest).unwrap_or_else(|| tools::other(&rest))])
+        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! `reflex hook`: one payload on standard input, the agent's own answer out.
 
 use crate::{arena, lifeline, status};
-use reflex_agents::{Agent, BadEvent, Payload, Reply, caller, find, object};
+use reflex_agents::{Agent, BadEvent, Payload, Reply, caller, find, object, stranger};
 use reflex_engine::Moment;
 use reflex_host::{Host, Mode, choose_home};
 use serde_json::{Map, Value};
-use std::io::{self, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::process::ExitCode;
 
 /// A payload may be this large; a file that an agent writes stands in it whole.
@@ -51,6 +51,22 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
     };
     lifeline::disarm();
     say(&reply)
+}
+
+/// `reflex` without a word, with a payload on standard input: a client that left out the words of its hook. What it asks
+/// about cannot be told, so it is refused. `None` where nobody asks: at a terminal, or where nothing is given.
+pub(crate) fn bare() -> Option<ExitCode> {
+    if io::stdin().is_terminal() {
+        return None;
+    }
+    lifeline::arm((stranger::AGENT.refuse)("", Moment::BeforeTool, FAILED));
+    let bytes = read();
+    lifeline::disarm();
+    if bytes.as_ref().is_ok_and(|bytes| bytes.iter().all(u8::is_ascii_whitespace)) {
+        return None;
+    }
+    let problem = "the client left out the words `hook --agent NAME` behind `reflex`: a person finds the entry with `reflex doctor`";
+    Some(say(&Host::new(Mode::default()).unreadable(&stranger::AGENT, None, &unreadable(problem.into()))))
 }
 
 impl Arguments<'_> {

@@ -37,6 +37,7 @@ fn main() -> ExitCode {
         Some((first, rest)) if first == "hook" && !matches!(rest, [help] if help == "--help" || help == "-h") => {
             hook::run(rest)
         }
+        None => hook::bare().unwrap_or_else(|| ExitCode::from(commands::run())),
         _ => ExitCode::from(commands::run()),
     }
 }

@@ -1,0 +1,222 @@
+//! A client that runs another one's hooks and sends payloads in a form of its own: known by that form, and answered so
+//! that it honours a refusal.
+//!
+//! VS Code reads the hook files of Claude Code and Copilot CLI, and other clients take the same files over. None of them
+//! was seen to honour more than a refusal.
+
+use crate::form;
+use crate::json::{BadEvent, object, optional};
+use crate::tools;
+use crate::{Abilities, Agent, Delivery, Line, Payload, Reply, claude, copilot};
+use reflex_engine::{Action, Decision, Event, Moment, Outcome, Verdict};
+use serde_json::{Map, Value, json};
+
+/// The adapter. It is no agent that a person names: it is not among the others.
+pub const AGENT: Agent = Agent {
+    name: "stranger",
+    aliases: &[],
+    title: "another client",
+    project_variable: None,
+    is_caller,
+    runs_hooks_of: &["claude", "copilot"],
+    read,
+    moment: |word| moment(word).unwrap_or(Moment::BeforeTool),
+    says: &SAYS,
+    write,
+    refuse,
+    settings: None,
+    limits: &[],
+};
+
+const SAYS: [Line; 2] = [
+    Line::of(Moment::BeforeTool, Abilities::DENY, "the clients' documents: exit status 2 and their own JSON"),
+    Line::of(Moment::PermissionRequest, Abilities::DENY, "as before a tool"),
+];
+
+/// Keys under which clients name the event, the tool, its arguments, and so on; the first that is there counts.
+const WORDS: [&str; 4] = ["hookEventName", "hook_event_name", "hookName", "event"];
+const TOOLS: [&str; 5] = ["tool_name", "toolName", "tool", "name", "functionName"];
+const INPUTS: [&str; 11] = [
+    "tool_input",
+    "toolInput",
+    "toolArgs",
+    "tool_args",
+    "arguments",
+    "args",
+    "parameters",
+    "params",
+    "input",
+    "tool_arguments",
+    "toolParameters",
+];
+const WRAPPERS: [&str; 6] = ["toolCall", "tool_call", "preToolUse", "postToolUse", "toolUse", "tool_use"];
+const FOLDERS: [&str; 6] = ["cwd", "working_dir", "workingDirectory", "workspaceRoot", "workspace_root", "workdir"];
+const ROOTS: [&str; 3] = ["workspacePaths", "workspaceRoots", "workspace_roots"];
+const SESSIONS: [&str; 5] = ["session_id", "sessionId", "conversationId", "conversation_id", "taskId"];
+const CALLS: [&str; 5] = ["tool_use_id", "toolUseId", "tool_call_id", "toolCallId", "callId"];
+const OUTPUTS: [&str; 6] = ["tool_response", "toolResponse", "tool_result", "toolResult", "output", "result"];
+
+/// Forms by a key that only they have: the client's name, and whether the payload is in that form.
+type Form = (&'static str, fn(&Map<String, Value>) -> bool);
+
+const FORMS: [Form; 4] = [
+    ("cline", |fields| ["clineVersion", "preToolUse", "postToolUse"].iter().any(|key| fields.contains_key(*key))),
+    ("antigravity", |fields| fields.get("toolCall").is_some_and(Value::is_object)),
+    ("vscode", |fields| fields.contains_key("hookEventName") && !fields.contains_key("hook_event_name")),
+    // Goose and Crush. What has a session but no event of its own elsewhere is no universal event.
+    ("other", |fields| {
+        let event = fields.get("event").and_then(Value::as_str).unwrap_or("");
+        fields.contains_key("tool_name") && claude::EVENTS.iter().any(|(word, _)| *word == event)
+    }),
+];
+
+fn is_caller(payload: &Payload<'_>) -> bool {
+    client(payload.fields).is_some()
+}
+
+fn client(fields: &Map<String, Value>) -> Option<&'static str> {
+    FORMS.iter().find(|(_, fits)| fits(fields)).map(|(name, _)| *name)
+}
+
+/// The moment of a word, in whatever case a client writes it.
+fn moment(word: &str) -> Option<Moment> {
+    let plain =
+        |word: &str| -> String { word.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase() };
+    let words = claude::EVENTS.iter().chain(&copilot::EVENTS);
+    let known = words.clone().find(|(known, _)| plain(known) == plain(word)).map(|(_, moment)| *moment);
+    known.or(match plain(word).as_str() {
+        "beforetool" | "pretool" | "pretoolcall" => Some(Moment::BeforeTool),
+        "aftertool" | "posttool" | "posttoolcall" => Some(Moment::AfterTool),
+        _ => None,
+    })
+}
+
+/// Whether a payload tells of a call, under whatever name.
+pub(crate) fn has_call(fields: &Map<String, Value>) -> bool {
+    let named = ["tool_name", "toolName", "functionName"].iter().any(|key| fields.contains_key(*key));
+    named || WRAPPERS.iter().any(|key| fields.get(*key).is_some_and(Value::is_object)) || input(fields).is_some()
+}
+
+/// A call's arguments, under whatever name: an object, or one that is written as a text.
+pub(crate) fn input(fields: &Map<String, Value>) -> Option<&Value> {
+    INPUTS.iter().find_map(|key| fields.get(*key).filter(|value| !value.is_null()))
+}
+
+/// The object that a text holds, where it is one.
+pub(crate) fn written(value: &Value) -> Option<Map<String, Value>> {
+    let text = value.as_str().filter(|text| text.trim_start().starts_with('{'))?;
+    object(text.as_bytes()).ok()
+}
+
+fn first<'f>(fields: &'f Map<String, Value>, keys: &[&str]) -> Result<Option<&'f str>, BadEvent> {
+    for key in keys {
+        if let Some(text) = optional(fields, key)? {
+            return Ok(Some(text));
+        }
+    }
+    Ok(None)
+}
+
+fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
+    let Payload { fields, told, .. } = *payload;
+    let word = first(fields, &WORDS)?.or(told).unwrap_or("");
+    let known = moment(word).or_else(|| told.and_then(moment)).or_else(|| by_wrapper(fields));
+    let moment = known.unwrap_or(if has_call(fields) { Moment::BeforeTool } else { Moment::Other });
+    event(fields, word, moment).map_err(|problem| BadEvent { moment: Some(moment), ..problem })
+}
+
+/// Cline names the moment by the key of the call.
+fn by_wrapper(fields: &Map<String, Value>) -> Option<Moment> {
+    let moments = [("preToolUse", Moment::BeforeTool), ("postToolUse", Moment::AfterTool)];
+    moments.iter().find(|(key, _)| fields.contains_key(*key)).map(|(_, moment)| *moment)
+}
+
+fn event(fields: &Map<String, Value>, word: &str, moment: Moment) -> Result<Event, BadEvent> {
+    let call = WRAPPERS.iter().find_map(|key| fields.get(*key)?.as_object()).unwrap_or(fields);
+    let root = || ROOTS.iter().find_map(|key| fields.get(*key)?.as_array()?.first()?.as_str());
+    let mut event = Event {
+        session: first(fields, &SESSIONS)?.unwrap_or("").into(),
+        client: client(fields).unwrap_or(AGENT.name).into(),
+        word: word.into(),
+        mode: optional(fields, "permission_mode")?.map(str::to_owned),
+        cwd: first(fields, &FOLDERS)?.or_else(root).unwrap_or("").into(),
+        moment,
+        tool: first(call, &TOOLS)?.unwrap_or("").into(),
+        call: first(fields, &CALLS)?.unwrap_or("").into(),
+        ..Event::default()
+    };
+    match moment {
+        Moment::BeforeTool | Moment::PermissionRequest => event.actions = vec![action(&event.tool, call)?],
+        Moment::AfterTool => {
+            event.actions = action(&event.tool, call).map(|action| vec![action]).unwrap_or_default();
+            let output = OUTPUTS.iter().find_map(|key| call.get(*key).or(fields.get(*key)));
+            let output = output.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+            event.outcome = Some(Outcome { output: output.unwrap_or_default(), ..Outcome::default() });
+        }
+        Moment::Prompt => {
+            let text = first(fields, &["prompt", "user_prompt", "userPrompt"])?.unwrap_or("");
+            event.actions = vec![Action::Prompt { text: text.into() }];
+        }
+        Moment::SessionStart | Moment::SessionEnd | Moment::Stop | Moment::Subagent | Moment::Other => {}
+    }
+    Ok(event)
+}
+
+/// Its tools are in no table: what they do is told from their names and arguments.
+fn action(tool: &str, call: &Map<String, Value>) -> Result<Action, BadEvent> {
+    if tool.is_empty() {
+        return Err(BadEvent::of("tool_name", "is missing"));
+    }
+    let input = input(call).ok_or_else(|| BadEvent::of("tool_input", "is missing"))?;
+    let written = written(input);
+    match input.as_object().or(written.as_ref()) {
+        Some(input) => Ok(tools::mcp_named(tool, input).unwrap_or_else(|| tools::other(input))),
+        None => Ok(Action::Other { arguments: input.to_string() }),
+    }
+}
+
+fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
+    let (decision, reason) = delivery.said();
+    match decision {
+        Decision::Deny if event.moment.is_before_execution() => answer(&event.client, reason),
+        Decision::Deny | Decision::Ask | Decision::Pass => Reply::default(),
+    }
+}
+
+/// The refusal in the client's own dialect, where it is known from its documents.
+fn answer(client: &str, reason: &str) -> Reply {
+    let own = match client {
+        "vscode" => form::decided("deny", reason),
+        "antigravity" => json!({"decision": "deny", "reason": reason}),
+        "cline" => json!({"cancel": true, "errorMessage": reason}),
+        _ => for_all(reason),
+    };
+    form::refused_with(&own, reason)
+}
+
+/// One object that as many clients as possible take for a refusal. Whoever takes no key that it does not know honours
+/// the exit status and what stands on standard error.
+fn for_all(reason: &str) -> Value {
+    let mut all = form::decided("deny", reason);
+    let flat = json!({
+        "decision": "block", "reason": reason, "permission": "deny", "user_message": reason, "agent_message": reason,
+        "permissionDecision": "deny", "permissionDecisionReason": reason, "behavior": "deny", "message": reason,
+        "cancel": true, "errorMessage": reason,
+    });
+    if let (Some(all), Value::Object(flat)) = (all.as_object_mut(), flat) {
+        all.extend(flat);
+    }
+    all
+}
+
+fn refuse(_word: &str, moment: Moment, reason: &str) -> Reply {
+    match moment {
+        Moment::BeforeTool | Moment::PermissionRequest | Moment::Prompt => form::refused_with(&for_all(reason), reason),
+        Moment::AfterTool
+        | Moment::SessionStart
+        | Moment::SessionEnd
+        | Moment::Stop
+        | Moment::Subagent
+        | Moment::Other => Reply::default(),
+    }
+}
