@@ -240,7 +240,10 @@ fn is_caller(payload: &Payload<'_>) -> bool {
     let word = payload.fields.get(PASCAL.event).and_then(Value::as_str).unwrap_or("");
     let stops = matches!(word, "Stop" | "SubagentStop" | "SubagentStart" | "PreCompact");
     let pascal = PASCAL.known(word).is_some() && is("session_id") && (stops || !is("transcript_path"));
-    is("timestamp") && (is("sessionId") || pascal)
+    // Before a tool a payload of its own tells of a call; one that does not is somebody else's.
+    let before = payload.told.and_then(|told| CAMEL.known(told).or_else(|| PASCAL.known(told)));
+    let tells = is(CAMEL.event) || !told_from(payload).is_empty() || !before.is_some_and(Moment::is_before_execution);
+    is("timestamp") && ((is("sessionId") && tells) || pascal)
 }
 
 fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {

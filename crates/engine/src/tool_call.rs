@@ -6,6 +6,7 @@
 
 mod acts;
 mod name;
+mod named;
 mod slots;
 mod texts;
 
@@ -98,18 +99,16 @@ pub(crate) fn read(called: Called<'_>, tables: Node<'static>) -> Call {
 
 /// What a call is given, under the key that tools without keys stand for.
 fn object_of(arguments: &str) -> Map<String, Json> {
-    let value = match serde_json::from_str::<Json>(arguments) {
+    let (key, value) = match serde_json::from_str::<Json>(arguments) {
         Ok(Json::Object(fields)) => return fields,
         Ok(Json::Null) => return Map::new(),
-        Ok(Json::Array(items)) => Json::Array(items),
-        Ok(Json::String(text)) => Json::String(text),
-        Ok(Json::Bool(_) | Json::Number(_)) | Err(_) => Json::String(arguments.to_owned()),
+        // A list without a key is the words of a command, if anything.
+        Ok(Json::Array(items)) => ("command", Json::Array(items)),
+        Ok(Json::String(text)) => ("input", Json::String(text)),
+        Ok(Json::Bool(_) | Json::Number(_)) | Err(_) => ("input", Json::String(arguments.to_owned())),
     };
-    if value.as_str().is_some_and(|text| text.trim().is_empty()) {
-        Map::new()
-    } else {
-        Map::from_iter([("input".to_owned(), value)])
-    }
+    let is_empty = value.as_str().is_some_and(|text| text.trim().is_empty());
+    if is_empty { Map::new() } else { Map::from_iter([(key.to_owned(), value)]) }
 }
 
 /// Reads one call, and those that it makes in turn.

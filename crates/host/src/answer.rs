@@ -342,6 +342,11 @@ impl Host {
         layers::load(&self.folders, Path::new(workspace), &self.store())
     }
 
+    /// The event with what its calls of unknown tools mean, as it is judged.
+    pub fn unfolded(&self, event: Event) -> Event {
+        reflex_engine::unfolded(&event, reflex_library::tables()).into_owned()
+    }
+
     /// Judges an event in another world, by the library alone.
     pub fn judge_in(&self, event: &Event, world: &dyn World) -> Judgement {
         self.judge_with(event, world, &[])

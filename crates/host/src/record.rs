@@ -300,6 +300,9 @@ pub(crate) fn call(scribe: &Scribe<'_>, heard: Heard<'_>, judgement: &Judgement,
         record.text("grant", grant);
     }
     record.json("micros", &told.latency.json());
+    if judgement.analysis.effects.iter().any(|effect| effect.kind == EffectKind::Unjudged) {
+        record.json("unjudged", "true");
+    }
     if told.latency.whole / 1000 > SLOW {
         record.json("slow", "true");
     }

@@ -62,7 +62,9 @@ pub(crate) fn base(event: &Event, seen: Seen<'_>) -> Value {
 
 /// The same word for every agent.
 fn tool(event: &Event) -> String {
-    let word = match event.actions.first() {
+    // What a tool that no table knows means stands behind it.
+    let known = event.actions.iter().find(|action| !matches!(action, Action::Other { .. }));
+    let word = match known {
         Some(Action::Shell { .. } | Action::Input { .. }) => "Bash",
         Some(Action::Read { .. }) => "Read",
         Some(Action::Write { .. }) => "Write",

@@ -82,7 +82,7 @@ fn payload(host: Host, agent: Option<&'static Agent>) -> Result<Question, String
     let payload = Payload { fields: &fields, told: None, variable: &|_| None };
     let agent = caller(agent, &payload);
     let event = (agent.read)(&payload).map_err(|problem| problem.to_string())?;
-    let event = host.settled(event);
+    let event = host.unfolded(host.settled(event));
     Ok(Question { host, agent, event })
 }
 
@@ -103,7 +103,10 @@ pub(super) fn subject(event: &Event) -> String {
         Action::SpawnAgent { prompt } => prompt.clone(),
         Action::Other { arguments } => arguments.clone(),
     };
-    let all = event.actions.iter().map(of).collect::<Vec<_>>().join(", ");
+    // What the call means says it better than its arguments.
+    let meant =
+        event.actions.iter().filter(|action| !matches!(action, Action::Other { .. }) || event.actions.len() == 1);
+    let all = meant.map(of).collect::<Vec<_>>().join(", ");
     let is_shell = matches!(event.actions.as_slice(), [Action::Shell { .. }]);
     if is_shell || event.tool.is_empty() { all } else { format!("{} {all}", event.tool) }
 }

@@ -103,6 +103,7 @@ fn sections(records: &[Record]) -> Vec<Section> {
         Section::of("changed", "no file", counted(changed(records))),
         Section::of("duties", "no verification ran and no skill was passed over", counted(duties(records))),
         Section::of("people", "nobody said anything", counted(people(records))),
+        Section::of("unjudged", "every tool was judged", counted(unjudged(&calls))),
         Section::of("gaps", "every call could be read and judged", counted(gaps(records))),
     ]
 }
@@ -208,6 +209,12 @@ fn people(records: &[Record]) -> impl Iterator<Item = String> {
         "trust" | "revocation" | "purge" => Some(field(record, "kind").to_owned()),
         _ => None,
     })
+}
+
+/// Tools of which nothing is known.
+fn unjudged(calls: &[&Record]) -> impl Iterator<Item = String> {
+    let unjudged = calls.iter().filter(|call| call.contains_key("unjudged"));
+    unjudged.map(|call| format!("{} by {}", field(call, "tool"), field(call, "agent")))
 }
 
 /// What was not seen whole.

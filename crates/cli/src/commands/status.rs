@@ -8,8 +8,8 @@ use reflex_engine::Event;
 use reflex_host::matrix::{Cell, Row, Sight, row};
 use reflex_host::person::at_terminal;
 use reflex_host::reflexes::{Lodged, lodged};
-use reflex_host::store::Store;
-use reflex_host::{Host, Mode, Wiring, timestamp};
+use reflex_host::store::{Search, Store};
+use reflex_host::{Host, Mode, Wiring, now, timestamp};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
@@ -61,6 +61,7 @@ fn as_json(store: &Store) -> Value {
     json!({
         "reflexes": reflexes,
         "schema": "reflex/status-v1", "version": env!("CARGO_PKG_VERSION"), "agents": agents, "heartbeats": beats,
+        "unjudged": {"days": DAYS, "calls": unjudged(store).len(), "tools": tools(&unjudged(store))},
         "off": off, "alarms": alarms, "pending": super::approve::waiting(store).len(), "audit": store.log().folder().display().to_string(),
     })
 }
@@ -115,11 +116,40 @@ fn show(store: &Store) {
     for alarm in store.alarms() {
         print(&format!("ALARM {}: {}", timestamp(alarm.time), crate::visible::visible(&alarm.text)));
     }
+    let unjudged = unjudged(store);
+    if !unjudged.is_empty() {
+        print(&crate::visible::visible(&format!(
+            "{} calls in {DAYS} days of tools of which nothing is known: {} (`rules: {{tool/unjudged: ask}}` asks about them)",
+            unjudged.len(),
+            tools(&unjudged).join(", ")
+        )));
+    }
     print(&format!(
         "{} calls wait or were refused (`reflex pending`); the log is in {}",
         super::approve::waiting(store).len(),
         store.log().folder().display()
     ));
+}
+
+/// For so long calls of tools are counted of which nothing is known.
+const DAYS: u64 = 7;
+
+/// The tools of such calls, once for each. A log that cannot be read counts none: `reflex audit` says why.
+fn unjudged(store: &Store) -> Vec<String> {
+    let since = Some(timestamp(now().saturating_sub(DAYS * 24 * 60 * 60 * 1000)));
+    let search = Search { since, fields: vec![("unjudged".into(), "true".into())], ..Search::default() };
+    let records = store.log().search(&search, usize::MAX).unwrap_or_default();
+    records.iter().map(|record| super::field(record, "tool").to_owned()).collect()
+}
+
+/// Each once, at most as many as a line holds.
+fn tools(calls: &[String]) -> Vec<&str> {
+    const MOST: usize = 8;
+    let mut tools: Vec<&str> = calls.iter().map(String::as_str).collect();
+    tools.sort_unstable();
+    tools.dedup();
+    tools.truncate(MOST);
+    tools
 }
 
 /// A mark at a cell says that there is a remark below.

@@ -2,6 +2,7 @@
 
 use super::Reader;
 use super::name::{Name, Way};
+use super::named;
 use super::slots::Slots;
 use super::texts;
 use crate::event::{Action, AgentPath};
@@ -90,6 +91,10 @@ struct Work<'w> {
 
 impl Work<'_> {
     fn actions(&self) -> Vec<Action> {
+        let named = named::lines(self.context.name, self.slots, self.programs);
+        if !named.is_empty() && self.context.way != Some(Way::Looks) {
+            return named.iter().map(|line| self.shell(line)).collect();
+        }
         match self.context.way {
             Some(Way::Says) => Vec::new(),
             Some(Way::Looks) => self.paths().into_iter().map(|path| Action::Search { path }).collect(),
@@ -155,7 +160,9 @@ impl Work<'_> {
         let Some(language) = self.language().filter(|language| !shells.contains(language)) else { return Vec::new() };
         let texts = slots.others.iter().chain(&slots.contents).chain(&slots.sources);
         let is_code = |text: &&String| text.contains(['(', '\n', ' ']);
-        texts.filter(is_code).map(|text| Action::Shell { command: text.clone(), language }).collect()
+        let texts: Vec<&String> = texts.filter(is_code).collect();
+        let shell = texts.iter().flat_map(|text| texts::shell_lines(text)).map(|line| self.shell(line));
+        texts.iter().map(|text| Action::Shell { command: (*text).clone(), language }).chain(shell).collect()
     }
 
     /// Texts of a tool that runs what it is given, under keys that do not say that they are commands.
@@ -211,6 +218,7 @@ impl Work<'_> {
 
     fn codes(&self) -> Vec<Action> {
         let told = self.language();
+        let shell = || self.slots.codes.iter().flat_map(|code| texts::shell_lines(code)).map(|line| self.shell(line));
         let one = |code: &String| {
             let language = told.unwrap_or_else(|| texts::guessed(code, self.programs));
             if matches!(language, Language::Shell | Language::PowerShell | Language::Cmd) {
@@ -218,7 +226,7 @@ impl Work<'_> {
             }
             Action::Shell { command: code.clone(), language }
         };
-        self.slots.codes.iter().filter(|code| !code.trim().is_empty()).map(one).collect()
+        self.slots.codes.iter().filter(|code| !code.trim().is_empty()).map(one).chain(shell()).collect()
     }
 
     /// A command line in the folder in which it runs.
@@ -242,7 +250,9 @@ impl Work<'_> {
         let runs = matches!(self.context.way, Some(Way::Runs | Way::Starts) | None);
         let counts =
             |(text, is_sql): &&(String, bool)| name.is("stored") || *is_sql || (runs && texts::is_statement(text));
-        let codes = self.slots.codes.iter().filter(|text| name.is("stored") && texts::is_statement(text)).cloned();
+        let slots = self.slots;
+        let loose = slots.codes.iter().chain(&slots.others).chain(&slots.contents).chain(&slots.commands);
+        let codes = loose.filter(|text| name.is("stored") && texts::is_statement(text)).cloned();
         let told = self.context.way != Some(Way::Says) || name.is("stored");
         let statements = self.slots.statements.iter().filter(counts).map(|(text, _)| text.clone());
         statements.chain(codes).filter(|_| told).collect()

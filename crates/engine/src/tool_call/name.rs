@@ -105,6 +105,12 @@ impl Name {
         name
     }
 
+    /// Whether all its other words only say that something is run.
+    pub(super) fn is_bare(&self, program: &str) -> bool {
+        let says = ["run", "exec", "execute", "command", "cmd", "cli", "shell", "tool", "call"];
+        self.words.iter().all(|word| word == program || says.contains(&word.as_str()))
+    }
+
     /// Whether the name speaks of this.
     pub(super) fn is(&self, object: &str) -> bool {
         self.objects.contains(&object)

@@ -38,12 +38,14 @@ pub(super) struct Slots<'a> {
     /// The tool that it tells to call, with its arguments.
     pub(super) inner: Option<(&'a str, Map<String, Json>)>,
     pub(super) server: &'a str,
+    /// The fields as they stand.
+    pub(super) fields: Option<&'a Map<String, Json>>,
 }
 
 impl<'a> Slots<'a> {
     /// The texts of an object.
     pub(super) fn of(fields: &'a Map<String, Json>, tools: Node<'static>) -> Slots<'a> {
-        let mut slots = Slots { inner: inner(fields, tools), ..Slots::default() };
+        let mut slots = Slots { inner: inner(fields, tools), fields: Some(fields), ..Slots::default() };
         if slots.inner.is_some() {
             let named = |key: &&str| fields.get(*key).and_then(Json::as_str);
             slots.server = ["server_name", "server", "serverName", "mcp_server"].iter().find_map(named).unwrap_or("");
@@ -139,6 +141,7 @@ impl<'a> Slots<'a> {
     /// The command lines that stand here, with their words.
     pub(super) fn lines(&self) -> Vec<String> {
         let whole = match (self.commands.as_slice(), self.programs.as_slice()) {
+            ([command], [program]) => return vec![format!("{program} {command}")],
             ([command], _) => command,
             ([], [program]) => program,
             ([], []) if self.arguments.len() > 1 => {

@@ -103,6 +103,16 @@ pub(super) fn guessed(text: &str, programs: Node<'static>) -> Language {
     }
 }
 
+/// The lines of a notebook's cell that a shell runs: `!ls`, and all of it under `%%bash`.
+pub(super) fn shell_lines(code: &str) -> Vec<&str> {
+    let begin = code.trim_start();
+    if let Some(rest) = ["%%bash", "%%sh", "%%script bash"].iter().find_map(|mark| begin.strip_prefix(mark)) {
+        return vec![rest];
+    }
+    let line = |line: &'_ str| -> Option<usize> { line.trim_start().strip_prefix(['!', '%']).map(str::len) };
+    code.lines().filter_map(|text| text.get(text.len() - line(text)?..)).collect()
+}
+
 /// Whether the text is a path by its form.
 pub(super) fn is_path(text: &str) -> bool {
     let leads =

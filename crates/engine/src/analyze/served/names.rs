@@ -185,7 +185,9 @@ pub(super) fn deed(server: &str, tool: &str) -> Option<Deed> {
     if destroys(&name, &verb, &has, &served) {
         return Some(Deed::Destroy);
     }
-    if verb(&["merge"]) && has(&["request", "pr", "mr", "branch"]) {
+    // `create_merge_request` merges nothing yet.
+    let proposes = verb(&["create", "open", "update", "close", "edit", "add", "new", "approve"]);
+    if verb(&["merge"]) && has(&["request", "pr", "mr", "branch"]) && !proposes {
         return Some(Deed::Merge);
     }
     if pays(&verb, &has) {
@@ -301,6 +303,7 @@ mod tests {
         check("serena", "restart_language_server", None);
         check("chroma", "query_collection", None);
         check("github", "create_pull_request", None);
+        check("gitlab", "create_merge_request", None);
         check("git", "git_reset", None);
     }
 }
