@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate with those of ours that it may depend on.
-const MAY_IMPORT: [(&str, &[&str]); 10] = [
+const MAY_IMPORT: [(&str, &[&str]); 11] = [
     ("tables", &[]),
     ("types", &[]),
     ("shell", &["tables"]),
@@ -20,7 +20,8 @@ const MAY_IMPORT: [(&str, &[&str]); 10] = [
     ("library", &["tables", "types"]),
     ("rules", &["engine", "library", "tables"]),
     ("script", &["engine", "tables", "types"]),
-    ("host", &["agents", "engine", "library", "rules", "script", "shell", "tables"]),
+    ("mock", &[]),
+    ("host", &["agents", "engine", "library", "mock", "rules", "script", "shell", "tables"]),
     ("cli", &["host", "agents", "engine"]),
 ];
 

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use reflex_mock::{Call, Told, ToolResult};
+
 use super::claude;
-use super::model::Call;
 use super::sandbox::{Failure, MANAGED, Mode, Sandbox, read, write};
-use super::told::{Told, ToolResult};
 
 /// One promise and the play that shows it.
 pub(super) struct Case {

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use reflex_mock::Call;
 use serde_json::json;
 
 use super::cases::CLAUDE;
 use super::client::{Client, PROMPT};
-use super::model::Call;
 use super::npm::Package;
 use super::sandbox::{Mode, Sandbox};
 

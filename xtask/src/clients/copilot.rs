@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use reflex_mock::Call;
 use serde_json::json;
 
 use super::cases::{
@@ -10,7 +11,6 @@ use super::cases::{
     missing_binary, page_with_orders, quiet, refused, says, state, switched_off_by_project,
 };
 use super::client::{Client, PROMPT};
-use super::model::Call;
 use super::npm::Package;
 use super::sandbox::{Failure, Mode, Sandbox, write};
 

@@ -4,8 +4,6 @@ use std::io::{self, BufRead, Write};
 
 use serde_json::{Value, json};
 
-use super::told::string;
-
 /// Answers until the client closes its end.
 pub(crate) fn serve() {
     let mut output = io::stdout().lock();
@@ -42,4 +40,8 @@ fn shout(arguments: &Value) -> Value {
     let written = if path.is_empty() { Ok(()) } else { std::fs::write(path, &text) };
     let said = written.map_or_else(|error| error.to_string(), |()| text);
     json!({"content": [{"type": "text", "text": said}]})
+}
+
+fn string<'a>(value: &'a Value, key: &str) -> &'a str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
 }

@@ -6,15 +6,12 @@ mod client;
 mod codex;
 mod copilot;
 mod gemini;
-mod http;
 mod mcp;
-mod model;
 mod npm;
 mod opencode;
 mod process;
 mod qwen;
 mod sandbox;
-mod told;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use reflex_mock::{Call, Model, Told};
 use serde_json::Value;
 
 use super::client::Client;
-use super::model::{Call, Model};
 use super::process::{self, Finished};
-use super::told::Told;
 
 /// What an administrator adds to a client's settings of the system, in the folder of the case.
 pub(super) const MANAGED: &str = "managed.json";

@@ -3,24 +3,24 @@
 use serde_json::Value;
 
 /// What the client told the model in the course of the run.
-pub(super) struct Told {
+pub struct Told {
     /// One for each tool call that was answered, in order.
-    pub(super) results: Vec<ToolResult>,
+    pub results: Vec<ToolResult>,
     /// All plain text: the prompt, the client's reminders, what hooks add.
-    pub(super) beside: String,
+    pub beside: String,
 }
 
 /// The answer to one tool call.
-pub(super) struct ToolResult {
+pub struct ToolResult {
     /// Whether the client called it an error; `None` where its language has no word for that.
-    pub(super) is_error: Option<bool>,
+    pub is_error: Option<bool>,
     /// What it says.
-    pub(super) text: String,
+    pub text: String,
 }
 
 impl Told {
     /// Reads the last request of a run.
-    pub(super) fn from_request(body: &Value) -> Self {
+    pub fn from_request(body: &Value) -> Self {
         let results =
             tool_results(body).map(|result| ToolResult { is_error: is_error(result), text: text(result) }).collect();
         let plain = messages(body).filter(|message| !is_result(message)).flat_map(|message| {
@@ -32,18 +32,18 @@ impl Told {
     }
 
     /// The answer to the call at this place in the script.
-    pub(super) fn answer(&self, step: usize) -> Result<&ToolResult, String> {
+    pub fn answer(&self, step: usize) -> Result<&ToolResult, String> {
         self.results.get(step).ok_or_else(|| format!("call {step} was not answered"))
     }
 }
 
 /// Side requests, such as for a title, offer none.
-pub(super) fn offers_tools(body: &Value) -> bool {
+pub(crate) fn offers_tools(body: &Value) -> bool {
     list(body, "tools").next().is_some() || list(body, "input").any(|item| string(item, "type") == "additional_tools")
 }
 
 /// The answers to tool calls in a request, in order: blocks of a message, whole messages, or items beside messages.
-pub(super) fn tool_results(body: &Value) -> impl Iterator<Item = &Value> {
+pub(crate) fn tool_results(body: &Value) -> impl Iterator<Item = &Value> {
     messages(body)
         .flat_map(|message| [message].into_iter().chain(list(message, "content")).chain(list(message, "parts")))
         .filter(|part| is_result(part))
@@ -86,7 +86,7 @@ fn list<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> + us
 }
 
 /// The text under a key, empty when there is none.
-pub(super) fn string<'a>(value: &'a Value, key: &str) -> &'a str {
+pub(crate) fn string<'a>(value: &'a Value, key: &str) -> &'a str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 

@@ -8,17 +8,17 @@ const LARGEST_BODY: u64 = 64 << 20;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// One request, its path without the query.
-pub(super) struct Request {
+pub(crate) struct Request {
     /// The method, in capitals as it came.
-    pub(super) method: String,
+    pub(crate) method: String,
     /// The path without the query.
-    pub(super) path: String,
+    pub(crate) path: String,
     /// The bytes announced by `content-length`.
-    pub(super) body: Vec<u8>,
+    pub(crate) body: Vec<u8>,
 }
 
 /// Reads one request; `None` when the other side leaves without a word.
-pub(super) fn read(stream: &TcpStream) -> io::Result<Option<Request>> {
+pub(crate) fn read(stream: &TcpStream) -> io::Result<Option<Request>> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let mut reader = BufReader::new(stream);
@@ -50,7 +50,7 @@ fn content_length(reader: &mut impl BufRead) -> io::Result<u64> {
 }
 
 /// Answers with status 200 and closes.
-pub(super) fn write(mut stream: &TcpStream, content_type: &str, body: &[u8]) -> io::Result<()> {
+pub(crate) fn write(mut stream: &TcpStream, content_type: &str, body: &[u8]) -> io::Result<()> {
     let length = body.len();
     let head = format!(
         "HTTP/1.1 200 OK\r\ncontent-type: {content_type}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"

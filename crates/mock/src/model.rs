@@ -9,20 +9,20 @@ use std::thread::{self, JoinHandle};
 
 use serde_json::{Value, json};
 
-use super::http::{self, Request};
-use super::told::{Told, offers_tools, string, tool_results};
+use crate::http::{self, Request};
+use crate::told::{Told, offers_tools, string, tool_results};
 
 const LAST_WORDS: &str = "All done.";
 
 /// A running scripted model; it stops when dropped.
-pub(super) struct Model {
+pub struct Model {
     address: SocketAddr,
     script: Arc<Script>,
     accepting: Option<JoinHandle<()>>,
 }
 
 /// One tool call that the model asks for.
-pub(super) struct Call {
+pub struct Call {
     tool: &'static str,
     input: Value,
     /// The MCP server, where the language names it apart.
@@ -44,7 +44,7 @@ struct Script {
 
 impl Model {
     /// Starts to listen on a free port.
-    pub(super) fn start(calls: Vec<Call>) -> io::Result<Self> {
+    pub fn start(calls: Vec<Call>) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
         let script = Arc::new(Script { calls, bodies: Mutex::default(), closing: AtomicBool::new(false) });
@@ -54,12 +54,12 @@ impl Model {
     }
 
     /// The address to give to the client.
-    pub(super) fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
     /// What the model was told; `None` as long as no request with tools has reached it.
-    pub(super) fn told(&self) -> Option<Told> {
+    pub fn told(&self) -> Option<Told> {
         let bodies = self.script.bodies.lock().unwrap_or_else(PoisonError::into_inner);
         bodies
             .iter()
@@ -82,17 +82,17 @@ impl Drop for Model {
 
 impl Call {
     /// A tool with an object of arguments.
-    pub(super) fn function(tool: &'static str, input: Value) -> Self {
+    pub fn function(tool: &'static str, input: Value) -> Self {
         Self { tool, input, server: None, is_custom: false }
     }
 
     /// A tool of an MCP server.
-    pub(super) fn of_server(server: &'static str, tool: &'static str, input: Value) -> Self {
+    pub fn of_server(server: &'static str, tool: &'static str, input: Value) -> Self {
         Self { server: Some(server), ..Self::function(tool, input) }
     }
 
     /// A tool that takes a text.
-    pub(super) fn custom(tool: &'static str, input: String) -> Self {
+    pub fn custom(tool: &'static str, input: String) -> Self {
         Self { is_custom: true, ..Self::function(tool, input.into()) }
     }
 }
@@ -320,8 +320,11 @@ fn event(data: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::claude::bash;
     use super::*;
+
+    fn bash(command: &str) -> Call {
+        Call::function("Bash", json!({"command": command}))
+    }
 
     fn script() -> Script {
         let calls = vec![bash("one"), bash("two")];
