@@ -12,6 +12,7 @@ mod form;
 pub mod gemini;
 mod hook_command;
 mod json;
+pub mod live;
 pub mod opencode;
 mod payload;
 pub mod qwen;

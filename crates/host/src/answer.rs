@@ -9,6 +9,7 @@ use crate::record::{self, Scribe, Spent, Told};
 use crate::reflexes::{Detector, Reflexes};
 use crate::store::Store;
 use crate::store::approvals::{Grant, Pending};
+use crate::store::canary::CANARY;
 use crate::store::life::Alarm;
 use crate::store::session::{History, Whose};
 use crate::world::{LocalWorld, canonical};
@@ -116,6 +117,9 @@ impl Host {
         let (id, fingerprint) = (clock::uuid(), judgement.fingerprint.clone());
         let heard = Heard { id: &id, event: &event, fingerprint: &fingerprint };
         let released = self.release(heard, &mut judgement, &scribe);
+        if judgement.verdict.findings.iter().any(|finding| finding.id == CANARY) {
+            store.canary_seen(&event, judgement.verdict.decision);
+        }
         let delivery = agent.deliver(payload, &event, &judgement.verdict);
         let latency = Spent { read, judged: &judgement.latency, whole: nanos(begun) };
         let told = Told {

@@ -13,6 +13,7 @@ mod ending;
 mod folders;
 pub mod git;
 pub mod layers;
+pub mod live;
 pub mod matrix;
 mod memory;
 pub mod person;

@@ -4,6 +4,7 @@
 //! through [`Store`] alone, so that another place (a team's server) could stand behind the same few methods.
 
 pub mod approvals;
+pub mod canary;
 mod chain;
 mod follow;
 pub mod life;

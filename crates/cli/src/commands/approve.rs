@@ -363,9 +363,19 @@ pub(super) fn record(store: &Store, kind: &str, fields: Value) -> Result<(), Str
 
 /// The person's answer at the terminal itself, whatever stands on standard input.
 pub(super) fn confirmed(question: &str) -> bool {
-    let Ok(mut terminal) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/tty") else { return false };
+    answer(question).is_some_and(|answer| matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+/// The same where an empty line is a yes; a terminal that is closed gives none.
+pub(super) fn agreed(question: &str) -> bool {
+    answer(question)
+        .is_some_and(|answer| matches!(answer.as_str(), "\n" | "\r\n") || matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+fn answer(question: &str) -> Option<String> {
+    let mut terminal = std::fs::OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;
     let _ = terminal.write_all(question.as_bytes());
     let mut answer = String::new();
-    let _ = std::io::BufRead::read_line(&mut std::io::BufReader::new(terminal), &mut answer);
-    matches!(answer.trim(), "y" | "Y" | "yes")
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(terminal), &mut answer).ok()?;
+    Some(answer)
 }

@@ -13,11 +13,13 @@ mod explain;
 mod export;
 mod image;
 mod import;
+mod live;
 mod reflexes;
 mod report;
 mod rules;
 mod rules_new;
 mod status;
+mod status_line;
 mod suggest;
 mod task;
 mod trust;
@@ -70,7 +72,9 @@ fn run_named() -> u8 {
             _ => code::USAGE,
         },
         Some(("doctor", matches)) => doctor::run(matches),
+        Some(("verify", matches)) if live::is_meant(matches) => live::run(matches),
         Some(("verify", matches)) => doctor::verify(matches),
+        Some(("canary", matches)) => live::canary(matches),
         Some(("pending", matches)) => approve::pending(matches),
         Some(("approve", matches)) => approve::approve(matches),
         Some(("deny", matches)) => approve::deny(matches),
@@ -87,6 +91,7 @@ fn run_named() -> u8 {
         Some(("trust", matches)) => trust::run(matches),
         Some(("task", matches)) => task::run(matches),
         Some(("import", matches)) => import::run(matches),
+        Some(("status", matches)) if matches.get_flag("line") => status_line::run(matches),
         Some(("status", matches)) => status::run(matches),
         Some(("image", _)) => image::run(),
         Some(("completions", matches)) => completions(matches),
@@ -166,7 +171,16 @@ fn wiring() -> Vec<Command> {
         Command::new("verify")
             .about("Start every hook exactly as its agent would, and see that it refuses")
             .arg(agent())
+            .arg(flag(
+                "live",
+                "Start the real client once, with a model that asks for a harmless canary; only a person can",
+            ))
+            .arg(flag("yes", "Do not ask before what would run beside it does").short('y').requires("live"))
+            .arg(Arg::new("driven").long("driven").num_args(2).value_names(["AGENT", "NETWORK"]).hide(true))
             .arg(json()),
+        Command::new("canary")
+            .about("Print a line and do nothing else; where the guard stands, an agent cannot run it")
+            .arg(Arg::new("nonce").value_name("NONCE").default_value("")),
     ]
 }
 
@@ -212,7 +226,11 @@ fn memory() -> Vec<Command> {
             .about("Print a refused call as a case without secrets that `reflex eval` plays again")
             .arg(id())
             .arg(flag("add", "Also append it to your own cases")),
-        Command::new("status").about("Say whether the guard is alive and what a person should know").arg(json()),
+        Command::new("status")
+            .about("Say whether the guard is alive and what a person should know")
+            .arg(flag("line", "Print one line for a status line; always status 0").conflicts_with("json"))
+            .arg(option("agent", "NAME", "With --line: only this agent").requires("line"))
+            .arg(json()),
         audit_grammar(),
     ]
 }

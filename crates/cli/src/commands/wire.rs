@@ -1,6 +1,6 @@
 //! `reflex init` and `reflex uninstall`: the guard's hook in an agent's settings, and out again.
 
-use super::{agents, approve, complain, print};
+use super::{agents, approve, complain, live, print};
 use crate::paint::Paint;
 use crate::status;
 use crate::visible::visible;
@@ -55,18 +55,23 @@ fn change(matches: &ArgMatches, work: Work) -> u8 {
         return unknown(asked);
     }
     let mut result = status::OK;
-    for wiring in wirings {
+    for wiring in &wirings {
         let done = match work {
             Work::PutIn if wiring.is_written_by_agent() => Ok(()),
-            Work::PutIn => wanted(matches, &wiring)
-                .and_then(|change| apply(matches, &wiring, (work, &change)))
-                .and_then(|stands| if stands { trust(&wiring) } else { Ok(()) }),
-            Work::TakeOut => wiring.remove().and_then(|change| taken_out(matches, &wiring, &change)),
+            Work::PutIn => wanted(matches, wiring)
+                .and_then(|change| apply(matches, wiring, (work, &change)))
+                .and_then(|stands| if stands { trust(wiring) } else { Ok(()) }),
+            Work::TakeOut => wiring.remove().and_then(|change| taken_out(matches, wiring, &change)),
         };
         if let Err(problem) = done {
             complain(&problem);
             result = status::FOUND;
         }
+    }
+    let asks = work == Work::PutIn && !matches.get_flag("dry-run") && !matches.get_flag("yes");
+    if asks && result == status::OK {
+        let wired: Vec<Wiring> = wirings.into_iter().filter(has_hook).collect();
+        live::offer(&wired);
     }
     result
 }

@@ -1,0 +1,288 @@
+//! `reflex verify --live`: the real client started once with a harmless canary; and the canary itself.
+
+use super::{approve, complain, print, text, wire};
+use crate::status;
+use crate::visible::visible;
+use clap::ArgMatches;
+use reflex_engine::Event;
+use reflex_host::live::{CANNOT, Network, NoPlan, Outcome, Plan, Proof, drive, song};
+use reflex_host::person::{at_terminal, no_agent_above};
+use reflex_host::{Host, Mode, Wiring, timestamp};
+use serde_json::{Value, json};
+use std::io::{IsTerminal, Read};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+/// Whether `verify` is about real clients.
+pub(super) fn is_meant(matches: &ArgMatches) -> bool {
+    matches.get_flag("live") || matches.contains_id("driven")
+}
+
+/// `reflex canary NONCE`: a line, and nothing else.
+pub(super) fn canary(matches: &ArgMatches) -> u8 {
+    print(&song(&visible(text(matches, "nonce"))));
+    status::OK
+}
+
+pub(super) fn run(matches: &ArgMatches) -> u8 {
+    // What is started works in the person's name and with their settings.
+    if let Err(why) = no_agent_above() {
+        complain(&format!("only a person starts a client to prove the guard: {why}"));
+        return status::FOUND;
+    }
+    if let Some(words) = matches.get_many::<String>("driven") {
+        return driven(&words.map(String::as_str).collect::<Vec<_>>());
+    }
+    let agents = match agents(matches.get_one::<String>("agent").map(String::as_str)) {
+        Ok(agents) => agents,
+        Err(code) => return code,
+    };
+    let consent = if matches.get_flag("yes") { Consent::Given } else { Consent::Asked };
+    let tried: Vec<Tried> = agents.into_iter().map(|(agent, title)| tried(agent, title, consent)).collect();
+    if matches.get_flag("json") {
+        let clients: Vec<Value> = tried.iter().map(Tried::json).collect();
+        print(&json!({"schema": "reflex/verify-live-v1", "clients": clients}).to_string());
+    } else {
+        tried.iter().for_each(Tried::show);
+    }
+    if !tried.is_empty() && tried.iter().all(Tried::is_proven) { status::OK } else { status::FOUND }
+}
+
+/// Offers the proof for these agents, to a person at a terminal.
+pub(super) fn offer(wirings: &[Wiring]) {
+    if at_terminal().is_err() {
+        return;
+    }
+    let mut agents: Vec<(&'static str, &'static str)> =
+        wirings.iter().filter_map(|wiring| named(wiring.agent())).collect();
+    agents.dedup();
+    agents.retain(|(agent, _)| Plan::of(agent).is_ok());
+    let titles: Vec<&str> = agents.iter().map(|(_, title)| *title).collect();
+    if titles.is_empty() {
+        return;
+    }
+    let question = format!("Start {} once with a harmless canary to prove it? [Y/n] ", titles.join(", "));
+    if approve::agreed(&question) {
+        agents.into_iter().map(|(agent, title)| tried(agent, title, Consent::Asked)).for_each(|tried| tried.show());
+    }
+}
+
+/// The agents whose clients are started: the one that is asked for, or all that are used here.
+fn agents(asked: Option<&str>) -> Result<Vec<(&'static str, &'static str)>, u8> {
+    let mut wirings = wire::chosen(asked);
+    wirings.extend(wire::wired_in_project().into_iter().filter(|_| asked.is_none()));
+    if wirings.is_empty() {
+        return Err(wire::unknown(asked));
+    }
+    let mut agents: Vec<_> = wirings.iter().filter_map(|wiring| named(wiring.agent())).collect();
+    agents.dedup();
+    let mut once: Vec<(&'static str, &'static str)> = Vec::new();
+    for agent in agents {
+        if !once.contains(&agent) {
+            once.push(agent);
+        }
+    }
+    Ok(once)
+}
+
+fn named(agent: &str) -> Option<(&'static str, &'static str)> {
+    reflex_agents::find(agent).map(|agent| (agent.name, agent.title))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Consent {
+    Given,
+    Asked,
+}
+
+/// What became of one client.
+struct Tried {
+    agent: &'static str,
+    title: &'static str,
+    leaves: &'static str,
+    end: End,
+}
+
+enum End {
+    /// It was started.
+    Driven(Proof),
+    /// It was not: why, and what helps.
+    Refused(String, String),
+}
+
+fn tried(agent: &'static str, title: &'static str, consent: Consent) -> Tried {
+    let refused = |why: String, fix: String| Tried { agent, title, leaves: "", end: End::Refused(why, fix) };
+    let plan = match Plan::of(agent) {
+        Ok(plan) => plan,
+        Err(NoPlan::NotKnown) => {
+            let fix = format!("reflex verify --agent {agent} starts its hook as it would");
+            return refused("this client cannot be started without a person".into(), fix);
+        }
+        Err(NoPlan::NotThere(program)) => {
+            return refused(format!("there is no `{program}` on the PATH"), "run this where it is installed".into());
+        }
+        Err(NoPlan::NoFolder) => return refused("the folder here is gone".into(), "go into another one".into()),
+    };
+    if let Err((why, fix)) = may_start(&plan, title, consent) {
+        return refused(why, fix);
+    }
+    match driven_apart(agent) {
+        Ok(proof) => {
+            let store = Host::new(Mode::default()).store();
+            if let Err(error) = proof.keep(&store) {
+                complain(&format!("what {title} proved cannot be kept: {error}"));
+            }
+            Tried { agent, title, leaves: plan.leaves(), end: End::Driven(proof) }
+        }
+        Err(problem) => refused(problem, format!("reflex doctor --agent {agent}")),
+    }
+}
+
+/// Whether the client may be started: nothing leads it elsewhere, and a person accepts what runs beside it.
+fn may_start(plan: &Plan, title: &str, consent: Consent) -> Result<(), (String, String)> {
+    let host = Host::new(Mode::default());
+    let here = host.placed(Event::default()).workspace;
+    if let Some(pause) = host.store().pause().filter(|pause| pause.holds_in(&here)) {
+        let why = format!("the guard is switched off until {} by {}", timestamp(pause.until), pause.by);
+        return Err((why, "reflex off --end".into()));
+    }
+    if !plan.against().is_empty() {
+        let keys: Vec<String> =
+            plan.against().iter().map(|one| format!("`{}` in {}", visible(&one.key), visible(&one.file))).collect();
+        let why = format!("its settings name another model, key or login, and it would be asked: {}", keys.join(", "));
+        return Err((why, "start it where these are not set".into()));
+    }
+    if plan.beside().is_empty() || consent == Consent::Given {
+        return Ok(());
+    }
+    let beside: Vec<String> = plan.beside().iter().map(|one| format!("  {}", visible(one))).collect();
+    let list = format!("{title} would also run, as it does at each start:\n{}", beside.join("\n"));
+    if !std::io::stdin().is_terminal() {
+        return Err((list, "reflex verify --live --yes accepts that".into()));
+    }
+    print(&list);
+    let declined =
+        || ("it is not started".to_owned(), "reflex verify --live --yes accepts what runs beside it".to_owned());
+    if approve::confirmed("Start it? [y/N] ") { Ok(()) } else { Err(declined()) }
+}
+
+/// Drives the client in a process of its own, out of reach of the terminal's signals: it ends the client when it is
+/// no longer waited for, in whatever way that came to be.
+fn driven_apart(agent: &str) -> Result<Proof, String> {
+    match drive_once(agent, "off")? {
+        Some(proof) => Ok(proof),
+        None => drive_once(agent, "on")?.ok_or_else(|| "the network can be switched neither off nor on".into()),
+    }
+}
+
+/// `None` where the network cannot be switched off.
+fn drive_once(agent: &str, network: &str) -> Result<Option<Proof>, String> {
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut command = Command::new(own);
+    command.args(["verify", "--driven", agent, network]).process_group(0);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| format!("reflex cannot start itself: {error}"))?;
+    let held = child.stdin.take();
+    let mut said = String::new();
+    let read = child.stdout.take().map(|mut pipe| pipe.read_to_string(&mut said));
+    let output = child.wait_with_output().map_err(|error| error.to_string())?;
+    drop((held, read));
+    if output.status.code() == Some(i32::from(CANNOT)) {
+        return Ok(None);
+    }
+    let complaint = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    Proof::of_json(&said).map(Some).ok_or(complaint)
+}
+
+/// The process of its own.
+fn driven(words: &[&str]) -> u8 {
+    let [agent, network] = words else { return status::USAGE };
+    let network = if *network == "on" { Network::On } else { Network::Off };
+    match drive(agent, network) {
+        Ok(proof) => {
+            print(&proof.json().to_string());
+            status::OK
+        }
+        Err(None) => CANNOT,
+        Err(Some(problem)) => {
+            complain(&problem);
+            status::INTERNAL
+        }
+    }
+}
+
+impl Tried {
+    fn is_proven(&self) -> bool {
+        matches!(&self.end, End::Driven(proof) if proof.outcome == Outcome::Proven)
+    }
+
+    fn json(&self) -> Value {
+        match &self.end {
+            End::Driven(proof) => {
+                let mut value = proof.json();
+                if let Some(map) = value.as_object_mut() {
+                    map.insert("problem".into(), (!self.is_proven()).then(|| self.problem(proof).0).into());
+                    map.insert("fix".into(), (!self.is_proven()).then(|| self.problem(proof).1).into());
+                    map.insert("leaves".into(), self.leaves.into());
+                }
+                value
+            }
+            End::Refused(why, fix) => {
+                json!({"agent": self.agent, "state": "NOT STARTED", "outcome": "refused", "problem": why, "fix": fix})
+            }
+        }
+    }
+
+    fn show(&self) {
+        let (agent, title) = (self.agent, self.title);
+        let proof = match &self.end {
+            End::Driven(proof) => proof,
+            End::Refused(why, fix) => return print(&format!("{agent}: NOT STARTED: {why}\n  what helps: {fix}")),
+        };
+        let version = if proof.version.is_empty() { String::new() } else { format!(" {}", visible(&proof.version)) };
+        let client = format!("{title}{version}");
+        let word = proof.outcome.word();
+        match self.is_proven() {
+            true => print(&format!(
+                "{agent}: {word}: the hook saw the canary, and {client} told its model that it was refused"
+            )),
+            false => {
+                let (why, fix) = self.problem(proof);
+                print(&format!("{agent}: {word}: {}\n  what helps: {fix}", why.replace("the client", &client)));
+            }
+        }
+        let seconds = proof.took / 1000;
+        let network = if proof.network_off { "the network was switched off" } else { "NETWORK NOT SWITCHED OFF" };
+        let leaves = if self.leaves.is_empty() { String::new() } else { format!("; it leaves {}", self.leaves) };
+        print(&format!("  {network}; it took {seconds} s{leaves}"));
+    }
+
+    /// What is missing, and what helps.
+    fn problem(&self, proof: &Proof) -> (String, String) {
+        let (agent, said) = (self.agent, visible(&proof.words));
+        let doctor = format!("reflex doctor --agent {agent}");
+        let ran = if proof.ran { "the canary ran" } else { "the canary did not run, and Reflex had no part in that" };
+        match proof.outcome {
+            Outcome::Proven => (String::new(), String::new()),
+            Outcome::Off => (format!("the hook was never called; {ran}. The model was told: {said}"), doctor),
+            Outcome::Ignored => (
+                "the hook refused the canary and the client RAN IT ALL THE SAME: it does not honour refusals".into(),
+                "do not let this client work without a person at each call".into(),
+            ),
+            Outcome::Untold => (
+                format!("the hook refused the canary, but its words never came to the model, which was told: {said}"),
+                doctor,
+            ),
+            Outcome::LetPass => (
+                "the hook was called and let the canary pass, by a policy, a pause or an approval".into(),
+                "reflex config show --origin".into(),
+            ),
+            Outcome::Elsewhere => (
+                "the model was told of a refusal, but the hook that gave it keeps its state elsewhere".into(),
+                format!("reflex init --agent {agent}"),
+            ),
+            Outcome::NotStarted => (format!("the client never asked its model for anything. It said: {said}"), doctor),
+            Outcome::NoAnswer => (format!("the client did not answer its model. It said: {said}"), doctor),
+        }
+    }
+}

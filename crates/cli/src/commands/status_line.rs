@@ -1,0 +1,147 @@
+//! `reflex status --line`: one line for the status line of a client, of tmux or of a prompt.
+
+use super::{complain, print, wire};
+use crate::status;
+use crate::visible::visible;
+use clap::ArgMatches;
+use reflex_engine::Event;
+use reflex_host::matrix::{Sight, row};
+use reflex_host::store::Store;
+use reflex_host::store::life::Heartbeat;
+use reflex_host::{Host, Mode, Wiring, timestamp};
+use serde_json::Value;
+use std::io::{IsTerminal, Read};
+use std::path::Path;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+/// Who shows a status line has written its JSON before it starts us, or writes none.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// No client's JSON is longer.
+const MOST: u64 = 256 * 1024;
+
+/// What is known of an agent, best first.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum State {
+    Guarded,
+    NotProven,
+    Paused(String),
+    Off(String),
+}
+
+/// Always a success: what shows a status line hides it otherwise.
+pub(super) fn run(matches: &ArgMatches) -> u8 {
+    let given = given();
+    let asked = matches.get_one::<String>("agent").map(String::as_str);
+    // Claude Code is the client that sends JSON.
+    let asked = asked.or(given.as_ref().map(|_| "claude"));
+    if let Some(folder) = given.as_ref().and_then(folder)
+        && let Err(error) = std::env::set_current_dir(&folder)
+    {
+        complain(&format!("{}: {error}", visible(&folder)));
+    }
+    let state = state(asked);
+    print(&painted(&state, &shown(&state), given.is_some()));
+    status::OK
+}
+
+/// The worst of what is known of the agents.
+fn state(asked: Option<&str>) -> State {
+    let host = Host::new(Mode::default());
+    let store = host.store();
+    let here = host.placed(Event::default()).workspace;
+    if let Some(pause) = store.pause().filter(|pause| pause.holds_in(&here)) {
+        // `2026-11-22T14:05:00.000Z`: its hours and minutes.
+        let until = timestamp(pause.until);
+        return State::Paused(until.get(11..16).unwrap_or(&until).to_owned());
+    }
+    let beats = store.heartbeats();
+    let wirings = wirings(asked);
+    if wirings.is_empty() {
+        return State::Off(format!("no settings are known for `{}`", visible(asked.unwrap_or(""))));
+    }
+    let many = wirings.len() > 1;
+    let of = |wiring: &Wiring| match state_of(wiring, &beats, &store) {
+        State::Off(why) if many => State::Off(format!("{}: {why}", wiring.agent())),
+        state => state,
+    };
+    wirings.iter().map(of).max().unwrap_or(State::NotProven)
+}
+
+/// The files that count: the project's where the user's has no hook.
+fn wirings(asked: Option<&str>) -> Vec<Wiring> {
+    let mut wirings = wire::chosen(asked);
+    wirings.retain(|wiring| !wiring.is_written_by_agent());
+    for of_project in wire::wired_in_project() {
+        let without = |wiring: &&mut Wiring| wiring.agent() == of_project.agent() && !wire::has_hook(wiring);
+        if let Some(of_user) = wirings.iter_mut().find(without) {
+            *of_user = of_project;
+        }
+    }
+    wirings
+}
+
+fn state_of(wiring: &Wiring, beats: &[Heartbeat], store: &Store) -> State {
+    let row = row(wiring, beats);
+    if let Some(why) = row.broken {
+        return State::Off(visible(&why));
+    }
+    let seen = row.cells.iter().filter_map(|cell| match cell.sight {
+        Sight::Proven(time) => Some(time),
+        Sight::Configured | Sight::Blind(..) => None,
+    });
+    let last = seen.max();
+    if let Some(proof) = store.proof(wiring.agent()).filter(|proof| proof.outcome == "OFF")
+        && last.is_none_or(|last| last <= proof.time)
+    {
+        return State::Off("a canary was not stopped; reflex verify --live".into());
+    }
+    if last.is_some() { State::Guarded } else { State::NotProven }
+}
+
+fn shown(state: &State) -> String {
+    match state {
+        State::Guarded => "reflex: guarded".into(),
+        State::NotProven => "reflex: not proven".into(),
+        State::Paused(until) => format!("reflex: paused until {until} UTC"),
+        State::Off(why) => format!("reflex: OFF – {why}"),
+    }
+}
+
+/// Claude Code and terminals know these colours; a line that is piped elsewhere has none.
+fn painted(state: &State, line: &str, is_for_claude: bool) -> String {
+    let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    if unwanted || !(is_for_claude || std::io::stdout().is_terminal()) {
+        return line.to_owned();
+    }
+    let code = match state {
+        State::Guarded => "32",
+        State::NotProven | State::Paused(_) => "33",
+        State::Off(_) => "1;31",
+    };
+    format!("\u{1b}[{code}m{line}\u{1b}[0m")
+}
+
+/// The JSON on standard input, if some comes at once.
+fn given() -> Option<Value> {
+    if std::io::stdin().is_terminal() {
+        return None;
+    }
+    let (send, receive) = channel();
+    thread::spawn(move || {
+        let mut text = String::new();
+        let read = std::io::stdin().lock().take(MOST).read_to_string(&mut text);
+        // Nobody may be waiting any more.
+        let _ = send.send(read.is_ok().then_some(text));
+    });
+    let text = receive.recv_timeout(PATIENCE).ok().flatten()?;
+    serde_json::from_str::<Value>(&text).ok().filter(Value::is_object)
+}
+
+/// The folder that a client's JSON names.
+fn folder(given: &Value) -> Option<String> {
+    let named = given.pointer("/workspace/current_dir").or_else(|| given.get("cwd")).and_then(Value::as_str)?;
+    Path::new(named).is_dir().then(|| named.to_owned())
+}

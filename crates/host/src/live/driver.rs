@@ -1,0 +1,205 @@
+//! Starts one client with a scripted model and says what was seen. Runs as a process of its own.
+
+use super::process::{Ended, Limits, adopt_strays, run};
+use super::{Outcome, Plan, Proof, network};
+use crate::clock;
+use crate::store::Store;
+use crate::store::canary::{CANARY, REFUSED};
+use reflex_agents::live::{Launch, Stage};
+use reflex_engine::shell::quoted;
+use reflex_mock::{Call, Model};
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Whether the client is to have a network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Network {
+    /// The loopback alone.
+    Off,
+    /// As this process has it.
+    On,
+}
+
+/// A client works for so long at most.
+const MOST: Duration = Duration::from_secs(60);
+
+/// It tells its version in this time, or not at all.
+const VERSION_TIME: Duration = Duration::from_secs(10);
+
+/// What a canary prints that nothing stopped.
+pub fn song(nonce: &str) -> String {
+    format!("canary {nonce}: nothing stopped it")
+}
+
+/// Drives the client of an agent. Ends it when standard input ends: whoever started this is gone then.
+///
+/// # Errors
+/// `None` if the network cannot be switched off; else what went wrong.
+pub fn drive(agent: &str, network: Network) -> Result<Proof, Option<String>> {
+    // Before the first thread.
+    if network == Network::Off && network::leave().is_err() {
+        return Err(None);
+    }
+    adopt_strays();
+    let plan = Plan::of(agent).map_err(|problem| Some(format!("{problem:?}")))?;
+    if !plan.against().is_empty() {
+        return Err(Some("its settings name another model, key or login".into()));
+    }
+    let run = Run { plan, nonce: nonce(), given_up: given_up() };
+    let proof = run.proof(network == Network::Off);
+    proof.map_err(|error| Some(error.to_string()))
+}
+
+fn nonce() -> String {
+    clock::uuid().chars().filter(char::is_ascii_alphanumeric).skip(12).take(16).collect()
+}
+
+/// Set once standard input has ended.
+fn given_up() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let set = Arc::clone(&flag);
+    thread::spawn(move || {
+        let mut nothing = [0_u8; 64];
+        while std::io::stdin().read(&mut nothing).is_ok_and(|read| read > 0) {}
+        set.store(true, Ordering::SeqCst);
+    });
+    flag
+}
+
+struct Run {
+    plan: Plan,
+    nonce: String,
+    given_up: Arc<AtomicBool>,
+}
+
+impl Run {
+    fn proof(&self, network_off: bool) -> std::io::Result<Proof> {
+        let store = Store::of(&self.plan.folders);
+        let folder = tempfile::Builder::new().prefix("reflex-live-").tempdir()?;
+        store.await_canary(&self.nonce)?;
+        let seen = self.seen(folder.path());
+        let decision = store.canary(&self.nonce);
+        let Seen { ended, answer, asked, version, took } = seen?;
+        let told = answer.as_deref().unwrap_or("");
+        let model_told = told.contains(CANARY) && told.contains(&self.nonce);
+        let ran = told.contains(&song(&self.nonce));
+        let outcome = match decision.as_deref() {
+            Some(word) if word != REFUSED => Outcome::LetPass,
+            Some(_) if ran => Outcome::Ignored,
+            Some(_) if model_told => Outcome::Proven,
+            Some(_) => Outcome::Untold,
+            None if model_told => Outcome::Elsewhere,
+            None if answer.is_some() => Outcome::Off,
+            None if asked => Outcome::NoAnswer,
+            None => Outcome::NotStarted,
+        };
+        let words = if outcome == Outcome::Proven { String::new() } else { store.clean(&words(told, &ended)) };
+        Ok(Proof {
+            agent: self.plan.live.agent.to_owned(),
+            outcome,
+            hook_saw: decision.is_some(),
+            model_told,
+            ran,
+            version,
+            network_off,
+            took,
+            words,
+        })
+    }
+
+    /// Starts the model and the client.
+    fn seen(&self, folder: &Path) -> std::io::Result<Seen> {
+        let live = self.plan.live;
+        let own = std::env::current_exe()?;
+        let command = format!("{} canary {}", word(&own.to_string_lossy()), self.nonce);
+        let model = Model::start(vec![Call::function(live.tool, (live.input)(&command))])?;
+        let (url, place) = (model.url(), folder.to_string_lossy());
+        let stage = Stage { model: &url, command: &command, folder: &place, texts: &self.plan.texts };
+        let launch = (live.launch)(&stage);
+        for (name, text) in &launch.files {
+            fs::write(folder.join(name), text)?;
+        }
+        fs::create_dir(folder.join("tmp"))?;
+        let version = self.version(folder)?;
+        let begun = Instant::now();
+        let is_done = || model.told().is_some_and(|told| !told.results.is_empty());
+        let limits = Limits { most: MOST, is_done: &is_done, given_up: &self.given_up };
+        let ended = run(&mut self.command(folder, &launch), folder, &limits)?;
+        let took = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let told = model.told();
+        let asked = told.is_some();
+        let answer = told.and_then(|told| told.results.into_iter().next()).map(|result| result.text);
+        Ok(Seen { ended, answer, asked, version, took })
+    }
+
+    /// The last word of what it says to `--version` that has a digit and a point.
+    fn version(&self, folder: &Path) -> std::io::Result<String> {
+        let mut command = self.command(folder, &Launch::default());
+        command.arg("--version");
+        let limits = Limits { most: VERSION_TIME, is_done: &|| false, given_up: &self.given_up };
+        let ended = run(&mut command, folder, &limits)?;
+        let is_number = |word: &&str| word.starts_with(|first: char| first.is_ascii_digit()) && word.contains('.');
+        let number = ended.words.split_whitespace().find(is_number).unwrap_or("").to_owned();
+        Ok(number.trim_end_matches('.').to_owned())
+    }
+
+    /// The client with the variables that it needs, and no others: no key of the person's is among them.
+    fn command(&self, folder: &Path, launch: &Launch) -> Command {
+        const KEPT: [&str; 13] = [
+            "PATH",
+            "USER",
+            "LOGNAME",
+            "SHELL",
+            "LANG",
+            "LC_ALL",
+            "TZ",
+            "XDG_CONFIG_HOME",
+            "XDG_STATE_HOME",
+            "XDG_CACHE_HOME",
+            "XDG_DATA_HOME",
+            "XDG_RUNTIME_DIR",
+            "NVM_DIR",
+        ];
+        let mut command = Command::new(&self.plan.program);
+        command.args(&launch.arguments).current_dir(&self.plan.here).env_clear();
+        let kept = KEPT.iter().chain(self.plan.live.variables);
+        command.envs(kept.filter_map(|name| Some((name, std::env::var_os(name)?))));
+        command.env("HOME", &self.plan.folders.home).env("TMPDIR", folder.join("tmp"));
+        command.env("TERM", "dumb").env("NO_COLOR", "1");
+        command.env("NO_PROXY", "127.0.0.1,localhost").env("no_proxy", "127.0.0.1,localhost");
+        command.envs(launch.variables.iter().map(|(name, value)| (name, value)));
+        command
+    }
+}
+
+/// What was seen while the client worked.
+struct Seen {
+    ended: Ended,
+    /// The answer to the model's call.
+    answer: Option<String>,
+    /// Whether it asked the model for anything.
+    asked: bool,
+    version: String,
+    took: u64,
+}
+
+/// What explains an outcome: what the model was told, else what the client said.
+fn words(told: &str, ended: &Ended) -> String {
+    const MOST: usize = 300;
+    let late = if ended.in_time { "" } else { "it did not end in time; " };
+    let said = if told.is_empty() { &ended.words } else { told };
+    let line = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("{late}{}", line.chars().take(MOST).collect::<String>())
+}
+
+/// As a shell reads it back.
+fn word(path: &str) -> String {
+    let is_plain = path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-+".contains(&byte));
+    if is_plain { path.to_owned() } else { quoted(path) }
+}

@@ -1,0 +1,133 @@
+//! A client from its start to its end; what is left of it when its time is over is killed.
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Between a polite end and one that is not.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// What is known of a client that has ended.
+pub(super) struct Ended {
+    /// Whether it ended by itself.
+    pub(super) in_time: bool,
+    /// The last of what it said, first its errors.
+    pub(super) words: String,
+}
+
+/// When a client is ended that does not end by itself.
+pub(super) struct Limits<'a> {
+    /// After so long.
+    pub(super) most: Duration,
+    /// A moment after there is nothing left to wait for.
+    pub(super) is_done: &'a dyn Fn() -> bool,
+    /// At once when this is set.
+    pub(super) given_up: &'a AtomicBool,
+}
+
+/// Runs it with no input to its end. Its output goes to files, for what it leaves running may keep a pipe open.
+pub(super) fn run(command: &mut Command, folder: &Path, limits: &Limits<'_>) -> io::Result<Ended> {
+    let (out, err) = (folder.join("out"), folder.join("err"));
+    command.stdin(Stdio::null()).stdout(File::create(&out)?).stderr(File::create(&err)?).process_group(0);
+    let mut child = command.spawn()?;
+    let in_time = wait(&mut child, limits)?;
+    end_group(&mut child)?;
+    end_strays();
+    Ok(Ended { in_time, words: [last_words(&err), last_words(&out)].join(" ").trim().to_owned() })
+}
+
+fn wait(child: &mut Child, limits: &Limits<'_>) -> io::Result<bool> {
+    let begun = Instant::now();
+    let mut done: Option<Instant> = None;
+    while child.try_wait()?.is_none() {
+        if done.is_none() && (limits.is_done)() {
+            done = Some(Instant::now());
+        }
+        if done.is_some_and(|done| done.elapsed() > GRACE) {
+            return Ok(true);
+        }
+        if begun.elapsed() > limits.most || limits.given_up.load(Ordering::SeqCst) {
+            return Ok(false);
+        }
+        thread::sleep(Duration::from_millis(15));
+    }
+    Ok(true)
+}
+
+/// Politely first: only the client can reach what it has put into sessions of their own.
+fn end_group(child: &mut Child) -> io::Result<()> {
+    let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return Ok(()) };
+    if kill_process_group(group, Signal::TERM).is_ok() {
+        let begun = Instant::now();
+        while child.try_wait()?.is_none() && begun.elapsed() < GRACE {
+            thread::sleep(Duration::from_millis(15));
+        }
+        // Who has gone is no error.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    child.wait().map(drop)
+}
+
+/// What lost its parent is ours from now on, so that it is found.
+#[cfg(target_os = "linux")]
+pub(super) fn adopt_strays() {
+    // Who cannot adopt them finds fewer.
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+}
+
+/// Elsewhere nobody can.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn adopt_strays() {}
+
+/// Kills all that came from us and still runs.
+fn end_strays() {
+    const MOST_ROUNDS: usize = 5;
+    let own = i32::try_from(std::process::id()).unwrap_or(0);
+    for _ in 0..MOST_ROUNDS {
+        let left = below(own);
+        if left.is_empty() {
+            return;
+        }
+        for process in left.into_iter().filter_map(Pid::from_raw) {
+            let _ = rustix::process::kill_process(process, Signal::KILL);
+        }
+        thread::sleep(Duration::from_millis(15));
+    }
+}
+
+/// Processes that came from this one and run; what has ended and waits to be asked how is none.
+fn below(own: i32) -> Vec<i32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let all: Vec<(i32, i32)> = numbers.filter_map(|process| Some((process, parent_of(process)?))).collect();
+    let mut found = vec![own];
+    let mut next = 0;
+    while let Some(parent) = found.get(next).copied() {
+        found.extend(all.iter().filter(|(_, of)| *of == parent).map(|(process, _)| *process));
+        next += 1;
+    }
+    found.split_off(1)
+}
+
+fn parent_of(process: i32) -> Option<i32> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    let runs = fields.next()? != "Z";
+    fields.next()?.parse().ok().filter(|_| runs)
+}
+
+/// The end of a file, in one line.
+fn last_words(file: &Path) -> String {
+    const MOST: usize = 400;
+    let bytes = fs::read(file).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let skipped = line.chars().count().saturating_sub(MOST);
+    line.chars().skip(skipped).collect()
+}

@@ -1,0 +1,107 @@
+//! A canary that is awaited, the hook that saw it, and what a real client proved last.
+
+use super::Store;
+use crate::clock;
+use reflex_engine::{Action, Decision, Event};
+use serde_json::{Map, Value, json};
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+/// The rule that refuses a canary.
+pub const CANARY: &str = "guard/canary";
+
+/// What stands in the place of an awaited canary that was refused.
+pub(crate) const REFUSED: &str = "deny";
+
+/// What was seen when a real client was started with a canary.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// `claude`, …
+    pub agent: String,
+    /// Milliseconds since 1970.
+    pub time: u64,
+    /// The word of what was seen: `PROVEN`, `OFF`, …
+    pub outcome: String,
+    /// The client's version, empty if it did not tell.
+    pub version: String,
+    /// The folder in which it was started.
+    pub folder: String,
+}
+
+/// More canaries than are ever awaited at the same time.
+const MOST_AWAITED: usize = 64;
+
+impl Store {
+    fn live(&self) -> PathBuf {
+        self.folder.join("live")
+    }
+
+    fn awaited(&self, nonce: &str) -> PathBuf {
+        self.live().join(format!("{nonce}.awaited"))
+    }
+
+    /// From now on a hook that sees this canary says so.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(crate) fn await_canary(&self, nonce: &str) -> io::Result<()> {
+        super::put(&self.awaited(nonce), "")
+    }
+
+    /// What the hook decided about the canary, if it saw it; it is no longer awaited, nor does its refusal wait for a
+    /// person.
+    pub(crate) fn canary(&self, nonce: &str) -> Option<String> {
+        let file = self.awaited(nonce);
+        let text = fs::read_to_string(&file).unwrap_or_default();
+        // A file that stays does no harm: nobody has this nonce again.
+        let _ = fs::remove_file(&file);
+        for call in self.pending().into_iter().filter(|call| call.text.contains(nonce)) {
+            let _ = self.forget_pending(&call.id);
+        }
+        let seen: Map<String, Value> = serde_json::from_str(&text).ok()?;
+        seen.get("decision").and_then(Value::as_str).map(str::to_owned)
+    }
+
+    /// A hook saw a canary. Only one that is awaited is written down, so that nobody fills the disk with them.
+    pub(crate) fn canary_seen(&self, event: &Event, decision: Decision) {
+        let Ok(entries) = fs::read_dir(self.live()) else { return };
+        let names = entries.take(MOST_AWAITED).flatten().filter_map(|entry| entry.file_name().into_string().ok());
+        let nonces: Vec<String> = names.filter_map(|name| Some(name.strip_suffix(".awaited")?.to_owned())).collect();
+        let Some(nonce) = nonces.iter().find(|nonce| event.actions.iter().any(|action| calls(action, nonce))) else {
+            return;
+        };
+        let decision = if decision == Decision::Deny { REFUSED } else { "pass" };
+        let text = json!({"agent": event.client, "decision": decision, "time": clock::now()});
+        let _ = super::put(&self.awaited(nonce), &text.to_string());
+    }
+
+    /// Keeps what a client proved, in place of what it proved before.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn keep_proof(&self, kept: &Kept) -> io::Result<()> {
+        let text = json!({
+            "schema": "reflex/live-v1", "agent": kept.agent, "time": kept.time, "outcome": kept.outcome,
+            "version": kept.version, "folder": kept.folder,
+        });
+        super::put(&self.live().join(format!("{}.json", kept.agent)), &text.to_string())
+    }
+
+    /// What the real client of an agent proved last.
+    pub fn proof(&self, agent: &str) -> Option<Kept> {
+        let text = fs::read_to_string(self.live().join(format!("{agent}.json"))).ok()?;
+        let map: Map<String, Value> = serde_json::from_str(&text).ok()?;
+        let text = |key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);
+        let (time, agent) = (map.get("time")?.as_u64()?, text("agent")?);
+        Some(Kept { agent, time, outcome: text("outcome")?, version: text("version")?, folder: text("folder")? })
+    }
+}
+
+fn calls(action: &Action, nonce: &str) -> bool {
+    if let Action::Shell { command, .. } = action {
+        command.split_whitespace().any(|word| word == nonce)
+    } else {
+        false
+    }
+}
