@@ -30,7 +30,8 @@ fn launch(stage: &Stage<'_>) -> Launch {
     let mut launch = Launch::default();
     let address = format!("{}/v1", stage.model);
     launch.argue(["--auth-type", "openai", "--openai-api-key", NO_KEY, "--openai-base-url", &address]);
-    launch.argue(["-m", "canary", "--allowed-tools", "run_shell_command", "--extensions", "none"]);
+    // Its hooks come after its own questions, and nobody is there to answer them.
+    launch.argue(["-m", "canary", "--approval-mode", "yolo", "--extensions", "none"]);
     launch.argue(["--allowed-mcp-server-names", "none", "--chat-recording=false", "--sandbox=false", "-p", PROMPT]);
     launch.set(&[("OPENAI_API_KEY", NO_KEY), ("OPENAI_BASE_URL", &address), ("OPENAI_MODEL", "canary")]);
     let empty = ["HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"];

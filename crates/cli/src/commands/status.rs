@@ -2,12 +2,14 @@
 
 use super::{age, print};
 use crate::status;
+use crate::visible::visible;
 use clap::ArgMatches;
 use reflex_agents::Surface;
 use reflex_engine::Event;
 use reflex_host::matrix::{Cell, Row, Sight, row};
 use reflex_host::person::at_terminal;
 use reflex_host::reflexes::{Lodged, lodged};
+use reflex_host::store::canary::Kept;
 use reflex_host::store::{Search, Store};
 use reflex_host::{Host, Mode, Wiring, now, timestamp};
 use serde_json::{Map, Value, json};
@@ -45,7 +47,7 @@ fn shown() -> Vec<Wiring> {
 
 fn as_json(store: &Store) -> Value {
     let beats = store.heartbeats();
-    let agents: Vec<Value> = shown().iter().map(|wiring| agent(wiring, &row(wiring, &beats))).collect();
+    let agents: Vec<Value> = shown().iter().map(|wiring| agent(wiring, &row(wiring, &beats), store)).collect();
     let beats: Vec<Value> = beats
         .iter()
         .map(|beat| json!({"agent": beat.agent, "surface": beat.surface, "time": timestamp(beat.time)}))
@@ -74,13 +76,16 @@ fn told() -> Vec<(String, String)> {
     lodged(host.folders(), place, &host.store()).iter().filter_map(Lodged::told).collect()
 }
 
-fn agent(wiring: &Wiring, row: &Row) -> Value {
+fn agent(wiring: &Wiring, row: &Row, store: &Store) -> Value {
+    let live = store.proof(wiring.agent()).map(|proof| {
+        json!({"state": proof.outcome, "time": timestamp(proof.time), "version": proof.version, "folder": proof.folder})
+    });
     let limits = row.agent.limits.iter().map(|limit| json!({"what": limit.what, "instead": limit.instead}));
     let surfaces = row.cells.iter().map(|cell| (cell.surface.name().to_owned(), surface(cell)));
     json!({
         "agent": row.agent.name, "settings": wiring.file().display().to_string(),
         "state": if row.broken.is_none() { "wired" } else { "not wired" }, "problem": row.broken,
-        "enforcement": row.agent.enforcement().name(), "banner": row.agent.banner(),
+        "live": live, "enforcement": row.agent.enforcement().name(), "banner": row.agent.banner(),
         "surfaces": surfaces.collect::<Map<String, Value>>(), "limits": limits.collect::<Vec<Value>>(),
     })
 }
@@ -109,12 +114,13 @@ fn show(store: &Store) {
     let beats = store.heartbeats();
     let rows: Vec<Row> = shown().iter().map(|wiring| row(wiring, &beats)).collect();
     table(&rows);
+    rows.iter().filter_map(|row| store.proof(row.agent.name)).for_each(|proof| print(&proven(&proof)));
     rows.iter().for_each(remarks);
     for (what, instead) in told() {
-        print(&crate::visible::visible(&format!("{what} What helps: {instead}")));
+        print(&visible(&format!("{what} What helps: {instead}")));
     }
     for alarm in store.alarms() {
-        print(&format!("ALARM {}: {}", timestamp(alarm.time), crate::visible::visible(&alarm.text)));
+        print(&format!("ALARM {}: {}", timestamp(alarm.time), visible(&alarm.text)));
     }
     let unjudged = unjudged(store);
     if !unjudged.is_empty() {
@@ -150,6 +156,13 @@ fn tools(calls: &[String]) -> Vec<&str> {
     tools.dedup();
     tools.truncate(MOST);
     tools
+}
+
+/// What `reflex verify --live` saw last.
+fn proven(proof: &Kept) -> String {
+    let version = if proof.version.is_empty() { String::new() } else { format!(", version {}", proof.version) };
+    let told = format!("{}: {} live, at {}{version}", proof.agent, proof.outcome, timestamp(proof.time));
+    visible(&format!("{told}, in {}", proof.folder))
 }
 
 /// A mark at a cell says that there is a remark below.

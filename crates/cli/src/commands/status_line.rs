@@ -1,6 +1,6 @@
 //! `reflex status --line`: one line for the status line of a client, of tmux or of a prompt.
 
-use super::{complain, print, wire};
+use super::{ago, complain, print, wire};
 use crate::status;
 use crate::visible::visible;
 use clap::ArgMatches;
@@ -96,7 +96,7 @@ fn state_of(wiring: &Wiring, beats: &[Heartbeat], store: &Store) -> State {
     if let Some(proof) = store.proof(wiring.agent()).filter(|proof| proof.outcome == "OFF")
         && last.is_none_or(|last| last <= proof.time)
     {
-        return State::Off("a canary was not stopped; reflex verify --live".into());
+        return State::Off(format!("a canary was not stopped {}; reflex verify --live", ago(proof.time)));
     }
     if last.is_some() { State::Guarded } else { State::NotProven }
 }

@@ -10,6 +10,7 @@ use reflex_engine::shell::quoted;
 use reflex_mock::{Call, Model};
 use std::fs;
 use std::io::Read;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -28,6 +29,12 @@ pub enum Network {
 
 /// A client works for so long at most.
 const MOST: Duration = Duration::from_secs(60);
+
+/// Tests do not wait a minute for a client that hangs.
+fn most() -> Duration {
+    let given = if cfg!(debug_assertions) { std::env::var("REFLEX_TEST_LIVE_SECONDS").ok() } else { None };
+    given.and_then(|text| text.parse().ok()).map_or(MOST, Duration::from_secs)
+}
 
 /// It tells its version in this time, or not at all.
 const VERSION_TIME: Duration = Duration::from_secs(10);
@@ -81,7 +88,9 @@ struct Run {
 impl Run {
     fn proof(&self, network_off: bool) -> std::io::Result<Proof> {
         let store = Store::of(&self.plan.folders);
-        let folder = tempfile::Builder::new().prefix("reflex-live-").tempdir()?;
+        // Clients read no settings from a folder that anybody may write into.
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.plan.folders.cache)?;
+        let folder = tempfile::Builder::new().prefix("live-").tempdir_in(&self.plan.folders.cache)?;
         store.await_canary(&self.nonce)?;
         let seen = self.seen(folder.path());
         let decision = store.canary(&self.nonce);
@@ -129,7 +138,7 @@ impl Run {
         let version = self.version(folder)?;
         let begun = Instant::now();
         let is_done = || model.told().is_some_and(|told| !told.results.is_empty());
-        let limits = Limits { most: MOST, is_done: &is_done, given_up: &self.given_up };
+        let limits = Limits { most: most(), is_done: &is_done, given_up: &self.given_up };
         let ended = run(&mut self.command(folder, &launch), folder, &limits)?;
         let took = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         let told = model.told();

@@ -1,0 +1,277 @@
+//! `reflex verify --live` with clients that honour a hook, ignore it, never call it, hang, or ask somebody else.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test that cannot go on shall stop"
+)]
+
+mod support;
+
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+use support::{Machine, Said, shell_quoted, with_program};
+
+/// As much of a client as a canary takes: it asks its model, calls the hook, and tells the model what came of it.
+/// `MODE` is `honours`, `ignores`, `never` or `mute`, `HOOK` the binary.
+const CLIENT: &str = r#"#!/bin/bash
+[ "$1" = --version ] && { echo "9.8.7 (Fake)"; exit; }
+place=${ANTHROPIC_BASE_URL#http://}
+env > "$HOME/seen-env"
+ask() {
+    exec 3<> "/dev/tcp/${place%:*}/${place#*:}"
+    printf 'POST /v1/messages HTTP/1.1\r\ncontent-length: %s\r\n\r\n%s' "${#1}" "$1" >&3
+    answer=$(cat <&3)
+    exec 3>&-
+}
+first='{"role": "user", "content": "do it"}'
+ask '{"tools": [{"name": "Bash"}], "messages": ['"$first"']}'
+command=$(sed -n 's/.*"command":"\(.*\)","description".*/\1/p' <<< "$answer")
+said=
+if [ MODE != never ]; then
+    event='{"session_id": "s", "transcript_path": "/t", "cwd": "'$PWD'", "permission_mode": "default",
+        "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "'$command'"}}'
+    said=$(HOOK hook --agent claude --event PreToolUse <<< "$event" 2> /dev/null)
+    said=$(sed -n 's/.*"permissionDecisionReason":"\(.*\)"}}$/\1/p' <<< "$said")
+fi
+[ MODE = mute ] && said="something else"
+if [ MODE = ignores ] || [ -z "$said" ]; then said=$(eval "$(sed 's/\\"/"/g' <<< "$command")"); fi
+result='{"role": "user", "content": [{"type": "tool_result", "content": "'$said'"}]}'
+ask '{"tools": [{"name": "Bash"}], "messages": ['"$first, $result"']}'
+"#;
+
+struct Live {
+    machine: Machine,
+    path: String,
+}
+
+impl Live {
+    /// A machine with this in the place of Claude Code, and the hook in its settings.
+    fn with_client(script: &str) -> Live {
+        let machine = Machine::new();
+        let path = with_program(&machine, "claude", script);
+        let live = Live { machine, path };
+        live.settings("settings.json", &json!({}));
+        live
+    }
+
+    fn in_mode(mode: &str) -> Live {
+        Live::with_client(&CLIENT.replace("MODE", mode).replace("HOOK", &shell_quoted(env!("CARGO_BIN_EXE_reflex"))))
+    }
+
+    /// Writes a file of the project's settings.
+    fn settings(&self, name: &str, settings: &Value) {
+        let folder = self.machine.project().join(".claude");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(name), settings.to_string()).unwrap();
+    }
+
+    fn call(&self, arguments: &[&str]) -> support::Call {
+        let call = self.machine.reflex(["verify", "--live", "--agent", "claude"].iter().chain(arguments));
+        call.env("PATH", &self.path).folder(&self.machine.project()).patience(90)
+    }
+
+    /// What is said of the client, and the status.
+    fn proof(&self, arguments: &[&str]) -> (Value, i32) {
+        let said = self.call(&[&["--json"], arguments].concat()).run();
+        assert_eq!(said.json()["schema"], "reflex/verify-live-v1", "{said:?}");
+        (said.json()["clients"][0].clone(), said.code)
+    }
+
+    fn line(&self) -> Said {
+        let call = self.machine.reflex(["status", "--line", "--agent", "claude"]);
+        call.env("PATH", &self.path).folder(&self.machine.project()).run()
+    }
+}
+
+#[track_caller]
+fn check(mode: &str, state: &str, outcome: &str, seen: [bool; 3]) {
+    let live = Live::in_mode(mode);
+    let (proof, code) = live.proof(&[]);
+    let said = ["hook_saw", "model_told", "ran"].map(|key| proof[key].as_bool().unwrap());
+    assert_eq!((proof["state"].as_str(), proof["outcome"].as_str()), (Some(state), Some(outcome)), "{proof}");
+    assert_eq!((said, code), (seen, i32::from(state != "PROVEN")), "{proof}");
+    assert_eq!(proof["client_version"], "9.8.7", "{proof}");
+    let left = fs::read_dir(live.machine.home().join(".cache/reflex")).into_iter().flatten().flatten();
+    let left: Vec<_> = left.filter(|entry| entry.file_name().to_string_lossy().starts_with("live-")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_client_that_calls_the_hook_and_tells_its_model_is_proven() {
+    check("honours", "PROVEN", "proven", [true, true, false]);
+}
+
+#[test]
+fn a_client_that_runs_what_the_hook_refused_is_called_out() {
+    check("ignores", "OFF", "refusal-ignored", [true, false, true]);
+}
+
+#[test]
+fn a_client_that_never_calls_the_hook_is_off() {
+    check("never", "OFF", "hook-never-called", [false, false, true]);
+}
+
+#[test]
+fn a_client_that_tells_its_model_something_else_is_not_proven() {
+    check("mute", "NOT PROVEN", "model-not-told", [true, false, false]);
+}
+
+#[test]
+fn what_was_proven_stands_in_status_and_no_refused_canary_waits_for_a_person() {
+    let live = Live::in_mode("honours");
+    assert_eq!(live.proof(&[]).1, 0);
+    let of =
+        |words: [&str; 2]| live.machine.reflex(words).env("PATH", &live.path).folder(&live.machine.project()).run();
+    let status = of(["status", "--json"]).json();
+    let proven = &status["agents"][0]["live"];
+    assert_eq!((&proven["state"], &proven["version"]), (&json!("PROVEN"), &json!("9.8.7")), "{status}");
+    assert_eq!(of(["pending", "--json"]).json()["pending"], json!([]));
+    let log = of(["audit", "verify"]);
+    assert_eq!(log.code, 0, "{log:?}");
+}
+
+#[test]
+fn a_client_that_was_caught_stands_in_the_status_line() {
+    let live = Live::in_mode("ignores");
+    let wired = live.machine.reflex(["init", "--agent", "claude", "--yes"]).run();
+    assert_eq!(wired.code, 0, "{wired:?}");
+    assert_eq!(live.line().stdout, "reflex: not proven\n");
+    assert_eq!(live.proof(&[]).1, 1);
+    assert!(live.line().stdout.starts_with("reflex: OFF – a canary was not stopped "), "{:?}", live.line());
+}
+
+#[test]
+fn a_client_is_given_no_key_of_the_person() {
+    let live = Live::in_mode("honours");
+    let call = live.call(&["--json"]).env("ANTHROPIC_API_KEY", "sk-real").env("AWS_SECRET_ACCESS_KEY", "real");
+    assert_eq!(call.env("HTTPS_PROXY", "http://proxy").run().code, 0);
+    let seen = fs::read_to_string(live.machine.home().join("seen-env")).unwrap();
+    assert!(seen.contains("ANTHROPIC_API_KEY=none\n"), "{seen}");
+    assert!(!seen.contains("real") && !seen.contains("HTTPS_PROXY"), "{seen}");
+}
+
+#[test]
+fn a_client_that_would_ask_another_model_is_not_started() {
+    let live = Live::in_mode("honours");
+    live.settings("settings.local.json", &json!({"env": {"ANTHROPIC_BASE_URL": "https://model.example"}}));
+    let (proof, code) = live.proof(&[]);
+    let problem = proof["problem"].as_str().unwrap();
+    assert_eq!((proof["outcome"].as_str(), code), (Some("refused"), 1));
+    assert!(problem.contains("`env.ANTHROPIC_BASE_URL` in ") && problem.contains("settings.local.json"), "{problem}");
+    assert!(!live.machine.home().join("seen-env").exists());
+}
+
+#[test]
+fn hooks_of_others_run_only_if_a_person_accepts_them() {
+    let live = Live::in_mode("honours");
+    let other = json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}});
+    live.settings("settings.json", &other);
+    let (proof, code) = live.proof(&[]);
+    assert_eq!((proof["outcome"].as_str(), code), (Some("refused"), 1));
+    assert!(proof["problem"].as_str().unwrap().contains("`say done`"), "{proof}");
+    assert_eq!(live.proof(&["--yes"]).1, 0);
+}
+
+#[test]
+fn no_agent_starts_a_client() {
+    let live = Live::in_mode("honours");
+    let said = live.call(&[]).env("CLAUDECODE", "1").run();
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.stderr.contains("only a person starts a client"), "{said:?}");
+    assert!(!live.machine.home().join("seen-env").exists());
+}
+
+#[test]
+fn a_guard_that_a_person_switched_off_is_not_put_to_the_proof() {
+    let live = Live::in_mode("honours");
+    let store = live.machine.home().join(".local/state/reflex");
+    fs::create_dir_all(&store).unwrap();
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
+    let off = json!({"from": now - 1000, "until": now + 60_000, "reason": "r", "by": "me", "within": ""});
+    fs::write(store.join("off.json"), off.to_string()).unwrap();
+    let (proof, _) = live.proof(&[]);
+    assert!(proof["problem"].as_str().unwrap().starts_with("the guard is switched off until "), "{proof}");
+    assert!(live.line().stdout.starts_with("reflex: paused until "), "{:?}", live.line());
+}
+
+/// It lets a pipe with a name go when it and all that it started have ended, also what is in a session of its own.
+const HANGING: &str = "#!/bin/bash\n[ \"$1\" = --version ] && exit\nexec 9> \"$HOME/pipe\"\necho begun >&9\n\
+    setsid sleep 600 &\nsleep 600\n";
+
+/// A pipe in the home: its first line, then its end.
+fn pipe(machine: &Machine) -> Receiver<String> {
+    let path: PathBuf = machine.home().join("pipe");
+    assert_eq!(machine.program("mkfifo", [&path]).run().code, 0);
+    let (send, receive) = channel();
+    thread::spawn(move || {
+        let mut reader = BufReader::new(fs::File::open(path).unwrap());
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        send.send(line).unwrap();
+        let mut rest = String::new();
+        reader.read_to_string(&mut rest).unwrap();
+        send.send("ended".into()).unwrap();
+    });
+    receive
+}
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+#[test]
+fn a_client_that_hangs_is_ended_with_all_that_it_started() {
+    let live = Live::with_client(HANGING);
+    let pipe = pipe(&live.machine);
+    let said = live.call(&["--json"]).env("REFLEX_TEST_LIVE_SECONDS", "1").run();
+    let proof = &said.json()["clients"][0];
+    assert_eq!((proof["outcome"].as_str(), said.code), (Some("client-not-started"), 1), "{said:?}");
+    assert!(proof["words"].as_str().unwrap().starts_with("it did not end in time"), "{proof}");
+    assert_eq!(pipe.recv_timeout(PATIENCE).unwrap(), "begun\n");
+    assert_eq!(pipe.recv_timeout(PATIENCE).unwrap(), "ended");
+}
+
+#[test]
+fn a_person_who_interrupts_it_leaves_nothing_running() {
+    let live = Live::with_client(HANGING);
+    let pipe = pipe(&live.machine);
+    let running = live.call(&["--json"]).start_waiting();
+    assert_eq!(pipe.recv_timeout(PATIENCE).unwrap(), "begun\n");
+    running.signal("INT");
+    assert_eq!(running.finish().code, 130);
+    assert_eq!(pipe.recv_timeout(PATIENCE).unwrap(), "ended");
+}
+
+#[test]
+fn a_canary_says_one_line_and_an_agent_cannot_run_it() {
+    let machine = Machine::new();
+    let said = machine.reflex(["canary", "5f2c"]).run();
+    assert_eq!(said, Said { stdout: "canary 5f2c: nothing stopped it\n".into(), stderr: String::new(), code: 0 });
+    assert!(support::files(&machine.home()).is_empty());
+    let (decision, reason) = machine.bash(&machine.project(), "reflex canary 5f2c").answer();
+    assert_eq!(decision, "deny");
+    assert!(reason.contains("guard/canary") && reason.contains("5f2c"), "{reason}");
+}
+
+#[test]
+fn a_status_line_reads_what_a_client_sends_and_always_succeeds() {
+    let live = Live::in_mode("honours");
+    let line = |input: &str, variable: &str| {
+        let call = live.machine.reflex(["status", "--line"]).env("PATH", &live.path).folder(&live.machine.project());
+        call.env(variable, "1").input(input).run()
+    };
+    let sent = json!({"session_id": "s", "cwd": live.machine.project()}).to_string();
+    let without = line(&sent, "NO_COLOR");
+    assert!(without.stdout.starts_with("reflex: OFF – ") && without.stdout.lines().count() == 1, "{without:?}");
+    assert_eq!(without.code, 0);
+    let with = line(&sent, "UNUSED");
+    assert_eq!(with.stdout, format!("\u{1b}[1;31m{}\u{1b}[0m\n", without.stdout.trim_end()));
+    assert_eq!(line("no json", "UNUSED").stdout, without.stdout);
+    let call = live.machine.reflex(["status", "--line"]).env("PATH", &live.path).folder(&live.machine.project());
+    assert_eq!(call.start_waiting().finish().stdout, without.stdout, "an open input holds it up");
+}
