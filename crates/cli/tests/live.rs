@@ -275,3 +275,14 @@ fn a_status_line_reads_what_a_client_sends_and_always_succeeds() {
     let call = live.machine.reflex(["status", "--line"]).env("PATH", &live.path).folder(&live.machine.project());
     assert_eq!(call.start_waiting().finish().stdout, without.stdout, "an open input holds it up");
 }
+
+#[test]
+fn a_policy_that_lets_the_canary_pass_is_told_from_a_hook_that_is_not_called() {
+    let hook = format!("REFLEX_TEST_OWN_HOME=1 {}", shell_quoted(env!("CARGO_BIN_EXE_reflex")));
+    let live = Live::with_client(&CLIENT.replace("MODE", "honours").replace("HOOK", &hook));
+    let config = live.machine.home().join(".config/reflex");
+    fs::create_dir_all(&config).unwrap();
+    fs::write(config.join("policy.yaml"), "preset: observe\nreason: I only watch\n").unwrap();
+    let (proof, code) = live.proof(&[]);
+    assert_eq!((proof["outcome"].as_str(), proof["ran"].as_bool(), code), (Some("let-pass"), Some(true), 1), "{proof}");
+}

@@ -38,6 +38,8 @@ pub(super) const CLAUDE: &[Case] = &[
     Case { name: "project-switch", play: |sandbox| project_switch(sandbox, ".claude/settings.json") },
     Case { name: "project-switch-local", play: |sandbox| project_switch(sandbox, ".claude/settings.local.json") },
     Case { name: "uninstall", play: |sandbox| comes_back(sandbox, ODD_SETTINGS, claude::bash) },
+    Case { name: "live", play: live },
+    Case { name: "live-dropped-settings", play: live_dropped_settings },
 ];
 
 /// No serializer writes this: tabs, blanks before line ends, an escaped letter, no end of line; and a hook of another tool.
@@ -330,6 +332,27 @@ pub(super) fn goes_away(sandbox: &Sandbox, call: Call) -> Result<(), Failure> {
     let told = sandbox.converse(&Mode::BypassPermissions, vec![call])?;
     holds(sandbox, "made.txt", "hello\n")?;
     quiet(&told)
+}
+
+/// The guard's own proof with the client as its person has it: with the hook it is proven, and without it is not.
+pub(super) fn live(sandbox: &Sandbox) -> Result<(), Failure> {
+    sandbox.wire()?;
+    proves(sandbox, "PROVEN")?;
+    sandbox.unwire()?;
+    proves(sandbox, "OFF")
+}
+
+fn proves(sandbox: &Sandbox, state: &str) -> Result<(), Failure> {
+    let proof = sandbox.proof()?;
+    ensure(proof.get("state").is_some_and(|said| said == state), &format!("not {state}: {proof}"))
+}
+
+/// A comment is enough for the client to drop all of its settings without a word.
+fn live_dropped_settings(sandbox: &Sandbox) -> Result<(), Failure> {
+    sandbox.wire()?;
+    let settings = sandbox.settings();
+    write(&settings, &format!("// mine\n{}", read(&settings)?))?;
+    proves(sandbox, "OFF")
 }
 
 /// Refused with these words. Where the client has no word for an error, the words alone show it.

@@ -9,7 +9,7 @@ use reflex_mock::Call;
 use serde_json::json;
 
 use super::cases::{
-    Case, Deaf, Switched, ask_headless, deaf, ensure, holds, hung, killed, missing_binary, other_calls_run,
+    Case, Deaf, Switched, ask_headless, deaf, ensure, holds, hung, killed, live, missing_binary, other_calls_run,
     page_with_orders, quiet, refused, says, state, switched_off_by_project,
 };
 use super::client::{Client, PROMPT};
@@ -41,6 +41,7 @@ pub(super) const CLIENT: Client = Client {
             play: |sandbox| switched_off_by_project(sandbox, SWITCH, shell("rm -rf ~/photos"), Switched::InVain),
         },
         Case { name: "uninstall", play: uninstall },
+        Case { name: "live", play: live },
     ],
 };
 

@@ -7,7 +7,7 @@ use reflex_mock::Call;
 use serde_json::json;
 
 use super::cases::{
-    Case, Deaf, Switched, all_denied, ask_headless, changed, deaf, ensure, goes_away, holds, hung, killed,
+    Case, Deaf, Switched, all_denied, ask_headless, changed, deaf, ensure, goes_away, holds, hung, killed, live,
     missing_binary, page_with_orders, quiet, refused, says, state, switched_off_by_project,
 };
 use super::client::{Client, PROMPT};
@@ -43,6 +43,7 @@ pub(super) const CLIENT: Client = Client {
             play: |sandbox| switched_off_by_project(sandbox, SWITCH, bash("rm -rf ~/photos"), Switched::InVain),
         },
         Case { name: "uninstall", play: |sandbox| goes_away(sandbox, bash("echo hello > made.txt")) },
+        Case { name: "live", play: live },
     ],
 };
 

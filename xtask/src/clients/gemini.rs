@@ -9,8 +9,8 @@ use reflex_mock::Call;
 use serde_json::json;
 
 use super::cases::{
-    Case, Deaf, Switched, all_denied, changed, comes_back, deaf, holds, hung, killed, managed_holds, missing_binary,
-    page_with_orders, quiet, says, state, switched_off_by_project,
+    Case, Deaf, Switched, all_denied, changed, comes_back, deaf, holds, hung, killed, live, managed_holds,
+    missing_binary, page_with_orders, quiet, says, state, switched_off_by_project,
 };
 use super::client::{Client, PROMPT};
 use super::npm::Package;
@@ -36,6 +36,7 @@ pub(super) const CLIENT: Client = Client {
         },
         Case { name: "managed", play: |sandbox| managed_holds(sandbox, SWITCH, shell) },
         Case { name: "uninstall", play: |sandbox| comes_back(sandbox, ODD_SETTINGS, shell) },
+        Case { name: "live", play: live_where_trusted },
     ],
 };
 
@@ -51,11 +52,9 @@ fn start(sandbox: &Sandbox, client: &mut Command, mode: &Mode, model: &str) {
         "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
         "mcpServers": {"echo": {"command": server, "args": [argument]}},
     });
-    let (system, trusted) = (sandbox.folder().join("gemini.json"), sandbox.home().join(".gemini/trustedFolders.json"));
-    let trust = json!({sandbox.workspace().to_string_lossy(): "TRUST_FOLDER"});
+    let system = sandbox.folder().join("gemini.json");
     // What cannot be written shows as a client that never asks the model.
-    let _ =
-        write(&system, &sandbox.with_managed(of_system).to_string()).and_then(|()| write(&trusted, &trust.to_string()));
+    let _ = write(&system, &sandbox.with_managed(of_system).to_string()).and_then(|()| trust(sandbox));
     client.args(["-m", "gemini-2.5-flash", "-p", PROMPT]);
     match mode {
         Mode::Default => {}
@@ -65,6 +64,17 @@ fn start(sandbox: &Sandbox, client: &mut Command, mode: &Mode, model: &str) {
     }
     client.env("GEMINI_API_KEY", "none").env("GOOGLE_GEMINI_BASE_URL", model);
     client.env("GEMINI_CLI_SYSTEM_SETTINGS_PATH", system);
+}
+
+/// As a person does it at the first start in a folder.
+fn trust(sandbox: &Sandbox) -> Result<(), String> {
+    let trust = json!({sandbox.workspace().to_string_lossy(): "TRUST_FOLDER"});
+    write(&sandbox.home().join(".gemini/trustedFolders.json"), &trust.to_string())
+}
+
+fn live_where_trusted(sandbox: &Sandbox) -> Result<(), Failure> {
+    trust(sandbox)?;
+    live(sandbox)
 }
 
 fn shell(command: &str) -> Call {

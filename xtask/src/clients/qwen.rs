@@ -34,6 +34,7 @@ pub(super) const CLIENT: Client = Client {
         },
         Case { name: "managed", play: |sandbox| managed_holds(sandbox, SWITCH, shell) },
         Case { name: "uninstall", play: |sandbox| comes_back(sandbox, ODD_SETTINGS, shell) },
+        Case { name: "live", play: live },
     ],
 };
 

@@ -18,6 +18,8 @@ pub(super) const MANAGED: &str = "managed.json";
 
 const CLIENT_DEADLINE: Duration = Duration::from_secs(60);
 const COMMAND_DEADLINE: Duration = Duration::from_secs(15);
+/// The binary waits for a client for one minute, and for its version before.
+const PROOF_DEADLINE: Duration = Duration::from_secs(100);
 const SEARCH_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// What all cases share.
@@ -149,6 +151,15 @@ impl Sandbox {
             return Err(Failure::Wrong(format!("{} of {wanted} calls were answered", told.results.len())));
         }
         Ok(told)
+    }
+
+    /// What `reflex verify --live` says of the client.
+    pub(super) fn proof(&self) -> Result<Value, String> {
+        let mut verify = self.command(&self.reflex());
+        verify.args(["verify", "--live", "--agent", self.client.name, "--yes", "--json"]);
+        let said = process::finish(&mut verify, &self.folder.join("verify"), PROOF_DEADLINE)?;
+        let json: Value = serde_json::from_str(&said.stdout).map_err(|error| format!("{error}: {}", said.stderr))?;
+        json.pointer("/clients/0").cloned().ok_or_else(|| format!("nothing is said of the client: {json}"))
     }
 
     /// From now on every call of the hook is kept; the real binary still answers it.

@@ -57,6 +57,13 @@ fn launch(stage: &Stage<'_>) -> Launch {
     launch.argue(["--allowedTools", &format!("Bash({})", stage.command)]);
     launch.set(&[("ANTHROPIC_BASE_URL", stage.model), ("ANTHROPIC_API_KEY", NO_KEY)]);
     launch.set(&[("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"), ("DISABLE_AUTOUPDATER", "1")]);
+    // What is set here no `.env` file sets.
+    launch.set(
+        &["BEDROCK", "VERTEX", "FOUNDRY"]
+            .map(|cloud| format!("CLAUDE_CODE_USE_{cloud}"))
+            .each_ref()
+            .map(|name| (name.as_str(), "")),
+    );
     launch.set(&[("DISABLE_TELEMETRY", "1"), ("DISABLE_ERROR_REPORTING", "1")]);
     launch
 }

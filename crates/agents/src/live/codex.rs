@@ -1,6 +1,8 @@
 //! Codex CLI, started once with a model of ours.
 
-use super::{Against, Launch, Live, NO_KEY, PROMPT, Source, Stage, Standing, Text, foreign_hooks, is_ours};
+use super::{
+    Against, Launch, Live, NO_KEY, PROMPT, Source, Stage, Standing, Text, foreign_hooks, is_ours, leads_elsewhere,
+};
 use serde_json::json;
 
 pub(super) const LIVE: Live = Live {
@@ -11,6 +13,7 @@ pub(super) const LIVE: Live = Live {
         Source::User { variable: Some("CODEX_HOME"), folder: ".codex", name: "config.toml" },
         Source::User { variable: Some("CODEX_HOME"), folder: ".codex", name: "hooks.json" },
         Source::User { variable: Some("CODEX_HOME"), folder: ".codex", name: "managed_config.toml" },
+        Source::User { variable: Some("CODEX_HOME"), folder: ".codex", name: ".env" },
         Source::Project(".codex/config.toml"),
         Source::Project(".codex/hooks.json"),
         Source::System { variable: None, file: "/etc/codex/config.toml" },
@@ -27,7 +30,7 @@ pub(super) const LIVE: Live = Live {
 const PROVIDER: &str = "reflex_canary";
 
 fn standing(texts: &[Text]) -> Standing {
-    let mut standing = Standing { against: Vec::new(), beside: foreign_hooks(texts) };
+    let mut standing = Standing { against: against_in_dotenv(texts), beside: foreign_hooks(texts) };
     for text in texts.iter().filter(|text| text.file.ends_with(".toml")) {
         let lines = settings(&text.text);
         let chosen = lines.iter().find(|(key, _)| key == "profile").map(|(_, value)| value.as_str()).unwrap_or("");
@@ -48,6 +51,17 @@ fn standing(texts: &[Text]) -> Standing {
     let odd = servers(texts).into_iter().filter(|name| !is_plain(name));
     standing.beside.extend(odd.map(|name| format!("the MCP server `{name}`")));
     standing
+}
+
+/// The client sets what its own `.env` says, whatever is set already.
+fn against_in_dotenv(texts: &[Text]) -> Vec<Against> {
+    let of = |text: &Text| {
+        let names =
+            text.text.lines().filter_map(|line| Some(line.trim().trim_start_matches("export ").split_once('=')?.0));
+        let leading = names.map(str::trim).filter(|name| leads_elsewhere(name));
+        leading.map(|name| Against { file: text.file.clone(), key: name.to_owned() }).collect::<Vec<_>>()
+    };
+    texts.iter().filter(|text| text.file.ends_with("/.env")).flat_map(of).collect()
 }
 
 fn launch(stage: &Stage<'_>) -> Launch {

@@ -45,7 +45,9 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     } else {
         tried.iter().for_each(Tried::show);
     }
-    if !tried.is_empty() && tried.iter().all(Tried::is_proven) { status::OK } else { status::FOUND }
+    // What cannot be started without a person is told, and no failure.
+    let mut counted = tried.iter().filter(|tried| tried.counts).peekable();
+    if counted.peek().is_some() && counted.all(Tried::is_proven) { status::OK } else { status::FOUND }
 }
 
 /// Offers the proof for these agents, to a person at a terminal.
@@ -100,6 +102,8 @@ struct Tried {
     agent: &'static str,
     title: &'static str,
     leaves: &'static str,
+    /// Whether it was meant to be proven.
+    counts: bool,
     end: End,
 }
 
@@ -111,12 +115,14 @@ enum End {
 }
 
 fn tried(agent: &'static str, title: &'static str, consent: Consent) -> Tried {
-    let refused = |why: String, fix: String| Tried { agent, title, leaves: "", end: End::Refused(why, fix) };
+    let refused =
+        |why: String, fix: String| Tried { agent, title, leaves: "", counts: true, end: End::Refused(why, fix) };
     let plan = match Plan::of(agent) {
         Ok(plan) => plan,
         Err(NoPlan::NotKnown) => {
             let fix = format!("reflex verify --agent {agent} starts its hook as it would");
-            return refused("this client cannot be started without a person".into(), fix);
+            let cannot = refused("this client cannot be started without a person".into(), fix);
+            return Tried { counts: false, ..cannot };
         }
         Err(NoPlan::NotThere(program)) => {
             return refused(format!("there is no `{program}` on the PATH"), "run this where it is installed".into());
@@ -132,7 +138,7 @@ fn tried(agent: &'static str, title: &'static str, consent: Consent) -> Tried {
             if let Err(error) = proof.keep(&store) {
                 complain(&format!("what {title} proved cannot be kept: {error}"));
             }
-            Tried { agent, title, leaves: plan.leaves(), end: End::Driven(proof) }
+            Tried { agent, title, leaves: plan.leaves(), counts: true, end: End::Driven(proof) }
         }
         Err(problem) => refused(problem, format!("reflex doctor --agent {agent}")),
     }
@@ -160,7 +166,8 @@ fn may_start(plan: &Plan, title: &str, consent: Consent) -> Result<(), (String, 
     if !std::io::stdin().is_terminal() {
         return Err((list, "reflex verify --live --yes accepts that".into()));
     }
-    print(&list);
+    // Beside what `--json` prints.
+    complain(&list);
     let declined =
         || ("it is not started".to_owned(), "reflex verify --live --yes accepts what runs beside it".to_owned());
     if approve::confirmed("Start it? [y/N] ") { Ok(()) } else { Err(declined()) }
@@ -274,8 +281,8 @@ impl Tried {
                 doctor,
             ),
             Outcome::LetPass => (
-                "the hook was called and let the canary pass, by a policy, a pause or an approval".into(),
-                "reflex config show --origin".into(),
+                "the hook was called and let the canary pass: by a policy, a pause, an approval, or because an older reflex stands there".into(),
+                format!("reflex doctor --agent {agent}, and reflex config show --origin"),
             ),
             Outcome::Elsewhere => (
                 "the model was told of a refusal, but the hook that gave it keeps its state elsewhere".into(),

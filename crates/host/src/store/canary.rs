@@ -1,18 +1,22 @@
 //! A canary that is awaited, the hook that saw it, and what a real client proved last.
 
-use super::Store;
+use super::{Search, Store};
 use crate::clock;
 use reflex_engine::{Action, Decision, Event};
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The rule that refuses a canary.
 pub const CANARY: &str = "guard/canary";
 
 /// What stands in the place of an awaited canary that was refused.
 pub(crate) const REFUSED: &str = "deny";
+
+/// What stands there if it was not.
+const PASSED: &str = "pass";
 
 /// What was seen when a real client was started with a canary.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +50,19 @@ impl Store {
     /// # Errors
     /// The file cannot be written.
     pub(crate) fn await_canary(&self, nonce: &str) -> io::Result<()> {
+        self.forget_old_canaries();
         super::put(&self.awaited(nonce), "")
+    }
+
+    /// Those of runs that were killed.
+    fn forget_old_canaries(&self) {
+        const OLD: Duration = Duration::from_secs(600);
+        let is_old = |entry: &fs::DirEntry| {
+            let age = entry.metadata().and_then(|data| data.modified()).ok().and_then(|time| time.elapsed().ok());
+            entry.file_name().to_string_lossy().ends_with(".awaited") && age.is_some_and(|age| age > OLD)
+        };
+        let entries = fs::read_dir(self.live()).into_iter().flatten().flatten();
+        entries.filter(is_old).for_each(|entry| drop(fs::remove_file(entry.path())));
     }
 
     /// What the hook decided about the canary, if it saw it; it is no longer awaited, nor does its refusal wait for a
@@ -59,8 +75,15 @@ impl Store {
         for call in self.pending().into_iter().filter(|call| call.text.contains(nonce)) {
             let _ = self.forget_pending(&call.id);
         }
-        let seen: Map<String, Value> = serde_json::from_str(&text).ok()?;
-        seen.get("decision").and_then(Value::as_str).map(str::to_owned)
+        let seen: Option<Map<String, Value>> = serde_json::from_str(&text).ok();
+        let decision = seen.and_then(|seen| seen.get("decision").and_then(Value::as_str).map(str::to_owned));
+        decision.or_else(|| self.is_in_log(nonce).then(|| PASSED.to_owned()))
+    }
+
+    /// A hook that knows no canary, because it is older, has it in the log all the same.
+    fn is_in_log(&self, nonce: &str) -> bool {
+        let search = Search { texts: vec![nonce.to_owned()], ..Search::default() };
+        self.log().search(&search, 1).is_ok_and(|found| !found.is_empty())
     }
 
     /// A hook saw a canary. Only one that is awaited is written down, so that nobody fills the disk with them.
@@ -71,7 +94,7 @@ impl Store {
         let Some(nonce) = nonces.iter().find(|nonce| event.actions.iter().any(|action| calls(action, nonce))) else {
             return;
         };
-        let decision = if decision == Decision::Deny { REFUSED } else { "pass" };
+        let decision = if decision == Decision::Deny { REFUSED } else { PASSED };
         let text = json!({"agent": event.client, "decision": decision, "time": clock::now()});
         let _ = super::put(&self.awaited(nonce), &text.to_string());
     }
