@@ -7,7 +7,7 @@ use reflex_mock::Call;
 use serde_json::json;
 
 use super::cases::{
-    Case, Deaf, REWRITES, Switched, all_denied, comes_back, deaf, ensure, holds, hung, killed, managed_holds,
+    Case, Deaf, REWRITES, Switched, all_denied, comes_back, deaf, ensure, holds, hung, killed, live, managed_holds,
     missing_binary, page_with_orders, quiet, refused, state, switched_off_by_project,
 };
 use super::client::{Client, PROMPT};

@@ -62,11 +62,8 @@ fn state(asked: Option<&str>) -> State {
     if wirings.is_empty() {
         return State::Off(format!("no settings are known for `{}`", visible(asked.unwrap_or(""))));
     }
-    let many = wirings.len() > 1;
-    let of = |wiring: &Wiring| match state_of(wiring, &beats, &store) {
-        State::Off(why) if many => State::Off(format!("{}: {why}", wiring.agent())),
-        state => state,
-    };
+    let name = |wiring: &Wiring| if wirings.len() > 1 { format!("{}: ", wiring.agent()) } else { String::new() };
+    let of = |wiring: &Wiring| state_of(wiring, &name(wiring), (&beats, &store));
     wirings.iter().map(of).max().unwrap_or(State::NotProven)
 }
 
@@ -83,10 +80,11 @@ fn wirings(asked: Option<&str>) -> Vec<Wiring> {
     wirings
 }
 
-fn state_of(wiring: &Wiring, beats: &[Heartbeat], store: &Store) -> State {
+/// `name` stands before what is said, where there are several agents.
+fn state_of(wiring: &Wiring, name: &str, (beats, store): (&[Heartbeat], &Store)) -> State {
     let row = row(wiring, beats);
     if let Some(why) = row.broken {
-        return State::Off(visible(&why));
+        return State::Off(format!("{name}{}", visible(&why)));
     }
     let seen = row.cells.iter().filter_map(|cell| match cell.sight {
         Sight::Proven(time) => Some(time),
@@ -96,7 +94,7 @@ fn state_of(wiring: &Wiring, beats: &[Heartbeat], store: &Store) -> State {
     if let Some(proof) = store.proof(wiring.agent()).filter(|proof| proof.outcome == "OFF")
         && last.is_none_or(|last| last <= proof.time)
     {
-        return State::Off(format!("a canary was not stopped {}; reflex verify --live", ago(proof.time)));
+        return State::Off(format!("{name}a canary was not stopped {}; reflex verify --live", ago(proof.time)));
     }
     if last.is_some() { State::Guarded } else { State::NotProven }
 }
