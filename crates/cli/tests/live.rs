@@ -253,7 +253,9 @@ fn a_canary_says_one_line_and_an_agent_cannot_run_it() {
     let said = machine.reflex(["canary", "5f2c"]).run();
     assert_eq!(said, Said { stdout: "canary 5f2c: nothing stopped it\n".into(), stderr: String::new(), code: 0 });
     assert!(support::files(&machine.home()).is_empty());
-    let (decision, reason) = machine.bash(&machine.project(), "reflex canary 5f2c").answer();
+    // A refusal shows the start of a long command only; what proves it stands in it all the same.
+    let command = format!("/{}/reflex canary 5f2c", "long/".repeat(60));
+    let (decision, reason) = machine.bash(&machine.project(), &command).answer();
     assert_eq!(decision, "deny");
     assert!(reason.contains("guard/canary") && reason.contains("5f2c"), "{reason}");
 }
