@@ -288,3 +288,25 @@ fn a_policy_that_lets_the_canary_pass_is_told_from_a_hook_that_is_not_called() {
     let (proof, code) = live.proof(&[]);
     assert_eq!((proof["outcome"].as_str(), proof["ran"].as_bool(), code), (Some("let-pass"), Some(true), 1), "{proof}");
 }
+
+#[test]
+fn init_offers_the_proof_to_a_person_at_a_terminal() {
+    let live = Live::in_mode("honours");
+    if live.machine.program("sh", ["-c", "command -v script"]).run().stdout.is_empty() {
+        println!("skipped: there is no program `script`");
+        return;
+    }
+    let init = |answers: &str| {
+        let line = format!("{} init --agent claude", shell_quoted(env!("CARGO_BIN_EXE_reflex")));
+        let call = live.machine.program("script", ["-qec", &line, "/dev/null"]).env("PATH", &live.path);
+        call.folder(&live.machine.project()).input(answers).run().stdout
+    };
+    // The file is written, and an empty line is a yes.
+    let said = init("y\n\n");
+    assert!(said.contains("Start Claude Code once with a harmless canary to prove it? [Y/n]"), "{said}");
+    assert!(said.contains("claude: PROVEN: the hook saw the canary, and Claude Code 9.8.7 told"), "{said}");
+    let said = init("n\n");
+    assert!(said.contains("[Y/n]") && !said.contains("PROVEN"), "{said}");
+    let without = live.machine.reflex(["init", "--agent", "claude"]).env("PATH", &live.path).run();
+    assert!(!without.stdout.contains("canary"), "{without:?}");
+}
