@@ -84,6 +84,11 @@ impl Live {
         (said.json()["clients"][0].clone(), said.code)
     }
 
+    /// The sign of life that its shell calls leave.
+    fn beat(&self) -> PathBuf {
+        self.machine.home().join(".local/state/reflex/heartbeats/claude.shell")
+    }
+
     fn line(&self) -> Said {
         let call = self.machine.reflex(["status", "--line", "--agent", "claude"]);
         call.env("PATH", &self.path).folder(&self.machine.project()).run()
@@ -144,7 +149,21 @@ fn a_client_that_was_caught_stands_in_the_status_line() {
     assert_eq!(wired.code, 0, "{wired:?}");
     assert_eq!(live.line().stdout, "reflex: not proven\n");
     assert_eq!(live.proof(&[]).1, 1);
+    // Further calls of its hook are no proof of a client that ignores what they say.
+    let later = std::fs::File::options().write(true).open(live.beat()).unwrap();
+    later.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    assert!(support::passes(&live.machine, "ls"));
     assert!(live.line().stdout.starts_with("reflex: OFF – a canary was not stopped "), "{:?}", live.line());
+}
+
+#[test]
+fn a_call_after_a_client_was_off_proves_it_again() {
+    let live = Live::in_mode("never");
+    let wired = live.machine.reflex(["init", "--agent", "claude", "--yes"]).run();
+    assert_eq!((wired.code, live.proof(&[]).1), (0, 1));
+    assert!(live.line().stdout.starts_with("reflex: OFF – a canary was not stopped "), "{:?}", live.line());
+    assert!(support::passes(&live.machine, "ls"));
+    assert_eq!(live.line().stdout, "reflex: guarded\n");
 }
 
 #[test]

@@ -182,7 +182,8 @@ impl Proof {
         let kept = Kept {
             agent: self.agent.clone(),
             time: crate::clock::now(),
-            outcome: self.outcome.word().to_owned(),
+            state: self.outcome.word().to_owned(),
+            outcome: self.outcome.name().to_owned(),
             version: self.version.clone(),
             folder,
         };

@@ -78,7 +78,7 @@ fn told() -> Vec<(String, String)> {
 
 fn agent(wiring: &Wiring, row: &Row, store: &Store) -> Value {
     let live = store.proof(wiring.agent()).map(|proof| {
-        json!({"state": proof.outcome, "time": timestamp(proof.time), "version": proof.version, "folder": proof.folder})
+        json!({"state": proof.state, "outcome": proof.outcome, "time": timestamp(proof.time), "version": proof.version, "folder": proof.folder})
     });
     let limits = row.agent.limits.iter().map(|limit| json!({"what": limit.what, "instead": limit.instead}));
     let surfaces = row.cells.iter().map(|cell| (cell.surface.name().to_owned(), surface(cell)));
@@ -161,7 +161,7 @@ fn tools(calls: &[String]) -> Vec<&str> {
 /// What `reflex verify --live` saw last.
 fn proven(proof: &Kept) -> String {
     let version = if proof.version.is_empty() { String::new() } else { format!(", version {}", proof.version) };
-    let told = format!("{}: {} live, at {}{version}", proof.agent, proof.outcome, timestamp(proof.time));
+    let told = format!("{}: {} live, at {}{version}", proof.agent, proof.state, timestamp(proof.time));
     visible(&format!("{told}, in {}", proof.folder))
 }
 

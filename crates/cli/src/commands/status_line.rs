@@ -5,8 +5,10 @@ use crate::status;
 use crate::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::Event;
+use reflex_host::live::Outcome;
 use reflex_host::matrix::{Sight, row};
 use reflex_host::store::Store;
+use reflex_host::store::canary::Kept;
 use reflex_host::store::life::Heartbeat;
 use reflex_host::{Host, Mode, Wiring, timestamp};
 use serde_json::Value;
@@ -91,9 +93,12 @@ fn state_of(wiring: &Wiring, name: &str, (beats, store): (&[Heartbeat], &Store))
         Sight::Configured | Sight::Blind(..) => None,
     });
     let last = seen.max();
-    if let Some(proof) = store.proof(wiring.agent()).filter(|proof| proof.outcome == "OFF")
-        && last.is_none_or(|last| last <= proof.time)
-    {
+    // A hook that is called proves nothing where its refusals are ignored; else each later call proves again.
+    let counts = |proof: &Kept| {
+        proof.outcome == Outcome::Ignored.name()
+            || (proof.state == Outcome::Off.word() && last.is_none_or(|last| last <= proof.time))
+    };
+    if let Some(proof) = store.proof(wiring.agent()).filter(counts) {
         return State::Off(format!("{name}a canary was not stopped {}; reflex verify --live", ago(proof.time)));
     }
     if last.is_some() { State::Guarded } else { State::NotProven }

@@ -88,36 +88,25 @@ struct Run {
 impl Run {
     fn proof(&self, network_off: bool) -> std::io::Result<Proof> {
         let store = Store::of(&self.plan.folders);
-        // Clients read no settings from a folder that anybody may write into.
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.plan.folders.cache)?;
-        let folder = tempfile::Builder::new().prefix("live-").tempdir_in(&self.plan.folders.cache)?;
+        let folder = folder_in(&self.plan.folders.cache)?;
         store.await_canary(&self.nonce)?;
         let seen = self.seen(folder.path());
         let decision = store.canary(&self.nonce);
-        let Seen { ended, answer, asked, version, took } = seen?;
-        let told = answer.as_deref().unwrap_or("");
+        let seen = seen?;
+        let told = seen.answer.as_deref().unwrap_or("");
         let model_told = told.contains(CANARY) && told.contains(&self.nonce);
         let ran = told.contains(&song(&self.nonce));
-        let outcome = match decision.as_deref() {
-            Some(word) if word != REFUSED => Outcome::LetPass,
-            Some(_) if ran => Outcome::Ignored,
-            Some(_) if model_told => Outcome::Proven,
-            Some(_) => Outcome::Untold,
-            None if model_told => Outcome::Elsewhere,
-            None if answer.is_some() => Outcome::Off,
-            None if asked => Outcome::NoAnswer,
-            None => Outcome::NotStarted,
-        };
-        let words = if outcome == Outcome::Proven { String::new() } else { store.clean(&words(told, &ended)) };
+        let outcome = seen.outcome(decision.as_deref(), model_told, ran);
+        let words = if outcome == Outcome::Proven { String::new() } else { store.clean(&words(told, &seen.ended)) };
         Ok(Proof {
             agent: self.plan.live.agent.to_owned(),
             outcome,
             hook_saw: decision.is_some(),
             model_told,
             ran,
-            version,
+            version: seen.version,
             network_off,
-            took,
+            took: seen.took,
             words,
         })
     }
@@ -196,6 +185,37 @@ struct Seen {
     asked: bool,
     version: String,
     took: u64,
+}
+
+impl Seen {
+    /// `decision` is the hook's, if it was called; `told` says whether the answer holds our refusal.
+    fn outcome(&self, decision: Option<&str>, told: bool, ran: bool) -> Outcome {
+        match decision {
+            Some(word) if word != REFUSED => Outcome::LetPass,
+            Some(_) if ran => Outcome::Ignored,
+            Some(_) if told => Outcome::Proven,
+            Some(_) => Outcome::Untold,
+            None if told => Outcome::Elsewhere,
+            None if self.answer.is_some() => Outcome::Off,
+            None if self.asked => Outcome::NoAnswer,
+            None => Outcome::NotStarted,
+        }
+    }
+}
+
+/// A folder for the files of a run. Clients read no settings from one that anybody may write into. What runs that were
+/// killed left there goes.
+fn folder_in(cache: &Path) -> std::io::Result<tempfile::TempDir> {
+    const PREFIX: &str = "live-";
+    const OLD: Duration = Duration::from_secs(600);
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(cache)?;
+    let is_old = |entry: &fs::DirEntry| {
+        let age = entry.metadata().and_then(|data| data.modified()).ok().and_then(|time| time.elapsed().ok());
+        entry.file_name().to_string_lossy().starts_with(PREFIX) && age.is_some_and(|age| age > OLD)
+    };
+    let old = fs::read_dir(cache)?.flatten().filter(is_old);
+    old.for_each(|entry| drop(fs::remove_dir_all(entry.path())));
+    tempfile::Builder::new().prefix(PREFIX).tempdir_in(cache)
 }
 
 /// What explains an outcome: what the model was told, else what the client said.

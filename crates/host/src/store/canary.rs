@@ -26,6 +26,8 @@ pub struct Kept {
     /// Milliseconds since 1970.
     pub time: u64,
     /// The word of what was seen: `PROVEN`, `OFF`, …
+    pub state: String,
+    /// Its name: `proven`, `refusal-ignored`, …
     pub outcome: String,
     /// The client's version, empty if it did not tell.
     pub version: String,
@@ -105,8 +107,8 @@ impl Store {
     /// The file cannot be written.
     pub fn keep_proof(&self, kept: &Kept) -> io::Result<()> {
         let text = json!({
-            "schema": "reflex/live-v1", "agent": kept.agent, "time": kept.time, "outcome": kept.outcome,
-            "version": kept.version, "folder": kept.folder,
+            "schema": "reflex/live-v1", "agent": kept.agent, "time": kept.time, "state": kept.state,
+            "outcome": kept.outcome, "version": kept.version, "folder": kept.folder,
         });
         super::put(&self.live().join(format!("{}.json", kept.agent)), &text.to_string())
     }
@@ -117,7 +119,8 @@ impl Store {
         let map: Map<String, Value> = serde_json::from_str(&text).ok()?;
         let text = |key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);
         let (time, agent) = (map.get("time")?.as_u64()?, text("agent")?);
-        Some(Kept { agent, time, outcome: text("outcome")?, version: text("version")?, folder: text("folder")? })
+        let (state, outcome) = (text("state")?, text("outcome")?);
+        Some(Kept { agent, time, state, outcome, version: text("version")?, folder: text("folder")? })
     }
 }
 
