@@ -18,8 +18,8 @@ use std::thread;
 use std::time::Duration;
 use support::{Machine, Said, shell_quoted, with_program};
 
-/// As much of a client as a canary takes: it asks its model, calls the hook, and tells the model what came of it.
-/// `MODE` is `honours`, `ignores`, `never` or `mute`, `HOOK` the binary.
+/// As much of a client as a canary takes: it asks its model, calls the hook that stands in its settings, and tells the
+/// model what came of it. `MODE` is `honours`, `ignores`, `never` or `mute`.
 const CLIENT: &str = r#"#!/bin/bash
 [ "$1" = --version ] && { echo "9.8.7 (Fake)"; exit; }
 place=${ANTHROPIC_BASE_URL#http://}
@@ -37,7 +37,10 @@ said=
 if [ MODE != never ]; then
     event='{"session_id": "s", "transcript_path": "/t", "cwd": "'$PWD'", "permission_mode": "default",
         "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "'$command'"}}'
-    said=$(HOOK hook --agent claude --event PreToolUse <<< "$event" 2> /dev/null)
+    settings=$HOME/.claude/settings.json
+    binary=$(sed -n 's/.*"command": \(".*"\),$/\1/p' "$settings" | head -n 1)
+    words=$(sed -n '/"--event", "PreToolUse"/ { s/.*\[\(.*\)\].*/\1/; s/", "/" "/g; p; }' "$settings")
+    said=$(eval "$binary $words" <<< "$event" 2> /dev/null)
     said=$(sed -n 's/.*"permissionDecisionReason":"\(.*\)"}}$/\1/p' <<< "$said")
 fi
 [ MODE = mute ] && said="something else"
@@ -57,12 +60,13 @@ impl Live {
         let machine = Machine::new();
         let path = with_program(&machine, "claude", script);
         let live = Live { machine, path };
-        live.settings("settings.json", &json!({}));
+        let wired = live.machine.reflex(["init", "--agent", "claude", "--yes"]).run();
+        assert_eq!(wired.code, 0, "{wired:?}");
         live
     }
 
     fn in_mode(mode: &str) -> Live {
-        Live::with_client(&CLIENT.replace("MODE", mode).replace("HOOK", &shell_quoted(env!("CARGO_BIN_EXE_reflex"))))
+        Live::with_client(&CLIENT.replace("MODE", mode))
     }
 
     /// Writes a file of the project's settings.
@@ -145,8 +149,6 @@ fn what_was_proven_stands_in_status_and_no_refused_canary_waits_for_a_person() {
 #[test]
 fn a_client_that_was_caught_stands_in_the_status_line() {
     let live = Live::in_mode("ignores");
-    let wired = live.machine.reflex(["init", "--agent", "claude", "--yes"]).run();
-    assert_eq!(wired.code, 0, "{wired:?}");
     assert_eq!(live.line().stdout, "reflex: not proven\n");
     assert_eq!(live.proof(&[]).1, 1);
     // Further calls of its hook are no proof of a client that ignores what they say.
@@ -159,8 +161,7 @@ fn a_client_that_was_caught_stands_in_the_status_line() {
 #[test]
 fn a_call_after_a_client_was_off_proves_it_again() {
     let live = Live::in_mode("never");
-    let wired = live.machine.reflex(["init", "--agent", "claude", "--yes"]).run();
-    assert_eq!((wired.code, live.proof(&[]).1), (0, 1));
+    assert_eq!(live.proof(&[]).1, 1);
     assert!(live.line().stdout.starts_with("reflex: OFF – a canary was not stopped "), "{:?}", live.line());
     assert!(support::passes(&live.machine, "ls"));
     assert_eq!(live.line().stdout, "reflex: guarded\n");
@@ -282,6 +283,7 @@ fn a_canary_says_one_line_and_an_agent_cannot_run_it() {
 #[test]
 fn a_status_line_reads_what_a_client_sends_and_always_succeeds() {
     let live = Live::in_mode("honours");
+    live.settings("settings.json", &json!({"disableAllHooks": true}));
     let line = |input: &str, variable: &str| {
         let call = live.machine.reflex(["status", "--line"]).env("PATH", &live.path).folder(&live.machine.project());
         call.env(variable, "1").input(input).run()
@@ -299,8 +301,8 @@ fn a_status_line_reads_what_a_client_sends_and_always_succeeds() {
 
 #[test]
 fn a_policy_that_lets_the_canary_pass_is_told_from_a_hook_that_is_not_called() {
-    let hook = format!("REFLEX_TEST_OWN_HOME=1 {}", shell_quoted(env!("CARGO_BIN_EXE_reflex")));
-    let live = Live::with_client(&CLIENT.replace("MODE", "honours").replace("HOOK", &hook));
+    let own_home = CLIENT.replacen('\n', "\nexport REFLEX_TEST_OWN_HOME=1\n", 1);
+    let live = Live::with_client(&own_home.replace("MODE", "honours"));
     let config = live.machine.home().join(".config/reflex");
     fs::create_dir_all(&config).unwrap();
     fs::write(config.join("policy.yaml"), "preset: observe\nreason: I only watch\n").unwrap();
@@ -320,8 +322,8 @@ fn init_offers_the_proof_to_a_person_at_a_terminal() {
         let call = live.machine.program("script", ["-qec", &line, "/dev/null"]).env("PATH", &live.path);
         call.folder(&live.machine.project()).input(answers).run().stdout
     };
-    // The file is written, and an empty line is a yes.
-    let said = init("y\n\n");
+    // An empty line is a yes.
+    let said = init("\n");
     assert!(said.contains("Start Claude Code once with a harmless canary to prove it? [Y/n]"), "{said}");
     assert!(said.contains("claude: PROVEN: the hook saw the canary, and Claude Code 9.8.7 told"), "{said}");
     let said = init("n\n");
