@@ -184,6 +184,7 @@ fn a_client_that_would_ask_another_model_is_not_started() {
     let (proof, code) = live.proof(&[]);
     let problem = proof["problem"].as_str().unwrap();
     assert_eq!((proof["outcome"].as_str(), code), (Some("refused"), 1));
+    assert_eq!(proof["against"][0]["key"], "env.ANTHROPIC_BASE_URL", "{proof}");
     assert!(problem.contains("`env.ANTHROPIC_BASE_URL` in ") && problem.contains("settings.local.json"), "{problem}");
     assert!(!live.machine.home().join("seen-env").exists());
 }

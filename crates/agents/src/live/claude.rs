@@ -12,6 +12,7 @@ pub(super) const LIVE: Live = Live {
     sources: &[
         USER,
         Source::User { variable: Some("CLAUDE_CONFIG_DIR"), folder: ".claude", name: "remote-settings.json" },
+        Source::User { variable: Some("CLAUDE_CONFIG_DIR"), folder: "", name: ".claude.json" },
         Source::Project(".claude/settings.json"),
         Source::Project(".claude/settings.local.json"),
         Source::System { variable: None, file: "/etc/claude-code/managed-settings.json" },

@@ -4,6 +4,7 @@ use super::{approve, complain, print, text, wire};
 use crate::status;
 use crate::visible::visible;
 use clap::ArgMatches;
+use reflex_agents::live::Against;
 use reflex_engine::Event;
 use reflex_host::live::{CANNOT, Network, NoPlan, Outcome, Plan, Proof, drive, song};
 use reflex_host::person::{at_terminal, no_agent_above};
@@ -76,10 +77,8 @@ fn agents(asked: Option<&str>) -> Result<Vec<(&'static str, &'static str)>, u8> 
     if wirings.is_empty() {
         return Err(wire::unknown(asked));
     }
-    let mut agents: Vec<_> = wirings.iter().filter_map(|wiring| named(wiring.agent())).collect();
-    agents.dedup();
     let mut once: Vec<(&'static str, &'static str)> = Vec::new();
-    for agent in agents {
+    for agent in wirings.iter().filter_map(|wiring| named(wiring.agent())) {
         if !once.contains(&agent) {
             once.push(agent);
         }
@@ -102,6 +101,10 @@ struct Tried {
     agent: &'static str,
     title: &'static str,
     leaves: &'static str,
+    /// What names another model, key or login: file and key.
+    against: Vec<Against>,
+    /// What runs beside it.
+    beside: Vec<String>,
     /// Whether it was meant to be proven.
     counts: bool,
     end: End,
@@ -115,8 +118,10 @@ enum End {
 }
 
 fn tried(agent: &'static str, title: &'static str, consent: Consent) -> Tried {
-    let refused =
-        |why: String, fix: String| Tried { agent, title, leaves: "", counts: true, end: End::Refused(why, fix) };
+    let refused = |why: String, fix: String| {
+        let (against, beside) = (Vec::new(), Vec::new());
+        Tried { agent, title, leaves: "", against, beside, counts: true, end: End::Refused(why, fix) }
+    };
     let plan = match Plan::of(agent) {
         Ok(plan) => plan,
         Err(NoPlan::NotKnown) => {
@@ -129,8 +134,9 @@ fn tried(agent: &'static str, title: &'static str, consent: Consent) -> Tried {
         }
         Err(NoPlan::NoFolder) => return refused("the folder here is gone".into(), "go into another one".into()),
     };
+    let (against, beside) = (plan.against().to_vec(), plan.beside().to_vec());
     if let Err((why, fix)) = may_start(&plan, title, consent) {
-        return refused(why, fix);
+        return Tried { against, beside, ..refused(why, fix) };
     }
     match driven_apart(agent) {
         Ok(proof) => {
@@ -138,7 +144,7 @@ fn tried(agent: &'static str, title: &'static str, consent: Consent) -> Tried {
             if let Err(error) = proof.keep(&store) {
                 complain(&format!("what {title} proved cannot be kept: {error}"));
             }
-            Tried { agent, title, leaves: plan.leaves(), counts: true, end: End::Driven(proof) }
+            Tried { agent, title, leaves: plan.leaves(), against, beside, counts: true, end: End::Driven(proof) }
         }
         Err(problem) => refused(problem, format!("reflex doctor --agent {agent}")),
     }
@@ -224,20 +230,24 @@ impl Tried {
     }
 
     fn json(&self) -> Value {
-        match &self.end {
-            End::Driven(proof) => {
-                let mut value = proof.json();
-                if let Some(map) = value.as_object_mut() {
-                    map.insert("problem".into(), (!self.is_proven()).then(|| self.problem(proof).0).into());
-                    map.insert("fix".into(), (!self.is_proven()).then(|| self.problem(proof).1).into());
-                    map.insert("leaves".into(), self.leaves.into());
-                }
-                value
-            }
-            End::Refused(why, fix) => {
-                json!({"agent": self.agent, "state": "NOT STARTED", "outcome": "refused", "problem": why, "fix": fix})
-            }
+        let mut value = match &self.end {
+            End::Driven(proof) => proof.json(),
+            End::Refused(..) => json!({"agent": self.agent, "state": "NOT STARTED", "outcome": "refused"}),
+        };
+        let missing = match &self.end {
+            End::Driven(_) if self.is_proven() => None,
+            End::Driven(proof) => Some(self.problem(proof)),
+            End::Refused(why, fix) => Some((why.clone(), fix.clone())),
+        };
+        let (problem, fix) = missing.unzip();
+        let against: Vec<Value> = self.against.iter().map(|one| json!({"file": one.file, "key": one.key})).collect();
+        let further = json!({
+            "problem": problem, "fix": fix, "against": against, "beside": self.beside, "leaves": self.leaves,
+        });
+        if let (Value::Object(value), Value::Object(further)) = (&mut value, further) {
+            value.extend(further);
         }
+        value
     }
 
     fn show(&self) {
@@ -262,6 +272,7 @@ impl Tried {
         let network = if proof.network_off { "the network was switched off" } else { "NETWORK NOT SWITCHED OFF" };
         let leaves = if self.leaves.is_empty() { String::new() } else { format!("; it leaves {}", self.leaves) };
         print(&format!("  {network}; it took {seconds} s{leaves}"));
+        self.beside.iter().for_each(|one| print(&format!("  beside it, as at each start: {}", visible(one))));
     }
 
     /// What is missing, and what helps.
