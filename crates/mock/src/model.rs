@@ -3,7 +3,7 @@
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
@@ -39,6 +39,7 @@ enum Turn<'a> {
 struct Script {
     calls: Vec<Call>,
     bodies: Mutex<Vec<Value>>,
+    answered: AtomicUsize,
     closing: AtomicBool,
 }
 
@@ -47,7 +48,12 @@ impl Model {
     pub fn start(calls: Vec<Call>) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
-        let script = Arc::new(Script { calls, bodies: Mutex::default(), closing: AtomicBool::new(false) });
+        let script = Arc::new(Script {
+            calls,
+            bodies: Mutex::default(),
+            answered: AtomicUsize::new(0),
+            closing: AtomicBool::new(false),
+        });
         let served = Arc::clone(&script);
         let accepting = Some(thread::spawn(move || accept(&listener, &served)));
         Ok(Self { address, script, accepting })
@@ -56,6 +62,11 @@ impl Model {
     /// The address to give to the client.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// How many of its calls were answered so far.
+    pub fn answered(&self) -> usize {
+        self.script.answered.load(Ordering::SeqCst)
     }
 
     /// What the model was told; `None` as long as no request with tools has reached it.
@@ -127,7 +138,9 @@ fn serve(stream: &TcpStream, script: &Script) -> io::Result<()> {
         true => ("text/event-stream", turn.events(language)),
         false => ("application/json", turn.message(language).to_string()),
     };
+    let results = if offers_tools(&body) { tool_results(&body).count() } else { 0 };
     script.bodies.lock().unwrap_or_else(PoisonError::into_inner).push(body);
+    script.answered.fetch_max(results, Ordering::SeqCst);
     http::write(stream, content_type, answer.as_bytes())
 }
 
@@ -328,7 +341,7 @@ mod tests {
 
     fn script() -> Script {
         let calls = vec![bash("one"), bash("two")];
-        Script { calls, bodies: Mutex::default(), closing: AtomicBool::new(false) }
+        Script { calls, bodies: Mutex::default(), answered: AtomicUsize::new(0), closing: AtomicBool::new(false) }
     }
 
     fn request(results: &[Value]) -> Value {

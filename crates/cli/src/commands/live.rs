@@ -39,12 +39,19 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         Err(code) => return code,
     };
     let consent = if matches.get_flag("yes") { Consent::Given } else { Consent::Asked };
-    let tried: Vec<Tried> = agents.into_iter().map(|(agent, title)| tried(agent, title, consent)).collect();
-    if matches.get_flag("json") {
+    let as_json = matches.get_flag("json");
+    let try_one = |(agent, title)| {
+        let tried = tried(agent, title, consent);
+        // Each as soon as it is known: a client may take a minute.
+        if !as_json {
+            tried.show();
+        }
+        tried
+    };
+    let tried: Vec<Tried> = agents.into_iter().map(try_one).collect();
+    if as_json {
         let clients: Vec<Value> = tried.iter().map(Tried::json).collect();
         print(&json!({"schema": "reflex/verify-live-v1", "clients": clients}).to_string());
-    } else {
-        tried.iter().for_each(Tried::show);
     }
     // What cannot be started without a person is told, and no failure.
     let mut counted = tried.iter().filter(|tried| tried.counts).peekable();

@@ -126,7 +126,7 @@ impl Run {
         fs::create_dir(folder.join("tmp"))?;
         let version = self.version(folder)?;
         let begun = Instant::now();
-        let is_done = || model.told().is_some_and(|told| !told.results.is_empty());
+        let is_done = || model.answered() > 0;
         let limits = Limits { most: most(), is_done: &is_done, given_up: &self.given_up };
         let ended = run(&mut self.command(folder, &launch), folder, &limits)?;
         let took = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
