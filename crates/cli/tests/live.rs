@@ -302,8 +302,7 @@ fn a_status_line_reads_what_a_client_sends_and_always_succeeds() {
 
 #[test]
 fn a_policy_that_lets_the_canary_pass_is_told_from_a_hook_that_is_not_called() {
-    let own_home = CLIENT.replacen('\n', "\nexport REFLEX_TEST_OWN_HOME=1\n", 1);
-    let live = Live::with_client(&own_home.replace("MODE", "honours"));
+    let live = Live::with_client(&CLIENT.replace("MODE", "honours"));
     let config = live.machine.home().join(".config/reflex");
     fs::create_dir_all(&config).unwrap();
     fs::write(config.join("policy.yaml"), "preset: observe\nreason: I only watch\n").unwrap();

@@ -11,7 +11,7 @@ pub use driver::{Network, drive, song};
 pub use network::CANNOT;
 
 use crate::answer::project_root;
-use crate::folders::Folders;
+use crate::folders::{Folders, home_of_agents};
 use crate::store::Store;
 use crate::store::canary::Kept;
 use reflex_agents::live::{Against, Live, Source, Standing, Text, client};
@@ -47,7 +47,9 @@ impl Plan {
     /// Why there is none.
     pub fn of(agent: &str) -> Result<Plan, NoPlan> {
         let live = client(agent).ok_or(NoPlan::NotKnown)?;
-        let folders = Folders::of_environment();
+        // The client looks for its own files where agents do.
+        let mut folders = Folders::of_user();
+        folders.home = home_of_agents();
         let here = std::env::current_dir().map_err(|_| NoPlan::NoFolder)?;
         let program = found(live.program).ok_or(NoPlan::NotThere(live.program))?;
         let texts = texts(live, &folders, &here);
