@@ -38,6 +38,11 @@ pub fn choose_home(home: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// The home that `--home` named: what a process that this one starts has to be told too.
+pub fn chosen_home() -> Option<&'static Path> {
+    CHOSEN.get().map(PathBuf::as_path)
+}
+
 impl Folders {
     /// Below the home that `--home` names, else the one in the user database. The environment of a hook is what an agent
     /// or a repository made of it, so `HOME` counts only where neither names a home, and `XDG_*` never.

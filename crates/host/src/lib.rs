@@ -30,7 +30,7 @@ pub use answer::{Host, Mode, library_rules, rule_place};
 pub use appeal::{Appeal, MOST_APPEALS};
 pub use clock::{duration, moment, now, timestamp};
 pub use ending::MOST_IN_A_ROW;
-pub use folders::{Folders, choose_home};
+pub use folders::{Folders, choose_home, chosen_home};
 pub use reflex_rules as rules;
 pub use wiring::{Change, Wiring};
 pub use world::LocalWorld;

@@ -8,7 +8,7 @@ use reflex_agents::live::Against;
 use reflex_engine::Event;
 use reflex_host::live::{CANNOT, Network, NoPlan, Outcome, Plan, Proof, drive, song};
 use reflex_host::person::{at_terminal, no_agent_above};
-use reflex_host::{Host, Mode, Wiring, timestamp};
+use reflex_host::{Host, Mode, Wiring, chosen_home, timestamp};
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Read};
 use std::os::unix::process::CommandExt;
@@ -199,6 +199,9 @@ fn driven_apart(agent: &str) -> Result<Proof, String> {
 fn drive_once(agent: &str, network: &str) -> Result<Option<Proof>, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new(own);
+    if let Some(home) = chosen_home() {
+        command.arg("--home").arg(home);
+    }
     command.args(["verify", "--driven", agent, network]).process_group(0);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| format!("reflex cannot start itself: {error}"))?;
