@@ -20,7 +20,7 @@ pub struct Trouble {
 pub enum Look {
     /// Its settings, and the beginning of its index: cheap enough for each file that is written over.
     Quick,
-    /// All of its index, and what HEAD leads to.
+    /// All of its index.
     Whole,
 }
 
@@ -58,7 +58,7 @@ impl Repository {
     }
 
     fn look_for_trouble(&self, look: Look) -> Option<Trouble> {
-        let broken = self.work_tree_trouble().or_else(|| self.broken(look).err().and_then(told));
+        let broken = self.work_tree_trouble().or_else(|| self.broken(look));
         broken.or_else(|| self.environment_trouble())
     }
 
@@ -83,15 +83,19 @@ impl Repository {
         }
     }
 
-    fn broken(&self, look: Look) -> Fact<()> {
-        self.object_hash()?;
-        self.worktree_configuration.clone()?;
-        match look {
-            Look::Quick => {
-                Settings::check_user(&self.git_dir).and_then(|()| index::begins_well(&self.git_dir.join("index")))
-            }
-            Look::Whole => self.settings().and_then(|_| self.index()).and_then(|_| self.head()).map(|_| ()),
-        }
+    fn broken(&self, look: Look) -> Option<Trouble> {
+        let own = self.object_hash().and_then(|_| self.worktree_configuration.clone());
+        let settings = own.and_then(|_| match look {
+            Look::Quick => Settings::check_user(&self.git_dir),
+            Look::Whole => self.settings().map(|_| ()),
+        });
+        let index = || match look {
+            Look::Quick => index::begins_well(&self.git_dir.join("index")),
+            Look::Whole => self.index().map(|_| ()),
+        };
+        let failed = |answer: Fact<()>, what| answer.err().and_then(|reason| told_of(what, &reason));
+        // What HEAD leads to is asked by whoever compares with it, and unknown there is no "clean".
+        failed(settings, "git's configuration").or_else(|| failed(index(), "the index"))
     }
 
     /// The environment may be set by the repository itself: nothing it names is looked at, but what git would do there is
@@ -154,19 +158,29 @@ pub(super) const NO_REPOSITORY: Unknown = Unknown("the .git file leads to no rep
 
 /// In words for whoever is asked; none for what only this reader cannot read.
 pub(crate) fn told(reason: Unknown) -> Option<Trouble> {
-    if ONLY_OURS.contains(&reason) {
+    told_of("the repository", &reason)
+}
+
+/// The same for a part of it, which is named where the reason tells of any file.
+fn told_of(what: &str, reason: &Unknown) -> Option<Trouble> {
+    if ONLY_OURS.contains(reason) {
         return None;
     }
-    let Unknown(text) = reason;
-    let mend = match text {
-        _ if text.contains(".git file") => "git worktree repair",
-        _ if text.contains("index") => "git fsck, then let a person rebuild the index from HEAD",
-        _ if text.contains("format") || text.contains("extension") || text.contains("configuration") => {
-            "git config --list --show-origin"
-        }
-        _ => "git fsck",
+    let Unknown(text) = *reason;
+    let reason = match text {
+        "a file cannot be read" => format!("{what} cannot be read"),
+        "not a regular file" => format!("{what} is no regular file"),
+        "a file is too large" => format!("{what} is too large to be read"),
+        other => other.to_owned(),
     };
-    Some(Trouble { reason: text.into(), mend })
+    let tells = |word: &str| reason.contains(word);
+    let mend = match () {
+        () if tells(".git file") => "git worktree repair",
+        () if tells("index") => "git fsck, then let a person rebuild the index from HEAD",
+        () if tells("format") || tells("extension") || tells("configuration") => "git config --list --show-origin",
+        () => "git fsck",
+    };
+    Some(Trouble { reason, mend })
 }
 
 /// Settings that the environment hands to git and that lead it to other files.
