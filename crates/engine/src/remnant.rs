@@ -134,10 +134,8 @@ const MOST_IGNORED: usize = 16;
 fn ignoring(facts: &Facts<'_>, effect: &Effect) -> Option<Remnant> {
     let is_rules = |path: &&str| aliases::name_of(path) == ".gitignore" || path.ends_with("/.git/info/exclude");
     let file = effect.targets.iter().filter_map(Target::path).find(is_rules)?;
-    let text = match facts.event.actions.get(effect.action)? {
-        Action::Shell { command, .. } => command,
-        action => action.content()?,
-    };
+    let action = facts.event.actions.get(effect.action)?;
+    let text = if let Action::Shell { command, .. } = action { command } else { action.content()? };
     let ends = |letter: char| letter.is_whitespace() || "\"'`;,&|<>()\\".contains(letter);
     let words = text.split(ends).map(|word| aliases::name_of(word.trim_matches(['/', '*', '!'])));
     let is_built =
