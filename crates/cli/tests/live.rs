@@ -151,6 +151,9 @@ fn a_client_that_was_caught_stands_in_the_status_line() {
     let live = Live::in_mode("ignores");
     assert_eq!(live.line().stdout, "reflex: not proven\n");
     assert_eq!(live.proof(&[]).1, 1);
+    let status =
+        live.machine.reflex(["status", "--json"]).env("PATH", &live.path).folder(&live.machine.project()).run();
+    assert_eq!(status.json()["agents"][0]["surfaces"]["shell"]["state"], "BLIND", "{status:?}");
     // Further calls of its hook are no proof of a client that ignores what they say.
     let later = std::fs::File::options().write(true).open(live.beat()).unwrap();
     later.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();

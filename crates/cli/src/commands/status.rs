@@ -6,10 +6,12 @@ use crate::visible::visible;
 use clap::ArgMatches;
 use reflex_agents::Surface;
 use reflex_engine::Event;
+use reflex_host::live::Outcome;
 use reflex_host::matrix::{Cell, Row, Sight, row};
 use reflex_host::person::at_terminal;
 use reflex_host::reflexes::{Lodged, lodged};
 use reflex_host::store::canary::Kept;
+use reflex_host::store::life::Heartbeat;
 use reflex_host::store::{Search, Store};
 use reflex_host::{Host, Mode, Wiring, now, timestamp};
 use serde_json::{Map, Value, json};
@@ -47,7 +49,7 @@ fn shown() -> Vec<Wiring> {
 
 fn as_json(store: &Store) -> Value {
     let beats = store.heartbeats();
-    let agents: Vec<Value> = shown().iter().map(|wiring| agent(wiring, &row(wiring, &beats), store)).collect();
+    let agents: Vec<Value> = shown().iter().map(|wiring| agent(wiring, &truth(wiring, &beats, store), store)).collect();
     let beats: Vec<Value> = beats
         .iter()
         .map(|beat| json!({"agent": beat.agent, "surface": beat.surface, "time": timestamp(beat.time)}))
@@ -112,7 +114,7 @@ fn show(store: &Store) {
         None => print("the guard is on"),
     }
     let beats = store.heartbeats();
-    let rows: Vec<Row> = shown().iter().map(|wiring| row(wiring, &beats)).collect();
+    let rows: Vec<Row> = shown().iter().map(|wiring| truth(wiring, &beats, store)).collect();
     table(&rows);
     rows.iter().filter_map(|row| store.proof(row.agent.name)).for_each(|proof| print(&proven(&proof)));
     rows.iter().for_each(remarks);
@@ -156,6 +158,19 @@ fn tools(calls: &[String]) -> Vec<&str> {
     tools.dedup();
     tools.truncate(MOST);
     tools
+}
+
+/// The row of an agent. Where its client was seen to run what the hook refuses, a call that came proves nothing.
+fn truth(wiring: &Wiring, beats: &[Heartbeat], store: &Store) -> Row {
+    let mut row = row(wiring, beats);
+    let ignored = store.proof(wiring.agent()).filter(|proof| proof.outcome == Outcome::Ignored.name());
+    if let Some(proof) = ignored {
+        let why = format!("at {} its client ran what the hook had refused", timestamp(proof.time));
+        let fix = format!("another version of it, then reflex verify --live --agent {}", wiring.agent());
+        row.cells.iter_mut().for_each(|cell| cell.sight = Sight::Blind(why.clone(), fix.clone()));
+        row.broken = row.broken.or(Some(why));
+    }
+    row
 }
 
 /// What `reflex verify --live` saw last.

@@ -136,7 +136,7 @@ impl Run {
         Ok(Seen { ended, answer, asked, version, took })
     }
 
-    /// The last word of what it says to `--version` that has a digit and a point.
+    /// The first word of what it says to `--version` that begins with a digit and has a point in it.
     fn version(&self, folder: &Path) -> std::io::Result<String> {
         let mut command = self.command(folder, &Launch::default());
         command.arg("--version");
