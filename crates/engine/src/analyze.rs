@@ -149,9 +149,14 @@ impl Drafter<'_> {
             }
             Action::McpCall { arguments, .. } | Action::Other { arguments } => {
                 self.mention_in_arguments(arguments);
-                self.arguments(arguments);
                 if let Some(called) = tool_call::called(self.event, action) {
-                    self.served(called);
+                    let call = tool_call::read(called, self.tables);
+                    // What is only looked for is no path; where it is looked for is an action of its own.
+                    if !call.is_search {
+                        self.paths_in(arguments);
+                    }
+                    self.addresses_in(arguments);
+                    self.served(called, &call);
                 }
             }
             Action::Prompt { .. } | Action::SpawnAgent { .. } | Action::Skill { .. } | Action::Input { .. } => {}

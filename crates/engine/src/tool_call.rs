@@ -51,8 +51,8 @@ pub(crate) struct Call {
     pub(crate) statements: Vec<String>,
     /// Whether anything is known of it: what it does, or that it does no harm.
     pub(crate) is_judged: bool,
-    /// Whether its texts are only said, noted or looked for.
-    pub(crate) is_said: bool,
+    /// Whether its texts are only looked for.
+    pub(crate) is_search: bool,
     /// Whether a part of it was not looked at, because there is more than any person's call has.
     pub(crate) is_cut: bool,
 }
@@ -124,14 +124,22 @@ impl Reader<'_> {
         let name = Name::of(server, tool, self.tables.get("tools"));
         let context = Context::of(&name);
         self.call.is_judged |= name.is_harmless();
-        self.call.is_said |= name.way == Some(Way::Says);
+        self.call.is_search |= name.way == Some(Way::Looks);
         self.object(arguments, &context, depth);
+    }
+
+    /// What one object means, as far as there is room.
+    fn take(&mut self, statements: Vec<String>, actions: Vec<Action>) {
+        let room = MOST_ACTIONS.saturating_sub(self.call.actions.len());
+        self.call.is_cut |= actions.len() > room;
+        self.call.actions.extend(actions.into_iter().take(room));
+        self.call.statements.extend(statements.into_iter().take(MOST_ACTIONS));
     }
 
     /// One object of arguments, with what those around it say.
     fn object(&mut self, fields: &Map<String, Json>, around: &Context<'_>, depth: usize) {
         self.objects += 1;
-        if depth > DEEPEST || self.objects > MOST_OBJECTS || self.call.actions.len() > MOST_ACTIONS {
+        if depth > DEEPEST || self.objects > MOST_OBJECTS {
             self.call.is_cut = true;
             return;
         }

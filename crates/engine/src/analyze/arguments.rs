@@ -11,8 +11,8 @@ const MOST_TEXTS: usize = 256;
 const MOST_PATH: usize = 4096;
 
 impl Drafter<'_> {
-    /// Paths become `touch` effects, URLs `fetch` effects.
-    pub(super) fn arguments(&mut self, arguments: &str) {
+    /// Paths become `touch` effects.
+    pub(super) fn paths_in(&mut self, arguments: &str) {
         let Ok(json) = serde_json::from_str::<Json>(arguments) else { return };
         let mut texts: Vec<&str> = Vec::new();
         texts_of(&json, &mut texts);
@@ -26,6 +26,13 @@ impl Drafter<'_> {
                 effect.flags = vec!["argument"];
             }
         }
+    }
+
+    /// URLs become `fetch` effects.
+    pub(super) fn addresses_in(&mut self, arguments: &str) {
+        let Ok(json) = serde_json::from_str::<Json>(arguments) else { return };
+        let mut texts: Vec<&str> = Vec::new();
+        texts_of(&json, &mut texts);
         for url in texts.iter().filter(|text| is_url(text)) {
             self.name(EffectKind::Fetch, url);
         }

@@ -7,7 +7,7 @@ use self::names::{Deed, deed};
 use super::Drafter;
 use crate::effect::EffectKind;
 use crate::event::{Action, AgentPath};
-use crate::tool_call::{self, Called, words};
+use crate::tool_call::{Call, Called, words};
 use reflex_shell::{Origin, Value};
 use serde_json::{Map, Value as Json};
 
@@ -27,8 +27,7 @@ const DEEPEST: usize = 2;
 
 impl Drafter<'_> {
     /// The effects of what a tool is told to do elsewhere; what it does here are actions of their own.
-    pub(super) fn served(&mut self, called: Called<'_>) {
-        let call = tool_call::read(called, self.tables);
+    pub(super) fn served(&mut self, called: Called<'_>, call: &Call) {
         let Called { server, tool, .. } = called;
         let fields = serde_json::from_str::<Map<String, Json>>(called.arguments).unwrap_or_default();
         // An agent's own tool that sends a message sends it to the person or to its like.

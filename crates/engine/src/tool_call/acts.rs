@@ -76,8 +76,7 @@ impl<'n> Context<'n> {
         let actions =
             if self.far && !matches!(self.way, Some(Way::Runs | Way::Permits)) { Vec::new() } else { work.actions() };
         reader.call.is_judged |= self.far || !actions.is_empty() || !statements.is_empty();
-        reader.call.statements.extend(statements);
-        reader.call.actions.extend(actions);
+        reader.take(statements, actions);
     }
 }
 
@@ -393,7 +392,10 @@ impl Work<'_> {
     }
 
     fn linked(&self) -> Vec<Action> {
-        let Some((target, link)) = self.pair() else { return Vec::new() };
+        let slots = self.slots;
+        let named = slots.paths.first().zip(slots.urls.first().or(slots.others.first()));
+        let named = named.map(|(target, link)| (target.clone(), link.clone()));
+        let Some((target, link)) = self.pair().or(named) else { return Vec::new() };
         vec![posix(format!("ln -s -- {} {}", texts::path_word(&target).0, texts::path_word(&link).0))]
     }
 

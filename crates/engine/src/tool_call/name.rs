@@ -177,7 +177,8 @@ fn objects(words: &[String], tools: Node<'static>) -> Vec<&'static str> {
 fn known_words(name: &str, tools: Node<'static>) -> Vec<String> {
     let known = |word: &str| !tools.get("verb").get(word).is_nil() || !tools.get("object").get(word).is_nil();
     let apart = |word: String| {
-        let halves = (2..word.len().saturating_sub(1)).filter_map(|at| word.split_at_checked(at));
+        let end = if word.len() > LONGEST_WORD { 0 } else { word.len().saturating_sub(1) };
+        let halves = (2..end).filter_map(|at| word.split_at_checked(at));
         match halves.into_iter().find(|(one, other)| known(one) && known(other)).filter(|_| !known(&word)) {
             Some((one, other)) => vec![one.to_owned(), other.to_owned()],
             None => vec![word],
@@ -188,6 +189,9 @@ fn known_words(name: &str, tools: Node<'static>) -> Vec<String> {
 
 /// A name has no more words than these.
 const MOST_WORDS: usize = 24;
+
+/// A longer word is not taken for two.
+const LONGEST_WORD: usize = 32;
 
 /// The words of a name: `deleteProject`, `delete-project`, `delete_project`.
 pub(crate) fn words(name: &str) -> Vec<String> {

@@ -68,6 +68,12 @@ impl<'a> Slots<'a> {
             },
             Json::Array(items) if key.says == "command" || key.says == "code" => self.commands_of(key, items),
             Json::Array(items) => items.iter().for_each(|item| self.take(key, item)),
+            Json::Object(fields) if key.says == "path" && are_files(fields) => {
+                let file = |(path, content): (&String, &Json)| {
+                    Map::from_iter([("path".to_owned(), path.as_str().into()), ("content".to_owned(), content.clone())])
+                };
+                self.nested.extend(fields.iter().map(file));
+            }
             Json::Object(fields) => self.nested.push(fields.clone()),
         }
     }
@@ -157,6 +163,12 @@ impl<'a> Slots<'a> {
         };
         vec![std::iter::once(whole.clone()).chain(words).collect::<Vec<_>>().join(" ")]
     }
+}
+
+/// `{"src/a.c": "int a;"}`: files with their contents.
+fn are_files(fields: &Map<String, Json>) -> bool {
+    let is_file = |(path, content): (&String, &Json)| path.contains(['/', '.', '\\']) && content.is_string();
+    !fields.is_empty() && fields.iter().all(is_file)
 }
 
 /// What a key says; empty where that is not known.
