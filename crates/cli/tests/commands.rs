@@ -379,7 +379,7 @@ fn a_tool_is_judged_by_its_own_arguments() {
     let call = |tool: &str, input: Value| json!({"event": "onToolCall", "tool": tool, "tool_input": input});
     check_event(call("Bash", json!({"command": "rm -rf ~"})), "block", "rm/home-or-root");
     check_event(call("Write", json!({"file_path": "/etc/passwd", "content": "x"})), "block", "write/system");
-    check_event(call("CrystalBall", json!({"question": "why"})), "allow", "");
+    check_event(call("CrystalBall", json!({"question": "why"})), "allow", "tool/unjudged");
     check_bad_line(&call("Bash", json!({"line": "rm -rf ~"})).to_string(), "`tool_input.command` is missing");
 }
 
