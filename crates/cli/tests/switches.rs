@@ -65,7 +65,16 @@ fn what_is_written_of_settings_is_compared_with_what_stands_there() {
         check(&machine, "Write", &json!({"file_path": file, "content": text}), expected);
     };
     write(&CLAUDE.replace("\"a\"", "\"b\""), &[]);
-    write(&CLAUDE.replace("\"model\"", "// how much it thinks\n  \"effortLevel\": \"high\", \"model\""), &[]);
+    write(&CLAUDE.replace("\"model\"", "\"effortLevel\": \"high\", \"model\""), &[]);
+    // The client drops the whole file for any of these, and the hook with it.
+    for harmless in
+        ["// how much it thinks\n", "/* mine */", "\"env\": \"x\",", "\"verbose\": 1,", "\"statusLine\": {},"]
+    {
+        write(&CLAUDE.replace("\"model\"", &format!("{harmless}\"model\"")), &[OFF, ASKS]);
+    }
+    write(&CLAUDE.replace("\"a\"", "5"), &[OFF, ASKS]);
+    write(&CLAUDE.trim_end().replace("\n}", ", \"hooks\": {}}"), &[OFF, ASKS]);
+    write(&CLAUDE.replace("\"model\"", "\"\\u0064isableAllHooks\": true, \"model\""), &[OFF, ASKS]);
     write(&CLAUDE.replace("notify-send", "notify-send -u low"), &[ASKS]);
     write(&CLAUDE.replace("\"model\"", "\"permissions\": {\"allow\": [\"Bash\"]}, \"model\""), &[ASKS]);
     for gone in ["/usr/bin/reflex", "PreToolUse", "\"*\"", "[\"hook\"]", "command\", \"command"] {

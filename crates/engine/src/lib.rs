@@ -2,6 +2,7 @@
 //! knows is asked of a [`World`].
 
 mod aftercare;
+pub mod agent_settings;
 mod aliases;
 mod analyze;
 mod budget;

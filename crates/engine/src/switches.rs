@@ -1,9 +1,11 @@
 //! What a change of an agent's settings makes of the hooks in them: told from the text before and after, by the words
-//! of `library/places`. No format is parsed as a whole: what one reader refuses another may take.
+//! of `library/places`. Where a client's reading is known, a text means what that client takes it for.
 
+use crate::agent_settings::Form;
 use crate::glob;
 use crate::later::without_comments;
 use reflex_tables::Node;
+use serde_json::Value;
 use std::borrow::Cow;
 
 /// More entries than these are not looked at.
@@ -27,22 +29,46 @@ pub(crate) enum Change {
 type Entry = (String, String);
 
 /// What becomes of the hooks where a file of the class gets another text. `before` is nothing where there was no text or
-/// it is not known.
-pub(crate) fn of_texts(class: Node<'_>, before: Option<&str>, after: &str) -> Change {
-    let read = |text: &str| entries(&without_comments(text));
-    let (old, new) = (read(before.unwrap_or("")), read(after));
+/// it is not known; `form` is how the file's client reads it, where that is known.
+pub(crate) fn of_texts(class: Node<'_>, form: Option<Form<'_>>, (before, after): (Option<&str>, &str)) -> Change {
+    // A client that dropped the whole text obeyed none of it.
+    let was_read = |text: &&str| form.is_none_or(|form| form.load(text.as_bytes()).is_ok());
+    let old = before.filter(was_read).map(|text| meant(form, text)).unwrap_or_default();
+    let new = meant(form, after);
     let was_off = |entry: &Entry| old.contains(entry);
     if new.iter().any(|entry| is_off(class, entry) && !was_off(entry)) {
         return Change::Off;
     }
-    let Some(before) = before else { return Change::Within };
-    if loses_guard(&old, &new) || breaks(before, after) {
+    let is_lost = |form: Form<'_>| form.stops() && form.load(after.as_bytes()).is_err();
+    let Some(before) = before else { return if form.is_some_and(is_lost) { Change::Off } else { Change::Within } };
+    let loss = loses_file(form, before, after);
+    if loses_guard(&old, &new) || loss == Change::Off {
         return Change::Off;
     }
+    let old = meant(form, before);
     let differs =
         old.iter().filter(|entry| !new.contains(entry)).chain(new.iter().filter(|entry| !old.contains(entry)));
     let careful = differs.into_iter().any(|(key, _)| is_careful(class, key)) || new.len() >= MOST_ENTRIES;
-    if careful { Change::Within } else { Change::Beside }
+    if careful { Change::Within } else { loss }
+}
+
+/// What a client takes a text for: of a key that stands twice the last counts, escapes are letters.
+fn meant(form: Option<Form<'_>>, text: &str) -> Vec<Entry> {
+    match form.and_then(|form| form.load(text.as_bytes()).ok()).filter(Value::is_object) {
+        Some(value) => entries(&value.to_string()),
+        None => entries(&without_comments(text)),
+    }
+}
+
+/// What is lost where the client no longer takes a file: the guard with the file in which it stands, every hook where
+/// the client does not start, else what the file says of permissions.
+fn loses_file(form: Option<Form<'_>>, before: &str, after: &str) -> Change {
+    let Some(form) = form else { return if breaks(before, after) { Change::Off } else { Change::Beside } };
+    let is_taken = |text: &str| form.load(text.as_bytes()).is_ok();
+    if is_taken(after) || !is_taken(before) {
+        return Change::Beside;
+    }
+    if names_guard(before) || form.stops() { Change::Off } else { Change::Within }
 }
 
 /// What a text says that changes such a file in a way that is not followed: an argument of a program, a body of code.

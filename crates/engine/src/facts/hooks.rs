@@ -2,6 +2,7 @@
 //! told.
 
 use super::Facts;
+use crate::agent_settings::Form;
 use crate::aliases;
 use crate::effect::{Effect, EffectKind, Target};
 use crate::event::Action;
@@ -94,7 +95,8 @@ impl Facts<'_> {
             Some(_) => self.written_by_command(effect, target, before.as_deref()),
         };
         if let Some(after) = after {
-            let change = switches::of_texts(class, before.as_deref(), &after);
+            let form = Form::of(self.tables, &real.path, &self.event.home);
+            let change = switches::of_texts(class, form, (before.as_deref(), &after));
             let is_understood = [".json", ".jsonc", ".toml"].iter().any(|ending| real.path.ends_with(ending));
             return if is_understood { change } else { change.max(Change::Within) };
         }
@@ -106,7 +108,7 @@ impl Facts<'_> {
                 };
                 let (gone, content) = (joined(|part| &part.gone), joined(|part| &part.content));
                 // Of a part nobody knows what stands around it.
-                switches::of_texts(class, Some(&gone), &content).max(Change::Within)
+                switches::of_texts(class, None, (Some(&gone), &content)).max(Change::Within)
             }
             _ => self.hooks_by_program(effect, target),
         }

@@ -35,11 +35,13 @@ pub enum Kind {
     Secrets,
     /// What the words of a tool's name and the keys of its arguments say.
     Tools,
+    /// How clients read their settings files.
+    Settings,
 }
 
 impl Kind {
     /// Every kind with the name of its folder.
-    pub const ALL: [(Kind, &'static str); 8] = [
+    pub const ALL: [(Kind, &'static str); 9] = [
         (Kind::Programs, "programs"),
         (Kind::Rules, "rules"),
         (Kind::Places, "places"),
@@ -48,6 +50,7 @@ impl Kind {
         (Kind::Cues, "cues"),
         (Kind::Secrets, "secrets"),
         (Kind::Tools, "tools"),
+        (Kind::Settings, "settings"),
     ];
 }
 
@@ -92,6 +95,7 @@ pub struct Sources {
     cues: Vec<Cue>,
     formats: Formats,
     tools: tools::Tables,
+    settings: Vec<Value>,
     entries: Vec<Entry>,
 }
 
@@ -155,6 +159,12 @@ impl Sources {
                 for words in read::<Vec<Words>>(text)? {
                     names.push(words.name.clone());
                     self.tools.add(words)?;
+                }
+            }
+            Kind::Settings => {
+                for form in read::<Vec<SettingsForm>>(text)? {
+                    names.push(form.form.clone());
+                    self.settings.push(form.lower());
                 }
             }
         }
@@ -254,6 +264,7 @@ impl Sources {
             "meanings": meanings::lower(&self.meanings, &known),
             "secrets": self.formats.lower(),
             "tools": self.tools.lower(),
+            "settings": self.settings,
         }))
     }
 }
@@ -592,6 +603,53 @@ impl Rule {
             put(node, "production", self.production.map_or(Value::Null, Value::from));
         }
         lowered
+    }
+}
+
+/// How a client reads a settings file. What is not said is not read: a comment, a byte-order mark, an empty file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SettingsForm {
+    form: String,
+    agent: String,
+    /// The client that was seen to read it so.
+    version: String,
+    #[expect(dead_code, reason = "for readers of the file and the generated manual")]
+    about: String,
+    paths: Vec<String>,
+    /// `json`, or anything else for a file of which only the bytes are looked at.
+    format: String,
+    /// What it reads beyond strict JSON: `comments`, `commas` behind the last entry, a byte-order `mark`, `bytes` that are
+    /// no UTF-8, an `empty` file, `halves` of surrogate pairs, a key that stands `twice`.
+    #[serde(default)]
+    reads: Vec<String>,
+    /// Whether the client does not even start with a text that it cannot read.
+    #[serde(default)]
+    stops: bool,
+    /// The only keys that may stand at the top; any if there are none.
+    #[serde(default)]
+    known: Vec<String>,
+    /// The events that the client knows.
+    #[serde(default)]
+    events: Vec<String>,
+    /// `key.key: type`, each of a value with which the client drops the whole file if it has another type.
+    #[serde(default)]
+    types: Vec<String>,
+    #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
+    taken: Vec<Value>,
+    #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
+    dropped: Vec<Value>,
+    /// Other files, and what the user's hook does beside each: `fires` or `silent`.
+    #[serde(default)]
+    #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
+    beside: Vec<Value>,
+}
+
+impl SettingsForm {
+    fn lower(self) -> Value {
+        json!({"form": self.form, "agent": self.agent, "version": self.version, "paths": self.paths,
+            "format": self.format, "stops": self.stops, "known": self.known, "events": self.events,
+            "types": self.types, "reads": self.reads})
     }
 }
 

@@ -1,0 +1,86 @@
+//! Settings are read as their clients were seen to read them: every example of `library/settings`.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on shall stop")]
+
+use reflex_engine::agent_settings::Form;
+use reflex_tables::compile::{Entry, Kind, Sources};
+use std::path::Path;
+
+/// What stands for the hooks in an example.
+const HOOKS: &str =
+    r#"{"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "command": "/usr/bin/reflex hook"}]}]}"#;
+
+fn sources() -> Sources {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../library/settings");
+    let mut sources = Sources::default();
+    for file in std::fs::read_dir(folder).unwrap() {
+        let file = file.unwrap().path();
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        sources.add(Kind::Settings, &name, &std::fs::read_to_string(&file).unwrap()).unwrap();
+    }
+    sources
+}
+
+fn entries() -> Vec<Entry> {
+    sources().entries().to_vec()
+}
+
+fn filled(text: &str) -> String {
+    text.replace("$HOOKS", HOOKS).replace("$INSIDE", &HOOKS[1..HOOKS.len() - 1])
+}
+
+fn with_form(name: &str, judge: impl Fn(Form<'_>)) {
+    let blob = sources().blob().unwrap();
+    let form = Form::all(reflex_tables::root(&blob)).find(|form| form.name() == name).unwrap();
+    judge(form);
+}
+
+#[test]
+fn what_a_client_takes_is_read() {
+    for entry in entries() {
+        for text in entry.value["taken"].as_array().unwrap() {
+            let text = filled(text.as_str().unwrap());
+            with_form(&entry.name, |form| assert_eq!(form.load(text.as_bytes()).err(), None, "{}: {text}", entry.name));
+        }
+    }
+}
+
+#[test]
+fn what_a_client_drops_is_told_with_its_place() {
+    for entry in entries() {
+        for dropped in entry.value["dropped"].as_array().unwrap() {
+            let (text, at) = (filled(dropped["text"].as_str().unwrap()), dropped["at"].as_str().unwrap());
+            with_form(&entry.name, |form| {
+                let Err(why) = form.load(text.as_bytes()) else { panic!("{} takes {text}", entry.name) };
+                let found = format!("{}:{}", why.line, why.column);
+                let wanted = at.strip_suffix('?').map_or(found == at, |line| found.starts_with(line));
+                assert!(wanted, "{}: {text}\n{why}, not {at}", entry.name);
+            });
+        }
+    }
+}
+
+#[test]
+fn a_repaired_text_means_the_same_and_is_taken() {
+    let check = |name: &str, text: &str, expected: Option<&str>| {
+        with_form(name, |form| assert_eq!(form.repaired(text.as_bytes()).as_deref(), expected, "{text}"));
+    };
+    check("claude/settings", "{ // mine\n  \"a\": [1, 2,], // \"x\"\n}\n", Some("{\n  \"a\": [1, 2]\n}\n"));
+    check("claude/settings", "{\"a\": \"// no comment, }\" /* but this */, }", Some("{\"a\": \"// no comment, }\"  }"));
+    check("codex/hooks", "\u{feff}{\"hooks\": {},}", Some("{\"hooks\": {}}"));
+    check("claude/settings", "{\"model\": 5}", None);
+    check("claude/settings", "{\"a\": ", None);
+}
+
+#[test]
+fn a_form_is_found_by_its_path() {
+    let blob = sources().blob().unwrap();
+    let check = |path: &str, expected: Option<&str>| {
+        let form = Form::of(reflex_tables::root(&blob), path, "/home/me");
+        assert_eq!(form.map(Form::name), expected, "{path}");
+    };
+    check("/home/me/.claude/settings.json", Some("claude/settings"));
+    check("/repo/.claude/settings.local.json", Some("claude/settings"));
+    check("/home/me/.copilot/hooks/x.json", Some("copilot/hooks"));
+    check("/repo/.gemini/settings.json", Some("gemini/settings"));
+    check("/repo/settings.json", None);
+}
