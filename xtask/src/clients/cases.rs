@@ -6,6 +6,7 @@ use reflex_mock::{Call, Told, ToolResult};
 
 use super::claude;
 use super::sandbox::{Failure, MANAGED, Mode, Sandbox, read, write};
+use super::variants;
 
 /// One promise and the play that shows it.
 pub(super) struct Case {
@@ -37,6 +38,7 @@ pub(super) const CLAUDE: &[Case] = &[
     Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, claude::bash("cat page.txt")) },
     Case { name: "project-switch", play: |sandbox| project_switch(sandbox, ".claude/settings.json") },
     Case { name: "project-switch-local", play: |sandbox| project_switch(sandbox, ".claude/settings.local.json") },
+    Case { name: "settings", play: |sandbox| variants::settings(sandbox, || claude::bash("touch ran.txt")) },
     Case { name: "uninstall", play: |sandbox| comes_back(sandbox, ODD_SETTINGS, claude::bash) },
     Case { name: "live", play: live },
     Case { name: "live-dropped-settings", play: live_dropped_settings },

@@ -15,6 +15,7 @@ use super::cases::{
 use super::client::{Client, PROMPT};
 use super::npm::Package;
 use super::sandbox::{Failure, Mode, Sandbox, read, write};
+use super::variants;
 
 pub(super) const CLIENT: Client = Client {
     name: "codex",
@@ -40,6 +41,7 @@ pub(super) const CLIENT: Client = Client {
             name: "project-switch",
             play: |sandbox| switched_off_by_project(sandbox, SWITCH, shell("rm -rf ~/photos"), Switched::InVain),
         },
+        Case { name: "settings", play: |sandbox| variants::settings(sandbox, || shell("touch ran.txt")) },
         Case { name: "uninstall", play: uninstall },
         Case { name: "live", play: live },
     ],

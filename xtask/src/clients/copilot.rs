@@ -13,6 +13,7 @@ use super::cases::{
 use super::client::{Client, PROMPT};
 use super::npm::Package;
 use super::sandbox::{Failure, Mode, Sandbox, write};
+use super::variants;
 
 pub(super) const CLIENT: Client = Client {
     name: "copilot",
@@ -42,6 +43,7 @@ pub(super) const CLIENT: Client = Client {
             name: "project-switch",
             play: |sandbox| switched_off_by_project(sandbox, SWITCH, bash("rm -rf ~/photos"), Switched::InVain),
         },
+        Case { name: "settings", play: |sandbox| variants::settings(sandbox, || bash("touch ran.txt")) },
         Case { name: "uninstall", play: |sandbox| goes_away(sandbox, bash("echo hello > made.txt")) },
         Case { name: "live", play: live },
     ],

@@ -12,6 +12,7 @@ mod opencode;
 mod process;
 mod qwen;
 mod sandbox;
+mod variants;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -13,6 +13,7 @@ use super::cases::{
 use super::client::{Client, PROMPT};
 use super::npm::Package;
 use super::sandbox::{Failure, Mode, Sandbox, write};
+use super::variants;
 
 pub(super) const CLIENT: Client = Client {
     name: "qwen",
@@ -33,6 +34,7 @@ pub(super) const CLIENT: Client = Client {
             play: |sandbox| switched_off_by_project(sandbox, SWITCH, shell("rm -rf ~/photos"), Switched::Off),
         },
         Case { name: "managed", play: |sandbox| managed_holds(sandbox, SWITCH, shell) },
+        Case { name: "settings", play: |sandbox| variants::settings(sandbox, || shell("touch ran.txt")) },
         Case { name: "uninstall", play: |sandbox| comes_back(sandbox, ODD_SETTINGS, shell) },
         Case { name: "live", play: live },
     ],

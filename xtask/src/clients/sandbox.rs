@@ -197,6 +197,11 @@ impl Sandbox {
         fs::remove_file(self.reflex()).map_err(|error| format!("cannot delete reflex: {error}"))
     }
 
+    /// The name of the client.
+    pub(super) fn agent(&self) -> &'static str {
+        self.client.name
+    }
+
     /// The throwaway home.
     pub(super) fn home(&self) -> PathBuf {
         self.folder.join("home")

@@ -1,0 +1,87 @@
+//! Many texts of a client's settings, those of `library/settings`: with each the hook fires, or is silent, as it says there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use reflex_tables::compile::{Kind, Sources};
+use serde_json::Value;
+
+use super::cases::ensure;
+use reflex_mock::Call;
+use super::sandbox::{Failure, Mode, Sandbox, read, write};
+
+/// Plays every example of the client's settings: one run each, with a hook that only leaves a mark.
+pub(super) fn settings(sandbox: &Sandbox, call: fn() -> Call) -> Result<(), Failure> {
+    sandbox.wire()?;
+    let fired = sandbox.folder().join("fired");
+    sandbox.replace_reflex(&format!("#!/bin/sh\ncat > /dev/null\n: > '{}'\n", fired.display()))?;
+    let (kept, wired) = (sandbox.folder().join("kept"), read(&sandbox.settings())?);
+    copy(&sandbox.home(), &kept)?;
+    let mut wrong = Vec::new();
+    for example in examples(sandbox.agent())? {
+        fs::remove_dir_all(sandbox.home()).map_err(|error| error.to_string())?;
+        copy(&kept, &sandbox.home())?;
+        let _ = fs::remove_file(&fired);
+        let file = example.write(sandbox, &wired)?;
+        // A client that does not start with such a file runs no call either.
+        let _ = sandbox.converse(&Mode::BypassPermissions, vec![call()]);
+        if !file.starts_with(sandbox.home()) {
+            fs::remove_file(&file).map_err(|error| error.to_string())?;
+        }
+        if fired.exists() != example.fires {
+            wrong.push(format!("{} with `{}`", if example.fires { "silent" } else { "fires" }, example.text));
+        }
+    }
+    ensure(wrong.is_empty(), &wrong.join("; "))
+}
+
+/// A text of one file, and whether the user's hook fires with it.
+struct Example {
+    /// In the project; the user's own where it is nothing.
+    file: Option<String>,
+    text: String,
+    fires: bool,
+}
+
+impl Example {
+    fn write(&self, sandbox: &Sandbox, wired: &str) -> Result<PathBuf, String> {
+        let hooks = serde_json::from_str::<Value>(wired).unwrap_or_default().get("hooks").cloned().unwrap_or_default();
+        let hooks = hooks.to_string();
+        let inside = hooks.strip_prefix('{').and_then(|hooks| hooks.strip_suffix('}')).unwrap_or_default();
+        let text = self.text.replace("$HOOKS", &hooks).replace("$INSIDE", inside);
+        let file = match &self.file {
+            None => sandbox.settings(),
+            Some(file) => match file.strip_prefix("~/") {
+                Some(file) => sandbox.home().join(file),
+                None => sandbox.workspace().join(file),
+            },
+        };
+        write(&file, &text)?;
+        Ok(file)
+    }
+}
+
+/// What the library says of the client's first form, which is that of the file that `init` writes.
+fn examples(agent: &str) -> Result<Vec<Example>, String> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../library/settings/{agent}.yaml"));
+    let mut sources = Sources::default();
+    sources.add(Kind::Settings, agent, &read(&file)?).map_err(|problem| problem.to_string())?;
+    let form = sources.entries().first().map(|entry| entry.value.clone()).unwrap_or_default();
+    let list = |key: &str| form.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+    let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+    let own = |text: &str, fires| Example { file: None, text: text.to_owned(), fires };
+    let taken = list("taken").iter().filter_map(Value::as_str).map(|text| own(text, true)).collect::<Vec<_>>();
+    let dropped = list("dropped").iter().filter_map(|one| Some(own(&text(one, "text")?, false))).collect::<Vec<_>>();
+    let beside = list("beside");
+    let beside = beside.iter().filter_map(|one| {
+        let fires = text(one, "hook")? == "fires";
+        Some(Example { file: text(one, "file"), text: text(one, "text")?, fires })
+    });
+    Ok(taken.into_iter().chain(dropped).chain(beside).collect())
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    let done = Command::new("cp").arg("-a").args([from, to]).status().map_err(|error| error.to_string())?;
+    if done.success() { Ok(()) } else { Err(format!("cannot copy `{}`", from.display())) }
+}
