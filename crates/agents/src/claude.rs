@@ -2,7 +2,7 @@
 
 use crate::form::{self, Form};
 use crate::json::BadEvent;
-use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch, alone, is_true};
+use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch, alone, flag, is_true};
 use crate::tools::{self, Tool};
 use crate::{Abilities, Agent, Ask, Delivery, Extent, Limit, Line, Payload, Reply, Surface};
 use reflex_engine::shell::Language;
@@ -43,7 +43,7 @@ pub const AGENT: Agent = Agent {
         switches: &[Switch {
             file: "settings.json",
             in_project: &[".claude/settings.json", ".claude/settings.local.json"],
-            is_off: |text| is_true(text, "disableAllHooks"),
+            is_off: |text| flag(text, "disableAllHooks"),
             name: "\"disableAllHooks\": true",
         }],
         folder_trust: None,
@@ -139,7 +139,7 @@ pub(crate) const SETTINGS: HookFile = HookFile {
     },
     grouped: true,
     beside: &[],
-    comments: true,
+    comments: false,
     own: false,
 };
 

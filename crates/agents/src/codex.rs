@@ -151,21 +151,22 @@ fn requirements(command: HookCommand<'_>) -> String {
 }
 
 /// `hooks = false` below `[features]`, or `features.hooks = false`.
-fn hooks_are_off(text: &str) -> bool {
+fn hooks_are_off(text: &str) -> Option<bool> {
     let mut table = "";
-    text.lines().map(|line| line.split('#').next().unwrap_or("").trim()).any(|line| {
+    let mut said = text.lines().map(|line| line.split('#').next().unwrap_or("").trim()).filter_map(|line| {
         if line.starts_with('[') {
             table = line;
-            return false;
+            return None;
         }
-        let Some((key, value)) = line.split_once('=') else { return false };
+        let (key, value) = line.split_once('=')?;
         let is_switch = match table {
             "" => key.trim() == "features.hooks",
             "[features]" => matches!(key.trim(), "hooks" | "codex_hooks"),
             _ => false,
         };
-        is_switch && value.trim() == "false"
-    })
+        is_switch.then(|| value.trim() == "false")
+    });
+    said.next()
 }
 
 /// Its words for events.

@@ -5,7 +5,7 @@
 
 use crate::form::{self, Form};
 use crate::json::{BadEvent, object, optional};
-use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch, alone, is_true};
+use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch, alone, flag};
 use crate::tools::{self, Tool};
 use crate::{Abilities, Agent, Ask, Delivery, Extent, Limit, Line, Payload, Reply};
 use reflex_engine::shell::Language;
@@ -43,13 +43,18 @@ pub const AGENT: Agent = Agent {
             Switch {
                 file: "hooks/reflex.json",
                 in_project: &[],
-                is_off: |text| is_true(text, "disableAllHooks"),
+                is_off: |text| flag(text, "disableAllHooks"),
                 name: "\"disableAllHooks\": true",
             },
+            // In a folder that the client trusts. The same in its `settings.json` of the user switches nothing off.
             Switch {
-                file: "settings.json",
-                in_project: &[],
-                is_off: |text| is_true(text, "disableAllHooks"),
+                file: "",
+                in_project: &[
+                    ".claude/settings.json",
+                    ".github/copilot/settings.json",
+                    ".github/copilot/settings.local.json",
+                ],
+                is_off: |text| flag(text, "disableAllHooks"),
                 name: "\"disableAllHooks\": true",
             },
         ],

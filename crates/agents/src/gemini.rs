@@ -5,8 +5,6 @@ use crate::json::BadEvent;
 use crate::settings::{FolderTrust, HookFile, Managed, Settings, SettingsFile, Switch, alone, value};
 use crate::tools::{self, Tool};
 use crate::{Abilities, Agent, Delivery, Extent, Limit, Line, Payload, Reply, codex};
-use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::CstRootNode;
 use reflex_engine::{Action, Decision, Event, Moment, Verdict};
 use serde_json::{Map, Value, json};
 
@@ -125,14 +123,21 @@ pub(crate) const SETTINGS: HookFile = HookFile {
 };
 
 /// `"hooksConfig": {"enabled": false}`, or our hook among the `disabled` ones.
-fn hooks_are_off(text: &str) -> bool {
-    let Ok(root) = CstRootNode::parse(text, &ParseOptions::default()) else { return false };
-    let Some(config) = root.object_value().and_then(|settings| settings.object_value("hooksConfig")) else {
-        return false;
-    };
-    let enabled = config.get("enabled").and_then(|enabled| enabled.value()?.as_boolean_lit()).map(|on| on.value());
-    let names = config.array_value("disabled").map(|names| names.to_string()).unwrap_or_default();
-    enabled == Some(false) || names.contains("\"reflex\"")
+fn hooks_are_off(text: &str) -> Option<bool> {
+    let settings = value(text)?;
+    let config = settings.get("hooksConfig")?;
+    let is_named =
+        |name: &Value| name.as_str().is_some_and(|name| name == "reflex" || crate::settings::runs_guard(name));
+    if config.get("disabled").and_then(Value::as_array).is_some_and(|names| names.iter().any(is_named)) {
+        return Some(true);
+    }
+    // It takes words and numbers for truth values, but not each.
+    match config.get("enabled")? {
+        Value::Bool(on) => Some(!on),
+        Value::String(word) => Some(word == "false"),
+        Value::Number(number) => Some(number.as_f64() == Some(0.0)),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
 }
 
 /// By its own lists; folder trust is switched on where nothing is said of it.

@@ -4,7 +4,7 @@
 use crate::form::{self, Form};
 use crate::gemini::{end_of, in_folder_of};
 use crate::json::BadEvent;
-use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch, alone, is_true};
+use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch, alone, value};
 use crate::tools::{self, Tool};
 use crate::{Abilities, Agent, Ask, Delivery, Extent, Limit, Line, Payload, Reply, Surface, codex};
 use reflex_engine::{Action, Decision, Event, Moment, Verdict};
@@ -40,7 +40,7 @@ pub const AGENT: Agent = Agent {
         switches: &[Switch {
             file: "settings.json",
             in_project: &[".qwen/settings.json"],
-            is_off: |text| is_true(text, "disableAllHooks"),
+            is_off,
             name: "\"disableAllHooks\": true",
         }],
         folder_trust: None,
@@ -99,6 +99,15 @@ const LIMITS: [Limit; 4] = [
         instead: "`reflex doctor`; the settings files are among those that an agent may not change",
     },
 ];
+
+/// A word in the place of a truth value is true, whichever it is.
+fn is_off(text: &str) -> Option<bool> {
+    match value(text)?.get("disableAllHooks")? {
+        Value::Bool(off) => Some(*off),
+        Value::String(word) => Some(!word.is_empty()),
+        Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
 
 /// Seconds that the client waits for the hook: a person may have to answer in that time.
 const TIMEOUT: u32 = 300;

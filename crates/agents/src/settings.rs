@@ -33,12 +33,12 @@ pub struct Settings {
 /// A switch of an agent that turns its hooks off.
 #[derive(Debug, Clone, Copy)]
 pub struct Switch {
-    /// The file, in the folder of the agent's first settings file.
+    /// The file, in the folder of the agent's first settings file; empty where only a project's count.
     pub file: &'static str,
-    /// Files of a project in which the same switch turns the user's hooks off too.
+    /// Files of a project in which the same switch turns the user's hooks off too, each stronger than those before it.
     pub in_project: &'static [&'static str],
-    /// Whether the file's text has hooks switched off.
-    pub is_off: fn(text: &str) -> bool,
+    /// Whether the file's text has hooks switched off; nothing where it says neither.
+    pub is_off: fn(text: &str) -> Option<bool>,
     /// The switch, as a person finds it there.
     pub name: &'static str,
 }
@@ -133,9 +133,12 @@ pub(crate) fn value(text: &str) -> Option<Value> {
 
 /// Whether a key at the top of a JSON object is true.
 pub(crate) fn is_true(text: &str, key: &str) -> bool {
-    let root = CstRootNode::parse(text, &ParseOptions::default()).ok();
-    let value = root.and_then(|root| root.object_value()?.get(key)?.value());
-    value.and_then(|value| value_of(&value)) == Some(Value::Bool(true))
+    flag(text, key) == Some(true)
+}
+
+/// The truth value at the top of a JSON object under this key.
+pub(crate) fn flag(text: &str, key: &str) -> Option<bool> {
+    value(text)?.get(key)?.as_bool()
 }
 
 /// One file of an agent in which the guard's hook stands.
@@ -257,7 +260,8 @@ impl HookFile {
     /// # Errors
     /// As [`HookFile::install`].
     pub(crate) fn remove(&self, text: &str) -> Result<Option<String>, SettingsError> {
-        let root = self.parse(text)?;
+        let failed = |error: ParseError| SettingsError::NotJson(error.to_string());
+        let root = CstRootNode::parse(text, &ParseOptions::default()).map_err(failed)?;
         let Some(settings) = root.object_value() else { return Ok(Some(text.to_owned())) };
         take_out(&settings, guarded(&settings)?);
         let beside = |name: String| self.beside.iter().any(|(known, _)| *known == name);
@@ -506,7 +510,7 @@ mod tests {
 
     #[test]
     fn installing_twice_changes_nothing_the_second_time() {
-        for text in ["", "{}", FOREIGN] {
+        for text in ["", "{}", &FOREIGN.replace("// mine", "")] {
             let once = install(text, "/x/reflex").unwrap();
             assert_eq!(install(&once, "/x/reflex").unwrap(), once);
             assert!(once.contains("\"/x/reflex\"") && once.contains("\"onFailure\": \"block\""), "{once}");
@@ -515,7 +519,8 @@ mod tests {
 
     #[test]
     fn foreign_hooks_comments_and_order_stay() {
-        let installed = install(FOREIGN, "/x/reflex").unwrap();
+        assert!(matches!(install(FOREIGN, "/x/reflex"), Err(SettingsError::NotJson(_))));
+        let installed = crate::gemini::SETTINGS.install(FOREIGN, "/x/reflex").unwrap();
         assert!(installed.contains("// mine") && installed.contains("\"command\":\"other hook\""), "{installed}");
         let removed = remove(&installed).unwrap();
         assert!(removed.contains("other hook") && !removed.contains("reflex"), "{removed}");

@@ -124,9 +124,15 @@ fn the_matrix_says_what_was_seen_and_what_never_is() {
     assert_eq!((of("windsurf", "shell"), of("windsurf", "web")), ("CONFIGURED".into(), "BLIND".into()));
     let settings = machine.home().join(".claude/settings.json");
     let text = fs::read_to_string(&settings).unwrap();
-    for broken in [text.replacen('{', "{\"disableAllHooks\": true,", 1), "{}".into(), "{".into()] {
+    for broken in [
+        text.replacen('{', "{\"disableAllHooks\": true,", 1),
+        "{}".into(),
+        "{".into(),
+        format!("// mine\n{text}"),
+        text.replacen('{', "{\"model\": 5,", 1),
+    ] {
         fs::write(&settings, broken).unwrap();
-        assert!(surfaces(&machine, "claude").iter().all(|(_, state)| state == "BLIND"));
+        assert!(surfaces(&machine, "claude").iter().all(|(_, state)| state == "OFF"));
     }
     let shown = machine.reflex(["status"]).run().stdout;
     assert!(shown.contains("no client was driven") && shown.contains("reflex doctor --agent claude"), "{shown}");

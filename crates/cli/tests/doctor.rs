@@ -79,7 +79,9 @@ fn a_hook_that_is_missing_or_cannot_be_read_is_named() {
     wired.edit(".claude/settings.json", |_| "{}".into());
     wired.check("claude", "has no hook of Reflex", "reflex init --agent claude");
     wired.edit(".codex/hooks.json", |text| format!("// mine\n{text}"));
-    wired.check("codex", "it is not JSON", "mend the file");
+    wired.check("codex", ":1:1: a comment", "reflex init --agent codex --repair");
+    wired.edit(".codex/hooks.json", |_| "{\"hooks\": 5}".into());
+    wired.check("codex", ":1:11: `hooks` has to be a map", "mend line 1 of ");
     fs::remove_file(wired.file(".copilot/hooks/reflex.json")).unwrap();
     wired.check("copilot", "has no hook of Reflex", "reflex init --agent copilot");
 }
@@ -199,8 +201,8 @@ fn a_switch_that_a_project_brings_is_named_there() {
         let run = |word: &str| machine.reflex([word]).folder(&machine.project()).run();
         let said = run("doctor");
         assert!(said.code == 1 && said.stdout.contains("switches every hook off"), "{agent}: {said:?}");
-        assert!(run("status").stdout.contains("BLIND"), "{agent}");
+        assert!(run("status").stdout.contains("OFF"), "{agent}");
         fs::remove_file(&file).unwrap();
-        assert!(!run("status").stdout.contains("headless: BLIND"), "{agent}: {:?}", run("status"));
+        assert!(!run("status").stdout.contains("OFF"), "{agent}: {:?}", run("status"));
     }
 }

@@ -15,7 +15,7 @@ use support::{Machine, Said, files};
 
 /// Each agent's file in a project, and something of somebody else that may stand there before.
 const FILES: [(&str, &str, &str); 8] = [
-    ("claude", ".claude/settings.json", "// ours\n{ \"env\":{},\n\t\"hooks\":{\"Stop\":[]}}\n"),
+    ("claude", ".claude/settings.json", "\n{ \"env\":{},\n\t\"hooks\":{\"Stop\":[]}}\n"),
     ("codex", ".codex/hooks.json", "{\"description\" : \"x\"}"),
     ("copilot", ".github/hooks/reflex.json", "{\"version\": 1, \"hooks\": {\"sessionEnd\": []}}"),
     ("gemini", ".gemini/settings.json", "{\r\n  \"ui\": {} // x\r\n}"),

@@ -15,8 +15,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use support::{APP_SERVER, Machine, Said, files, with_program};
 
-/// Formatting that no printer would make: tabs, comments, a trailing comma, two properties on a line.
-const ODD: &str = "// mine\n{\n\t\"model\" : \"opus\",   \"env\":{\"A\":\"1\"}, /* keep */\n\t\"permissions\": {\n\t\t\"allow\": [ \"Bash(ls:*)\", ],\n\t},\n}\n\n";
+/// Formatting that no printer would make: tabs, blanks before ends of lines, two properties on a line.
+const ODD: &str = "\n{\n\t\"model\" : \"opus\",   \"env\":{\"A\":\"1\"},  \n\t\"permissions\": {\n\t\t\"allow\": [ \"Bash(ls:*)\" ]\n\t}\n}\n\n";
 
 /// Hooks of others, before the same tools and elsewhere, and keys that nobody knows.
 const FOREIGN: &str = r#"{
@@ -41,7 +41,7 @@ const SHAPES: [(&str, &str); 10] = [
     ("hooks of others", FOREIGN),
     ("no hooks in their place", "{\n    \"hooks\": {}\n}\n"),
     ("no groups in their place", "{\"hooks\": {\"PreToolUse\": []}}\n"),
-    ("only a comment", "// nothing yet\n"),
+    ("a byte-order mark", "\u{feff}{}\n"),
 ];
 
 /// Stands for the home of a machine in what is compared.
@@ -184,7 +184,7 @@ fn everything_of_others_stays_while_the_hook_is_in() {
 
 #[test]
 fn settings_that_a_person_changed_since_lose_only_the_hook() {
-    for (name, text) in SHAPES.into_iter().filter(|(name, _)| !name.starts_with("no ")) {
+    for (name, text) in SHAPES.into_iter().filter(|(name, _)| !name.starts_with("no ") && !name.contains("mark")) {
         let machine = machine_with(text.as_bytes());
         done(&machine, "init");
         let installed = fs::read_to_string(settings(&machine)).unwrap();
@@ -343,24 +343,49 @@ fn without_a_terminal_and_without_yes_nothing_is_written() {
 #[test]
 fn settings_that_are_not_understood_stay_and_are_named() {
     for (text, problem) in [
-        ("{", "it is not JSON"),
-        ("\u{feff}{}", "a byte-order mark stands before the JSON"),
-        ("{\"a\": }", "it is not JSON"),
-        ("{} {}", "it is not JSON"),
-        ("[]", "`settings` has not the type that the agent expects"),
-        ("\"x\"", "`settings` has not the type that the agent expects"),
-        ("{\"hooks\": []}", "`hooks` has not the type that the agent expects"),
-        ("{\"hooks\": null}", "`hooks` has not the type that the agent expects"),
-        ("{\"hooks\": {\"PreToolUse\": {}}}", "`hooks.*` has not the type that the agent expects"),
+        ("{", "1:2: the text ends too early"),
+        ("{\"a\": }", "1:7: no JSON"),
+        ("{} {}", "1:4: something stands behind the end"),
+        ("// mine\n{}", "1:1: a comment"),
+        ("{\n  \"a\": [1,],\n}", "2:10: a comma behind the last entry"),
+        ("{\"model\": 5}", "1:11: `model` has to be a text, and is `5`"),
+        ("{\n  \"env\": \"x\"}", "2:10: `env` has to be a map, and is `\"x\"`"),
+        ("[]", "1:1: no map of settings"),
+        ("\"x\"", "1:1: no map of settings"),
+        ("{\"hooks\": []}", "1:11: `hooks` has to be a map, and is `[]`"),
+        ("{\"hooks\": null}", "1:11: `hooks` has to be a map, and is `null`"),
+        ("{\"hooks\": {\"PreToolUse\": {}}}", " `hooks.*` has not the type that the agent expects"),
     ] {
         let machine = machine_with(text.as_bytes());
-        let words = format!("reflex: {}: {problem}", settings(&machine).display());
+        let words = format!("reflex: {}:{problem}", settings(&machine).display());
         check_untouched(&machine, &["init", "--yes"], 1, &words);
     }
     let machine = machine_with(b"{\"a\": \"\xff\"}");
     let words = format!("reflex: {}: ", settings(&machine).display());
     check_untouched(&machine, &["init", "--yes"], 1, &words);
     check_untouched(&machine, &["uninstall", "--yes"], 1, &words);
+}
+
+#[test]
+fn what_an_agent_would_drop_a_file_for_is_taken_out_on_request() {
+    let text = "\u{feff}// mine\n{\n  \"model\": \"opus\", // not 5\n  \"env\": {\"A\": \"//\"},\n}\n";
+    let machine = machine_with(text.as_bytes());
+    check_untouched(
+        &machine,
+        &["init", "--yes"],
+        1,
+        "`reflex init --agent claude --repair` shows and makes the change",
+    );
+    let said = machine.reflex(["init", "--yes", "--agent", "claude", "--repair"]).run();
+    assert!(said.code == 0 && said.stdout.contains("-  \"model\": \"opus\", // not 5"), "{said:?}");
+    let mended = fs::read_to_string(settings(&machine)).unwrap();
+    assert_eq!((mended.contains("mine"), mended.contains("\"A\": \"//\"")), (false, true), "{mended}");
+    check_installed(&mended);
+    done(&machine, "uninstall");
+    assert_eq!(fs::read_to_string(settings(&machine)).unwrap(), text);
+    // What a person meant by a wrong value nobody else can tell.
+    let machine = machine_with(b"{\"model\": 5}");
+    check_untouched(&machine, &["init", "--yes", "--repair"], 1, "mend line 1 of ");
 }
 
 #[test]
@@ -496,8 +521,9 @@ fn the_hooks_of_codex_come_and_go_to_the_byte() {
     }});
     assert_eq!(parsed(&new), expected);
     for (_, text) in SHAPES {
-        let plain = text.is_empty() || serde_json::from_str::<Value>(text).is_ok();
-        if plain {
+        // It drops a file with any other key at its top.
+        let known = |value: Value| value.as_object().unwrap().keys().all(|key| key == "hooks");
+        if text.is_empty() || serde_json::from_str::<Value>(text).is_ok_and(known) {
             check_agent("codex", HOOKS, Some(text));
         }
     }
@@ -522,9 +548,12 @@ fn the_hooks_of_copilot_are_a_file_of_their_own() {
 
 #[test]
 fn what_codex_would_not_read_is_left_alone() {
-    for (text, problem) in
-        [("{\"hooks\": {}, }", "it is not JSON"), ("// x\n{}", "it is not JSON"), ("[]", "`settings`")]
-    {
+    for (text, problem) in [
+        ("{\"hooks\": {}, }", ":1:13: a comma"),
+        ("// x\n{}", ":1:1: a comment"),
+        ("[]", ":1:1: no map"),
+        ("{\"version\": 1}", ":1:13: `version` is no key"),
+    ] {
         let machine = Machine::new();
         fs::create_dir(machine.home().join(".codex")).unwrap();
         fs::write(machine.home().join(".codex/hooks.json"), text).unwrap();

@@ -5,6 +5,7 @@ use crate::trust::{self, Wish};
 use crate::wiring::Wiring;
 use reflex_agents::settings::guard_hooks;
 use reflex_agents::{Agent, Reply, Start};
+use reflex_engine::agent_settings::Form;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -32,7 +33,7 @@ pub fn examine(wiring: &Wiring) -> Vec<Trouble> {
     found.extend(untrusted_folder(wiring));
     let change = match wiring.install() {
         Err(problem) => {
-            found.push(trouble(problem, &format!("mend the file, then {again}")));
+            found.push(trouble(problem, &wiring.repair()));
             return found;
         }
         Ok(change) => change,
@@ -129,19 +130,29 @@ pub fn copies() -> Vec<Trouble> {
     others.iter().map(trouble).collect()
 }
 
+/// The switches that turn the hooks off: of the files that the agent takes, the strongest that says anything counts.
 pub(crate) fn switches(wiring: &Wiring) -> Vec<Trouble> {
     let project = project_here(wiring);
-    let off = wiring.settings().switches.iter().flat_map(|switch| {
-        let of_user = [wiring.user_folder().join(switch.file)];
-        let of_project = switch.in_project.iter().map(|file| project.join(file));
-        let is_off = |file: &PathBuf| fs::read_to_string(file).is_ok_and(|text| (switch.is_off)(&text));
-        let trouble = |file: PathBuf| Trouble {
+    let off = wiring.settings().switches.iter().filter_map(|switch| {
+        let of_user = Some(switch.file).filter(|file| !file.is_empty()).map(|file| wiring.user_folder().join(file));
+        let files = of_user.into_iter().chain(switch.in_project.iter().map(|file| project.join(file)));
+        let said = |file: PathBuf| (switch.is_off)(&taken(wiring, &file)?).map(|off| (file, off));
+        let (file, _) = files.filter_map(said).last().filter(|(_, off)| *off)?;
+        Some(Trouble {
             what: format!("`{}` in {} switches every hook off", switch.name, file.display()),
             fix: format!("take it out of {}", file.display()),
-        };
-        of_user.into_iter().chain(of_project).filter(is_off).map(trouble).collect::<Vec<Trouble>>()
+        })
     });
     off.collect()
+}
+
+/// The text of a file, unless its agent drops it.
+fn taken(wiring: &Wiring, file: &Path) -> Option<String> {
+    let bytes = fs::read(file).ok()?;
+    let (path, home) = (file.to_string_lossy(), wiring.home().to_string_lossy());
+    let form = Form::of(reflex_library::tables(), &path, &home).filter(|form| form.agent() == wiring.agent());
+    let is_dropped = form.is_some_and(|form| form.load(&bytes).is_err());
+    if is_dropped { None } else { String::from_utf8(bytes).ok() }
 }
 
 /// The project around the folder that we are in.

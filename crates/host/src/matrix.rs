@@ -14,6 +14,8 @@ pub enum Sight {
     Configured,
     /// Nothing of it comes to the guard: why, and what helps.
     Blind(String, String),
+    /// The hook does not stand, or the agent does not run it: why, and what helps.
+    Off(String, String),
 }
 
 /// One cell of the matrix.
@@ -65,7 +67,7 @@ fn broken(wiring: &Wiring) -> Option<String> {
 
 fn sight(agent: &Agent, surface: Surface, (broken, beats): (Option<&str>, &[Heartbeat])) -> Sight {
     if let Some(why) = broken {
-        return Sight::Blind(why.to_owned(), format!("reflex doctor --agent {}", agent.name));
+        return Sight::Off(why.to_owned(), format!("reflex doctor --agent {}", agent.name));
     }
     let beat = beats.iter().find(|beat| beat.agent == agent.name && beat.surface == surface.name());
     let hides = |limit: &&Limit| matches!(limit.extent, Extent::All(surfaces) if surfaces.contains(&surface));

@@ -4,13 +4,17 @@ use crate::answer::project_root;
 use crate::folders::{Folders, home_of_agents};
 use crate::record::digest;
 use crate::trust::Wish;
-use reflex_agents::settings::{older_guards, without_older_guards};
-use reflex_agents::{AGENTS, Agent, HookCommand, Limit, Settings, SettingsFile};
+use reflex_agents::settings::{guard_hooks, older_guards, without_older_guards};
+use reflex_agents::{AGENTS, Agent, HookCommand, Limit, Settings, SettingsFile, Start};
+use reflex_engine::agent_settings::{Form, Unloadable};
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+/// The byte-order mark.
+const MARK: &str = "\u{feff}";
 
 /// One settings file of an agent.
 pub struct Wiring {
@@ -176,13 +180,11 @@ impl Wiring {
     /// What putting the hook in would change.
     ///
     /// # Errors
-    /// The file cannot be read or understood, or our own path cannot be found.
+    /// The file cannot be read, its agent would drop it, or our own path cannot be found.
     pub fn install(&self) -> Result<Change, String> {
         let before = self.read()?;
-        let (binary, home) = (own_path()?, self.named_home());
-        let command = HookCommand { binary: &binary, home: home.as_deref() };
-        let after = (self.form.install)(before.as_deref().unwrap_or(""), command);
-        Ok(Change { after: Some(after.map_err(|problem| self.refused(&problem.to_string()))?), before })
+        let after = self.with_hook(before.as_deref().unwrap_or(""))?;
+        Ok(Change { after: Some(after), before })
     }
 
     /// The same, and hooks of guards that came before are taken out.
@@ -191,16 +193,29 @@ impl Wiring {
     /// As [`Wiring::install`].
     pub fn install_in_place_of_older(&self) -> Result<Change, String> {
         let before = self.read()?;
-        let refused = |problem: reflex_agents::SettingsError| self.refused(&problem.to_string());
         let text = before.as_deref().unwrap_or("");
         let alone = if older_guards(text).is_empty() {
             text.to_owned()
         } else {
-            without_older_guards(text).map_err(refused)?
+            without_older_guards(text).map_err(|problem| self.refused(&problem.to_string()))?
         };
-        let (binary, home) = (own_path()?, self.named_home());
-        let command = HookCommand { binary: &binary, home: home.as_deref() };
-        Ok(Change { after: Some((self.form.install)(&alone, command).map_err(refused)?), before })
+        let after = self.with_hook(&alone)?;
+        Ok(Change { after: Some(after), before })
+    }
+
+    /// The same in a file that its agent would drop for a comment, a comma or a mark: these are taken out first.
+    ///
+    /// # Errors
+    /// As [`Wiring::install`], and where more has to be mended than a program may decide.
+    pub fn install_repaired(&self) -> Result<Change, String> {
+        if self.unloadable().is_none() {
+            return self.install();
+        }
+        let bytes = fs::read(&self.file).map_err(|error| self.refused(&error.to_string()))?;
+        let repaired = self.reading().and_then(|form| form.repaired(&bytes));
+        let Some(repaired) = repaired else { return self.install() };
+        let after = self.with_hook(&repaired)?;
+        Ok(Change { after: Some(after), before: Some(String::from_utf8_lossy(&bytes).into_owned()) })
     }
 
     /// The home that the entry names. In a project others have the entry too, and a home that only the environment names
@@ -210,9 +225,54 @@ impl Wiring {
         own.then(|| self.folders.home.to_string_lossy().into_owned())
     }
 
+    fn with_hook(&self, text: &str) -> Result<String, String> {
+        // A mark that the agent reads stays where it is.
+        let (mark, text) = text.strip_prefix(MARK).map_or(("", text), |text| (MARK, text));
+        let (binary, home) = (own_path()?, self.named_home());
+        let command = HookCommand { binary: &binary, home: home.as_deref() };
+        let after = (self.form.install)(text, command).map_err(|problem| self.refused(&problem.to_string()))?;
+        Ok(format!("{mark}{after}"))
+    }
+
+    /// How the agent reads the file, where that is known.
+    pub(crate) fn reading(&self) -> Option<Form<'static>> {
+        let around = self.project.as_ref().unwrap_or(&self.home_of_agents);
+        let usual = around.join(self.form.folder).join(self.form.name);
+        Form::of(reflex_library::tables(), &usual.to_string_lossy(), &self.home_of_agents.to_string_lossy())
+    }
+
+    /// Where and why the agent would drop the file; `None` where it takes it, or there is none.
+    pub fn unloadable(&self) -> Option<Unloadable> {
+        // In a file without a word the hook makes the text.
+        let bytes = fs::read(&self.file).ok().filter(|bytes| !bytes.trim_ascii().is_empty())?;
+        self.reading()?.load(&bytes).err()
+    }
+
+    /// What mends a file that the agent would drop.
+    pub fn repair(&self) -> String {
+        let scope = if self.project.is_some() { " --scope project" } else { "" };
+        let bytes = fs::read(&self.file).unwrap_or_default();
+        match (self.reading().and_then(|form| form.repaired(&bytes)), self.unloadable()) {
+            (Some(_), _) => format!("reflex init --agent {}{scope} --repair", self.agent.name),
+            (None, Some(place)) => format!(
+                "mend line {} of {}, then reflex init --agent {}{scope}",
+                place.line,
+                self.file.display(),
+                self.agent.name
+            ),
+            (None, None) => format!("mend the file, then reflex init --agent {}{scope}", self.agent.name),
+        }
+    }
+
+    /// The hooks of the guard that stand in the file, whether or not the agent takes it.
+    pub fn hooks(&self) -> Vec<(String, Start)> {
+        let text = self.text().unwrap_or(None).unwrap_or_default();
+        guard_hooks(text.strip_prefix(MARK).unwrap_or(&text))
+    }
+
     /// The lines that start a guard that came before this one.
     pub fn older(&self) -> Vec<String> {
-        self.read().ok().flatten().map(|text| older_guards(&text)).unwrap_or_default()
+        self.text().ok().flatten().map(|text| older_guards(&text)).unwrap_or_default()
     }
 
     /// What taking the hook out would change: back to the bytes that stood there, if nobody changed them since.
@@ -220,13 +280,14 @@ impl Wiring {
     /// # Errors
     /// As [`Wiring::install`].
     pub fn remove(&self) -> Result<Change, String> {
-        let before = self.read()?;
+        let before = self.text()?;
         let Some(text) = before.as_deref() else { return Ok(Change { before: None, after: None }) };
         if let Some(original) = self.original(text) {
             return Ok(Change { before, after: original });
         }
+        let (mark, text) = text.strip_prefix(MARK).map_or(("", text), |text| (MARK, text));
         let after = (self.form.remove)(text).map_err(|problem| self.refused(&problem.to_string()))?;
-        Ok(Change { after, before })
+        Ok(Change { after: after.map(|after| format!("{mark}{after}")), before })
     }
 
     /// Writes the change and remembers what stood there before.
@@ -260,11 +321,31 @@ impl Wiring {
         format!("{}: {problem}; nothing is changed", self.file.display())
     }
 
+    /// The text, if its agent would take it.
     fn read(&self) -> Result<Option<String>, String> {
+        if let Some(place) = self.unloadable() {
+            let (file, title) = (self.file.display(), self.agent.title);
+            let outcome = if self.reading().is_some_and(Form::stops) {
+                format!("{title} does not start with such a file")
+            } else {
+                format!("{title} drops the whole file for it, without a word, and runs no hook in it")
+            };
+            let Unloadable { line, column, why } = place;
+            return Err(format!(
+                "{file}:{line}:{column}: {why}; {outcome}; nothing is changed. {}",
+                self.repair_said()
+            ));
+        }
+        self.text()
+    }
+
+    fn repair_said(&self) -> String {
+        let repair = self.repair();
+        if repair.starts_with("reflex") { format!("`{repair}` shows and makes the change") } else { repair }
+    }
+
+    fn text(&self) -> Result<Option<String>, String> {
         match fs::read_to_string(&self.file) {
-            Ok(text) if text.starts_with('\u{feff}') && self.form.name.ends_with(".json") => {
-                Err(self.refused("a byte-order mark stands before the JSON; save the file without it"))
-            }
             Ok(text) => Ok(Some(text)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(self.refused(&error.to_string())),

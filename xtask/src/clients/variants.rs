@@ -8,8 +8,8 @@ use reflex_tables::compile::{Kind, Sources};
 use serde_json::Value;
 
 use super::cases::ensure;
-use reflex_mock::Call;
 use super::sandbox::{Failure, Mode, Sandbox, read, write};
+use reflex_mock::Call;
 
 /// Plays every example of the client's settings: one run each, with a hook that only leaves a mark.
 pub(super) fn settings(sandbox: &Sandbox, call: fn() -> Call) -> Result<(), Failure> {

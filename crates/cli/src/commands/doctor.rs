@@ -4,7 +4,6 @@ use super::{ago, complain, print, wire};
 use crate::status;
 use crate::visible::visible;
 use clap::ArgMatches;
-use reflex_agents::settings::guard_hooks;
 use reflex_engine::Event;
 use reflex_host::doctor::{Trouble, answers, copies, examine};
 use reflex_host::layers::{Loaded, lowered};
@@ -132,8 +131,11 @@ pub(super) fn verify(matches: &ArgMatches) -> u8 {
     };
     let mut results: Vec<(&str, String, Result<(), String>)> = Vec::new();
     for wiring in &wirings {
-        let text = wiring.install().ok().and_then(|change| change.before).unwrap_or_default();
-        let hooks = guard_hooks(&text);
+        let hooks = wiring.hooks();
+        if let Err(problem) = wiring.install() {
+            results.push((wiring.agent(), String::new(), Err(problem)));
+            continue;
+        }
         if hooks.is_empty() {
             results.push((wiring.agent(), String::new(), Err("no hook of Reflex stands there".into())));
         }

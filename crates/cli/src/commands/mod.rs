@@ -155,7 +155,11 @@ fn wiring() -> Vec<Command> {
     vec![
         wired(Command::new("init").about("Put Reflex before every tool call of an agent"))
             .arg(flag("dry-run", "Show the change and write nothing"))
-            .arg(flag("replace", "Take out the hooks of `arx` and `vf`, which came before")),
+            .arg(flag("replace", "Take out the hooks of `arx` and `vf`, which came before"))
+            .arg(flag(
+                "repair",
+                "Take out what the agent would drop the whole file for: comments, last commas, a byte-order mark",
+            )),
         wired(Command::new("uninstall").about("Take Reflex out of an agent's settings again"))
             .arg(flag("dry-run", "Show the change and write nothing")),
         emitted("emit"),

@@ -102,6 +102,7 @@ fn surface(cell: &Cell) -> Value {
         }
         Sight::Configured => json!({"state": "CONFIGURED", "except": except}),
         Sight::Blind(why, instead) => json!({"state": "BLIND", "reason": why, "mitigation": instead}),
+        Sight::Off(why, instead) => json!({"state": "OFF", "reason": why, "mitigation": instead}),
     }
 }
 
@@ -167,7 +168,7 @@ fn truth(wiring: &Wiring, beats: &[Heartbeat], store: &Store) -> Row {
     if let Some(proof) = ignored {
         let why = format!("at {} its client ran what the hook had refused", timestamp(proof.time));
         let fix = format!("another version of it, then reflex verify --live --agent {}", wiring.agent());
-        row.cells.iter_mut().for_each(|cell| cell.sight = Sight::Blind(why.clone(), fix.clone()));
+        row.cells.iter_mut().for_each(|cell| cell.sight = Sight::Off(why.clone(), fix.clone()));
         row.broken = row.broken.or(Some(why));
     }
     row
@@ -188,6 +189,7 @@ fn table(rows: &[Row]) {
             Sight::Proven(time) => format!("PROVEN {}{mark}", age(*time)),
             Sight::Configured => format!("CONFIGURED{mark}"),
             Sight::Blind(..) => "BLIND".to_owned(),
+            Sight::Off(..) => "OFF".to_owned(),
         }
     };
     let heading = ["agent", "enforcement"].into_iter().chain(Surface::ALL.map(Surface::name)).map(str::to_owned);
@@ -208,6 +210,7 @@ fn remarks(row: &Row) {
     for cell in &row.cells {
         let blind = match &cell.sight {
             Sight::Blind(why, instead) => Some(format!("BLIND: {why}. What helps: {instead}")),
+            Sight::Off(why, instead) => Some(format!("OFF: {why}. What helps: {instead}")),
             Sight::Proven(_) | Sight::Configured => None,
         };
         let except = cell.except.iter().filter(|_| blind.is_none());

@@ -90,7 +90,7 @@ fn state_of(wiring: &Wiring, name: &str, (beats, store): (&[Heartbeat], &Store))
     }
     let seen = row.cells.iter().filter_map(|cell| match cell.sight {
         Sight::Proven(time) => Some(time),
-        Sight::Configured | Sight::Blind(..) => None,
+        Sight::Configured | Sight::Blind(..) | Sight::Off(..) => None,
     });
     let last = seen.max();
     // A hook that is called proves nothing where its refusals are ignored; else each later call proves again.

@@ -85,6 +85,9 @@ pub(super) fn unknown(asked: Option<&str>) -> u8 {
 
 /// The change that puts the hook in, in place of a guard that came before if a person wants it so.
 fn wanted(matches: &ArgMatches, wiring: &Wiring) -> Result<Change, String> {
+    if matches.get_flag("repair") {
+        return wiring.install_repaired();
+    }
     if matches.get_flag("replace") {
         return wiring.install_in_place_of_older();
     }
@@ -133,8 +136,7 @@ pub(super) fn wired_in_project() -> Vec<Wiring> {
 
 /// Whether a hook of the guard stands in the file, whichever binary it starts.
 pub(super) fn has_hook(wiring: &Wiring) -> bool {
-    let text = wiring.install().ok().and_then(|change| change.before).unwrap_or_default();
-    !reflex_agents::settings::guard_hooks(&text).is_empty()
+    !wiring.hooks().is_empty()
 }
 
 /// Taking back what the agent wrote is told only if there is something to take back.
