@@ -71,8 +71,8 @@ impl Line {
     }
 }
 
-/// Numbers are compared from the left; what is no number ends a version.
-fn is_older(version: &str, than: &str) -> bool {
+/// Whether a version comes before another: numbers are compared from the left; what is no number ends a version.
+pub fn is_older(version: &str, than: &str) -> bool {
     let parts = |text: &str| -> Vec<u64> { text.split(['.', '-']).map_while(|part| part.parse().ok()).collect() };
     let (version, than) = (parts(version), parts(than));
     !version.is_empty() && version < than

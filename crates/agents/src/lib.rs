@@ -26,7 +26,7 @@ mod trust;
 pub mod universal;
 pub mod windsurf;
 
-pub use abilities::{Abilities, Ask, Line};
+pub use abilities::{Abilities, Ask, Line, is_older};
 pub use delivery::{Delivery, deliver};
 pub use hook_command::HookCommand;
 pub use json::{BadEvent, object};

@@ -139,6 +139,63 @@ fn the_matrix_says_what_was_seen_and_what_never_is() {
 }
 
 #[test]
+fn what_was_proven_counts_until_something_about_hooks_changes() {
+    let machine = Machine::new();
+    assert_eq!(machine.reflex(["init", "--yes", "--agent", "claude"]).run().code, 0);
+    let settings = machine.home().join(".claude/settings.json");
+    let shell = || surfaces(&machine, "claude").into_iter().find(|(surface, _)| surface == "shell").unwrap().1;
+    let calls = |id: &str| {
+        // A sign of life is written anew only when it is some seconds old.
+        let _ = fs::remove_dir_all(machine.home().join(".local/state/reflex/heartbeats"));
+        claude(&machine, id, "ls");
+    };
+    calls("t1");
+    assert_eq!(shell(), "PROVEN");
+    let text = fs::read_to_string(&settings).unwrap();
+    fs::write(&settings, text.replacen('{', "{\"model\": \"opus\",", 1)).unwrap();
+    assert_eq!(shell(), "PROVEN", "a model is nothing to a hook");
+    fs::write(&settings, text.replacen('{', "{\"env\": {\"A\": \"1\"},", 1)).unwrap();
+    assert_eq!(shell(), "CONFIGURED");
+    let shown = machine.reflex(["status"]).run().stdout;
+    assert!(shown.contains("settings.json changed since the last judged call"), "{shown}");
+    calls("t2");
+    assert_eq!(shell(), "PROVEN");
+    fs::remove_file(&settings).unwrap();
+    fs::write(&settings, text).unwrap();
+    assert_eq!(shell(), "CONFIGURED");
+    calls("t3");
+    assert_eq!(shell(), "PROVEN");
+    // A file of the project that comes later counts too.
+    let local = machine.project().join(".claude/settings.local.json");
+    fs::create_dir_all(local.parent().unwrap()).unwrap();
+    fs::write(&local, "{\"hooks\": {}}").unwrap();
+    assert_eq!(shell(), "PROVEN", "nobody is in the project");
+    let there = machine.reflex(["status", "--json"]).folder(&machine.project()).run().stdout;
+    assert!(there.contains("settings.local.json changed since"), "{there}");
+}
+
+#[test]
+fn a_client_that_is_newer_than_what_is_known_of_it_may_read_more() {
+    let machine = Machine::new();
+    assert_eq!(machine.reflex(["init", "--yes", "--agent", "claude"]).run().code, 0);
+    let settings = machine.home().join(".claude/settings.json");
+    let text = fs::read_to_string(&settings).unwrap();
+    fs::write(&settings, format!("// mine\n{text}")).unwrap();
+    let calls = |version: &str| {
+        let _ = fs::remove_dir_all(machine.home().join(".local/state/reflex/heartbeats"));
+        let payload = json!({"session_id": version, "cwd": machine.project(), "hook_event_name": "PreToolUse",
+            "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": version});
+        let hook = machine.reflex(["hook", "--agent", "claude", "--event", "PreToolUse"]);
+        hook.env("AI_AGENT", &format!("claude-code_{version}_harness")).input(payload.to_string()).run();
+    };
+    let states = || surfaces(&machine, "claude").into_iter().map(|(_, state)| state).collect::<Vec<_>>();
+    calls("2-1-329");
+    assert!(states().iter().all(|state| state == "OFF"));
+    calls("2-1-330");
+    assert!(states().iter().all(|state| state != "OFF" && state != "PROVEN"), "{:?}", states());
+}
+
+#[test]
 fn off_for_one_project_is_off_nowhere_else() {
     const PUSH: &str = "git push --force origin main";
     let machine = Machine::new();

@@ -67,6 +67,23 @@ impl<'t> Form<'t> {
         self.0.get("paths").texts()
     }
 
+    /// Other files on which the client's hooks hang, written as [`Form::paths`].
+    pub fn beside(self) -> impl Iterator<Item = &'t str> {
+        self.0.get("with").texts()
+    }
+
+    /// What of a file's settings its hooks hang on; all of them where that is not known.
+    pub fn weighty(self, value: &Value) -> Value {
+        let keys: Vec<&str> = self.0.get("weighty").texts().collect();
+        match value {
+            Value::Object(map) if !keys.is_empty() => {
+                let weighty = map.iter().filter(|(key, _)| keys.contains(&key.as_str()));
+                weighty.map(|(key, value)| (key.clone(), value.clone())).collect()
+            }
+            _ => value.clone(),
+        }
+    }
+
     /// What a client makes of a text: its value, or where it stops.
     ///
     /// # Errors

@@ -156,7 +156,7 @@ fn taken(wiring: &Wiring, file: &Path) -> Option<String> {
 }
 
 /// The project around the folder that we are in.
-fn project_here(wiring: &Wiring) -> PathBuf {
+pub(crate) fn project_here(wiring: &Wiring) -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     PathBuf::from(project_root(&here.to_string_lossy(), &wiring.home().to_string_lossy()))
 }

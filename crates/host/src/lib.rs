@@ -17,6 +17,7 @@ pub mod live;
 pub mod matrix;
 mod memory;
 pub mod person;
+mod proof;
 mod record;
 pub mod reflexes;
 mod skills;

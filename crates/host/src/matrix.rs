@@ -1,7 +1,8 @@
 //! The truth matrix: of every part of an agent's work, whether the guard was seen to stand before it.
 
 use crate::doctor::switches;
-use crate::store::life::Heartbeat;
+use crate::proof::lapsed;
+use crate::store::life::{Heartbeat, last_version};
 use crate::wiring::Wiring;
 use reflex_agents::{Agent, Extent, Limit, Surface};
 
@@ -35,20 +36,46 @@ pub struct Row {
     pub agent: &'static Agent,
     /// Its settings file, and why the hook in it does not stand before the agent's tools; `None` if it does.
     pub broken: Option<String>,
+    /// Why nothing that was seen before counts any more; `None` if it counts.
+    pub lapsed: Option<String>,
     /// One for each surface, in the order of [`Surface::ALL`].
     pub cells: Vec<Cell>,
 }
 
 /// The row of the agent of these settings.
 pub fn row(wiring: &Wiring, beats: &[Heartbeat]) -> Row {
-    let (agent, broken) = (wiring.adapter(), broken(wiring));
+    let (agent, mut broken) = (wiring.adapter(), broken(wiring));
+    let mut lapsed = None;
+    if let Some(version) = unknown_reader(wiring).filter(|_| broken.is_some()) {
+        lapsed = broken.take().map(|why| format!("{why} That was so before {} {version}", agent.title));
+    }
+    let last = beats.iter().filter(|beat| beat.agent == agent.name).map(|beat| beat.time).max();
+    if let (None, None, Some(last)) = (&broken, &lapsed, last) {
+        lapsed = changed(wiring, last);
+    }
+    // What was seen before a change says nothing about what is there now.
+    let beats = if lapsed.is_some() { &[] } else { beats };
     let cell = |surface| Cell {
         surface,
         sight: sight(agent, surface, (broken.as_deref(), beats)),
         except: agent.limits.iter().filter(|limit| partly(limit, surface)).collect(),
     };
     let cells = Surface::ALL.into_iter().map(cell).collect();
-    Row { agent, cells, broken }
+    Row { agent, cells, broken, lapsed }
+}
+
+/// A client that is newer than the one whose reading is known, if it would drop the file as far as is known.
+fn unknown_reader(wiring: &Wiring) -> Option<String> {
+    wiring.unloadable()?;
+    let version = last_version(wiring.state(), wiring.agent())?;
+    let known = wiring.reading()?.version();
+    (known != version && reflex_agents::is_older(known, &version)).then_some(version)
+}
+
+fn changed(wiring: &Wiring, last: u64) -> Option<String> {
+    let files = lapsed(wiring, last);
+    let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+    (!names.is_empty()).then(|| format!("{} changed since the last judged call", names.join(", ")))
 }
 
 /// Why the hook is not asked, as far as files tell: nothing is started here.

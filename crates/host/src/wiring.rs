@@ -109,6 +109,11 @@ impl Wiring {
         &self.home_of_agents
     }
 
+    /// The folder of the guard's own state.
+    pub(crate) fn state(&self) -> &Path {
+        &self.folders.state
+    }
+
     /// The agent's folder, in which its files stand.
     pub(crate) fn folder(&self) -> PathBuf {
         match &self.project {

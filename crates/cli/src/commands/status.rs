@@ -86,7 +86,7 @@ fn agent(wiring: &Wiring, row: &Row, store: &Store) -> Value {
     let surfaces = row.cells.iter().map(|cell| (cell.surface.name().to_owned(), surface(cell)));
     json!({
         "agent": row.agent.name, "settings": wiring.file().display().to_string(),
-        "state": if row.broken.is_none() { "wired" } else { "not wired" }, "problem": row.broken,
+        "state": if row.broken.is_none() { "wired" } else { "not wired" }, "problem": row.broken, "lapsed": row.lapsed,
         "live": live, "enforcement": row.agent.enforcement().name(), "banner": row.agent.banner(),
         "surfaces": surfaces.collect::<Map<String, Value>>(), "limits": limits.collect::<Vec<Value>>(),
     })
@@ -224,6 +224,9 @@ fn remarks(row: &Row) {
     }
     for (remark, surfaces) in told {
         print(&format!("{} {}: {remark}", row.agent.name, surfaces.join(", ")));
+    }
+    if let Some(why) = &row.lapsed {
+        print(&format!("{}: CONFIGURED, not PROVEN: {why}. The next call proves it again", row.agent.name));
     }
     if !row.agent.was_driven() {
         print(&format!("{}: what is said of it is from its documents; no client was driven", row.agent.name));

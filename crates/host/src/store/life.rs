@@ -7,7 +7,7 @@ use reflex_engine::{Action, Event};
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The last real call of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,6 +59,16 @@ pub struct Alarm {
 /// A person may not switch the guard off for longer.
 pub const LONGEST_PAUSE: u64 = 8 * 3_600_000;
 
+/// The version that the agent's client said last, if it says any.
+pub(crate) fn last_version(state: &Path, agent: &str) -> Option<String> {
+    fs::read_to_string(state.join("heartbeats").join(format!("{agent}.version"))).ok()
+}
+
+/// A text that can be part of a file's name.
+fn plain(text: &str) -> String {
+    text.chars().filter(|letter| letter.is_ascii_alphanumeric() || *letter == '-').take(40).collect()
+}
+
 /// A heartbeat is written anew when the last one is older.
 const BEAT: u64 = 10_000;
 
@@ -77,6 +87,9 @@ impl Store {
             surfaces.push(Surface::Subagent.name());
         }
         let due = surfaces.into_iter().filter(|surface| self.beat_of(&event.client, surface)).count() > 0;
+        if let Some(version) = event.version.as_deref().filter(|_| due) {
+            let _ = super::put(&self.beats().join(format!("{}.version", plain(&event.client))), version);
+        }
         if due && event.moment.is_before_execution() && person::no_terminal_above() {
             self.beat_of(&event.client, Surface::Headless.name());
         }
@@ -84,9 +97,6 @@ impl Store {
 
     /// Whether it was time for a new sign of life.
     fn beat_of(&self, agent: &str, surface: &str) -> bool {
-        let plain = |text: &str| -> String {
-            text.chars().filter(|letter| letter.is_ascii_alphanumeric() || *letter == '-').take(40).collect()
-        };
         let path = self.beats().join(format!("{}.{}", plain(agent), plain(surface)));
         let age = fs::metadata(&path).and_then(|data| data.modified()).ok().and_then(|time| time.elapsed().ok());
         let due = age.is_none_or(|age| age.as_millis() > u128::from(BEAT));

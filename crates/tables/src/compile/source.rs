@@ -626,6 +626,12 @@ struct SettingsForm {
     /// Whether the client does not even start with a text that it cannot read.
     #[serde(default)]
     stops: bool,
+    /// The keys at the top on which its hooks hang; all where none are named.
+    #[serde(default)]
+    weighty: Vec<String>,
+    /// Other files on which its hooks hang.
+    #[serde(default)]
+    with: Vec<String>,
     /// The only keys that may stand at the top; any if there are none.
     #[serde(default)]
     known: Vec<String>,
@@ -649,7 +655,7 @@ impl SettingsForm {
     fn lower(self) -> Value {
         json!({"form": self.form, "agent": self.agent, "version": self.version, "paths": self.paths,
             "format": self.format, "stops": self.stops, "known": self.known, "events": self.events,
-            "types": self.types, "reads": self.reads})
+            "types": self.types, "reads": self.reads, "weighty": self.weighty, "with": self.with})
     }
 }
 

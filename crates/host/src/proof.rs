@@ -1,0 +1,87 @@
+//! Whether what a call has proven still holds: nothing about hooks has changed since in any file that its agent reads.
+
+use crate::doctor::project_here;
+use crate::record::digest;
+use crate::store::put;
+use crate::wiring::Wiring;
+use reflex_engine::agent_settings::Form;
+use serde_json::{Map, Value, json};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// The files that changed since the last judged call in what they say about hooks; none where the proof holds.
+pub(crate) fn lapsed(wiring: &Wiring, proven: u64) -> Vec<PathBuf> {
+    let memory = memory(wiring);
+    let now: Vec<(PathBuf, String)> = files(wiring).into_iter().map(|(file, form)| weighed(file, form)).collect();
+    let kept = kept(&memory);
+    let differs = |(file, found): &&(PathBuf, String)| match &kept {
+        Some(kept) => kept.get(&*file.to_string_lossy()).and_then(Value::as_str).unwrap_or(ABSENT) != found,
+        // Nobody looked while it was proven: what has not been touched since is what was.
+        None => true,
+    };
+    let changed: Vec<PathBuf> = now
+        .iter()
+        .filter(differs)
+        .filter(|(file, found)| touched(file, found == ABSENT && kept.is_some()) > proven)
+        .map(|(file, _)| file.clone())
+        .collect();
+    let digests: Map<String, Value> =
+        now.iter().map(|(file, found)| (file.to_string_lossy().into_owned(), found.clone().into())).collect();
+    if changed.is_empty() && kept.as_ref() != Some(&digests) {
+        // What cannot be kept is asked of the clock again.
+        let _ = put(&memory, &json!({"schema": "reflex/proven-v1", "files": digests}).to_string());
+    }
+    changed
+}
+
+/// What is kept of a file that is not there.
+const ABSENT: &str = "";
+
+/// Every file on which the agent's hooks hang, here and in the home, with how it is read where that is known.
+fn files(wiring: &Wiring) -> Vec<(PathBuf, Option<Form<'static>>)> {
+    let (home, project) = (wiring.home().to_owned(), project_here(wiring));
+    let at = |pattern: &str| match pattern.strip_prefix("~/") {
+        Some(rest) => vec![home.join(rest)],
+        None => vec![home.join(pattern), project.join(pattern)],
+    };
+    let forms = Form::all(reflex_library::tables()).filter(|form| form.agent() == wiring.agent());
+    let mut found = vec![(wiring.file().to_owned(), wiring.reading())];
+    for form in forms {
+        let known = form.paths().map(|path| (path, Some(form))).chain(form.beside().map(|path| (path, None)));
+        for (path, form) in known.filter(|(path, _)| !path.contains('*')) {
+            found.extend(at(path).into_iter().map(|file| (file, form)));
+        }
+    }
+    found.sort_by(|(one, _), (other, _)| one.cmp(other));
+    found.dedup_by(|(one, _), (other, _)| one == other);
+    found
+}
+
+/// A file with the digest of what it says about hooks.
+fn weighed(file: PathBuf, form: Option<Form<'static>>) -> (PathBuf, String) {
+    let Ok(bytes) = fs::read(&file) else { return (file, ABSENT.to_owned()) };
+    let read = form.and_then(|form| Some(form.weighty(&form.load(&bytes).ok()?).to_string()));
+    let found = digest(&read.unwrap_or_else(|| String::from_utf8_lossy(&bytes).into_owned()));
+    (file, found)
+}
+
+/// When something last happened to the file, in milliseconds since 1970. Of one that went away its folder knows.
+fn touched(file: &Path, is_gone: bool) -> u64 {
+    let changed = |path: &Path| {
+        let data = fs::metadata(path).ok()?;
+        u64::try_from(data.ctime() * 1000 + data.ctime_nsec() / 1_000_000).ok()
+    };
+    let of_folder = || file.parent().filter(|_| is_gone).and_then(changed);
+    changed(file).or_else(of_folder).unwrap_or(0)
+}
+
+fn memory(wiring: &Wiring) -> PathBuf {
+    let place = digest(&format!("{} {}", wiring.file().display(), project_here(wiring).display()));
+    wiring.state().join("wiring").join(format!("proven-{}-{place}.json", wiring.agent()))
+}
+
+fn kept(memory: &Path) -> Option<Map<String, Value>> {
+    let kept: Value = serde_json::from_str(&fs::read_to_string(memory).ok()?).ok()?;
+    kept.get("files")?.as_object().cloned()
+}
