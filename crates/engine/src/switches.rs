@@ -52,6 +52,13 @@ pub(crate) fn of_texts(class: Node<'_>, form: Option<Form<'_>>, (before, after):
     if careful { Change::Within } else { loss }
 }
 
+/// What becomes of hooks where a file of variables gets another text: one that was set before is no news.
+pub(crate) fn of_variables(class: Node<'_>, before: Option<&str>, after: &str) -> Change {
+    let old = entries(before.unwrap_or(""));
+    let is_new = |entry: &Entry| is_off(class, entry) && !old.contains(entry);
+    if entries(after).iter().any(is_new) { Change::Off } else { Change::Beside }
+}
+
 /// What a client takes a text for: of a key that stands twice the last counts, escapes are letters.
 fn meant(form: Option<Form<'_>>, text: &str) -> Vec<Entry> {
     match form.and_then(|form| form.load(text.as_bytes()).ok()).filter(Value::is_object) {

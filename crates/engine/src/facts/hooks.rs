@@ -17,6 +17,9 @@ use std::borrow::Cow;
 /// The class of the files in which hooks stand.
 const SETTINGS: &str = "agent-settings";
 
+/// The class of the files from which agents get their variables.
+const ENVIRONMENT: &str = "environment-files";
+
 /// Of what is poured into a file so many files are looked into.
 const MOST_SOURCES: usize = 4;
 
@@ -88,6 +91,9 @@ impl Facts<'_> {
     fn hooks_of_file(&self, effect: &Effect, target: &Target) -> Change {
         let class = self.tables.get("places").get(SETTINGS);
         let real = self.real(effect, target);
+        if !self.in_class(SETTINGS, &real.path) && self.in_class(ENVIRONMENT, &real.path) {
+            return self.hooks_of_environment(effect, target, &real.path);
+        }
         // Of a file that is not there yet nobody knows what it takes the place of.
         let before = self.world.content_before(&real.path);
         let after = match effect.command {
@@ -112,6 +118,21 @@ impl Facts<'_> {
             }
             _ => self.hooks_by_program(effect, target),
         }
+    }
+
+    /// What becomes of the hooks of agents that are started with the variables of this file.
+    fn hooks_of_environment(&self, effect: &Effect, target: &Target, path: &str) -> Change {
+        let class = self.tables.get("places").get(ENVIRONMENT);
+        let before = self.world.content_before(path);
+        let after = match effect.command {
+            None => self.written_by_tools(effect, target, before.as_deref()),
+            Some(_) => self.written_by_command(effect, target, before.as_deref()),
+        };
+        let written = match (self.event.actions.get(effect.action), effect.command) {
+            (Some(Action::Edit { content, .. }), None) => content.clone(),
+            _ => String::new(),
+        };
+        switches::of_variables(class, before.as_deref(), after.as_deref().unwrap_or(&written))
     }
 
     /// The text of a file after the tools of this call that change it.
