@@ -206,3 +206,35 @@ fn a_switch_that_a_project_brings_is_named_there() {
         assert!(!run("status").stdout.contains("OFF"), "{agent}: {:?}", run("status"));
     }
 }
+
+/// What stands in `library/settings` about other files, and was played with the clients, is what doctor and status say.
+#[test]
+fn a_file_beside_the_hooks_is_off_only_if_the_client_was_seen_to_fall_silent() {
+    let library = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../library/settings");
+    for agent in ["claude", "codex", "copilot", "gemini", "qwen"] {
+        let text = fs::read_to_string(library.join(format!("{agent}.yaml"))).unwrap();
+        let examples = reflex_tables::compile::list(&text).unwrap();
+        for example in examples.iter().flat_map(|form| form["beside"].as_array().unwrap()) {
+            let [file, text, hook] = ["file", "text", "hook"].map(|key| example[key].as_str().unwrap());
+            let machine = Machine::new();
+            machine.reflex(["init", "--yes", "--agent", agent]).run();
+            let file = file.strip_prefix("~/").map_or(machine.project().join(file), |file| machine.home().join(file));
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(&file, text).unwrap();
+            let said = machine.reflex(["status"]).folder(&machine.project()).run().stdout;
+            let line = said.lines().find(|line| line.starts_with(agent)).unwrap();
+            // Of Copilot CLI a project's switch counts in a trusted folder alone, which cannot be told here.
+            let is_sure = agent != "copilot" || !file.starts_with(machine.project());
+            assert!(!is_sure || line.contains(" OFF") == (hook == "silent"), "{agent} with `{text}`: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_variable_that_silences_hooks_is_named() {
+    let wired = Wired::new();
+    let said = wired.machine.reflex(["doctor", "--agent", "claude"]).env("CLAUDE_CODE_SIMPLE", "1").run();
+    assert!(said.code == 1 && said.stdout.contains("`CLAUDE_CODE_SIMPLE` is set here"), "{said:?}");
+    wired.edit(".claude/settings.json", |text| text.replacen('{', "{\"env\": {\"CLAUDE_CODE_SIMPLE\": 1},", 1));
+    wired.check("claude", "`CLAUDE_CODE_SIMPLE` stands in `env`", "take it out of ");
+}

@@ -57,7 +57,7 @@ impl<'t> Form<'t> {
         self.0.get("version").text()
     }
 
-    /// Whether the client refuses to start with a text that it cannot read, and so runs no call unguarded.
+    /// Whether the client does not start with a text that it cannot read, a project's too, or loses all hooks with it.
     pub fn stops(self) -> bool {
         self.0.get("stops").is_true()
     }
@@ -70,6 +70,11 @@ impl<'t> Form<'t> {
     /// Other files on which the client's hooks hang, written as [`Form::paths`].
     pub fn beside(self) -> impl Iterator<Item = &'t str> {
         self.0.get("with").texts()
+    }
+
+    /// Variables with which the client runs no hook of the user.
+    pub fn variables(self) -> impl Iterator<Item = &'t str> {
+        self.0.get("variables").texts()
     }
 
     /// What of a file's settings its hooks hang on; all of them where that is not known.

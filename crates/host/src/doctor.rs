@@ -29,6 +29,8 @@ pub fn examine(wiring: &Wiring) -> Vec<Trouble> {
     let again = format!("reflex init --agent {}{scope}", wiring.agent());
     let trouble = |what: String, fix: &str| Trouble { what, fix: fix.to_owned() };
     let mut found: Vec<Trouble> = switches(wiring);
+    found.extend(stopped(wiring));
+    found.extend(variables(wiring));
     found.extend(managed_only(wiring));
     found.extend(untrusted_folder(wiring));
     let change = match wiring.install() {
@@ -144,6 +146,47 @@ pub(crate) fn switches(wiring: &Wiring) -> Vec<Trouble> {
         })
     });
     off.collect()
+}
+
+/// Files of the project with which the agent does not start, or loses the hooks of its other files.
+pub(crate) fn stopped(wiring: &Wiring) -> Vec<Trouble> {
+    let project = project_here(wiring);
+    let forms = Form::all(reflex_library::tables()).filter(|form| form.agent() == wiring.agent() && form.stops());
+    let files = forms.flat_map(|form| form.paths().map(move |path| (form, path)));
+    let of_project = files.filter(|(_, path)| !path.starts_with(['~', '/']) && !path.contains('*'));
+    let trouble = |(form, path): (Form<'_>, &str)| {
+        let file = project.join(path);
+        let place = form.load(&fs::read(&file).ok()?).err().filter(|_| file != wiring.file())?;
+        let (shown, title) = (file.display(), wiring.adapter().title);
+        Some(Trouble {
+            what: format!(
+                "{shown}:{}:{}: {}; with it {title} does not start, or runs no hook of any file",
+                place.line, place.column, place.why
+            ),
+            fix: format!("mend line {} of {shown}", place.line),
+        })
+    };
+    of_project.filter_map(trouble).collect()
+}
+
+/// Variables with which the agent runs no hook: in the environment here, or in its own settings.
+pub(crate) fn variables(wiring: &Wiring) -> Vec<Trouble> {
+    let title = wiring.adapter().title;
+    let forms = Form::all(reflex_library::tables()).filter(|form| form.agent() == wiring.agent());
+    let names: Vec<&str> = forms.flat_map(Form::variables).collect();
+    let is_set = |name: &&&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let here = names.iter().filter(is_set).filter(|name| wiring.variable() != Some(**name)).map(|name| Trouble {
+        what: format!("`{name}` is set here: {title} runs no hook of yours when it is started with it"),
+        fix: format!("unset {name}, and take it out of the file that sets it"),
+    });
+    let value = fs::read(wiring.file()).ok().and_then(|bytes| wiring.reading()?.load(&bytes).ok());
+    let given = |name: &&&str| value.as_ref().is_some_and(|value| value.pointer(&format!("/env/{name}")).is_some());
+    let file = wiring.file().display();
+    let within = names.iter().filter(given).map(|name| Trouble {
+        what: format!("`{name}` stands in `env` in {file}: {title} runs no hook of yours with it"),
+        fix: format!("take it out of {file}"),
+    });
+    here.chain(within).collect()
 }
 
 /// The text of a file, unless its agent drops it.

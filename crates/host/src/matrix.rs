@@ -1,6 +1,6 @@
 //! The truth matrix: of every part of an agent's work, whether the guard was seen to stand before it.
 
-use crate::doctor::switches;
+use crate::doctor::{stopped, switches, variables};
 use crate::proof::lapsed;
 use crate::store::life::{Heartbeat, last_version};
 use crate::wiring::Wiring;
@@ -89,7 +89,8 @@ fn broken(wiring: &Wiring) -> Option<String> {
         }
         Ok(_) => {}
     }
-    switches(wiring).into_iter().next().map(|trouble| trouble.what)
+    let found = [switches, stopped, variables].into_iter().flat_map(|look| look(wiring));
+    found.into_iter().next().map(|trouble| trouble.what)
 }
 
 fn sight(agent: &Agent, surface: Surface, (broken, beats): (Option<&str>, &[Heartbeat])) -> Sight {

@@ -114,6 +114,11 @@ impl Wiring {
         &self.folders.state
     }
 
+    /// The variable that names another folder for the file.
+    pub(crate) fn variable(&self) -> Option<&'static str> {
+        self.form.variable
+    }
+
     /// The agent's folder, in which its files stand.
     pub(crate) fn folder(&self) -> PathBuf {
         match &self.project {
@@ -333,7 +338,7 @@ impl Wiring {
             let outcome = if self.reading().is_some_and(Form::stops) {
                 format!("{title} does not start with such a file")
             } else {
-                format!("{title} drops the whole file for it, without a word, and runs no hook in it")
+                format!("{title} takes nothing of such a file, and runs no hook in it")
             };
             let Unloadable { line, column, why } = place;
             return Err(format!(

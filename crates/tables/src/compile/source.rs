@@ -623,9 +623,12 @@ struct SettingsForm {
     /// no UTF-8, an `empty` file, `halves` of surrogate pairs, a key that stands `twice`.
     #[serde(default)]
     reads: Vec<String>,
-    /// Whether the client does not even start with a text that it cannot read.
+    /// Whether the client does not start with a text that it cannot read, a project's too, or loses all hooks with it.
     #[serde(default)]
     stops: bool,
+    /// Variables with which it runs no hook of the user.
+    #[serde(default)]
+    variables: Vec<String>,
     /// The keys at the top on which its hooks hang; all where none are named.
     #[serde(default)]
     weighty: Vec<String>,
@@ -655,7 +658,7 @@ impl SettingsForm {
     fn lower(self) -> Value {
         json!({"form": self.form, "agent": self.agent, "version": self.version, "paths": self.paths,
             "format": self.format, "stops": self.stops, "known": self.known, "events": self.events,
-            "types": self.types, "reads": self.reads, "weighty": self.weighty, "with": self.with})
+            "types": self.types, "reads": self.reads, "variables": self.variables, "weighty": self.weighty, "with": self.with})
     }
 }
 
