@@ -186,7 +186,7 @@ fn a_client_that_is_newer_than_what_is_known_of_it_may_read_more() {
         let payload = json!({"session_id": version, "cwd": machine.project(), "hook_event_name": "PreToolUse",
             "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": version});
         let hook = machine.reflex(["hook", "--agent", "claude", "--event", "PreToolUse"]);
-        hook.env("AI_AGENT", &format!("claude-code_{version}_harness")).input(payload.to_string()).run();
+        hook.env("AI_AGENT", format!("claude-code_{version}_harness")).input(payload.to_string()).run();
     };
     let states = || surfaces(&machine, "claude").into_iter().map(|(_, state)| state).collect::<Vec<_>>();
     calls("2-1-329");

@@ -149,6 +149,10 @@ fn commands_are_followed_as_far_as_their_text_is_known() {
     run("jq 'del(.hooks)' ~/.claude/settings.json > t && mv t ~/.claude/settings.json", &[OFF, ASKS]);
     run("sed -i 's/hooks = true/hooks = x/' ~/.codex/config.toml", &[ASKS]);
     run("sed -i /reflex/d ~/.claude/settings.json", &[OFF, ASKS]);
+    // What is no line of TOML keeps the client from starting.
+    run("echo 'colour = ' >> ~/.codex/config.toml", &[ASKS]);
+    run("ed -s ~/.claude/settings.json <<< x", &[ASKS]);
+    run("iconv -t utf-16 ~/same.json -o ~/.claude/settings.json", &[OFF, ASKS]);
     run("claude -p x --settings ~/new.json", &[OFF]);
     run("claude -p x --settings ~/same.json", &[]);
     run("grep disableAllHooks ~/.claude/settings.json", &[]);
@@ -210,4 +214,21 @@ fn what_stood_in_the_file_before_is_no_news() {
     };
     assert_eq!(patch("+x = 1\n"), Vec::<String>::new());
     assert!(!patch(&format!("+{key}")).is_empty() && patch(&format!("-{key}+{key}")).is_empty());
+}
+
+#[test]
+fn variables_that_silence_hooks_are_found_in_the_files_that_set_them() {
+    let machine = with(&[("project/.env", "OPENCODE_PURE=1\n"), ("project/a", "x")]);
+    let write = |name: &str, text: &str, expected: bool| {
+        let ids = found(&machine, "Write", &json!({"file_path": machine.project().join(name), "content": text}));
+        assert_eq!(ids.contains(&OFF.to_owned()), expected, "{name} {text}: {ids:?}");
+    };
+    write(".env", "OPENCODE_PURE=1\nA=1\n", false);
+    write(".env", "OPENCODE_PURE=1\nCODEX_HOME=/tmp/x\n", true);
+    write(".envrc", "export CLAUDE_CODE_SIMPLE=1\n", true);
+    write(".envrc", "export EDITOR=vim\n", false);
+    write(".devcontainer/devcontainer.json", "{\"containerEnv\": {\"CLAUDE_CONFIG_DIR\": \"/x\"}}", true);
+    write("docs/env.md", "CLAUDE_CODE_SIMPLE=1\n", false);
+    let edit = json!({"file_path": machine.project().join(".env"), "old_string": "1", "new_string": "1\nCLAUDE_CODE_SIMPLE=1"});
+    assert!(found(&machine, "Edit", &edit).contains(&OFF.to_owned()));
 }

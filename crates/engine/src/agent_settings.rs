@@ -80,13 +80,9 @@ impl<'t> Form<'t> {
     /// What of a file's settings its hooks hang on; all of them where that is not known.
     pub fn weighty(self, value: &Value) -> Value {
         let keys: Vec<&str> = self.0.get("weighty").texts().collect();
-        match value {
-            Value::Object(map) if !keys.is_empty() => {
-                let weighty = map.iter().filter(|(key, _)| keys.contains(&key.as_str()));
-                weighty.map(|(key, value)| (key.clone(), value.clone())).collect()
-            }
-            _ => value.clone(),
-        }
+        let Some(map) = value.as_object().filter(|_| !keys.is_empty()) else { return value.clone() };
+        let weighty = map.iter().filter(|(key, _)| keys.contains(&key.as_str()));
+        weighty.map(|(key, value)| (key.clone(), value.clone())).collect()
     }
 
     /// What a client makes of a text: its value, or where it stops.

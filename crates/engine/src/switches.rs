@@ -155,6 +155,18 @@ pub(crate) fn names_guard(text: &str) -> bool {
     })
 }
 
+/// Whether a line comes in that begins nothing in TOML: with such a file a client does not start. A line in a list or a
+/// text of many lines may be taken for one.
+pub(crate) fn leaves_toml(before: &str, after: &str) -> bool {
+    let is_line = |line: &str| {
+        let line = line.trim();
+        let sets = line.split_once('=').is_some_and(|(key, value)| !key.trim().is_empty() && !value.trim().is_empty());
+        line.is_empty() || line.starts_with('#') || (line.starts_with('[') && line.contains(']')) || sets
+    };
+    let known: Vec<&str> = before.lines().collect();
+    after.lines().any(|line| !is_line(line) && !known.contains(&line))
+}
+
 /// Whether a file that could be read as JSON no longer can: an agent drops the whole of such a file.
 fn breaks(before: &str, after: &str) -> bool {
     let is_json = |text: &str| crate::later::lenient_json(text).is_some();
@@ -423,5 +435,17 @@ mod tests {
         check("del d['hooks']\nd.pop('h', None)", &["d.hooks=null", "d.h=null"]);
         check("delete s.hooks;", &["s.hooks=null"]);
         check(r#"s/"a": false/"a": true/"#, &["a=false/", "a=true/"]);
+    }
+
+    #[test]
+    fn a_line_that_is_none_of_toml_is_seen_where_it_comes_in() {
+        for (before, after, leaves) in [
+            ("", "a = 1\n[b]\n# c\n[[d]]\n\n", false),
+            ("a = 1\n", "a = 1\nb = \n", true),
+            ("", "a = 1\nnonsense\n", true),
+            ("a = [\n  1,\n]\n", "a = [\n  1,\n]\nb = 2\n", false),
+        ] {
+            assert_eq!(leaves_toml(before, after), leaves, "{after}");
+        }
     }
 }

@@ -139,7 +139,7 @@ pub(crate) fn switches(wiring: &Wiring) -> Vec<Trouble> {
         let of_user = Some(switch.file).filter(|file| !file.is_empty()).map(|file| wiring.user_folder().join(file));
         let files = of_user.into_iter().chain(switch.in_project.iter().map(|file| project.join(file)));
         let said = |file: PathBuf| (switch.is_off)(&taken(wiring, &file)?).map(|off| (file, off));
-        let (file, _) = files.filter_map(said).last().filter(|(_, off)| *off)?;
+        let (file, _) = files.filter_map(said).next_back().filter(|(_, off)| *off)?;
         Some(Trouble {
             what: format!("`{}` in {} switches every hook off", switch.name, file.display()),
             fix: format!("take it out of {}", file.display()),

@@ -103,7 +103,11 @@ impl Facts<'_> {
         if let Some(after) = after {
             let form = Form::of(self.tables, &real.path, &self.event.home);
             let change = switches::of_texts(class, form, (before.as_deref(), &after));
-            let is_understood = [".json", ".jsonc", ".toml"].iter().any(|ending| real.path.ends_with(ending));
+            let is_toml = real.path.ends_with(".toml");
+            if is_toml && switches::leaves_toml(before.as_deref().unwrap_or(""), &after) {
+                return Change::Within.max(change);
+            }
+            let is_understood = is_toml || [".json", ".jsonc"].iter().any(|ending| real.path.ends_with(ending));
             return if is_understood { change } else { change.max(Change::Within) };
         }
         match self.event.actions.get(effect.action) {
