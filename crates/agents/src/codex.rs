@@ -150,7 +150,7 @@ fn requirements(command: HookCommand<'_>) -> String {
     text
 }
 
-/// `hooks = false` below `[features]`, or `features.hooks = false`.
+/// `hooks = false` below `[features]`, `features.hooks = false`, or `features = { hooks = false }`.
 fn hooks_are_off(text: &str) -> Option<bool> {
     let mut table = "";
     let mut said = text.lines().map(|line| line.split('#').next().unwrap_or("").trim()).filter_map(|line| {
@@ -160,6 +160,10 @@ fn hooks_are_off(text: &str) -> Option<bool> {
         }
         let (key, value) = line.split_once('=')?;
         let is_switch = match table {
+            "" if key.trim() == "features" => {
+                let inner: String = value.chars().filter(|letter| !letter.is_whitespace()).collect();
+                return inner.contains("hooks=").then(|| inner.contains("hooks=false"));
+            }
             "" => key.trim() == "features.hooks",
             "[features]" => matches!(key.trim(), "hooks" | "codex_hooks"),
             _ => false,

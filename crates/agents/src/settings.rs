@@ -315,7 +315,7 @@ fn guarded(settings: &CstObject) -> Result<Vec<Entry>, SettingsError> {
 
 /// The entries with handlers that run a guard of one of these names.
 fn entries(settings: &CstObject, names: &[&str]) -> Result<Vec<Entry>, SettingsError> {
-    let Some(hooks) = settings.get("hooks") else { return Ok(Vec::new()) };
+    let Some(hooks) = last(settings, "hooks") else { return Ok(Vec::new()) };
     let hooks = hooks.object_value().ok_or(SettingsError::Shape("hooks"))?;
     let mut entries = Vec::new();
     for property in hooks.properties() {
@@ -330,6 +330,14 @@ fn entries(settings: &CstObject, names: &[&str]) -> Result<Vec<Entry>, SettingsE
     }
     entries.retain(|entry| !entry.guard.is_empty());
     Ok(entries)
+}
+
+/// The value of a key. Of one that stands twice every client takes the last.
+fn last(object: &CstObject, key: &str) -> Option<jsonc_parser::cst::CstObjectProp> {
+    let is_it = |property: &jsonc_parser::cst::CstObjectProp| {
+        property.name().and_then(|name| name.decoded_value().ok()).as_deref() == Some(key)
+    };
+    object.properties().into_iter().rev().find(is_it)
 }
 
 /// One entry of an event's list, with the handlers in it that are the guard's.
@@ -520,10 +528,18 @@ mod tests {
     #[test]
     fn foreign_hooks_comments_and_order_stay() {
         assert!(matches!(install(FOREIGN, "/x/reflex"), Err(SettingsError::NotJson(_))));
-        let installed = crate::gemini::SETTINGS.install(FOREIGN, "/x/reflex").unwrap();
+        let installed = crate::gemini::SETTINGS.install(FOREIGN, HookCommand::shared("/x/reflex")).unwrap();
         assert!(installed.contains("// mine") && installed.contains("\"command\":\"other hook\""), "{installed}");
         let removed = remove(&installed).unwrap();
         assert!(removed.contains("other hook") && !removed.contains("reflex"), "{removed}");
+    }
+
+    #[test]
+    fn of_hooks_that_stand_twice_the_last_count() {
+        let once = install("{}", "/x/reflex").unwrap();
+        assert_eq!(guard_hooks(&once).len(), 4);
+        let twice = once.trim_end().strip_suffix('}').unwrap().trim_end().to_owned() + ",\n  \"hooks\": {}\n}\n";
+        assert_eq!(guard_hooks(&twice), []);
     }
 
     #[test]

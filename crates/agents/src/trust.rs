@@ -14,6 +14,11 @@ pub struct Trust {
     pub begin: fn(folder: &str) -> Vec<String>,
     /// What a line of the program leads to.
     pub next: fn(line: &str, folder: &str) -> Step,
+    /// The file beside the hooks in which the agent keeps its trust.
+    pub file: &'static str,
+    /// The events whose hook of the guard that file does not name where the hook now stands, by the texts of the hooks
+    /// and of that file.
+    pub missing: fn(hooks: &str, kept: &str) -> Vec<String>,
 }
 
 /// What comes next in the conversation.
@@ -32,7 +37,8 @@ pub enum Step {
 }
 
 /// Codex's own app-server, in the words that its settings page uses.
-pub(crate) const CODEX: Trust = Trust { program: &["codex", "app-server"], begin, next };
+pub(crate) const CODEX: Trust =
+    Trust { program: &["codex", "app-server"], begin, next, file: "config.toml", missing: missing_in_codex };
 
 const GREET: u64 = 1;
 const LIST: u64 = 2;
@@ -94,6 +100,36 @@ fn store(hooks: &[Map<String, Value>]) -> String {
         .to_string()
 }
 
+/// `[hooks.state."/home/me/.codex/hooks.json:pre_tool_use:0:0"]`: file, event, group and place in it, as 0.169.0 writes
+/// them. A group that is put before ours moves it, and then nothing is trusted.
+fn missing_in_codex(hooks: &str, kept: &str) -> Vec<String> {
+    let Ok(Value::Object(settings)) = serde_json::from_str::<Value>(hooks) else { return Vec::new() };
+    let events = settings.get("hooks").and_then(Value::as_object).into_iter().flatten();
+    let mut missing = Vec::new();
+    for (event, groups) in events {
+        for (group, entry) in groups.as_array().into_iter().flatten().enumerate() {
+            let handlers = entry.get("hooks").and_then(Value::as_array).into_iter().flatten().enumerate();
+            let runs = |handler: &Value| handler.get("command").and_then(Value::as_str).is_some_and(runs_guard);
+            let own = handlers.filter(|(_, handler)| runs(handler));
+            let keys = own.map(|(place, _)| format!("hooks.json:{}:{group}:{place}\"", in_snake_case(event)));
+            missing.extend(keys.filter(|key| !kept.contains(key)).map(|_| event.clone()));
+        }
+    }
+    missing
+}
+
+/// `PreToolUse` as `pre_tool_use`.
+fn in_snake_case(name: &str) -> String {
+    let mut text = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !text.is_empty() {
+            text.push('_');
+        }
+        text.extend(letter.to_lowercase());
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,6 +137,17 @@ mod tests {
     fn listed(id: u64, status: &str) -> String {
         let hook = |command: &str| json!({"key": "/h:pre_tool_use:0:0", "command": command, "currentHash": "sha256:1", "trustStatus": status, "enabled": true, "isManaged": false});
         json!({"id": id, "result": {"data": [{"cwd": "/w", "hooks": [hook("other hook"), hook("/x/reflex hook --agent codex")]}]}}).to_string()
+    }
+
+    #[test]
+    fn a_hook_that_was_moved_is_not_trusted_any_more() {
+        let own = json!({"hooks": [{"command": "/x/reflex hook --agent codex"}]});
+        let hooks = |groups: &[&Value]| json!({"hooks": {"PreToolUse": groups}}).to_string();
+        let kept = "[hooks.state.\"/h/.codex/hooks.json:pre_tool_use:0:0\"]\ntrusted_hash = \"sha256:1\"\n";
+        let other = json!({"hooks": [{"command": "true"}]});
+        assert_eq!(missing_in_codex(&hooks(&[&own]), kept), Vec::<String>::new());
+        assert_eq!(missing_in_codex(&hooks(&[&own]), ""), ["PreToolUse"]);
+        assert_eq!(missing_in_codex(&hooks(&[&other, &own]), kept), ["PreToolUse"]);
     }
 
     #[test]

@@ -207,6 +207,15 @@ fn a_switch_that_a_project_brings_is_named_there() {
     }
 }
 
+/// The client's trust in its three hooks of the guard, as it writes it down itself.
+fn trust_hooks_of_codex(machine: &Machine) {
+    let file = machine.home().join(".codex/config.toml");
+    let hooks = machine.home().join(".codex/hooks.json");
+    let trusted = ["pre_tool_use", "post_tool_use", "stop"]
+        .map(|event| format!("[hooks.state.\"{}:{event}:0:0\"]\ntrusted_hash = \"sha256:1\"\n", hooks.display()));
+    fs::write(file, trusted.concat()).unwrap();
+}
+
 /// What stands in `library/settings` about other files, and was played with the clients, is what doctor and status say.
 #[test]
 fn a_file_beside_the_hooks_is_off_only_if_the_client_was_seen_to_fall_silent() {
@@ -218,9 +227,13 @@ fn a_file_beside_the_hooks_is_off_only_if_the_client_was_seen_to_fall_silent() {
             let [file, text, hook] = ["file", "text", "hook"].map(|key| example[key].as_str().unwrap());
             let machine = Machine::new();
             machine.reflex(["init", "--yes", "--agent", agent]).run();
+            if agent == "codex" {
+                trust_hooks_of_codex(&machine);
+            }
             let file = file.strip_prefix("~/").map_or(machine.project().join(file), |file| machine.home().join(file));
             fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(&file, text).unwrap();
+            let before = fs::read_to_string(&file).unwrap_or_default();
+            fs::write(&file, format!("{text}\n{}", if agent == "codex" { &before } else { "" })).unwrap();
             let said = machine.reflex(["status"]).folder(&machine.project()).run().stdout;
             let line = said.lines().find(|line| line.starts_with(agent)).unwrap();
             // Of Copilot CLI a project's switch counts in a trusted folder alone, which cannot be told here.

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
-use support::{Machine, Said, shell_quoted, with_program};
+use support::{Machine, Said, with_program};
 
 /// As much of a client as a canary takes: it asks its model, calls the hook that stands in its settings, and tells the
 /// model what came of it. `MODE` is `honours`, `ignores`, `never` or `mute`.
@@ -153,7 +153,7 @@ fn a_client_that_was_caught_stands_in_the_status_line() {
     assert_eq!(live.proof(&[]).1, 1);
     let status =
         live.machine.reflex(["status", "--json"]).env("PATH", &live.path).folder(&live.machine.project()).run();
-    assert_eq!(status.json()["agents"][0]["surfaces"]["shell"]["state"], "BLIND", "{status:?}");
+    assert_eq!(status.json()["agents"][0]["surfaces"]["shell"]["state"], "OFF", "{status:?}");
     // Further calls of its hook are no proof of a client that ignores what they say.
     let later = std::fs::File::options().write(true).open(live.beat()).unwrap();
     later.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
@@ -321,7 +321,7 @@ fn init_offers_the_proof_to_a_person_at_a_terminal() {
         return;
     }
     let init = |answers: &str| {
-        let line = format!("{} init --agent claude", shell_quoted(env!("CARGO_BIN_EXE_reflex")));
+        let line = format!("{} init --agent claude", live.machine.line());
         let call = live.machine.program("script", ["-qec", &line, "/dev/null"]).env("PATH", &live.path);
         call.folder(&live.machine.project()).input(answers).run().stdout
     };

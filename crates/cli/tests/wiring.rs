@@ -380,7 +380,7 @@ fn what_an_agent_would_drop_a_file_for_is_taken_out_on_request() {
     assert!(said.code == 0 && said.stdout.contains("-  \"model\": \"opus\", // not 5"), "{said:?}");
     let mended = fs::read_to_string(settings(&machine)).unwrap();
     assert_eq!((mended.contains("mine"), mended.contains("\"A\": \"//\"")), (false, true), "{mended}");
-    check_installed(&mended);
+    check_installed(&with_home(&machine, &mended));
     done(&machine, "uninstall");
     assert_eq!(fs::read_to_string(settings(&machine)).unwrap(), text);
     // What a person meant by a wrong value nobody else can tell.

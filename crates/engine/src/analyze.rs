@@ -441,6 +441,12 @@ impl Drafter<'_> {
         if values.is_empty() && (entry.get("starting").is_text() || entry.get("behind").is_text()) {
             return;
         }
+        if kind.sort() == Sort::Path
+            && (entry.get("starting").is_text() || entry.get("starting").items().next().is_some())
+        {
+            // Whoever reads such a text has a home of its own to fill in.
+            values.iter_mut().for_each(with_own_home);
+        }
         let named = !values.is_empty();
         let targets = self.touched(values.into_iter().map(|value| self.target_in(kind, value, ran)).collect());
         if targets.is_empty() && named {
@@ -847,6 +853,16 @@ fn without_scheme(path: &str) -> &str {
     let Some(rest) = path.get(SCHEME.len()..).filter(|_| is_file) else { return path };
     let own = ["//localhost", "//127.0.0.1", "//"].iter().find_map(|host| rest.strip_prefix(host)).unwrap_or(rest);
     if own.starts_with('/') { own } else { path }
+}
+
+/// `~/x` in a text that no shell expands: an editor or a client does.
+fn with_own_home(value: &mut Value) {
+    let tilde = value.prefix().strip_prefix('~').is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    if tilde {
+        let origin = value.origin();
+        *value = value.without_prefix(1);
+        value.pieces.insert(0, (Piece::Home(String::new()), origin));
+    }
 }
 
 /// Variables that stand for a folder at the front of a path, as some tools expand them.

@@ -133,6 +133,23 @@ pub fn copies() -> Vec<Trouble> {
 }
 
 /// The switches that turn the hooks off: of the files that the agent takes, the strongest that says anything counts.
+/// Events at which the agent does not trust the hook where it now stands, as far as the agent's own file tells.
+pub(crate) fn untrusted(wiring: &Wiring) -> Option<Trouble> {
+    let trust = wiring.settings().trust.filter(|_| wiring.project().is_none())?;
+    let hooks = fs::read_to_string(wiring.file()).ok()?;
+    let file = wiring.user_folder().join(trust.file);
+    let missing = (trust.missing)(&hooks, &fs::read_to_string(&file).unwrap_or_default());
+    (!missing.is_empty()).then(|| Trouble {
+        what: format!(
+            "{} skips the hook of {} without a word: {} holds no trust for it where it stands",
+            wiring.adapter().title,
+            missing.join(", "),
+            file.display()
+        ),
+        fix: format!("reflex init --agent {}, or trust it with `/hooks`", wiring.agent()),
+    })
+}
+
 pub(crate) fn switches(wiring: &Wiring) -> Vec<Trouble> {
     let project = project_here(wiring);
     let off = wiring.settings().switches.iter().filter_map(|switch| {

@@ -1,6 +1,6 @@
 //! The truth matrix: of every part of an agent's work, whether the guard was seen to stand before it.
 
-use crate::doctor::{stopped, switches, variables};
+use crate::doctor::{stopped, switches, untrusted, variables};
 use crate::proof::lapsed;
 use crate::store::life::{Heartbeat, last_version};
 use crate::wiring::Wiring;
@@ -52,6 +52,10 @@ pub fn row(wiring: &Wiring, beats: &[Heartbeat]) -> Row {
     let last = beats.iter().filter(|beat| beat.agent == agent.name).map(|beat| beat.time).max();
     if let (None, None, Some(last)) = (&broken, &lapsed, last) {
         lapsed = changed(wiring, last);
+    }
+    // A call that came since tells more than a file of the agent.
+    if broken.is_none() && (last.is_none() || lapsed.is_some()) {
+        broken = untrusted(wiring).map(|trouble| trouble.what);
     }
     // What was seen before a change says nothing about what is there now.
     let beats = if lapsed.is_some() { &[] } else { beats };

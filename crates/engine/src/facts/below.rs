@@ -32,6 +32,12 @@ impl Facts<'_> {
         if effect.kind == EffectKind::Populate && self.is_protected_path(folder) {
             return Truth::Yes;
         }
+        if effect.flags.contains(&"everywhere") {
+            return Truth::Unknown;
+        }
+        if effect.flags.contains(&"prefix") {
+            return self.begins_guard(folder);
+        }
         if !absolute && !self.is_above_guard(folder) {
             return Truth::No;
         }
@@ -50,16 +56,26 @@ impl Facts<'_> {
 
     /// Whether a protected file lies below the folder.
     fn is_above_guard(&self, folder: &str) -> bool {
+        self.protected_files().iter().any(|file| is_within(fixed_part(file), folder))
+    }
+
+    /// The guard's files, and the patterns of those that are protected at one place. A pattern without a folder in front
+    /// may lie anywhere, also in every project.
+    fn protected_files(&self) -> Vec<String> {
         let home = &self.event.home;
-        // A pattern without a folder in front may lie anywhere, also in every project.
         let file = |pattern: &str| match pattern.strip_prefix("~/") {
             Some(rest) => Some(format!("{home}/{rest}")),
             None => pattern.starts_with('/').then(|| pattern.to_owned()),
         };
         let classes = PROTECTED.iter().flat_map(|class| self.tables.get("places").get(class).items());
-        let mut files = classes.flat_map(|place| place.get("paths").texts()).filter_map(file);
-        self.world.guard().iter().any(|file| is_within(file, folder))
-            || files.any(|file| is_within(fixed_part(&file), folder))
+        let files = classes.flat_map(|place| place.get("paths").texts()).filter_map(file);
+        self.world.guard().into_iter().chain(files).collect()
+    }
+
+    /// Names that begin so: one may be that of a protected file.
+    fn begins_guard(&self, beginning: &str) -> Truth {
+        let begins = self.protected_files().iter().any(|file| file.starts_with(beginning));
+        if begins { Truth::Unknown } else { Truth::No }
     }
 
     fn is_protected_path(&self, path: &str) -> bool {
