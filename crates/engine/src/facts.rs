@@ -420,13 +420,6 @@ impl<'a> Facts<'a> {
         real
     }
 
-    /// Whether what lies in a folder is copied (`a/.`, `a/*`), and not the folder under its own name.
-    fn is_copy_of_contents(&self, effect: &Effect) -> bool {
-        let contents =
-            |target: &Target| matches!(target.path, TargetPath::Known { follows, contents, .. } if follows || contents);
-        effect.flags.contains(&"place") && aliases::sources(effect, self.analysis).any(contents)
-    }
-
     fn is_guard(&self, effect: &Effect, target: &Target) -> bool {
         let seen = self.seen(effect, target);
         let (real, own) = (&seen.real.path, self.world.guard());
@@ -437,10 +430,8 @@ impl<'a> Facts<'a> {
         let beside = matches!(self.place(real), Place::Outside | Place::Temporary);
         // Whoever deletes a home or the root takes the guard along, but that is not the news about it.
         let takes_along = |file: &String| whole && beside && is_within(file, real);
-        // Of a folder's contents that are copied the names are not known: one may be the guard's.
-        let covers = |file: &String| beside && parent(file) == real && self.is_copy_of_contents(effect);
         let within = |path: &String| own.iter().any(|file| is_within(path, file)) || self.in_class("guard", path);
-        own.iter().any(|file| takes_along(file) || covers(file)) || seen.paths.iter().any(within)
+        own.iter().any(takes_along) || seen.paths.iter().any(within)
     }
 
     /// Whether a program that is run is the guard's under another name: by what the call itself links, copies or

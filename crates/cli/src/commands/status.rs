@@ -66,7 +66,7 @@ fn as_json(store: &Store) -> Value {
         "reflexes": reflexes,
         "schema": "reflex/status-v1", "version": env!("CARGO_PKG_VERSION"), "agents": agents, "heartbeats": beats,
         "unjudged": {"days": DAYS, "calls": unjudged(store).len(), "tools": tools(&unjudged(store))},
-        "off": off, "alarms": alarms, "pending": super::approve::waiting(store).len(), "audit": store.log().folder().display().to_string(),
+        "off": off, "alarms": alarms, "places": places(), "pending": super::approve::waiting(store).len(), "audit": store.log().folder().display().to_string(),
     })
 }
 
@@ -122,6 +122,9 @@ fn show(store: &Store) {
     for (what, instead) in told() {
         print(&visible(&format!("{what} What helps: {instead}")));
     }
+    for line in places() {
+        print(&visible(&line));
+    }
     for alarm in store.alarms() {
         print(&format!("ALARM {}: {}", timestamp(alarm.time), visible(&alarm.text)));
     }
@@ -138,6 +141,20 @@ fn show(store: &Store) {
         super::approve::waiting(store).len(),
         store.log().folder().display()
     ));
+}
+
+/// Where the guard keeps its files, if the environment says something else or alone says it.
+fn places() -> Vec<String> {
+    let host = Host::new(Mode::default());
+    let folders = host.folders();
+    let own = folders.state.display();
+    let elsewhere: Vec<String> = folders.elsewhere.iter().map(|folder| folder.display().to_string()).collect();
+    let moved = (!elsewhere.is_empty())
+        .then(|| format!("HOME or XDG_* of this environment lead to {}; Reflex keeps to {own}", elsewhere.join(", ")));
+    let unproven = folders.may_only_tighten().then(|| {
+        format!("No user database and no `--home` names your home: what lies in {own} may tighten, and no yes counts")
+    });
+    moved.into_iter().chain(unproven).collect()
 }
 
 /// For so long calls of tools are counted of which nothing is known.

@@ -19,7 +19,7 @@ const COPIES: &str = "reflexes";
 /// The folder of a project's or user's reflexes.
 #[derive(Debug, Clone)]
 pub struct Home {
-    /// `.reflex` or `$XDG_CONFIG_HOME/reflex`.
+    /// `.reflex` or `~/.config/reflex`.
     pub folder: PathBuf,
     /// What it must not lead out of.
     within: PathBuf,

@@ -2,6 +2,7 @@
 
 use super::effort::double_stars;
 use super::{Fact, Repository, Unknown, read, references};
+use crate::folders;
 use gix_config::file::Metadata;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -261,15 +262,14 @@ fn expanded(text: &[u8], base: &Path) -> PathBuf {
     }
 }
 
+/// The home that the guard knows: another one in the environment may be a repository's, with an `ignore` of its own.
 fn home() -> Option<PathBuf> {
-    std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
+    Some(folders::home())
 }
 
 /// The user's folder for git's own files (`ignore`, `attributes`, `config`).
 pub(super) fn user_directory() -> Option<PathBuf> {
-    let chosen = std::env::var_os("XDG_CONFIG_HOME").filter(|folder| !folder.is_empty());
-    let base = chosen.map(PathBuf::from).or_else(|| home().map(|home| home.join(".config")));
-    base.map(|base| base.join("git"))
+    home().map(|home| home.join(".config/git"))
 }
 
 /// The environment may name others; it may be set by the repository itself, so they are not looked at.
