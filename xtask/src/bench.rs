@@ -12,8 +12,6 @@ mod reflexes;
 mod search;
 
 use std::fs;
-use std::path::Path;
-use std::process::ExitCode;
 
 use crate::project::Project;
 use crate::release::{self, Linkage, Release};
@@ -23,7 +21,6 @@ pub(crate) use measure::{Check, Hook, has_valgrind, profile};
 use page::{Report, Row};
 use payloads::Kind;
 pub(crate) use payloads::{CALLS, shell};
-pub(crate) use reflexes::WORD;
 
 /// Growth up to this share is noise: of compilers, of the length of paths.
 const GROWTH_PERCENT: u32 = 15;
@@ -57,22 +54,6 @@ pub(crate) fn write(project: &Project) -> Result<(), String> {
         println!("over the goal: {miss}");
     }
     Ok(())
-}
-
-/// What [`reflexes`] starts this program for, in a namespace where the home is that of the ground.
-pub(crate) fn print_reflexes(binary: &Path, folder: &Path) -> ExitCode {
-    // The ground goes with whoever prepared it.
-    let ground = std::mem::ManuallyDrop::new(Ground::at(folder));
-    match reflexes::rows(binary, &ground) {
-        Ok(rows) => {
-            print!("{rows}");
-            ExitCode::SUCCESS
-        }
-        Err(problem) => {
-            eprintln!("{problem}");
-            ExitCode::FAILURE
-        }
-    }
 }
 
 /// Counts instructions again: an error if a call takes far more than the page says, or more than its goal.

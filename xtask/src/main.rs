@@ -62,10 +62,6 @@ fn main() -> ExitCode {
             .parse()
             .map_err(|_| "how often?".to_owned())
             .and_then(|rounds| adapters::work(agent, std::path::Path::new(file), rounds)),
-        // Started by `bench`.
-        [bench::WORD, binary, folder] => {
-            return bench::print_reflexes(Path::new(binary), Path::new(folder));
-        }
         ["layout"] => project().and_then(|project| layout::write(&project)),
         ["linear"] => project().and_then(|project| linear::write(&project)),
         ["bench", "--check"] => project().and_then(|project| bench::check(&project)),

@@ -41,12 +41,6 @@ impl Ground {
         Ok(ground)
     }
 
-    /// One that another process has prepared, and removes.
-    pub(crate) fn at(folder: &Path) -> Self {
-        let home = folder.join("home");
-        Self { repo: home.join("app"), home, folder: folder.to_owned() }
-    }
-
     /// A repository of so many small files, in folders of a hundred.
     pub(crate) fn large(files: usize) -> Result<Self, String> {
         let folder = std::env::temp_dir().join(format!("reflex-large-{:07}", std::process::id()));

@@ -39,7 +39,7 @@ pub(crate) struct Check<'a> {
 impl Check<'_> {
     /// Asks once under callgrind: thousands of instructions.
     pub(crate) fn instructions(&self) -> Result<u32, String> {
-        counted(self.ground, self.binary, &["check", "-"], self.text)
+        counted(self.ground, self.binary, &["check", "-"].map(str::to_owned), self.text)
     }
 }
 
@@ -71,14 +71,14 @@ impl Hook<'_> {
     /// Asks once.
     pub(crate) fn answer(&self) -> Result<Answer, String> {
         let mut command = self.command(self.binary);
-        let output = run(command.args(ARGUMENTS).stderr(Stdio::piped()), &self.payload)?;
+        let output = run(command.args(arguments(self.ground)).stderr(Stdio::piped()), &self.payload)?;
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         Ok(Answer { status: output.status, stdout: text(output.stdout), stderr: text(output.stderr) })
     }
 
     /// Asks once under callgrind: thousands of instructions.
     pub(crate) fn instructions(&self) -> Result<u32, String> {
-        counted(self.ground, self.binary, &ARGUMENTS, &self.payload)
+        counted(self.ground, self.binary, &arguments(self.ground), &self.payload)
     }
 
     /// The median time in hundredths of the median time of doing nothing, of few rounds: a large call takes long.
@@ -99,7 +99,7 @@ impl Hook<'_> {
     /// How long it takes once.
     pub(crate) fn time(&self) -> Result<Duration, String> {
         let mut command = self.command(self.binary);
-        let command = command.args(ARGUMENTS).stderr(Stdio::null());
+        let command = command.args(arguments(self.ground)).stderr(Stdio::null());
         let payload = in_turn(&self.payload);
         let start = Instant::now();
         run(command, &payload).map(|_| start.elapsed())
@@ -108,13 +108,17 @@ impl Hook<'_> {
     /// A program that ends at once, started and fed just the same.
     fn time_of_nothing(&self) -> Result<Duration, String> {
         let mut command = self.command(Path::new(NOTHING));
-        let command = command.args(ARGUMENTS).stderr(Stdio::null());
+        let command = command.args(arguments(self.ground)).stderr(Stdio::null());
         let start = Instant::now();
         run(command, &self.payload).map(|_| start.elapsed())
     }
 }
 
-const ARGUMENTS: [&str; 5] = ["hook", "--agent", "claude", "--event", "PreToolUse"];
+/// What stands in the entry of a user.
+fn arguments(ground: &Ground) -> Vec<String> {
+    let home = ground.home.to_string_lossy();
+    ["hook", "--agent", "claude", "--event", "PreToolUse", "--home", &home].map(str::to_owned).to_vec()
+}
 
 /// The payload in the next of many sessions: who makes the same call in one again and again goes round in circles, and
 /// is told so.
@@ -133,18 +137,18 @@ fn command(ground: &Ground, program: &Path) -> Command {
     command
 }
 
-fn counted(ground: &Ground, binary: &Path, arguments: &[&str], input: &str) -> Result<u32, String> {
+fn counted(ground: &Ground, binary: &Path, arguments: &[String], input: &str) -> Result<u32, String> {
     let (text, said) = callgrind(ground, binary, arguments, input)?;
     total(&text).ok_or_else(|| format!("valgrind counted nothing: {said}"))
 }
 
 /// What callgrind writes of one call of the hook, with the names of functions as the linker has them.
 pub(crate) fn profile(ground: &Ground, binary: &Path, payload: &str) -> Result<String, String> {
-    callgrind(ground, binary, &ARGUMENTS, payload).map(|(text, _)| text)
+    callgrind(ground, binary, &arguments(ground), payload).map(|(text, _)| text)
 }
 
 /// The file that callgrind writes, and what it says.
-fn callgrind(ground: &Ground, binary: &Path, arguments: &[&str], input: &str) -> Result<(String, String), String> {
+fn callgrind(ground: &Ground, binary: &Path, arguments: &[String], input: &str) -> Result<(String, String), String> {
     let counts = ground.folder.join("callgrind.out");
     let mut valgrind = command(ground, Path::new("valgrind"));
     valgrind.args(["--tool=callgrind", "--demangle=no"]).arg(format!("--callgrind-out-file={}", counts.display()));

@@ -3,12 +3,10 @@
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::process::Command;
 
 use super::ground::Ground;
 use super::measure::{self, Hook, has_valgrind};
 use super::payloads;
-use crate::steps::succeed;
 
 /// The rows of the page: what is configured.
 pub(crate) const ROWS: [&str; 2] = ["three that ship", "three of one's own"];
@@ -26,30 +24,11 @@ pub(crate) struct Cost {
 }
 
 /// One for each of [`ROWS`]: `git status`, about which all of them are asked and say nothing.
-///
-/// The code of people's modules is kept in their home alone, and where that is the password database says. So the hook is
-/// measured where that names the home of the ground, in a namespace of its own.
 pub(crate) fn measure(binary: &Path, ground: &Ground) -> Result<Vec<Cost>, String> {
-    let database = ground.folder.join("passwd");
-    fs::write(&database, format!("root:x:0:0::{}:/bin/sh\n", ground.home.display()))
-        .map_err(|error| error.to_string())?;
-    let own = std::env::current_exe().map_err(|error| error.to_string())?;
-    let mut there = Command::new("unshare");
-    there.args(["--map-root-user", "--mount", "sh", "-c", "mount --bind \"$0\" /etc/passwd && exec \"$@\""]);
-    there.arg(&database).arg(own).arg(WORD).args([binary, &ground.folder]);
-    let told = match succeed(&mut there) {
-        Ok(told) => told,
-        Err(problem) => {
-            println!("      no namespace, so the code of one's own is not kept: {}", problem.trim());
-            rows(binary, ground)?
-        }
-    };
+    let told = rows(binary, ground)?;
     let costs: Vec<Cost> = told.lines().filter_map(Cost::of).collect();
     if costs.len() == ROWS.len() { Ok(costs) } else { Err(format!("what was measured cannot be read: {told}")) }
 }
-
-/// The word by which this program starts itself.
-pub(crate) const WORD: &str = "bench-reflexes";
 
 impl Cost {
     fn of(line: &str) -> Option<Cost> {
@@ -59,7 +38,7 @@ impl Cost {
 }
 
 /// A line for each of [`ROWS`]: the ratio and the instructions, or `-`.
-pub(crate) fn rows(binary: &Path, ground: &Ground) -> Result<String, String> {
+fn rows(binary: &Path, ground: &Ground) -> Result<String, String> {
     let mut lines = String::new();
     for row in 0..ROWS.len() {
         let shown = |error: io::Error| format!("cannot configure reflexes: {error}");

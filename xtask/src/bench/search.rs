@@ -77,7 +77,7 @@ fn times(binary: &Path, home: &Path, audit: &Path) -> Result<Vec<Vec<Duration>>,
 
 fn search(binary: &Path, home: &Path, words: &[&str]) -> Result<Duration, String> {
     let mut search = Command::new(binary);
-    search.env_clear().env("HOME", home).args(["audit", "search"]).args(words);
+    search.env_clear().env("HOME", home).arg("--home").arg(home).args(["audit", "search"]).args(words);
     let start = Instant::now();
     let output = search.output().map_err(|error| format!("`{}`: {error}", binary.display()))?;
     let time = start.elapsed();

@@ -92,21 +92,21 @@ impl Sandbox {
 
     /// Wires the client as a person would: `reflex init`.
     pub(super) fn wire(&self) -> Result<(), String> {
-        let mut init = self.command(&self.reflex());
+        let mut init = self.guard();
         init.args(["init", "--agent", self.client.name, "--yes"]);
         self.succeed(&mut init).map(drop)
     }
 
     /// Wires an agent in this project alone.
     pub(super) fn wire_project(&self, agent: &str) -> Result<(), String> {
-        let mut init = self.command(&self.reflex());
+        let mut init = self.guard();
         init.args(["init", "--agent", agent, "--yes", "--scope", "project"]);
         self.succeed(&mut init).map(drop)
     }
 
     /// The text that an administrator would put in place for this client: `reflex emit --scope managed`.
     pub(super) fn managed(&self) -> Result<Value, String> {
-        let mut emit = self.command(&self.reflex());
+        let mut emit = self.guard();
         emit.args(["emit", "--agent", self.client.name, "--scope", "managed", "--json"]);
         let said: Value = serde_json::from_str(&self.succeed(&mut emit)?.stdout).map_err(|error| error.to_string())?;
         let text = said.pointer("/files/0/text").and_then(Value::as_str).unwrap_or_default();
@@ -124,7 +124,7 @@ impl Sandbox {
 
     /// Takes the wiring away, at a terminal: without one Reflex refuses, lest an agent switch it off.
     pub(super) fn unwire(&self) -> Result<(), String> {
-        const UNINSTALL: &str = "\"$REFLEX\" uninstall --agent \"$AGENT\" --yes";
+        const UNINSTALL: &str = "\"$REFLEX\" --home \"$HOME\" uninstall --agent \"$AGENT\" --yes";
         let mut terminal = self.command(Path::new("script"));
         if cfg!(target_os = "macos") {
             terminal.args(["-q", "/dev/null", "/bin/sh", "-c", UNINSTALL]);
@@ -155,7 +155,7 @@ impl Sandbox {
 
     /// What `reflex verify --live` says of the client.
     pub(super) fn proof(&self) -> Result<Value, String> {
-        let mut verify = self.command(&self.reflex());
+        let mut verify = self.guard();
         verify.args(["verify", "--live", "--agent", self.client.name, "--yes", "--json"]);
         let said = process::finish(&mut verify, &self.folder.join("verify"), PROOF_DEADLINE)?;
         let json: Value = serde_json::from_str(&said.stdout).map_err(|error| format!("{error}: {}", said.stderr))?;
@@ -245,6 +245,13 @@ impl Sandbox {
         } else {
             Err(format!("{command:?} failed: {}{}", finished.stdout, finished.stderr))
         }
+    }
+
+    /// The binary under test, with the home of the case.
+    fn guard(&self) -> Command {
+        let mut guard = self.command(&self.reflex());
+        guard.arg("--home").arg(self.home());
+        guard
     }
 
     fn command(&self, program: &Path) -> Command {

@@ -99,6 +99,14 @@ pub struct Sources {
     entries: Vec<Entry>,
 }
 
+/// Adds every entry of a file; the names under which they are known.
+fn each<T: for<'de> Deserialize<'de>>(
+    text: &str,
+    add: impl FnMut(T) -> Result<String, String>,
+) -> Result<Vec<String>, String> {
+    read::<Vec<T>>(text)?.into_iter().map(add).collect()
+}
+
 impl Sources {
     /// Takes the entries of one file.
     ///
@@ -110,64 +118,47 @@ impl Sources {
 
     fn add_entries(&mut self, kind: Kind, file: &str, text: &str) -> Result<(), String> {
         let raw: Vec<Value> = read(text)?;
-        let mut names = Vec::new();
-        match kind {
-            Kind::Programs => {
-                for program in read::<Vec<Program>>(text)? {
-                    names.push(program.name.clone());
-                    self.add_program(program)?;
-                }
-            }
-            Kind::Rules => {
-                for rule in read::<Vec<Rule>>(text)? {
-                    names.push(rule.id.clone());
-                    let at = format!("{file}:{}", line_of(text, &rule.id));
-                    self.add_rule(rule, &at)?;
-                }
-            }
-            Kind::Places => {
-                for place in read::<Vec<Place>>(text)? {
-                    names.push(place.class.clone());
-                    self.places.entry(place.class.clone()).or_default().push(place.lower());
-                }
-            }
-            Kind::Policies => {
-                for policy in read::<Vec<Policy>>(text)? {
-                    names.push(policy.name.clone());
-                    once(&mut self.policies, policy.name.clone(), policy.lower())?;
-                }
-            }
-            Kind::Meanings => {
-                for meaning in read::<Vec<Meaning>>(text)? {
-                    names.push(meaning.name.clone());
-                    self.meanings.push(meaning);
-                }
-            }
-            Kind::Cues => {
-                for cue in read::<Vec<Cue>>(text)? {
-                    names.push(cue.name.clone());
-                    self.add_cue(cue)?;
-                }
-            }
-            Kind::Secrets => {
-                for format in read::<Vec<Format>>(text)? {
-                    names.push(format.id.clone());
-                    self.formats.add(format)?;
-                }
-            }
-            Kind::Tools => {
-                for words in read::<Vec<Words>>(text)? {
-                    names.push(words.name.clone());
-                    self.tools.add(words)?;
-                }
-            }
-            Kind::Settings => {
-                for form in read::<Vec<SettingsForm>>(text)? {
-                    names.push(form.form.clone());
-                    self.settings.push(form.lower());
-                }
-            }
-        }
+        let names = match kind {
+            Kind::Programs => each(text, |program: Program| {
+                let name = program.name.clone();
+                self.add_program(program).map(|()| name)
+            }),
+            Kind::Rules => each(text, |rule: Rule| {
+                let (id, at) = (rule.id.clone(), format!("{file}:{}", line_of(text, &rule.id)));
+                self.add_rule(rule, &at).map(|()| id)
+            }),
+            Kind::Places => each(text, |place: Place| {
+                let class = place.class.clone();
+                self.places.entry(class.clone()).or_default().push(place.lower());
+                Ok(class)
+            }),
+            Kind::Policies => each(text, |policy: Policy| {
+                let name = policy.name.clone();
+                once(&mut self.policies, name.clone(), policy.lower()).map(|()| name)
+            }),
+            Kind::Meanings => each(text, |meaning: Meaning| {
+                let name = meaning.name.clone();
+                self.meanings.push(meaning);
+                Ok(name)
+            }),
+            Kind::Cues => each(text, |cue: Cue| {
+                let name = cue.name.clone();
+                self.add_cue(cue).map(|()| name)
+            }),
+            Kind::Secrets => each(text, |format: Format| {
+                let id = format.id.clone();
+                self.formats.add(format).map(|()| id)
+            }),
+            Kind::Tools => each(text, |words: Words| {
+                let name = words.name.clone();
+                self.tools.add(words).map(|()| name)
+            }),
+            Kind::Settings => each(text, |form: SettingsForm| {
+                let name = form.form.clone();
+                self.settings.push(form.lower());
+                Ok(name)
+            }),
+        }?;
         for (name, value) in names.into_iter().zip(raw) {
             self.entries.push(Entry { kind, file: file.into(), name, value });
         }
