@@ -7,6 +7,7 @@
 mod acts;
 mod name;
 mod named;
+mod operations;
 mod slots;
 mod texts;
 
@@ -132,7 +133,12 @@ impl Reader<'_> {
     fn take(&mut self, statements: Vec<String>, actions: Vec<Action>) {
         let room = MOST_ACTIONS.saturating_sub(self.call.actions.len());
         self.call.is_cut |= actions.len() > room;
-        self.call.actions.extend(actions.into_iter().take(room));
+        for action in actions.into_iter().take(room) {
+            // What is told around an object is told once.
+            if self.call.actions.last() != Some(&action) {
+                self.call.actions.push(action);
+            }
+        }
         self.call.statements.extend(statements.into_iter().take(MOST_ACTIONS));
     }
 

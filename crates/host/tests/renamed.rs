@@ -235,7 +235,7 @@ const RENAMED: [(&str, &str, &str); 178] = [
     ("cleanup", r##"{"path": "/home/me", "delete": true}"##, "rm/home-or-root"),
     ("deleteTree", r##"{"root": "/home/me"}"##, "rm/home-or-root"),
     ("rmtree", r##"{"path": "/"}"##, "rm/home-or-root"),
-    ("wipe_disk", r##"{"device": "/dev/sda"}"##, "rm/file-outside-workspace"),
+    ("wipe_disk", r##"{"device": "/dev/sda"}"##, "disk/format"),
     ("truncate_file", r##"{"path": "/etc/passwd"}"##, "write/system"),
     ("file_manager", r##"{"action": "remove", "target": "/home/me"}"##, "rm/home-or-root"),
     ("file_ops", r##"{"ops": [{"op": "delete", "path": "/etc/passwd"}]}"##, "rm/system"),

@@ -1,8 +1,9 @@
 //! What a call does with what it is given: its way, and the texts of one object, as actions.
 
 use super::Reader;
-use super::name::{Name, Way};
+use super::name::{Name, Way, words};
 use super::named;
+use super::operations::{self, Said};
 use super::slots::Slots;
 use super::texts;
 use crate::event::{Action, AgentPath};
@@ -15,6 +16,8 @@ use reflex_tables::Node;
 #[derive(Debug, Clone)]
 pub(super) struct Context<'n> {
     name: &'n Name,
+    /// What the arguments around say that is done.
+    said: Vec<String>,
     pub(super) way: Option<Way>,
     language: Option<String>,
     place: Option<String>,
@@ -27,7 +30,7 @@ impl<'n> Context<'n> {
     /// What the name of the tool alone says.
     pub(super) fn of(name: &'n Name) -> Context<'n> {
         let (language, place, paths) = (None, None, Vec::new());
-        Context { name, way: name.way, language, place, paths, far: false, deep: name.is("folder") }
+        Context { name, said: Vec::new(), way: name.way, language, place, paths, far: false, deep: name.is("folder") }
     }
 
     /// The same in an object that may say more exactly what is done.
@@ -43,6 +46,7 @@ impl<'n> Context<'n> {
                 Some(way) => Some(way),
             };
         }
+        context.said.extend(slots.verb.iter().filter(|verb| verb.len() <= LONGEST_VERB).flat_map(|verb| words(verb)));
         context.language = slots.language.clone().or(context.language);
         context.place = slots.place.clone().or(context.place);
         context.far |= slots.far;
@@ -55,6 +59,16 @@ impl<'n> Context<'n> {
         let [command] = slots.commands.as_slice() else { return None };
         let names_file = !(slots.paths.is_empty() && slots.contents.is_empty());
         (names_file && Way::of_word(command, tools).is_some()).then_some(command.as_str())
+    }
+
+    /// The command line of a program's operation that the call stands for.
+    fn operation(&self, slots: &Slots<'_>, tools: Node<'static>) -> Option<String> {
+        let looks = |way: Option<Way>| matches!(way, Some(Way::Looks | Way::Reads | Way::Gets));
+        if looks(self.name.way) || looks(self.way) {
+            return None;
+        }
+        let words = [self.name.words.as_slice(), self.said.as_slice()].concat();
+        operations::line(Said { own: self.name.own(), words: &words, fields: slots.fields? }, tools)
     }
 
     fn may_run(&self, slots: &Slots<'_>) -> bool {
@@ -73,12 +87,21 @@ impl<'n> Context<'n> {
         let programs = reader.tables.get("programs");
         let work = Work { context: self, slots, programs, cwd: reader.cwd };
         let statements = work.statements();
-        let actions =
-            if self.far && !matches!(self.way, Some(Way::Runs | Way::Permits)) { Vec::new() } else { work.actions() };
+        let operation = self.operation(slots, reader.tables.get("tools")).map(|line| vec![work.shell(&line)]);
+        let actions = if let Some(actions) = operation {
+            actions
+        } else if self.far && !matches!(self.way, Some(Way::Runs | Way::Permits)) {
+            Vec::new()
+        } else {
+            work.actions()
+        };
         reader.call.is_judged |= self.far || !actions.is_empty() || !statements.is_empty();
         reader.take(statements, actions);
     }
 }
+
+/// A longer text does not say what is done.
+const LONGEST_VERB: usize = 32;
 
 /// One object of arguments, and what is done with it.
 struct Work<'w> {

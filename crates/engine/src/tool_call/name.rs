@@ -61,6 +61,8 @@ impl Way {
 pub(super) struct Name {
     pub(super) way: Option<Way>,
     pub(super) words: Vec<String>,
+    /// How many of the words are the tool's own, and not its server's.
+    own: usize,
     objects: Vec<&'static str>,
 }
 
@@ -90,7 +92,7 @@ impl Name {
         let own = known_words(own, tools);
         let around: Vec<String> = [known_words(server, tools), known_words(space, tools)].concat();
         let verb = verb(&own, tools);
-        let mut name = Name { way: None, objects: objects(&own, tools), words: own };
+        let mut name = Name { way: None, objects: objects(&own, tools), own: own.len(), words: own };
         // What a server is for says what its tools work on, and not to which part of it.
         let served = objects(&around, tools).into_iter().filter(|object| !matches!(*object, "part" | "folder" | "far"));
         let named = name.is("file") || name.is("folder") || name.is("runner");
@@ -103,6 +105,11 @@ impl Name {
         name.way = name.way_of(verb);
         name.words.extend(around);
         name
+    }
+
+    /// The words of the tool's own name.
+    pub(super) fn own(&self) -> &[String] {
+        self.words.get(..self.own).unwrap_or_default()
     }
 
     /// Whether all its other words only say that something is run.

@@ -7,13 +7,9 @@ use reflex_shell::Program;
 use reflex_tables::Node;
 use serde_json::Value as Json;
 
-/// Subcommands of git by which work can be lost or others are reached.
-const OF_GIT: [&str; 10] =
-    ["push", "reset", "clean", "checkout", "restore", "switch", "stash", "branch", "rebase", "rm"];
-
 /// The command lines of a tool with a program's name; none where it has not, or where its arguments say it themselves.
 pub(super) fn lines(name: &Name, slots: &Slots<'_>, programs: Node<'static>) -> Vec<String> {
-    if let Some(line) = of_git(name, slots).or_else(|| of_aws(name, slots)) {
+    if let Some(line) = of_aws(name, slots) {
         return vec![line];
     }
     let Some(program) = program(name, programs) else { return Vec::new() };
@@ -32,35 +28,6 @@ fn program<'n>(name: &'n Name, programs: Node<'static>) -> Option<&'n str> {
     let first = name.words.first().filter(known)?;
     let alone = name.words.len() == 1;
     (alone || name.is_bare(first)).then_some(first.as_str())
-}
-
-/// `git_push {"remote": "origin", "force": true}`
-fn of_git(name: &Name, slots: &Slots<'_>) -> Option<String> {
-    let at = name.words.iter().position(|word| word == "git")?;
-    let sub = name.words.get(at + 1).filter(|word| OF_GIT.contains(&word.as_str()))?;
-    let fields = slots.fields?;
-    let mut words = vec!["git".to_owned(), sub.clone()];
-    let options = [
-        ("force", "--force"),
-        ("hard", "--hard"),
-        ("delete", "--delete"),
-        ("directories", "-d"),
-        ("all", "--all"),
-        ("mirror", "--mirror"),
-        ("prune", "--prune"),
-    ];
-    let given = |key: &str| fields.get(key).is_some_and(|value| value == &Json::Bool(true));
-    words.extend(options.iter().filter(|(key, _)| given(key)).map(|(_, option)| (*option).to_owned()));
-    let text = |key: &&str| fields.get(*key).and_then(Json::as_str);
-    let mode = ["mode", "operation", "action"].iter().find_map(text);
-    let mode =
-        mode.filter(|mode| ["hard", "soft", "mixed", "merge", "keep", "delete", "drop", "clear", "pop"].contains(mode));
-    words.extend(mode.map(|mode| if *sub == "stash" { mode.to_owned() } else { format!("--{mode}") }));
-    let operands = ["remote", "branch", "branch_name", "branchName", "ref", "refspec", "target", "commit"];
-    words.extend(operands.iter().filter_map(text).map(texts::word));
-    words
-        .extend(slots.paths.iter().filter(|path| Some(path.as_str()) != text(&"target")).map(|path| texts::word(path)));
-    Some(words.join(" "))
 }
 
 /// `use_aws {"service_name": "s3", "operation_name": "delete-bucket"}`

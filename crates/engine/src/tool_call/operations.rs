@@ -1,0 +1,162 @@
+//! A tool that stands for an operation of a program: its name and arguments are one command line of that program.
+//!
+//! Which words and keys say so is data (`library/tools/programs.yaml`).
+
+use super::texts;
+use reflex_tables::Node;
+use serde_json::{Map, Value as Json};
+
+/// Words beside a program's name that only say that it is run.
+const SAYS: [&str; 16] = [
+    "run",
+    "execute",
+    "command",
+    "commands",
+    "cmd",
+    "cli",
+    "tool",
+    "call",
+    "generic",
+    "raw",
+    "invoke",
+    "action",
+    "operation",
+    "subcommand",
+    "perform",
+    "any",
+];
+
+/// What a call says.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Said<'s> {
+    /// The words of the tool's own name.
+    pub(super) own: &'s [String],
+    /// All words: also those of the server, and of what the arguments say is done.
+    pub(super) words: &'s [String],
+    pub(super) fields: &'s Map<String, Json>,
+}
+
+/// The command line of the first operation that a call is.
+pub(super) fn line(said: Said<'_>, tools: Node<'static>) -> Option<String> {
+    let table = tools.get("operation");
+    let found = said.words.iter().flat_map(|word| table.get(word).items().map(move |entry| (word, entry)));
+    let mut fits = found.filter(|(word, entry)| said.is(*entry, word));
+    fits.next().map(|(_, entry)| said.line(entry))
+}
+
+impl Said<'_> {
+    fn is(&self, entry: Node<'static>, program: &str) -> bool {
+        let says = |word: &str| self.words.iter().any(|said| said == word);
+        let is_said = entry.get("says").items().all(|group| group.texts().any(says));
+        let known = |word: &String| word == program || SAYS.contains(&word.as_str());
+        let is_bare = !entry.get("bare").is_true() || self.own.iter().all(known);
+        is_said && is_bare && entry.get("needs").items().all(|group| group.texts().any(|key| self.has(key)))
+    }
+
+    fn line(&self, entry: Node<'static>) -> String {
+        let mut words: Vec<String> = Vec::new();
+        for piece in entry.get("line").items() {
+            for word in self.piece(piece) {
+                // A command line that is whole begins with the program as the entry does.
+                let begun = words.as_slice().first().and_then(|program| word.strip_prefix(program.as_str()));
+                let rest = begun.and_then(|rest| rest.strip_prefix(' ')).filter(|_| words.len() == 1);
+                let word = rest.map_or_else(|| word.clone(), str::to_owned);
+                let is_told = word.starts_with("--") && words.contains(&word);
+                words.extend((!is_told).then_some(word));
+            }
+        }
+        words.join(" ")
+    }
+
+    fn piece(&self, piece: Node<'static>) -> Vec<String> {
+        let (before, after) = (piece.get("before").text(), piece.get("after").text());
+        let keys = || piece.get("keys").texts();
+        let texts = match piece.get("how").text() {
+            "flag" => return keys().any(|key| self.has(key)).then(|| before.trim().to_owned()).into_iter().collect(),
+            "spoken" => return self.said(keys()).iter().map(|_| before.trim().to_owned()).collect(),
+            "said" => self.said(keys()),
+            "raw" => keys().find_map(|key| self.value(key)).map(raw).into_iter().collect(),
+            "word" => keys().find_map(|key| self.value(key)).map(written).unwrap_or_default(),
+            _ => return vec![before.to_owned()],
+        };
+        texts.into_iter().filter(|text| !text.is_empty()).map(|text| format!("{before}{text}{after}")).collect()
+    }
+
+    fn said<'k>(&self, mut known: impl Iterator<Item = &'k str>) -> Vec<String> {
+        let word = known.find(|known| self.words.iter().any(|said| said == known));
+        word.map(str::to_owned).into_iter().collect()
+    }
+
+    /// Whether a key is given: `force`, or with this value: `mode=hard`.
+    fn has(&self, key: &str) -> bool {
+        let (key, wanted) = key.split_once('=').unwrap_or((key, ""));
+        match self.value(key) {
+            None | Some(Json::Null | Json::Bool(false)) => false,
+            Some(Json::String(text)) if wanted.is_empty() => !matches!(text.as_str(), "" | "false" | "no" | "0"),
+            Some(Json::String(text)) => text.eq_ignore_ascii_case(wanted),
+            Some(Json::Number(number)) if wanted.is_empty() => number.as_i64() != Some(0) || key == "pid",
+            Some(Json::Number(number)) => number.to_string() == wanted,
+            Some(Json::Array(items)) => !items.is_empty() && wanted.is_empty(),
+            Some(Json::Object(_) | Json::Bool(true)) => wanted.is_empty(),
+        }
+    }
+
+    /// What stands under a key, here or one level below.
+    fn value(&self, key: &str) -> Option<&Json> {
+        let of = |fields: &'_ Map<String, Json>| -> Option<String> {
+            fields.keys().find(|given| plain(given).eq(key.chars())).cloned()
+        };
+        let here = of(self.fields).and_then(|given| self.fields.get(&given));
+        let mut below = self.fields.values().filter_map(Json::as_object);
+        here.or_else(|| below.find_map(|inner| of(inner).and_then(|given| inner.get(&given))))
+    }
+}
+
+/// A key without its capitals, lines and dots.
+fn plain(key: &str) -> impl Iterator<Item = char> {
+    key.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase())
+}
+
+/// A value as words of a command line.
+fn written(value: &Json) -> Vec<String> {
+    match value {
+        Json::Null | Json::Bool(_) => Vec::new(),
+        Json::Number(number) => vec![number.to_string()],
+        Json::String(text) => vec![texts::word(text)],
+        Json::Array(items) => items.iter().flat_map(written).collect(),
+        Json::Object(fields) => pairs(fields),
+    }
+}
+
+/// `{"/": {"bind": "/host"}}`, `{"source": "/", "target": "/host"}`: what is mounted where.
+fn pairs(fields: &Map<String, Json>) -> Vec<String> {
+    let text = |keys: &[&str]| keys.iter().find_map(|key| fields.get(*key).and_then(Json::as_str));
+    let from = text(&["source", "Source", "host", "hostPath", "host_path", "src"]);
+    let to = text(&["target", "Target", "destination", "containerPath", "container_path", "container", "dst"]);
+    if let (Some(from), Some(to)) = (from, to) {
+        return vec![texts::word(&format!("{from}:{to}"))];
+    }
+    let bound = |value: &Json| value.get("bind").and_then(Json::as_str).or(value.as_str()).map(str::to_owned);
+    fields.iter().filter_map(|(key, value)| Some(texts::word(&format!("{key}:{}", bound(value)?)))).collect()
+}
+
+/// A text as it stands, a list as words, an object as options.
+fn raw(value: &Json) -> String {
+    match value {
+        Json::String(text) => text.clone(),
+        Json::Object(fields) => fields.iter().filter_map(option).collect::<Vec<_>>().join(" "),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::Array(_) => written(value).join(" "),
+    }
+}
+
+/// `{"grace-period": 0, "force": true}`
+fn option((key, value): (&String, &Json)) -> Option<String> {
+    let key = key.trim_start_matches('-');
+    match value {
+        Json::Bool(true) => Some(format!("--{key}")),
+        Json::Bool(false) | Json::Null => None,
+        Json::Number(_) | Json::String(_) | Json::Array(_) | Json::Object(_) => {
+            Some(format!("--{key}={}", written(value).join(",")))
+        }
+    }
+}
