@@ -155,6 +155,9 @@ impl Reader<'_> {
         }
         let context = around.within(&slots, self.tables.get("tools"));
         slots.take_parts(&context, self.tables.get("tools"));
+        if context.may_hand_on() {
+            slots.take_handed_on();
+        }
         context.act(&slots, self);
         let inner = context.handed_down(&slots);
         for nested in std::mem::take(&mut slots.nested) {

@@ -57,7 +57,7 @@ pub(crate) fn escapes(text: &str) -> String {
 }
 
 /// Base64, standard or URL alphabet, blanks and padding ignored. `None` if it is not base64.
-pub(crate) fn base64(text: &str) -> Option<String> {
+pub fn base64(text: &str) -> Option<String> {
     let digit = |byte| match byte {
         b'A'..=b'Z' => Some(byte - b'A'),
         b'a'..=b'z' => Some(byte - b'a' + 26),

@@ -22,6 +22,7 @@ mod syntax;
 mod value;
 mod word;
 
+pub use decode::base64;
 pub use interpret::{read, read_as};
 pub use invocation::{Argument, Invocation};
 pub use language::Language;

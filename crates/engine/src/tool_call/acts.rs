@@ -76,6 +76,11 @@ impl<'n> Context<'n> {
             || self.way == Some(Way::Runs)
     }
 
+    /// Whether what it is given may be a call that it hands on.
+    pub(super) fn may_hand_on(&self) -> bool {
+        matches!(self.way, None | Some(Way::Runs | Way::Starts))
+    }
+
     /// What objects within this one are about.
     pub(super) fn handed_down(&self, slots: &Slots<'_>) -> Context<'n> {
         let paths = if slots.paths.is_empty() { self.paths.clone() } else { slots.paths.clone() };
@@ -95,7 +100,8 @@ impl<'n> Context<'n> {
         } else {
             work.actions()
         };
-        reader.call.is_judged |= self.far || !actions.is_empty() || !statements.is_empty();
+        let looks = matches!(self.way, Some(Way::Looks | Way::Reads));
+        reader.call.is_judged |= looks || self.far || !actions.is_empty() || !statements.is_empty();
         reader.take(statements, actions);
     }
 }
@@ -117,6 +123,22 @@ impl Work<'_> {
         if !named.is_empty() && self.context.way != Some(Way::Looks) {
             return named.iter().map(|line| self.shell(line)).collect();
         }
+        or_else(self.by_way(), || self.typed())
+    }
+
+    /// `{"type": "type", "text": "rm -rf ~\n"}`: a line that is typed and ended is one of a shell, if it has the form.
+    fn typed(&self) -> Vec<Action> {
+        let slots = self.slots;
+        let types = |word: String| matches!(word.as_str(), "type" | "keys" | "key" | "paste" | "input" | "write");
+        let told = slots.verb.as_deref().filter(|verb| verb.len() <= LONGEST_VERB);
+        if self.context.name.is("web") || !told.is_some_and(|verb| words(verb).into_iter().any(types)) {
+            return Vec::new();
+        }
+        let texts = slots.contents.iter().chain(&slots.others).filter(|text| text.ends_with(['\n', '\r']));
+        texts.filter(|text| texts::is_clear_command(text, self.programs)).map(|text| self.shell(text)).collect()
+    }
+
+    fn by_way(&self) -> Vec<Action> {
         match self.context.way {
             Some(Way::Says) => Vec::new(),
             Some(Way::Looks) => self.paths().into_iter().map(|path| Action::Search { path }).collect(),
@@ -166,7 +188,7 @@ impl Work<'_> {
 
     fn run(&self) -> Vec<Action> {
         let slots = self.slots;
-        let mut lines = slots.lines();
+        let mut lines = or_else_lines(self.encoded(), || or_else_lines(self.started_file(), || slots.lines()));
         lines.retain(|line| !line.trim().is_empty());
         let commands: Vec<Action> = lines.iter().map(|line| self.shell(line)).collect();
         let found = or_else(commands, || self.codes());
@@ -175,12 +197,40 @@ impl Work<'_> {
         or_else(found, || self.run_files())
     }
 
+    /// `{"encoding": "base64", "payload": …}`
+    fn encoded(&self) -> Vec<String> {
+        let slots = self.slots;
+        if !slots.is_encoded() {
+            return Vec::new();
+        }
+        let texts = slots.commands.iter().chain(&slots.codes).chain(&slots.contents).chain(&slots.others);
+        texts
+            .filter(|text| !text.eq_ignore_ascii_case("base64"))
+            .filter_map(|text| reflex_shell::base64(text))
+            .collect()
+    }
+
+    /// `{"file": "/bin/rm", "args": ["-rf", "/"]}`
+    fn started_file(&self) -> Vec<String> {
+        let slots = self.slots;
+        let names_none = slots.commands.is_empty() && slots.programs.is_empty() && slots.codes.is_empty();
+        let [file] = slots.paths.as_slice() else { return Vec::new() };
+        if !names_none || slots.arguments.is_empty() || texts::language_of_file(file).is_some() {
+            return Vec::new();
+        }
+        let is_one = slots.arguments.len() == 1;
+        let word = |word: &String| if is_one { word.clone() } else { texts::word(word) };
+        let words = std::iter::once(texts::word(file)).chain(slots.arguments.iter().map(word));
+        vec![words.collect::<Vec<_>>().join(" ")]
+    }
+
     /// Programs of a tool whose name or argument tells their language, under keys that do not say that they are programs.
     fn loose_codes(&self) -> Vec<Action> {
         let slots = self.slots;
         let shells = [Language::Shell, Language::PowerShell, Language::Cmd];
         let Some(language) = self.language().filter(|language| !shells.contains(language)) else { return Vec::new() };
-        let texts = slots.others.iter().chain(&slots.contents).chain(&slots.sources);
+        let statements = slots.statements.iter().map(|(text, _)| text).filter(|text| !texts::is_statement(text));
+        let texts = slots.others.iter().chain(&slots.contents).chain(&slots.sources).chain(statements);
         let is_code = |text: &&String| text.contains(['(', '\n', ' ']);
         let texts: Vec<&String> = texts.filter(is_code).collect();
         let shell = texts.iter().flat_map(|text| texts::shell_lines(text)).map(|line| self.shell(line));
@@ -239,7 +289,8 @@ impl Work<'_> {
     }
 
     fn codes(&self) -> Vec<Action> {
-        let told = self.language();
+        let of_file = || self.slots.paths.first().and_then(|path| texts::language_of_file(path));
+        let told = self.language().or_else(of_file);
         let shell = || self.slots.codes.iter().flat_map(|code| texts::shell_lines(code)).map(|line| self.shell(line));
         let one = |code: &String| {
             let language = told.unwrap_or_else(|| texts::guessed(code, self.programs));
@@ -432,6 +483,10 @@ impl Work<'_> {
         let paths = self.files(&[&slots.paths]);
         paths.iter().map(|path| posix(format!("{program}{deep} {mode} -- {}", texts::path_word(path).0))).collect()
     }
+}
+
+fn or_else_lines(found: Vec<String>, other: impl FnOnce() -> Vec<String>) -> Vec<String> {
+    if found.is_empty() { other() } else { found }
 }
 
 fn or_else(found: Vec<Action>, other: impl FnOnce() -> Vec<Action>) -> Vec<Action> {

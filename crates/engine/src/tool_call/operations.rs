@@ -39,8 +39,10 @@ pub(super) struct Said<'s> {
 /// The command line of the first operation that a call is.
 pub(super) fn line(said: Said<'_>, tools: Node<'static>) -> Option<String> {
     let table = tools.get("operation");
-    let found = said.words.iter().flat_map(|word| table.get(word).items().map(move |entry| (word, entry)));
-    let mut fits = found.filter(|(word, entry)| said.is(*entry, word));
+    let found = || said.words.iter().flat_map(|word| table.get(word).items().map(move |entry| (word, entry)));
+    // One that says what is done goes before one that only names the program.
+    let is_bare = |bare: bool| found().filter(move |(_, entry)| entry.get("bare").is_true() == bare);
+    let mut fits = is_bare(false).chain(is_bare(true)).filter(|(word, entry)| said.is(*entry, word));
     fits.next().map(|(_, entry)| said.line(entry))
 }
 

@@ -66,6 +66,10 @@ impl<'a> Slots<'a> {
                 Some(inner) => self.take(key, &inner),
                 None => self.text(key, text),
             },
+            Json::Array(items) if are_lines(items) => {
+                self.text(key, &items.iter().filter_map(Json::as_str).collect::<String>());
+            }
+            Json::Array(items) if key.says == "keys" => self.others.push(texts::typed(items)),
             Json::Array(items) if key.says == "command" || key.says == "code" => self.commands_of(key, items),
             Json::Array(items) => items.iter().for_each(|item| self.take(key, item)),
             Json::Object(fields) if key.says == "path" && are_files(fields) => {
@@ -74,8 +78,33 @@ impl<'a> Slots<'a> {
                 };
                 self.nested.extend(fields.iter().map(file));
             }
-            Json::Object(fields) => self.nested.push(fields.clone()),
+            Json::Object(fields) if are_edits(fields) => {
+                let file = |(path, edits): (&String, &Json)| {
+                    Map::from_iter([("path".to_owned(), path.as_str().into()), ("edits".to_owned(), edits.clone())])
+                };
+                self.nested.extend(fields.iter().map(file));
+            }
+            Json::Object(fields) => {
+                self.deep |= fields.get("recursive") == Some(&Json::Bool(true));
+                self.nested.push(fields.clone());
+            }
         }
+    }
+
+    /// Calls that are handed on as a text: `{"payload": "{\"command\": …}"}`.
+    pub(super) fn take_handed_on(&mut self) {
+        let object = |text: &String| serde_json::from_str::<Map<String, Json>>(text).ok();
+        let begins = |text: &&String| text.len() <= MOST_JSON && text.trim_start().starts_with('{');
+        if self.paths.is_empty() && self.urls.is_empty() {
+            self.nested.extend(self.contents.iter().filter(begins).filter_map(object));
+        }
+    }
+
+    /// Whether its texts are not what they stand for, but that in base64.
+    pub(super) fn is_encoded(&self) -> bool {
+        let named = ["encoding", "contentEncoding", "content_encoding", "format"];
+        let told = named.iter().find_map(|key| self.fields?.get(*key)?.as_str());
+        told.is_some_and(|told| told.eq_ignore_ascii_case("base64") || told.eq_ignore_ascii_case("b64"))
     }
 
     /// Several texts if the first holds more than a word, else the words of one.
@@ -171,6 +200,22 @@ fn are_files(fields: &Map<String, Json>) -> bool {
     !fields.is_empty() && fields.iter().all(is_file)
 }
 
+/// `{"file:///a": [{"newText": …}]}`: files with their changes, as language servers write them.
+fn are_edits(fields: &Map<String, Json>) -> bool {
+    let is_edit = |edits: &Vec<Json>| !edits.is_empty() && edits.iter().all(Json::is_object);
+    let is_file = |(path, edits): (&String, &Json)| texts::is_path(path) && edits.as_array().is_some_and(is_edit);
+    !fields.is_empty() && fields.iter().all(is_file)
+}
+
+/// One text as a list of its lines, as notebooks keep it.
+fn are_lines(items: &[Json]) -> bool {
+    let ends = |item: &Json| item.as_str().is_some_and(|text| text.ends_with('\n'));
+    match items.split_last() {
+        Some((last, before)) => !before.is_empty() && last.is_string() && before.iter().all(ends),
+        None => false,
+    }
+}
+
 /// What a key says; empty where that is not known.
 #[derive(Debug, Clone, Copy)]
 struct Key {
@@ -183,7 +228,10 @@ fn key_of(key: &str, tools: Node<'static>) -> Key {
     let letters = key.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase() as char);
     let plain: String = letters.take(LONGEST).collect();
     let plain = plain.trim_end_matches(|letter: char| letter.is_ascii_digit());
-    Key { says: tools.get("key").get(plain).text(), is_sql: plain.contains("sql") }
+    let known = tools.get("key").get(plain).text();
+    let is_sql = plain.contains("sql");
+    let is_statement = is_sql || plain.contains("query") || plain.contains("statement");
+    Key { says: if known.is_empty() && is_statement { "statement" } else { known }, is_sql }
 }
 
 /// Arguments that are written as a text. What goes into a file is that text.

@@ -83,8 +83,9 @@ pub(super) fn language(name: &str) -> Option<Language> {
 }
 
 /// Marks of languages, by which a program is known that no argument tells the language of.
-const MARKS: [(Language, &[&str]); 4] = [
+const MARKS: [(Language, &[&str]); 5] = [
     (Language::Php, &["<?php"]),
+    (Language::Python, &["subprocess.", "shutil.", "import os", "import sys", "import subprocess", "import shutil"]),
     (Language::JavaScript, &["require(", "const ", "let ", "=> ", "console.", "process.", "await ", "} from "]),
     (Language::Python, &["import ", "print(", "def ", "os.", "subprocess.", "shutil.", "open("]),
     (Language::Ruby, &["puts ", "FileUtils", "require '"]),
@@ -134,6 +135,32 @@ pub(super) fn is_elsewhere(text: &str) -> bool {
 pub(super) fn is_url(text: &str) -> bool {
     let scheme = text.split_once("://").map_or("", |(scheme, _)| scheme);
     scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
+}
+
+/// What a list of keys types: texts, and names of keys.
+pub(super) fn typed(items: &[serde_json::Value]) -> String {
+    let key = |text: &str| match text {
+        "Enter" | "enter" | "Return" | "return" | "C-m" | "C-j" | "ENTER" | "KPEnter" | "\r" => "\n".to_owned(),
+        "Space" | "space" => " ".to_owned(),
+        "Tab" | "Escape" | "BSpace" | "Up" | "Down" | "Left" | "Right" => String::new(),
+        _ if text.len() == CHORD && text.starts_with("C-") => String::new(),
+        _ => text.to_owned(),
+    };
+    items.iter().filter_map(serde_json::Value::as_str).map(key).collect()
+}
+
+/// `C-c`
+const CHORD: usize = 3;
+
+/// The language of a file, by its name.
+pub(super) fn language_of_file(path: &str) -> Option<Language> {
+    match path.rsplit_once('.')?.1 {
+        "rb" => Some(Language::Ruby),
+        "pl" => Some(Language::Perl),
+        "ps1" => Some(Language::PowerShell),
+        "mjs" | "cjs" => Some(Language::JavaScript),
+        ending => language(ending),
+    }
 }
 
 /// As one word of a shell. Whether a tool has the home and patterns filled in is not known, so they stay what they are.

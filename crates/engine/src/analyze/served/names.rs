@@ -22,7 +22,7 @@ pub(super) enum Deed {
 }
 
 /// First and last words of the names of tools that only look.
-const LOOKS: [&str; 34] = [
+const LOOKS: [&str; 36] = [
     "get",
     "list",
     "describe",
@@ -57,6 +57,8 @@ const LOOKS: [&str; 34] = [
     "wait",
     "lint",
     "detail",
+    "reader",
+    "viewer",
 ];
 
 const TAKES_AWAY: [&str; 9] =
@@ -294,6 +296,7 @@ mod tests {
     fn what_only_looks_or_is_the_agents_own_is_nothing() {
         check("vercel", "list_deployments", None);
         check("vercel", "deploy_status", None);
+        check("netlify", "deploy-services-reader", None);
         check("kubernetes", "pods_list", None);
         check("memory", "delete_entities", None);
         check("excel", "delete_sheet_row", None);
