@@ -172,7 +172,11 @@ impl Work<'_> {
     fn unknown(&self) -> Vec<Action> {
         let slots = self.slots;
         let codes = || if slots.language.is_some() { self.codes() } else { Vec::new() };
-        let found = or_else(or_else(self.clear_commands(), codes), || self.patched());
+        let started = || {
+            let lines = self.started_file().into_iter().filter(|line| texts::is_command(line, self.programs));
+            lines.map(|line| self.shell(&line)).collect()
+        };
+        let found = or_else(or_else(or_else(self.clear_commands(), started), codes), || self.patched());
         let found = or_else(found, || {
             let has_content = !(slots.contents.is_empty() && slots.gone.is_empty() && slots.parts.is_empty());
             if has_content && !slots.paths.is_empty() { self.filled() } else { self.opened() }

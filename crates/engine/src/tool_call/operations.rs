@@ -7,8 +7,9 @@ use reflex_tables::Node;
 use serde_json::{Map, Value as Json};
 
 /// Words beside a program's name that only say that it is run.
-const SAYS: [&str; 16] = [
+const SAYS: [&str; 17] = [
     "run",
+    "exec",
     "execute",
     "command",
     "commands",
@@ -51,7 +52,10 @@ impl Said<'_> {
         let says = |word: &str| self.words.iter().any(|said| said == word);
         let is_said = entry.get("says").items().all(|group| group.texts().any(says));
         let known = |word: &String| word == program || SAYS.contains(&word.as_str());
-        let is_bare = !entry.get("bare").is_true() || self.own.iter().all(known);
+        // What is run in a container is no command line of the program that holds it.
+        let within = ["container", "containerid", "containername", "pod", "podname"].iter().any(|key| self.has(key));
+        let within = within && self.own.iter().any(|word| word == "exec");
+        let is_bare = !entry.get("bare").is_true() || (!within && self.own.iter().all(known));
         is_said && is_bare && entry.get("needs").items().all(|group| group.texts().any(|key| self.has(key)))
     }
 
