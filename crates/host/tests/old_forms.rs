@@ -12,7 +12,7 @@ use reflex_host::store::approvals::{Grant, Pending, Scope};
 use reflex_host::store::life::Alarm;
 use reflex_host::store::session::{Call, Whose};
 use reflex_host::store::{Search, Store};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A state folder into which a fixture is copied.
 struct Kept {
