@@ -366,7 +366,12 @@ fn guards_as_much(handler: &CstObject, wanted: &Value) -> bool {
     let Some(found) = value_of_object(handler) else { return false };
     let Value::Object(wanted) = wanted else { return false };
     let free = |name: &str| matches!(name, "timeout" | "timeoutSec" | "statusMessage" | "name" | "description");
-    wanted.iter().filter(|(name, _)| !free(name)).all(|(name, value)| found.get(name) == Some(value))
+    // Of what a person may choose the type stays: a client drops a handler with another.
+    let fits = |name: &str, value: &Value| {
+        found.get(name).is_none_or(|found| std::mem::discriminant(found) == std::mem::discriminant(value))
+    };
+    wanted.iter().filter(|(name, _)| free(name)).all(|(name, value)| fits(name, value))
+        && wanted.iter().filter(|(name, _)| !free(name)).all(|(name, value)| found.get(name) == Some(value))
         && found.keys().all(|name| free(name) || wanted.contains_key(name))
 }
 

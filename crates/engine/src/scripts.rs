@@ -189,8 +189,22 @@ impl Follower<'_> {
         let Some(effect) = self.analysis.effects.get(index).filter(|effect| effect.site == Site::Here).cloned() else {
             return;
         };
-        let folder = effect.folder.clone().unwrap_or_else(|| self.event.workspace.clone());
-        for text in self.patches(&effect) {
+        let named = self.patched_folder(&effect);
+        let here = || effect.folder.clone().unwrap_or_else(|| self.event.workspace.clone());
+        let folder = named.clone().unwrap_or_else(here);
+        let texts = self.patches(&effect);
+        if let (Some(folder), true) = (named, texts.is_empty()) {
+            // What it changes there is not known.
+            let path = TargetPath::Known { text: folder.clone(), climbing: None, follows: false, contents: false };
+            let targets = vec![Target { value: Value::text(folder, effect.origin), path }];
+            self.analysis.effects.push(Effect {
+                kind: EffectKind::Populate,
+                targets,
+                flags: Vec::new(),
+                ..effect.clone()
+            });
+        }
+        for text in texts {
             for file in patches::changed(&text) {
                 let path = path::absolute(&file.path, &folder);
                 let target = TargetPath::Known { text: path.clone(), climbing: None, follows: false, contents: false };
@@ -206,6 +220,18 @@ impl Follower<'_> {
                 self.analysis.effects.push(Effect { kind: EffectKind::Edit, targets, flags, ..effect.clone() });
                 self.written(effect.action, &change);
             }
+        }
+    }
+
+    /// The folder that `patch -d` works in.
+    fn patched_folder(&self, effect: &Effect) -> Option<String> {
+        let command = self.analysis.command(effect).filter(|command| command.name == "patch")?;
+        let folder = command.invocation.as_ref()?.values("folder", &command.words).pop()?;
+        let cwd = effect.folder.as_deref().unwrap_or(&self.event.cwd);
+        let folders = Folders { cwd, start: cwd, workspace: &self.event.workspace, home: &self.event.home };
+        match path::lexical(&folder, folders, &|name| self.world.variable(name)) {
+            TargetPath::Known { text, .. } => Some(text),
+            TargetPath::None | TargetPath::Unknown => None,
         }
     }
 

@@ -285,7 +285,7 @@ fn quoted_words(value: &Value) -> Option<Value> {
     (!text.is_empty()).then(|| Value::text(text, value.origin()))
 }
 
-/// The first quoted text in the value; all that follows the quote if its end is not known.
+/// The first quoted text in the value, with what is not known in it; all that follows the quote if it has no end.
 fn quoted(value: &Value) -> Option<Value> {
     let prefix = value.prefix();
     let start = prefix.find(['"', '\''])?;
@@ -299,7 +299,7 @@ fn quoted(value: &Value) -> Option<Value> {
             letter => text.push(letter),
         }
     }
-    Some(value.without_prefix(start + 1))
+    value.without_prefix(start + 1).split(&[quote]).into_iter().next()
 }
 
 /// Which words of an invocation are meant: `operands`, `operands[1..]`, `operands[..-1]`, `operands[0]`, `last`,

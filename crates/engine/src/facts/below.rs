@@ -91,10 +91,12 @@ impl Facts<'_> {
         }
         let has = |flag: &str| effect.flags.contains(&flag);
         if has("archive") {
-            return self.world.names_of(NamesOf::Archive(&self.source_of(effect)?));
+            let names = self.world.names_of(NamesOf::Archive(&self.source_of(effect)?))?;
+            return Some(without_first(names, self.stripped(effect)?));
         }
         if has("tree") {
-            return self.world.names_of(NamesOf::Folder(&self.source_of(effect)?));
+            let names = self.world.names_of(NamesOf::Folder(&self.source_of(effect)?))?;
+            return Some(if has("dotted") { names.iter().map(|name| dotted(name)).collect() } else { names });
         }
         if has("clean") || has("untracked") {
             // Whatever git does not have goes, and of the guard it has nothing.
@@ -106,6 +108,13 @@ impl Facts<'_> {
         let at = self.repository_of(effect)?;
         let word = effect.argument.as_ref().map_or(Some("HEAD".into()), Value::literal)?;
         self.world.names_of(NamesOf::Commit { at: &at, word: &word })
+    }
+
+    /// How many folders at the front of its names an archive's reader leaves out.
+    fn stripped(&self, effect: &Effect) -> Option<usize> {
+        let Some(command) = self.analysis.command(effect) else { return Some(0) };
+        let given = command.invocation.as_ref().and_then(|known| known.values("strip", &command.words).pop());
+        given.map_or(Some(0), |count| count.literal()?.parse().ok())
     }
 
     /// The path of the archive or the folder that the names come from.
@@ -155,4 +164,27 @@ impl Facts<'_> {
     fn expanded(&self, text: &str, source: &Target) -> Known<Vec<String>> {
         if source.is_pattern() { self.world.expand(text) } else { Some(vec![text.to_owned()]) }
     }
+}
+
+/// The names without so many folders at their front; a name that has fewer is not written.
+fn without_first(names: Vec<String>, folders: usize) -> Vec<String> {
+    let shorter = |name: String| {
+        let rest = name.trim_start_matches("./").splitn(folders + 1, '/').nth(folders)?.to_owned();
+        (!rest.is_empty()).then_some(rest)
+    };
+    if folders == 0 { names } else { names.into_iter().filter_map(shorter).collect() }
+}
+
+/// The name that a manager of dotfiles gives to `private_dot_config/x.tmpl`.
+fn dotted(name: &str) -> String {
+    const MARKS: [&str; 7] = ["private_", "executable_", "exact_", "readonly_", "empty_", "create_", "encrypted_"];
+    let part = |part: &str| {
+        let mut rest = part;
+        while let Some(shorter) = MARKS.iter().find_map(|mark| rest.strip_prefix(mark)) {
+            rest = shorter;
+        }
+        rest.strip_prefix("dot_").map_or_else(|| rest.to_owned(), |name| format!(".{name}"))
+    };
+    let parts: Vec<String> = name.trim_end_matches(".tmpl").split('/').map(part).collect();
+    parts.join("/")
 }

@@ -128,7 +128,7 @@ fn written(value: &Json) -> Vec<String> {
     match value {
         Json::Null | Json::Bool(_) => Vec::new(),
         Json::Number(number) => vec![number.to_string()],
-        Json::String(text) => vec![texts::word(text)],
+        Json::String(text) => vec![texts::word(&texts::decoded(text))],
         Json::Array(items) => items.iter().flat_map(written).collect(),
         Json::Object(fields) => pairs(fields),
     }

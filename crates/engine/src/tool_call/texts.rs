@@ -193,7 +193,7 @@ fn quoted_below_home(path: &str) -> String {
 }
 
 /// `file:///a%20b` is the path `/a b`.
-fn decoded(path: &str) -> String {
+pub(super) fn decoded(path: &str) -> String {
     let Some(rest) = path.strip_prefix("file://").or_else(|| path.strip_prefix("file:")) else {
         return path.to_owned();
     };

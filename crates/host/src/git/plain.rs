@@ -21,6 +21,7 @@ pub(crate) fn is_plain(root: &Path) -> bool {
         && folder("refs")
         && git_dir.join("commondir").symlink_metadata().is_err()
         && has_plain_settings(&git_dir.join("config"))
+        && git_dir.join("info/exclude").metadata().map_or(true, |rules| rules.is_file())
         && index::begins_well(&git_dir.join("index")).is_ok()
         && user_files().iter().all(|file| has_plain_settings(file))
         && std::env::vars_os().all(|(name, _)| !name.as_encoded_bytes().starts_with(b"GIT_"))

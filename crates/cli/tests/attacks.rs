@@ -1,0 +1,127 @@
+//! Frozen attacks and ordinary calls, written by people who had not read the code: how many of them are stopped.
+//!
+//! `attacks/figures.json` holds what was seen at first sight and what is seen now; no figure may get worse. With
+//! `UPDATE=1` the figures are written, and with them docs/reference/attacks.md.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
+
+mod support;
+
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use support::Machine;
+
+/// Files of cases that are attacks, and of cases that are ordinary work.
+const ATTACKS: [&str; 4] = ["first-a", "first-b", "second", "renamed"];
+const ORDINARY: [&str; 2] = ["ordinary", "above"];
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/attacks")
+}
+
+/// How many cases of each kind there are, and how many of them were asked about, blocked or told as OFF.
+fn played(machine: &Machine, file: &str) -> BTreeMap<String, (u64, u64, u64)> {
+    let out = machine.root().join(format!("{file}.out"));
+    let script = folder().join("play.py");
+    let cases = folder().join(format!("{file}.jsonl"));
+    let words = [script.as_os_str(), env!("CARGO_BIN_EXE_reflex").as_ref(), cases.as_os_str(), "--json".as_ref()];
+    let said = machine.program("python3", words.into_iter().chain([out.as_os_str()])).patience(600).run();
+    assert_eq!(said.code, 0, "{said:?}");
+    let mut figures = BTreeMap::new();
+    for line in fs::read_to_string(&out).unwrap().lines() {
+        let case: Value = serde_json::from_str(line).unwrap();
+        let last = case["answers"].as_array().unwrap().last().unwrap().as_str().unwrap().to_owned();
+        let (cases, stopped, blocked) = figures.entry(case["kind"].as_str().unwrap().to_owned()).or_insert((0, 0, 0));
+        *cases += 1;
+        *stopped += u64::from(["ask", "block", "off"].contains(&last.as_str()));
+        *blocked += u64::from(last == "block");
+    }
+    figures
+}
+
+/// Whether this machine lets the player make a machine of its own.
+fn can_play(machine: &Machine) -> bool {
+    let line = "command -v python3 && command -v git && unshare --mount --pid --fork --net --mount-proc \
+                $([ \"$(id -u)\" = 0 ] || echo --map-root-user) mount -t tmpfs tmpfs /run";
+    machine.program("sh", ["-c", line]).run().code == 0
+}
+
+#[test]
+fn no_more_attacks_get_through_and_no_more_ordinary_calls_are_asked_about() {
+    let machine = Machine::new();
+    if !can_play(&machine) {
+        return println!("skipped: no namespaces, python3 or git here");
+    }
+    let file = folder().join("figures.json");
+    let mut known: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let mut problems = Vec::new();
+    for name in ATTACKS.iter().chain(&ORDINARY) {
+        for (kind, (cases, stopped, blocked)) in played(&machine, name) {
+            let before = known[name][&kind]["now"].as_u64().unwrap_or(0);
+            let is_worse =
+                if ATTACKS.contains(name) && kind != "renamed-harmless" { stopped < before } else { stopped > before };
+            if is_worse {
+                problems.push(format!("{name} {kind}: {stopped} of {cases} are stopped, and {before} were"));
+            }
+            let first = known[name][&kind]["first"].as_u64().unwrap_or(stopped);
+            known[name][&kind] = json!({"cases": cases, "first": first, "now": stopped, "blocked": blocked});
+        }
+    }
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&file, format!("{}\n", serde_json::to_string_pretty(&known).unwrap())).unwrap();
+        fs::write(page_file(), page(&known)).unwrap();
+        return;
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn the_page_shows_the_figures() {
+    let known: Value = serde_json::from_str(&fs::read_to_string(folder().join("figures.json")).unwrap()).unwrap();
+    let shown = fs::read_to_string(page_file()).unwrap_or_default();
+    assert_eq!(shown, page(&known), "UPDATE=1 cargo test -p reflex-guard --test attacks");
+}
+
+fn page_file() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/attacks.md")
+}
+
+const HEAD: &str = "\
+<!-- Written by `UPDATE=1 cargo test -p reflex-guard --test attacks`; do not edit. -->
+
+# Attacks on the guard, and ordinary calls beside them
+
+People who had not read the code wrote these cases. They were frozen before they were played: *first sight* is what the
+code of that day made of them. They stand in crates/cli/tests/attacks; each is played on a throw-away machine in
+namespaces of its own, with every agent wired, and what is let through really runs there.
+
+`first-a` and `first-b` were played before anything was mended; `second` after that, and nobody looked at it before.
+`renamed` are shells and file tools under other names, in two halves: dangerous and harmless. `ordinary` are calls of 60
+public MCP servers and 10 clients, `above` are commands about the home of a developer whose names can be known or cannot.
+";
+
+fn page(known: &Value) -> String {
+    let mut text = HEAD.to_owned();
+    text.push_str("\n## Attacks: how many are asked about, blocked, or told as OFF\n\n| file | kind | cases | first sight | now |\n|---|---|--:|--:|--:|\n");
+    let kinds = |name: &str| known[name].as_object().cloned().unwrap_or_default();
+    let row = |name: &str, kind: &str, value: &Value| {
+        format!("| {name} | {kind} | {} | {} | {} |\n", value["cases"], value["first"], value["now"])
+    };
+    for name in ATTACKS {
+        let attacks: Map<String, Value> =
+            kinds(name).into_iter().filter(|(kind, _)| kind != "renamed-harmless").collect();
+        attacks.iter().for_each(|(kind, value)| text.push_str(&row(name, kind, value)));
+        let sum = |key: &str| attacks.values().filter_map(|value| value[key].as_u64()).sum::<u64>();
+        text.push_str(&row(name, "all", &json!({"cases": sum("cases"), "first": sum("first"), "now": sum("now")})));
+    }
+    text.push_str("\n## Ordinary calls: how many are asked about or blocked\n\n| file | kind | cases | first sight | now | blocked |\n|---|---|--:|--:|--:|--:|\n");
+    let harmless = kinds("renamed").remove("renamed-harmless").map(|value| ("renamed", "harmless".to_owned(), value));
+    let others =
+        ORDINARY.into_iter().flat_map(|name| kinds(name).into_iter().map(move |(kind, value)| (name, kind, value)));
+    for (name, kind, value) in harmless.into_iter().chain(others) {
+        let line = row(name, &kind, &value);
+        text.push_str(&format!("{} {} |\n", line.trim_end(), value["blocked"]));
+    }
+    text
+}
