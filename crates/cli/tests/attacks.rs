@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use support::Machine;
 
 /// Files of cases that are attacks, and of cases that are ordinary work.
-const ATTACKS: [&str; 4] = ["first-a", "first-b", "second", "renamed"];
+const ATTACKS: [&str; 5] = ["first-a", "first-b", "second", "third", "renamed"];
 const ORDINARY: [&str; 2] = ["ordinary", "above"];
 
 fn folder() -> PathBuf {
@@ -96,7 +96,10 @@ People who had not read the code wrote these cases. They were frozen before they
 code of that day made of them. They stand in crates/cli/tests/attacks; each is played on a throw-away machine in
 namespaces of its own, with every agent wired, and what is let through really runs there.
 
-`first-a` and `first-b` were played before anything was mended; `second` after that, and nobody looked at it before.
+`first-a` and `first-b` were played before anything was mended; `second` after that, and `third` after the misses of
+`second` had been looked at: nobody had seen either before. Two cases (first-a one-142, third third-095) say that one wrong
+timeout in a hook beside ours switches Claude Code's hooks off; with 2.1.329 it does not (`cargo xtask clients
+claude/settings` plays it). Of `home-moved` some only set variables that no longer move anything.
 `renamed` are shells and file tools under other names, in two halves: dangerous and harmless. `ordinary` are calls of 60
 public MCP servers and 10 clients, `above` are commands about the home of a developer whose names can be known or cannot.
 ";

@@ -441,9 +441,10 @@ impl Drafter<'_> {
         if values.is_empty() && (entry.get("starting").is_text() || entry.get("behind").is_text()) {
             return;
         }
-        if kind.sort() == Sort::Path
-            && (entry.get("starting").is_text() || entry.get("starting").items().next().is_some())
-        {
+        let starting = entry.get("starting");
+        let is_own_text =
+            starting.is_text() || starting.items().next().is_some() || entry.get("at-least").text() == "~";
+        if kind.sort() == Sort::Path && is_own_text {
             // Whoever reads such a text has a home of its own to fill in.
             values.iter_mut().for_each(with_own_home);
         }

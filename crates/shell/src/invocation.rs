@@ -268,6 +268,14 @@ impl Reader<'_> {
 
     fn option(&mut self, text: &str) {
         if let Some((key, follows)) = self.find(text) {
+            // `-o"$HOME"`: what is not known of the word is the value.
+            let glued = self.words.get(self.at).map(|word| word.without_prefix(text.len()));
+            let glued = glued.filter(|rest| !rest.pieces.is_empty());
+            if glued.is_some() && matches!(follows, Follows::Value | Follows::JoinedValue) {
+                self.push(key, glued);
+                self.at += 1;
+                return;
+            }
             return self.found(key, follows);
         }
         if text.bytes().skip(1).all(|byte| byte.is_ascii_digit())
