@@ -22,14 +22,13 @@ fn folder() -> PathBuf {
 
 /// How many cases of each kind there are, and how many of them were asked about, blocked or told as OFF.
 fn played(machine: &Machine, file: &str) -> BTreeMap<String, (u64, u64, u64)> {
-    let out = machine.root().join(format!("{file}.out"));
     let script = folder().join("play.py");
     let cases = folder().join(format!("{file}.jsonl"));
     let words = [script.as_os_str(), env!("CARGO_BIN_EXE_reflex").as_ref(), cases.as_os_str(), "--json".as_ref()];
-    let said = machine.program("python3", words.into_iter().chain([out.as_os_str()])).patience(600).run();
+    let said = machine.program("python3", words).patience(600).run();
     assert_eq!(said.code, 0, "{said:?}");
     let mut figures = BTreeMap::new();
-    for line in fs::read_to_string(&out).unwrap().lines() {
+    for line in said.stdout.lines() {
         let case: Value = serde_json::from_str(line).unwrap();
         let last = case["answers"].as_array().unwrap().last().unwrap().as_str().unwrap().to_owned();
         let (cases, stopped, blocked) = figures.entry(case["kind"].as_str().unwrap().to_owned()).or_insert((0, 0, 0));
@@ -43,7 +42,7 @@ fn played(machine: &Machine, file: &str) -> BTreeMap<String, (u64, u64, u64)> {
 /// Whether this machine lets the player make a machine of its own.
 fn can_play(machine: &Machine) -> bool {
     let line = "command -v python3 && command -v git && unshare --mount --pid --fork --net --mount-proc \
-                $([ \"$(id -u)\" = 0 ] || echo --map-root-user) mount -t tmpfs tmpfs /run";
+                $([ \"$(id -u)\" = 0 ] || echo --map-root-user) sh -c 'mount --make-rprivate / && mount -t tmpfs tmpfs /run && mount -o remount,bind,ro /'";
     machine.program("sh", ["-c", line]).run().code == 0
 }
 

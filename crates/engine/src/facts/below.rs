@@ -146,6 +146,11 @@ impl Facts<'_> {
             for source in self.expanded(text, source)? {
                 let own = aliases::name_of(&source).to_owned();
                 let real = self.world.real(&source, true);
+                // What is not there yet may become a folder of anything.
+                if real.exists == Some(false) && ["recursive", "archive"].iter().any(|flag| effect.flags.contains(flag))
+                {
+                    return None;
+                }
                 let inner = match real.is_folder {
                     Some(false) => Some(Vec::new()),
                     Some(true) => Some(self.world.names_of(NamesOf::Folder(&real.path))?),
