@@ -107,15 +107,15 @@ fn surface(cell: &Cell) -> Value {
 }
 
 fn show(store: &Store) {
+    let beats = store.heartbeats();
+    let rows: Vec<Row> = shown().iter().map(|wiring| truth(wiring, &beats, store)).collect();
     match store.pause() {
         Some(pause) => {
             let (until, place) = (timestamp(pause.until), pause.place());
             print(&format!("the guard is OFF{place} until {until} ({}): {}", pause.by, pause.reason))
         }
-        None => print("the guard is on"),
+        None => print(&headline(&rows)),
     }
-    let beats = store.heartbeats();
-    let rows: Vec<Row> = shown().iter().map(|wiring| truth(wiring, &beats, store)).collect();
     table(&rows);
     rows.iter().filter_map(|row| store.proof(row.agent.name)).for_each(|proof| print(&proven(&proof)));
     rows.iter().for_each(remarks);
@@ -141,6 +141,16 @@ fn show(store: &Store) {
         super::approve::waiting(store).len(),
         store.log().folder().display()
     ));
+}
+
+/// Whether the guard stands before the agents that are used here.
+fn headline(rows: &[Row]) -> String {
+    let off: Vec<&str> = rows.iter().filter(|row| row.broken.is_some()).map(|row| row.agent.title).collect();
+    match off.as_slice() {
+        [] => "the guard is on".to_owned(),
+        all if all.len() == rows.len() => "the guard is OFF: no agent here asks it".to_owned(),
+        some => format!("the guard is OFF for {}", some.join(", ")),
+    }
 }
 
 /// Where the guard keeps its files, if the environment says something else or alone says it.
