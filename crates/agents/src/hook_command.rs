@@ -10,18 +10,22 @@ pub struct HookCommand<'a> {
     /// The home below which the guard keeps its files. An entry that several people share names none: each of them has
     /// the home that the user database names.
     pub home: Option<&'a str>,
+    /// The public key with which a person's yes is signed, as hexadecimal digits; none in an entry that several people
+    /// share.
+    pub key: Option<&'a str>,
 }
 
 impl<'a> HookCommand<'a> {
     /// A command for an entry that several people share.
     pub fn shared(binary: &'a str) -> HookCommand<'a> {
-        HookCommand { binary, home: None }
+        HookCommand { binary, home: None, key: None }
     }
 
     /// The arguments of the binary.
     pub(crate) fn arguments(self, agent: &str, event: &str) -> Vec<String> {
         let words = ["hook", "--agent", agent, "--event", event].into_iter();
-        words.chain(self.home.into_iter().flat_map(|home| ["--home", home])).map(str::to_owned).collect()
+        let words = words.chain(self.home.into_iter().flat_map(|home| ["--home", home]));
+        words.chain(self.key.into_iter().flat_map(|key| ["--key", key])).map(str::to_owned).collect()
     }
 
     /// A line for any shell.
@@ -49,7 +53,8 @@ impl<'a> HookCommand<'a> {
             Some(home) => (" --home \"$1\"", format!(" {}", quoted(home))),
             None => ("", String::new()),
         };
+        let key = self.key.map(|key| format!(" --key {key}")).unwrap_or_default();
         let binary = quoted(self.binary);
-        format!("/bin/sh -c '\"$0\" hook --agent {agent} --event {event}{place} {otherwise}' {binary}{home}")
+        format!("/bin/sh -c '\"$0\" hook --agent {agent} --event {event}{place}{key} {otherwise}' {binary}{home}")
     }
 }

@@ -194,9 +194,11 @@ fn install(text: &str, command: HookCommand<'_>) -> Result<String, SettingsError
     if !text.trim().is_empty() && !is_ours(text) {
         return Err(SettingsError::Foreign("it is not the plugin of Reflex, which would replace it"));
     }
-    let home: Vec<&str> = command.home.into_iter().flat_map(|home| ["--home", home]).collect();
+    let home = command.home.into_iter().flat_map(|home| ["--home", home]);
+    let key = command.key.into_iter().flat_map(|key| ["--key", key]);
+    let place: Vec<&str> = home.chain(key).collect();
     let plugin = PLUGIN.replace("\"REFLEX\"", &Value::from(command.binary).to_string());
-    Ok(plugin.replace("[\"HOME\"]", &Value::from(home).to_string()))
+    Ok(plugin.replace("[\"HOME\"]", &Value::from(place).to_string()))
 }
 
 fn remove(text: &str) -> Result<Option<String>, SettingsError> {

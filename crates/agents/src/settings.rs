@@ -69,6 +69,17 @@ impl Start {
             Start::Shell(line) => words(line).into_iter().find(|word| is_named(word, &OURS)),
         }
     }
+
+    /// The public key that it names with `--key`.
+    pub fn key(&self) -> Option<String> {
+        let line = match self {
+            Start::Exec(words) => words.join(" "),
+            Start::Shell(line) => line.clone(),
+        };
+        let (_, rest) = line.split_once(" --key")?;
+        let rest = rest.strip_prefix(['=', ' ']).unwrap_or(rest).trim_start_matches(['\'', '"']);
+        Some(rest.chars().take_while(char::is_ascii_alphanumeric).collect())
+    }
 }
 
 /// The guard's hooks in a text of the form `{"hooks": …}`, or in its plugin: the event, and how the agent starts it.
@@ -512,7 +523,7 @@ mod tests {
     use super::*;
 
     fn install(text: &str, binary: &str) -> Result<String, SettingsError> {
-        crate::claude::SETTINGS.install(text, HookCommand { binary, home: Some("/home/me") })
+        crate::claude::SETTINGS.install(text, HookCommand { binary, home: Some("/home/me"), key: None })
     }
 
     fn remove(text: &str) -> Result<String, SettingsError> {

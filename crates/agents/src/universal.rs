@@ -5,7 +5,7 @@ use crate::{Abilities, Agent, Delivery, Line, Payload, Reply, claude, stranger, 
 use reflex_engine::shell::Language;
 use reflex_engine::{
     Action, AgentPath, Decision, Event, Finding, Moment, Outcome, Purpose, Remnant, RemnantKind, Rewrite, Supposed,
-    SupposedGit, Task, Verdict, Worth,
+    SupposedGit, Task, Verdict, Vouched, Worth,
 };
 use serde_json::{Map, Value, json};
 
@@ -180,7 +180,7 @@ pub fn declared(object: &Map<String, Value>, root: &str) -> Result<Option<Task>,
         None | Some(Value::Null) => Ok(None),
         Some(Value::Object(task)) => {
             let id = optional(task, "id")?.unwrap_or("task").to_owned();
-            Ok(Some(Task { id, root: root.into(), purpose: purpose(task)? }))
+            Ok(Some(Task { id, root: root.into(), purpose: purpose(task)?, vouched: Vouched::YES }))
         }
         Some(_) => Err(BadEvent::of("facts.task", "is not an object")),
     }

@@ -3,6 +3,7 @@
 use crate::{arena, lifeline, status};
 use reflex_agents::{Agent, BadEvent, Payload, Reply, caller, find, object, stranger};
 use reflex_engine::Moment;
+use reflex_host::signing::choose_key;
 use reflex_host::{Host, Mode, choose_home};
 use serde_json::{Map, Value};
 use std::io::{self, IsTerminal, Read, Write};
@@ -19,12 +20,15 @@ struct Arguments<'a> {
     event: Option<&'a str>,
     /// The home below which the guard keeps its files.
     home: Option<&'a str>,
+    /// The key with which a person's words are signed.
+    key: Option<&'a str>,
 }
 
 pub(crate) fn run(words: &[String]) -> ExitCode {
     arena::warm();
     let arguments = arguments(words).and_then(|arguments| {
         arguments.home.map_or(Ok(()), choose_home)?;
+        arguments.key.into_iter().for_each(choose_key);
         Ok(arguments)
     });
     let arguments = match arguments {
@@ -87,7 +91,7 @@ impl Arguments<'_> {
 }
 
 fn arguments(words: &[String]) -> Result<Arguments<'_>, String> {
-    let mut arguments = Arguments { agent: None, event: None, home: None };
+    let mut arguments = Arguments { agent: None, event: None, home: None, key: None };
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
         let (name, value) = match word.split_once('=') {
@@ -102,6 +106,7 @@ fn arguments(words: &[String]) -> Result<Arguments<'_>, String> {
             }
             "--event" => arguments.event = Some(value()?),
             "--home" => arguments.home = Some(value()?),
+            "--key" => arguments.key = Some(value()?),
             _ => return Err(format!("unknown argument `{name}`")),
         }
     }

@@ -1,5 +1,6 @@
 //! What an agent is about to do, or has done, in words that belong to no agent.
 
+use crate::vouched::Vouched;
 use reflex_shell::Language;
 use reflex_shell::patch::Part;
 
@@ -48,7 +49,7 @@ pub struct Event {
 }
 
 /// A task as a person has declared it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
     /// Its name.
     pub id: String,
@@ -56,6 +57,8 @@ pub struct Task {
     pub root: String,
     /// What it is for.
     pub purpose: Purpose,
+    /// Whether a person stands behind what it loosens; its scope tightens in any case.
+    pub vouched: Vouched,
 }
 
 /// What some work is for.

@@ -15,6 +15,7 @@ use crate::points::{self, Pointed};
 use crate::remnant::{self, Remnant, RemnantKind};
 use crate::switches::Change;
 use crate::truth::Truth;
+use crate::vouched::Vouched;
 use crate::world::{Known, Look, Names, Real, Untracked, World};
 use reflex_shell::{Piece, Site, Value};
 use reflex_tables::Node;
@@ -49,7 +50,7 @@ pub struct Facts<'a> {
     /// What earlier calls left behind.
     past: OnceCell<Vec<Remnant>>,
     /// Folders that people's policies make as good as the workspace.
-    roots: Vec<String>,
+    roots: Vec<(String, Vouched)>,
     /// Which questions stand in `asked` already, by their word and target.
     told: RefCell<BTreeSet<(usize, usize)>>,
     /// Questions that were asked, with their answers: what `explain` shows.
@@ -143,21 +144,23 @@ impl<'a> Facts<'a> {
     }
 
     /// The same with folders that are as good as the workspace: `~/` is the home.
-    pub fn with_roots<'r>(mut self, roots: impl Iterator<Item = &'r str>) -> Facts<'a> {
+    pub fn with_roots<'r>(mut self, roots: impl Iterator<Item = (&'r str, Vouched)>) -> Facts<'a> {
         let home = &self.event.home;
         let absolute = |root: &str| match root.strip_prefix("~/") {
             Some(rest) => path::absolute(rest, home),
             None => path::absolute(root, "/"),
         };
         // The home itself or what lies above it is no project's folder.
-        self.roots = roots.map(absolute).filter(|root| !is_within(home, root)).collect();
+        let roots = roots.map(|(root, vouched)| (absolute(root), vouched));
+        self.roots = roots.filter(|(root, _)| !is_within(home, root)).collect();
         self
     }
 
     /// The workspace, the folders for temporary files and those that policies add.
     pub(crate) fn roots(&self) -> Vec<String> {
         let workspace = Some(self.event.workspace.clone()).filter(|workspace| !workspace.is_empty());
-        workspace.into_iter().chain(self.temporary.iter().cloned()).chain(self.roots.iter().cloned()).collect()
+        let added = self.roots.iter().filter(|(_, vouched)| vouched.holds()).map(|(root, _)| root.clone());
+        workspace.into_iter().chain(self.temporary.iter().cloned()).chain(added).collect()
     }
 
     /// The questions that were asked so far, with their answers.
@@ -265,7 +268,8 @@ impl<'a> Facts<'a> {
     }
 
     fn place(&self, path: &str) -> Place {
-        if let Some(root) = self.roots.iter().find(|root| is_within(path, root)) {
+        let mut added = self.roots.iter().filter(|(root, _)| is_within(path, root));
+        if let Some((root, _)) = added.find(|(_, vouched)| vouched.holds()) {
             return if path == root { Place::Workspace } else { Place::Inside };
         }
         if !self.world.folds_case() {

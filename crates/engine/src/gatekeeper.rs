@@ -82,7 +82,7 @@ pub(crate) fn decide(policy: &Policy, facts: &Facts<'_>, findings: Vec<Finding>)
             finding.id,
             finding.severity.name(),
             word(decision),
-            policy.name
+            policy.name()
         ));
         verdict.decision = verdict.decision.max(decision);
         let said = said(decision, finding);

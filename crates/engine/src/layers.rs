@@ -3,6 +3,7 @@
 use crate::facts::Facts;
 use crate::finding::{Decision, Finding, Severity, Tier, Worth};
 use crate::runs;
+use crate::vouched::Vouched;
 use reflex_shell::{Command, Stdin};
 use reflex_tables::Node;
 
@@ -34,7 +35,7 @@ pub struct Layer {
     /// Whose.
     pub authority: Authority,
     /// Whether it may also loosen; one that a person has not accepted only tightens.
-    pub loosens: bool,
+    pub loosens: Vouched,
     /// `rules`, `triggers`, `policy`, as the compiler of people's files writes them.
     pub node: Node<'static>,
     /// Files that could not be taken, each in a sentence.
@@ -49,15 +50,14 @@ impl Layer {
     /// Whether this layer may make less of a finding: of a core one only the user or the administrator, with a reason.
     fn may_lower(&self, finding: &Finding, reason: &str) -> bool {
         let of_core = self.authority >= Authority::User && !reason.trim().is_empty();
-        self.loosens && (finding.tier != Tier::Core || of_core)
+        (finding.tier != Tier::Core || of_core) && self.loosens.holds()
     }
 }
 
 /// What is said of findings: the policy of the library and all layers.
 #[derive(Debug, Clone)]
 pub struct Policy {
-    /// Its name: `balanced`, `strict`, …
-    pub name: &'static str,
+    name: &'static str,
     node: Node<'static>,
     layers: Vec<Layer>,
     /// Minutes since 1970: allowances end.
@@ -76,12 +76,13 @@ impl Policy {
 
     /// The same with people's layers, at this minute since 1970. Unless `insisted`, a layer's preset replaces it.
     pub fn with_layers(self, layers: Vec<Layer>, minute: u32, insisted: bool) -> Policy {
-        let mut policy = Policy { layers, minute, insisted, ..self };
-        let preset = policy.presets().filter(|(layer, _)| layer.loosens).map(|(_, name)| name).last();
-        if let Some(name) = preset {
-            policy.name = name;
-        }
-        policy
+        Policy { layers, minute, insisted, ..self }
+    }
+
+    /// Its name: `balanced`, `strict`, …; that of the preset which a layer puts in its place, as far as is known by now.
+    pub fn name(&self) -> &'static str {
+        let presets = self.presets().filter(|(layer, _)| layer.loosens.so_far());
+        presets.map(|(_, name)| name).last().unwrap_or(self.name)
     }
 
     /// The layers.
@@ -90,9 +91,12 @@ impl Policy {
     }
 
     /// Folders that are as good as the workspace.
-    pub(crate) fn roots(&self) -> impl Iterator<Item = &'static str> {
-        let authorised = self.layers.iter().filter(|layer| layer.loosens);
-        authorised.flat_map(|layer| layer.policy().get("allowed_roots").texts())
+    pub(crate) fn roots(&self) -> impl Iterator<Item = (&'static str, Vouched)> {
+        let of = |layer: &Layer| {
+            let loosens = layer.loosens.clone();
+            layer.policy().get("allowed_roots").texts().map(move |root| (root, loosens.clone()))
+        };
+        self.layers.iter().flat_map(of)
     }
 
     fn presets(&self) -> impl Iterator<Item = (&Layer, &'static str)> {
@@ -148,10 +152,12 @@ impl Policy {
 
     fn by_severity(&self, finding: &Finding, role: Option<&str>) -> Worth {
         let worth = |node: Node<'_>| Worth::named(node.get(finding.severity.name()).text()).unwrap_or(Worth::Deny);
+        let usual = worth(self.node);
         let mut spoken = Spoken::default();
         for (layer, name) in self.presets() {
             let reason = layer.policy().get("reason").text();
-            spoken.say(layer.may_lower(finding, reason), worth(self.preset(name)));
+            let worth = worth(self.preset(name));
+            spoken.say(worth < usual && layer.may_lower(finding, reason), worth);
         }
         for (_, said) in role.into_iter().flat_map(|role| self.roles(role)) {
             let mode = self.preset(said.get("mode").text());
@@ -159,7 +165,7 @@ impl Policy {
                 spoken.say(false, worth(mode));
             }
         }
-        spoken.over(worth(self.node))
+        spoken.over(usual)
     }
 
     /// Why a preset makes less of a core finding than is usual, in the words of who chose it.
@@ -184,7 +190,7 @@ impl Policy {
                 continue;
             }
             let lowered = worth < base;
-            let may = layer.may_lower(finding, said.get("reason").text()) && self.lets_lower(finding, worth);
+            let may = lowered && layer.may_lower(finding, said.get("reason").text()) && self.lets_lower(finding, worth);
             let inert = lowered && !may;
             let note = match said.get("reason").text() {
                 _ if inert => " (it may not lower this, so it does not count)".to_owned(),
@@ -208,11 +214,11 @@ impl Policy {
 
     /// An allowance that covers the whole of what the finding is about.
     fn allowed(&self, finding: &Finding, facts: &Facts<'_>, why: &mut Vec<String>) -> Option<Worth> {
-        for layer in self.layers.iter().filter(|layer| layer.loosens) {
+        for layer in &self.layers {
             for entry in layer.policy().get("allow").items() {
                 let reason = entry.get("reason").text();
-                let holds = layer.may_lower(finding, reason) && self.minute < until(entry);
-                if holds && covers(entry, finding, facts) {
+                let covers = self.minute < until(entry) && covers(entry, finding, facts);
+                if covers && layer.may_lower(finding, reason) {
                     let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
                     why.push(format!("{}: allowed by {}{because}", finding.id, entry.get("at").text()));
                     return Some(Worth::Record);

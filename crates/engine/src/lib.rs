@@ -42,6 +42,7 @@ mod task;
 mod tool_call;
 mod truth;
 mod url;
+mod vouched;
 mod weight;
 mod world;
 
@@ -69,6 +70,7 @@ pub use secret::{Secret, find as find_secrets, redact, redacted, unescaped};
 pub use sentinel::Weighed;
 pub use tool_call::unfolded;
 pub use truth::Truth;
+pub use vouched::Vouched;
 pub use world::{
     Age, Known, Look, MAX_LISTED, MOST_CONTENT, Names, NamesOf, Real, Supposed, SupposedGit, Unreadable, Untracked,
     World,

@@ -51,7 +51,7 @@ fn finding(layer: &Layer, rule: Node<'static>, raised: &Raised<'_>, facts: &Fact
     let rewrite = rewrite(rule, raised, facts);
     let mut message = message(rule, raised, facts);
     // A rewrite of a project that nobody has accepted would put its own words into a call.
-    let rewrite = rewrite.filter(|_| layer.loosens || layer.authority > Authority::Project);
+    let rewrite = rewrite.filter(|_| layer.authority > Authority::Project || layer.loosens.holds());
     let rewrite = rewrite.filter(|_| rule.get("would").is_nil());
     if message.is_empty() {
         message = format!("The rule {} speaks against it.", rule.get("name").text());

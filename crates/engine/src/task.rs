@@ -131,8 +131,12 @@ pub(crate) fn sensitive_place(effect: &Effect, facts: &Facts<'_>) -> Option<&'st
     if effect.site != Site::Here || !CHANGES.contains(&effect.kind) {
         return None;
     }
-    let intent = facts.event.declared.as_ref().map_or("", |task| task.purpose.intent.as_str());
-    sensitive(effect, facts, intent)
+    let class = sensitive(effect, facts, "")?;
+    match &facts.event.declared {
+        // An intent that names the place makes less of it: that is a person's to say.
+        Some(task) if sensitive(effect, facts, &task.purpose.intent).is_none() && task.vouched.holds() => None,
+        Some(_) | None => Some(class),
+    }
 }
 
 /// What a preset that only wants looking asks about.

@@ -48,7 +48,7 @@ impl Default for Mode {
 impl Mode {
     /// The mode of this name, if the library has such a policy.
     pub fn named(name: &str) -> Option<Mode> {
-        Policy::named(reflex_library::tables(), name).map(|policy| Mode { name: policy.name, insisted: true })
+        Policy::named(reflex_library::tables(), name).map(|policy| Mode { name: policy.name(), insisted: true })
     }
 
     /// The names of all modes.
@@ -124,7 +124,7 @@ impl Host {
         let latency = Spent { read, judged: &judgement.latency, whole: nanos(begun) };
         let told = Told {
             delivery: &delivery,
-            policy: policy.as_ref().map_or(self.mode.name, |policy| policy.name),
+            policy: policy.as_ref().map_or(self.mode.name, |policy| policy.name()),
             layers: &loaded,
             grant: released.as_deref(),
             reflexes: detector.as_ref().map(Detector::reports).unwrap_or_default(),
@@ -338,7 +338,7 @@ impl Host {
 
     /// The name of the policy under which an event is judged.
     pub fn policy_name(&self, event: &Event) -> &'static str {
-        self.mode.policy(&self.layers(&event.workspace)).map_or(self.mode.name, |policy| policy.name)
+        self.mode.policy(&self.layers(&event.workspace)).map_or(self.mode.name, |policy| policy.name())
     }
 
     /// People's rules and policies that are in force in a workspace.

@@ -62,6 +62,16 @@ pub fn moment(text: &str) -> Option<u64> {
     Some((days * 86_400 + hour * 3600 + minute * 60 + second) * 1000)
 }
 
+/// The bytes that hexadecimal digits stand for.
+pub(crate) fn bytes(text: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u32>> = text.chars().map(|digit| digit.to_digit(16)).collect();
+    let pairs = digits.filter(|digits| digits.len() % 2 == 0)?;
+    pairs
+        .chunks_exact(2)
+        .map(|pair| pair.iter().try_fold(0_u8, |byte, digit| Some(byte << 4 | u8::try_from(*digit).ok()?)))
+        .collect()
+}
+
 /// A UUID of version 7 (RFC 9562): the time in milliseconds, then chance.
 pub(crate) fn uuid() -> String {
     let mut bytes = [0_u8; 16];

@@ -62,7 +62,7 @@ impl Wanted {
             wanted.any |= !verify.is_nil();
             let acceptance = verify.get("acceptance").text();
             wanted.acceptance.extend((!acceptance.is_empty()).then(|| acceptance.to_owned()));
-            if !one.layer.loosens {
+            if !one.layer.loosens.holds() {
                 continue;
             }
             let check = |check: reflex_tables::Node<'_>| Check {
@@ -100,7 +100,7 @@ impl Host {
         let fingerprint = judgement.fingerprint.clone();
         let heard = Heard { id: &id, event, fingerprint: &fingerprint };
         let delivery = deliver(event, &judgement.verdict, agent.abilities(event));
-        let policy = policy.as_ref().map_or("", |policy| policy.name);
+        let policy = policy.as_ref().map_or("", |policy| policy.name());
         let latency = Spent::none(&judgement.latency);
         let reflexes = Vec::new();
         let told = Told { delivery: &delivery, policy, layers: &loaded, grant: None, reflexes, latency };

@@ -129,7 +129,9 @@ mod tests {
         let mut folders = Folders::below(home.clone());
         let pause = Pause { until: u64::MAX, reason: "x".into(), by: "x".into(), within: String::new() };
         let until = crate::clock::now() + 60_000;
-        Store::of(&folders).set_pause(Some(&Pause { until, ..pause })).unwrap();
+        let store = Store::of(&folders);
+        let nobody = store.signer(|| None).unwrap();
+        store.begin_pause(&Pause { until, ..pause }, &nobody).unwrap();
         assert!(Store::of(&folders).pause().is_some());
         folders.unproven = true;
         assert!(Store::of(&folders).pause().is_none());

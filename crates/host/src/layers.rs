@@ -3,6 +3,7 @@
 mod bases;
 mod cache;
 mod files;
+mod own;
 mod people;
 mod standing;
 pub mod trust;
@@ -13,8 +14,8 @@ use crate::folders::Folders;
 use crate::store::Store;
 pub(crate) use cache::Cache;
 pub use files::{Found, Place};
-pub use people::{Offer, Opened, lowered, named, offer, open};
-use reflex_engine::{Authority, Layer, Policy};
+pub use people::{Offer, Opened, lowered, named, offer, offer_of_own, open};
+use reflex_engine::{Authority, Layer, Policy, Vouched};
 use reflex_rules::{Compiled, Level, Problem, SourceFile, Variables};
 use reflex_tables::Node;
 use serde_json::{Value, json};
@@ -62,6 +63,7 @@ pub fn load_there(folders: &Folders, workspace: &Path, store: &Store) -> (Vec<Lo
         loader.add(place, &[begin]);
     }
     loader.loaded.reverse();
+    own::vouch(&mut loader.loaded, folders, store);
     (loader.loaded, there)
 }
 
@@ -97,9 +99,11 @@ impl Loader<'_> {
         let mut problems: Vec<String> = found.problems.clone();
         problems.extend(node.get("problems").texts().map(str::to_owned));
         let mut why_tight = found.why_tight.clone();
-        if place.authority == Authority::Project && !trust::is_trusted(self.store, &place.workspace, &digest) {
+        let accepted = self.accepted(&place, &digest);
+        if !accepted.so_far() {
             why_tight = Some("no person has accepted these files with `reflex trust`".into());
         }
+        let loosens = if why_tight.is_none() { accepted } else { Vouched::NO };
         let folders: Vec<Place> = match (place.authority, bases::pinned(trail)) {
             (Authority::Project, _) => Vec::new(),
             (Authority::User | Authority::Managed, None) => {
@@ -126,13 +130,20 @@ impl Loader<'_> {
                 false
             }
         });
-        let layer =
-            Layer { authority: place.authority, loosens: why_tight.is_none(), node: node.get("tree"), problems };
+        let layer = Layer { authority: place.authority, loosens, node: node.get("tree"), problems };
         self.loaded.push(Loaded { layer, place, digest, why_tight });
         folders.into_iter().for_each(|place| self.add(place, trail));
         for (place, step) in further {
             let trail: Vec<bases::Step> = trail.iter().cloned().chain([step]).collect();
             self.add(place, &trail);
+        }
+    }
+
+    /// Whether a person stands behind the files of a place: the user's own are looked at once all are loaded.
+    fn accepted(&self, place: &Place, digest: &str) -> Vouched {
+        match place.authority {
+            Authority::Project => trust::standing(self.store, &trust::repository(&place.workspace), digest),
+            Authority::User | Authority::Managed => Vouched::YES,
         }
     }
 
@@ -222,6 +233,6 @@ pub(crate) fn record(loaded: &[Loaded]) -> Value {
     let short = |digest: &str| digest.get(..16).unwrap_or("").to_owned();
     loaded
         .iter()
-        .map(|one| json!({"layer": one.layer.authority.name(), "digest": short(&one.digest), "loosens": one.layer.loosens}))
+        .map(|one| json!({"layer": one.layer.authority.name(), "digest": short(&one.digest), "loosens": one.layer.loosens.so_far()}))
         .collect()
 }

@@ -20,6 +20,7 @@ pub mod person;
 mod proof;
 mod record;
 pub mod reflexes;
+pub mod signing;
 mod skills;
 pub mod store;
 mod trust;

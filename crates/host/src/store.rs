@@ -24,12 +24,14 @@ pub use search::Search;
 use crate::clock;
 use crate::folders::Folders;
 use crate::record::Scribe;
+use crate::signing::InForce;
 use rustix::fs::{Mode, OFlags};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 /// The form of the records of the audit log. Version 1 had no chain and lies in `audit/calls.jsonl`.
 pub const SCHEMA: &str = "reflex/audit-v2";
@@ -37,15 +39,29 @@ pub const SCHEMA: &str = "reflex/audit-v2";
 /// Everything the guard keeps of one user on one machine.
 #[derive(Debug, Clone)]
 pub struct Store {
-    folder: PathBuf,
+    pub(crate) folder: PathBuf,
+    /// The user's home, whose hook entries name the key with which a person's words are signed.
+    pub(crate) home: PathBuf,
     /// Whether what a person said here counts: not where only the environment names the home.
     may_loosen: bool,
+    /// Which key decides about it, once that was looked up.
+    pub(crate) keys: Arc<OnceLock<InForce>>,
 }
 
 impl Store {
     /// The store of these folders.
     pub fn of(folders: &Folders) -> Store {
-        Store { folder: folders.state.clone(), may_loosen: !folders.may_only_tighten() }
+        Store {
+            folder: folders.state.clone(),
+            home: folders.home.clone(),
+            may_loosen: !folders.may_only_tighten(),
+            keys: Arc::default(),
+        }
+    }
+
+    /// The folder of all of it.
+    pub fn state(&self) -> &Path {
+        &self.folder
     }
 
     /// The audit log.
@@ -156,6 +172,14 @@ fn kept(path: &Path, make: impl FnOnce() -> String) -> io::Result<String> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => fs::read_to_string(path),
         Err(error) => Err(error),
         Ok(()) => Ok(text),
+    }
+}
+
+/// The entries of a JSON object.
+pub(crate) fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
     }
 }
 

@@ -3,6 +3,8 @@
 use crate::answer::project_root;
 use crate::folders::{Folders, home_of_agents};
 use crate::record::digest;
+use crate::signing::{InForce, PublicKey};
+use crate::store::Store;
 use crate::trust::Wish;
 use reflex_agents::settings::{guard_hooks, older_guards, without_older_guards};
 use reflex_agents::{AGENTS, Agent, HookCommand, Limit, Settings, SettingsFile, Start};
@@ -29,6 +31,8 @@ pub struct Wiring {
     folders: Folders,
     /// The home in which the agents look for their files.
     home_of_agents: PathBuf,
+    /// The key that the entry is to name; none in a project, whose entry others have too.
+    key: InForce,
 }
 
 /// A file before and after; `None` where there is none.
@@ -44,6 +48,7 @@ impl Wiring {
     /// The settings of every agent whose hook is known.
     pub fn all() -> Vec<Wiring> {
         let folders = Folders::of_user();
+        let key = Store::of(&folders).key_in_force().clone();
         let known = AGENTS.iter().filter_map(|agent| Some((agent, agent.settings?)));
         let files = known.flat_map(|(agent, settings)| {
             settings.files.iter().enumerate().map(move |(number, form)| (agent, settings, form, number))
@@ -57,6 +62,7 @@ impl Wiring {
             project: None,
             folders: folders.clone(),
             home_of_agents: home_of_agents(),
+            key: key.clone(),
         };
         files.map(wiring).collect()
     }
@@ -80,6 +86,7 @@ impl Wiring {
                 project,
                 folders: folders.clone(),
                 home_of_agents: home_of_agents(),
+                key: InForce::Unprotected,
             })
         };
         AGENTS.iter().filter_map(wiring).collect()
@@ -228,6 +235,12 @@ impl Wiring {
         Ok(Change { after: Some(after), before: Some(String::from_utf8_lossy(&bytes).into_owned()) })
     }
 
+    /// The same entry with another key.
+    #[must_use]
+    pub fn with_key(self, key: PublicKey) -> Wiring {
+        Wiring { key: InForce::Key(key), ..self }
+    }
+
     /// The home that the entry names. In a project others have the entry too, and a home that only the environment names
     /// is none to write down.
     fn named_home(&self) -> Option<String> {
@@ -239,7 +252,14 @@ impl Wiring {
         // A mark that the agent reads stays where it is.
         let (mark, text) = text.strip_prefix(MARK).map_or(("", text), |text| (MARK, text));
         let (binary, home) = (own_path()?, self.named_home());
-        let command = HookCommand { binary: &binary, home: home.as_deref() };
+        let key = match &self.key {
+            InForce::Unprotected => None,
+            InForce::Key(key) => Some(key.to_string()),
+            InForce::Disputed(why) => {
+                return Err(self.refused(&format!("{why}; `reflex pin` sets a new passphrase and mends the entries")));
+            }
+        };
+        let command = HookCommand { binary: &binary, home: home.as_deref(), key: key.as_deref() };
         let after = (self.form.install)(text, command).map_err(|problem| self.refused(&problem.to_string()))?;
         Ok(format!("{mark}{after}"))
     }

@@ -111,6 +111,7 @@ fn grants_of_the_first_form_are_read() {
         by: "uid 1000 at /dev/pts/1".into(),
         reason: "tested".into(),
         text: "git push --force origin main".into(),
+        vouched: true,
     };
     assert_eq!(store.store().grants(), [grant]);
 }

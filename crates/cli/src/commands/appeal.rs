@@ -1,6 +1,7 @@
 //! `reflex appeal ID --because …`: a refused call is judged again. An agent only asks with it; a person decides.
 
 use super::approve::{View, length, once, preview_and_give};
+use super::consent::Consent;
 use super::{complain, print, text};
 use crate::status;
 use crate::visible::visible;
@@ -94,7 +95,8 @@ fn decide(host: &Host, pending: &Pending, grant: &Grant, matches: &ArgMatches) -
     let view = if matches.get_flag("full") { View::Full } else { View::Short };
     let given = length(matches).and_then(|length| {
         let grant = Grant { expires: grant.time + length, ..grant.clone() };
-        preview_and_give(&host.store(), pending, &grant, view)
+        let store = host.store();
+        preview_and_give(&store, (pending, &grant), view, &mut Consent::each(&store))
     });
     match given {
         Ok(true) => status::OK,

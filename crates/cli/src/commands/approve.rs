@@ -1,5 +1,6 @@
 //! `pending`, `approve`, `deny`, `grants`, `off`: what a person says about calls. Nothing here works for an agent.
 
+use super::consent::Consent;
 use super::{ago, complain, print, text};
 use crate::paint::Paint;
 use crate::status;
@@ -28,13 +29,16 @@ fn store() -> Store {
 pub(super) fn waiting(store: &Store) -> Vec<Pending> {
     let grants = store.grants();
     let mut all = store.pending();
-    let answered = |grant: &Grant| grant.uses > 0 || now() < grant.expires;
+    let answered = |grant: &Grant| grant.vouched && (grant.uses > 0 || now() < grant.expires);
     all.retain(|call| !grants.iter().any(|grant| grant.id == call.id && answered(grant)));
     all
 }
 
 /// `reflex pending`: the calls that wait for a person.
 pub(super) fn pending(matches: &ArgMatches) -> u8 {
+    if matches.get_flag("answer") {
+        return answer_all(&store());
+    }
     let all = waiting(&store());
     if matches.get_flag("json") {
         let rows: Vec<Value> = all.iter().map(Pending::json).collect();
@@ -44,21 +48,63 @@ pub(super) fn pending(matches: &ArgMatches) -> u8 {
     if all.is_empty() {
         print("no call waits for you");
     }
-    for call in all {
-        let first = call.text.lines().next().unwrap_or("");
-        print(&format!(
-            "{}  {:>8}  {:5}  {}: {}",
-            call.id,
-            ago(call.time),
-            call.decision,
-            visible(&call.client),
-            visible(first)
-        ));
-        for appeal in &call.appeals {
-            print(&format!("           {} asks, because: {}", visible(&appeal.by), visible(&appeal.because)));
+    all.iter().for_each(list);
+    status::OK
+}
+
+fn list(call: &Pending) {
+    let first = call.text.lines().next().unwrap_or("");
+    print(&format!(
+        "{}  {:>8}  {:5}  {}: {}",
+        call.id,
+        ago(call.time),
+        call.decision,
+        visible(&call.client),
+        visible(first)
+    ));
+    for appeal in &call.appeals {
+        print(&format!("           {} asks, because: {}", visible(&appeal.by), visible(&appeal.because)));
+    }
+}
+
+/// `reflex pending --answer`: one call after another. The key stays unlocked in this process alone, and ends with it.
+fn answer_all(store: &Store) -> u8 {
+    let Some(person) = person(store, "pending --answer", "") else { return status::FOUND };
+    let mut consent = match Consent::held(store) {
+        Ok(Some(consent)) => consent,
+        Ok(None) => return status::FOUND,
+        Err(problem) => {
+            complain(&visible(&problem));
+            return status::FOUND;
+        }
+    };
+    loop {
+        let all = waiting(store);
+        all.iter().for_each(list);
+        let waits = if all.is_empty() { "no call waits for you" } else { "which one?" };
+        let Some(word) = answer(&format!("{waits} (its id; Enter looks again, q ends) ")) else { return status::OK };
+        let id = match word.trim() {
+            "q" => return status::OK,
+            "" if word.is_empty() => return status::OK,
+            "" => continue,
+            id => id,
+        };
+        let Some(call) = all.iter().find(|call| call.id == id) else {
+            complain(&format!("no call `{}` waits", visible(id)));
+            continue;
+        };
+        match preview_and_give(store, (call, &once(call, &person, "")), View::Full, &mut consent) {
+            Ok(true) => {}
+            Ok(false) if confirmed("Take it off the list? [y/N] ") => {
+                let fields = json!({"pending": call.id, "of": call.record, "by": person.name});
+                let done = record(store, "denial", fields)
+                    .and_then(|()| store.forget_pending(&call.id).map_err(|error| error.to_string()));
+                finish(done, "it stays refused");
+            }
+            Ok(false) => {}
+            Err(problem) => complain(&visible(&problem)),
         }
     }
-    status::OK
 }
 
 /// `reflex approve ID`: one yes, to exactly one call.
@@ -66,7 +112,9 @@ pub(super) fn approve(matches: &ArgMatches) -> u8 {
     let store = store();
     let Some((call, person)) = answerable(&store, matches, "approve") else { return status::FOUND };
     let view = if matches.get_flag("full") { View::Full } else { View::Short };
-    match granted(&call, matches, &person).and_then(|grant| preview_and_give(&store, &call, &grant, view)) {
+    let mut consent = Consent::each(&store);
+    let grant = granted(&call, matches, &person);
+    match grant.and_then(|grant| preview_and_give(&store, (&call, &grant), view, &mut consent)) {
         Ok(true) => status::OK,
         Ok(false) => {
             print("nothing is approved");
@@ -134,10 +182,16 @@ pub(super) fn once(call: &Pending, person: &Person, reason: &str) -> Grant {
         by: person.name.clone(),
         reason: reason.into(),
         text: call.text.clone(),
+        vouched: true,
     }
 }
 
-pub(super) fn preview_and_give(store: &Store, call: &Pending, grant: &Grant, view: View) -> Result<bool, String> {
+pub(super) fn preview_and_give(
+    store: &Store,
+    (call, grant): (&Pending, &Grant),
+    view: View,
+    consent: &mut Consent<'_>,
+) -> Result<bool, String> {
     if !show(call, view) {
         let id = visible(&call.id);
         print(&format!("A yes covers all of it and is only taken when all was shown: reflex approve {id} --full"));
@@ -153,14 +207,12 @@ pub(super) fn preview_and_give(store: &Store, call: &Pending, grant: &Grant, vie
         }
     };
     print(&format!("A yes lets exactly this run {holds}, until {}.", timestamp(grant.expires)));
-    if !confirmed("Let it run? [y/N] ") {
-        return Ok(false);
-    }
+    let Some(signer) = consent.ask("Let it run?")? else { return Ok(false) };
     let fields = json!({"pending": grant.id, "of": call.record, "scope": grant.scope.name(), "expires": grant.expires,
         "by": grant.by, "reason": grant.reason});
     record(store, "approval", fields)?;
     store.forget_old_grants();
-    store.grant(grant).map_err(|error| format!("the approval cannot be written: {error}"))?;
+    store.grant(grant, signer).map_err(|error| format!("the approval cannot be written: {error}"))?;
     print("approved; tell the agent to try the same again");
     Ok(true)
 }
@@ -262,6 +314,7 @@ pub(super) fn grants(matches: &ArgMatches) -> u8 {
     }
     for grant in all {
         let state = match (now() < grant.expires, grant.scope == Scope::Once && grant.uses > 0) {
+            _ if !grant.vouched => "void",
             (_, true) => "used",
             (false, _) => "over",
             (true, false) => "holds",
@@ -284,7 +337,7 @@ pub(super) fn off(matches: &ArgMatches) -> u8 {
     let store = store();
     if matches.get_flag("end") {
         // Ending it makes things safer: anybody may.
-        let done = store.set_pause(None).map_err(|error| error.to_string());
+        let done = store.end_pause().map_err(|error| error.to_string());
         return finish(done.and_then(|()| record(&store, "on", json!({}))), "the guard is on");
     }
     let Some(person) = person(&store, "off", "") else { return status::FOUND };
@@ -305,13 +358,18 @@ pub(super) fn off(matches: &ArgMatches) -> u8 {
         timestamp(pause.until),
         visible(&pause.place())
     ));
-    if !confirmed("Switch the guard off? [y/N] ") {
-        print("the guard stays on");
-        return status::FOUND;
-    }
+    let mut consent = Consent::each(&store);
+    let signer = match consent.ask("Switch the guard off?") {
+        Ok(Some(signer)) => signer,
+        Ok(None) => {
+            print("the guard stays on");
+            return status::FOUND;
+        }
+        Err(problem) => return finish(Err::<(), _>(problem), ""),
+    };
     let fields = json!({"until": pause.until, "by": pause.by, "reason": pause.reason, "within": pause.within});
-    let done =
-        record(&store, "off", fields).and_then(|()| store.set_pause(Some(&pause)).map_err(|error| error.to_string()));
+    let done = record(&store, "off", fields)
+        .and_then(|()| store.begin_pause(&pause, signer).map_err(|error| error.to_string()));
     finish(done, "the guard is off; `reflex off --end` switches it on again")
 }
 

@@ -31,7 +31,7 @@ fn show(matches: &ArgMatches) -> u8 {
                 );
                 json!({
                     "layer": layer.loaded.layer.authority.name(), "folder": layer.loaded.place.folder,
-                    "loosens": layer.loaded.layer.loosens, "why_tight": layer.loaded.why_tight,
+                    "loosens": layer.loaded.layer.loosens.holds(), "why_tight": layer.loaded.why_tight,
                     "digest": layer.loaded.digest, "problems": layer.loaded.layer.problems,
                     "keys": keys.collect::<Vec<_>>(), "rules": layer.compiled.rules.len(),
                 })
@@ -47,7 +47,8 @@ fn show(matches: &ArgMatches) -> u8 {
     for (layer, standing) in layers.iter().zip(&standing) {
         let counts = match &layer.loaded.why_tight {
             Some(why) => format!("only tightens: {}", visible(why)),
-            None => "may loosen".into(),
+            None if layer.loaded.layer.loosens.holds() => "may loosen".into(),
+            None => "only tightens until `reflex trust` accepts it with your passphrase".into(),
         };
         let (name, folder) = (layer.loaded.layer.authority.name(), layer.loaded.place.folder.display());
         print(&format!("{name} {} ({} rules; {counts})", visible(&folder.to_string()), layer.compiled.rules.len()));

@@ -5,6 +5,7 @@ mod approve;
 mod audit;
 mod check;
 mod config;
+mod consent;
 mod demo;
 mod doctor;
 mod emit;
@@ -14,6 +15,7 @@ mod export;
 mod image;
 mod import;
 mod live;
+mod pin;
 mod reflexes;
 mod report;
 mod rules;
@@ -81,6 +83,7 @@ fn run_named() -> u8 {
         Some(("appeal", matches)) => appeal::run(matches),
         Some(("grants", matches)) => approve::grants(matches),
         Some(("off", matches)) => approve::off(matches),
+        Some(("pin", matches)) => pin::run(matches),
         Some(("report", matches)) => report::run(matches),
         Some(("why", matches)) => why::why(matches),
         Some(("report-fp", matches)) => why::report(matches),
@@ -113,7 +116,8 @@ fn grammar() -> Command {
             Command::new("hook")
                 .about("Answer one event of an agent: payload on standard input, the agent's own answer out")
                 .arg(option("agent", "NAME", "The agent that calls; recognised from the payload if it is left out"))
-                .arg(option("event", "EVENT", "The agent's own word for the moment")),
+                .arg(option("event", "EVENT", "The agent's own word for the moment"))
+                .arg(option("key", "KEY", "The public key with which approvals are signed")),
         )
         .subcommand(judged(
             Command::new("check")
@@ -193,7 +197,13 @@ fn memory() -> Vec<Command> {
     let id = || Arg::new("id").required(true).value_name("ID").help("The id that stands in the refusal");
     let reason = || option("reason", "TEXT", "Why").default_value("");
     vec![
-        Command::new("pending").about("List the calls that were refused or asked about").arg(json()),
+        Command::new("pending")
+            .about("List the calls that were refused or asked about")
+            .arg(
+                flag("answer", "Answer them here, one after another; the passphrase is asked for once")
+                    .conflicts_with("json"),
+            )
+            .arg(json()),
         Command::new("approve")
             .about("Let exactly one refused call run; only a person at a terminal can")
             .arg(id())
@@ -220,6 +230,9 @@ fn memory() -> Vec<Command> {
             .arg(reason())
             .arg(flag("here", "Only in the project here"))
             .arg(flag("end", "Switch it on again")),
+        Command::new("pin")
+            .about("Set or change the passphrase that approvals are signed with; only a person at a terminal can")
+            .arg(flag("show", "Print the public key and change nothing")),
         Command::new("report")
             .about("Print one page: what ran, was refused, asked, went in circles, gave orders, could not be seen")
             .arg(option("since", "TIME", "From when on: 12h, 2026-11-21 or 2026-11-21T10:00:00Z").default_value("24h"))

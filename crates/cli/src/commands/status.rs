@@ -10,6 +10,7 @@ use reflex_host::live::Outcome;
 use reflex_host::matrix::{Cell, Row, Sight, row};
 use reflex_host::person::at_terminal;
 use reflex_host::reflexes::{Lodged, lodged};
+use reflex_host::signing::InForce;
 use reflex_host::store::canary::Kept;
 use reflex_host::store::life::Heartbeat;
 use reflex_host::store::{Search, Store};
@@ -63,11 +64,28 @@ fn as_json(store: &Store) -> Value {
         store.pause().map(|pause| json!({"until": timestamp(pause.until), "by": pause.by, "reason": pause.reason, "within": pause.within}));
     let reflexes: Vec<Value> = told().iter().map(|(what, instead)| json!({"what": what, "instead": instead})).collect();
     json!({
-        "reflexes": reflexes,
+        "reflexes": reflexes, "approvals": approvals(store),
         "schema": "reflex/status-v1", "version": env!("CARGO_PKG_VERSION"), "agents": agents, "heartbeats": beats,
         "unjudged": {"days": DAYS, "calls": unjudged(store).len(), "tools": tools(&unjudged(store))},
         "off": off, "alarms": alarms, "places": places(), "pending": super::approve::waiting(store).len(), "audit": store.log().folder().display().to_string(),
     })
+}
+
+fn approvals(store: &Store) -> Value {
+    match store.key_in_force() {
+        InForce::Unprotected => json!({"state": "unprotected"}),
+        InForce::Key(key) => json!({"state": "signed", "key": key.to_string()}),
+        InForce::Disputed(why) => json!({"state": "disputed", "why": why}),
+    }
+}
+
+/// What protects a person's yes.
+fn protection(store: &Store) -> String {
+    match store.key_in_force() {
+        InForce::Unprotected => "approvals are not protected: `reflex pin` sets a passphrase".into(),
+        InForce::Key(key) => format!("approvals are signed with the key {}", key.short()),
+        InForce::Disputed(why) => format!("NO APPROVAL COUNTS: {why}; `reflex pin` mends it"),
+    }
 }
 
 /// What a person should know of the reflexes that are named for this folder.
@@ -125,6 +143,7 @@ fn show(store: &Store) {
     for line in places() {
         print(&visible(&line));
     }
+    print(&visible(&protection(store)));
     for alarm in store.alarms() {
         print(&format!("ALARM {}: {}", timestamp(alarm.time), visible(&alarm.text)));
     }

@@ -1,6 +1,7 @@
 //! `reflex task`: what a person and their agents work on, and what became of it so far.
 
 use super::approve::person;
+use super::consent::Consent;
 use super::{complain, field, print, text};
 use crate::status;
 use crate::visible::visible;
@@ -73,7 +74,19 @@ fn start(matches: &ArgMatches, store: &Store, workspace: &str) -> u8 {
         complain(&format!("the task {} is not ended; `reflex task end` ends it", visible(&other.id)));
         return status::FOUND;
     }
-    match store.begin_task(&task) {
+    let mut consent = Consent::each(store);
+    let signer = match consent.ask(&format!("Declare the task {}?", visible(&task.id))) {
+        Ok(Some(signer)) => signer,
+        Ok(None) => {
+            print("no task is declared");
+            return status::FOUND;
+        }
+        Err(problem) => {
+            complain(&visible(&problem));
+            return status::FOUND;
+        }
+    };
+    match store.begin_task(&task, signer) {
         Ok(()) => {
             tell(&task);
             status::OK

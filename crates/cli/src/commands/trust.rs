@@ -1,14 +1,16 @@
 //! `reflex trust`: a person accepts exactly the files that lie in a workspace's `.reflex`.
 
-use super::approve::{confirmed, person, record};
+use super::approve::{person, record};
+use super::consent::Consent;
 use super::{complain, print, text};
 use crate::paint::Paint;
 use crate::status;
 use crate::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::Event;
-use reflex_host::layers::{Offer, offer, trust};
+use reflex_host::layers::{Offer, offer, offer_of_own, trust};
 use reflex_host::reflexes::offers;
+use reflex_host::store::Store;
 use reflex_host::{Host, Mode};
 use serde_json::json;
 use similar::{ChangeTag, TextDiff};
@@ -22,27 +24,11 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     let place = Path::new(&workspace);
     let reflexes = offers(host.folders(), (place, Path::new(&event.cwd)), &store);
     if matches.get_flag("revoke") {
-        // To take it back makes things safer: anybody may.
-        let revoked = trust::revoke(&store, place);
-        let further = reflexes.iter().map(|offered| trust::revoke_as(&store, offered.subject()));
-        let revoked = further.fold(revoked, |all, one| Ok(all? | one?));
-        return match revoked {
-            Ok(true) => {
-                let _ = record(&store, "trust-revoked", json!({"workspace": workspace}));
-                print("the files of this workspace only tighten again");
-                status::OK
-            }
-            Ok(false) => {
-                print("nothing of this workspace was accepted");
-                status::FOUND
-            }
-            Err(error) => {
-                complain(&error.to_string());
-                status::INTERNAL
-            }
-        };
+        return take_back(&store, &workspace, &reflexes);
     }
-    let offered: Vec<Offer> = offer(host.folders(), place, &store).into_iter().chain(reflexes).collect();
+    let own = offer_of_own(host.folders(), place, &store).filter(|own| !own.accepted);
+    let of_project = offer(host.folders(), place, &store);
+    let offered: Vec<Offer> = own.into_iter().chain(of_project).chain(reflexes).collect();
     if offered.is_empty() {
         print("there is nothing to accept: this workspace has no .reflex with a policy, rules or reflexes");
         return status::FOUND;
@@ -54,17 +40,25 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         return status::OK;
     }
     let Some(person) = person(&store, "trust", &workspace) else { return status::FOUND };
-    print("Accepted files may loosen what is no core rule, in this repository, until one of them changes.");
+    print("Accepted files may loosen until one of them changes; those of this repository only here, and no core rule.");
     print("Accepted reflexes run, and have what their manifests ask for.");
-    if !confirmed("Accept exactly these? [y/N] ") {
-        print("nothing is accepted");
-        return status::FOUND;
-    }
+    let mut consent = Consent::each(&store);
+    let signer = match consent.ask("Accept exactly these?") {
+        Ok(Some(signer)) => signer,
+        Ok(None) => {
+            print("nothing is accepted");
+            return status::FOUND;
+        }
+        Err(problem) => {
+            complain(&visible(&problem));
+            return status::FOUND;
+        }
+    };
     let done = offered.iter().try_for_each(|offered| {
         let yes = offered.yes(&person.name, text(matches, "reason"));
         let fields = json!({"workspace": workspace, "digest": yes.digest, "by": yes.by, "reason": yes.reason});
         record(&store, "trust", fields)?;
-        trust::accept(&store, &yes).map_err(|error| format!("it cannot be written: {error}"))
+        trust::accept(&store, &yes, signer).map_err(|error| format!("it cannot be written: {error}"))
     });
     match done {
         Ok(()) => {
@@ -73,6 +67,28 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         }
         Err(problem) => {
             complain(&problem);
+            status::INTERNAL
+        }
+    }
+}
+
+/// To take it back makes things safer: anybody may.
+fn take_back(store: &Store, workspace: &str, reflexes: &[Offer]) -> u8 {
+    let revoked = trust::revoke(store, Path::new(workspace));
+    let further = reflexes.iter().map(|offered| trust::revoke_as(store, offered.subject()));
+    let revoked = further.fold(revoked, |all, one| Ok(all? | one?));
+    match revoked {
+        Ok(true) => {
+            let _ = record(store, "trust-revoked", json!({"workspace": workspace}));
+            print("the files of this workspace only tighten again");
+            status::OK
+        }
+        Ok(false) => {
+            print("nothing of this workspace was accepted");
+            status::FOUND
+        }
+        Err(error) => {
+            complain(&error.to_string());
             status::INTERNAL
         }
     }

@@ -1,6 +1,6 @@
 //! `reflex init` and `reflex uninstall`: the guard's hook in an agent's settings, and out again.
 
-use super::{agents, approve, complain, live, print};
+use super::{agents, approve, complain, live, pin, print};
 use crate::paint::Paint;
 use crate::status;
 use crate::visible::visible;
@@ -72,6 +72,7 @@ fn change(matches: &ArgMatches, work: Work) -> u8 {
     if asks && result == status::OK {
         let wired: Vec<Wiring> = wirings.into_iter().filter(has_hook).collect();
         live::offer(&wired);
+        pin::offer();
     }
     result
 }

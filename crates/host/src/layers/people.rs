@@ -3,7 +3,7 @@
 use super::{Loaded, compile, files, load, trust};
 use crate::store::Store;
 use crate::{clock, folders::Folders};
-use reflex_engine::{Authority, Layer};
+use reflex_engine::{Authority, Layer, Vouched};
 use reflex_rules::{Compiled, MOST_BYTES, Rule, SourceFile, Variables, rule_files};
 use reflex_tables::compile::encode;
 use reflex_tables::root;
@@ -70,7 +70,7 @@ pub fn named(paths: &[PathBuf]) -> Result<Opened, String> {
     let compiled = compile(&sources, &Variables::new());
     let blob = encode(&compiled.tree)?;
     let node = root(Box::leak(blob.into_boxed_slice()));
-    let layer = Layer { authority: Authority::User, loosens: true, node, problems: Vec::new() };
+    let layer = Layer { authority: Authority::User, loosens: Vouched::YES, node, problems: Vec::new() };
     let digest = files::digest(&sources);
     let place = files::Place::user(PathBuf::from("."));
     let loaded = Loaded { layer, place, digest, why_tight: None };
@@ -117,7 +117,7 @@ pub fn lowered(loaded: &[Loaded]) -> Vec<String> {
         let own = |one: &Loaded| one.layer.node.get("rules").get(name).get("tier").text() == "core";
         core.contains(&id) || loaded.iter().any(own)
     };
-    let may = |one: &&Loaded| one.layer.loosens && one.layer.authority >= Authority::User;
+    let may = |one: &&Loaded| one.layer.loosens.holds() && one.layer.authority >= Authority::User;
     for one in loaded.iter().filter(may) {
         let policy = one.layer.node.get("policy");
         let (name, reason) = (one.layer.authority.name(), policy.get("reason").text());
@@ -151,6 +151,11 @@ pub struct Offer {
     pub accepted: bool,
     digest: String,
     repository: String,
+}
+
+/// The user's own files, where what they loosen waits for a yes.
+pub fn offer_of_own(folders: &Folders, workspace: &Path, store: &Store) -> Option<Offer> {
+    super::own::offer(&load(folders, workspace, store), folders, store)
 }
 
 /// The files of a workspace that a person may accept.

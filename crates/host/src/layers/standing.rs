@@ -30,7 +30,7 @@ pub fn preset_in_force(layers: &[Opened], usual: &str) -> String {
 
 /// Why a key has no effect.
 fn of_key(layers: &[Opened], layer: &Opened, (key, value): (&str, &Value), usual: &str) -> Option<String> {
-    let tight = !layer.loaded.layer.loosens;
+    let tight = !layer.loaded.layer.loosens.holds();
     if let Some(over) = over(value) {
         return Some(over);
     }
@@ -73,7 +73,7 @@ fn of_preset(layers: &[Opened], layer: &Opened, usual: &str) -> Option<String> {
         let name = said(other, "preset")?.as_str()?;
         is_stricter(name, own).then(|| lost_to(other, name))
     });
-    let asks_less = !layer.loaded.layer.loosens && is_stricter(usual, own);
+    let asks_less = !layer.loaded.layer.loosens.holds() && is_stricter(usual, own);
     stricter.or_else(|| asks_less.then(|| ONLY_TIGHTENS.into()))
 }
 
@@ -106,7 +106,7 @@ fn of_rule(layers: &[Opened], layer: &Opened, (rule, value): (&str, &Value), usu
     let reason = value.get("reason").and_then(Value::as_str).unwrap_or("");
     match () {
         () if own >= base => None,
-        () if !layer.loaded.layer.loosens => Some(ONLY_TIGHTENS.into()),
+        () if !layer.loaded.layer.loosens.holds() => Some(ONLY_TIGHTENS.into()),
         () if is_core && layer.loaded.layer.authority == Authority::Project => {
             Some("does not count: a core rule".into())
         }

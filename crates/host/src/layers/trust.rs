@@ -1,9 +1,11 @@
 //! What a person has accepted of a workspace's files: exactly this content, in this repository.
 
+use crate::signing::{Kind, Signer};
 use crate::store::Store;
 use crate::{clock, store};
+use reflex_engine::Vouched;
 use reflex_rules::{MOST_BYTES, SourceFile};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::io;
@@ -26,9 +28,14 @@ pub struct Trust {
     pub texts: Vec<(String, String)>,
 }
 
-/// Whether exactly this content was accepted here.
-pub(super) fn is_trusted(store: &Store, workspace: &Path, digest: &str) -> bool {
-    !digest.is_empty() && accepted(store, workspace).is_some_and(|trust| trust.digest == digest)
+/// Whether exactly this content was accepted under this name.
+pub(super) fn standing(store: &Store, repository: &str, digest: &str) -> Vouched {
+    let Some((trust, said)) = said_of(store, repository) else { return Vouched::NO };
+    if digest.is_empty() || trust.digest != digest {
+        return Vouched::NO;
+    }
+    let store = store.clone();
+    Vouched::claimed(move || store.counts(Kind::Trust, &said))
 }
 
 /// What was accepted here.
@@ -38,8 +45,14 @@ pub fn accepted(store: &Store, workspace: &Path) -> Option<Trust> {
 
 /// What was accepted under this name.
 pub(crate) fn accepted_as(store: &Store, repository: &str) -> Option<Trust> {
+    let (trust, said) = said_of(store, repository)?;
+    store.counts(Kind::Trust, &said).then_some(trust)
+}
+
+/// What is said to have been accepted under this name.
+fn said_of(store: &Store, repository: &str) -> Option<(Trust, Map<String, Value>)> {
     let text = fs::read_to_string(file(store, repository)).ok().filter(|_| store.may_loosen())?;
-    let value: Value = serde_json::from_str(&text).ok()?;
+    let value: Map<String, Value> = serde_json::from_str(&text).ok()?;
     let get = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
     let texts = value.get("texts").and_then(Value::as_object).into_iter().flatten();
     let texts = texts.map(|(name, text)| (name.clone(), text.as_str().unwrap_or("").to_owned())).collect();
@@ -51,7 +64,7 @@ pub(crate) fn accepted_as(store: &Store, repository: &str) -> Option<Trust> {
         reason: get("reason"),
         texts,
     };
-    (trust.repository == repository).then_some(trust)
+    (trust.repository == repository).then_some((trust, value))
 }
 
 /// The files of a workspace that commands name as a word: what is accepted with them. Others may lie anywhere and are
@@ -104,14 +117,15 @@ pub(super) fn with_scripts(digest: String, scripts: &[SourceFile]) -> String {
 ///
 /// # Errors
 /// It cannot be written.
-pub fn accept(store: &Store, trust: &Trust) -> io::Result<()> {
+pub fn accept(store: &Store, trust: &Trust, signer: &Signer) -> io::Result<()> {
     let texts: serde_json::Map<String, Value> =
         trust.texts.iter().map(|(name, text)| (name.clone(), text.as_str().into())).collect();
-    let value = json!({
+    let mut said = store::object(json!({
         "schema": "reflex/trust-v1", "repository": trust.repository, "digest": trust.digest, "by": trust.by,
         "time": trust.time, "reason": store.clean(&trust.reason), "texts": texts,
-    });
-    store::put(&file(store, &trust.repository), &value.to_string())
+    }));
+    store.sign(signer, Kind::Trust, &mut said)?;
+    store::put(&file(store, &trust.repository), &Value::from(said).to_string())
 }
 
 /// Takes it back.

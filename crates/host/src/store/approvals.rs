@@ -4,6 +4,7 @@ use super::Store;
 use super::log::BRIEF_WAIT;
 use crate::appeal::Appeal;
 use crate::clock;
+use crate::signing::{Kind, Signer};
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::io;
@@ -122,6 +123,8 @@ pub struct Grant {
     pub reason: String,
     /// What was shown to the person.
     pub text: String,
+    /// Whether it is signed, where it has to be.
+    pub vouched: bool,
 }
 
 /// A short name for a call that a person can type and nobody can foretell.
@@ -205,6 +208,7 @@ impl Grant {
             by: text(map, "by"),
             reason: text(map, "reason"),
             text: text(map, "text"),
+            vouched: false,
         })
     }
 
@@ -282,9 +286,19 @@ impl Store {
 
     /// Every yes and no that was given, newest first.
     pub fn grants(&self) -> Vec<Grant> {
-        let mut all: Vec<Grant> =
-            files(&self.grants_folder()).iter().filter_map(|path| Grant::of(&object(path)?)).collect();
-        all.sort_by_key(|grant| std::cmp::Reverse(grant.time));
+        let all = self.said_grants().into_iter();
+        all.map(|(grant, said)| Grant { vouched: self.counts(Kind::Grant, &said), ..grant }).collect()
+    }
+
+    /// The same, each with the words of its file: what is signed are these.
+    fn said_grants(&self) -> Vec<(Grant, Map<String, Value>)> {
+        let read = |path: &PathBuf| {
+            let said = object(path)?;
+            let grant = Grant::of(&said).filter(|grant| path.file_stem().is_some_and(|stem| *stem == *grant.id))?;
+            Some((grant, said))
+        };
+        let mut all: Vec<_> = files(&self.grants_folder()).iter().filter_map(read).collect();
+        all.sort_by_key(|(grant, _)| std::cmp::Reverse(grant.time));
         all
     }
 
@@ -292,9 +306,29 @@ impl Store {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn grant(&self, grant: &Grant) -> io::Result<()> {
+    pub fn grant(&self, grant: &Grant, signer: &Signer) -> io::Result<()> {
         let clean = Grant { reason: self.clean(&grant.reason), ..grant.clone() };
-        super::put(&self.grants_folder().join(format!("{}.json", grant.id)), &clean.json().to_string())
+        let mut said = super::object(clean.json());
+        self.sign(signer, Kind::Grant, &mut said)?;
+        super::put(&self.grant_file(&grant.id), &Value::from(said).to_string())
+    }
+
+    fn grant_file(&self, id: &str) -> PathBuf {
+        self.grants_folder().join(format!("{id}.json"))
+    }
+
+    /// Whether a person stands behind a yes: signed where it has to be, and the task is one that a person declared.
+    fn is_vouched(&self, (grant, said): &(Grant, Map<String, Value>), call: &Pending) -> bool {
+        let of_task = || self.vouched_task(&call.workspace).is_some_and(|task| task.id == call.task);
+        self.counts(Kind::Grant, said) && (grant.scope != Scope::Task || of_task())
+    }
+
+    /// Notes that a yes was used.
+    fn note_use(&self, grant: &Grant, mut said: Map<String, Value>) -> io::Result<()> {
+        for name in ["uses", "used_for", "used"] {
+            said.insert(name.into(), grant.json().get(name).cloned().unwrap_or_default());
+        }
+        super::put(&self.grant_file(&grant.id), &Value::from(said).to_string())
     }
 
     /// Forgets every yes that has been over for a month: the log still tells of it.
@@ -327,14 +361,16 @@ impl Store {
         }
         self.log().locked(BRIEF_WAIT, |_, _| {
             let now = clock::now();
-            let Some(mut grant) = self.grants().into_iter().find(|grant| grant.covers(call, now)) else {
+            let mut all = self.said_grants().into_iter();
+            let covering = |said: &(Grant, _)| said.0.covers(call, now) && self.is_vouched(said, call);
+            let Some((mut grant, said)) = all.find(covering) else {
                 return Ok(None);
             };
             if !grant.was_just_used_for(call, now) {
                 grant.uses += 1;
                 (grant.used_for, grant.used) = (call.name().unwrap_or_default(), now);
             }
-            self.grant(&grant)?;
+            self.note_use(&grant, said)?;
             Ok(Some(grant))
         })
     }

@@ -1,6 +1,7 @@
 //! Signs of life per agent, alarms, and whether a person has switched the guard off for a while.
 
-use super::Store;
+use super::{Store, object};
+use crate::signing::{Kind, Signer};
 use crate::{clock, person};
 use reflex_agents::Surface;
 use reflex_engine::{Action, Event};
@@ -135,24 +136,32 @@ impl Store {
         let now = clock::now();
         // A clock that was set back does not make it longer.
         let runs = from <= now && now < until && until - from <= LONGEST_PAUSE;
-        runs.then(|| Pause { until, reason: text("reason"), by: text("by"), within: text("within") })
+        let pause = runs.then(|| Pause { until, reason: text("reason"), by: text("by"), within: text("within") })?;
+        self.counts(Kind::Pause, &map).then_some(pause)
     }
 
-    /// Switches the guard off until a time, or on again.
+    /// Switches the guard on again.
     ///
     /// # Errors
-    /// The file cannot be written or removed.
-    pub fn set_pause(&self, pause: Option<&Pause>) -> io::Result<()> {
-        let Some(Pause { until, reason, by, within }) = pause else {
-            return match fs::remove_file(self.pause_file()) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-                _ => Ok(()),
-            };
-        };
-        let text = json!({
+    /// The file cannot be removed.
+    pub fn end_pause(&self) -> io::Result<()> {
+        match fs::remove_file(self.pause_file()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Switches the guard off until a time.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn begin_pause(&self, pause: &Pause, signer: &Signer) -> io::Result<()> {
+        let Pause { until, reason, by, within } = pause;
+        let mut said = object(json!({
             "schema": "reflex/off-v1", "from": clock::now(), "until": until, "reason": self.clean(reason), "by": by, "within": within,
-        });
-        super::put(&self.pause_file(), &text.to_string())
+        }));
+        self.sign(signer, Kind::Pause, &mut said)?;
+        super::put(&self.pause_file(), &Value::from(said).to_string())
     }
 
     fn alarms_folder(&self) -> PathBuf {
@@ -166,6 +175,13 @@ impl Store {
     pub fn raise(&self, alarm: &Alarm) -> io::Result<()> {
         let text = json!({"schema": "reflex/alarm-v1", "record": alarm.record, "time": alarm.time, "text": alarm.text});
         super::put(&self.alarms_folder().join(format!("{}.json", alarm.record)), &text.to_string())
+    }
+
+    /// The same for what stays true from call to call: one alarm of each kind stands at a time.
+    pub(crate) fn raise_once(&self, kind: &str, text: &str) {
+        if !self.alarms_folder().join(format!("{kind}.json")).exists() {
+            let _ = self.raise(&Alarm { record: kind.into(), time: clock::now(), text: text.into() });
+        }
     }
 
     /// Alarms that no person has seen yet, oldest first.

@@ -3,8 +3,9 @@
 use super::Store;
 use crate::layers::trust::repository;
 use crate::record::Scribe;
+use crate::signing::{Kind, Signer};
 use crate::{clock, store};
-use reflex_engine::{Event, Purpose, Task, is_within};
+use reflex_engine::{Event, Purpose, Task, Vouched, is_within};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -59,6 +60,9 @@ impl Declared {
     }
 }
 
+/// A task with the words of its file.
+type Said = (Declared, Map<String, Value>);
+
 impl Store {
     fn tasks_folder(&self) -> PathBuf {
         self.folder.join("tasks")
@@ -71,40 +75,58 @@ impl Store {
 
     /// Every task that has begun and not ended.
     pub fn tasks(&self) -> Vec<Declared> {
+        self.said_tasks().into_iter().map(|(task, _)| task).collect()
+    }
+
+    /// The same, each with the words of its file: what is signed are these.
+    fn said_tasks(&self) -> Vec<Said> {
         let Ok(entries) = fs::read_dir(self.tasks_folder()) else { return Vec::new() };
-        let read =
-            |entry: fs::DirEntry| Declared::of(&serde_json::from_str(&fs::read_to_string(entry.path()).ok()?).ok()?);
+        let read = |entry: fs::DirEntry| {
+            let said: Map<String, Value> = serde_json::from_str(&fs::read_to_string(entry.path()).ok()?).ok()?;
+            Some((Declared::of(&said)?, said))
+        };
         entries.flatten().filter_map(read).collect()
     }
 
     /// The task of a workspace: of the nearest folder above it that has one, else of another work tree of its
     /// repository.
     pub fn task(&self, workspace: &str) -> Option<Declared> {
-        let tasks = self.tasks();
+        self.said_task(workspace).map(|(task, _)| task)
+    }
+
+    /// The same if a person stands behind it.
+    pub(crate) fn vouched_task(&self, workspace: &str) -> Option<Declared> {
+        self.said_task(workspace).filter(|(_, said)| self.counts(Kind::Task, said)).map(|(task, _)| task)
+    }
+
+    fn said_task(&self, workspace: &str) -> Option<Said> {
+        let tasks = self.said_tasks();
         if tasks.is_empty() {
             return None;
         }
-        let above = tasks.iter().filter(|task| is_within(workspace, &task.workspace));
-        let nearest = above.max_by_key(|task| task.workspace.len()).cloned();
+        let above = tasks.iter().filter(|(task, _)| is_within(workspace, &task.workspace));
+        let nearest = above.max_by_key(|(task, _)| task.workspace.len()).cloned();
         nearest.or_else(|| {
             let repository = repository(Path::new(workspace));
-            tasks.into_iter().find(|task| task.repository == repository)
+            tasks.into_iter().find(|(task, _)| task.repository == repository)
         })
     }
 
     /// What a person has declared about the work that an event belongs to.
     pub(crate) fn declared(&self, event: &Event) -> Option<Task> {
-        let task = self.task(&event.workspace).filter(|_| self.may_loosen)?;
+        let (task, said) = self.said_task(&event.workspace).filter(|_| self.may_loosen)?;
         let inside = is_within(&event.workspace, &task.workspace);
         let root = if inside { task.workspace } else { event.workspace.clone() };
-        Some(Task { id: task.id, root, purpose: Purpose { intent: task.intent, scope: task.scope } })
+        let store = self.clone();
+        let vouched = Vouched::claimed(move || store.counts(Kind::Task, &said));
+        Some(Task { id: task.id, root, purpose: Purpose { intent: task.intent, scope: task.scope }, vouched })
     }
 
     /// Begins a task; callers have asked a person.
     ///
     /// # Errors
     /// It cannot be recorded or written; then it has not begun.
-    pub fn begin_task(&self, task: &Declared) -> io::Result<()> {
+    pub fn begin_task(&self, task: &Declared, signer: &Signer) -> io::Result<()> {
         let scribe = Scribe::new(self);
         let acceptance: Vec<String> = task.acceptance.iter().map(|text| scribe.clean(text)).collect();
         let task = &Declared { intent: scribe.clean(&task.intent), acceptance, ..task.clone() };
@@ -113,7 +135,9 @@ impl Store {
             "workspace": task.workspace, "by": task.by,
         });
         self.note("task-start", fields)?;
-        store::put(&self.task_file(&task.workspace), &task.json().to_string())
+        let mut said = store::object(task.json());
+        self.sign(signer, Kind::Task, &mut said)?;
+        store::put(&self.task_file(&task.workspace), &Value::from(said).to_string())
     }
 
     /// Ends a task; callers have asked a person.

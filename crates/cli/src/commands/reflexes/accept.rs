@@ -1,6 +1,7 @@
 //! What a person has seen of a workspace's reflexes stays accepted when they add one, and nothing else is with it.
 
 use super::Here;
+use crate::commands::consent::Consent;
 use reflex_host::catalog::{Home, Package};
 use reflex_host::layers::{Offer, trust};
 use reflex_host::reflexes::offers;
@@ -36,7 +37,10 @@ impl Before {
             return Ok(false);
         }
         let what = package.map_or("reflexes remove".to_owned(), |package| format!("reflexes add {}", package.name));
-        trust::accept(&here.host.store(), &offer.yes(by, &what))
+        let store = here.host.store();
+        let mut consent = Consent::each(&store);
+        let Some(signer) = consent.ask("Accept it for this workspace?")? else { return Ok(false) };
+        trust::accept(&store, &offer.yes(by, &what), signer)
             .map_err(|error| format!("it cannot be written: {error}"))?;
         Ok(true)
     }

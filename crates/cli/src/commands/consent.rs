@@ -1,0 +1,108 @@
+//! A person's yes at the terminal, signed with their passphrase where one is set.
+
+use super::approve::confirmed;
+use super::complain;
+use reflex_host::signing::{InForce, Signer};
+use reflex_host::store::Store;
+use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+
+/// Nobody mistypes more often.
+const MAX_TRIES: usize = 3;
+
+/// Ctrl-C, as the terminal gives it while it makes no signal of it.
+const CANCEL: char = '\u{3}';
+
+/// Who is asked, and whether they have unlocked their key for more than one yes.
+pub(super) struct Consent<'s> {
+    store: &'s Store,
+    held: Option<Signer>,
+}
+
+impl<'s> Consent<'s> {
+    /// Each yes is asked for by itself.
+    pub(super) fn each(store: &'s Store) -> Consent<'s> {
+        Consent { store, held: None }
+    }
+
+    /// The key stays unlocked in this process, until it ends.
+    ///
+    /// # Errors
+    /// Why nothing can be signed.
+    pub(super) fn held(store: &'s Store) -> Result<Option<Consent<'s>>, String> {
+        let signer = unlocked(store, "Passphrase for your answers: ")?;
+        Ok(signer.map(|signer| Consent { store, held: Some(signer) }))
+    }
+
+    /// The person's yes to a question such as `Let it run?`; `None` is a no. With a passphrase, entering it is the yes.
+    ///
+    /// # Errors
+    /// Why nothing can be signed.
+    pub(super) fn ask(&mut self, question: &str) -> Result<Option<&Signer>, String> {
+        if self.held.is_some() || *self.store.key_in_force() == InForce::Unprotected {
+            if !confirmed(&format!("{question} [y/N] ")) {
+                return Ok(None);
+            }
+            if self.held.is_none() {
+                self.held = Some(self.store.signer(|| None)?);
+            }
+            return Ok(self.held.as_ref());
+        }
+        self.held = unlocked(self.store, &format!("{question} Passphrase (empty: no): "))?;
+        Ok(self.held.as_ref())
+    }
+}
+
+/// Whoever signs, once the passphrase is right; `None` if the person would rather not.
+fn unlocked(store: &Store, prompt: &str) -> Result<Option<Signer>, String> {
+    if *store.key_in_force() == InForce::Unprotected {
+        return store.signer(|| None).map(Some);
+    }
+    for _ in 0..MAX_TRIES {
+        let Some(passphrase) = hidden(prompt).filter(|line| !line.is_empty()) else { return Ok(None) };
+        match store.signer(|| Some(passphrase)) {
+            Ok(signer) => return Ok(Some(signer)),
+            Err(problem) if problem.contains("not the passphrase") => complain(&problem),
+            Err(problem) => return Err(problem),
+        }
+    }
+    Err("that was not the passphrase; forgotten? The manual (docs/record.md) says how to start anew".into())
+}
+
+/// A line that the terminal does not show; `None` where there is no terminal, or after Ctrl-C.
+pub(super) fn hidden(prompt: &str) -> Option<String> {
+    let terminal = File::options().read(true).write(true).open("/dev/tty").ok()?;
+    let quiet = Quiet::begin(&terminal)?;
+    let _ = (&terminal).write_all(prompt.as_bytes());
+    let mut line = String::new();
+    let read = BufReader::new(&terminal).read_line(&mut line);
+    drop(quiet);
+    let _ = (&terminal).write_all(b"\n");
+    let line = line.trim_end_matches(['\n', '\r']);
+    read.ok().filter(|_| !line.contains(CANCEL)).map(|_| line.to_owned())
+}
+
+/// A terminal that shows nothing of what is typed, until this goes.
+struct Quiet<'t> {
+    terminal: &'t File,
+    before: Termios,
+}
+
+impl<'t> Quiet<'t> {
+    fn begin(terminal: &'t File) -> Option<Quiet<'t>> {
+        let before = tcgetattr(terminal).ok()?;
+        let mut quiet = before.clone();
+        // Without signals Ctrl-C cannot leave a terminal behind that shows nothing: it ends the line instead.
+        quiet.local_modes.remove(LocalModes::ECHO | LocalModes::ISIG);
+        quiet.special_codes[SpecialCodeIndex::VEOL] = CANCEL as u8;
+        tcsetattr(terminal, OptionalActions::Drain, &quiet).ok()?;
+        Some(Quiet { terminal, before })
+    }
+}
+
+impl Drop for Quiet<'_> {
+    fn drop(&mut self) {
+        let _ = tcsetattr(self.terminal, OptionalActions::Drain, &self.before);
+    }
+}

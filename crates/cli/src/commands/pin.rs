@@ -1,0 +1,176 @@
+//! `reflex pin`: the passphrase with which a person's yes is signed.
+
+use super::approve::{confirmed, person, record};
+use super::consent::hidden;
+use super::wire::has_hook;
+use super::{complain, print};
+use crate::status;
+use crate::visible::visible;
+use clap::ArgMatches;
+use reflex_host::person::Person;
+use reflex_host::signing::{InForce, MIN_PASSPHRASE, Pin, PublicKey};
+use reflex_host::store::Store;
+use reflex_host::{Host, Mode, Wiring};
+use serde_json::json;
+use std::io::IsTerminal;
+
+/// How a person starts anew who has forgotten the passphrase; then no earlier yes counts.
+const ANEW: &str = "forgotten? `reflex uninstall`, then `reflex init` and `reflex pin`: all earlier approvals end";
+
+pub(super) fn run(matches: &ArgMatches) -> u8 {
+    let store = Host::new(Mode::default()).store();
+    if matches.get_flag("show") {
+        return show(&store);
+    }
+    let Some(person) = person(&store, "pin", "") else { return status::FOUND };
+    match set(&store, &person) {
+        Ok(code) => code,
+        Err(problem) => {
+            complain(&visible(&problem));
+            status::FOUND
+        }
+    }
+}
+
+/// At the end of `reflex init`: a person without a passphrase is offered one.
+pub(super) fn offer() {
+    let store = Host::new(Mode::default()).store();
+    if !std::io::stdin().is_terminal() || *store.key_in_force() != InForce::Unprotected {
+        return;
+    }
+    print("Approvals are not protected: a program that makes a terminal of its own could answer for you.");
+    if !confirmed("Set a passphrase that every approval asks for? [y/N] ") {
+        print("`reflex pin` sets one at any time");
+        return;
+    }
+    let done = person(&store, "pin", "").map(|person| set(&store, &person));
+    if let Some(Err(problem)) = done {
+        complain(&visible(&problem));
+    }
+}
+
+/// The public key, for `/etc/reflex/keys/UID`.
+fn show(store: &Store) -> u8 {
+    match store.key_in_force() {
+        InForce::Key(key) => {
+            print(&key.to_string());
+            status::OK
+        }
+        InForce::Unprotected => {
+            complain("no passphrase is set; `reflex pin` sets one");
+            status::FOUND
+        }
+        InForce::Disputed(why) => {
+            complain(&visible(why));
+            status::FOUND
+        }
+    }
+}
+
+fn set(store: &Store, person: &Person) -> Result<u8, String> {
+    let entries: Vec<Wiring> = Wiring::all().into_iter().filter(has_hook).collect();
+    if entries.is_empty() {
+        return Err("no agent's settings have the hook yet; `reflex init` puts it there".into());
+    }
+    if !knows_the_present_one(store)? {
+        return Ok(status::FOUND);
+    }
+    let Some(passphrase) = chosen()? else {
+        print("nothing is changed");
+        return Ok(status::FOUND);
+    };
+    let pin = Pin::new(store.state(), &passphrase)?;
+    entries
+        .iter()
+        .for_each(|entry| print(&format!("{}: {}", entry.agent(), visible(&entry.file().display().to_string()))));
+    print(&format!(
+        "These entries will name the key {}; approvals, accepted files and tasks so far end.",
+        pin.public.short()
+    ));
+    if !confirmed("Write this? [y/N] ") {
+        print("nothing is changed");
+        return Ok(status::FOUND);
+    }
+    record(store, "pin", json!({"by": person.name, "key": pin.public.to_string()}))?;
+    pin.keep()?;
+    store.forget_yeses().map_err(|error| format!("earlier approvals cannot be removed: {error}"))?;
+    let entries: Vec<Wiring> = entries.into_iter().map(|entry| entry.with_key(pin.public)).collect();
+    for entry in &entries {
+        entry.install().and_then(|change| entry.write(&change))?;
+        print(&format!("{}: written", entry.agent()));
+    }
+    Ok(if all_trusted(&entries) { finished(pin.public) } else { status::FOUND })
+}
+
+/// Whoever changes a passphrase knows the present one.
+fn knows_the_present_one(store: &Store) -> Result<bool, String> {
+    if *store.key_in_force() == InForce::Unprotected {
+        return Ok(true);
+    }
+    let pin = Pin::read(store.state()).map_err(|problem| format!("{problem}; {ANEW}"))?;
+    let Some(passphrase) = hidden("Present passphrase: ").filter(|line| !line.is_empty()) else { return Ok(false) };
+    pin.check(&passphrase).map(|()| true).map_err(|problem| format!("{problem}; {ANEW}"))
+}
+
+/// A new passphrase, typed twice; `None` if the person would rather not.
+fn chosen() -> Result<Option<String>, String> {
+    let Some(first) = hidden(&format!("New passphrase (at least {MIN_PASSPHRASE} characters): ")) else {
+        return Ok(None);
+    };
+    if first.is_empty() {
+        return Ok(None);
+    }
+    if first.chars().count() < MIN_PASSPHRASE {
+        return Err(format!("a passphrase has at least {MIN_PASSPHRASE} characters; nothing is changed"));
+    }
+    match hidden("The same passphrase again: ") {
+        Some(second) if second == first => Ok(Some(first)),
+        Some(_) => Err("the two are not the same; nothing is changed".into()),
+        None => Ok(None),
+    }
+}
+
+/// Some agents drop a changed hook without a word until it is trusted again: until then their calls run unguarded.
+fn all_trusted(entries: &[Wiring]) -> bool {
+    loop {
+        let mut left = 0;
+        for entry in entries {
+            let Some(Err(why)) = entry.trust() else { continue };
+            left += 1;
+            complain(&format!(
+                "{} drops the changed hook until it is trusted, so it runs UNGUARDED ({}). Start {} and trust it there: /hooks",
+                entry.agent(),
+                visible(&why),
+                entry.agent()
+            ));
+        }
+        if left == 0 {
+            return true;
+        }
+        if !confirmed("Is it trusted now? Look again? [y/N] ") {
+            complain(
+                "not finished: the agents above run unguarded; `reflex doctor` names them until they trust the hook",
+            );
+            return false;
+        }
+    }
+}
+
+fn finished(key: PublicKey) -> u8 {
+    let store = Host::new(Mode::default()).store();
+    match store.key_in_force() {
+        InForce::Key(found) if *found == key => {
+            print("From now on an approval asks for the passphrase, and nothing that is not signed with it loosens.");
+            print("If policy or rules of yours loosen anything, `reflex trust` accepts them.");
+            status::OK
+        }
+        InForce::Disputed(why) => {
+            complain(&visible(&format!("not finished, and until then no approval counts: {why}")));
+            status::FOUND
+        }
+        InForce::Key(_) | InForce::Unprotected => {
+            complain("not finished: the entries do not name the new key; `reflex doctor` looks into it");
+            status::FOUND
+        }
+    }
+}

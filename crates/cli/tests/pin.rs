@@ -1,0 +1,210 @@
+//! A person's yes is signed: what an agent writes, keeps or plays again counts for nothing.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
+
+mod support;
+
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use support::{Machine, Said, at_terminal, at_terminal_in, bash};
+
+const PASSPHRASE: &str = "correct horse";
+const CALL: &str = "git push --force origin main";
+
+/// A machine on which a person has set a passphrase; `None` where no program makes a terminal.
+fn protected() -> Option<(Machine, String)> {
+    let machine = Machine::new();
+    fs::create_dir_all(machine.home().join(".claude")).unwrap();
+    assert_eq!(machine.reflex(["init", "--agent", "claude", "--yes"]).run().code, 0);
+    let (code, said) = at_terminal(&machine, "pin", &format!("{PASSPHRASE}\n{PASSPHRASE}\ny\n"))?;
+    assert_eq!(code, 0, "{said}");
+    let key = machine.reflex(["pin", "--show"]).run().stdout.trim().to_owned();
+    assert_eq!(key.len(), 64);
+    Some((machine, key))
+}
+
+fn asked(machine: &Machine, key: Option<&str>, command: &str) -> Said {
+    let words = ["hook", "--agent", "claude", "--event", "PreToolUse"].into_iter();
+    let call = machine.reflex(words.chain(key.into_iter().flat_map(|key| ["--key", key])));
+    call.input(bash(&machine.project(), command)).run()
+}
+
+/// Whether the call runs; the word about an alarm that goes with it is none against it.
+fn passes(machine: &Machine, key: Option<&str>) -> bool {
+    runs(&asked(machine, key, CALL))
+}
+
+fn runs(said: &Said) -> bool {
+    said.code == 0 && !said.stdout.contains("\"deny\"") && !said.stdout.contains("\"ask\"")
+}
+
+fn refused(machine: &Machine, key: Option<&str>) -> String {
+    let reason = asked(machine, key, CALL).answer().1;
+    reason.split_once("`reflex approve ").unwrap().1.split('`').next().unwrap().to_owned()
+}
+
+fn approve(machine: &Machine, key: Option<&str>) {
+    let id = refused(machine, key);
+    let (code, said) = at_terminal(machine, &format!("approve {id} --for 1h"), &format!("{PASSPHRASE}\n")).unwrap();
+    assert_eq!(code, 0, "{said}");
+}
+
+fn state(machine: &Machine) -> PathBuf {
+    machine.home().join(".local/state/reflex")
+}
+
+fn only_file_in(folder: &Path) -> PathBuf {
+    fs::read_dir(folder).unwrap().next().unwrap().unwrap().path()
+}
+
+#[test]
+fn a_yes_needs_the_passphrase_and_holds_once() {
+    let Some((machine, key)) = protected() else { return };
+    let id = refused(&machine, Some(&key));
+    let (code, _) = at_terminal(&machine, &format!("approve {id}"), "y\nyes\nwrong one\n").unwrap();
+    assert_ne!(code, 0);
+    assert!(!passes(&machine, Some(&key)));
+    approve(&machine, Some(&key));
+    let said = asked(&machine, Some(&key), CALL);
+    assert!(runs(&said), "{said:?}");
+    assert!(!passes(&machine, Some(&key)));
+}
+
+#[test]
+fn a_yes_that_was_changed_or_never_signed_counts_for_nothing() {
+    let Some((machine, key)) = protected() else { return };
+    approve(&machine, Some(&key));
+    let file = only_file_in(&state(&machine).join("grants"));
+    let signed = fs::read_to_string(&file).unwrap();
+    let change = |name: &str, value: Value| {
+        let mut map: serde_json::Map<String, Value> = serde_json::from_str(&signed).unwrap();
+        map.insert(name.into(), value);
+        fs::write(&file, Value::from(map).to_string()).unwrap();
+    };
+    for (name, value) in [
+        ("expires", Value::from(u64::MAX)),
+        ("scope", "repository".into()),
+        ("exact", "0".into()),
+        ("by", "me".into()),
+        ("signature", "00".into()),
+        ("signature", Value::Null),
+    ] {
+        change(name, value);
+        assert!(!passes(&machine, Some(&key)), "{name}");
+    }
+    // Another's name for the file does not make two of one yes.
+    fs::write(&file, &signed).unwrap();
+    fs::rename(&file, file.with_file_name("abcdefg.json")).unwrap();
+    assert!(!passes(&machine, Some(&key)));
+    let alarms = machine.reflex(["status", "--json"]).run().stdout;
+    assert!(alarms.contains("is not signed with your key"), "{alarms}");
+    fs::write(&file, &signed).unwrap();
+    assert!(passes(&machine, Some(&key)));
+}
+
+#[test]
+fn a_pause_that_nobody_signed_switches_nothing_off() {
+    let Some((machine, key)) = protected() else { return };
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
+    let forged = format!(
+        r#"{{"schema":"reflex/off-v1","from":{},"until":{},"reason":"x","by":"x","within":""}}"#,
+        now - 1000,
+        now + 60_000
+    );
+    fs::write(state(&machine).join("off.json"), forged).unwrap();
+    assert!(!passes(&machine, Some(&key)));
+    let (code, said) = at_terminal(&machine, "off --for 10m --reason test", &format!("{PASSPHRASE}\n")).unwrap();
+    assert_eq!(code, 0, "{said}");
+    assert!(passes(&machine, Some(&key)));
+}
+
+#[test]
+fn no_yes_counts_where_the_key_is_gone_or_there_are_two() {
+    let Some((machine, key)) = protected() else { return };
+    approve(&machine, Some(&key));
+    let settings = machine.home().join(".claude/settings.json");
+    let whole = fs::read_to_string(&settings).unwrap();
+    let other = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";
+    // The call's entry names another key than the home's: a project's may.
+    assert!(!passes(&machine, Some(other)));
+    for text in
+        [whole.replace(&key, other), whole.replacen(&key, other, 1), whole.replace("--key", "--kez"), String::new()]
+    {
+        fs::write(&settings, text).unwrap();
+        assert!(!passes(&machine, Some(&key)));
+        assert!(!passes(&machine, None));
+    }
+    fs::write(&settings, &whole).unwrap();
+    // A shared entry names none: the home's counts.
+    assert!(passes(&machine, None));
+}
+
+#[test]
+fn an_unsigned_yes_from_before_counts_until_a_key_is_set() {
+    let machine = Machine::new();
+    fs::create_dir_all(machine.home().join(".claude")).unwrap();
+    machine.reflex(["init", "--agent", "claude", "--yes"]).run();
+    let id = refused(&machine, None);
+    let Some((code, said)) = at_terminal(&machine, &format!("approve {id}"), "y\n") else { return };
+    assert_eq!(code, 0, "{said}");
+    let file = only_file_in(&state(&machine).join("grants"));
+    let unsigned = fs::read_to_string(&file).unwrap();
+    let answers = format!("{PASSPHRASE}\n{PASSPHRASE}\ny\n");
+    assert_eq!(at_terminal(&machine, "pin", &answers).unwrap().0, 0);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, unsigned).unwrap();
+    assert!(!passes(&machine, None));
+}
+
+#[test]
+fn the_passphrase_is_changed_by_who_knows_it() {
+    let Some((machine, key)) = protected() else { return };
+    let (code, _) = at_terminal(&machine, "pin", "something else\nnew passphrase\nnew passphrase\ny\n").unwrap();
+    assert_ne!(code, 0);
+    assert_eq!(machine.reflex(["pin", "--show"]).run().stdout.trim(), key);
+    let answers = format!("{PASSPHRASE}\nnew passphrase\nnew passphrase\ny\n");
+    let (code, said) = at_terminal(&machine, "pin", &answers).unwrap();
+    assert_eq!(code, 0, "{said}");
+    assert_ne!(machine.reflex(["pin", "--show"]).run().stdout.trim(), key);
+}
+
+#[test]
+fn the_users_policy_loosens_once_it_is_accepted_and_until_it_changes() {
+    let Some((machine, key)) = protected() else { return };
+    let folder = machine.home().join(".config/reflex");
+    let policy = folder.join("policy.yaml");
+    let allowance = "allow:\n  - {argv: [git, push, --force, origin, topic], reason: rebase week}\n";
+    let is_asked = |command: &str| !runs(&asked(&machine, Some(&key), command));
+    let push = "git push --force origin topic";
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(&policy, format!("{allowance}approvalRequiredPaths: ['infra/**']\n")).unwrap();
+    assert!(is_asked(push), "nobody has accepted it");
+    assert!(is_asked("touch infra/a"), "what tightens holds at once");
+    let project = machine.project();
+    let trust = |answers: &str| at_terminal_in(&machine, &project, "trust", answers).unwrap();
+    let (code, said) = trust(&format!("{PASSPHRASE}\n"));
+    assert_eq!(code, 0, "{said}");
+    assert!(!is_asked(push));
+    fs::write(&policy, format!("{allowance}\n# a word more\n")).unwrap();
+    assert!(is_asked(push), "what was accepted are exactly those bytes");
+}
+
+#[test]
+fn a_forged_task_tightens_and_carries_no_yes() {
+    let Some((machine, key)) = protected() else { return };
+    let project = machine.project();
+    let (code, said) =
+        at_terminal_in(&machine, &project, "task start T-1 --intent work", &format!("{PASSPHRASE}\n")).unwrap();
+    assert_eq!(code, 0, "{said}");
+    assert!(!runs(&asked(&machine, Some(&key), "git push --force origin topic")));
+    let pending: Value = serde_json::from_str(&machine.reflex(["pending", "--json"]).run().stdout).unwrap();
+    let id = pending["pending"][0]["id"].as_str().unwrap();
+    let line = format!("approve {id} --scope task --reason rebase");
+    let (code, said) = at_terminal_in(&machine, &project, &line, &format!("{PASSPHRASE}\n")).unwrap();
+    assert_eq!(code, 0, "{said}");
+    assert!(runs(&asked(&machine, Some(&key), "git push --force origin topic")));
+    let file = only_file_in(&state(&machine).join("tasks"));
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("\"intent\":\"work\"", "\"intent\":\"works\"")).unwrap();
+    assert!(!runs(&asked(&machine, Some(&key), "git push --force origin topic")));
+}

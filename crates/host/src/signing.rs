@@ -1,0 +1,154 @@
+//! A person's yes is signed: a passphrase gives an ed25519 key, the hook entries name its public half, and what loosens
+//! counts only with a signature of that key.
+//!
+//! A call that nothing loosens never comes here. Without a key in any entry a yes counts as it stands.
+
+mod in_force;
+mod passphrase;
+mod statement;
+
+pub use in_force::{InForce, choose_key};
+pub use passphrase::{MIN_PASSPHRASE, Pin};
+pub(crate) use statement::Kind;
+
+use crate::clock;
+use crate::store::Store;
+use ed25519_dalek::{SigningKey, VerifyingKey};
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+use serde_json::{Map, Value};
+use std::fmt;
+use std::io;
+use zeroize::Zeroizing;
+
+/// The public half of a person's key; its text is 64 hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct PublicKey(VerifyingKey);
+
+impl PublicKey {
+    /// The key of 64 hexadecimal digits.
+    pub fn parse(text: &str) -> Option<PublicKey> {
+        let bytes: [u8; 32] = clock::bytes(text)?.try_into().ok()?;
+        let key = VerifyingKey::from_bytes(&bytes).ok()?;
+        // Under a weak key anybody can make signatures.
+        (!key.is_weak()).then_some(PublicKey(key))
+    }
+
+    /// As many digits of it as a person compares.
+    pub fn short(&self) -> String {
+        self.to_string().chars().take(16).collect()
+    }
+}
+
+impl fmt::Display for PublicKey {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(&clock::hexadecimal(self.0.as_bytes()))
+    }
+}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, to)
+    }
+}
+
+/// Who signs what a person says. Only [`Store::signer`] gives one, so that nothing that loosens is written past it.
+pub struct Signer(Option<SigningKey>);
+
+impl Signer {
+    /// Whether it signs: where no entry names a key, it does not.
+    pub fn signs(&self) -> bool {
+        self.0.is_some()
+    }
+}
+
+impl Store {
+    /// Which key decides whether a yes counts; looked up once.
+    pub fn key_in_force(&self) -> &InForce {
+        self.keys.get_or_init(|| InForce::find(&self.home, &self.folder))
+    }
+
+    /// Who signs a person's words from now on. `ask` is asked for the passphrase where an entry names a key.
+    ///
+    /// # Errors
+    /// Why nobody can sign: the passphrase is wrong, the keys contradict each other, or the file of the key is gone.
+    pub fn signer(&self, ask: impl FnOnce() -> Option<String>) -> Result<Signer, String> {
+        match self.key_in_force() {
+            InForce::Unprotected => Ok(Signer(None)),
+            InForce::Disputed(why) => Err(format!("no yes counts: {why}")),
+            InForce::Key(key) => {
+                let pin = Pin::read(&self.folder)?;
+                if pin.public != *key {
+                    return Err(format!("{} belongs to another key than the hook entries name", pin.file().display()));
+                }
+                // From here on no other process of the user may look into this one.
+                let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+                let passphrase = Zeroizing::new(ask().ok_or("nothing is signed")?);
+                pin.unlock(&passphrase).map(|key| Signer(Some(key)))
+            }
+        }
+    }
+
+    /// Whether what a person is said to have said counts: signed, where an entry names a key.
+    pub(crate) fn counts(&self, kind: Kind, said: &Map<String, Value>) -> bool {
+        self.may_loosen() && self.is_signed(kind, said)
+    }
+
+    fn is_signed(&self, kind: Kind, said: &Map<String, Value>) -> bool {
+        match self.key_in_force() {
+            InForce::Unprotected => true,
+            InForce::Key(key) => {
+                let holds = statement::holds(&key.0, kind, &self.folder, said);
+                if !holds {
+                    let what = kind.told();
+                    self.raise_once(
+                        "unsigned",
+                        &format!(
+                            "{what} below {} is not signed with your key, so it does not count; who wrote it?",
+                            self.folder.display()
+                        ),
+                    );
+                }
+                holds
+            }
+            InForce::Disputed(why) => {
+                self.raise_once("keys", &format!("No yes of yours counts: {why}"));
+                false
+            }
+        }
+    }
+
+    /// What a person says, signed, with the next number.
+    ///
+    /// # Errors
+    /// The number cannot be written.
+    pub(crate) fn sign(&self, signer: &Signer, kind: Kind, said: &mut Map<String, Value>) -> io::Result<()> {
+        if let Some(key) = &signer.0 {
+            let sequence = self.next_sequence()?;
+            said.insert("sequence".into(), sequence.into());
+            statement::sign(key, kind, &self.folder, said);
+        }
+        Ok(())
+    }
+
+    /// Forgets all that a person has said: a new key has signed none of it.
+    ///
+    /// # Errors
+    /// Something cannot be removed.
+    pub fn forget_yeses(&self) -> io::Result<()> {
+        for name in ["grants", "trust", "tasks"] {
+            match std::fs::remove_dir_all(self.folder.join(name)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        self.end_pause()
+    }
+
+    /// The number of the next statement: whoever reads the log sees by it that one was played again.
+    fn next_sequence(&self) -> io::Result<u64> {
+        let file = passphrase::folder(&self.folder).join("sequence");
+        let next =
+            std::fs::read_to_string(&file).ok().and_then(|text| text.trim().parse::<u64>().ok()).unwrap_or(0) + 1;
+        crate::store::put(&file, &next.to_string()).map(|()| next)
+    }
+}

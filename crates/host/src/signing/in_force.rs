@@ -1,0 +1,143 @@
+//! Which public key counts: the one that the hook entries in the user's home name, or that root has written down.
+
+use super::{Pin, PublicKey};
+use reflex_agents::AGENTS;
+use reflex_agents::settings::guard_hooks;
+use std::fs;
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// Where root may write down a user's key: a file for each user's number.
+const OF_ROOT: &str = "/etc/reflex/keys";
+
+/// More of a settings file is not read.
+const MAX_BYTES: u64 = 4 << 20;
+
+/// Which key decides whether a yes counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum InForce {
+    /// No entry names a key: a yes counts as it stands.
+    Unprotected,
+    /// A yes counts if this key has signed it.
+    Key(PublicKey),
+    /// The entries contradict each other or the key is gone, in a sentence without its full stop: no yes counts.
+    Disputed(String),
+}
+
+/// The key that the hook's command line names.
+static CHOSEN: OnceLock<String> = OnceLock::new();
+
+/// Tells this process which key its hook entry names. By itself it counts for nothing: a project's entry may name one too.
+pub fn choose_key(key: &str) {
+    let _ = CHOSEN.set(key.to_owned());
+}
+
+impl InForce {
+    /// What the entries below a home say, and root. The state folder only tells whether there should be a key.
+    pub(super) fn find(home: &Path, state: &Path) -> InForce {
+        let mut found: Vec<(String, String)> = of_entries(home);
+        match of_root(Path::new(OF_ROOT)) {
+            Ok(of_root) => found.extend(of_root),
+            Err(why) => return InForce::Disputed(why),
+        }
+        InForce::of(&found, CHOSEN.get().map(String::as_str), Pin::is_kept(state))
+    }
+
+    /// Which of the keys counts, each with where it stands; `told` is the one on the command line.
+    fn of(found: &[(String, String)], told: Option<&str>, was_set: bool) -> InForce {
+        let Some((first, place)) = found.first() else {
+            return match (told, was_set) {
+                (None, false) => InForce::Unprotected,
+                (Some(_), _) => {
+                    InForce::Disputed("no hook entry in your home names the key of this call's entry".into())
+                }
+                (None, true) => InForce::Disputed("a passphrase is set and no hook entry names its key".into()),
+            };
+        };
+        if let Some((_, other)) = found.iter().find(|(key, _)| key != first) {
+            return InForce::Disputed(format!("{place} and {other} name different keys"));
+        }
+        if told.is_some_and(|told| told != first) {
+            return InForce::Disputed(format!("{place} names another key than this call's entry"));
+        }
+        match PublicKey::parse(first) {
+            Some(key) => InForce::Key(key),
+            None => InForce::Disputed(format!("{place} names a key that is none")),
+        }
+    }
+}
+
+/// The keys in the agents' settings below a home, each with its file. Variables that move these files do not count: a
+/// hook's environment is what an agent or a repository made of it.
+fn of_entries(home: &Path) -> Vec<(String, String)> {
+    let files = AGENTS.iter().filter_map(|agent| agent.settings).flat_map(|settings| settings.files);
+    let mut found = Vec::new();
+    for form in files {
+        let file = home.join(form.folder).join(form.name);
+        let Some(text) = text_of(&file) else { continue };
+        for key in guard_hooks(text.trim_start_matches('\u{feff}')).iter().filter_map(|(_, start)| start.key()) {
+            let entry = (key, file.display().to_string());
+            if !found.contains(&entry) {
+                found.push(entry);
+            }
+        }
+    }
+    found
+}
+
+fn text_of(file: &Path) -> Option<String> {
+    let mut text = String::new();
+    let file = fs::File::open(file).ok().filter(|file| file.metadata().is_ok_and(|data| data.is_file()))?;
+    file.take(MAX_BYTES).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+/// The key that root has written down for this user.
+fn of_root(folder: &Path) -> Result<Option<(String, String)>, String> {
+    const OTHERS_MAY_WRITE: u32 = 0o022;
+    let file: PathBuf = folder.join(rustix::process::getuid().as_raw().to_string());
+    let Ok(data) = fs::symlink_metadata(&file) else { return Ok(None) };
+    let place = file.display().to_string();
+    let is_roots = |path: &Path| {
+        fs::symlink_metadata(path).is_ok_and(|data| data.uid() == 0 && data.mode() & OTHERS_MAY_WRITE == 0)
+    };
+    if !data.is_file() || !file.ancestors().all(is_roots) {
+        return Err(format!("{place} does not belong to root alone"));
+    }
+    let text = fs::read_to_string(&file).map_err(|error| format!("{place}: {error}"))?;
+    Ok(Some((text.trim().to_owned(), place)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ed25519_dalek::SigningKey;
+
+    fn key(number: u8) -> String {
+        PublicKey(SigningKey::from_bytes(&[number; 32]).verifying_key()).to_string()
+    }
+
+    fn found(numbers: &[u8]) -> Vec<(String, String)> {
+        numbers.iter().map(|number| (key(*number), format!("/place/{number}"))).collect()
+    }
+
+    #[test]
+    fn a_key_counts_only_where_nothing_contradicts_it() {
+        let is_key = |of: InForce| matches!(of, InForce::Key(_));
+        let is_disputed = |of: InForce| matches!(of, InForce::Disputed(_));
+        let (one, two) = (key(1), key(2));
+        assert_eq!(InForce::of(&[], None, false), InForce::Unprotected);
+        assert!(is_key(InForce::of(&found(&[1]), None, true)));
+        assert!(is_key(InForce::of(&found(&[1, 1]), Some(&one), true)));
+        // Without the file of the key nobody can sign, and what is signed counts on.
+        assert!(is_key(InForce::of(&found(&[1]), Some(&one), false)));
+        assert!(is_disputed(InForce::of(&found(&[1, 2]), Some(&one), true)));
+        assert!(is_disputed(InForce::of(&found(&[1]), Some(&two), true)));
+        // A project's entry that names a key of its own.
+        assert!(is_disputed(InForce::of(&[], Some(&one), false)));
+        assert!(is_disputed(InForce::of(&[], None, true)));
+        assert!(is_disputed(InForce::of(&[("0".repeat(64), "/place".into())], None, true)));
+    }
+}

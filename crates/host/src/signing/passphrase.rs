@@ -1,0 +1,126 @@
+//! From a passphrase to a key.
+
+use super::PublicKey;
+use crate::clock;
+use argon2::{Algorithm, Argon2, Params, Version};
+use ed25519_dalek::SigningKey;
+use serde_json::{Map, Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use zeroize::Zeroizing;
+
+/// A passphrase has at least so many characters.
+pub const MIN_PASSPHRASE: usize = 8;
+
+/// RFC 9106, section 4, its second recommended choice: 64 MiB, three passes, four lanes.
+const MEMORY_KIB: u32 = 64 * 1024;
+const PASSES: u32 = 3;
+const LANES: u32 = 4;
+
+/// More than this nobody chose here; whoever writes it into the file only wants to exhaust the machine.
+const MAX_MEMORY_KIB: u32 = 1024 * 1024;
+const MAX_PASSES: u32 = 64;
+
+/// Where what belongs to the key is kept, below the state folder.
+pub(super) fn folder(state: &Path) -> PathBuf {
+    state.join("pin")
+}
+
+/// What is kept of a key: how it comes from the passphrase, and its public half. Nothing in it signs.
+#[derive(Debug, Clone)]
+pub struct Pin {
+    state: PathBuf,
+    salt: Vec<u8>,
+    cost: (u32, u32, u32),
+    /// The public half.
+    pub public: PublicKey,
+}
+
+impl Pin {
+    /// A fresh key that this passphrase unlocks; nothing is written.
+    ///
+    /// # Errors
+    /// The passphrase is too short.
+    pub fn new(state: &Path, passphrase: &str) -> Result<Pin, String> {
+        if passphrase.chars().count() < MIN_PASSPHRASE {
+            return Err(format!("a passphrase has at least {MIN_PASSPHRASE} characters"));
+        }
+        let mut salt = vec![0; 16];
+        clock::chance(&mut salt);
+        let cost = (MEMORY_KIB, PASSES, LANES);
+        let public = PublicKey(derived(passphrase, &salt, cost)?.verifying_key());
+        Ok(Pin { state: state.to_owned(), salt, cost, public })
+    }
+
+    /// What is kept below a state folder.
+    ///
+    /// # Errors
+    /// There is no such file, or it does not hold what it should.
+    pub fn read(state: &Path) -> Result<Pin, String> {
+        let file = folder(state).join("key.json");
+        let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+        let damaged = || format!("{}: it is damaged", file.display());
+        let map: Map<String, Value> = serde_json::from_str(&text).map_err(|_| damaged())?;
+        let number = |key: &str| map.get(key)?.as_u64().and_then(|number| u32::try_from(number).ok());
+        let word = |key: &str| map.get(key).and_then(Value::as_str);
+        let read = || {
+            let cost = (number("memory_kib")?, number("passes")?, number("lanes")?);
+            let bounded = cost.0 <= MAX_MEMORY_KIB && cost.1 <= MAX_PASSES && cost.2 <= 64;
+            let (salt, public) = (clock::bytes(word("salt")?)?, PublicKey::parse(word("public")?)?);
+            bounded.then_some(Pin { state: state.to_owned(), salt, cost, public })
+        };
+        read().ok_or_else(damaged)
+    }
+
+    /// Whether there is one.
+    pub fn is_kept(state: &Path) -> bool {
+        folder(state).join("key.json").symlink_metadata().is_ok()
+    }
+
+    /// Its file.
+    pub fn file(&self) -> PathBuf {
+        folder(&self.state).join("key.json")
+    }
+
+    /// Keeps it.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn keep(&self) -> Result<(), String> {
+        let text = json!({
+            "schema": "reflex/pin-v1", "salt": clock::hexadecimal(&self.salt), "memory_kib": self.cost.0,
+            "passes": self.cost.1, "lanes": self.cost.2, "public": self.public.to_string(), "time": clock::now(),
+        });
+        crate::store::put(&self.file(), &text.to_string())
+            .map_err(|error| format!("{}: {error}", self.file().display()))
+    }
+
+    /// Whether this is the passphrase.
+    ///
+    /// # Errors
+    /// It is another.
+    pub fn check(&self, passphrase: &str) -> Result<(), String> {
+        self.unlock(passphrase).map(drop)
+    }
+
+    /// The key, for as long as the value lives.
+    ///
+    /// # Errors
+    /// The passphrase is another.
+    pub(super) fn unlock(&self, passphrase: &str) -> Result<SigningKey, String> {
+        let key = derived(passphrase, &self.salt, self.cost)?;
+        if key.verifying_key() == self.public.0 { Ok(key) } else { Err("this is not the passphrase".into()) }
+    }
+}
+
+/// The signing key is what Argon2id makes of the passphrase: nothing on the disk unlocks it, and another passphrase is
+/// another key, so that an old one is worth nothing once the entries name the new one.
+fn derived(passphrase: &str, salt: &[u8], (memory, passes, lanes): (u32, u32, u32)) -> Result<SigningKey, String> {
+    let failed = |error: argon2::Error| format!("the key cannot be derived: {error}");
+    let params = Params::new(memory, passes, lanes, Some(32)).map_err(failed)?;
+    let mut seed = Zeroizing::new([0_u8; 32]);
+    Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
+        .hash_password_into(passphrase.as_bytes(), salt, seed.as_mut())
+        .map_err(failed)?;
+    Ok(SigningKey::from_bytes(&seed))
+}

@@ -1,0 +1,122 @@
+//! What is signed: all that a file says, but for what its use changes.
+
+use crate::clock;
+use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
+use serde_json::{Map, Value};
+use std::path::Path;
+
+/// What a person says. The kind is signed too, so that one cannot be played as another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A yes to a call.
+    Grant,
+    /// The guard is switched off for a while.
+    Pause,
+    /// A yes to files.
+    Trust,
+    /// A task.
+    Task,
+}
+
+const SIGNATURE: &str = "signature";
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Grant => "grant",
+            Kind::Pause => "off",
+            Kind::Trust => "trust",
+            Kind::Task => "task",
+        }
+    }
+
+    /// Its name in a sentence.
+    pub(super) fn told(self) -> &'static str {
+        match self {
+            Kind::Grant => "an approval",
+            Kind::Pause => "a pause of the guard",
+            Kind::Trust => "a yes to files",
+            Kind::Task => "a task",
+        }
+    }
+
+    /// What changes each time it is used. To set it back plays a yes again, until it expires.
+    fn changing(self) -> &'static [&'static str] {
+        match self {
+            Kind::Grant => &["uses", "used_for", "used"],
+            Kind::Pause | Kind::Trust | Kind::Task => &[],
+        }
+    }
+}
+
+/// Signs with this key for this state folder.
+pub(super) fn sign(key: &SigningKey, kind: Kind, state: &Path, said: &mut Map<String, Value>) {
+    let signature = key.sign(&message(kind, state, said));
+    said.insert(SIGNATURE.into(), clock::hexadecimal(&signature.to_bytes()).into());
+}
+
+/// Whether this key has signed all of it for this state folder.
+pub(super) fn holds(key: &VerifyingKey, kind: Kind, state: &Path, said: &Map<String, Value>) -> bool {
+    let signature = said.get(SIGNATURE).and_then(Value::as_str).and_then(clock::bytes);
+    let signature = signature.and_then(|bytes| Signature::from_slice(&bytes).ok());
+    signature.is_some_and(|signature| key.verify_strict(&message(kind, state, said), &signature).is_ok())
+}
+
+/// One line of JSON for each entry, in the order of the names, below lines that tell kind and folder. JSON strings hold
+/// no line breaks, so no two statements have the same text.
+fn message(kind: Kind, state: &Path, said: &Map<String, Value>) -> Vec<u8> {
+    let mut entries: Vec<(&String, &Value)> =
+        said.iter().filter(|(name, _)| *name != SIGNATURE && !kind.changing().contains(&name.as_str())).collect();
+    entries.sort_by_key(|(name, _)| *name);
+    let mut message = format!("reflex/signed-v1\n{}\n{:?}\n", kind.name(), state.display().to_string());
+    for (name, value) in entries {
+        message.push_str(&Value::from(name.as_str()).to_string());
+        message.push(':');
+        message.push_str(&value.to_string());
+        message.push('\n');
+    }
+    message.into_bytes()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn said() -> Map<String, Value> {
+        json!({"exact": "ab", "uses": 0, "expires": 5, "list": [1, "x"], "text": "two\nlines"})
+            .as_object()
+            .unwrap()
+            .clone()
+    }
+
+    #[test]
+    fn every_change_of_what_was_signed_is_seen() {
+        let key = SigningKey::from_bytes(&[7; 32]);
+        let (public, state) = (key.verifying_key(), Path::new("/s"));
+        let mut signed = said();
+        sign(&key, Kind::Grant, state, &mut signed);
+        let holds = |said: &Map<String, Value>| super::holds(&public, Kind::Grant, state, said);
+        assert!(holds(&signed));
+        // The order of entries and what use changes do not matter.
+        let turned: Map<String, Value> = signed.clone().into_iter().rev().collect();
+        assert!(holds(&turned));
+        let mut used = signed.clone();
+        used.insert("uses".into(), 3.into());
+        assert!(holds(&used));
+        for name in ["exact", "expires", "list", "text"] {
+            let (mut changed, mut gone) = (signed.clone(), signed.clone());
+            changed.insert(name.into(), 6.into());
+            gone.remove(name);
+            assert!(!holds(&changed) && !holds(&gone), "{name}");
+        }
+        let mut more = signed.clone();
+        more.insert("scope".into(), "session".into());
+        assert!(!holds(&more) && !holds(&said()));
+        assert!(!super::holds(&public, Kind::Trust, state, &signed));
+        assert!(!super::holds(&public, Kind::Grant, Path::new("/other"), &signed));
+        let other = SigningKey::from_bytes(&[8; 32]).verifying_key();
+        assert!(!super::holds(&other, Kind::Grant, state, &signed));
+    }
+}
