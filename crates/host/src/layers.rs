@@ -3,7 +3,7 @@
 mod bases;
 mod cache;
 mod files;
-mod own;
+pub(crate) mod own;
 mod people;
 mod standing;
 pub mod trust;
@@ -14,6 +14,7 @@ use crate::folders::Folders;
 use crate::store::Store;
 pub(crate) use cache::Cache;
 pub use files::{Found, Place};
+pub use own::accept_reflex;
 pub use people::{Offer, Opened, lowered, named, offer, offer_of_own, open};
 use reflex_engine::{Authority, Layer, Policy, Vouched};
 use reflex_rules::{Compiled, Level, Problem, SourceFile, Variables};

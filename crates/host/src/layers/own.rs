@@ -1,14 +1,16 @@
 //! What the user's own files loosen: with a key in the hook entries, only what the user has accepted.
 
 use super::people::Offer;
-use super::{Loaded, Place, trust};
+use super::trust::{self, Trust};
+use super::{Loaded, Place};
 use crate::clock;
 use crate::folders::Folders;
-use crate::signing::InForce;
+use crate::signing::{InForce, Signer};
 use crate::store::Store;
 use reflex_engine::{Authority, Vouched};
 use reflex_rules::SourceFile;
 use sha2::{Digest, Sha256};
+use std::io;
 
 /// Lets the user's files loosen where no key is in force, or where exactly these were accepted.
 pub(super) fn vouch(loaded: &mut [Loaded], folders: &Folders, store: &Store) {
@@ -39,6 +41,32 @@ pub(super) fn offer(loaded: &[Loaded], folders: &Folders, store: &Store) -> Opti
     let name = name(folders);
     let before = trust::accepted_as(store, &name);
     Some(Offer::of(files, before, digest, name))
+}
+
+/// Whether the user stands behind what a reflex of theirs may reach.
+pub(crate) fn reflex_counts(store: &Store, digest: &str) -> bool {
+    *store.key_in_force() == InForce::Unprotected
+        || trust::accepted_as(store, &reflex_name(digest)).is_some_and(|trust| trust.digest == digest)
+}
+
+/// The user's yes to what a reflex of theirs reaches; callers have asked them.
+///
+/// # Errors
+/// It cannot be written.
+pub fn accept_reflex(store: &Store, digest: &str, by: &str, signer: &Signer) -> io::Result<()> {
+    let trust = Trust {
+        repository: reflex_name(digest),
+        digest: digest.into(),
+        by: by.into(),
+        time: clock::now(),
+        reason: String::new(),
+        texts: Vec::new(),
+    };
+    trust::accept(store, &trust, signer)
+}
+
+fn reflex_name(digest: &str) -> String {
+    format!("own reflex {digest}")
 }
 
 fn is_own(one: &Loaded) -> bool {

@@ -4,7 +4,7 @@ use super::kept::Kept;
 use crate::catalog::{Home, MANIFEST, Package, main_of, name_of};
 use crate::clock;
 use crate::folders::Folders;
-use crate::layers::{Cache, Offer, There, trust};
+use crate::layers::{Cache, Offer, There, own, trust};
 use crate::store::Store;
 use reflex_engine::Authority;
 use reflex_library::Packaged;
@@ -261,7 +261,8 @@ impl Reader<'_> {
             Authority::Project => untrusted.is_none(),
             Authority::User | Authority::Managed => {
                 let home = Home::of_user(self.folders);
-                !self.folders.may_only_tighten() && home.locked().iter().any(|locked| locked.digest == digest)
+                let listed = || home.locked().iter().any(|locked| locked.digest == digest);
+                !self.folders.may_only_tighten() && listed() && own::reflex_counts(self.store, digest)
             }
         };
         if asked.asks_of_the_machine() && is_granted() { asked } else { asked.without_the_machine() }

@@ -3,11 +3,14 @@
 use super::accept::Before;
 use super::{Here, failed, show};
 use crate::commands::approve::{confirmed, person, record};
+use crate::commands::consent::Consent;
 use crate::commands::{print, text};
 use crate::status;
 use crate::visible::visible;
 use clap::ArgMatches;
 use reflex_host::catalog::{Entry, Home, Locked, Origin, Package, Registry, name_of, problems};
+use reflex_host::layers::accept_reflex;
+use reflex_host::signing::InForce;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -126,8 +129,20 @@ fn taken(here: &Here, plan: &Plan, by: &str) -> Result<bool, String> {
     home.set(&Entry { source: source.clone(), with: plan.with.clone() })?;
     let from = written(home, &plan.origin);
     let version = package.text("version").to_owned();
+    sign(here, home, &digest, by)?;
     home.keep(&Locked { name: package.name.clone(), entry: source, from, version, digest }, package)?;
     before.with(here, home, Some(package), by)
+}
+
+/// What a reflex of the user's own may reach is signed, where the user has a key; a project's is accepted with its list.
+fn sign(here: &Here, home: &Home, digest: &str, by: &str) -> Result<(), String> {
+    let store = here.host.store();
+    if home.folder.starts_with(&here.workspace) || *store.key_in_force() == InForce::Unprotected {
+        return Ok(());
+    }
+    let mut consent = Consent::each(&store);
+    let signer = consent.ask("Let it reach what it asks for?")?.ok_or("nothing is added")?;
+    accept_reflex(&store, digest, by, signer).map_err(|error| format!("it cannot be written: {error}"))
 }
 
 /// What is still to be done by a person.
