@@ -357,6 +357,31 @@ fn effects(command: &str) -> Vec<String> {
     lines
 }
 
+#[test]
+fn every_place_of_a_password_is_found_in_its_examples() {
+    let mut problems = Vec::new();
+    let passwords = |command: &str| {
+        let object = event(&Value::from(command));
+        let event: Event = universal::read(&object).unwrap();
+        let world = universal::supposed(&object, &event).unwrap();
+        reflex_engine::passwords(&analyze(&event, reflex_library::tables(), &world), reflex_library::tables())
+    };
+    for entry in entries(Kind::Logins) {
+        for example in entry.value["takes"].as_array().unwrap() {
+            let (command, password) = (example["run"].as_str().unwrap(), example["secret"].as_str().unwrap());
+            if !passwords(command).iter().any(|found| found == password) {
+                problems.push(format!("{}: {command} shows {:?}, not {password}", entry.name, passwords(command)));
+            }
+        }
+        for command in entry.value["quiet"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            if !passwords(command).is_empty() {
+                problems.push(format!("{}: {command} shows {:?}", entry.name, passwords(command)));
+            }
+        }
+    }
+    report(problems);
+}
+
 /// The ids of the formats that a text has.
 fn secrets(text: &str) -> Vec<&'static str> {
     let found = reflex_engine::find_secrets(text, reflex_library::tables());

@@ -11,10 +11,12 @@ mod logins;
 mod plausible;
 mod redaction;
 mod shapes;
+mod veils;
 
 pub(crate) use disguises::disguised;
 pub use disguises::unescaped;
-pub use redaction::{redact, redacted};
+pub(crate) use redaction::{is_no_password, looks_like_one, names_a_secret};
+pub use redaction::{redact, redact_known, redacted};
 
 use crate::finding::Severity;
 use reflex_tables::Node;

@@ -82,9 +82,14 @@ fn is_jwt(token: &[u8]) -> bool {
 
 /// Base64 of either alphabet; what is no letter of it ends the text.
 pub(super) fn decoded(text: &[u8]) -> Vec<u8> {
+    all_decoded(text.get(..MOST_LETTERS).unwrap_or(text))
+}
+
+/// The same of however many letters.
+pub(super) fn all_decoded(text: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let (mut held, mut bits) = (0_u32, 0);
-    for byte in text.iter().take(MOST_LETTERS) {
+    for byte in text {
         let six = match byte {
             b'A'..=b'Z' => byte - b'A',
             b'a'..=b'z' => byte - b'a' + 26,

@@ -1,12 +1,19 @@
 //! A text without its secrets. It is stricter than what is told of: what only may be one goes too.
 
-use super::{Candidate, Secret, Sure, apart, forms, meant, scan};
+use super::{Candidate, Secret, Sure, apart, forms, meant, plausible, scan, veils};
 use reflex_tables::Node;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// Replaces every secret in a text by a tag of its kind; `mark` may add what tells equal secrets from others.
 pub fn redact(text: &str, tables: Node<'static>, mark: &dyn Fn(&str) -> String) -> String {
-    let text = without_private_keys(text, mark);
+    redact_known(text, tables, &[], mark)
+}
+
+/// The same with further texts that are known to be secrets, in whatever form they stand there.
+pub fn redact_known(text: &str, tables: Node<'static>, known: &[String], mark: &dyn Fn(&str) -> String) -> String {
+    let text = unveiled(text, tables, known, mark);
+    let text = without_private_keys(&text, mark);
     let text = without_formats(&text, tables, mark);
     let kinds = tables.get("secrets").get("kinds");
     let is_tag = |word: &str| is_tag(word, kinds);
@@ -58,8 +65,65 @@ pub fn redacted(text: &str, tables: Node<'static>) -> String {
     redact(text, tables, &|_| String::new())
 }
 
+/// Secrets that stand in the text in another form, and those that are known.
+fn unveiled<'t>(text: &'t str, tables: Node<'static>, known: &[String], mark: &dyn Fn(&str) -> String) -> Cow<'t, str> {
+    let mut spans: Vec<(Range<usize>, String)> = Vec::new();
+    let is_known = |plain: &str, each: &mut dyn FnMut(Range<usize>, &str)| {
+        for secret in known {
+            let places = plain.match_indices(secret.as_str());
+            places.for_each(|(at, _)| each(at..at + secret.len(), secret));
+        }
+    };
+    is_known(text, &mut |span, secret| spans.push((span, secret.into())));
+    veils::lifted(text, &mut |plain, place| {
+        let mut add = |span: Range<usize>, secret: &str| {
+            spans.extend(place(&span).map(|place| (place, secret.to_owned())));
+        };
+        is_known(plain, &mut add);
+        let found = formed(plain, tables);
+        found.iter().for_each(|secret| add(secret.span.clone(), plain.get(secret.span.clone()).unwrap_or("")));
+    });
+    if spans.is_empty() {
+        return text.into();
+    }
+    spans.sort_by_key(|(span, _)| (span.start, std::cmp::Reverse(span.end)));
+    let mut out = String::with_capacity(text.len());
+    let mut copied = 0;
+    for (span, secret) in spans {
+        // What overlaps the one before is a part of it, or goes on behind it.
+        if span.end <= copied {
+            continue;
+        }
+        out.push_str(text.get(copied..span.start.max(copied)).unwrap_or(""));
+        // A tag holds none but its own mark.
+        if span.start >= copied {
+            out.push_str(&format!("[secret{}]", mark(&secret)));
+        }
+        copied = span.end;
+    }
+    out.push_str(text.get(copied..).unwrap_or(""));
+    out.into()
+}
+
 /// Whatever has one of the library's formats, or begins like it, as a tag of its kind.
 fn without_formats<'t>(text: &'t str, tables: Node<'static>, mark: &dyn Fn(&str) -> String) -> Cow<'t, str> {
+    let found = formed(text, tables);
+    if found.is_empty() {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut copied = 0;
+    for secret in &found {
+        out.push_str(text.get(copied..secret.span.start).unwrap_or(""));
+        copied = secret.span.end;
+        out.push_str(&format!("[{}{}]", secret.kind(), mark(text.get(secret.span.clone()).unwrap_or(""))));
+    }
+    out.push_str(text.get(copied..).unwrap_or(""));
+    out.into()
+}
+
+/// What has one of the library's formats, or begins like it.
+fn formed(text: &str, tables: Node<'static>) -> Vec<Secret> {
     let mut found: Vec<Secret> = Vec::new();
     scan(text, tables, &mut |at, start, after| {
         let secrets = start.items().filter_map(|candidate| {
@@ -76,19 +140,29 @@ fn without_formats<'t>(text: &'t str, tables: Node<'static>, mark: &dyn Fn(&str)
         let formed = found.iter().skip(before).filter(|secret| secret.sure == Sure::Formed);
         formed.map(|secret| secret.span.end).max()
     });
-    if found.is_empty() {
-        return text.into();
-    }
-    let found = apart(found);
-    let mut out = String::with_capacity(text.len());
-    let mut copied = 0;
-    for secret in &found {
-        out.push_str(text.get(copied..secret.span.start).unwrap_or(""));
-        copied = secret.span.end;
-        out.push_str(&format!("[{}{}]", secret.kind(), mark(text.get(secret.span.clone()).unwrap_or(""))));
-    }
-    out.push_str(text.get(copied..).unwrap_or(""));
-    out.into()
+    apart(found)
+}
+
+/// Whether a word is the name of a secret.
+pub(crate) fn names_a_secret(word: &str) -> bool {
+    names_secret(&word.to_ascii_lowercase())
+}
+
+/// Whether a text looks like a password or a key by itself.
+pub(crate) fn looks_like_one(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let plain = !text.contains(['/', ' ', '\n']) && !is_no_password(text);
+    plain && (plausible::is_strong(bytes) || plausible::is_scrambled(bytes) || plausible::is_random(bytes))
+}
+
+/// Whether a text that a program was given as a password is one that others may see: a reference, a sample, a word too
+/// short to be looked for.
+pub(crate) fn is_no_password(text: &str) -> bool {
+    const LEAST: usize = 4;
+    let refers = text.starts_with(['$', '-', '<', '{', '%', '/']) || text.contains("://");
+    let lower = text.to_ascii_lowercase();
+    let said = ["secret", "password", "passwd", "token", "root", "admin", "test", "user", "none", "true", "false"];
+    text.len() < LEAST || refers || said.contains(&lower.as_str()) || plausible::is_standin(text.as_bytes())
 }
 
 /// Whether the word before says that a secret follows.

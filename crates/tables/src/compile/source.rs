@@ -37,11 +37,13 @@ pub enum Kind {
     Tools,
     /// How clients read their settings files.
     Settings,
+    /// Where programs take a password.
+    Logins,
 }
 
 impl Kind {
     /// Every kind with the name of its folder.
-    pub const ALL: [(Kind, &'static str); 9] = [
+    pub const ALL: [(Kind, &'static str); 10] = [
         (Kind::Programs, "programs"),
         (Kind::Rules, "rules"),
         (Kind::Places, "places"),
@@ -51,6 +53,7 @@ impl Kind {
         (Kind::Secrets, "secrets"),
         (Kind::Tools, "tools"),
         (Kind::Settings, "settings"),
+        (Kind::Logins, "logins"),
     ];
 }
 
@@ -96,6 +99,7 @@ pub struct Sources {
     formats: Formats,
     tools: tools::Tables,
     settings: Vec<Value>,
+    logins: BTreeMap<String, Vec<Value>>,
     entries: Vec<Entry>,
 }
 
@@ -156,6 +160,14 @@ impl Sources {
             Kind::Settings => each(text, |form: SettingsForm| {
                 let name = form.form.clone();
                 self.settings.push(form.lower());
+                Ok(name)
+            }),
+            Kind::Logins => each(text, |login: Login| {
+                let name = login.programs.join(" ");
+                let lowered = login.lower()?;
+                for program in &login.programs {
+                    self.logins.entry(program.clone()).or_default().push(lowered.clone());
+                }
                 Ok(name)
             }),
         }?;
@@ -256,6 +268,7 @@ impl Sources {
             "secrets": self.formats.lower(),
             "tools": self.tools.lower(),
             "settings": self.settings,
+            "logins": self.logins,
         }))
     }
 }
@@ -373,6 +386,60 @@ struct Subcommand {
     /// The parameter that takes what comes through PowerShell's pipe.
     #[serde(default)]
     piped: Option<String>,
+}
+
+/// A place of a command where a password stands.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Login {
+    programs: Vec<String>,
+    /// One of these words is there too, or the place is another one.
+    #[serde(default)]
+    with: Vec<String>,
+    /// Options whose value it is.
+    #[serde(default)]
+    options: Vec<String>,
+    /// The value is joined to its option, and what stands apart is something else.
+    #[serde(default)]
+    joined: bool,
+    /// It is the last operand (1), the one before (2), …
+    #[serde(default)]
+    last: u32,
+    /// … if there are so many.
+    #[serde(default)]
+    of: u32,
+    /// The program reads it.
+    #[serde(default)]
+    input: bool,
+    /// Before it stands the name of a user and this sign.
+    #[serde(default)]
+    sign: String,
+    #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
+    takes: Vec<Value>,
+    #[serde(default)]
+    #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
+    quiet: Vec<String>,
+}
+
+impl Login {
+    fn lower(&self) -> Result<Value, String> {
+        if self.options.is_empty() && self.last == 0 && !self.input {
+            return Err(format!("{}: one of `options`, `last` and `input`", self.programs.join(" ")));
+        }
+        let mut node = Map::new();
+        put(&mut node, "with", json!(self.with));
+        put(&mut node, "options", json!(self.options));
+        put(&mut node, "joined", Some(self.joined).filter(|joined| *joined).map_or(Value::Null, Value::from));
+        put(&mut node, "last", Some(self.last).filter(|last| *last > 0).map_or(Value::Null, Value::from));
+        put(&mut node, "of", Some(self.of).filter(|of| *of > 0).map_or(Value::Null, Value::from));
+        put(&mut node, "input", Some(self.input).filter(|input| *input).map_or(Value::Null, Value::from));
+        put(
+            &mut node,
+            "sign",
+            Some(&self.sign).filter(|sign| !sign.is_empty()).map_or(Value::Null, |sign| json!(sign)),
+        );
+        Ok(Value::Object(node))
+    }
 }
 
 /// How a program reads its arguments.
