@@ -15,6 +15,22 @@ pub(crate) fn visible(text: &str) -> String {
     shown
 }
 
+/// A document with what cannot be seen as JSON's own escapes: it means the same, and no terminal obeys it.
+pub(crate) fn visible_json(document: &str) -> String {
+    let mut shown = String::with_capacity(document.len());
+    for character in document.chars() {
+        match character {
+            ' '..='~' | '\n' | '\t' => shown.push(character),
+            hidden if hidden == '\u{7f}' || hidden < ' ' || is_hidden(hidden) => {
+                let mut units = [0; 2];
+                hidden.encode_utf16(&mut units).iter().for_each(|unit| shown.push_str(&format!("\\u{unit:04x}")));
+            }
+            plain => shown.push(plain),
+        }
+    }
+    shown
+}
+
 /// A character as it is shown, and how many columns that takes.
 pub(crate) fn cell(character: char, column: usize) -> (Cow<'static, str>, usize) {
     const TAB: usize = 4;
@@ -51,6 +67,15 @@ fn is_hidden(character: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_document_means_the_same_without_what_is_hidden() {
+        let document = serde_json::json!({"a": "x\u{202e}y\u{9b}\u{7f}\u{e0041}\n"}).to_string();
+        let shown = visible_json(&document);
+        assert_eq!(shown, r#"{"a":"x\u202ey\u009b\u007f\udb40\udc41\n"}"#);
+        let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        assert_eq!(read(&shown), read(&document));
+    }
 
     #[test]
     fn a_line_of_words_holds_no_command_to_the_terminal() {

@@ -2,7 +2,7 @@
 
 use super::approve::{View, length, once, preview_and_give};
 use super::consent::Consent;
-use super::{complain, print, text};
+use super::{complain, print, print_json, text};
 use crate::status;
 use crate::visible::visible;
 use clap::ArgMatches;
@@ -43,7 +43,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     if matches.get_flag("json") {
         let told = json!({"schema": "reflex/appeal-v1", "pending": pending.id, "record": pending.record,
             "was": pending.decision, "appeal": appeal.json()});
-        print(&told.to_string());
+        print_json(&told.to_string());
     } else {
         tell(&pending, &appeal, now.as_ref());
     }

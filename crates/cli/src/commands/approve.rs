@@ -1,7 +1,7 @@
 //! `pending`, `approve`, `deny`, `grants`, `off`: what a person says about calls. Nothing here works for an agent.
 
 use super::consent::Consent;
-use super::{ago, complain, print, text};
+use super::{ago, complain, print, print_json, text};
 use crate::paint::Paint;
 use crate::status;
 use crate::visible::visible;
@@ -42,7 +42,7 @@ pub(super) fn pending(matches: &ArgMatches) -> u8 {
     let all = waiting(&store());
     if matches.get_flag("json") {
         let rows: Vec<Value> = all.iter().map(Pending::json).collect();
-        print(&json!({"schema": "reflex/pending-list-v1", "pending": rows}).to_string());
+        print_json(&json!({"schema": "reflex/pending-list-v1", "pending": rows}).to_string());
         return status::OK;
     }
     if all.is_empty() {
@@ -415,7 +415,7 @@ pub(super) fn person(store: &Store, what: &str, id: &str) -> Option<Person> {
     }
 }
 
-pub(super) fn record(store: &Store, kind: &str, fields: Value) -> Result<(), String> {
+pub(super) fn record(store: &Store, kind: &'static str, fields: Value) -> Result<(), String> {
     store.note(kind, fields).map_err(|error| format!("this cannot be recorded, so it is not done: {error}"))
 }
 

@@ -1,8 +1,9 @@
 //! `reflex audit`: the log of every decision, read, checked and cut back.
 
 use super::approve::person;
-use super::{complain, field, print, text};
+use super::{complain, field, print, print_json, text};
 use crate::status;
+use crate::visible::{visible, visible_json};
 use clap::ArgMatches;
 use reflex_host::store::{Log, Search, Store};
 use reflex_host::{Host, Mode, duration, moment, now, timestamp};
@@ -68,7 +69,7 @@ fn search(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
     for (name, bound) in [("since", &mut search.since), ("until", &mut search.until)] {
         let Some(written) = matches.get_one::<String>(name) else { continue };
         let Some(time) = time(written) else {
-            complain(&format!("`{written}` is no time such as 2h, 2026-11-21 or 2026-11-21T10:00:00Z"));
+            complain(&format!("`{}` is no time such as 2h, 2026-11-21 or 2026-11-21T10:00:00Z", visible(written)));
             return Ok(status::USAGE);
         };
         *bound = Some(timestamp(time));
@@ -94,7 +95,7 @@ fn count(matches: &ArgMatches) -> usize {
 }
 
 fn say(record: &Map<String, Value>, as_json: bool) -> io::Result<()> {
-    let line = if as_json { Value::Object(record.clone()).to_string() } else { in_words(record) };
+    let line = if as_json { visible_json(&Value::Object(record.clone()).to_string()) } else { in_words(record) };
     writeln!(io::stdout(), "{line}")
 }
 
@@ -119,8 +120,8 @@ fn in_words(record: &Map<String, Value>) -> String {
     };
     let found = if ids.is_empty() { String::new() } else { format!("  [{}]", ids.join(", ")) };
     let text = actions.unwrap_or_default().join("; ");
-    let text = crate::visible::visible(text.lines().next().unwrap_or(""));
-    let [time, agent, about, found] = [field("time"), field("agent"), &about, &found].map(crate::visible::visible);
+    let text = visible(text.lines().next().unwrap_or(""));
+    let [time, agent, about, found] = [field("time"), field("agent"), &about, &found].map(visible);
     format!("{time}  {agent:8}  {about}  {text}{found}")
 }
 
@@ -141,7 +142,7 @@ fn verify(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
             |broken| json!({"file": broken.file.display().to_string(), "line": broken.line, "problem": broken.problem}),
         );
         let whole = json!({"schema": "reflex/audit-check-v1", "records": checked.records, "purged": checked.purged, "broken": broken});
-        print(&whole.to_string());
+        print_json(&whole.to_string());
     } else if let Some(broken) = &checked.broken {
         print(&format!("broken: {}:{}: {}", broken.file.display(), broken.line, broken.problem));
     } else {
@@ -188,7 +189,7 @@ fn purge(store: &Store, matches: &ArgMatches) -> io::Result<u8> {
     }
     let written = text(matches, "before");
     let Some(before) = time(written) else {
-        complain(&format!("`{written}` is no time such as 90d or 2026-11-21"));
+        complain(&format!("`{}` is no time such as 90d or 2026-11-21", visible(written)));
         return Ok(status::USAGE);
     };
     let mut progress = Progress::default();

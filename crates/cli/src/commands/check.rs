@@ -1,6 +1,6 @@
 //! `reflex check`: what would happen to a command, here and now.
 
-use super::{agents, complain, print, text};
+use super::{agents, complain, print, print_json, text};
 use crate::paint::Paint;
 use crate::visible::visible;
 use crate::{hook, status};
@@ -30,7 +30,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     };
     let judgement = question.host.judge(&question.event);
     if matches.get_flag("json") {
-        print(&as_json(&judgement.verdict).to_string());
+        print_json(&as_json(&judgement.verdict).to_string());
     } else {
         show(&judgement, &subject(&question.event));
     }

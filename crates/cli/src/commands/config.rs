@@ -1,6 +1,6 @@
 //! `reflex config show`: every key of people's policies, and who sets it.
 
-use super::{print, rules};
+use super::{print, print_json, rules};
 use crate::status;
 use crate::visible::visible;
 use clap::ArgMatches;
@@ -37,7 +37,7 @@ fn show(matches: &ArgMatches) -> u8 {
                 })
             })
             .collect();
-        print(&json!({"schema": "reflex/config-v1", "policy": policy, "layers": rows}).to_string());
+        print_json(&json!({"schema": "reflex/config-v1", "policy": policy, "layers": rows}).to_string());
         return status::OK;
     }
     print(&format!("policy {policy}"));

@@ -1,6 +1,6 @@
 //! `reflex doctor` and `reflex verify`: does the guard really stand before the agents' tools?
 
-use super::{ago, complain, print, wire};
+use super::{ago, complain, print, print_json, wire};
 use crate::status;
 use crate::visible::visible;
 use clap::ArgMatches;
@@ -44,7 +44,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         .collect();
     let lowered = lowered(&layers());
     if matches.get_flag("json") {
-        print(&as_json(&examined, &lowered).to_string());
+        print_json(&as_json(&examined, &lowered).to_string());
     } else {
         examined.iter().for_each(|(name, troubles)| show(name, troubles));
         lowered.iter().for_each(|note| print(&format!("note: {}", visible(note))));
@@ -155,7 +155,7 @@ pub(super) fn verify(matches: &ArgMatches) -> u8 {
     if matches.get_flag("json") {
         let of = |(agent, event, result): &(&str, String, Result<(), String>)| json!({"agent": agent, "event": event, "answers": result.is_ok(), "problem": result.as_ref().err()});
         let hooks: Vec<Value> = results.iter().map(of).collect();
-        print(&json!({"schema": "reflex/verify-v1", "hooks": hooks}).to_string());
+        print_json(&json!({"schema": "reflex/verify-v1", "hooks": hooks}).to_string());
     } else {
         for (agent, event, result) in &results {
             match result {

@@ -4,7 +4,7 @@ mod marked;
 mod stages;
 
 use super::check::{Question, code, question, subject, word};
-use super::{complain, print};
+use super::{complain, print, print_json};
 use crate::paint::Paint;
 use crate::status;
 use crate::visible::visible;
@@ -31,7 +31,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     let policy = question.host.policy_name(&question.event);
     let stages = stages(&question.event, policy, &judgement);
     if matches.get_flag("json") {
-        print(&as_json(&question, &judgement, &stages).to_string());
+        print_json(&as_json(&question, &judgement, &stages).to_string());
     } else {
         show(&question, &judgement, &stages);
     }

@@ -9,7 +9,7 @@ use super::approve::person;
 use super::audit::{Progress, time};
 use super::{complain, field, text};
 use crate::status;
-use crate::visible::visible;
+use crate::visible::{visible, visible_json};
 use clap::ArgMatches;
 use reflex_host::store::{Log, Store};
 use reflex_host::timestamp;
@@ -70,19 +70,19 @@ fn show(log: &Log, format: &str, since: &str) -> io::Result<u8> {
     records(log, since, &mut |line, record| {
         match format {
             "csv" => writeln!(out, "{}", csv::row(&record))?,
-            "ocsf" => writeln!(out, "{}", ocsf::event(&record))?,
+            "ocsf" => writeln!(out, "{}", visible_json(&ocsf::event(&record).to_string()))?,
             "otlp" => {
                 batch.push(otlp::log_record(&record));
                 if batch.len() >= BATCH {
-                    writeln!(out, "{}", otlp::request(std::mem::take(&mut batch)))?;
+                    writeln!(out, "{}", visible_json(&otlp::request(std::mem::take(&mut batch)).to_string()))?;
                 }
             }
-            _ => writeln!(out, "{line}")?,
+            _ => writeln!(out, "{}", visible_json(line))?,
         }
         Ok(())
     })?;
     if !batch.is_empty() {
-        writeln!(out, "{}", otlp::request(batch))?;
+        writeln!(out, "{}", visible_json(&otlp::request(batch).to_string()))?;
     }
     out.flush()?;
     Ok(status::OK)

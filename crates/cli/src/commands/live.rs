@@ -1,6 +1,6 @@
 //! `reflex verify --live`: the real client started once with a harmless canary; and the canary itself.
 
-use super::{approve, complain, print, text, wire};
+use super::{approve, complain, print, print_json, text, wire};
 use crate::status;
 use crate::visible::visible;
 use clap::ArgMatches;
@@ -51,7 +51,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     let tried: Vec<Tried> = agents.into_iter().map(try_one).collect();
     if as_json {
         let clients: Vec<Value> = tried.iter().map(Tried::json).collect();
-        print(&json!({"schema": "reflex/verify-live-v1", "clients": clients}).to_string());
+        print_json(&json!({"schema": "reflex/verify-live-v1", "clients": clients}).to_string());
     }
     // What cannot be started without a person is told, and no failure.
     let mut counted = tried.iter().filter(|tried| tried.counts).peekable();
@@ -223,7 +223,7 @@ fn driven(words: &[&str]) -> u8 {
     let network = if *network == "on" { Network::On } else { Network::Off };
     match drive(agent, network) {
         Ok(proof) => {
-            print(&proof.json().to_string());
+            print_json(&proof.json().to_string());
             status::OK
         }
         Err(None) => CANNOT,

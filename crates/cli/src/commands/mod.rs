@@ -29,6 +29,7 @@ mod why;
 mod wire;
 
 use crate::status as code;
+use crate::visible::visible_json;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use reflex_agents::{AGENTS, Agent};
 use reflex_host::choose_home;
@@ -449,6 +450,11 @@ fn field<'r>(record: &'r Map<String, Value>, key: &str) -> &'r str {
 /// Prints to standard output; a reader that went away is no error of ours.
 fn print(line: &str) {
     note(writeln!(std::io::stdout(), "{line}"));
+}
+
+/// Prints a document of which no part is a command to the terminal.
+fn print_json(document: &str) {
+    print(&visible_json(document));
 }
 
 /// Whether something that was to be printed was lost.

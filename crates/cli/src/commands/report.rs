@@ -3,7 +3,7 @@
 mod html;
 
 use super::audit::time;
-use super::{complain, field, print, text};
+use super::{complain, field, print, print_json, text};
 use crate::status;
 use crate::visible::visible;
 use clap::ArgMatches;
@@ -53,7 +53,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     };
     let page = Page { since: timestamp(since), until: timestamp(now()), sections: sections(&records) };
     if matches.get_flag("json") {
-        print(&page.json().to_string());
+        print_json(&page.json().to_string());
     } else if matches.get_flag("html") {
         print(&html::page(&page));
     } else {

@@ -1,6 +1,6 @@
 //! `reflex rules`: list, show, validate, test, new.
 
-use super::{complain, print, rules_new, text};
+use super::{complain, print, print_json, rules_new, text};
 use crate::paint::Paint;
 use crate::status;
 use crate::visible::visible;
@@ -81,7 +81,7 @@ fn list(matches: &ArgMatches) -> u8 {
     let rows = rows(&Host::new(Mode::default()));
     if matches.get_flag("json") {
         let rows: Vec<Value> = rows.into_iter().map(|row| with_place(row.all, &row.at)).collect();
-        print(&json!({"schema": "reflex/rules-v1", "rules": rows}).to_string());
+        print_json(&json!({"schema": "reflex/rules-v1", "rules": rows}).to_string());
         return status::OK;
     }
     let width = rows.iter().map(|row| row.id.chars().count()).max().unwrap_or(0);
@@ -158,7 +158,7 @@ fn validate(matches: &ArgMatches) -> u8 {
     if matches.get_flag("json") {
         let rows = problems.iter().map(|(_, problem)| as_json(problem));
         let rows: Vec<Value> = rows.chain(idle.iter().map(Idle::json)).collect();
-        print(&json!({"schema": "reflex/problems-v1", "problems": rows, "unreadable": unreadable}).to_string());
+        print_json(&json!({"schema": "reflex/problems-v1", "problems": rows, "unreadable": unreadable}).to_string());
     } else {
         problems.iter().for_each(|(file, problem)| print(&underlined(file, problem)));
         unreadable.iter().for_each(|problem| print(&format!("error: {}", visible(problem))));
@@ -325,7 +325,7 @@ fn stages(matches: &ArgMatches) -> u8 {
                 json!({"id": one.id, "stage": one.stage, "would": one.action, "times": one.fired, "last": last})
             })
             .collect();
-        print(&json!({"schema": "reflex/stages-v1", "rules": rows}).to_string());
+        print_json(&json!({"schema": "reflex/stages-v1", "rules": rows}).to_string());
         return status::OK;
     }
     if trials.is_empty() {

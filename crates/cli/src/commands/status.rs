@@ -1,6 +1,6 @@
 //! `reflex status`: is the guard alive, what does it see of each agent, and is there something a person should know?
 
-use super::{age, print};
+use super::{age, print, print_json};
 use crate::status;
 use crate::visible::visible;
 use clap::ArgMatches;
@@ -22,7 +22,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     let store = Host::new(Mode::default()).store();
     let alarms = store.alarms();
     if matches.get_flag("json") {
-        print(&as_json(&store).to_string());
+        print_json(&as_json(&store).to_string());
     } else {
         show(&store);
     }

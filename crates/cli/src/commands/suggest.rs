@@ -1,6 +1,6 @@
 //! `reflex grants --suggest`: what a person said yes to again and again, as one narrow entry of a policy.
 
-use super::{field, print};
+use super::{field, print, print_json};
 use crate::status;
 use crate::visible::visible;
 use clap::ArgMatches;
@@ -39,7 +39,7 @@ pub(super) fn run(store: &Store, matches: &ArgMatches) -> u8 {
     let often: Vec<(&Key, &Habit)> = habits.iter().filter(|(_, habit)| habit.approved >= OFTEN).collect();
     if matches.get_flag("json") {
         let rows: Vec<Value> = often.iter().map(|(key, habit)| as_json(key, habit)).collect();
-        print(&json!({"schema": "reflex/suggestions-v1", "suggestions": rows}).to_string());
+        print_json(&json!({"schema": "reflex/suggestions-v1", "suggestions": rows}).to_string());
     } else if often.is_empty() {
         print(&format!("nothing was approved {OFTEN} times; there is no rule to suggest"));
     } else {

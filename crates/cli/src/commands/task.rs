@@ -2,7 +2,7 @@
 
 use super::approve::person;
 use super::consent::Consent;
-use super::{complain, field, print, text};
+use super::{complain, field, print, print_json, text};
 use crate::status;
 use crate::visible::visible;
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -130,7 +130,7 @@ fn show(matches: &ArgMatches, store: &Store, workspace: &str) -> u8 {
             }
             all
         });
-        print(&json!({"schema": "reflex/task-v1", "task": task}).to_string());
+        print_json(&json!({"schema": "reflex/task-v1", "task": task}).to_string());
         return status::OK;
     }
     let Some((task, done)) = task.zip(done) else {

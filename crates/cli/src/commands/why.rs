@@ -1,6 +1,6 @@
 //! `reflex why` and `reflex report-fp`: the story of one decision, and a case that plays it again.
 
-use super::{complain, field, print, text};
+use super::{complain, field, print, print_json, text};
 use crate::status;
 use crate::visible::visible;
 use clap::ArgMatches;
@@ -28,7 +28,7 @@ pub(super) fn why(matches: &ArgMatches) -> u8 {
         return status::FOUND;
     };
     if matches.get_flag("json") {
-        print(&Value::Object(record).to_string());
+        print_json(&Value::Object(record).to_string());
         return status::OK;
     }
     tell(&record);
@@ -132,7 +132,7 @@ pub(super) fn report(matches: &ArgMatches) -> u8 {
         return status::FOUND;
     };
     let line = Value::Object(case).to_string();
-    print(&line);
+    print_json(&line);
     if !matches.get_flag("add") {
         return status::OK;
     }

@@ -1,6 +1,7 @@
 //! One row for each record, for spreadsheets.
 
 use super::{Record, subject};
+use crate::visible::visible;
 use serde_json::Value;
 
 const COLUMNS: [&str; 12] =
@@ -23,8 +24,12 @@ pub(super) fn row(record: &Record) -> String {
     COLUMNS.iter().map(field).map(|text| quoted(&text)).collect::<Vec<_>>().join(",")
 }
 
-/// By RFC 4180. A spreadsheet takes what begins with these signs for a formula: a blank in front keeps it text.
+/// By RFC 4180. A spreadsheet takes what begins with these signs for a formula, also behind blanks: a quote in front keeps
+/// it text.
 fn quoted(text: &str) -> String {
-    let safe = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!(" {text}") } else { text.to_owned() };
+    let shown = visible(text);
+    let formula =
+        shown.trim_start_matches([' ', '␉', '␊', '␍']).starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
+    let safe = if formula { format!("'{shown}") } else { shown };
     if safe.contains([',', '"', '\n', '\r']) { format!("\"{}\"", safe.replace('"', "\"\"")) } else { safe }
 }
