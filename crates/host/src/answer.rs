@@ -1,11 +1,12 @@
 //! The path of one call: bytes in, answer out.
 
+use crate::clean::Scribe;
 use crate::clock;
 use crate::ending::Duty;
 use crate::folders::Folders;
 use crate::layers::{self, Loaded, There};
 use crate::memory::{self, Heard};
-use crate::record::{self, Scribe, Spent, Told};
+use crate::record::{self, Spent, Told};
 use crate::reflexes::{Detector, Reflexes};
 use crate::store::Store;
 use crate::store::approvals::{Grant, Pending};
@@ -91,7 +92,7 @@ impl Host {
                     BadEvent { field: String::new(), problem: "it is empty".into(), moment: Some(Moment::Stop) };
                 return self.unreadable(agent, payload.told, &problem);
             }
-            Ok(event) => self.settled(event),
+            Ok(event) => self.settled(self.store().named(event)),
             Err(problem) => return self.unreadable(agent, payload.told, &problem),
         };
         let store = self.store();
@@ -114,6 +115,7 @@ impl Host {
         judgement.verdict.advise_once(|id| world.history().told(id, &judgement.fingerprint.exact));
         remind_of_alarms(&store, || world.history(), &mut judgement.verdict);
         let scribe = Scribe::of_call(&store, &event, &judgement.analysis);
+        scribe.silence(&mut judgement.verdict);
         let (id, fingerprint) = (clock::uuid(), judgement.fingerprint.clone());
         let heard = Heard { id: &id, event: &event, fingerprint: &fingerprint };
         let released = self.release(heard, &mut judgement, &scribe);
@@ -139,7 +141,8 @@ impl Host {
             return unrecorded(agent, &event, error);
         }
         let call = memory::call(heard, &judgement, released.is_some());
-        let remembered = store.remember(whose(&event), &call).and(keep(&store, &event, &judgement));
+        let remembered = store.remember_by(&scribe, whose(&event), &call);
+        let remembered = remembered.and(keep(&scribe, &event, &judgement));
         told_if_lost((agent.write)(&event, &judgement.verdict, &delivery), recorded, remembered)
     }
 
@@ -213,8 +216,9 @@ impl Host {
             let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded)).in_session(store, whose(event));
             self.look_back(event, &loaded, &world.that_ran(), &mut judgement);
         }
-        let fingerprint = &judgement.fingerprint;
+        let fingerprint = &judgement.fingerprint.clone();
         let (scribe, id) = (Scribe::of_call(store, event, &judgement.analysis), clock::uuid());
+        scribe.silence(&mut judgement.verdict);
         let ran_anyway = before.as_ref().is_some_and(|before| before.end == "deny" && !before.approved);
         let heard = Heard { id: &id, event, fingerprint };
         let call = memory::call(heard, &judgement, false);
@@ -225,8 +229,8 @@ impl Host {
             let text = format!("{} ran a call that was refused: {}", event.client, record::shown(&scribe, event));
             recorded = recorded.and(store.raise(&Alarm { record: id.clone(), time: clock::now(), text }));
         }
-        let remembered = store.remember(whose(event), &call);
-        let remembered = remembered.and(keep(store, event, &judgement));
+        let remembered = store.remember_by(&scribe, whose(event), &call);
+        let remembered = remembered.and(keep(&scribe, event, &judgement));
         let delivery = deliver(event, &judgement.verdict, agent.abilities(event));
         told_if_lost((agent.write)(event, &judgement.verdict, &delivery), recorded, remembered)
     }
@@ -397,11 +401,11 @@ pub(crate) fn whose(event: &Event) -> Whose<'_> {
 }
 
 /// What the call leaves behind, unless it does not run.
-fn keep(store: &Store, event: &Event, judgement: &Judgement) -> io::Result<()> {
+fn keep(scribe: &Scribe<'_>, event: &Event, judgement: &Judgement) -> io::Result<()> {
     if judgement.left.is_empty() || judgement.verdict.decision == Decision::Deny {
         return Ok(());
     }
-    store.keep_remnants(whose(event), &judgement.left)
+    scribe.store().keep_remnants_by(scribe, whose(event), &judgement.left)
 }
 
 fn nanos(since: Instant) -> u64 {

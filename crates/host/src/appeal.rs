@@ -3,8 +3,9 @@
 //! An agent that appeals only asks: what it says is shown to the person and moves no weight.
 
 use crate::answer::{Host, whose};
+use crate::clean::Scribe;
 use crate::clock;
-use crate::record::{self, Scribe};
+use crate::record;
 use crate::store::Store;
 use crate::store::approvals::Pending;
 use crate::world::LocalWorld;
@@ -74,10 +75,6 @@ pub(crate) fn call(event: &Event, scribe: &Scribe<'_>) -> Option<Map<String, Val
         | Action::Input { .. }
         | Action::Other { .. } => return None,
     };
-    let whole = call.to_string();
-    if scribe.cleaned(&whole, whole.len()) != whole {
-        return None;
-    }
     let call = call.as_object_mut()?;
     let texts = [
         ("event", kind),
@@ -89,12 +86,18 @@ pub(crate) fn call(event: &Event, scribe: &Scribe<'_>) -> Option<Map<String, Val
         ("home", &event.home),
     ];
     texts.iter().for_each(|(key, text)| drop(call.insert((*key).into(), (*text).into())));
+    let names = [Some(&event.client), Some(&event.tool), event.role.as_ref(), event.subagent.as_ref()];
+    let names = names.into_iter().chain([event.task.as_ref(), event.mode.as_ref()]).flatten();
+    if names.into_iter().any(|name| *scribe.name(name) != **name) {
+        return None;
+    }
     let further =
         [("agent", &event.role), ("agentId", &event.subagent), ("taskId", &event.task), ("mode", &event.mode)];
     for (key, text) in further {
         text.as_ref().map(|text| call.insert(key.into(), text.as_str().into()));
     }
-    Some(std::mem::take(call))
+    let whole = Value::Object(std::mem::take(call));
+    (scribe.kept(&whole).text() == whole.to_string()).then(|| whole.as_object().cloned()).flatten()
 }
 
 impl Host {
@@ -124,11 +127,12 @@ impl Store {
             return Ok(None);
         }
         let scribe = Scribe::new(self);
-        let chain = now.map(|now| now.verdict.chain.iter().map(|step| scribe.clean(step)).collect::<Vec<_>>());
+        let chain =
+            now.map(|now| now.verdict.chain.iter().map(|step| String::from(scribe.clean(step))).collect::<Vec<_>>());
         let appeal = Appeal {
             time: clock::now(),
             by: by.into(),
-            because: scribe.cleaned(because.trim(), MOST_REASON),
+            because: scribe.cleaned(because.trim(), MOST_REASON).into(),
             now: now.map(|now| record::decision(now.verdict.decision)).unwrap_or_default().into(),
         };
         let fields = json!({

@@ -3,9 +3,10 @@
 
 use crate::answer::{Host, judged, told_if_lost, whose};
 use crate::checks::{self, Check, Ran};
+use crate::clean::Scribe;
 use crate::layers::Loaded;
 use crate::memory::{self, Heard};
-use crate::record::{self, Scribe, Spent, Told};
+use crate::record::{self, Spent, Told};
 use crate::store::session::History;
 use crate::world::LocalWorld;
 use crate::{clock, skills};
@@ -132,7 +133,7 @@ impl Host {
             (false, true) => "had nothing to run",
             (false, false) => "passed",
         };
-        let shown: Vec<String> = changed.iter().map(|name| scribe.clean(name)).collect();
+        let shown: Vec<String> = changed.iter().map(|name| scribe.clean(name).into()).collect();
         let report = json!({
             "agent": event.client, "session": event.session, "workspace": event.workspace, "task": event.task_name(),
             "verdict": verdict, "checks": rows, "changed": {"count": count, "names": shown},
@@ -207,7 +208,7 @@ fn failed(check: &Check, ran: &Ran, scribe: &Scribe<'_>) -> Finding {
     let tail: Vec<&str> = lines.into_iter().rev().collect();
     let printed = if tail.is_empty() { String::new() } else { format!(" It printed last: {}", tail.join(" ⏎ ")) };
     Finding {
-        command: scribe.cleaned(&check.command, 80),
+        command: scribe.cleaned(&check.command, 80).into(),
         fixed: Some(Worth::Deny),
         message: format!("The check `{}` does not pass ({}).{printed}", check.name, ran.how),
         remedy: "mend the cause, or tell the person what is in the way".into(),

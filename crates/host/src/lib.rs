@@ -7,6 +7,7 @@ mod archive;
 mod case;
 pub mod catalog;
 mod checks;
+mod clean;
 mod clock;
 pub mod doctor;
 mod ending;

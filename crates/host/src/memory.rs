@@ -32,7 +32,7 @@ struct Seen<'a> {
 
 impl Seen<'_> {
     fn text(&mut self, text: &str) -> String {
-        let shown = self.scribe.cleaned(text, self.left);
+        let shown = String::from(self.scribe.cleaned(text, self.left));
         self.whole &= text.len() <= self.left;
         self.left = self.left.saturating_sub(text.len());
         shown
@@ -60,21 +60,21 @@ pub(crate) fn pending(heard: Heard<'_>, judgement: &Judgement, scribe: &Scribe<'
         record: heard.id.into(),
         time: clock::now(),
         decision: record::decision(verdict.decision).into(),
-        client: event.client.clone(),
-        session: event.session.clone(),
+        client: scribe.name(&event.client).into(),
+        session: scribe.name(&event.session).into(),
         // A yes for a task holds for what a person declared; a call may name any task.
-        task: event.declared.as_ref().map(|task| task.id.clone()).unwrap_or_default(),
-        workspace: event.workspace.clone(),
-        cwd: event.cwd.clone(),
+        task: event.declared.as_ref().map(|task| scribe.name(&task.id).into()).unwrap_or_default(),
+        workspace: scribe.clean(&event.workspace).into(),
+        cwd: scribe.clean(&event.cwd).into(),
         text,
         parts,
         effects,
         whole: seen.whole,
-        reasons: verdict.reasons.iter().map(|reason| scribe.clean(reason)).collect(),
+        reasons: verdict.reasons.iter().map(|reason| scribe.clean(reason).into()).collect(),
         findings: verdict.findings.iter().map(|finding| finding.id.clone()).collect(),
         core: verdict.findings.iter().any(|finding| finding.tier == Tier::Core),
         exact: same_call(heard, judgement),
-        call: event.call.clone(),
+        call: scribe.name(&event.call).into(),
         again: if seen.whole { appeal::call(event, scribe) } else { None },
         appeals: Vec::new(),
     }

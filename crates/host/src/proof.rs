@@ -1,5 +1,6 @@
 //! Whether what a call has proven still holds: nothing about hooks has changed since in any file that its agent reads.
 
+use crate::clean::Kept;
 use crate::doctor::project_here;
 use crate::record::digest;
 use crate::store::put;
@@ -30,7 +31,8 @@ pub(crate) fn lapsed(wiring: &Wiring, proven: u64) -> Vec<PathBuf> {
         now.iter().map(|(file, found)| (file.to_string_lossy().into_owned(), found.clone().into())).collect();
     if changed.is_empty() && kept.as_ref() != Some(&digests) {
         // What cannot be kept is asked of the clock again.
-        let _ = put(&memory, &json!({"schema": "reflex/proven-v1", "files": digests}).to_string());
+        let proven = json!({"schema": "reflex/proven-v1", "files": digests});
+        let _ = put(&memory, &Kept::own(proven.to_string()));
     }
     changed
 }

@@ -12,12 +12,13 @@ pub use passphrase::{MIN_PASSPHRASE, Pin};
 pub(crate) use statement::Kind;
 
 use crate::clock;
-use crate::store::Store;
+use crate::store::{Store, put_as_it_is};
 use ed25519_dalek::{SigningKey, VerifyingKey};
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use serde_json::{Map, Value};
 use std::fmt;
 use std::io;
+use std::path::Path;
 use zeroize::Zeroizing;
 
 /// The public half of a person's key; its text is 64 hexadecimal digits.
@@ -117,11 +118,18 @@ impl Store {
         }
     }
 
-    /// What a person says, signed, with the next number.
+    /// Writes what a person says, clean, and signed as it is then.
     ///
     /// # Errors
-    /// The number cannot be written.
-    pub(crate) fn sign(&self, signer: &Signer, kind: Kind, said: &mut Map<String, Value>) -> io::Result<()> {
+    /// The file cannot be written.
+    pub(crate) fn put_signed(&self, file: &Path, (signer, kind): (&Signer, Kind), said: &Value) -> io::Result<()> {
+        let mut said: Map<String, Value> = serde_json::from_str(self.kept(said).text())?;
+        self.sign(signer, kind, &mut said)?;
+        put_as_it_is(file, &Value::from(said).to_string())
+    }
+
+    /// What a person says, signed, with the next number.
+    fn sign(&self, signer: &Signer, kind: Kind, said: &mut Map<String, Value>) -> io::Result<()> {
         if let Some(key) = &signer.0 {
             let sequence = self.next_sequence()?;
             said.insert("sequence".into(), sequence.into());
@@ -149,6 +157,6 @@ impl Store {
         let file = passphrase::folder(&self.folder).join("sequence");
         let next =
             std::fs::read_to_string(&file).ok().and_then(|text| text.trim().parse::<u64>().ok()).unwrap_or(0) + 1;
-        crate::store::put(&file, &next.to_string()).map(|()| next)
+        put_as_it_is(&file, &next.to_string()).map(|()| next)
     }
 }

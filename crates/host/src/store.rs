@@ -21,9 +21,9 @@ pub use follow::Follower;
 pub use log::Log;
 pub use search::Search;
 
+use crate::clean::{Kept, Scribe};
 use crate::clock;
 use crate::folders::Folders;
-use crate::record::Scribe;
 use crate::signing::InForce;
 use rustix::fs::{Mode, OFlags};
 use serde_json::{Map, Value};
@@ -73,7 +73,7 @@ impl Store {
     ///
     /// # Errors
     /// It could be written nowhere.
-    pub(crate) fn record(&self, record: &str, durable: bool) -> io::Result<()> {
+    pub(crate) fn record(&self, record: &Kept, durable: bool) -> io::Result<()> {
         self.log().append(record, durable)
     }
 
@@ -81,13 +81,23 @@ impl Store {
     ///
     /// # Errors
     /// It could be written nowhere.
-    pub fn note(&self, kind: &str, fields: Value) -> io::Result<()> {
-        self.record(&crate::record::note(self, kind, fields), true)
+    pub fn note(&self, kind: &'static str, fields: Value) -> io::Result<()> {
+        self.record(&crate::record::note(self, kind, &fields), true)
     }
 
     /// A person's words without secrets, as all that is kept of them.
     pub fn clean(&self, text: &str) -> String {
-        Scribe::new(self).clean(text)
+        Scribe::new(self).clean(text).into()
+    }
+
+    /// An object of which every text is clean.
+    pub(crate) fn cleaned(&self, value: &Value) -> Option<Map<String, Value>> {
+        serde_json::from_str(self.kept(value).text()).ok()
+    }
+
+    /// A document of which every text is clean.
+    pub(crate) fn kept(&self, value: &Value) -> Kept {
+        Scribe::new(self).kept(value)
     }
 
     /// Whether what a person said here counts.
@@ -112,7 +122,7 @@ impl Store {
     pub fn keep_texts(&self, keep: bool) -> io::Result<()> {
         let file = self.folder.join("audit/structure-only");
         match keep {
-            false => put(&file, ""),
+            false => put(&file, &Kept::own("")),
             true if file.exists() => fs::remove_file(file),
             true => Ok(()),
         }
@@ -175,16 +185,13 @@ fn kept(path: &Path, make: impl FnOnce() -> String) -> io::Result<String> {
     }
 }
 
-/// The entries of a JSON object.
-pub(crate) fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(map) => map,
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
-    }
+/// A small file, replaced at once or not at all.
+pub(crate) fn put(path: &Path, kept: &Kept) -> io::Result<()> {
+    put_as_it_is(path, kept.text())
 }
 
-/// A small file, replaced at once or not at all.
-pub(crate) fn put(path: &Path, text: &str) -> io::Result<()> {
+/// The same for a file that tells of no call: it holds what a person wrote into another one.
+pub(crate) fn put_as_it_is(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     log::make_folder(folder)?;
     let draft = draft(folder, text)?;

@@ -261,7 +261,7 @@ impl Home {
         let told = |error: std::io::Error| format!("{}: {error}", file.display());
         fs::create_dir_all(&self.folder).map_err(told)?;
         let text = serde_json::to_string_pretty(&Value::Object(value)).map_err(|error| error.to_string())?;
-        store::put(file, &(text + "\n")).map_err(told)
+        store::put_as_it_is(file, &(text + "\n")).map_err(told)
     }
 }
 

@@ -1,8 +1,8 @@
 //! What a person has accepted of a workspace's files: exactly this content, in this repository.
 
+use crate::clock;
 use crate::signing::{Kind, Signer};
 use crate::store::Store;
-use crate::{clock, store};
 use reflex_engine::Vouched;
 use reflex_rules::{MOST_BYTES, SourceFile};
 use serde_json::{Map, Value, json};
@@ -120,12 +120,11 @@ pub(super) fn with_scripts(digest: String, scripts: &[SourceFile]) -> String {
 pub fn accept(store: &Store, trust: &Trust, signer: &Signer) -> io::Result<()> {
     let texts: serde_json::Map<String, Value> =
         trust.texts.iter().map(|(name, text)| (name.clone(), text.as_str().into())).collect();
-    let mut said = store::object(json!({
+    let value = json!({
         "schema": "reflex/trust-v1", "repository": trust.repository, "digest": trust.digest, "by": trust.by,
-        "time": trust.time, "reason": store.clean(&trust.reason), "texts": texts,
-    }));
-    store.sign(signer, Kind::Trust, &mut said)?;
-    store::put(&file(store, &trust.repository), &Value::from(said).to_string())
+        "time": trust.time, "reason": trust.reason, "texts": texts,
+    });
+    store.put_signed(&file(store, &trust.repository), (signer, Kind::Trust), &value)
 }
 
 /// Takes it back.

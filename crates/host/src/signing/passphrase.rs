@@ -91,7 +91,7 @@ impl Pin {
             "schema": "reflex/pin-v1", "salt": clock::hexadecimal(&self.salt), "memory_kib": self.cost.0,
             "passes": self.cost.1, "lanes": self.cost.2, "public": self.public.to_string(), "time": clock::now(),
         });
-        crate::store::put(&self.file(), &text.to_string())
+        crate::store::put_as_it_is(&self.file(), &text.to_string())
             .map_err(|error| format!("{}: {error}", self.file().display()))
     }
 

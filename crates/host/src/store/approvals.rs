@@ -4,6 +4,7 @@ use super::Store;
 use super::log::BRIEF_WAIT;
 use crate::appeal::Appeal;
 use crate::clock;
+use crate::record::digest;
 use crate::signing::{Kind, Signer};
 use serde_json::{Map, Value, json};
 use std::fs;
@@ -177,9 +178,10 @@ impl Pending {
         }
     }
 
-    /// The call by the agent's own names, where it has such.
+    /// A digest of the agent's own names for the call, where it has such.
     fn name(&self) -> Option<String> {
-        (!self.call.is_empty()).then(|| format!("{} {} {}", self.client, self.session, self.call))
+        let names = || format!("{} {} {}", self.client, self.session, self.call);
+        (!self.call.is_empty()).then(|| digest(&names()))
     }
 }
 
@@ -245,7 +247,7 @@ impl Store {
     /// # Errors
     /// The file cannot be written.
     pub fn keep_pending(&self, pending: &Pending) -> io::Result<()> {
-        super::put(&self.pending_folder().join(format!("{}.json", pending.id)), &pending.json().to_string())?;
+        super::put(&self.pending_folder().join(format!("{}.json", pending.id)), &self.kept(&pending.json()))?;
         // Which of many refusals clears up is left to chance: looking at all of them each time would cost more.
         if !pending.id.starts_with(['2', '3']) {
             return Ok(());
@@ -307,10 +309,7 @@ impl Store {
     /// # Errors
     /// The file cannot be written.
     pub fn grant(&self, grant: &Grant, signer: &Signer) -> io::Result<()> {
-        let clean = Grant { reason: self.clean(&grant.reason), ..grant.clone() };
-        let mut said = super::object(clean.json());
-        self.sign(signer, Kind::Grant, &mut said)?;
-        super::put(&self.grant_file(&grant.id), &Value::from(said).to_string())
+        self.put_signed(&self.grant_file(&grant.id), (signer, Kind::Grant), &grant.json())
     }
 
     fn grant_file(&self, id: &str) -> PathBuf {
@@ -323,12 +322,12 @@ impl Store {
         self.counts(Kind::Grant, said) && (grant.scope != Scope::Task || of_task())
     }
 
-    /// Notes that a yes was used.
+    /// Notes that a yes was used. All of it is numbers and digests but for what was clean before.
     fn note_use(&self, grant: &Grant, mut said: Map<String, Value>) -> io::Result<()> {
         for name in ["uses", "used_for", "used"] {
             said.insert(name.into(), grant.json().get(name).cloned().unwrap_or_default());
         }
-        super::put(&self.grant_file(&grant.id), &Value::from(said).to_string())
+        super::put_as_it_is(&self.grant_file(&grant.id), &Value::from(said).to_string())
     }
 
     /// Forgets every yes that has been over for a month: the log still tells of it.

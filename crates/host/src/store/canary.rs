@@ -53,7 +53,7 @@ impl Store {
     /// The file cannot be written.
     pub(crate) fn await_canary(&self, nonce: &str) -> io::Result<()> {
         self.forget_old_canaries();
-        super::put(&self.awaited(nonce), "")
+        super::put(&self.awaited(nonce), &crate::clean::Kept::own(""))
     }
 
     /// Those of runs that were killed.
@@ -98,7 +98,7 @@ impl Store {
         };
         let decision = if decision == Decision::Deny { REFUSED } else { PASSED };
         let text = json!({"agent": event.client, "decision": decision, "time": clock::now()});
-        let _ = super::put(&self.awaited(nonce), &text.to_string());
+        let _ = super::put(&self.awaited(nonce), &self.kept(&text));
     }
 
     /// Keeps what a client proved, in place of what it proved before.
@@ -110,7 +110,7 @@ impl Store {
             "schema": "reflex/live-v1", "agent": kept.agent, "time": kept.time, "state": kept.state,
             "outcome": kept.outcome, "version": kept.version, "folder": kept.folder,
         });
-        super::put(&self.live().join(format!("{}.json", kept.agent)), &text.to_string())
+        super::put(&self.live().join(format!("{}.json", kept.agent)), &self.kept(&text))
     }
 
     /// What the real client of an agent proved last.

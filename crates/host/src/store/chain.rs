@@ -227,7 +227,7 @@ mod tests {
     fn append(log: &Log, year: u16) {
         let record =
             format!("{{\"schema\":\"x\",\"id\":\"{}\",\"time\":\"{year}-01-01T00:00:00.000Z\"}}", clock::uuid());
-        log.append(&record, false).unwrap();
+        log.append(&crate::clean::Kept::own(record), false).unwrap();
     }
 
     /// The part that is written to is full.

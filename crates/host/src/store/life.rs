@@ -1,6 +1,8 @@
 //! Signs of life per agent, alarms, and whether a person has switched the guard off for a while.
 
-use super::{Store, object};
+use super::Store;
+use crate::clean::{Kept, Scribe, is_plain_name};
+use crate::record::digest;
 use crate::signing::{Kind, Signer};
 use crate::{clock, person};
 use reflex_agents::Surface;
@@ -62,12 +64,13 @@ pub const LONGEST_PAUSE: u64 = 8 * 3_600_000;
 
 /// The version that the agent's client said last, if it says any.
 pub(crate) fn last_version(state: &Path, agent: &str) -> Option<String> {
-    fs::read_to_string(state.join("heartbeats").join(format!("{agent}.version"))).ok()
+    fs::read_to_string(state.join("heartbeats").join(format!("{}.version", file_name(agent)))).ok()
 }
 
-/// A text that can be part of a file's name.
-fn plain(text: &str) -> String {
-    text.chars().filter(|letter| letter.is_ascii_alphanumeric() || *letter == '-').take(40).collect()
+/// The name of an agent as part of a file's name; of what is no plain name a digest.
+fn file_name(agent: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+    if agent.len() <= 40 && is_plain_name(agent) && agent.chars().all(plain) { agent.into() } else { digest(agent) }
 }
 
 /// A heartbeat is written anew when the last one is older.
@@ -89,7 +92,8 @@ impl Store {
         }
         let due = surfaces.into_iter().filter(|surface| self.beat_of(&event.client, surface)).count() > 0;
         if let Some(version) = event.version.as_deref().filter(|_| due) {
-            let _ = super::put(&self.beats().join(format!("{}.version", plain(&event.client))), version);
+            let version = Kept::joined(&[Scribe::new(self).name(version).into()], "");
+            let _ = super::put(&self.beats().join(format!("{}.version", file_name(&event.client))), &version);
         }
         if due && event.moment.is_before_execution() && person::no_terminal_above() {
             self.beat_of(&event.client, Surface::Headless.name());
@@ -98,11 +102,11 @@ impl Store {
 
     /// Whether it was time for a new sign of life.
     fn beat_of(&self, agent: &str, surface: &str) -> bool {
-        let path = self.beats().join(format!("{}.{}", plain(agent), plain(surface)));
+        let path = self.beats().join(format!("{}.{surface}", file_name(agent)));
         let age = fs::metadata(&path).and_then(|data| data.modified()).ok().and_then(|time| time.elapsed().ok());
         let due = age.is_none_or(|age| age.as_millis() > u128::from(BEAT));
         if due {
-            let _ = super::put(&path, &clock::now().to_string());
+            let _ = super::put(&path, &Kept::own(clock::now().to_string()));
         }
         due
     }
@@ -157,11 +161,10 @@ impl Store {
     /// The file cannot be written.
     pub fn begin_pause(&self, pause: &Pause, signer: &Signer) -> io::Result<()> {
         let Pause { until, reason, by, within } = pause;
-        let mut said = object(json!({
-            "schema": "reflex/off-v1", "from": clock::now(), "until": until, "reason": self.clean(reason), "by": by, "within": within,
-        }));
-        self.sign(signer, Kind::Pause, &mut said)?;
-        super::put(&self.pause_file(), &Value::from(said).to_string())
+        let said = json!({
+            "schema": "reflex/off-v1", "from": clock::now(), "until": until, "reason": reason, "by": by, "within": within,
+        });
+        self.put_signed(&self.pause_file(), (signer, Kind::Pause), &said)
     }
 
     fn alarms_folder(&self) -> PathBuf {
@@ -174,7 +177,7 @@ impl Store {
     /// The file cannot be written.
     pub fn raise(&self, alarm: &Alarm) -> io::Result<()> {
         let text = json!({"schema": "reflex/alarm-v1", "record": alarm.record, "time": alarm.time, "text": alarm.text});
-        super::put(&self.alarms_folder().join(format!("{}.json", alarm.record)), &text.to_string())
+        super::put(&self.alarms_folder().join(format!("{}.json", alarm.record)), &self.kept(&text))
     }
 
     /// The same for what stays true from call to call: one alarm of each kind stands at a time.

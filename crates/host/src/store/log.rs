@@ -4,6 +4,7 @@
 //! `,"seq":N,"prev":"HASH","hash":"HASH"}`; its hash is the SHA-256 of all that stands before `,"hash"`, and `prev` is the
 //! hash of the line before it.
 
+use crate::clean::Kept;
 use crate::clock;
 use rustix::fs::{FlockOperation, OFlags, flock};
 use serde_json::Value;
@@ -86,7 +87,8 @@ impl Log {
     ///
     /// # Errors
     /// The record could be written nowhere.
-    pub(super) fn append(&self, record: &str, durable: bool) -> io::Result<()> {
+    pub(super) fn append(&self, record: &Kept, durable: bool) -> io::Result<()> {
+        let record = record.text();
         // Whoever cannot have the lock, because somebody keeps it or the file system has none, needs none beside the log.
         let Ok(_lock) = self.lock(MOST_WAIT) else { return self.leave_beside(record) };
         let mut tail = self.tail()?;

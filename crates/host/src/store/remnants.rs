@@ -4,6 +4,7 @@
 use super::Store;
 use super::log;
 use super::session::Whose;
+use crate::clean::Scribe;
 use reflex_engine::{Remnant, RemnantKind};
 use serde_json::json;
 use std::fs::{self, OpenOptions};
@@ -29,12 +30,18 @@ impl Store {
     /// # Errors
     /// The file cannot be written.
     pub fn keep_remnants(&self, whose: Whose<'_>, left: &[Remnant]) -> io::Result<()> {
+        self.keep_remnants_by(&Scribe::new(self), whose, left)
+    }
+
+    /// The same by who knows the secrets of the call.
+    pub(crate) fn keep_remnants_by(&self, scribe: &Scribe<'_>, whose: Whose<'_>, left: &[Remnant]) -> io::Result<()> {
         let known = self.remnants(whose);
+        let left: Vec<Remnant> = left.iter().map(|remnant| nameable(scribe, remnant)).collect();
         let mut lines = String::new();
         // Links are on the disk for everybody to see.
         let kept = left.iter().filter(|remnant| remnant.kind != RemnantKind::Link && !known.contains(remnant));
         for remnant in kept.take(MOST_REMNANTS.saturating_sub(known.len())) {
-            lines.push_str(&json!([remnant.kind.name(), remnant.path, remnant.from]).to_string());
+            lines.push_str(scribe.kept(&json!([remnant.kind.name(), remnant.path, remnant.from])).text());
             lines.push('\n');
         }
         if lines.is_empty() {
@@ -45,6 +52,16 @@ impl Store {
         let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
         // In one piece: hooks of the same session may write at the same time.
         file.write_all(lines.as_bytes())
+    }
+}
+
+/// A remnant of which nothing is a secret. Of a file whose name is one, all in its folder counts as left behind; where no
+/// folder can be named, as a secret that was seen.
+fn nameable(scribe: &Scribe<'_>, remnant: &Remnant) -> Remnant {
+    let from = scribe.clean(&remnant.from).into();
+    match scribe.path(&remnant.path) {
+        Some(path) => Remnant { kind: remnant.kind, path: path.into(), from },
+        None => Remnant { kind: RemnantKind::Seen, path: String::new(), from },
     }
 }
 

@@ -1,6 +1,7 @@
 //! The last calls of a session, in a file of their own: one line per call, fields divided by tabs.
 
 use super::{Store, log};
+use crate::clean::{Clean, Kept, Scribe};
 use crate::clock;
 use reflex_engine::loopbreaker::{Deed, End, Pace, Step, finish};
 use rustix::fs::{FlockOperation, OFlags, flock};
@@ -89,49 +90,55 @@ const FORM_WITHOUT_CALL: &str = "2";
 const FORM_WITHOUT_STEP: &str = "1";
 
 impl Call {
-    fn line(&self) -> String {
-        let joined = |items: &[String]| items.join("\u{1f}");
-        let files = self.files.iter().filter(|(path, _)| path.len() <= MOST_PATH).take(MOST_FILES);
-        let files: Vec<String> = files.flat_map(|(path, digest)| [path.clone(), digest.clone()]).collect();
-        let changes = self.step.changes.iter().filter(|(path, _)| path.len() <= MOST_PATH).take(MOST_FILES);
-        let changes: Vec<String> = changes.flat_map(|(path, digest)| [path.clone(), digest.clone()]).collect();
+    /// Its line: what came from outside is clean, all else are digests and words of our own.
+    fn line(&self, scribe: &Scribe<'_>) -> Kept {
+        let listed = |pairs: &[(String, String)]| {
+            let short = pairs.iter().filter(|(path, _)| path.len() <= MOST_PATH).take(MOST_FILES);
+            joined(short.flat_map(|(path, digest)| [scribe.clean(path), scribe.name(digest)]))
+        };
+        let names = |names: &[String]| joined(names.iter().take(MOST_FINDINGS).map(|name| scribe.name(name)));
         let end = self.step.end.as_ref();
-        let findings: Vec<String> = self.findings.iter().take(MOST_FINDINGS).cloned().collect();
-        let fields = [
-            FORM.to_owned(),
-            self.time.to_string(),
-            self.id.clone(),
-            if self.after { "after" } else { "before" }.to_owned(),
-            self.end.clone(),
-            self.tool.chars().take(MOST_LETTERS).collect(),
-            self.exact.clone(),
+        let fields: [Clean; FIELDS] = [
+            scribe.name(FORM),
+            scribe.name(&self.time.to_string()),
+            scribe.name(&self.id),
+            scribe.name(if self.after { "after" } else { "before" }),
+            scribe.name(&self.end),
+            scribe.tool(first(&self.tool)),
+            scribe.digest_made(&self.exact),
             // Two fields in which other fingerprints stood that nobody asked for.
-            String::new(),
-            String::new(),
-            if self.approved { "approved" } else { "" }.to_owned(),
-            joined(&self.taint),
-            joined(&findings),
-            joined(&files),
-            self.output.clone(),
-            deed_word(self.step.deed).to_owned(),
-            pace_word(self.step.pace).to_owned(),
-            self.step.text.clone(),
-            joined(&changes),
-            joined(&self.step.goals),
-            end.map(|end| end.error.clone()).unwrap_or_default(),
-            end.map(|end| counted(&end.letters)).unwrap_or_default(),
-            self.call.chars().take(MOST_LETTERS).collect(),
-            self.word.chars().take(MOST_LETTERS).collect(),
+            Clean::default(),
+            Clean::default(),
+            scribe.name(if self.approved { "approved" } else { "" }),
+            names(&self.taint),
+            names(&self.findings),
+            listed(&self.files),
+            scribe.digest_made(&self.output),
+            scribe.name(deed_word(self.step.deed)),
+            scribe.name(pace_word(self.step.pace)),
+            scribe.clean(&self.step.text),
+            listed(&self.step.changes),
+            joined(self.step.goals.iter().map(|goal| scribe.digest_made(goal))),
+            end.map(|end| scribe.digest_made(&end.error)).unwrap_or_default(),
+            end.map(|end| scribe.digest_made(&counted(&end.letters))).unwrap_or_default(),
+            scribe.name(first(&self.call)),
+            scribe.name(first(&self.word)),
         ];
-        let clean = |field: &String| field.replace(['\t', '\n', '\r'], " ");
-        let mut line = fields.iter().map(clean).collect::<Vec<_>>().join("\t");
-        line.push('\n');
-        line
+        Kept::line(&fields, '\t')
     }
 
     fn of(line: &str) -> Option<Call> {
         Line::of(line).map(|line| line.call())
     }
+}
+
+/// The first letters of a field.
+fn first(text: &str) -> &str {
+    text.char_indices().nth(MOST_LETTERS).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
+}
+
+fn joined(items: impl Iterator<Item = Clean>) -> Clean {
+    Clean::joined(items, char::from(INNER))
 }
 
 /// A line that is read as far as somebody asks.
@@ -464,6 +471,11 @@ impl Store {
     /// # Errors
     /// The file cannot be written.
     pub fn remember(&self, whose: Whose<'_>, call: &Call) -> io::Result<()> {
+        self.remember_by(&Scribe::new(self), whose, call)
+    }
+
+    /// The same by who knows the secrets of the call.
+    pub(crate) fn remember_by(&self, scribe: &Scribe<'_>, whose: Whose<'_>, call: &Call) -> io::Result<()> {
         let path = self.sessions().join(whose.file());
         let (mut file, before) = match locked(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -473,7 +485,8 @@ impl Store {
             }
             file => file?,
         };
-        let line = call.line();
+        let line = call.line(scribe);
+        let line = line.text();
         file.write_all(line.as_bytes())?;
         if before + (line.len() as u64) < MOST_BYTES {
             return Ok(());
@@ -485,7 +498,7 @@ impl Store {
         // The first line tells when the session began.
         let kept: String = text.lines().take(1).chain(newest(&text)).flat_map(|line| [line, "\n"]).collect();
         // In place of the file, so that who is killed here loses nothing; who waits for the old one sees that it went.
-        super::put(&path, &kept)
+        super::put_as_it_is(&path, &kept)
     }
 
     /// Sessions of last week are of no use any more.

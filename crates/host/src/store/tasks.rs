@@ -1,10 +1,10 @@
 //! Tasks as a person has declared them: one small file for each workspace.
 
 use super::Store;
+use crate::clean::Scribe;
+use crate::clock;
 use crate::layers::trust::repository;
-use crate::record::Scribe;
 use crate::signing::{Kind, Signer};
-use crate::{clock, store};
 use reflex_engine::{Event, Purpose, Task, Vouched, is_within};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -128,16 +128,14 @@ impl Store {
     /// It cannot be recorded or written; then it has not begun.
     pub fn begin_task(&self, task: &Declared, signer: &Signer) -> io::Result<()> {
         let scribe = Scribe::new(self);
-        let acceptance: Vec<String> = task.acceptance.iter().map(|text| scribe.clean(text)).collect();
-        let task = &Declared { intent: scribe.clean(&task.intent), acceptance, ..task.clone() };
+        let acceptance: Vec<String> = task.acceptance.iter().map(|text| scribe.clean(text).into()).collect();
+        let task = &Declared { intent: scribe.clean(&task.intent).into(), acceptance, ..task.clone() };
         let fields = json!({
             "task": task.id, "intent": task.intent, "scope": task.scope, "acceptance": task.acceptance,
             "workspace": task.workspace, "by": task.by,
         });
         self.note("task-start", fields)?;
-        let mut said = store::object(task.json());
-        self.sign(signer, Kind::Task, &mut said)?;
-        store::put(&self.task_file(&task.workspace), &Value::from(said).to_string())
+        self.put_signed(&self.task_file(&task.workspace), (signer, Kind::Task), &task.json())
     }
 
     /// Ends a task; callers have asked a person.

@@ -1,0 +1,580 @@
+//! What may be kept of texts from outside: [`Clean`] texts, and documents ([`Kept`]) that are made of nothing else.
+//!
+//! Both can only be made here, and whatever writes a file of the state folder takes nothing else: no field can be
+//! forgotten. The secrets of a call are looked for once, in everything that it says; each is then taken out of everything
+//! that is told of the call, in whatever form it stands there.
+
+use crate::clock;
+use crate::record::subject;
+use crate::store::Store;
+use reflex_engine::{Analysis, EffectKind, Event, Verdict, find_secrets, passwords, redact_known, unescaped};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use std::cell::{OnceCell, RefCell};
+use std::fmt;
+use std::ops::Deref;
+
+/// Of each text of a call, so many bytes are kept.
+pub(crate) const MOST_TEXT: usize = 4096;
+
+/// Behind what is kept so many bytes are looked at: a secret that is cut in two would not be known for one.
+const BEYOND: usize = 1024;
+
+/// Of a text so many bytes are looked through for what must not stand in others.
+const MOST_LOOKED_THROUGH: usize = 64 * 1024;
+
+/// Stands behind a text that was too long, with its length.
+const CUT: &str = "… (";
+
+/// Whether a text of a record is not all of it.
+pub(crate) fn is_cut(text: &str) -> bool {
+    text.ends_with(" bytes)") && text.contains(CUT)
+}
+
+/// A text without secrets.
+#[derive(Debug, Clone, PartialEq, Eq, Default, PartialOrd, Ord)]
+pub(crate) struct Clean(String);
+
+impl Deref for Clean {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Clean {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<Clean> for String {
+    fn from(clean: Clean) -> String {
+        clean.0
+    }
+}
+
+impl From<Clean> for Value {
+    fn from(clean: Clean) -> Value {
+        clean.0.into()
+    }
+}
+
+impl Clean {
+    /// Several, with a letter between them that none of them holds.
+    pub(crate) fn joined(parts: impl Iterator<Item = Clean>, between: char) -> Clean {
+        let mut all = String::new();
+        for (index, part) in parts.enumerate() {
+            if index > 0 {
+                all.push(between);
+            }
+            all.extend(part.0.chars().map(|letter| if letter == between { ' ' } else { letter }));
+        }
+        Clean(all)
+    }
+}
+
+/// What a file of the guard may hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Kept(String);
+
+impl From<Clean> for Kept {
+    fn from(clean: Clean) -> Kept {
+        Kept(clean.0)
+    }
+}
+
+impl Kept {
+    /// What this program has worked out itself: times, digests, numbers. Nothing that came from outside.
+    pub(crate) fn own(text: impl Into<String>) -> Kept {
+        Kept(text.into())
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// A line of fields, in which a letter divides them.
+    pub(crate) fn line(fields: &[Clean], between: char) -> Kept {
+        let divides = |letter: char| letter == between || matches!(letter, '\t' | '\n' | '\r');
+        let mut line = String::new();
+        for field in fields {
+            line.extend(field.0.chars().map(|letter| if divides(letter) { ' ' } else { letter }));
+            line.push(between);
+        }
+        line.pop();
+        line.push('\n');
+        Kept(line)
+    }
+
+    /// Several, one behind the other.
+    pub(crate) fn joined(parts: &[Kept], between: &str) -> Kept {
+        Kept(parts.iter().map(Kept::text).collect::<Vec<_>>().join(between))
+    }
+}
+
+/// Turns secrets into tags before anything is written.
+pub(crate) struct Scribe<'a> {
+    store: &'a Store,
+    key: OnceCell<Vec<u8>>,
+    /// Whether texts are left out.
+    structure_only: bool,
+    /// The secrets of the call, the longest first: what is told of a part of it may show one without what told that it is
+    /// one.
+    known: Vec<String>,
+    /// Secrets as they are found, while the call is looked through.
+    found: RefCell<Vec<String>>,
+    /// The texts of the actions, which are written as they were found: where each begins, how long it is, and its clean
+    /// form.
+    texts: Vec<(*const u8, usize, Clean)>,
+}
+
+impl<'a> Scribe<'a> {
+    pub(crate) fn new(store: &'a Store) -> Scribe<'a> {
+        Scribe {
+            store,
+            key: OnceCell::new(),
+            structure_only: store.structure_only(),
+            known: Vec::new(),
+            found: RefCell::default(),
+            texts: Vec::new(),
+        }
+    }
+
+    /// One for what is written about this call.
+    pub(crate) fn of_call(store: &'a Store, event: &Event, analysis: &Analysis) -> Scribe<'a> {
+        let mut scribe = Scribe::new(store);
+        for action in &event.actions {
+            let text = subject(action).2;
+            let clean = scribe.redacted(cut(text, MOST_LOOKED_THROUGH));
+            if text.len() <= MOST_TEXT {
+                scribe.texts.push((text.as_ptr(), text.len(), clean));
+            }
+        }
+        if let Some(outcome) = event.outcome.as_ref().filter(|outcome| outcome.failed) {
+            scribe.redacted(end_of(&outcome.output, MOST_LOOKED_THROUGH));
+        }
+        for text in [&event.tool, &event.cwd, &event.workspace] {
+            scribe.clean(text);
+        }
+        let exposed = scribe.exposed(event, analysis);
+        let placed = passwords(analysis, reflex_library::tables());
+        let found = scribe.found.take();
+        scribe.known = known(found, [exposed, placed].concat());
+        if !scribe.known.is_empty() {
+            scribe.texts.clear();
+        }
+        scribe
+    }
+
+    /// The secrets of what the call writes and says, where the judgement saw some.
+    fn exposed(&self, event: &Event, analysis: &Analysis) -> Vec<String> {
+        let exposes = analysis.effects.iter().any(|effect| effect.kind == EffectKind::ExposeSecret);
+        let actions = event.actions.iter().filter(|_| exposes);
+        let texts = actions.flat_map(|action| [subject(action).2, action.content().unwrap_or_default()]);
+        let secrets = texts.flat_map(|text| {
+            let plain = Some(unescaped(text)).filter(|plain| matches!(plain, Cow::Owned(_)));
+            let readings = std::iter::once(Cow::Borrowed(text)).chain(plain);
+            readings.flat_map(|text| {
+                let found = find_secrets(&text, reflex_library::tables()).into_iter();
+                found.filter_map(|secret| text.get(secret.span).map(str::to_owned)).collect::<Vec<_>>()
+            })
+        });
+        secrets.collect()
+    }
+
+    /// Whether records hold no texts.
+    pub(crate) fn structure_only(&self) -> bool {
+        self.structure_only
+    }
+
+    pub(crate) fn store(&self) -> &'a Store {
+        self.store
+    }
+
+    /// Whether the call holds a secret.
+    pub(crate) fn knows_secrets(&self) -> bool {
+        !self.known.is_empty()
+    }
+
+    /// The text without secrets; equal secrets get equal tags on this machine.
+    pub(crate) fn clean(&self, text: &str) -> Clean {
+        self.cleaned(text, MOST_TEXT)
+    }
+
+    /// The same with so many bytes; of a longer text it says how long it is.
+    pub(crate) fn cleaned(&self, text: &str, most: usize) -> Clean {
+        if text.len() <= most {
+            return self.redacted(text);
+        }
+        let redacted = self.redacted(cut(text, most + BEYOND));
+        let kept = cut(&redacted, most.min(redacted.len().saturating_sub(BEYOND)));
+        Clean(format!("{kept}{CUT}{} bytes)", text.len()))
+    }
+
+    /// The end of a text.
+    pub(crate) fn cleaned_end(&self, text: &str, most: usize) -> Clean {
+        let clean = self.redacted(end_of(text, MOST_LOOKED_THROUGH));
+        Clean(end_of(&clean, most).to_owned())
+    }
+
+    /// A name from outside: an id, a role, a version. What no name looks like becomes a tag.
+    pub(crate) fn name(&self, text: &str) -> Clean {
+        let plain = is_plain_name(text) || is_tag(text);
+        if plain && self.known.iter().all(|secret| !text.contains(secret.as_str())) {
+            return Clean(text.into());
+        }
+        let mark = self.digest(text);
+        Clean(format!("[name:{}]", mark.get(..12).unwrap_or("")))
+    }
+
+    /// What this program has made of a text: hexadecimal digits, with signs between them. All else is a name.
+    pub(crate) fn digest_made(&self, text: &str) -> Clean {
+        let made = text.bytes().all(|byte| byte.is_ascii_hexdigit() || b"~: +".contains(&byte));
+        if made { Clean(text.into()) } else { self.name(text) }
+    }
+
+    /// A path of which nothing is a secret: itself, or the nearest folder above it that holds none.
+    pub(crate) fn path(&self, path: &str) -> Option<Clean> {
+        let mut above = path;
+        loop {
+            let clean = self.clean(above);
+            if &*clean == above {
+                return Some(clean);
+            }
+            above = above.rsplit_once('/').map(|(folder, _)| folder).filter(|folder| !folder.is_empty())?;
+        }
+    }
+
+    /// The name of a tool, which may be any words.
+    pub(crate) fn tool(&self, text: &str) -> Clean {
+        let parts = text.split("__");
+        if parts.clone().all(|part| is_plain_name(part) || part.contains(' ')) {
+            self.clean(text)
+        } else {
+            self.name(text)
+        }
+    }
+
+    /// A document of which every text is clean, also the names of what is not ours. Digests that we made stay.
+    pub(crate) fn kept(&self, value: &Value) -> Kept {
+        Kept(self.document(value, "").to_string())
+    }
+
+    fn document(&self, value: &Value, key: &str) -> Value {
+        match value {
+            Value::String(text) if is_digest(key, text) => text.as_str().into(),
+            Value::String(text) => self.cleaned(text, usize::MAX).into(),
+            Value::Array(items) => items.iter().map(|item| self.document(item, key)).collect(),
+            Value::Object(fields) => {
+                let field =
+                    |(name, value): (&String, &Value)| (String::from(self.redacted(name)), self.document(value, name));
+                Value::Object(fields.iter().map(field).collect::<Map<String, Value>>())
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        }
+    }
+
+    fn redacted(&self, text: &str) -> Clean {
+        if self.known.is_empty() {
+            if is_harmless(text) {
+                return Clean(text.into());
+            }
+            let same =
+                |(start, length, _): &&(*const u8, usize, Clean)| *start == text.as_ptr() && *length == text.len();
+            if let Some((_, _, clean)) = self.texts.iter().find(same) {
+                return clean.clone();
+            }
+        }
+        let mark = |secret: &str| {
+            self.found.borrow_mut().push(secret.to_owned());
+            self.mark(secret)
+        };
+        let clean = redact_known(text, reflex_library::tables(), &self.known, &mark);
+        Clean(self.without_begun(clean))
+    }
+
+    /// A text that was shortened before may end with the beginning of a secret.
+    fn without_begun(&self, mut text: String) -> String {
+        const LEAST: usize = 4;
+        const MARK: char = '…';
+        for secret in &self.known {
+            let Some(end) = text.rfind(MARK) else { break };
+            let before = text.get(..end).unwrap_or("");
+            let lengths = (LEAST..secret.len()).rev().filter(|length| secret.is_char_boundary(*length));
+            let begun = lengths.filter_map(|length| secret.get(..length)).find(|start| before.ends_with(start));
+            if let Some(begun) = begun {
+                text.replace_range(end - begun.len()..end, &format!("[secret{}]", self.mark(secret)));
+            }
+        }
+        text
+    }
+
+    /// What is said about the call, without its secrets.
+    pub(crate) fn silence(&self, verdict: &mut Verdict) {
+        if !self.knows_secrets() {
+            return;
+        }
+        let findings = verdict.findings.iter_mut().flat_map(|finding| [&mut finding.command, &mut finding.message]);
+        let said = verdict.reasons.iter_mut().chain(&mut verdict.advice).chain(&mut verdict.chain);
+        said.chain(findings).for_each(|text| *text = self.cleaned(text, usize::MAX).into());
+    }
+
+    /// What is the same for equal secrets of this machine.
+    fn mark(&self, secret: &str) -> String {
+        format!(":{}", self.digest(secret).get(..6).unwrap_or(""))
+    }
+
+    fn digest(&self, secret: &str) -> String {
+        let mut digest = Sha256::new();
+        digest.update(self.key.get_or_init(|| self.store.key()));
+        digest.update(secret.as_bytes());
+        clock::hexadecimal(&digest.finalize())
+    }
+}
+
+impl Store {
+    /// The event under names that may stand in our files: those of its session, subagent and call mean nothing but
+    /// themselves.
+    pub(crate) fn named(&self, mut event: Event) -> Event {
+        let scribe = Scribe::new(self);
+        for name in [Some(&mut event.session), Some(&mut event.call), event.subagent.as_mut()].into_iter().flatten() {
+            if !is_plain_name(name) {
+                *name = scribe.name(name).into();
+            }
+        }
+        event
+    }
+}
+
+/// What must stand nowhere, of what was found by its form and what stood where a password stands.
+fn known(found: Vec<String>, certain: Vec<String>) -> Vec<String> {
+    const LEAST: usize = 6;
+    const PART: usize = 16;
+    // What only a word before it tells may be any word; what is one of a sentence would be taken out everywhere.
+    let is_noteworthy = |text: &str| {
+        let plain = text.bytes().all(|byte| byte.is_ascii_lowercase() || b"./-_:".contains(&byte));
+        text.len() >= LEAST && !plain && !text.starts_with(['/', '[', '$', '.', '-'])
+    };
+    let mut known: Vec<String> = found.into_iter().filter(|text| is_noteworthy(text)).chain(certain).collect();
+    let mut further: Vec<String> = Vec::new();
+    for secret in &known {
+        // Of a login the password, of a block each line, of what is quoted what is meant.
+        further
+            .extend(secret.split_once(':').map(|(_, password)| password.to_owned()).filter(|text| is_noteworthy(text)));
+        if secret.contains('\n') {
+            further.extend(secret.lines().map(str::trim).filter(|line| line.len() >= PART).map(str::to_owned));
+        }
+        if let Cow::Owned(plain) = unescaped(secret) {
+            further.push(plain);
+        }
+        further.push(secret.trim_matches(['"', '\'', '\\']).to_owned());
+    }
+    known.extend(further);
+    known.retain(|secret| secret.len() >= 4);
+    known.sort_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
+    known.dedup();
+    known
+}
+
+/// The last words of an output: why something failed stands there in nearly every case.
+fn end_of(output: &str, most: usize) -> &str {
+    let output = output.trim_end();
+    let from = (output.len().saturating_sub(most)..=output.len()).find(|at| output.is_char_boundary(*at));
+    output.get(from.unwrap_or(0)..).unwrap_or("")
+}
+
+/// The beginning of a text, at most so many bytes.
+fn cut(text: &str, most: usize) -> &str {
+    let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    text.get(..end).unwrap_or("")
+}
+
+/// Whether a text has no place for a secret: words of letters, or short ones, with nothing but slashes and dots between.
+/// Most texts of most records are such.
+fn is_harmless(text: &str) -> bool {
+    const SHORT: usize = 12;
+    let (mut length, mut digits) = (0, false);
+    for byte in text.bytes() {
+        match byte {
+            b'/' | b'.' => (length, digits) = (0, false),
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'-' => length += 1,
+            b'0'..=b'9' => (length, digits) = (length + 1, true),
+            _ => return false,
+        }
+        if digits && length > SHORT {
+            return false;
+        }
+    }
+    true
+}
+
+/// Whether a text is what stands for a name that may not be kept.
+fn is_tag(text: &str) -> bool {
+    let mark = text.strip_prefix("[name:").and_then(|rest| rest.strip_suffix(']'));
+    mark.is_some_and(|mark| mark.len() == 12 && mark.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// Whether a text looks like the name of something: words and numbers with signs between them, or a UUID.
+pub(crate) fn is_plain_name(text: &str) -> bool {
+    const LONGEST: usize = 80;
+    const WORD: usize = 24;
+    let plain = |part: &str| {
+        let letters = part.bytes().take_while(u8::is_ascii_alphabetic).count();
+        let digits = part.len() - letters;
+        let numbers = part.bytes().skip(letters).all(|byte| byte.is_ascii_digit());
+        // `session1`, `v2`, `2026`; no `hunter22x`.
+        numbers && letters <= WORD && if letters > 0 { digits <= 3 } else { digits <= 20 }
+    };
+    text.len() <= LONGEST && (is_uuid(text.as_bytes()) || text.split(['-', '_', '.', ':', '/', '@']).all(plain))
+}
+
+/// `8-4-4-4-12` hexadecimal digits.
+fn is_uuid(text: &[u8]) -> bool {
+    let dash = |at: usize| matches!(at, 8 | 13 | 18 | 23);
+    text.len() == 36
+        && text.iter().enumerate().all(|(at, byte)| if dash(at) { *byte == b'-' } else { byte.is_ascii_hexdigit() })
+}
+
+/// Whether a value is a digest that this program made, by the field it stands in.
+fn is_digest(field: &str, text: &str) -> bool {
+    ["digest", "exact", "sha256", "hash", "library"].contains(&field)
+        && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'+')
+}
+
+/// A document as it grows, field by field. What is not there has its usual value: nothing, or what nearly all calls have;
+/// a log holds millions of them.
+#[derive(Default)]
+pub(crate) struct Record(String);
+
+impl Record {
+    /// One of which a log line is made.
+    pub(crate) fn long() -> Record {
+        Record(String::with_capacity(2048))
+    }
+
+    /// A field that is a document of its own.
+    pub(crate) fn part(&mut self, key: &'static str, value: &Kept) {
+        self.key(key);
+        self.0.push_str(&value.0);
+    }
+
+    pub(crate) fn number(&mut self, key: &'static str, value: impl Into<u64>) {
+        self.key(key);
+        self.0.push_str(&value.into().to_string());
+    }
+
+    pub(crate) fn yes(&mut self, key: &'static str) {
+        self.key(key);
+        self.0.push_str("true");
+    }
+
+    /// A word of our own.
+    pub(crate) fn word(&mut self, key: &'static str, value: &'static str) {
+        self.key(key);
+        quote(&mut self.0, value);
+    }
+
+    /// An id, a digest or a time that this program made. Nothing else is taken.
+    pub(crate) fn made(&mut self, key: &'static str, value: &str) {
+        const SHORT: usize = 8;
+        let short = value.len() <= SHORT && value.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let digits = |byte: u8| byte.is_ascii_hexdigit() || b"-+:.TZ".contains(&byte);
+        self.key(key);
+        quote(&mut self.0, if short || value.bytes().all(digits) { value } else { "" });
+    }
+
+    pub(crate) fn text(&mut self, key: &'static str, value: &Clean) {
+        self.key(key);
+        quote(&mut self.0, value);
+    }
+
+    /// A list of texts, unless it is empty.
+    pub(crate) fn texts(&mut self, key: &'static str, values: impl Iterator<Item = Clean>) {
+        let mut begun = false;
+        for value in values {
+            if begun {
+                self.0.push(',');
+            } else {
+                self.key(key);
+                self.0.push('[');
+                begun = true;
+            }
+            quote(&mut self.0, &value);
+        }
+        self.0.push_str(if begun { "]" } else { "" });
+    }
+
+    /// A list of documents.
+    pub(crate) fn parts(&mut self, key: &'static str, values: &[Kept]) {
+        self.part(key, &Kept(format!("[{}]", Kept::joined(values, ",").0)));
+    }
+
+    /// The fields of a document that is an object.
+    pub(crate) fn fields(&mut self, fields: &Kept) {
+        let inner = fields.0.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or("");
+        if !inner.is_empty() {
+            self.0.push(if self.0.is_empty() { '{' } else { ',' });
+            self.0.push_str(inner);
+        }
+    }
+
+    fn key(&mut self, key: &str) {
+        self.0.push(if self.0.is_empty() { '{' } else { ',' });
+        quote(&mut self.0, key);
+        self.0.push(':');
+    }
+
+    /// The whole object.
+    pub(crate) fn finish(mut self) -> Kept {
+        self.0.push_str(if self.0.is_empty() { "{}" } else { "}" });
+        Kept(self.0)
+    }
+}
+
+/// A text as JSON. Few hold a letter that must be escaped.
+fn quote(into: &mut String, text: &str) {
+    if text.bytes().any(|byte| byte < b' ' || matches!(byte, b'"' | b'\\')) {
+        into.push_str(&Value::from(text).to_string());
+        return;
+    }
+    into.push('"');
+    into.push_str(text);
+    into.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_words_and_numbers() {
+        for name in
+            ["s1", "9c1c3a4e-1111-4222-8333-aaaabbbbcccc", "mcp__context7__get-library-docs", "session-12", "2.1.4", ""]
+        {
+            assert!(is_plain_name(name), "{name}");
+        }
+        for name in [
+            "ghp_aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zZ1234",
+            "Tr0ub4dor",
+            "k3J8mQz92vT",
+            "a b",
+            "AKIAIOSF0DNN7EXAMPLE",
+            "pw!",
+        ] {
+            assert!(!is_plain_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_hold_a_secret_is_not_looked_through() {
+        for text in ["/work/repo/crates/engine/src/lib.rs", "git", "after-tool", "node_modules/x2"] {
+            assert!(is_harmless(text), "{text}");
+        }
+        for text in ["a b", "/srv/AKIA2OSF0DNN7QWERTYU/x", "token=x", "k3J8mQz92vTaa"] {
+            assert!(!is_harmless(text), "{text}");
+        }
+    }
+}
