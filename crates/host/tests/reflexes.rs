@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 fn packages() -> Vec<Package> {
-    official().into_iter().map(|listed| Origin::Official(listed.name).fetch().unwrap()).collect()
+    official().into_iter().map(|listed| Origin::Official(listed.name).here().unwrap()).collect()
 }
 
 #[track_caller]

@@ -31,6 +31,7 @@ pub(super) fn grammar() -> Command {
         .subcommand(Command::new("list").about("Print the reflexes that are listed for this folder").arg(json()))
         .subcommand(
             Command::new("add")
+                .visible_alias("install")
                 .about("Take a reflex, after a person has seen what it may do")
                 .arg(Arg::new("source").required(true).value_name("SOURCE").help(
                     "A name of the catalog, a folder, a module, a .tgz, npm:NAME, github:OWNER/NAME[/FOLDER], git+URL[#BRANCH:FOLDER]",

@@ -3,6 +3,7 @@
 use super::package::{MODULES, Package};
 use super::registry::Registry;
 use super::unpack::unpack;
+use crate::person::Person;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -100,19 +101,41 @@ impl Origin {
         }
     }
 
-    /// Fetches it. npm and git are started for what comes from there, and nothing of what they bring is run.
+    /// It, from what lies on this disk. Nothing is started and nobody is asked: a stranger may have written the list.
     ///
     /// # Errors
-    /// It cannot be had, or is not what a reflex may be.
-    pub fn fetch(&self) -> Result<Package, String> {
+    /// It lies elsewhere, cannot be read, or is not what a reflex may be.
+    pub fn here(&self) -> Result<Package, String> {
         match self {
             Origin::Official(name) => official(name),
-            Origin::Registry(registry, name) => registry.take(name),
+            Origin::Registry(registry, name) if !registry.is_remote() => registry.take(name),
             Origin::Folder(path) => Package::of_folder(path),
             Origin::File(path) => Package::of_file(path),
             Origin::Archive(path) => of_archive(path),
+            Origin::Npm(_) | Origin::Git { .. } | Origin::Registry(..) => Err(self.not_installed()),
+        }
+    }
+
+    /// Why what lies elsewhere cannot be looked at.
+    fn not_installed(&self) -> String {
+        let shown = self.shown();
+        // A command to paste holds no words that a shell would take for more.
+        let plain = |letter: char| letter.is_ascii_alphanumeric() || "@/:.+#-_".contains(letter);
+        let source = if shown.chars().all(plain) { shown.as_str() } else { "SOURCE" };
+        format!("not installed; `reflex reflexes install {source}` fetches it")
+    }
+
+    /// Fetches it, for a person who said so: npm and git are started for what comes from there, and nothing of what they
+    /// bring is run.
+    ///
+    /// # Errors
+    /// It cannot be had, or is not what a reflex may be.
+    pub fn fetch(&self, _person: &Person) -> Result<Package, String> {
+        match self {
             Origin::Npm(package) => fetch_npm(package),
             Origin::Git { url, branch, folder } => fetch_git(url, branch, folder),
+            Origin::Registry(registry, name) => registry.take(name),
+            Origin::Official(_) | Origin::Folder(_) | Origin::File(_) | Origin::Archive(_) => self.here(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What a project or a user has taken: `config.json` names it, `reflexes.lock.json` says exactly what it was.
 
+use super::origin::Origin;
 use super::package::Package;
 use crate::folders::Folders;
 use crate::store;
@@ -15,6 +16,9 @@ const LOCK: &str = "reflexes.lock.json";
 
 /// Where copies of added reflexes lie.
 const COPIES: &str = "reflexes";
+
+/// A list is no longer.
+const MOST_BYTES: u64 = 1024 * 1024;
 
 /// The folder of a project's or user's reflexes.
 #[derive(Debug, Clone)]
@@ -194,6 +198,26 @@ impl Home {
         source.starts_with(['.', '/']).then(|| self.folder.join(source))
     }
 
+    /// The reflex of an entry, from what lies on this disk: of a package that which was installed beside the list or
+    /// above it.
+    ///
+    /// # Errors
+    /// It does not lie here, or is none.
+    pub fn installed(&self, source: &str) -> Result<Package, String> {
+        let origin = Origin::named(source, &self.folder, None);
+        let is_plain =
+            !source.starts_with(['.', '/']) && source.split('/').all(|part| !part.is_empty() && part != "..");
+        if is_plain && !matches!(origin, Ok(Origin::Official(_))) {
+            let above = self.folder.ancestors().skip(1).take_while(|above| above.starts_with(&self.within));
+            let beside = [self.folder.join(COPIES), self.folder.join("node_modules")].into_iter();
+            let mut places = beside.chain(above.map(|above| above.join("node_modules")));
+            if let Some(place) = places.by_ref().map(|place| place.join(source)).find(|place| place.is_dir()) {
+                return Package::of_folder(&place);
+            }
+        }
+        origin?.here()
+    }
+
     /// The entry of this name.
     ///
     /// # Errors
@@ -286,6 +310,11 @@ fn names(entry: &Value, source: &str) -> bool {
 
 /// A file that is damaged is not replaced: a person wrote it.
 fn read(file: &Path) -> Result<Map<String, Value>, String> {
+    // A stranger's list may be a link to what never ends, or to what waits for a writer.
+    let is_small = |data: fs::Metadata| data.is_file() && data.len() <= MOST_BYTES;
+    if !fs::metadata(file).map_or(true, is_small) {
+        return Err(format!("{}: it is no file of at most {} KiB", file.display(), MOST_BYTES / 1024));
+    }
     let text = match fs::read_to_string(file) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Map::new()),

@@ -68,7 +68,7 @@ fn row((here, home): (&Here, &Home), whose: &'static str, (entry, of_folder): (E
     let name = name_of(&entry.source).to_owned();
     let locked = home.locked().into_iter().find(|locked| locked.entry == entry.source);
     let entry_origin = Origin::named(&entry.source, &home.folder, None);
-    let package = entry_origin.as_ref().map_err(Clone::clone).and_then(Origin::fetch);
+    let package = home.installed(&entry.source);
     let (version, answers, state) = match &package {
         Err(problem) => (String::new(), String::new(), problem.clone()),
         Ok(package) => {

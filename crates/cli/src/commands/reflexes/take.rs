@@ -84,10 +84,11 @@ fn may_replace(home: &Home, entry: &Entry, package: &Package) -> bool {
 
 /// Another machine is asked by a person only: what is asked for tells it something.
 fn fetched(here: &Here, origin: &Origin) -> Result<Package, String> {
-    if origin.is_remote() && person(&here.host.store(), "reflexes add", &origin.shown()).is_none() {
-        return Err(format!("{} is not fetched", origin.shown()));
+    if !origin.is_remote() {
+        return origin.here();
     }
-    origin.fetch()
+    let person = person(&here.host.store(), "reflexes add", &origin.shown());
+    origin.fetch(&person.ok_or_else(|| format!("{} is not fetched", origin.shown()))?)
 }
 
 fn carry_out(here: &Here, plan: &Plan) -> u8 {
@@ -229,6 +230,15 @@ pub(super) fn update(matches: &ArgMatches) -> u8 {
 /// Looks at one; what changed needs a yes of its own.
 fn renewed(here: &Here, home: &Home, locked: &Locked) -> Result<u8, String> {
     let origin = Origin::again(&locked.from, &home.folder)?;
+    // Who wrote a project's lock file chose what would be asked there.
+    let is_theirs = origin.is_remote() && home.folder != here.of_user().folder;
+    if is_theirs && person(&here.host.store(), "reflexes update", &origin.shown()).is_some() {
+        let question = format!("Fetch {} from {}? [y/N] ", locked.name, origin.shown());
+        if !confirmed(&visible(&question)) {
+            print("nothing is fetched");
+            return Ok(status::FOUND);
+        }
+    }
     let package = fetched(here, &origin)?;
     if package.name != locked.name {
         return Err(format!("it is called `{}` now; add that, and remove this", package.name));

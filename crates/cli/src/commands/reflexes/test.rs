@@ -57,7 +57,8 @@ fn meant(matches: &ArgMatches, here: &Here) -> Result<Vec<Package>, String> {
         let mut packages = Vec::new();
         for home in &homes {
             for entry in home.entries()? {
-                packages.push(Origin::named(&entry.source, &home.folder, None)?.fetch()?);
+                let told = |problem| format!("{}: {problem}", entry.source);
+                packages.push(home.installed(&entry.source).map_err(told)?);
             }
         }
         return Ok(packages);
@@ -70,21 +71,14 @@ fn one(word: &str, homes: &[Home; 2], cwd: &Path) -> Result<Package, String> {
     for home in homes {
         let listed = home.entries()?.into_iter().find(|entry| name_of(&entry.source) == word);
         if let Some(entry) = listed {
-            return Origin::named(&entry.source, &home.folder, None)?.fetch();
+            return home.installed(&entry.source);
         }
         if let Some(begun) = home.begun(word) {
             return Package::of_folder(&begun);
         }
     }
-    match Origin::named(word, cwd, None)? {
-        // To try something fetches nothing.
-        Origin::Npm(_) | Origin::Git { .. } => Err(format!("`{word}` is not here; add it first")),
-        origin @ (Origin::Official(_)
-        | Origin::Registry(..)
-        | Origin::Folder(_)
-        | Origin::File(_)
-        | Origin::Archive(_)) => origin.fetch(),
-    }
+    // To try something fetches nothing.
+    Origin::named(word, cwd, None)?.here()
 }
 
 fn play_all(matches: &ArgMatches, packages: &[Package]) -> u8 {
