@@ -41,6 +41,8 @@ pub struct Finding {
     pub action: Option<usize>,
     /// Which of the analysis' effects it is about.
     pub effect: Option<usize>,
+    /// Whether its id is the word of somebody whom no person has reviewed: it is recorded and not told.
+    pub by_stranger: bool,
     /// The id of a finding behind which it stands: it counts only once a person has said yes to that one.
     pub behind: Option<String>,
 }

@@ -188,7 +188,11 @@ fn said(decision: Decision, finding: &Finding) -> String {
         Decision::Deny => "Blocked",
     };
     let Finding { id, category, command, message, remedy, .. } = finding;
-    let mut text = format!("{begin}: `{command}` matches safety pattern `{id}` (category: {category}). {message}");
+    let mut text = if finding.by_stranger {
+        format!("{begin}: `{command}`. {message}")
+    } else {
+        format!("{begin}: `{command}` matches safety pattern `{id}` (category: {category}). {message}")
+    };
     if !remedy.is_empty() {
         text.push_str(&format!(" Instead: {remedy}."));
     }

@@ -394,6 +394,7 @@ pub(crate) fn finding(text: &str, place: &str, tables: Node<'static>) -> Option<
         evidence: vec![format!("score {} of {TOLD_FROM}", injection.score)],
         action: None,
         effect: None,
+        by_stranger: false,
         behind: None,
     })
 }

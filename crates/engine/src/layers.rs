@@ -2,6 +2,7 @@
 
 use crate::facts::Facts;
 use crate::finding::{Decision, Finding, Severity, Tier, Worth};
+use crate::quote::told_by_stranger;
 use crate::runs;
 use crate::vouched::Vouched;
 use reflex_shell::{Command, Stdin};
@@ -40,9 +41,16 @@ pub struct Layer {
     pub node: Node<'static>,
     /// Files that could not be taken, each in a sentence.
     pub problems: Vec<String>,
+    /// Where its files lie.
+    pub folder: String,
 }
 
 impl Layer {
+    /// Whether its words are those of a repository that no person has reviewed.
+    pub fn is_strange(&self) -> bool {
+        self.authority == Authority::Project && !self.loosens.holds()
+    }
+
     fn policy(&self) -> Node<'static> {
         self.node.get("policy")
     }
@@ -229,8 +237,8 @@ impl Policy {
     }
 
     /// Whether files that could not be read make this policy careful.
-    pub(crate) fn problems(&self) -> impl Iterator<Item = &str> {
-        self.layers.iter().flat_map(|layer| layer.problems.iter().map(String::as_str))
+    pub(crate) fn problems(&self) -> impl Iterator<Item = (&Layer, &str)> {
+        self.layers.iter().flat_map(|layer| layer.problems.iter().map(move |problem| (layer, problem.as_str())))
     }
 }
 
@@ -305,7 +313,9 @@ pub(crate) fn is_plain(command: &Command) -> bool {
 
 /// Files that cannot be read: told with every call that could do harm, and asked about where the policy is strict.
 pub(crate) fn broken(policy: &Policy, facts: &Facts<'_>) -> Option<Finding> {
-    let first = policy.problems().next()?;
+    let (layer, first) = policy.problems().next()?;
+    // A problem names what stands in the file.
+    let first = if layer.is_strange() { told_by_stranger("A file", &layer.folder, first) } else { first.to_owned() };
     let count = policy.problems().count();
     let more = if count > 1 { format!(" ({count} problems in all)") } else { String::new() };
     let harmless = facts.event.actions.iter().all(crate::event::Action::only_looks);

@@ -63,6 +63,7 @@ pub use latency::{Latency, Tick};
 pub use layers::{Authority, Layer, Policy};
 pub use logins::passwords;
 pub use path::{Folders, Place, absolute, is_absolute, is_below, is_within, parent};
+pub use quote::{plain_path, quotation, told_by_stranger};
 pub use raised::{RULE_EVENTS, RULE_FIELDS, Raised};
 pub use reflex_shell as shell;
 pub use remnant::{Remnant, RemnantKind, written_by};

@@ -162,6 +162,7 @@ impl Circle {
             evidence: Vec::new(),
             action: None,
             effect: None,
+            by_stranger: false,
             behind: None,
         }
     }

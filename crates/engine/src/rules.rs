@@ -6,7 +6,7 @@ use crate::facts::Facts;
 use crate::field::fill;
 use crate::finding::{At, Decision, Finding, Rewrite, Severity, Tier, Worth};
 use crate::layers::{Authority, Layer, Policy};
-use crate::quote;
+use crate::quote::{self, told_by_stranger};
 use crate::raised::{self, Held, Raised};
 use crate::secret::redacted;
 use crate::truth::Truth;
@@ -62,10 +62,16 @@ fn finding(layer: &Layer, rule: Node<'static>, raised: &Raised<'_>, facts: &Fact
     let of_command = rewrite.as_ref().and_then(|rewrite| rewrite.fields.iter().find(|(field, _)| field == "command"));
     let remedy = of_command.map(|(_, command)| format!("`{}`", redacted(command, facts.tables))).unwrap_or_default();
     let otherwise = if rule.get("otherwise").text() == "ask" { Worth::Ask } else { Worth::Deny };
+    let by_stranger = layer.is_strange();
+    let (message, remedy, category) = if by_stranger {
+        (theirs(layer, rule, &message), String::new(), "policy")
+    } else {
+        (message, remedy, rule.get("category").text())
+    };
     Finding {
         id: format!("{}/{}", layer.authority.name(), rule.get("name").text()),
         detector: "rules".into(),
-        category: rule.get("category").text().into(),
+        category: category.into(),
         severity: Severity::named(rule.get("severity").text()).unwrap_or(Severity::Medium),
         confidence: 100,
         tier: Tier::named(rule.get("tier").text()).unwrap_or(Tier::Custom),
@@ -75,12 +81,18 @@ fn finding(layer: &Layer, rule: Node<'static>, raised: &Raised<'_>, facts: &Fact
         remedy,
         command: quote::action_part(facts, raised.action.unwrap_or(0)),
         rewrite,
+        by_stranger,
         otherwise: Decision::Deny,
         at: at(raised, facts),
         action: raised.action,
         effect: raised.effect,
         ..Finding::default()
     }
+}
+
+/// What a rule says that no person has reviewed, with its name: both are the words of the repository.
+fn theirs(layer: &Layer, rule: Node<'_>, message: &str) -> String {
+    told_by_stranger("A rule", &layer.folder, &format!("{}: {message}", rule.get("name").text()))
 }
 
 /// The rule's message with its `{{words}}` filled in, short and without secrets.
@@ -128,6 +140,8 @@ fn protected(layer: &Layer, facts: &Facts<'_>) -> Vec<Finding> {
             }
             let shown: Vec<String> =
                 effect.targets.iter().take(4).map(|target| redacted(&target.shown(), facts.tables)).collect();
+            let message = rule.get("message").text().replace("{targets}", &shown.join(", "));
+            let by_stranger = layer.is_strange();
             findings.push(Finding {
                 id: format!("{}/{}", layer.authority.name(), rule.get("name").text()),
                 detector: "rules".into(),
@@ -136,7 +150,8 @@ fn protected(layer: &Layer, facts: &Facts<'_>) -> Vec<Finding> {
                 confidence: 100,
                 tier: Tier::Custom,
                 fixed: Worth::named(rule.get("action").text()),
-                message: rule.get("message").text().replace("{targets}", &shown.join(", ")),
+                message: if by_stranger { theirs(layer, rule, &message) } else { message },
+                by_stranger,
                 command: quote::guilty_part(effect, facts),
                 otherwise: Decision::Deny,
                 at: crate::sentinel::at(effect, facts),

@@ -120,6 +120,7 @@ fn finding(
         evidence: facts.asked(),
         action: Some(effect.action),
         effect: Some(index),
+        by_stranger: false,
         behind: None,
     }
 }

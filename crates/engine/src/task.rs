@@ -6,6 +6,7 @@ use crate::event::{Action, Purpose};
 use crate::facts::Facts;
 use crate::finding::{Decision, Finding, Severity, Tier, Worth};
 use crate::layers::Policy;
+use crate::quote::told_by_stranger;
 use crate::secret::redacted;
 use crate::truth::Truth;
 use crate::{quote, runs, sentinel};
@@ -38,12 +39,20 @@ pub(crate) fn inspect(policy: &Policy, facts: &Facts<'_>) -> Vec<Finding> {
     if !event.claimed.scope.is_empty() {
         scopes.push(("what the call says of its task".into(), &event.workspace, texts(&event.claimed)));
     }
-    for (_, said) in event.role.as_deref().into_iter().flat_map(|role| policy.roles(role)) {
+    for (layer, said) in event.role.as_deref().into_iter().flat_map(|role| policy.roles(role)) {
         let of = format!("the role {}", event.role.as_deref().unwrap_or(""));
-        scopes.push((of, &event.workspace, said.get("scope").texts().collect()));
+        let scope: Vec<&str> = said.get("scope").texts().collect();
+        if layer.is_strange() {
+            let found = beyond(facts, &of, &event.workspace, &scope);
+            let told = told_by_stranger("The policy", &layer.folder, &scope.join(", "));
+            let message = format!("It would change what does not belong to {of}. {told}");
+            findings.extend(found.map(|finding| Finding { message, ..finding }));
+        } else {
+            scopes.push((of, &event.workspace, scope));
+        }
     }
-    for (whose, root, scope) in scopes.iter().filter(|(_, _, scope)| !scope.is_empty()) {
-        findings.extend(beyond(facts, whose, root, scope));
+    for (whose, root, scope) in scopes {
+        findings.extend(beyond(facts, &whose, root, &scope));
     }
     findings.extend(unnamed(facts));
     let cautious = policy.cautious(event.role.as_deref());
@@ -64,6 +73,9 @@ fn changes<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = (usize, &'f Effect)
 /// The first change of a file of the project that lies outside of a scope. What a build makes again and what is
 /// temporary belongs to every task; what lies outside of the project has rules of its own.
 fn beyond(facts: &Facts<'_>, whose: &str, root: &str, scope: &[&str]) -> Option<Finding> {
+    if scope.is_empty() {
+        return None;
+    }
     let is_beyond = |effect: &Effect, target: &Target| match target.path {
         TargetPath::None => false,
         TargetPath::Unknown => true,

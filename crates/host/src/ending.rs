@@ -11,7 +11,9 @@ use crate::store::session::History;
 use crate::world::LocalWorld;
 use crate::{clock, skills};
 use reflex_agents::{Agent, Reply, deliver};
-use reflex_engine::{Action, AgentPath, Decision, Event, Finding, Moment, Severity, Untracked, World, Worth, conclude};
+use reflex_engine::{
+    Action, AgentPath, Decision, Event, Finding, Moment, Severity, Untracked, World, Worth, conclude, plain_path,
+};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -49,7 +51,8 @@ impl Duty {
 #[derive(Default)]
 struct Wanted {
     checks: Vec<Check>,
-    acceptance: Vec<String>,
+    /// Files, each with how it is told.
+    acceptance: Vec<(String, String)>,
     /// Whether anything is said at all.
     any: bool,
 }
@@ -62,7 +65,8 @@ impl Wanted {
             let verify = one.layer.node.get("policy").get("verify");
             wanted.any |= !verify.is_nil();
             let acceptance = verify.get("acceptance").text();
-            wanted.acceptance.extend((!acceptance.is_empty()).then(|| acceptance.to_owned()));
+            let shown = if one.layer.is_strange() { plain_path(acceptance) } else { acceptance.to_owned() };
+            wanted.acceptance.extend((!acceptance.is_empty()).then(|| (acceptance.to_owned(), shown)));
             if !one.layer.loosens.holds() {
                 continue;
             }
@@ -123,7 +127,7 @@ impl Host {
             findings.extend((!ran.passed).then(|| failed(check, &ran, scribe)));
         }
         let files: Vec<(String, usize)> =
-            wanted.acceptance.iter().map(|file| (file.clone(), open_boxes(event, file))).collect();
+            wanted.acceptance.iter().map(|(file, shown)| (shown.clone(), open_boxes(event, file))).collect();
         findings.extend(files.iter().filter(|(_, open)| *open > 0).map(|(file, open)| unmet(file, *open)));
         let world = LocalWorld::new(&event.workspace, self.guard_with(loaded));
         let (changed, count) = changed(&world, &event.workspace);

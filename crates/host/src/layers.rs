@@ -131,7 +131,8 @@ impl Loader<'_> {
                 false
             }
         });
-        let layer = Layer { authority: place.authority, loosens, node: node.get("tree"), problems };
+        let (authority, folder) = (place.authority, place.folder.display().to_string());
+        let layer = Layer { authority, loosens, node: node.get("tree"), problems, folder };
         self.loaded.push(Loaded { layer, place, digest, why_tight });
         folders.into_iter().for_each(|place| self.add(place, trail));
         for (place, step) in further {

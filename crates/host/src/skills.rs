@@ -1,7 +1,7 @@
 //! Whether a session used the skills that people have written down for its work: `.reflex/skills.yaml` against the log.
 
 use crate::store::{Search, Store};
-use reflex_engine::{Event, Finding, Severity, Worth, fits};
+use reflex_engine::{Event, Finding, Severity, Worth, fits, quotation, told_by_stranger};
 use reflex_rules::{MOST_BYTES, Skill, skills_of};
 use serde_json::{Map, Value, json};
 use std::fs;
@@ -30,7 +30,11 @@ pub(crate) fn comply(event: &Event, store: &Store) -> Vec<Finding> {
     let mut findings: Vec<Finding> = problems
         .iter()
         .take(1)
-        .map(|problem| finding("skill/unreadable", format!("{problem}."), "a person mends the file"))
+        .map(|problem| {
+            // A problem names what stands in the file.
+            let told = told_by_stranger("The list of skills", &file.display().to_string(), &problem.to_string());
+            finding("skill/unreadable", told, "a person mends the file")
+        })
         .collect();
     let fields = vec![("session".to_owned(), event.session.clone())];
     let records = store.log().search(&Search { fields, ..Search::default() }, MOST_RECORDS).unwrap_or_default();
@@ -51,8 +55,8 @@ pub(crate) fn comply(event: &Event, store: &Store) -> Vec<Finding> {
         findings.push(told(&seen));
         if seen.verdict == "passed over" && times + 1 >= OFTEN {
             let message = format!(
-                "The skill `{}` was passed over {} times or more: it may not fit any more.",
-                seen.skill.name,
+                "The skill {} was passed over {} times or more: it may not fit any more.",
+                quotation(&seen.skill.name),
                 times + 1
             );
             findings.push(finding(
@@ -155,13 +159,13 @@ fn like(pattern: &str, text: &str) -> bool {
 
 fn told(seen: &Seen<'_>) -> Finding {
     let Skill { name, version, .. } = seen.skill;
-    let version = if version.is_empty() { String::new() } else { format!(" {version}") };
+    // Nobody accepts the list of skills, so its words are a repository's.
+    let name = quotation(&if version.is_empty() { name.clone() } else { format!("{name} {version}") });
     let (id, message) = match seen.verdict {
-        "passed over" => (
-            "skill/passed-over",
-            format!("This was done by hand, and there is a verified skill for it: `{name}`{version}."),
-        ),
-        verdict => ("skill/status", format!("The skill `{name}`{version} was {verdict}.")),
+        "passed over" => {
+            ("skill/passed-over", format!("This was done by hand, and there is a verified skill for it: {name}."))
+        }
+        verdict => ("skill/status", format!("The skill {name} was {verdict}.")),
     };
     Finding {
         command: seen.shown.clone(),

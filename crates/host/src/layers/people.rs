@@ -70,7 +70,8 @@ pub fn named(paths: &[PathBuf]) -> Result<Opened, String> {
     let compiled = compile(&sources, &Variables::new());
     let blob = encode(&compiled.tree)?;
     let node = root(Box::leak(blob.into_boxed_slice()));
-    let layer = Layer { authority: Authority::User, loosens: Vouched::YES, node, problems: Vec::new() };
+    let (authority, loosens) = (Authority::User, Vouched::YES);
+    let layer = Layer { authority, loosens, node, problems: Vec::new(), folder: String::new() };
     let digest = files::digest(&sources);
     let place = files::Place::user(PathBuf::from("."));
     let loaded = Loaded { layer, place, digest, why_tight: None };

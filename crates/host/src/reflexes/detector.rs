@@ -5,7 +5,7 @@ use super::machine::LocalMachine;
 use crate::clock;
 use crate::store::session::History;
 use crate::view;
-use reflex_engine::{Action, Event, Finding, Moment, Rewrite, Seen, Severity, Tier, World, Worth, redacted};
+use reflex_engine::{Action, Event, Finding, Moment, Rewrite, Seen, Severity, Tier, World, Worth, quotation, redacted};
 use reflex_script::{Call, Chain, Handler, Limit, Limits, Module, OnError, Outcome, Problem, Report, Said};
 use serde_json::{Value, json};
 use std::cell::RefCell;
@@ -115,20 +115,25 @@ impl<'a> Detector<'a> {
             let follows = outcome.failed.iter().find(|(index, _)| *index == report.index);
             match (&report.said, follows) {
                 (Some(Err(_)), Some((_, said))) if outcome.by != Some(report.index) => {
-                    findings.push(finding(&module.name, said, seen, action));
+                    findings.push(self.finding(report.index, module, said, (seen, action)));
                 }
-                (Some(Err(problem)), None) => findings.push(failed(module, problem, seen, action)),
+                (Some(Err(problem)), None) => {
+                    let found = failed(module, problem, seen, action);
+                    findings.push(self.quoted(report.index, module, found));
+                }
                 _ => {}
             }
         }
-        let Some(module) = outcome.by.and_then(|by| self.chain.modules().get(by)) else { return findings };
-        let mut first = finding(&module.name, &outcome.said, seen, action);
-        if let (Said::Modify { args, .. }, Some(by)) = (&outcome.said, outcome.by) {
+        let Some(by) = outcome.by else { return findings };
+        let Some(module) = self.chain.modules().get(by) else { return findings };
+        let mut first = self.finding(by, module, &outcome.said, (seen, action));
+        if let Said::Modify { args, .. } = &outcome.said {
             self.spoke.borrow_mut().push(by);
             match self.rewrite(args) {
                 Ok(rewrite) => first.rewrite = Some(rewrite),
                 Err(problem) => {
-                    first.message = format!("{} It changes `{problem}`, which this call has not.", first.message)
+                    let problem = quotation(&problem);
+                    first.message = format!("{} It changes {problem}, which this call has not.", first.message)
                 }
             }
         }
@@ -136,12 +141,34 @@ impl<'a> Detector<'a> {
             && let Some(module) = self.chain.modules().get(*at)
             && first.rewrite.is_none()
         {
-            let mut later = finding(&module.name, said, seen, action);
+            let mut later = self.finding(*at, module, said, (seen, action));
             later.behind = Some(first.id.clone());
             findings.push(later);
         }
         findings.push(first);
         findings
+    }
+
+    fn finding(&self, index: usize, module: &Module, said: &Said, (seen, action): (&Seen<'_>, usize)) -> Finding {
+        self.quoted(index, module, finding(&module.name, said, seen, action))
+    }
+
+    /// Modules of strangers do not run; what ships says what a stranger's list told it, where that has options.
+    fn quoted(&self, index: usize, module: &Module, found: Finding) -> Finding {
+        let has_words = module.options.as_object().is_some_and(|options| !options.is_empty());
+        let lodged = self.lodged(index).filter(|lodged| has_words && lodged.strange);
+        let Some(lodged) = lodged else { return found };
+        let who = format!("The reflex `{}`, with the options", module.name);
+        Finding { message: lodged.told_of(&who, &found.message), ..found }
+    }
+
+    /// The list that names a module of the chain.
+    fn lodged(&self, index: usize) -> Option<&Lodged> {
+        let mut before = 0;
+        self.reflexes.lodged.iter().find(|lodged| {
+            before += lodged.modules.len();
+            index < before
+        })
     }
 
     /// The call with all that was changed so far.
@@ -248,8 +275,9 @@ fn not_in_force(lodged: &Lodged, acts: bool, seen: &Seen<'_>) -> Vec<Finding> {
             OnError::Default => Worth::Record,
         };
         let name = name.trim_start_matches('.');
-        let message = format!("The reflex `{name}` could not answer: {problem}.");
-        findings.push(Finding { message, fixed: Some(worth), severity: Severity::High, ..blank(name, seen, 0) });
+        let message = lodged.told_of("The list", &format!("The reflex `{name}` could not answer: {problem}."));
+        let (fixed, severity, by_stranger) = (Some(worth), Severity::High, lodged.strange);
+        findings.push(Finding { message, fixed, severity, by_stranger, ..blank(name, seen, 0) });
     }
     findings
 }

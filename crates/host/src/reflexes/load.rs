@@ -6,7 +6,7 @@ use crate::clock;
 use crate::folders::Folders;
 use crate::layers::{Cache, Offer, There, own, trust};
 use crate::store::Store;
-use reflex_engine::Authority;
+use reflex_engine::{Authority, plain_path, told_by_stranger};
 use reflex_library::Packaged;
 use reflex_rules::SourceFile;
 use reflex_script::{Capabilities, Code, Manifest, Module, OnError, javascript, schema};
@@ -39,6 +39,8 @@ pub struct Lodged {
     pub broken: Option<String>,
     /// Why what lies there does not run.
     pub untrusted: Option<Untrusted>,
+    /// Whether no person has accepted the list: its words are told as a stranger's.
+    pub strange: bool,
     /// Those that run without what their manifests ask for of the machine.
     pub ungranted: Vec<String>,
     /// The environment names another folder than the password database: what lies there is granted nothing.
@@ -69,7 +71,8 @@ impl Lodged {
     pub fn told(&self) -> Option<(String, String)> {
         let list = self.folder.join(CONFIG);
         let accept = "a person looks at them and accepts them with `reflex trust`";
-        let not_in_force = |why: &str| format!("The reflexes of {} are not in force: {why}.", list.display());
+        let shown = plain_path(&list.display().to_string());
+        let not_in_force = |why: &str| format!("The reflexes of {shown} are not in force: {why}.");
         match self.untrusted {
             Some(Untrusted::Never) => return Some((not_in_force("nobody has accepted them"), accept.into())),
             Some(Untrusted::Changed) => {
@@ -78,7 +81,8 @@ impl Lodged {
             None => {}
         }
         if let Some(problem) = &self.broken {
-            return Some((format!("Reflexes are not in force: {problem}."), format!("mend {}", list.display())));
+            let problem = self.told_of("The list", problem);
+            return Some((format!("Reflexes are not in force: {problem}."), format!("mend {shown}")));
         }
         let names: Vec<String> = self.ungranted.iter().map(|name| format!("`{name}`")).collect();
         let why = match self.moved {
@@ -86,7 +90,7 @@ impl Lodged {
             true => "only the environment names this home",
             false => "nobody has granted it",
         };
-        let what = format!("What {} may touch was not granted in {}: {why}.", names.join(", "), list.display());
+        let what = format!("What {} may touch was not granted in {shown}: {why}.", names.join(", "));
         let remedy = match (self.authority, self.moved) {
             (Authority::Project, _) => accept.into(),
             (Authority::User | Authority::Managed, true) => "name the home with `--home`".into(),
@@ -98,6 +102,13 @@ impl Lodged {
             }
         };
         Some((what, remedy))
+    }
+}
+
+impl Lodged {
+    /// Words that stand in the list or come of them: a quotation where no person has accepted it.
+    pub(super) fn told_of(&self, who: &str, words: &str) -> String {
+        if self.strange { told_by_stranger(who, &self.folder.display().to_string(), words) } else { words.to_owned() }
     }
 }
 
@@ -180,6 +191,7 @@ impl Reader<'_> {
             missing: Vec::new(),
             broken: None,
             untrusted: None,
+            strange: self.authority == Authority::Project,
             ungranted: Vec::new(),
             moved: self.authority != Authority::Project && self.folders.may_only_tighten(),
             files: Vec::new(),
@@ -211,6 +223,7 @@ impl Reader<'_> {
         let untrusted = if self.authority == Authority::Project { self.untrusted(&lodged.files) } else { None };
         let brings_code = taken.iter().any(|(_, taken)| matches!(taken, Ok(Taken::Brought(_))));
         lodged.untrusted = untrusted.filter(|_| brings_code);
+        lodged.strange = untrusted.is_some();
         for (entry, taken) in taken {
             self.place(&entry, taken, (&mut lodged, untrusted));
         }
