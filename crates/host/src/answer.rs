@@ -11,7 +11,7 @@ use crate::reflexes::{Detector, Reflexes};
 use crate::store::Store;
 use crate::store::approvals::{Grant, Pending};
 use crate::store::canary::CANARY;
-use crate::store::life::Alarm;
+use crate::store::life::{Alarm, Subject};
 use crate::store::session::{History, Whose};
 use crate::world::{LocalWorld, canonical};
 use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, deliver};
@@ -227,7 +227,8 @@ impl Host {
         let mut recorded = store.record(&record, ran_anyway);
         if ran_anyway {
             let text = format!("{} ran a call that was refused: {}", event.client, record::shown(&scribe, event));
-            recorded = recorded.and(store.raise(&Alarm { record: id.clone(), time: clock::now(), text }));
+            recorded =
+                recorded.and(store.raise(&Alarm { record: id.clone(), time: clock::now(), text, of: Subject::Call }));
         }
         let remembered = store.remember_by(&scribe, whose(event), &call);
         let remembered = remembered.and(keep(&scribe, event, &judgement));
@@ -419,13 +420,23 @@ fn yes(grant: &Grant) -> String {
 
 /// An alarm that no person has seen is told once in every session.
 fn remind_of_alarms<'h>(store: &Store, history: impl FnOnce() -> &'h History, verdict: &mut Verdict) {
-    const ID: &str = "guard/ran-anyway";
-    let Some(alarm) = store.alarms().pop().filter(|_| !history().told(ID, "")) else { return };
-    verdict.advised.push(ID.into());
-    verdict.advice.push(format!(
-        "Warning: Reflex refused a call and it ran all the same. {}. A person sees it with `reflex status`.",
-        alarm.text
-    ));
+    let mut alarms = store.alarms();
+    if alarms.is_empty() {
+        return;
+    }
+    let history = history();
+    for (subject, _) in Subject::ALL {
+        let (id, what) = match subject {
+            Subject::Log => ("guard/log-cut", "records of Reflex are gone that no person took away"),
+            Subject::Yes => ("guard/unsigned-yes", "an approval was found that no person gave"),
+            Subject::Call => ("guard/ran-anyway", "Reflex refused a call and it ran all the same"),
+        };
+        let newest = alarms.iter().rposition(|alarm| alarm.of == subject).map(|at| alarms.remove(at));
+        let Some(alarm) = newest.filter(|_| !history.told(id, "")) else { continue };
+        let text = alarm.text;
+        verdict.advised.push(id.into());
+        verdict.advice.push(format!("Warning: {what}. {text}. A person sees it with `reflex status`."));
+    }
 }
 
 /// Where the rule of this id is written: `library/rules/rm.yaml:12`.

@@ -7,6 +7,7 @@ pub mod approvals;
 pub mod canary;
 mod chain;
 mod follow;
+mod head;
 pub mod life;
 mod log;
 mod remnants;
@@ -18,6 +19,7 @@ pub mod tasks;
 
 pub use chain::{Broken, Checked};
 pub use follow::Follower;
+pub use head::Missing;
 pub use log::Log;
 pub use search::Search;
 

@@ -9,7 +9,7 @@
 
 use reflex_host::Folders;
 use reflex_host::store::approvals::{Grant, Pending, Scope};
-use reflex_host::store::life::Alarm;
+use reflex_host::store::life::{Alarm, Subject};
 use reflex_host::store::session::{Call, Whose};
 use reflex_host::store::{Search, Store};
 use std::path::Path;
@@ -132,7 +132,8 @@ fn a_pause_of_the_first_form_is_read_and_is_over() {
 #[test]
 fn alarms_of_the_first_form_are_read() {
     let store = Kept::of("alarm-v1.json", "alarms/0190-r.json");
-    let alarm = Alarm { record: "0190-r".into(), time: 1_795_219_200_000, text: "claude ran it".into() };
+    let alarm =
+        Alarm { record: "0190-r".into(), time: 1_795_219_200_000, text: "claude ran it".into(), of: Subject::Call };
     assert_eq!(store.store().alarms(), [alarm]);
 }
 

@@ -141,14 +141,20 @@ fn verify(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
         let broken = checked.broken.as_ref().map(
             |broken| json!({"file": broken.file.display().to_string(), "line": broken.line, "problem": broken.problem}),
         );
-        let whole = json!({"schema": "reflex/audit-check-v1", "records": checked.records, "purged": checked.purged, "broken": broken});
+        let missing: Vec<Value> =
+            checked.missing.iter().map(|missing| json!({"after": missing.after, "through": missing.through})).collect();
+        let whole = json!({"schema": "reflex/audit-check-v1", "records": checked.records, "purged": checked.purged, "broken": broken, "missing": missing});
         print_json(&whole.to_string());
     } else if let Some(broken) = &checked.broken {
         print(&format!("broken: {}:{}: {}", broken.file.display(), broken.line, broken.problem));
-    } else {
+    } else if checked.missing.is_empty() {
         print(&format!("whole: {} records, {} purged", checked.records, checked.purged));
+    } else {
+        checked.missing.iter().for_each(|missing| print(&format!("not whole: {}", missing.told())));
+        print(&format!("{} records are there, {} purged", checked.records, checked.purged));
     }
-    Ok(if checked.broken.is_some() { status::FOUND } else { status::OK })
+    let is_whole = checked.broken.is_none() && checked.missing.is_empty();
+    Ok(if is_whole { status::OK } else { status::FOUND })
 }
 
 /// How far a long work is, for a person who waits for it at a terminal; gone when the work is done.

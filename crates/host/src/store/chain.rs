@@ -1,5 +1,6 @@
 //! Whether the log is whole, and how old records leave it without breaking it.
 
+use super::head::{Head, Missing};
 use super::log::{Log, MOST_WAIT, Tail, ending, hash_of};
 use crate::clock;
 use serde_json::{Map, Value, json};
@@ -17,6 +18,8 @@ pub struct Checked {
     pub purged: u64,
     /// The first line that does not hold, if there is one.
     pub broken: Option<Broken>,
+    /// Records that were written and are not there.
+    pub missing: Vec<Missing>,
 }
 
 /// A line that does not hang together with the one before it.
@@ -41,6 +44,8 @@ impl Log {
     /// A file cannot be read.
     pub fn verify(&self, step: &mut dyn FnMut(u64) -> bool) -> io::Result<Checked> {
         let mut check = Check::default();
+        // Before the lines: who writes meanwhile goes further than this.
+        let head = Head::of(self).ok();
         for part in self.snapshot()? {
             let (mut number, mut problem) = (0, None);
             part.lines(&mut |line| {
@@ -61,6 +66,8 @@ impl Log {
             let broken = Broken { file: self.folder().to_owned(), line: place, problem };
             return Ok(Checked { broken: Some(broken), ..check.done });
         }
+        let end = check.last.unwrap_or_else(|| Tail::new(0, ""));
+        check.done.missing.extend(head.and_then(|head| head.missing(&end)));
         Ok(check.done)
     }
 
@@ -115,6 +122,7 @@ impl Check {
             return Err(format!("record {seq} was changed"));
         } else {
             self.done.records += 1;
+            self.done.missing.extend(Missing::of_record(text));
         }
         if text.starts_with(PURGE) {
             let record: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
@@ -221,7 +229,7 @@ mod tests {
     use crate::store::Search;
 
     fn log() -> Log {
-        Log::in_folder(std::env::temp_dir().join(clock::uuid()))
+        Log::in_folder(std::env::temp_dir().join(clock::uuid()).join("audit"))
     }
 
     fn append(log: &Log, year: u16) {

@@ -57,6 +57,53 @@ pub struct Alarm {
     pub time: u64,
     /// In words.
     pub text: String,
+    /// What it is about.
+    pub of: Subject,
+}
+
+/// Where alarms lie.
+const ALARMS: &str = "alarms";
+
+/// What an alarm is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject {
+    /// A call that ran although it was refused.
+    Call,
+    /// The audit log.
+    Log,
+    /// What a person is said to have said.
+    Yes,
+}
+
+impl Subject {
+    /// Every subject, the most pressing first, with its word.
+    pub(crate) const ALL: [(Subject, &'static str); 3] =
+        [(Subject::Log, "log"), (Subject::Yes, "yes"), (Subject::Call, "call")];
+
+    fn name(self) -> &'static str {
+        Subject::ALL.iter().find(|(subject, _)| *subject == self).map_or("call", |(_, name)| name)
+    }
+
+    fn named(name: &str) -> Subject {
+        Subject::ALL.iter().find(|(_, known)| *known == name).map_or(Subject::Call, |(subject, _)| *subject)
+    }
+}
+
+impl Alarm {
+    fn json(&self) -> Value {
+        json!({
+            "schema": "reflex/alarm-v1", "record": self.record, "time": self.time, "text": self.text, "of": self.of.name(),
+        })
+    }
+}
+
+/// Writes an alarm down that this program has worded itself, in a state folder.
+pub(super) fn raise(state: &Path, alarm: &Alarm) -> io::Result<()> {
+    put_alarm(state, alarm, &Kept::own(alarm.json().to_string()))
+}
+
+fn put_alarm(state: &Path, alarm: &Alarm, kept: &Kept) -> io::Result<()> {
+    super::put(&state.join(ALARMS).join(format!("{}.json", alarm.record)), kept)
 }
 
 /// A person may not switch the guard off for longer.
@@ -168,7 +215,7 @@ impl Store {
     }
 
     fn alarms_folder(&self) -> PathBuf {
-        self.folder.join("alarms")
+        self.folder.join(ALARMS)
     }
 
     /// Raises an alarm that stands until a person has seen it.
@@ -176,14 +223,13 @@ impl Store {
     /// # Errors
     /// The file cannot be written.
     pub fn raise(&self, alarm: &Alarm) -> io::Result<()> {
-        let text = json!({"schema": "reflex/alarm-v1", "record": alarm.record, "time": alarm.time, "text": alarm.text});
-        super::put(&self.alarms_folder().join(format!("{}.json", alarm.record)), &self.kept(&text))
+        put_alarm(&self.folder, alarm, &self.kept(&alarm.json()))
     }
 
     /// The same for what stays true from call to call: one alarm of each kind stands at a time.
     pub(crate) fn raise_once(&self, kind: &str, text: &str) {
-        if !self.alarms_folder().join(format!("{kind}.json")).exists() {
-            let _ = self.raise(&Alarm { record: kind.into(), time: clock::now(), text: text.into() });
+        if !self.folder.join(ALARMS).join(format!("{kind}.json")).exists() {
+            let _ = self.raise(&Alarm { record: kind.into(), time: clock::now(), text: text.into(), of: Subject::Yes });
         }
     }
 
@@ -193,7 +239,8 @@ impl Store {
         let alarm = |entry: fs::DirEntry| {
             let map: Map<String, Value> = serde_json::from_str(&fs::read_to_string(entry.path()).ok()?).ok()?;
             let text = |key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);
-            Some(Alarm { record: text("record")?, time: map.get("time")?.as_u64()?, text: text("text")? })
+            let of = Subject::named(map.get("of").and_then(Value::as_str).unwrap_or(""));
+            Some(Alarm { record: text("record")?, time: map.get("time")?.as_u64()?, text: text("text")?, of })
         };
         let mut alarms: Vec<Alarm> = entries.flatten().filter_map(alarm).collect();
         alarms.sort_by_key(|alarm| alarm.time);

@@ -4,6 +4,7 @@
 //! `,"seq":N,"prev":"HASH","hash":"HASH"}`; its hash is the SHA-256 of all that stands before `,"hash"`, and `prev` is the
 //! hash of the line before it.
 
+use super::head::Head;
 use crate::clean::Kept;
 use crate::clock;
 use rustix::fs::{FlockOperation, OFlags, flock};
@@ -61,6 +62,11 @@ impl Log {
     /// Where its files lie.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Where it stands how far the log was written.
+    pub(super) fn head(&self) -> PathBuf {
+        self.folder.with_extension("head")
     }
 
     /// Its files, oldest first.
@@ -131,7 +137,21 @@ impl Log {
     }
 
     /// One line. What does not arrive whole is taken back, so that the next line does not hang on a torn one.
+    ///
+    /// If records are gone that were written before, the log says so first, and an alarm is raised.
     pub(super) fn write(&self, tail: &mut Tail, text: &str, durable: bool) -> io::Result<()> {
+        let head = Head::of(self).ok();
+        if let Some(missing) = head.as_ref().and_then(|head| head.missing(tail)) {
+            let id = clock::uuid();
+            self.line(tail, &missing.record(&id), true)?;
+            missing.raise(self, &id);
+        }
+        self.line(tail, text, durable)?;
+        head.iter().for_each(|head| head.put(tail));
+        Ok(())
+    }
+
+    fn line(&self, tail: &mut Tail, text: &str, durable: bool) -> io::Result<()> {
         let body = text.strip_suffix('}').unwrap_or(text);
         let mut line = format!("{body},\"seq\":{},\"prev\":\"{}\"", tail.seq + 1, tail.hash);
         let hash = hash_of(&line);
