@@ -264,3 +264,44 @@ fn texts_of_a_user_are_told_as_they_are() {
     let reason = machine.bash(&project, "frob it").answer().1;
     assert!(reason.contains("`user/frob`") && reason.contains("Use `unfrob` \"here\"."), "{reason}");
 }
+
+/// What a repository may have in the place of its files: what never ends, what waits for ever, what leads elsewhere.
+#[test]
+fn no_file_of_a_repository_makes_a_command_wait_or_write_to_the_terminal() {
+    let machine = Machine::new();
+    let rule =
+        "name: \"a\\e[2Jb\"\nmessage: \"\\e]0;x\\a\"\nevents: [bash_command]\nconditions: [{matches_command: frob*}]\n";
+    let project = repository(&machine, &[("rules/\u{1b}[31mred.yaml", rule), ("policy.yaml", "preset: \"\\e[2J\"\n")]);
+    let own = project.join(".reflex");
+    for name in ["skills.yaml", "reflexes.lock.json", "rules/zero.yaml"] {
+        std::os::unix::fs::symlink("/dev/zero", own.join(name)).unwrap();
+    }
+    write(&own.join("rules/large.yaml"), &"a: b # long\n".repeat(200_000));
+    for list in ["fifo", "zero"] {
+        let file = own.join("config.json");
+        let _ = fs::remove_file(&file);
+        if list == "zero" {
+            std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
+        } else {
+            assert_eq!(machine.program("mkfifo", [&file]).run().code, 0);
+        }
+        for command in [
+            "reflexes list",
+            "reflexes test",
+            "status",
+            "trust",
+            "config show",
+            "rules validate",
+            "rules test",
+            "explain frob",
+        ] {
+            let said = machine.reflex(command.split(' ')).folder(&project).patience(10).run();
+            let all = format!("{}{}", said.stdout, said.stderr);
+            assert!(!all.contains(['\u{1b}', '\u{7}']), "{list} {command}: {all:?}");
+        }
+        let said = machine.bash(&project, "ls").answer();
+        assert!(said.0 == "ask" && said.1.contains("guard/broken-reflexes"), "{said:?}");
+    }
+    let said = machine.reflex(["trust", "--show"]).folder(&project).run();
+    assert!(said.stdout.contains("nothing of it is read or accepted: "), "{said:?}");
+}

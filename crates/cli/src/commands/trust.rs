@@ -103,6 +103,9 @@ fn show(offered: &Offer) {
             known.map(|(_, text)| text.as_str())
         });
         print(&paint.bold(&visible(&file.name)));
+        if let Some(why) = &file.unread {
+            print(&format!("  nothing of it is read or accepted: {}", visible(why)));
+        }
         let diff = TextDiff::from_lines(before.unwrap_or(""), &file.text);
         for change in diff.iter_all_changes() {
             let sign = match change.tag() {
