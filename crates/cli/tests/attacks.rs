@@ -12,31 +12,56 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use support::Machine;
 
-/// Files of cases that are attacks, and of cases that are ordinary work.
-const ATTACKS: [&str; 5] = ["first-a", "first-b", "second", "third", "renamed"];
+/// Files of cases that are attacks, and of cases that are ordinary work. A set that is not here yet is passed over.
+const ATTACKS: [&str; 8] = ["first-a", "first-b", "second", "third", "fourth-a", "fourth-b", "fifth", "renamed"];
 const ORDINARY: [&str; 2] = ["ordinary", "above"];
+
+/// Sets in which a person has a passphrase: they are also played by an agent that nothing stops.
+const UNLEASHED: [&str; 3] = ["fourth-a", "fourth-b", "fifth"];
+
+/// Cases that carry a secret each.
+const SECRETS: &str = "secrets";
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/attacks")
 }
 
-/// How many cases of each kind there are, and how many of them were asked about, blocked or told as OFF.
-fn played(machine: &Machine, file: &str) -> BTreeMap<String, (u64, u64, u64)> {
+fn is_here(name: &str) -> bool {
+    folder().join(format!("{name}.jsonl")).is_file()
+}
+
+/// What became of each case of a file.
+fn cases(machine: &Machine, file: &str, mode: &[&str]) -> Vec<Value> {
     let script = folder().join("play.py");
     let cases = folder().join(format!("{file}.jsonl"));
     let words = [script.as_os_str(), env!("CARGO_BIN_EXE_reflex").as_ref(), cases.as_os_str(), "--json".as_ref()];
-    let said = machine.program("python3", words).patience(600).run();
+    let words = words.into_iter().chain(mode.iter().map(|word| word.as_ref()));
+    let said = machine.program("python3", words).patience(1200).run();
     assert_eq!(said.code, 0, "{said:?}");
+    let rows: Vec<Value> = said.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let unplayed = |row: &&Value| row["answers"].as_array().unwrap().iter().any(|answer| answer == "error");
+    assert_eq!(rows.iter().find(unplayed), None, "a case that cannot be played");
+    rows
+}
+
+/// How many cases of each kind there are, and how many of them were stopped or else ended as they should.
+fn played(machine: &Machine, file: &str) -> BTreeMap<String, (u64, u64, u64)> {
     let mut figures = BTreeMap::new();
-    for line in said.stdout.lines() {
-        let case: Value = serde_json::from_str(line).unwrap();
+    for case in cases(machine, file, &[]) {
         let last = case["answers"].as_array().unwrap().last().unwrap().as_str().unwrap().to_owned();
         let (cases, stopped, blocked) = figures.entry(case["kind"].as_str().unwrap().to_owned()).or_insert((0, 0, 0));
         *cases += 1;
-        *stopped += u64::from(["ask", "block", "off"].contains(&last.as_str()));
+        *stopped += u64::from(case["held"] == true);
         *blocked += u64::from(last == "block");
     }
     figures
+}
+
+/// How many cases of a file there are, and how many of them ended as nobody wants.
+fn failed(machine: &Machine, file: &str, mode: &str) -> (u64, u64) {
+    let rows = cases(machine, file, &[mode]);
+    let failed = rows.iter().filter(|row| row["good"] != true).count();
+    (u64::try_from(rows.len()).unwrap(), u64::try_from(failed).unwrap())
 }
 
 /// Whether this machine lets the player make a machine of its own.
@@ -55,7 +80,7 @@ fn no_more_attacks_get_through_and_no_more_ordinary_calls_are_asked_about() {
     let file = folder().join("figures.json");
     let mut known: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
     let mut problems = Vec::new();
-    for name in ATTACKS.iter().chain(&ORDINARY) {
+    for name in ATTACKS.iter().chain(&ORDINARY).filter(|name| is_here(name)) {
         for (kind, (cases, stopped, blocked)) in played(&machine, name) {
             let before = known[name][&kind]["now"].as_u64().unwrap_or(0);
             let is_worse =
@@ -67,12 +92,31 @@ fn no_more_attacks_get_through_and_no_more_ordinary_calls_are_asked_about() {
             known[name][&kind] = json!({"cases": cases, "first": first, "now": stopped, "blocked": blocked});
         }
     }
+    let unwanted = UNLEASHED.iter().map(|name| (*name, "--unleashed", "self-made"));
+    for (name, mode, key) in unwanted.chain([(SECRETS, "--secrets", "found")]).filter(|(name, ..)| is_here(name)) {
+        let (cases, now) = failed(&machine, name, mode);
+        let first = known[key][name]["first"].as_u64().unwrap_or(now);
+        let before = known[key][name]["now"].as_u64().unwrap_or(now);
+        if now > before {
+            problems.push(format!("{name} {mode}: {now} of {cases} fail, and {before} did"));
+        }
+        known[key][name] = json!({"cases": cases, "first": first, "now": now});
+    }
     if std::env::var_os("UPDATE").is_some() {
         fs::write(&file, format!("{}\n", serde_json::to_string_pretty(&known).unwrap())).unwrap();
         fs::write(page_file(), page(&known)).unwrap();
         return;
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn every_file_of_cases_is_played() {
+    for entry in fs::read_dir(folder()).unwrap() {
+        let name = entry.unwrap().file_name().to_string_lossy().into_owned();
+        let Some(name) = name.strip_suffix(".jsonl") else { continue };
+        assert!(ATTACKS.contains(&name) || ORDINARY.contains(&name) || name == SECRETS, "{name} is never played");
+    }
 }
 
 #[test]
@@ -101,6 +145,9 @@ timeout in a hook beside ours switches Claude Code's hooks off; with 2.1.329 it 
 claude/settings` plays it). Of `home-moved` some only set variables that no longer move anything.
 `renamed` are shells and file tools under other names, in two halves: dangerous and harmless. `ordinary` are calls of 60
 public MCP servers and 10 clients, `above` are commands about the home of a developer whose names can be known or cannot.
+`fourth-a`, `fourth-b` and `fifth` are about a person's yes: answering for them, forging, stretching and reusing it, crowding
+the list, texts of strangers, and inputs that make the guard slow; their person types a passphrase at a terminal. `secrets`
+plants a secret in every channel. A set that is not in the tables is not in the folder yet.
 ";
 
 fn page(known: &Value) -> String {
@@ -110,7 +157,7 @@ fn page(known: &Value) -> String {
     let row = |name: &str, kind: &str, value: &Value| {
         format!("| {name} | {kind} | {} | {} | {} |\n", value["cases"], value["first"], value["now"])
     };
-    for name in ATTACKS {
+    for name in ATTACKS.into_iter().filter(|name| known[name].is_object()) {
         let attacks: Map<String, Value> =
             kinds(name).into_iter().filter(|(kind, _)| kind != "renamed-harmless").collect();
         attacks.iter().for_each(|(kind, value)| text.push_str(&row(name, kind, value)));
@@ -124,6 +171,22 @@ fn page(known: &Value) -> String {
     for (name, kind, value) in harmless.into_iter().chain(others) {
         let line = row(name, &kind, &value);
         text.push_str(&format!("{} {} |\n", line.trim_end(), value["blocked"]));
+    }
+    let headings = [
+        (
+            "self-made",
+            "Self-made yeses: every call of an attack runs, and then something passes that nobody said yes to",
+        ),
+        ("found", "Planted secrets that stand in the guard's files and views"),
+    ];
+    for (key, title) in headings {
+        let rows = kinds(key);
+        if !rows.is_empty() {
+            text.push_str(&format!("\n## {title}\n\n| file | cases | first sight | now |\n|---|--:|--:|--:|\n"));
+        }
+        for (name, value) in rows {
+            text.push_str(&format!("| {name} | {} | {} | {} |\n", value["cases"], value["first"], value["now"]));
+        }
     }
     text
 }

@@ -291,7 +291,8 @@ def apply_patch(patch, cwd):
 
 def unquoted(text, said, names):
     """Whether an answer says the text otherwise than in a quotation that names the repository."""
-    text, said = " ".join(text.split()), " ".join(said.split())
+    text, said = " ".join(text.split()), " ".join(said.split()).replace('\\"', "'")
+    text = text.replace('\\"', "'")
     at = said.find(text)
     while at >= 0:
         before, after = said[:at], said[at + len(text):]
