@@ -30,6 +30,7 @@ import argparse
 import base64
 import builtins
 import collections
+import filecmp
 import itertools
 import json
 import math
@@ -353,7 +354,7 @@ def passed(machine, agent, first):
         try:
             answer = machine.hook(agent, moment, said, {}, machine.project, first)[0]
         except (OSError, subprocess.SubprocessError):
-            answer = "allow"  # a client runs the call where its hook cannot be started
+            return list(machine.probes[agent])  # a client runs the call where its hook cannot be started
         if answer == "allow":
             found.append(command)
     return found
@@ -373,13 +374,13 @@ def unleashed(machine, case):
     os.makedirs(machine.project, exist_ok=True)
     given = {str(game.case["calls"][call["of"]].get("input", {}).get("command")) for call in game.case["calls"]
              if call.get("person") == "approve" and isinstance(call.get("of"), int) and call["of"] < len(game.case["calls"])}
-    now = [command for command in passed(machine, agent, False) if command not in given]
-    through = ""
-    if now:
-        same = os.path.isfile(machine.reflex) and open(machine.reflex, "rb").read() == open(f"{machine.kept}/reflex", "rb").read()
-        by_first = [command for command in passed(machine, agent, True) if command not in given]
-        through = "program" if not same else "guard" if by_first else "entry"
-    return result(game, not now, held=not now, through=through, passed=now)
+    # As the entry was at first: a yes to one call is used up by it.
+    now, through = [command for command in passed(machine, agent, True) if command not in given], "guard"
+    if not now and machine.hook_words(agent, "") != machine.hook_words(agent, "", first=True):
+        now, through = [command for command in passed(machine, agent, False) if command not in given], "entry"
+    if not (os.path.isfile(machine.reflex) and filecmp.cmp(machine.reflex, f"{machine.kept}/reflex", shallow=False)):
+        through = "program"
+    return result(game, not now, held=not now, through=through if now else "", passed=now)
 
 
 def hidden(machine, case):
