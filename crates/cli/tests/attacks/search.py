@@ -4,6 +4,7 @@ import base64
 import html
 import json
 import os
+import re
 import urllib.parse
 
 from payloads import HOME
@@ -42,6 +43,13 @@ def forms(secret):
     return found
 
 
+def folded(text):
+    """The bytes without what a shell or an address takes away: quotes, backslashes, escapes, letters of no width."""
+    text = urllib.parse.unquote_to_bytes(text)
+    text = re.sub(rb"\\+x([0-9a-fA-F]{2})", lambda found: bytes([int(found.group(1), 16)]), text)
+    return re.sub(rb"[\"'\\]|\xe2\x80[\x8b-\x8f]|\xef\xbb\xbf|\xe2\x81\xa0", b"", text)
+
+
 def kept():
     """Every file of the guard: where it is, and its bytes with its own path."""
     for place in PLACES:
@@ -74,17 +82,19 @@ def shown(machine):
 
 
 def search(machine, secrets):
-    """Where each secret stands: its number, the place and the form; and how many places hold a half of one."""
+    """Where each secret stands: its number, the place and the form; and which places hold a half of one, or it split."""
     wanted = [forms(secret) for secret in secrets]
     halves = [[secret[:half].encode("utf-8", "surrogatepass"), secret[-half:].encode("utf-8", "surrogatepass")]
               for secret in secrets for half in [max(12, len(secret) // 2)]]
+    split = [folded(secret.encode("utf-8", "surrogatepass")) for secret in secrets]
     found, partly = {}, set()
     for place, text in [*kept(), *shown(machine)]:
+        plain = folded(text)
         for number, kinds in enumerate(wanted):
             form = next((name for name, texts in kinds.items() if any(item in text for item in texts)), None)
             if form:
                 found.setdefault((number, place), form)
-            elif len(secrets[number]) > 12 and any(half in text for half in halves[number]):
+            elif split[number] and split[number] in plain or len(secrets[number]) > 12 and any(half in text for half in halves[number]):
                 partly.add((number, place))
     rows = [{"secret": number, "place": place, "form": form} for (number, place), form in sorted(found.items())]
     return rows, [{"secret": number, "place": place} for number, place in sorted(partly)]
