@@ -440,6 +440,8 @@ def worker(arguments):
             row = {"good": False, "held": False, "answers": ["error"], "told": f"{error!r}"[:500], "notes": [f"not played: {where}"]}
         row = {"id": case["id"], "kind": case["kind"], **row, "seconds": round(time.monotonic() - begun, 2)}
         print(json.dumps(row), flush=True)
+        if row["answers"] == ["error"]:
+            break  # whatever is wrong with this machine, the next case gets another
 
 
 def played(arguments, cases):
