@@ -486,7 +486,11 @@ def played(arguments, cases):
                     process = None
                     line = json.dumps({"id": case["id"], "kind": case["kind"], "good": False, "held": False, "answers": ["error"],
                                        "told": "the machine ended", "notes": ["not played: the machine ended"]}).encode()
-                results[number].put(json.loads(line))
+                row = json.loads(line)
+                if row["answers"] == ["error"] and process is not None:
+                    process.wait()
+                    process = None
+                results[number].put(row)
             if process is not None:
                 process.stdin.close()
                 process.wait()
