@@ -25,8 +25,8 @@ use crate::scripts::{self, Script};
 use crate::tool_call;
 use crate::world::World;
 use reflex_shell::{
-    Access, Code, Command, CommandId, Invocation, Language, Origin, Piece, Program, Reading, Selector, Setting, Span,
-    Stdin, Surroundings, Value, Why,
+    Access, Code, Command, CommandId, Invocation, Language, Origin, Piece, Printed, Program, Reading, Selector,
+    Setting, Span, Stdin, Surroundings, Value, Why,
 };
 use reflex_tables::Node;
 use std::collections::BTreeSet;
@@ -222,7 +222,7 @@ impl Drafter<'_> {
     pub(crate) fn draft(&mut self, text: &str, reading: &Reading) {
         let before = self.effects.len();
         for (id, command) in reading.commands.iter().enumerate() {
-            self.command(id, command);
+            self.command(id, command, &reading.commands);
         }
         for (id, command) in reading.commands.iter().enumerate() {
             self.unread(id, command, &reading.commands);
@@ -278,12 +278,15 @@ impl Drafter<'_> {
         }
     }
 
-    fn command(&mut self, id: CommandId, command: &Command) {
+    fn command(&mut self, id: CommandId, command: &Command, commands: &[Command]) {
         let folder = self.folder(command);
         let ran = Ran { id, command, folder: folder.as_deref() };
         if let Some(invocation) = &command.invocation {
             for grammar in &invocation.grammars {
                 for entry in grammar.effects() {
+                    if entry.get("sure").is_true() && is_guess(command, commands) {
+                        continue;
+                    }
                     self.entry(ran, invocation, entry);
                 }
                 for entry in grammar.inner().filter(|entry| entry.get("escape").is_true()) {
@@ -423,6 +426,12 @@ impl Drafter<'_> {
             return;
         }
         if entry.get("single").is_true() && !is_single(invocation, &command.words) {
+            return;
+        }
+        let open = entry.get("unread");
+        if open.is_text()
+            && !selected(open.text(), invocation, command).iter().any(|word| begins_unread(open.text(), word))
+        {
             return;
         }
         if entry.get("from").text() == "terminal" && command.stdin != Stdin::Inherited {
@@ -707,6 +716,24 @@ impl Drafter<'_> {
             .filter(|_| is_git)
             .try_fold(folder, |folder, change| resolve(change, &folder))
     }
+}
+
+/// Whether only a program that is not known may run it: its name stands among that one's words.
+fn is_guess(command: &Command, commands: &[Command]) -> bool {
+    let parent = command.parent.and_then(|id| commands.get(id));
+    parent.is_some_and(|parent| parent.invocation.is_none() && !parent.name.is_empty())
+}
+
+/// `unread:` wants a word of which not even the beginning is known, so that it may be any, or several: what a variable
+/// holds, what a file holds, a name that is looked for. An option's variable is taken for one word.
+fn begins_unread(selector: &str, word: &Value) -> bool {
+    let found_here = |text: &str| text.bytes().all(|byte| byte == b'.' || byte == b'/');
+    let mut pieces = word.pieces.iter().map(|(piece, _)| piece);
+    pieces.find(|piece| !piece.as_text().is_some_and(found_here)).is_some_and(|piece| match piece {
+        Piece::Unknown(_) | Piece::Glob(_) | Piece::Output(Printed::Program(_)) => true,
+        Piece::Variable(_) => !selector.starts_with("option:"),
+        Piece::Text(_) | Piece::Home(_) | Piece::Output(_) => false,
+    })
 }
 
 /// `single:` wants one operand alone that need not be a path.
