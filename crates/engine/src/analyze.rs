@@ -447,7 +447,7 @@ impl Drafter<'_> {
         if values.is_empty() && wants_targets && (kind.sort() == Sort::Path || of_option) {
             return;
         }
-        if values.is_empty() && (entry.get("starting").is_text() || entry.get("behind").is_text()) {
+        if values.is_empty() && !(entry.get("starting").is_nil() && entry.get("behind").is_nil()) {
             return;
         }
         let starting = entry.get("starting");

@@ -270,6 +270,10 @@ effect_kinds! {
     SetTimes = "set-times" Path;
     /// A variable of the environment or a switch of the shell is set (the argument is the value) or taken away.
     SetVariable = "set-variable" Name;
+    /// What is run is no longer known to come from the agent: its variables are gone, or it is no child of it.
+    LeaveAgent = "leave-agent" Name;
+    /// A signal does not reach what is run.
+    BlockSignal = "block-signal" Name;
     /// Programs of a kind (a flag says which) work from then on where the target says: a context, a project.
     PointTo = "point-to" Name;
     /// A raw connection to a host is made.

@@ -17,7 +17,7 @@ use crate::switches::Change;
 use crate::truth::Truth;
 use crate::vouched::Vouched;
 use crate::world::{Known, Look, Names, Real, Untracked, World};
-use reflex_shell::{Piece, Site, Value};
+use reflex_shell::{Command, Piece, Site, Value};
 use reflex_tables::Node;
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
@@ -465,6 +465,50 @@ impl<'a> Facts<'a> {
         places.iter().any(|place| place.paths.iter().any(fits) && !place.except.iter().any(fits))
     }
 
+    /// Whether a variable is taken away by which the programs that an agent starts are known.
+    fn takes_mark_off(&self, effect: &Effect, target: Option<&Target>) -> bool {
+        let keeps = |value: &Value| value.literal().is_some_and(|text| !text.is_empty());
+        let name = target.and_then(|target| target.value.literal());
+        !effect.argument.as_ref().is_some_and(keeps) && name.is_some_and(|name| self.in_class("agent-variable", &name))
+    }
+
+    /// Whether the action runs something of which nobody knows what it does: a file whose text is not known, and where
+    /// one variable alone is taken away also a program that is not known and does not lie among the system's.
+    fn reaches_unread(&self, effect: &Effect) -> bool {
+        let sites: &[Site] = if effect.flags.contains(&"host") { &[Site::Here, Site::Remote] } else { &[Site::Here] };
+        // Tests run without variables, and in terminals: there a project's own file is no reason, unless the session made it.
+        let common = effect.flags.contains(&"ignore") || effect.flags.contains(&"terminal");
+        let is_system = |path: &str| self.in_class("system", path);
+        let is_own = |path: &str| {
+            let is_there = is_below(path, &self.event.workspace) && self.world.real(path, true).exists != Some(false);
+            let within = |at: &&str| is_below(at, &self.event.workspace);
+            let mut above = std::iter::successors(Some(path), |at| Some(parent(at))).take_while(within);
+            (is_there && self.is_from_before(path) != Some(false)) || above.any(|at| self.is_named_like_built(at))
+        };
+        let is_unread = |path: &str| {
+            let is_read = self.analysis.scripts.iter().any(|script| script.path == path);
+            !is_read && !is_system(path) && !(common && is_own(path))
+        };
+        let own = self.analysis.effects.iter().filter(|other| other.action == effect.action);
+        let runs = |other: &&Effect| matches!(other.kind, EffectKind::RunFile | EffectKind::RunUnknown);
+        let mut paths = own
+            .filter(|other| sites.contains(&other.site))
+            .filter(runs)
+            .flat_map(|other| other.targets.iter().map(Target::path));
+        if paths.any(|path| path.is_none_or(is_unread)) {
+            return true;
+        }
+        let other = |command: &Command| {
+            let by_path = command.words.first().is_none_or(|word| word.prefix().contains('/'));
+            let by_name = command.invocation.is_none() && !command.name.is_empty() && !by_path;
+            by_name
+                && command.site == Site::Here
+                && !self.world.program(&command.name).is_some_and(|path| is_system(&path))
+        };
+        let reading = self.analysis.reading(effect).filter(|_| effect.kind == EffectKind::SetVariable);
+        reading.is_some_and(|reading| reading.commands.iter().any(other))
+    }
+
     /// The patterns of a class, taken out of the library once: a call may have thousands of targets.
     fn places(&self, class: &str) -> Rc<[Places]> {
         let key = (class.as_ptr() as usize, class.len());
@@ -523,6 +567,8 @@ impl<'a> Facts<'a> {
             "hooks-off" => truth(target.map(|target| self.hooks(effect, target) == Change::Off)),
             "guard-put-away" => target.map_or(Truth::Unknown, |target| self.puts_guard_away(effect, target)),
             "hooks-kept" => truth(target.map(|target| self.hooks(effect, target) == Change::Beside)),
+            "agent-variable" => Truth::from(self.takes_mark_off(effect, target)),
+            "reaches-unread" => Truth::from(self.reaches_unread(effect)),
             "secret-seen" => Truth::from(self.past().iter().any(|known| known.kind == RemnantKind::Seen)),
             _ => match target.filter(|target| target.path().is_some()) {
                 Some(target) => self.file_fact(effect, target, name),

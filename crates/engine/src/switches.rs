@@ -96,12 +96,15 @@ pub(crate) fn of_program(class: Node<'_>, text: &str) -> Change {
     Change::Within
 }
 
+/// The option of a hook entry with the key by which a person's yes is known.
+const KEY: &str = "--key";
+
 /// Whether a text that is more than a path is about the guard: an address of `sed`, a filter, code.
 fn takes_guard_out(text: &str) -> bool {
     let is_address = text.contains('/') && text.ends_with('d') && !text.contains('.');
     let is_code = is_address || text.contains([' ', '(', '|', '"', '\'', '=', ';', '[']);
     let mut words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_' && letter != '-');
-    is_code && words.any(|word| crate::facts::GUARD_PROGRAMS.contains(&word))
+    is_code && words.any(|word| crate::facts::GUARD_PROGRAMS.contains(&word) || word == KEY)
 }
 
 /// Whether a text by itself switches hooks off.

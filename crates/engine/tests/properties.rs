@@ -163,6 +163,38 @@ fn value(node: Node<'_>) -> Value {
     }
 }
 
+/// Each puts words into `{}` that nobody knows before it runs.
+const UNREAD: [&str; 10] = [
+    "{} $X",
+    "{} $(cat words)",
+    "cat words | xargs {}",
+    "xargs -a words {}",
+    "read x < words; {} $x",
+    "mapfile -t a < words; {} \"${a[@]}\"",
+    "set -- $(cat words); {} \"$@\"",
+    "parallel -a words {}",
+    "find . -exec {} {} +",
+    "while read x; do {} $x; done < words",
+];
+
+#[test]
+fn a_command_of_the_guard_with_words_that_nobody_knows_is_a_persons() {
+    for template in UNREAD {
+        for outer in ["{}", "env {}", "sh -c '{}'", "setsid -f {}", "script -qec '{}' /dev/null", "nohup {} &"] {
+            for (program, expected) in [("reflex", true), ("rfx audit", true), ("reflex check", false)] {
+                let inner = template.replacen("{}", program, 1);
+                let command = if inner.contains([';', '|']) && !outer.contains('\'') {
+                    inner
+                } else {
+                    outer.replace("{}", &inner)
+                };
+                let found = judged(&command);
+                assert_eq!(ids(&found).contains(&"guard/commands"), expected, "{command}: {:?}", ids(&found));
+            }
+        }
+    }
+}
+
 #[test]
 fn the_same_call_gives_the_same_verdict() {
     let mut other = world();

@@ -193,7 +193,9 @@ fn names_of_program(entry: &Entry) -> Vec<String> {
     aliases.iter().filter_map(Value::as_str).map(str::to_owned).chain([entry.name.clone()]).collect()
 }
 
-const FACTS: [&str; 23] = [
+const FACTS: [&str; 25] = [
+    "agent-variable",
+    "reaches-unread",
     "unreadable",
     "writes-guard",
     "may-write-guard",

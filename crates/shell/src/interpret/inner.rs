@@ -463,7 +463,7 @@ pub(super) fn site_of_blocks(invocation: &Invocation) -> Option<Site> {
     entries.find(|entry| entry.get("blocks").is_true() && crate::program::applies(*entry, invocation)).and_then(site_of)
 }
 
-/// A new root that is the old one changes nothing: `chroot / rm x`.
+/// A new root that is the old one changes nothing: `chroot / rm x`; nor does the host as its own machine: `me@.host`.
 fn stays(entry: Node<'static>, invocation: &Invocation, draft: &Draft) -> bool {
     let selector = entry.get("root").text();
     if selector.is_empty() {
@@ -472,7 +472,9 @@ fn stays(entry: Node<'static>, invocation: &Invocation, draft: &Draft) -> bool {
     let roots = Selector(selector).values(invocation, &draft.words);
     roots.iter().filter_map(Value::literal).any(|root| {
         let parts: Vec<&str> = root.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
-        root.starts_with('/') && matches!(parts.as_slice(), [] | ["proc", "self" | "thread-self" | "1", "root"])
+        let is_host = root == ".host" || root.ends_with("@.host") || root.ends_with('@');
+        is_host
+            || root.starts_with('/') && matches!(parts.as_slice(), [] | ["proc", "self" | "thread-self" | "1", "root"])
     })
 }
 

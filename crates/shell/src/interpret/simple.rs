@@ -161,6 +161,10 @@ impl Interpreter<'_> {
             locals.extend(saved);
             names.iter().for_each(|name| self.state.assign(name, Vec::new()));
         }
+        if word == "export" && has('n') {
+            let origin = words.first().map_or(self.place, Value::origin);
+            names.iter().for_each(|name| self.changed(name, None, origin));
+        }
         if word == "export" || has('x') {
             names.iter().for_each(|name| self.state.export(name));
         }
