@@ -17,18 +17,11 @@ const AGENTS: [&str; 16] = [
     "goose", "amp", "crush", "kiro", "droid",
 ];
 
-/// Variables that agents set for what they run.
-const VARIABLES: [&str; 9] = [
-    "CLAUDECODE",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CODEX_SANDBOX",
-    "CODEX_THREAD_ID",
-    "GEMINI_CLI",
-    "COPILOT_AGENT_SESSION_ID",
-    "COPILOT_CLI",
-    "OPENCODE",
-    "CURSOR_AGENT",
-];
+/// Variables that agents set for what they run: a class of the library, which also judges who takes them away.
+fn variables() -> impl Iterator<Item = &'static str> {
+    let places = reflex_library::tables().get("places").get("agent-variable").items();
+    places.flat_map(|place| place.get("paths").texts())
+}
 
 /// A process can have so many ancestors.
 const MOST_ANCESTORS: usize = 64;
@@ -55,7 +48,7 @@ pub fn at_terminal() -> Result<Person, String> {
 /// # Errors
 /// By what an agent is seen.
 pub fn no_agent_above() -> Result<(), String> {
-    if let Some(variable) = VARIABLES.iter().find(|name| std::env::var_os(name).is_some()) {
+    if let Some(variable) = variables().find(|name| std::env::var_os(name).is_some()) {
         return Err(format!("an agent started this (`{variable}` is set)"));
     }
     let above = ancestors();
@@ -114,7 +107,7 @@ fn ancestors() -> Vec<Process> {
 fn mark_in(environment: &[u8]) -> Option<&'static str> {
     let names = environment.split(|byte| *byte == 0).filter_map(|entry| entry.split(|byte| *byte == b'=').next());
     let names: Vec<&[u8]> = names.collect();
-    VARIABLES.into_iter().find(|variable| names.contains(&variable.as_bytes()))
+    variables().find(|variable| names.contains(&variable.as_bytes()))
 }
 
 fn folder_of(process: Pid) -> Option<String> {
@@ -178,7 +171,12 @@ fn agent_named(words: &[String], program: &str) -> Option<&'static str> {
 #[cfg(test)]
 #[allow(clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 mod tests {
-    use super::agent_named;
+    use super::{agent_named, variables};
+
+    #[test]
+    fn the_variables_of_agents_stand_in_the_library() {
+        assert!(variables().any(|name| name == "CLAUDECODE"));
+    }
 
     #[test]
     fn agents_are_known_by_their_program_or_script() {
