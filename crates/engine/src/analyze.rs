@@ -668,7 +668,7 @@ impl Drafter<'_> {
         Target { value, ..target }
     }
 
-    fn path_target(&self, value: Value, folder: Option<&str>) -> Target {
+    pub(crate) fn path_target(&self, value: Value, folder: Option<&str>) -> Target {
         match folder {
             Some(folder) => self.target(EffectKind::Read, value, folder),
             None if is_absolute(&value) => self.target(EffectKind::Read, value, "/"),
@@ -697,7 +697,7 @@ impl Drafter<'_> {
     }
 
     /// The folder that a command runs in, with `-C` and its kin.
-    fn folder(&self, command: &Command) -> Option<String> {
+    pub(crate) fn folder(&self, command: &Command) -> Option<String> {
         let start = self.start.as_deref()?;
         let base = Folders { cwd: start, start, workspace: &self.event.workspace, home: &self.event.home };
         let resolve =

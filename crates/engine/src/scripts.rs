@@ -54,6 +54,8 @@ pub struct Script {
     pub reading: Reading,
     /// Why it is read.
     pub usage: Usage,
+    /// The folder in which it begins, if that is known.
+    pub(crate) folder: Option<String>,
     /// How many scripts stand between the call and this one.
     level: usize,
 }
@@ -491,8 +493,8 @@ impl Follower<'_> {
         }
         .draft(&found.text, &reading);
         keep_known(&mut self.analysis.effects, first);
-        let (path, text, usage) = (found.path, found.text, found.usage);
-        self.analysis.scripts.push(Script { path, text, reading, usage, level });
+        let (path, text, usage, folder) = (found.path, found.text, found.usage, found.folder);
+        self.analysis.scripts.push(Script { path, text, reading, usage, folder, level });
     }
 
     /// What the same text has written to the file.

@@ -39,6 +39,8 @@ pub enum Kind {
     Settings,
     /// Where programs take a password.
     Logins,
+    /// Which files programs take orders from without being told.
+    Orders,
 }
 
 impl Kind {
@@ -54,6 +56,7 @@ impl Kind {
         (Kind::Tools, "tools"),
         (Kind::Settings, "settings"),
         (Kind::Logins, "logins"),
+        (Kind::Orders, "orders"),
     ];
 }
 
@@ -100,6 +103,7 @@ pub struct Sources {
     tools: tools::Tables,
     settings: Vec<Value>,
     logins: BTreeMap<String, Vec<Value>>,
+    orders: BTreeMap<String, Vec<Value>>,
     entries: Vec<Entry>,
 }
 
@@ -169,6 +173,13 @@ impl Sources {
                     self.logins.entry(program.clone()).or_default().push(lowered.clone());
                 }
                 Ok(name)
+            }),
+            Kind::Orders => each(text, |givers: OrderFiles| {
+                let lowered = givers.lower();
+                for program in &givers.programs {
+                    self.orders.entry(program.clone()).or_default().push(lowered.clone());
+                }
+                Ok(givers.programs.join(" "))
             }),
         }?;
         for (name, value) in names.into_iter().zip(raw) {
@@ -269,6 +280,7 @@ impl Sources {
             "tools": self.tools.lower(),
             "settings": self.settings,
             "logins": self.logins,
+            "orders": self.orders,
         }))
     }
 }
@@ -717,6 +729,45 @@ impl SettingsForm {
         json!({"form": self.form, "agent": self.agent, "version": self.version, "paths": self.paths,
             "format": self.format, "stops": self.stops, "known": self.known, "events": self.events,
             "types": self.types, "reads": self.reads, "variables": self.variables, "weighty": self.weighty, "with": self.with})
+    }
+}
+
+/// Files that programs take orders from without being told.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OrderFiles {
+    programs: Vec<String>,
+    #[expect(dead_code, reason = "for readers of the file and the generated manual")]
+    about: String,
+    /// Paths from the folder in which the program runs, or from the home; the last part may hold a star.
+    files: Vec<String>,
+    /// Keys of options that name another folder to look in.
+    #[serde(default)]
+    folders: Vec<String>,
+    /// Whether they are looked for in the folders above too.
+    #[serde(default)]
+    above: bool,
+    /// Whether they are the program itself.
+    #[serde(default)]
+    runs: bool,
+    /// Whether files among its words may hold orders.
+    #[serde(default = "yes")]
+    words: bool,
+    /// Whether it goes by a repository's settings.
+    #[serde(default)]
+    git: bool,
+    #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
+    examples: Vec<Value>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl OrderFiles {
+    fn lower(&self) -> Value {
+        json!({"files": self.files, "folders": self.folders, "above": self.above, "runs": self.runs,
+            "words": self.words, "git": self.git})
     }
 }
 
