@@ -89,7 +89,7 @@ fn a_yes_for_one_call_is_heard_by_every_hook_that_is_asked_about_it() {
     let pending = machine.reflex(["pending", "--json"]).run().json()["pending"][0].clone();
     let (id, now) = (pending["id"].as_str().unwrap(), pending["time"].as_u64().unwrap());
     let grant = json!({"schema": "reflex/grant-v1", "id": id, "allow": true, "exact": pending["exact"], "scope": "once",
-        "within": "", "time": now - 1, "expires": now + 600_000, "uses": 0, "by": "x", "reason": "", "text": PUSH});
+        "within": pending["holder"], "time": now - 1, "expires": now + 600_000, "uses": 0, "by": "x", "reason": "", "text": PUSH});
     let folder = machine.home().join(".local/state/reflex/grants");
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join(format!("{id}.json")), grant.to_string()).unwrap();

@@ -600,7 +600,7 @@ fn a_clock_that_jumps_makes_no_yes_no_pause_and_no_broken_log() {
     let hour = 3_600_000;
     let grant = |time: u64, expires: u64| {
         let grant = json!({"schema": "reflex/grant-v1", "id": id, "allow": true, "exact": call["exact"], "scope": "once",
-            "within": "", "time": time, "expires": expires, "uses": 0, "by": "x", "reason": "", "text": PUSH});
+            "within": call["holder"], "time": time, "expires": expires, "uses": 0, "by": "x", "reason": "", "text": PUSH});
         std::fs::create_dir_all(state(&machine).join("grants")).unwrap();
         std::fs::write(state(&machine).join(format!("grants/{id}.json")), grant.to_string()).unwrap();
     };

@@ -162,7 +162,7 @@ impl Host {
         };
         let Some((id, why)) = by else {
             // Who cannot keep it still refuses it; the person then runs it in their own terminal.
-            judgement.verdict.pending = store.keep_pending(&pending).is_ok().then_some(pending.id);
+            judgement.verdict.pending = store.keep_pending(&pending).ok();
             return None;
         };
         judgement.verdict.decision = Decision::Pass;
@@ -197,7 +197,7 @@ impl Host {
         judgement.verdict.reasons = further.reasons;
         judgement.verdict.findings.extend(further.findings);
         let pending = behind(memory::pending(heard, judgement, scribe));
-        judgement.verdict.pending = store.keep_pending(&pending).is_ok().then_some(pending.id);
+        judgement.verdict.pending = store.keep_pending(&pending).ok();
         None
     }
 

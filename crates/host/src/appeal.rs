@@ -142,7 +142,7 @@ impl Store {
         });
         self.note("appeal", fields)?;
         pending.appeals.push(appeal.clone());
-        self.keep_pending(&pending)?;
+        self.put_pending(&pending)?;
         Ok(Some(appeal))
     }
 }

@@ -11,6 +11,7 @@ use std::sync::{Arc, OnceLock};
 
 mod attributes;
 mod config;
+mod direction;
 mod effort;
 mod history;
 mod ignore;

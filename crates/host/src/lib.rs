@@ -4,6 +4,7 @@ mod aliases;
 mod answer;
 mod appeal;
 mod archive;
+mod bound;
 mod case;
 pub mod catalog;
 mod checks;
@@ -31,6 +32,7 @@ mod world;
 
 pub use answer::{Host, Mode, library_rules, rule_place};
 pub use appeal::{Appeal, MOST_APPEALS};
+pub use bound::Bound;
 pub use clock::{duration, moment, now, timestamp};
 pub use ending::MOST_IN_A_ROW;
 pub use folders::{Folders, choose_home, chosen_home};

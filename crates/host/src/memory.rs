@@ -1,12 +1,14 @@
 //! What is kept of a call beside its record: for a person who may say yes, and for the calls that follow.
 
 use crate::appeal;
+use crate::bound::{self, Binding};
 use crate::clock;
 use crate::record::{self, Scribe};
 use crate::store::approvals::{Pending, short_id};
 use crate::store::session::Call;
 use crate::world::LocalWorld;
 use reflex_engine::{Action, EffectKind, Event, Fingerprint, Judgement, Moment, Tier, World};
+use sha2::{Digest, Sha256};
 
 /// A call as it was heard.
 #[derive(Clone, Copy)]
@@ -55,6 +57,8 @@ pub(crate) fn pending(heard: Heard<'_>, judgement: &Judgement, scribe: &Scribe<'
         seen.text(format!("{} {}", effect.kind.name(), targets.join(" ")).trim_end())
     });
     let effects = effects.collect();
+    let world = LocalWorld::new(&event.workspace, Vec::new());
+    let binding = bound::binding(event, judgement, &world, scribe);
     Pending {
         id: short_id(),
         record: heard.id.into(),
@@ -73,7 +77,8 @@ pub(crate) fn pending(heard: Heard<'_>, judgement: &Judgement, scribe: &Scribe<'
         reasons: verdict.reasons.iter().map(|reason| scribe.clean(reason).into()).collect(),
         findings: verdict.findings.iter().map(|finding| finding.id.clone()).collect(),
         core: verdict.findings.iter().any(|finding| finding.tier == Tier::Core),
-        exact: same_call(heard, judgement),
+        exact: same_call(heard, judgement, &world, &binding),
+        bound: binding.shown,
         call: scribe.name(&event.call).into(),
         again: if seen.whole { appeal::call(event, scribe) } else { None },
         appeals: Vec::new(),
@@ -99,17 +104,24 @@ fn whole_text(seen: &mut Seen<'_>, event: &Event) -> String {
     [calls, contents].concat().join("\n")
 }
 
-/// What a retry must share with a call to be covered by the same yes: the text and its effects, what was found, and
-/// where its targets really lie, so that no link leads an approved call elsewhere.
-fn same_call(heard: Heard<'_>, judgement: &Judgement) -> String {
-    let world = LocalWorld::new(&heard.event.workspace, Vec::new());
-    let paths = judgement.analysis.effects.iter().flat_map(|effect| &effect.targets).filter_map(|target| target.path());
+/// What a retry must share with a call to be covered by the same yes: the text and its effects, the commands it comes
+/// to, what was found, where its targets really lie, so that no link leads an approved call elsewhere, and what stands
+/// in the files and settings that it takes its orders from.
+fn same_call(heard: Heard<'_>, judgement: &Judgement, world: &LocalWorld<'_>, binding: &Binding) -> String {
+    let analysis = &judgement.analysis;
+    let commands = analysis.readings.iter().flat_map(|reading| &reading.commands);
+    let commands = commands.map(|command| {
+        let words: Vec<String> = command.words.iter().map(|word| word.shown()).collect();
+        words.join("\u{1f}")
+    });
+    let paths = analysis.effects.iter().flat_map(|effect| &effect.targets).filter_map(|target| target.path());
     let places = paths.map(|path| world.real(before_pattern(path), true).path);
     // A retry is a repetition; the yes covers that too.
     let found = judgement.verdict.findings.iter().filter(|finding| finding.detector != "loopbreaker");
     let found = found.map(|finding| finding.id.clone());
-    let parts: Vec<String> = [heard.fingerprint.exact.clone()].into_iter().chain(found).chain(places).collect();
-    record::digest(&parts.join("\0"))
+    let parts = [heard.fingerprint.exact.clone()].into_iter().chain(found).chain(places).chain(commands);
+    let parts: Vec<String> = parts.chain(binding.keys.iter().cloned()).collect();
+    clock::hexadecimal(&Sha256::digest(parts.join("\0"))).get(..32).unwrap_or("").to_owned()
 }
 
 /// The folder in which a pattern begins, or the path itself.

@@ -16,6 +16,7 @@ pub mod session;
 mod snapshot;
 mod spent;
 pub mod tasks;
+mod waiting;
 
 pub use chain::{Broken, Checked};
 pub use follow::Follower;

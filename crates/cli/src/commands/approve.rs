@@ -141,8 +141,7 @@ fn granted(call: &Pending, matches: &ArgMatches, person: &Person) -> Result<Gran
         return Err("this call touches the core of the rules: it can be approved once, not as a habit".into());
     }
     let within = match scope {
-        Scope::Once => String::new(),
-        Scope::Session => call.session.clone(),
+        Scope::Once | Scope::Session => call.holder(),
         Scope::Task => call.task.clone(),
         Scope::Repository => call.workspace.clone(),
     };
@@ -173,7 +172,7 @@ pub(super) fn once(call: &Pending, person: &Person, reason: &str) -> Grant {
         allow: true,
         exact: call.exact.clone(),
         scope: Scope::Once,
-        within: String::new(),
+        within: call.holder(),
         time,
         expires: time + USUAL,
         uses: 0,
@@ -200,8 +199,20 @@ pub(super) fn preview_and_give(
     if !call.whole {
         return Err("this call is longer than what is kept of it: run it yourself if you want it".into());
     }
+    if let Some(loose) = call.bound.iter().find(|bound| !bound.firm) {
+        return Err(format!(
+            "nobody could tell a change of what this call does ({}): run it yourself",
+            visible(&loose.shown)
+        ));
+    }
+    if let Some(other) = call.bound.iter().find(|bound| !bound.still_holds()) {
+        let path = visible(&other.path);
+        return Err(format!(
+            "{path} has changed since this call was refused, so a yes would not hold: let the agent try again"
+        ));
+    }
     let holds = match grant.scope {
-        Scope::Once => "the next time, once".to_owned(),
+        Scope::Once => format!("the next time, once, for {}", visible(&grant.within)),
         Scope::Session | Scope::Task | Scope::Repository => {
             format!("in this {} ({})", grant.scope.name(), visible(&grant.within))
         }
@@ -209,7 +220,8 @@ pub(super) fn preview_and_give(
     print(&format!("A yes lets exactly this run {holds}, until {}.", timestamp(grant.expires)));
     let Some(signer) = consent.ask("Let it run?")? else { return Ok(false) };
     let fields = json!({"pending": grant.id, "of": call.record, "scope": grant.scope.name(), "expires": grant.expires,
-        "by": grant.by, "reason": grant.reason});
+        "by": grant.by, "reason": grant.reason,
+        "bound": call.bound.iter().map(|bound| &bound.shown).collect::<Vec<_>>()});
     record(store, "approval", fields)?;
     store.forget_old_grants();
     store.grant(grant, signer).map_err(|error| format!("the approval cannot be written: {error}"))?;
@@ -240,7 +252,8 @@ fn show(call: &Pending, view: View) -> bool {
     // The bar stands in front of every line of the call: none of them can pass for a line of ours.
     let lines: Vec<&str> = call.text.split('\n').collect();
     let mut all = show_some(&lines, view, |_| "  | ");
-    let lists = [("parts", &call.parts), ("would", &call.effects), ("why", &call.reasons)];
+    let bound: Vec<String> = call.bound.iter().map(|bound| bound.shown.clone()).collect();
+    let lists = [("parts", &call.parts), ("would", &call.effects), ("bound", &bound), ("why", &call.reasons)];
     for (title, items) in lists {
         let title = format!("{title:>7}  ");
         let items: Vec<&str> = items.iter().map(String::as_str).collect();

@@ -32,8 +32,11 @@ pub(super) fn why(matches: &ArgMatches) -> u8 {
         return status::OK;
     }
     tell(&record);
-    let outcomes = Search { fields: vec![("of".into(), field(&record, "id").into())], ..Search::default() };
-    for later in host.store().log().search(&outcomes, 20).unwrap_or_default() {
+    let kept = host.store().pending_call(field(&record, "pending"));
+    for bound in kept.iter().flat_map(|call| &call.bound) {
+        print(&format!("bound    {}", visible(&bound.shown)));
+    }
+    for later in told_later(&host, &record) {
         let what = match field(&later, "kind") {
             "outcome" => format!("it ran; who let it: {}", field(&later, "answered")),
             "approval" => format!("{} approved it ({})", field(&later, "by"), field(&later, "scope")),
@@ -57,6 +60,25 @@ pub(super) fn why(matches: &ArgMatches) -> u8 {
     print(&format!("wrong?   reflex report-fp {}", visible(id)));
     status::OK
 }
+
+/// What became of a call. What a person said is about every time that it was tried.
+fn told_later(host: &Host, record: &Map<String, Value>) -> Vec<Map<String, Value>> {
+    let by = |name: &str, text: &str| {
+        let search = Search { fields: vec![(name.into(), text.into())], ..Search::default() };
+        host.store().log().search(&search, MOST_LATER).unwrap_or_default()
+    };
+    let mut later = by("of", field(record, "id"));
+    let id = field(record, "pending");
+    let said = if id.is_empty() { Vec::new() } else { by("pending", id) };
+    let news = said.into_iter().filter(|one| field(one, "kind") != "call" && !later.contains(one));
+    let news: Vec<Map<String, Value>> = news.collect();
+    later.extend(news);
+    later.sort_by(|one, other| field(one, "time").cmp(field(other, "time")));
+    later
+}
+
+/// So much of what was told of a call later is shown.
+const MOST_LATER: usize = 40;
 
 /// What a policy would say so that a call like this is only recorded; of the core nothing is suggested.
 fn lasting(record: &Map<String, Value>) -> Option<String> {

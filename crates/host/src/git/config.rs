@@ -82,6 +82,14 @@ impl Settings {
         self.values.iter().filter(is_it).filter_map(|value| value.text.clone()).collect()
     }
 
+    /// Every value with its section, subsection and name, the weightiest last.
+    pub(super) fn each(&self) -> impl Iterator<Item = (&str, &[u8], &str, &[u8])> {
+        self.values.iter().map(|value| {
+            let subsection = value.subsection.as_deref().unwrap_or_default();
+            (value.section.as_str(), subsection, value.name.as_str(), value.text.as_deref().unwrap_or_default())
+        })
+    }
+
     pub(super) fn boolean(&self, section: &str, name: &str) -> Option<bool> {
         let is_it = |value: &&Value| value.section == section && value.subsection.is_none() && value.name == name;
         let Some(text) = &self.values.iter().rev().find(is_it)?.text else { return Some(true) };

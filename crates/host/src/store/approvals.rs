@@ -2,7 +2,9 @@
 
 use super::Store;
 use super::log::BRIEF_WAIT;
+use super::waiting::{self, Waiting};
 use crate::appeal::Appeal;
+use crate::bound::Bound;
 use crate::clock;
 use crate::record::digest;
 use crate::signing::{Kind, Signer};
@@ -13,9 +15,6 @@ use std::path::{Path, PathBuf};
 
 /// All hooks of an agent are asked about one call within this time.
 const AT_ONCE: u64 = 10_000;
-
-/// Older refused calls than these are forgotten.
-const MOST_PENDING: usize = 200;
 
 /// What a person said is listed so long after it is over; each call that is stopped looks through all of it.
 const LISTED: u64 = 30 * 86_400_000;
@@ -57,6 +56,8 @@ pub struct Pending {
     pub core: bool,
     /// What makes a retry the same call.
     pub exact: String,
+    /// What it takes its orders from, as that was.
+    pub bound: Vec<Bound>,
     /// The agent's own name for the call; empty if it has none.
     pub call: String,
     /// The call itself as a universal event, where all of it is kept and no secret is in it.
@@ -68,10 +69,10 @@ pub struct Pending {
 /// For what a yes holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scope {
-    /// One call.
+    /// One call of the same agent in the same session.
     #[default]
     Once,
-    /// The same call in the same session.
+    /// The same call of the same agent in the same session.
     Session,
     /// The same call while the task lasts.
     Task,
@@ -146,13 +147,14 @@ impl Pending {
             "decision": self.decision, "agent": self.client, "session": self.session, "task": self.task,
             "workspace": self.workspace, "cwd": self.cwd, "text": self.text, "whole": self.whole, "parts": self.parts,
             "effects": self.effects, "reasons": self.reasons, "findings": self.findings, "core": self.core,
-            "exact": self.exact, "again": self.again,
+            "exact": self.exact, "again": self.again, "holder": self.holder(),
+            "bound": self.bound.iter().map(Bound::json).collect::<Vec<_>>(),
             "appeals": self.appeals.iter().map(Appeal::json).collect::<Vec<_>>(),
         })
     }
 
     fn of(map: &Map<String, Value>) -> Pending {
-        let appeals = map.get("appeals").and_then(Value::as_array).into_iter().flatten();
+        let items = |key: &str| map.get(key).and_then(Value::as_array).into_iter().flatten();
         Pending {
             id: text(map, "id"),
             record: text(map, "record"),
@@ -172,9 +174,20 @@ impl Pending {
             findings: list(map, "findings"),
             core: map.get("core").and_then(Value::as_bool).unwrap_or(true),
             exact: text(map, "exact"),
+            bound: items("bound").filter_map(Bound::of).collect(),
             call: String::new(),
             again: map.get("again").and_then(Value::as_object).cloned(),
-            appeals: appeals.filter_map(Appeal::of).collect(),
+            appeals: items("appeals").filter_map(Appeal::of).collect(),
+        }
+    }
+
+    /// Who may use a yes to one call or for a session: this agent in this session, or in this project where it names no
+    /// session.
+    pub fn holder(&self) -> String {
+        let client: String = self.client.split_whitespace().collect();
+        match self.session.as_str() {
+            "" => format!("{client} in {}", self.workspace),
+            session => format!("{client} session {session}"),
         }
     }
 
@@ -217,8 +230,8 @@ impl Grant {
     /// Whether it answers this call now.
     pub fn covers(&self, call: &Pending, now: u64) -> bool {
         let within = match self.scope {
-            Scope::Once => self.uses == 0 || self.was_just_used_for(call, now),
-            Scope::Session => self.within == call.session && !call.session.is_empty(),
+            Scope::Once => self.within == call.holder() && (self.uses == 0 || self.was_just_used_for(call, now)),
+            Scope::Session => self.within == call.holder(),
             Scope::Task => self.within == call.task && !call.task.is_empty(),
             Scope::Repository => self.within == call.workspace && !call.workspace.is_empty(),
         };
@@ -242,22 +255,32 @@ impl Store {
         self.folder.join("grants")
     }
 
-    /// Keeps a call that a person may decide about.
+    /// Keeps a call that a person may decide about, and gives the id under which it is kept. The same call that still
+    /// waits keeps the id that a person may have read. No session pushes another's call off the list.
+    ///
+    /// # Errors
+    /// The file cannot be written, or there is no room left for this session.
+    pub fn keep_pending(&self, pending: &Pending) -> io::Result<String> {
+        let folder = self.pending_folder();
+        let waiting = Waiting { listed: waiting::listed(&files(&folder)), grants: &self.grants_folder() };
+        let known = waiting.same(pending).and_then(|id| self.pending_call(&id));
+        let kept = match known {
+            Some(known) => Pending { id: known.id, appeals: known.appeals, ..pending.clone() },
+            None => pending.clone(),
+        };
+        if !waiting.make_room(&kept, &folder) {
+            return Err(io::ErrorKind::QuotaExceeded.into());
+        }
+        self.put_pending(&kept)?;
+        Ok(kept.id)
+    }
+
+    /// Writes a call as it is kept now.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn keep_pending(&self, pending: &Pending) -> io::Result<()> {
-        super::put(&self.pending_folder().join(format!("{}.json", pending.id)), &self.kept(&pending.json()))?;
-        // Which of many refusals clears up is left to chance: looking at all of them each time would cost more.
-        if !pending.id.starts_with(['2', '3']) {
-            return Ok(());
-        }
-        let mut files = files(&self.pending_folder());
-        if files.len() > MOST_PENDING {
-            files.sort_by_key(|path| fs::metadata(path).and_then(|data| data.modified()).ok());
-            files.iter().take(files.len() - MOST_PENDING).for_each(|path| drop(fs::remove_file(path)));
-        }
-        Ok(())
+    pub(crate) fn put_pending(&self, pending: &Pending) -> io::Result<()> {
+        super::put(&self.pending_folder().join(waiting::file_name(pending)), &self.kept(&pending.json()))
     }
 
     /// Every call that waits or was refused, newest first.
@@ -270,9 +293,12 @@ impl Store {
 
     /// The call of this id.
     pub fn pending_call(&self, id: &str) -> Option<Pending> {
+        self.pending_file(id).and_then(|path| object(&path)).map(|map| Pending::of(&map))
+    }
+
+    fn pending_file(&self, id: &str) -> Option<PathBuf> {
         let plain = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        let path = self.pending_folder().join(format!("{id}.json"));
-        plain.then(|| object(&path)).flatten().map(|map| Pending::of(&map))
+        files(&self.pending_folder()).into_iter().find(|path| plain && waiting::id_of(path) == Some(id))
     }
 
     /// Takes a call off the list.
@@ -280,10 +306,7 @@ impl Store {
     /// # Errors
     /// The file cannot be removed.
     pub fn forget_pending(&self, id: &str) -> io::Result<()> {
-        match self.pending_call(id) {
-            Some(call) => fs::remove_file(self.pending_folder().join(format!("{}.json", call.id))),
-            None => Ok(()),
-        }
+        self.pending_file(id).map_or(Ok(()), fs::remove_file)
     }
 
     /// Every yes and no that was given, newest first.

@@ -45,7 +45,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind with the name of its folder.
-    pub const ALL: [(Kind, &'static str); 10] = [
+    pub const ALL: [(Kind, &'static str); 11] = [
         (Kind::Programs, "programs"),
         (Kind::Rules, "rules"),
         (Kind::Places, "places"),

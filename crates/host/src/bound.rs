@@ -1,0 +1,287 @@
+//! What a person's yes is bound to beside the text of a call: what the call takes its orders from, as it is now.
+
+use crate::clock;
+use crate::git::Repository;
+use crate::clean::Scribe;
+use crate::world::LocalWorld;
+use reflex_engine::{Event, How, Judgement, Order, World, is_within, orders};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use std::fs::{self, Metadata};
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// A larger file is held to by what its file system says of it: its number, size and times.
+const MOST_HASHED: usize = 1024 * 1024;
+
+/// So many bytes are hashed for one call; the same holds for files beyond them.
+const MOST_HASHED_IN_ALL: usize = 16 * 1024 * 1024;
+
+/// A folder with more files than these cannot be held to.
+const MOST_IN_FOLDER: usize = 512;
+
+/// Hooks that are looked at.
+const MOST_HOOKS: usize = 64;
+
+/// Folders of programs that the system brings along.
+const OF_SYSTEM: [&str; 8] = ["/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/nix/store/", "/snap/", "/System/"];
+
+/// One thing that a call takes its orders from.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Bound {
+    /// For a person: `runs deploy.sh (sha256 12ab34cd56ef, 14 lines)`.
+    pub shown: String,
+    /// The file, for a script whose digest is told; else empty.
+    pub path: String,
+    /// The SHA-256 of its content, in hexadecimal; empty where it is not told.
+    pub sha256: String,
+    /// Whether a change of it would be noticed.
+    pub firm: bool,
+}
+
+impl Bound {
+    /// Its form for machines.
+    pub fn json(&self) -> Value {
+        json!({"shown": self.shown, "path": self.path, "sha256": self.sha256, "firm": self.firm})
+    }
+
+    pub(crate) fn of(value: &Value) -> Option<Bound> {
+        let map: &Map<String, Value> = value.as_object()?;
+        let text = |key: &str| map.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
+        let firm = map.get("firm")?.as_bool()?;
+        Some(Bound { shown: text("shown"), path: text("path"), sha256: text("sha256"), firm })
+    }
+
+    /// Whether the file is still what it was; true for what is no file.
+    pub fn still_holds(&self) -> bool {
+        self.sha256.is_empty()
+            || content(Path::new(&self.path))
+                .is_some_and(|bytes| clock::hexadecimal(&Sha256::digest(bytes)) == self.sha256)
+    }
+}
+
+/// What a call is bound to.
+#[derive(Debug, Default)]
+pub(crate) struct Binding {
+    /// For a person, without secrets.
+    pub(crate) shown: Vec<Bound>,
+    /// What must be the same when the call comes again.
+    pub(crate) keys: Vec<String>,
+}
+
+/// What the call takes its orders from, as it is now.
+pub(crate) fn binding(event: &Event, judgement: &Judgement, world: &LocalWorld<'_>, scribe: &Scribe<'_>) -> Binding {
+    let mut binder = Binder { event, world, scribe, left: MOST_HASHED_IN_ALL, binding: Binding::default() };
+    for order in orders(event, &judgement.analysis, reflex_library::tables(), world) {
+        binder.order(&order);
+    }
+    binder.binding
+}
+
+struct Binder<'a> {
+    event: &'a Event,
+    world: &'a LocalWorld<'a>,
+    scribe: &'a Scribe<'a>,
+    left: usize,
+    binding: Binding,
+}
+
+impl Binder<'_> {
+    fn order(&mut self, order: &Order) {
+        match order {
+            Order::File { path, how } => self.files(path, *how),
+            Order::Program { name, first } => {
+                let own = first.iter().map(|folder| format!("{folder}/{name}")).find(|path| Path::new(path).is_file());
+                if let Some(path) = own.or_else(|| self.world.program(name)) {
+                    self.file(&path, How::Runs);
+                }
+            }
+            Order::Git { folder, subcommand, words } => self.git(folder, subcommand, words),
+            Order::Unknown { program } => {
+                self.tell(format!("not held to: what {program} reads in a folder that is not known"))
+            }
+            Order::More => self.loose("more files than can be looked at"),
+        }
+    }
+
+    fn tell(&mut self, shown: String) {
+        let bound = Bound { shown: self.scribe.clean(&shown).into(), firm: true, ..Bound::default() };
+        if !self.binding.shown.contains(&bound) {
+            self.binding.shown.push(bound);
+        }
+    }
+
+    /// What cannot be held to: no yes is taken.
+    fn loose(&mut self, what: &str) {
+        self.binding.keys.push(format!("loose {what}"));
+        self.binding.shown.push(Bound { shown: self.scribe.clean(what).into(), firm: false, ..Bound::default() });
+    }
+
+    fn files(&mut self, path: &str, how: How) {
+        if !path.contains(['*', '?', '[']) || Path::new(path).exists() {
+            return self.file(path, how);
+        }
+        match self.world.expand(path) {
+            Some(mut found) => {
+                found.sort();
+                found.iter().for_each(|path| self.file(path, how));
+            }
+            None => self.loose(&format!("{} fits too many files", self.near(path))),
+        }
+    }
+
+    fn file(&mut self, path: &str, how: How) {
+        let file = Path::new(path);
+        let data = match fs::metadata(file) {
+            Ok(data) => data,
+            // What is not there binds nothing; once it is, the call is another.
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return,
+            Err(_) => return self.loose(&format!("{} cannot be looked at", self.near(path))),
+        };
+        let real = fs::canonicalize(file).map_or_else(|_| path.to_owned(), |real| real.to_string_lossy().into_owned());
+        let kind = data.file_type();
+        if kind.is_dir() {
+            return self.folder(path, how);
+        }
+        if kind.is_fifo() || kind.is_socket() {
+            return self.loose(&format!("{} is no file: what comes out of it is not known", self.near(path)));
+        }
+        if !kind.is_file() {
+            return;
+        }
+        if how == How::Runs && OF_SYSTEM.iter().any(|folder| real.starts_with(folder)) && data.uid() == 0 {
+            return self.binding.keys.push(format!("program {path} {real}"));
+        }
+        let bytes = (data.len() <= self.left as u64).then(|| content(file)).flatten();
+        self.left = self.left.saturating_sub(bytes.as_ref().map_or(0, Vec::len));
+        let sha256 = bytes.as_ref().map(|bytes| clock::hexadecimal(&Sha256::digest(bytes)));
+        let seal = sha256.clone().unwrap_or_else(|| identity(&data));
+        self.binding.keys.push(format!("file {path} {real} {seal}"));
+        let told = self.told(path, how, &data, bytes.as_deref(), sha256.as_deref());
+        // Of what is only read the digest is not told: whoever knows it could try out what a secret file holds.
+        let script = matches!(how, How::Runs | How::Follows);
+        let sha256 = sha256.filter(|_| script).unwrap_or_default();
+        let path = if sha256.is_empty() { String::new() } else { self.scribe.clean(path).into() };
+        self.binding.shown.push(Bound { shown: self.scribe.clean(&told).into(), path, sha256, firm: true });
+    }
+
+    fn told(&self, path: &str, how: How, data: &Metadata, bytes: Option<&[u8]>, sha256: Option<&str>) -> String {
+        let verb = match how {
+            How::Runs => "runs",
+            How::Follows => "follows",
+            How::Configured => "goes by",
+            How::Reads => "reads",
+            How::Sends => "sends",
+        };
+        let size = match bytes.map(std::str::from_utf8) {
+            Some(Ok(text)) if !text.contains('\0') => match text.lines().count() {
+                1 => "1 line".to_owned(),
+                lines => format!("{lines} lines"),
+            },
+            _ => format!("{} bytes", data.len()),
+        };
+        let digest = match sha256.and_then(|digits| digits.get(..12)) {
+            Some(digits) if matches!(how, How::Runs | How::Follows) => format!("sha256 {digits}, "),
+            Some(_) => String::new(),
+            None => "by number, size and times; ".to_owned(),
+        };
+        format!("{verb} {} ({digest}{size})", self.near(path))
+    }
+
+    /// What lies in a folder that the call is given. The folder it works in is no such thing.
+    fn folder(&mut self, path: &str, how: How) {
+        if how == How::Configured
+            || [&self.event.cwd, &self.event.workspace, &self.event.home].iter().any(|own| is_within(own, path))
+        {
+            return;
+        }
+        let mut whole = Sha256::new();
+        let mut count = 0;
+        let mut folders = vec![PathBuf::from(path)];
+        while let Some(folder) = folders.pop() {
+            let Ok(entries) = fs::read_dir(&folder) else {
+                return self.loose(&format!("{} cannot be listed", self.near(path)));
+            };
+            let mut entries: Vec<PathBuf> =
+                entries.filter_map(|entry| Some(entry.ok()?.path())).take(MOST_IN_FOLDER + 1).collect();
+            entries.sort();
+            count += entries.len();
+            if count > MOST_IN_FOLDER {
+                return self.loose(&format!("{} holds more than {MOST_IN_FOLDER} files", self.near(path)));
+            }
+            for entry in entries {
+                let Ok(data) = fs::symlink_metadata(&entry) else { continue };
+                let bytes = (data.is_file() && data.len() <= self.left as u64).then(|| content(&entry)).flatten();
+                self.left = self.left.saturating_sub(bytes.as_ref().map_or(0, Vec::len));
+                let seal = bytes.map_or_else(|| identity(&data), |bytes| clock::hexadecimal(&Sha256::digest(bytes)));
+                // The times of a folder change with what is not looked at.
+                let seal = if data.is_dir() { "folder".to_owned() } else { seal };
+                whole.update(entry.as_os_str().as_bytes());
+                whole.update([0]);
+                whole.update(seal.as_bytes());
+                whole.update([0]);
+                if data.is_dir() {
+                    folders.push(entry);
+                }
+            }
+        }
+        self.binding.keys.push(format!("folder {path} {}", clock::hexadecimal(&whole.finalize())));
+        let verb = match how {
+            How::Runs => "runs",
+            How::Sends => "sends",
+            How::Follows | How::Configured | How::Reads => "follows",
+        };
+        self.tell(format!("{verb} {} (a folder, {count} entries)", self.near(path)));
+    }
+
+    fn git(&mut self, folder: &str, subcommand: &str, words: &[String]) {
+        let Some(repository) = Repository::discover(Path::new(folder)) else {
+            return self.binding.keys.push(format!("git {folder} none"));
+        };
+        let settings = match repository.orders() {
+            Ok(settings) => settings,
+            Err(why) => {
+                return self.loose(&format!("the settings of git in {} cannot be read: {}", self.near(folder), why.0));
+            }
+        };
+        let digest = crate::record::digest(&settings.join("\n"));
+        self.binding.keys.push(format!("git {folder} {}", settings.join("\n")));
+        for line in repository.leads(subcommand, words).unwrap_or_default() {
+            self.binding.keys.push(line.clone());
+            self.tell(line);
+        }
+        self.tell(format!("goes by git's settings ({digest}, {} lines)", settings.len()));
+        let hooks = repository.hooks().ok().filter(|_| !subcommand.is_empty());
+        let entries = hooks.and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten();
+        let names = entries.filter_map(|entry| Some(entry.ok()?.path().to_string_lossy().into_owned()));
+        let mut names: Vec<String> = names.filter(|name| !name.ends_with(".sample")).take(MOST_HOOKS + 1).collect();
+        names.sort();
+        if names.len() > MOST_HOOKS {
+            self.loose("there are more hooks of git than are looked at");
+        }
+        names.iter().filter(|name| Path::new(name).is_file()).for_each(|name| self.file(name, How::Runs));
+    }
+
+    /// The path as a person would write it in this call.
+    fn near(&self, path: &str) -> String {
+        let below =
+            |folder: &str| path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')).filter(|_| folder != "/");
+        match (below(&self.event.cwd), below(&self.event.home)) {
+            (Some(rest), _) => rest.to_owned(),
+            (None, Some(rest)) => format!("~/{rest}"),
+            (None, None) => path.to_owned(),
+        }
+    }
+}
+
+fn content(path: &Path) -> Option<Vec<u8>> {
+    crate::git::regular_file(path, MOST_HASHED)
+}
+
+/// What changes whenever a file does, as its file system tells it.
+fn identity(data: &Metadata) -> String {
+    let times = [data.mtime(), data.mtime_nsec(), data.ctime(), data.ctime_nsec()];
+    format!("{} {} {} {times:?}", data.dev(), data.ino(), data.len())
+}

@@ -1,0 +1,119 @@
+//! Who may have how many calls waiting: an agent that is refused often pushes no call of another off the list.
+
+use super::approvals::Pending;
+use crate::record;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// One session has so many calls waiting.
+pub(super) const MOST_OF_SESSION: usize = 40;
+
+/// All sessions of one agent together, whatever names they go by.
+pub(super) const MOST_OF_CLIENT: usize = 200;
+
+/// All agents together.
+pub(super) const MOST_WAITING: usize = 400;
+
+/// So long nobody else's call takes the place of one.
+const SETTLED: Duration = Duration::from_secs(3600);
+
+/// The calls that are on the list.
+pub(super) struct Waiting<'a> {
+    pub(super) listed: Vec<Entry>,
+    pub(super) grants: &'a Path,
+}
+
+/// One of them, by what its file's name tells: nothing has to be opened to count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    path: PathBuf,
+    id: String,
+    client: String,
+    session: String,
+    exact: String,
+}
+
+/// `ID-CLIENT-SESSION-CALL.json`
+pub(super) fn file_name(pending: &Pending) -> String {
+    let Marks { client, session, exact } = Marks::of(pending);
+    format!("{}-{client}-{session}-{exact}.json", pending.id)
+}
+
+/// The id in a file's name.
+pub(super) fn id_of(path: &Path) -> Option<&str> {
+    path.file_stem()?.to_str()?.split('-').next()
+}
+
+pub(super) fn listed(files: &[PathBuf]) -> Vec<Entry> {
+    let entry = |path: &PathBuf| {
+        let mut parts = path.file_stem()?.to_str()?.split('-').map(str::to_owned);
+        let mut next = || parts.next().unwrap_or_default();
+        // A file of an older version names its id alone: it belongs to nobody.
+        Some(Entry { path: path.clone(), id: next(), client: next(), session: next(), exact: next() })
+    };
+    files.iter().filter_map(entry).collect()
+}
+
+struct Marks {
+    client: String,
+    session: String,
+    exact: String,
+}
+
+impl Marks {
+    fn of(pending: &Pending) -> Marks {
+        let mark = |text: &str| record::digest(text).get(..12).unwrap_or("").to_owned();
+        Marks { client: mark(&pending.client), session: mark(&pending.holder()), exact: mark(&pending.exact) }
+    }
+}
+
+impl Waiting<'_> {
+    /// The id of the same call, if it waits.
+    pub(super) fn same(&self, pending: &Pending) -> Option<String> {
+        let marks = Marks::of(pending);
+        let is_it =
+            |one: &&Entry| (&one.client, &one.session, &one.exact) == (&marks.client, &marks.session, &marks.exact);
+        self.listed.iter().filter(is_it).find(|one| !self.is_answered(one)).map(|one| one.id.clone())
+    }
+
+    /// Takes off the list what the call needs the place of; whether there is one for it.
+    pub(super) fn make_room(mut self, pending: &Pending, folder: &Path) -> bool {
+        let marks = Marks::of(pending);
+        self.listed.retain(|one| one.path != folder.join(file_name(pending)));
+        loop {
+            let of_client = |one: &&Entry| one.client == marks.client;
+            let own = |one: &&Entry| of_client(one) && one.session == marks.session;
+            let full = if self.listed.iter().filter(own).count() >= MOST_OF_SESSION {
+                self.oldest(own)
+            } else if self.listed.iter().filter(of_client).count() >= MOST_OF_CLIENT {
+                self.oldest(|one| of_client(one) && self.is_free(one)).or_else(|| self.oldest(own))
+            } else if self.listed.len() >= MOST_WAITING {
+                self.oldest(|one| self.is_free(one)).or_else(|| self.oldest(own))
+            } else {
+                return true;
+            };
+            let Some(gone) = full else { return false };
+            let _ = fs::remove_file(&gone.path);
+            self.listed.retain(|one| *one != gone);
+        }
+    }
+
+    fn oldest(&self, fits: impl Fn(&&Entry) -> bool) -> Option<Entry> {
+        self.listed.iter().filter(fits).min_by_key(|one| written(one)).cloned()
+    }
+
+    /// Whether its place may be taken: it waits no more, or has waited long enough.
+    fn is_free(&self, one: &Entry) -> bool {
+        let age = written(one).and_then(|time| SystemTime::now().duration_since(time).ok());
+        self.is_answered(one) || age.is_some_and(|age| age > SETTLED)
+    }
+
+    fn is_answered(&self, one: &Entry) -> bool {
+        self.grants.join(format!("{}.json", one.id)).exists()
+    }
+}
+
+fn written(one: &Entry) -> Option<SystemTime> {
+    fs::metadata(&one.path).ok()?.modified().ok()
+}
