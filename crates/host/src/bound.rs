@@ -14,10 +14,10 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// A larger file is held to by what its file system says of it: its number, size and times.
-const MOST_HASHED: usize = 1024 * 1024;
+const MOST_HASHED: usize = 512 * 1024;
 
 /// So many bytes are hashed for one call; the same holds for files beyond them.
-const MOST_HASHED_IN_ALL: usize = 16 * 1024 * 1024;
+const MOST_HASHED_IN_ALL: usize = 4 * 1024 * 1024;
 
 /// A folder with more files than these cannot be held to.
 const MOST_IN_FOLDER: usize = 512;
@@ -161,9 +161,9 @@ impl Binder<'_> {
         self.binding.keys.push(format!("file {path} {real} {seal}"));
         let told = self.told(path, how, &data, bytes.as_deref(), sha256.as_deref());
         // Of what is only read the digest is not told: whoever knows it could try out what a secret file holds.
-        let script = matches!(how, How::Runs | How::Follows);
+        let script = matches!(how, How::Runs | How::Follows) && self.scribe.clean(path) == path;
         let sha256 = sha256.filter(|_| script).unwrap_or_default();
-        let path = if sha256.is_empty() { String::new() } else { self.scribe.clean(path).into() };
+        let path = if sha256.is_empty() { String::new() } else { path.to_owned() };
         self.binding.shown.push(Bound { shown: self.scribe.clean(&told).into(), path, sha256, firm: true });
     }
 

@@ -11,7 +11,7 @@
 
 use reflex_agents::universal;
 use reflex_engine::{
-    Action, EffectKind, Event, Judgement, OPERATORS, Place, Severity, Target, Tier, analyze, unfolded,
+    Action, EffectKind, Event, Judgement, OPERATORS, Order, Place, Severity, Target, Tier, analyze, unfolded,
 };
 use reflex_host::{Host, Mode};
 use reflex_tables::compile::{Entry, Kind, Sources};
@@ -330,6 +330,42 @@ fn every_program_does_what_its_examples_say() {
         }
     }
     report(problems);
+}
+
+#[test]
+fn every_file_that_a_program_takes_orders_from_is_looked_for_as_its_examples_say() {
+    let mut problems = Vec::new();
+    for entry in entries(Kind::Orders) {
+        let examples = entry.value["examples"].as_array().unwrap();
+        if examples.is_empty() {
+            problems.push(format!("{} has no example", entry.name));
+        }
+        for example in examples {
+            let found = taken(example["run"].as_str().unwrap());
+            let takes = example["takes"].as_array().unwrap().iter().map(|line| line.as_str().unwrap());
+            for missing in takes.filter(|line| !found.iter().any(|one| one == line)) {
+                problems.push(format!("{}: {} takes no {missing}, but {found:?}", entry.name, example["run"]));
+            }
+        }
+    }
+    report(problems);
+}
+
+/// What a command takes its orders from: paths, names of programs, `git FOLDER`.
+fn taken(command: &str) -> Vec<String> {
+    let object = event(&Value::from(command));
+    let event: Event = universal::read(&object).unwrap();
+    let world = universal::supposed(&object, &event).unwrap();
+    let analysis = analyze(&event, reflex_library::tables(), &world);
+    let orders = reflex_engine::orders(&event, &analysis, reflex_library::tables(), &world);
+    let line = |order: Order| match order {
+        Order::File { path, .. } => path,
+        Order::Program { name, .. } => name,
+        Order::Git { folder, .. } => format!("git {folder}"),
+        Order::Unknown { program } => format!("unknown {program}"),
+        Order::More => "more".into(),
+    };
+    orders.into_iter().map(line).collect()
 }
 
 /// Effects in words: `delete a (force recursive)`, one line per target.

@@ -8,14 +8,8 @@ use std::path::PathBuf;
 const HARMLESS: [&str; 6] = ["color", "column", "gc", "maintenance", "user", "advice"];
 
 /// Subcommands that send to a remote, with those that only take from one.
-const TALKERS: [(&str, Way); 6] = [
-    ("push", Way::To),
-    ("fetch", Way::From),
-    ("pull", Way::From),
-    ("clone", Way::From),
-    ("ls-remote", Way::From),
-    ("remote", Way::From),
-];
+const TALKERS: [(&str, Way); 5] =
+    [("push", Way::To), ("fetch", Way::From), ("pull", Way::From), ("clone", Way::From), ("ls-remote", Way::From)];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
