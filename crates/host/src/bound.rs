@@ -161,7 +161,7 @@ impl Binder<'_> {
         self.binding.keys.push(format!("file {path} {real} {seal}"));
         let told = self.told(path, how, &data, bytes.as_deref(), sha256.as_deref());
         // Of what is only read the digest is not told: whoever knows it could try out what a secret file holds.
-        let script = matches!(how, How::Runs | How::Follows) && self.scribe.clean(path) == path;
+        let script = matches!(how, How::Runs | How::Follows) && *self.scribe.clean(path) == *path;
         let sha256 = sha256.filter(|_| script).unwrap_or_default();
         let path = if sha256.is_empty() { String::new() } else { path.to_owned() };
         self.binding.shown.push(Bound { shown: self.scribe.clean(&told).into(), path, sha256, firm: true });

@@ -87,8 +87,8 @@ fn pending_calls_of_the_first_form_are_read() {
         findings: texts(&["git/push-force-protected"]),
         core: true,
         exact: "00112233445566778899aabbccddeeff".into(),
-        bound: Vec::new(),
         call: String::new(),
+        bound: Vec::new(),
         again: None,
         appeals: Vec::new(),
     };
