@@ -33,6 +33,15 @@ What a call may cost at most. Limits are counted and not timed, and what lies be
 | constructs in each other, as they are parsed | 60 |
 | functions, derived texts and wrappers in each other | 40 |
 | lists in each other, over all functions and derived texts | 120 |
+| units of work of one call, about a thousand instructions or 128 bytes of memory each | 300,000 |
+| further units for each KiB that a call brings beyond 64 KiB | 900 |
+| bytes of a text that is looked at whole for orders to a model | 1,280 KiB |
+| of a longer one: its begin, its end, and 64 windows of 4 KiB between them | 512 KiB each |
+| seconds of the watchdog: of a hook, of `check`, `explain` and each event of `eval` | 2, 60 |
+
+All readers, detectors and listings of one call draw from one budget of work. Where it ends before the call is understood,
+what was understood is judged with a quarter of it that is kept back, and the call is asked about
+(`judgement/too-much`); after a tool that is told. What of a long text was not looked at is told too (`injection/unread`).
 
 ## Work grows with the text
 

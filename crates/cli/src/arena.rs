@@ -42,7 +42,7 @@ struct Arena {
     /// Where the next one begins, always at a multiple of [`ALIGNMENT`], and where there is no more.
     next: AtomicPtr<u8>,
     end: AtomicPtr<u8>,
-    /// How often the system was asked.
+    /// How many bytes the system was asked for.
     outside: AtomicUsize,
 }
 
@@ -84,7 +84,7 @@ unsafe impl GlobalAlloc for Arena {
         match self.take(layout) {
             Some(pointer) => pointer,
             None => {
-                self.outside.fetch_add(1, Ordering::Relaxed);
+                self.outside.fetch_add(layout.size().max(1), Ordering::Relaxed);
                 // SAFETY: the caller's promise is passed on.
                 unsafe { System.alloc(layout) }
             }
@@ -132,6 +132,12 @@ pub(crate) fn within(range: Range<*mut u8>, work: &mut dyn FnMut()) -> Result<()
     ARENA.end.store(end, Ordering::Relaxed);
     ARENA.next.store(next, Ordering::Relaxed);
     if ARENA.outside.load(Ordering::Relaxed) == outside { Ok(()) } else { Err("it needs more room".into()) }
+}
+
+/// How much memory was handed out so far, whether or not it was given back.
+pub(crate) fn used() -> usize {
+    let inside = (ARENA.next.load(Ordering::Relaxed) as usize).saturating_sub(BLOCK.0.get() as usize);
+    inside.saturating_add(ARENA.outside.load(Ordering::Relaxed))
 }
 
 /// Asks for the pages that a call of the hook uses anyway: all at once they cost half of what they cost one by one.

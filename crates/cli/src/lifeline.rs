@@ -6,11 +6,17 @@
 #![expect(unsafe_code, reason = "signal handlers and their stack are set up through libc")]
 
 use reflex_agents::Reply;
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The watchdog of one call, in seconds. A judgement takes about a thousandth of it.
 const WATCHDOG_SECONDS: libc::c_uint = 2;
+
+/// The watchdog of a command that a person waits for.
+const COMMAND_SECONDS: libc::c_uint = 60;
 
 const ALTERNATE_STACK: usize = 64 * 1024;
 
@@ -24,6 +30,60 @@ static REFUSAL: AtomicPtr<Reply> = AtomicPtr::new(ptr::null_mut());
 pub(crate) fn change(refusal: Reply) {
     REFUSAL.store(Box::into_raw(Box::new(refusal)), Ordering::SeqCst);
 }
+
+/// A file in a folder of its own, and what stands in it.
+struct Left {
+    folder: CString,
+    file: CString,
+    text: Vec<u8>,
+}
+
+/// What is left behind by who gives up: a file that the next call finds.
+static LEFT: AtomicPtr<Left> = AtomicPtr::new(ptr::null_mut());
+
+/// From here on a failure also leaves this text in this file, which nobody has made yet.
+pub(crate) fn leave(file: &Path, text: String) {
+    let name = |path: &Path| CString::new(path.as_os_str().as_bytes()).ok();
+    if let (Some(folder), Some(file)) = (file.parent().and_then(name), name(file)) {
+        let left = Left { folder, file, text: text.into_bytes() };
+        LEFT.store(Box::into_raw(Box::new(left)), Ordering::SeqCst);
+    }
+}
+
+/// A command that judges ends in these words where it takes too long; what else befalls it ends as with any program.
+/// Each call begins the time anew.
+pub(crate) fn watch(words: &str) {
+    change(Reply { stdout: String::new(), stderr: format!("{words}\n"), code: crate::status::BLOCK });
+    handle(libc::SIGALRM);
+    let_through(&[libc::SIGALRM]);
+    // SAFETY: `alarm` takes a number and touches no memory.
+    unsafe { libc::alarm(COMMAND_SECONDS) };
+}
+
+/// Whoever started this process may have blocked signals, and a blocked watchdog does not bite.
+fn let_through(signals: &[libc::c_int]) {
+    // SAFETY: the set is plain memory that `sigemptyset` fills before it is read.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut set);
+        for signal in signals {
+            libc::sigaddset(&mut set, *signal);
+        }
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, ptr::null_mut());
+    }
+}
+
+/// The watchdog's own signal, and those by which a fault of the process itself is told.
+const OWN: [libc::c_int; 8] = [
+    libc::SIGALRM,
+    libc::SIGSEGV,
+    libc::SIGBUS,
+    libc::SIGILL,
+    libc::SIGFPE,
+    libc::SIGABRT,
+    libc::SIGTRAP,
+    libc::SIGSYS,
+];
 
 /// From here on every failure ends in this reply.
 pub(crate) fn arm(refusal: Reply) {
@@ -52,6 +112,7 @@ pub(crate) fn arm(refusal: Reply) {
         handle(signal);
     }
     // A file that may not grow is an error of writing like a full disk, and no reason to end without a word.
+    let_through(&OWN);
     // SAFETY: `signal` takes two numbers and touches no memory.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     // SAFETY: `alarm` takes a number and touches no memory.
@@ -83,8 +144,26 @@ pub(crate) fn give_up() -> ! {
         }
         None => libc::c_int::from(crate::status::INTERNAL),
     };
+    leave_behind();
     // SAFETY: ends the process at once; no destructor has to run.
     unsafe { libc::_exit(code) }
+}
+
+/// Writes what is left behind, with nothing but `mkdir`, `open` and `write`; where it cannot be written, the reply was said.
+fn leave_behind() {
+    let left = LEFT.swap(ptr::null_mut(), Ordering::SeqCst);
+    // SAFETY: the pointer comes from `Box::into_raw` in `leave`, is never freed, and nobody writes to it.
+    let Some(left) = (unsafe { left.as_ref() }) else { return };
+    const FLAGS: libc::c_int = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC | libc::O_NOFOLLOW;
+    const MODE: libc::c_uint = 0o600;
+    // SAFETY: the names are strings of C that live as long as the process.
+    let descriptor = unsafe {
+        libc::mkdir(left.folder.as_ptr(), 0o700);
+        libc::open(left.file.as_ptr(), FLAGS, MODE)
+    };
+    if descriptor >= 0 {
+        write_all(descriptor, &left.text);
+    }
 }
 
 extern "C" fn on_signal(_signal: libc::c_int) {

@@ -7,6 +7,7 @@ mod lifeline;
 mod paint;
 mod visible;
 
+use reflex_engine::shell::work;
 use reflex_host::choose_home;
 use std::process::ExitCode;
 
@@ -27,6 +28,7 @@ pub(crate) mod status {
 }
 
 fn main() -> ExitCode {
+    work::measure_memory(arena::used);
     let arguments: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     // The hook is called before every tool: it does not wait for the parser of all other commands.
     let words = match arguments.as_slice() {

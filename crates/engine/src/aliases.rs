@@ -3,7 +3,7 @@
 use crate::analyze::Analysis;
 use crate::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::path::{self, Folders, is_below, is_within, parent};
-use reflex_shell::CommandId;
+use reflex_shell::{CommandId, work};
 
 /// More names of one file than these are not followed.
 const MOST_NAMES: usize = 8;
@@ -48,6 +48,7 @@ impl Aliases {
     /// The path with links followed; one at its end only with `follow`.
     pub(crate) fn linked(&self, effect: &Effect, path: &str, follow: bool) -> String {
         let mut path = path.to_owned();
+        work::spend(self.links.len() as u64 / 16);
         for link in self.links.iter().filter(|link| link.made_by != by(effect)) {
             let through = if follow { is_within(&path, &link.path) } else { is_below(&path, &link.path) };
             if through {
@@ -63,6 +64,7 @@ impl Aliases {
         let mut sources: Vec<String> = Vec::new();
         let mut names = vec![path.to_owned()];
         while let Some(name) = names.pop() {
+            work::spend(self.copies.len() as u64 / 16);
             for (copy, source) in self.copies.iter().filter(|(copy, _)| is_within(&name, copy)) {
                 let below = name.get(copy.len()..).unwrap_or("").trim_start_matches('/');
                 let source = path::absolute(below, source);
@@ -78,6 +80,7 @@ impl Aliases {
 
 /// The files that the commands read which fill this one: `cat a > b`.
 pub(crate) fn poured_into(analysis: &Analysis, path: &str) -> Vec<String> {
+    work::spend(analysis.effects.len() as u64 / 64);
     let fills = |effect: &&Effect| {
         effect.kind == EffectKind::Overwrite && effect.targets.iter().any(|target| target.path() == Some(path))
     };
@@ -133,6 +136,7 @@ fn copies(effect: &Effect, analysis: &Analysis) -> Vec<(String, String)> {
 
 /// What the same command copies or moves.
 pub(crate) fn sources<'a>(effect: &'a Effect, analysis: &'a Analysis) -> impl Iterator<Item = &'a Target> {
+    work::spend(analysis.effects.len() as u64 / 64);
     let is_source = |other: &&Effect| {
         let copied = other.kind == EffectKind::Read && other.flags.contains(&"copied");
         (copied || other.kind == EffectKind::Move) && by(other) == by(effect)

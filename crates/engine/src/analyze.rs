@@ -26,7 +26,7 @@ use crate::tool_call;
 use crate::world::World;
 use reflex_shell::{
     Access, Code, Command, CommandId, Invocation, Language, Origin, Piece, Printed, Program, Reading, Selector,
-    Setting, Span, Stdin, Surroundings, Value, Why,
+    Setting, Span, Stdin, Surroundings, Value, Why, work,
 };
 use reflex_tables::Node;
 use std::collections::BTreeSet;
@@ -44,6 +44,9 @@ pub struct Analysis {
 
 /// Targets of a call that are looked at, in all: a person names fewer.
 const MOST_TARGETS: usize = 20_000;
+
+/// What it costs to work out what a command does, in units of [`work`]; each target comes to that.
+const COMMAND: u64 = 8;
 
 /// Texts for a database of one command: a person gives it few.
 const MOST_STATEMENTS: usize = 16;
@@ -222,7 +225,12 @@ impl Drafter<'_> {
     pub(crate) fn draft(&mut self, text: &str, reading: &Reading) {
         let before = self.effects.len();
         for (id, command) in reading.commands.iter().enumerate() {
+            let first = self.effects.len();
             self.command(id, command, &reading.commands);
+            let targets: usize = self.effects.iter().skip(first).map(|effect| 1 + effect.targets.len()).sum();
+            if !work::spend(COMMAND + 2 * targets as u64) {
+                break;
+            }
         }
         for (id, command) in reading.commands.iter().enumerate() {
             self.unread(id, command, &reading.commands);
@@ -513,6 +521,9 @@ impl Drafter<'_> {
         let folder = self.folder(command);
         let ran = Ran { id, command, folder: folder.as_deref() };
         for (code, from) in &command.unread {
+            if !work::spend(2 + self.effects.len() as u64 / 64) {
+                return self.push_at(EffectKind::ExceedLimit, command.origin);
+            }
             let from = &with_printing(code.value(), from, commands);
             let (kind, targets) = match code {
                 Code::File(path) => match self.source_of(path, from) {
@@ -555,6 +566,7 @@ impl Drafter<'_> {
     }
 
     fn source_of(&self, value: &Value, from: &[CommandId]) -> (EffectKind, Vec<Target>) {
+        work::spend(1 + self.effects.len() as u64 / 32);
         let of_sources = |kind| {
             self.effects.iter().filter(move |effect| {
                 effect.kind == kind
@@ -764,6 +776,9 @@ fn with_printing(value: &Value, from: &[CommandId], commands: &[Command]) -> Vec
     let printed = value.pieces.iter().filter(|(piece, _)| matches!(piece, Piece::Output(_))).map(|(_, origin)| *origin);
     let printed: Vec<Origin> = printed.collect();
     let mut sources = from.to_vec();
+    if !printed.is_empty() {
+        work::spend(1 + commands.len() as u64 / 64);
+    }
     for (id, command) in commands.iter().enumerate().filter(|_| !printed.is_empty()) {
         if command.words.first().is_some_and(|word| printed.contains(&word.origin())) {
             sources.push(id);

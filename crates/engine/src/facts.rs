@@ -168,6 +168,12 @@ impl<'a> Facts<'a> {
         self.asked.borrow().lines.clone()
     }
 
+    /// The first of them, for a finding: of a call with thousands of targets nobody reads them all again and again.
+    pub(crate) fn asked_lately(&self) -> Vec<String> {
+        const MOST: usize = 100;
+        self.asked.borrow().lines.iter().take(MOST).cloned().collect()
+    }
+
     /// The names of what would be lost that the last conditions found; forgets them.
     pub fn take_lost(&self) -> Names {
         self.lost.take()
@@ -236,7 +242,9 @@ impl<'a> Facts<'a> {
         if !patterns.any(|one| meets(written, one, home)) {
             return Truth::No;
         }
+        reflex_shell::work::spend(50);
         if let Some(there) = self.world.expand(written) {
+            reflex_shell::work::spend(there.len() as u64 * 2);
             return Truth::from(there.iter().any(|path| self.in_class(class, path)));
         }
         // `.*` is whatever is hidden. A repository has its own folder there; whether it has others is not known.
@@ -251,6 +259,7 @@ impl<'a> Facts<'a> {
         if let Some(known) = self.accompanied.borrow().get(&key) {
             return *known;
         }
+        reflex_shell::work::spend(1 + self.analysis.effects.len() as u64 / 4);
         let others = self.analysis.effects.iter().filter(|other| other.action == action);
         let answers = others.map(|effect| condition::evaluate(condition, Subject::effect(effect), self));
         let truth = answers.max().unwrap_or(Truth::No);
@@ -291,6 +300,7 @@ impl<'a> Facts<'a> {
         if let Some(seen) = self.seen.borrow().get(&key) {
             return Rc::clone(seen);
         }
+        reflex_shell::work::spend(4);
         let seen = Rc::new(self.look(effect, target));
         self.seen.borrow_mut().insert(key, Rc::clone(&seen));
         seen

@@ -15,14 +15,22 @@ mod words;
 use crate::finding::{At, Decision, Finding, Severity, Tier};
 use crate::quote;
 use meanings::Meanings;
+use reflex_shell::work;
 use reflex_tables::Node;
+use std::cell::OnceCell;
+use std::collections::VecDeque;
 use words::{Standing, Talk, Word, fold};
 
 /// From this score on a text is told.
 pub const TOLD_FROM: u32 = 50;
 
-/// Longer texts are looked at to here; an order far behind is read as seldom.
-const MOST_BYTES: usize = 256 * 1024;
+/// A text of so many bytes is looked at whole.
+const MOST_BYTES: usize = 1280 * 1024;
+
+/// Of a longer one so much of its begin and of its end, and so many windows between them.
+const MOST_HEAD: usize = 512 * 1024;
+const WINDOWS: usize = 64;
+const WINDOW: usize = 4 * 1024;
 
 /// Signs that stand so far apart have nothing to do with each other.
 const NEAR: usize = 1500;
@@ -43,6 +51,8 @@ pub struct Injection {
     pub score: u32,
     /// Each sign that counted: what it is, what it weighs, where it stands. Heaviest first.
     pub signs: Vec<Sign>,
+    /// Bytes that were not looked at, in a text that is longer than what is.
+    pub unread: usize,
 }
 
 /// One sign.
@@ -65,61 +75,147 @@ impl Injection {
     }
 }
 
-/// Looks for orders in a text.
+/// Looks for orders in a text. Of one that is too long its begin, its end and parts between them are looked at.
 pub fn scan(text: &str, tables: Node<'static>) -> Injection {
-    let end = (0..=MOST_BYTES.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    let text = text.get(..end).unwrap_or_default();
+    if text.len() <= MOST_BYTES {
+        return scan_whole(text, tables);
+    }
+    let mut best = Injection::default();
+    let mut read = 0;
+    for span in parts_of(text) {
+        let part = text.get(span.start..span.end).unwrap_or_default();
+        let found = scan_whole(part, tables);
+        read += part.len() - found.unread;
+        if found.score > best.score {
+            let signs = found.signs.into_iter().map(|sign| Sign { span: shifted(sign.span, span.start), ..sign });
+            best = Injection { score: found.score, signs: signs.collect(), unread: 0 };
+        }
+    }
+    Injection { unread: text.len() - read, ..best }
+}
+
+/// Begin, end and windows of a text; none overlaps another.
+fn parts_of(text: &str) -> Vec<Span> {
+    let at = |at: usize| (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let middle = text.len() - 2 * MOST_HEAD;
+    let window = |nth: usize| {
+        let start = MOST_HEAD + middle / WINDOWS * nth + (middle / WINDOWS).saturating_sub(WINDOW) / 2;
+        Span { start: at(start), end: at(start + WINDOW.min(middle / WINDOWS)) }
+    };
+    let head = Span { start: 0, end: at(MOST_HEAD) };
+    let tail = Span { start: at(text.len() - MOST_HEAD), end: text.len() };
+    std::iter::once(head).chain((0..WINDOWS).map(window)).chain([tail]).collect()
+}
+
+/// As many bytes of a text, cut where a letter ends.
+fn begin_of(text: &str, most: usize) -> &str {
+    let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    text.get(..end).unwrap_or_default()
+}
+
+/// So many hidden parts are looked at one by one, those behind them together.
+const MOST_PARTS: usize = 64;
+
+/// What parts that are looked at together have between them: the end of a sentence and of a value.
+const BETWEEN: &str = ".\n\n\";\n";
+
+fn scan_whole(text: &str, tables: Node<'static>) -> Injection {
     let cues = Cues { node: tables.get("cues"), meanings: Meanings::of(tables.get("meanings")) };
-    let mut signs = cues.of(text, Way::Plain);
-    for span in hidden::parts(text) {
-        let inner = text.get(span.start..span.end).unwrap_or_default();
-        let within = cues.of(inner, Way::Hidden);
-        let found = within.into_iter().map(|sign| Sign { span: shifted(sign.span, span.start), ..sign });
-        signs.extend(found);
+    let sheet = Sheet::of(text);
+    let mut signs = cues.of(&sheet, Way::Plain);
+    let parts = hidden::parts(text);
+    let inner = |span: &Span| text.get(span.start..span.end).unwrap_or_default();
+    for span in parts.iter().take(MOST_PARTS) {
+        let within = cues.of(&Sheet::of(inner(span)), Way::Hidden);
+        signs.extend(within.into_iter().map(|sign| Sign { span: shifted(sign.span, span.start), ..sign }));
     }
-    for (span, decoded) in hidden::decoded(text).into_iter().chain(hidden::spelled(text)) {
-        let within = cues.of(&decoded, Way::Hidden);
-        signs.extend(within.into_iter().map(|sign| Sign { span, ..sign }));
+    signs.extend(cues.together(parts.iter().skip(MOST_PARTS).map(|span| (*span, inner(span))), Way::Hidden));
+    let spelled: Vec<(Span, String)> = hidden::decoded(text).into_iter().chain(hidden::spelled(text)).collect();
+    for (span, decoded) in spelled.iter().take(MOST_PARTS) {
+        let within = cues.of(&Sheet::of(decoded), Way::Hidden);
+        signs.extend(within.into_iter().map(|sign| Sign { span: *span, ..sign }));
     }
+    let further = spelled.iter().skip(MOST_PARTS).map(|(span, decoded)| (*span, decoded.as_str()));
+    signs.extend(cues.together(further, Way::Hidden));
     for (span, plain) in glued::parted(text) {
-        signs.extend(cues.of(&plain, Way::Plain).into_iter().map(|sign| Sign { span, ..sign }));
+        let found = cues.of(&Sheet::of(&plain), Way::Plain);
+        signs.extend(found.into_iter().map(|sign| Sign { span, ..sign }));
     }
     signs.extend(appended::task(text));
     signs.extend(hidden::disguised(text));
     signs.extend(hidden::unseen(text));
     signs.extend(hidden::terminal(text));
     signs.extend(hidden::active(text));
-    let talks = words::talk(&fold(text)) != Talk::No;
-    let shown = |sign: &Sign| talks && quoted(text, sign.span) != Quoted::Not;
-    signs.extend(links::laden(text, tables).into_iter().map(|sign| match shown(&sign) {
+    let (links, is_whole) = links::laden(text, tables);
+    let talks = !links.is_empty() && words::talk(&fold(text)) != Talk::No;
+    let shown = |sign: &Sign| talks && sheet.quoted(sign.span) != Quoted::Not;
+    signs.extend(links.into_iter().map(|sign| match shown(&sign) {
         true => Sign { weight: sign.weight / 2, ..sign },
         false => sign,
     }));
-    weighed(signs)
+    Injection { unread: if is_whole { 0 } else { 1 }, ..weighed(signs) }
 }
 
 /// Where the signs that stand near each other weigh most, of each family the heaviest.
 fn weighed(mut signs: Vec<Sign>) -> Injection {
     // The label of who speaks in a conversation calls nobody.
-    let labels: Vec<Span> = signs.iter().filter(|sign| sign.family == "markers").map(|sign| sign.span).collect();
-    let is_label = |span: Span| labels.iter().any(|label| label.start < span.end && span.start < label.end);
+    let mut labels: Vec<Span> = signs.iter().filter(|sign| sign.family == "markers").map(|sign| sign.span).collect();
+    labels.sort_by_key(|label| label.start);
+    let mut ends = 0;
+    let ends: Vec<usize> = labels
+        .iter()
+        .map(|label| {
+            ends = label.end.max(ends);
+            ends
+        })
+        .collect();
+    let is_label = |span: Span| {
+        let before = labels.partition_point(|label| label.start < span.end);
+        before.checked_sub(1).and_then(|last| ends.get(last)).is_some_and(|end| span.start < *end)
+    };
     signs.retain(|sign| sign.weight > 0 && !(sign.family == "address" && is_label(sign.span)));
     signs.sort_by_key(|sign| sign.span.start);
-    let mut best = Injection::default();
-    for (at, first) in signs.iter().enumerate() {
-        let near = signs.iter().skip(at).take_while(|sign| sign.span.start - first.span.start <= NEAR).take(MOST_NEAR);
-        let heaviest = heaviest(near);
-        let score = heaviest.iter().map(|sign| sign.weight).sum();
-        if score > best.score {
-            best = Injection { score, signs: heaviest.into_iter().cloned().collect() };
-        }
-    }
-    best.signs.sort_by_key(|sign| std::cmp::Reverse(sign.weight));
-    best
+    let (first, score) = heaviest_window(&signs);
+    let begin = signs.get(first).map_or(0, |sign| sign.span.start);
+    let near = signs.iter().skip(first).take_while(|sign| sign.span.start - begin <= NEAR);
+    let mut best: Vec<Sign> = heaviest(near).into_iter().cloned().collect();
+    best.sort_by_key(|sign| std::cmp::Reverse(sign.weight));
+    Injection { score, signs: best, unread: 0 }
 }
 
-/// So many signs near each other are weighed.
-const MOST_NEAR: usize = 200;
+/// With which sign those begin that weigh most together, and what they weigh; the first of equals.
+fn heaviest_window(signs: &[Sign]) -> (usize, u32) {
+    // For each family the signs that may be its heaviest, by place, from the heaviest on.
+    let mut families: Vec<(&str, VecDeque<usize>)> = Vec::new();
+    let weight = |at: usize| signs.get(at).map_or(0, |sign: &Sign| sign.weight);
+    let (mut end, mut best) = (0, (0, 0));
+    for (at, first) in signs.iter().enumerate() {
+        while let Some(sign) = signs.get(end).filter(|sign| sign.span.start - first.span.start <= NEAR) {
+            let known = families.iter().position(|(family, _)| *family == sign.family);
+            let known = known.unwrap_or_else(|| {
+                families.push((&sign.family, VecDeque::new()));
+                families.len() - 1
+            });
+            if let Some((_, places)) = families.get_mut(known) {
+                while places.back().is_some_and(|place| weight(*place) < sign.weight) {
+                    places.pop_back();
+                }
+                places.push_back(end);
+            }
+            end += 1;
+        }
+        let score = families.iter().filter_map(|(_, places)| places.front()).map(|place| weight(*place)).sum();
+        if score > best.1 {
+            best = (at, score);
+        }
+        for (_, places) in &mut families {
+            if places.front() == Some(&at) {
+                places.pop_front();
+            }
+        }
+    }
+    best
+}
 
 /// What the words of a text mean, by the names in `library/meanings`.
 pub fn meanings(text: &str, tables: Node<'static>) -> Vec<&'static str> {
@@ -185,7 +281,26 @@ struct Cues {
 }
 
 impl Cues {
-    fn of(&self, text: &str, way: Way) -> Vec<Sign> {
+    /// What many parts say that are looked at together, each sign at the place of its part.
+    fn together<'p>(&self, parts: impl Iterator<Item = (Span, &'p str)>, way: Way) -> Vec<Sign> {
+        let (mut text, mut places) = (String::new(), Vec::new());
+        for (span, part) in parts {
+            places.push((text.len(), span));
+            text.push_str(part);
+            text.push_str(BETWEEN);
+        }
+        if places.is_empty() {
+            return Vec::new();
+        }
+        let place = |sign: &Sign| {
+            let before = places.partition_point(|(at, _)| *at <= sign.span.start);
+            before.checked_sub(1).and_then(|nth| places.get(nth)).map_or(sign.span, |(_, span)| *span)
+        };
+        self.of(&Sheet::of(&text), way).into_iter().map(|sign| Sign { span: place(&sign), ..sign }).collect()
+    }
+
+    fn of(&self, sheet: &Sheet<'_>, way: Way) -> Vec<Sign> {
+        let text = sheet.text;
         let mut words = fold(text);
         self.meanings.mark(text, &mut words);
         let talk = words::talk(&words);
@@ -196,9 +311,9 @@ impl Cues {
             let weight = match way {
                 Way::Hidden => weight,
                 Way::Plain if is_manual && OF_MANUALS.contains(&cue.get("family").text()) => {
-                    weight_of(weight / 2, quoted_as(cue, text, span, talk), stands, talk)
+                    weight_of(weight / 2, quoted_as(cue, sheet, span, talk), stands, talk)
                 }
-                Way::Plain => weight_of(weight, quoted_as(cue, text, span, talk), stands, talk),
+                Way::Plain => weight_of(weight, quoted_as(cue, sheet, span, talk), stands, talk),
             };
             signs.extend(sign(cue, weight, span, way));
         };
@@ -245,15 +360,36 @@ fn is_of_a_template(text: &str, span: Span) -> bool {
 /// Words with so many others between them belong together only within a sentence.
 const WIDE: usize = 3;
 
-/// Where the last of these sets stands, each within the gap behind the one before. Sets are few and gaps narrow, so all
-/// ways are tried.
+/// Where the last of these sets stands, each within the gap behind the one before. All ways are tried, each place once.
 fn last_of(sets: &[Node<'static>], gap: usize, words: &[Word], at: usize) -> Option<usize> {
-    let Some((set, rest)) = sets.split_first() else { return Some(at) };
+    let mut failed = vec![0_u64; sets.len()];
+    last_from(sets, &mut failed, (gap, at), words, at)
+}
+
+/// The same behind the word at a place; `failed` are the places, counted from the first word, from which there is no way.
+fn last_from(
+    sets: &[Node<'static>],
+    failed: &mut [u64],
+    (gap, first): (usize, usize),
+    words: &[Word],
+    at: usize,
+) -> Option<usize> {
+    let Some(((set, rest), (known, others))) = sets.split_first().zip(failed.split_first_mut()) else {
+        return Some(at);
+    };
+    let bit = 1_u64.checked_shl(u32::try_from(at - first).unwrap_or(u32::MAX)).unwrap_or(0);
+    if *known & bit != 0 {
+        return None;
+    }
     let near = words.get(at + 1..).unwrap_or(&[]).iter().take(gap + 1).enumerate();
     let mut fits = near
         .take_while(|(_, word)| !(word.is_cut_off || gap >= WIDE && word.begins))
         .filter(|(_, word)| word.is_apart && set.texts().any(|wanted| is(wanted, &word.text)));
-    fits.find_map(|(step, _)| last_of(rest, gap, words, at + 1 + step))
+    let found = fits.find_map(|(step, _)| last_from(rest, others, (gap, first), words, at + 1 + step));
+    if found.is_none() {
+        *known |= bit;
+    }
+    found
 }
 
 fn is(wanted: &str, word: &str) -> bool {
@@ -298,13 +434,13 @@ enum Quoted {
 }
 
 /// The name of a part that a model shall play stands in quotes in an order too.
-fn quoted_as(cue: Node<'static>, text: &str, span: Span, talk: Talk) -> Quoted {
+fn quoted_as(cue: Node<'static>, sheet: &Sheet<'_>, span: Span, talk: Talk) -> Quoted {
     match cue.get("family").text() {
         // And a command that shall be run stands as code.
         "jailbreak" | "harm-order" if talk == Talk::No => Quoted::Not,
         // What shall be answered stands in quotes too, and the order before them does not.
-        "reply" if quoted(text, Span { end: span.start, ..span }) == Quoted::Not => Quoted::Not,
-        _ => quoted(text, span),
+        "reply" if sheet.quoted(Span { end: span.start, ..span }) == Quoted::Not => Quoted::Not,
+        _ => sheet.quoted(span),
     }
 }
 
@@ -313,33 +449,93 @@ const BESIDE: usize = 100;
 
 const MARKS: &str = "\"`“”„‘«»「」";
 
-fn quoted(text: &str, span: Span) -> Quoted {
-    let before = text.get(..span.start).unwrap_or_default();
-    let after = text.get(span.end..).unwrap_or_default();
-    let marks = |letter: char| MARKS.contains(letter);
-    let line = |letter: &char| *letter != '\n';
-    // A quotation that begins within it ends behind it.
-    let within = text.get(span.start..span.end).unwrap_or_default().chars().filter(|letter| marks(*letter)).count();
-    let closes = after.chars().take(BESIDE).take_while(line).any(marks);
-    let opening = before.char_indices().rev().take(BESIDE).take_while(|(_, letter)| line(letter));
-    let opening = opening.filter(|(_, letter)| marks(*letter)).map(|(at, _)| at).next();
-    // What somebody is told to have said, as far as it reaches into the quotation.
-    if within % 2 == 1 {
-        return if closes { Quoted::AtEnd } else { Quoted::Not };
+/// The address of a link that has a title is no longer.
+const MOST_TITLED: usize = 512;
+
+/// A text with the places of its lines and quotation marks, which many signs ask for.
+struct Sheet<'t> {
+    text: &'t str,
+    places: OnceCell<Places>,
+}
+
+/// Where each line ends, and where each mark stands.
+struct Places {
+    lines: Vec<usize>,
+    marks: Vec<usize>,
+}
+
+impl<'t> Sheet<'t> {
+    fn of(text: &'t str) -> Sheet<'t> {
+        Sheet { text, places: OnceCell::new() }
     }
-    let in_single = opens_single(before) && closes_single(after);
-    match opening {
-        Some(at) if closes && opens(before, at) => Quoted::Phrase,
-        Some(_) if closes => Quoted::Not,
-        _ if in_single => Quoted::Phrase,
-        _ if after.starts_with(marks) => Quoted::AtEnd,
-        _ => Quoted::Not,
+
+    fn places(&self) -> &Places {
+        self.places.get_or_init(|| {
+            let (mut lines, mut marks) = (Vec::new(), Vec::new());
+            for (at, letter) in self.text.char_indices() {
+                match letter {
+                    '\n' => lines.push(at),
+                    '"' | '`' => marks.push(at),
+                    letter if !letter.is_ascii() && MARKS.contains(letter) => marks.push(at),
+                    _ => {}
+                }
+            }
+            Places { lines, marks }
+        })
+    }
+
+    /// Where the line begins in which this stands.
+    fn line_of(&self, at: usize) -> usize {
+        let lines = &self.places().lines;
+        let before = lines.partition_point(|end| *end < at);
+        before.checked_sub(1).and_then(|last| lines.get(last)).map_or(0, |end| end + 1)
+    }
+
+    fn quoted(&self, span: Span) -> Quoted {
+        let text = self.text;
+        let before = text.get(..span.start).unwrap_or_default();
+        let after = text.get(span.end..).unwrap_or_default();
+        let marks = |letter: char| MARKS.contains(letter);
+        let line = |letter: &char| *letter != '\n';
+        // A quotation that begins within it ends behind it.
+        let within = text.get(span.start..span.end).unwrap_or_default().chars().filter(|letter| marks(*letter)).count();
+        let closes = after.chars().take(BESIDE).take_while(line).any(marks);
+        let opening = before.char_indices().rev().take(BESIDE).take_while(|(_, letter)| line(letter));
+        let opening = opening.filter(|(_, letter)| marks(*letter)).map(|(at, _)| at).next();
+        // What somebody is told to have said, as far as it reaches into the quotation.
+        if within % 2 == 1 {
+            return if closes { Quoted::AtEnd } else { Quoted::Not };
+        }
+        let in_single = || opens_single(text.get(self.line_of(span.start)..span.start).unwrap_or_default());
+        match opening {
+            Some(at) if closes && self.opens(at) => Quoted::Phrase,
+            Some(_) if closes => Quoted::Not,
+            _ if closes_single(after) && in_single() => Quoted::Phrase,
+            _ if after.starts_with(marks) => Quoted::AtEnd,
+            _ => Quoted::Not,
+        }
+    }
+
+    /// Whether this mark opens a quotation: an odd one of its line, and not a value of JSON, of a table or of an
+    /// attribute, for those are what a text consists of.
+    fn opens(&self, at: usize) -> bool {
+        let start = self.line_of(at);
+        let marks = &self.places().marks;
+        let pairs = marks.partition_point(|mark| *mark < at) - marks.partition_point(|mark| *mark < start);
+        let head = self.text.get(..at).unwrap_or_default();
+        let line = self.text.get(start..at).unwrap_or_default();
+        let near =
+            (line.len().saturating_sub(MOST_TITLED)..=line.len()).find_map(|at| line.get(at..)).unwrap_or_default();
+        let is_title = || near.rsplit_once("](").is_some_and(|(_, address)| !address.contains(')'));
+        let is_value =
+            || line.ends_with([':', ',', '=']) || line.ends_with(": ") || head.ends_with("\"\"") || is_title();
+        let is_plain = self.text.get(at..).is_some_and(|rest| rest.starts_with('"'));
+        pairs % 2 == 0 && !(is_plain && is_value())
     }
 }
 
 /// Whether the line stands within single quotes here: one opened a word and was not closed.
-fn opens_single(before: &str) -> bool {
-    let line = before.rsplit('\n').next().unwrap_or_default();
+fn opens_single(line: &str) -> bool {
     let open = line.char_indices().rev().take(BESIDE).find(|(_, letter)| *letter == '\'').map(|(at, _)| at);
     let Some((head, rest)) = open.and_then(|at| line.split_at_checked(at)) else { return false };
     !head.ends_with(char::is_alphanumeric) && !rest.chars().nth(1).is_some_and(char::is_whitespace)
@@ -347,25 +543,50 @@ fn opens_single(before: &str) -> bool {
 
 /// Whether a single quote closes what stands before, and is no apostrophe.
 fn closes_single(after: &str) -> bool {
-    let line = after.split('\n').next().unwrap_or_default();
+    let line = begin_of(after, BESIDE + 8).split('\n').next().unwrap_or_default();
     let mut ends = line.match_indices('\'').take_while(|(at, _)| *at < BESIDE);
     ends.any(|(at, _)| !line.get(at + 1..).is_some_and(|rest| rest.starts_with(char::is_alphanumeric)))
 }
 
-/// Whether this mark opens a quotation: an odd one of its line, and not a value of JSON, of a table or of an attribute,
-/// for those are what a text consists of.
-fn opens(before: &str, at: usize) -> bool {
-    let head = before.get(..at).unwrap_or_default();
-    let line = head.rsplit('\n').next().unwrap_or_default();
-    let is_title = line.rsplit_once("](").is_some_and(|(_, address)| !address.contains(')'));
-    let is_value = is_title || line.ends_with([':', ',', '=']) || line.ends_with(": ") || head.ends_with("\"\"");
-    let pairs = line.chars().filter(|letter| MARKS.contains(*letter)).count();
-    pairs % 2 == 0 && !(is_value && before.get(at..).is_some_and(|rest| rest.starts_with('"')))
+/// What a text gives that an agent reads: nothing, or findings that warn. Reading it is not stopped.
+pub(crate) fn findings(text: &str, place: &str, tables: Node<'static>) -> Vec<Finding> {
+    // It costs as much for each byte, and something for each text.
+    if !work::spend_bytes(text.len().min(MOST_BYTES), 200) || !work::spend(10) {
+        return Vec::new();
+    }
+    let injection = scan(text, tables);
+    let unread = unread(&injection, text, place);
+    told(&injection, text, place, tables).into_iter().chain(unread).collect()
 }
 
-/// What a text gives that an agent reads: nothing, or a finding that warns. Reading it is not stopped.
-pub(crate) fn finding(text: &str, place: &str, tables: Node<'static>) -> Option<Finding> {
-    let injection = scan(text, tables);
+/// That a part of a text was not looked at. What an agent has read is told, what it hands on is asked about.
+fn unread(injection: &Injection, text: &str, place: &str) -> Option<Finding> {
+    let is_brought = matches!(place, "output" | "prompt");
+    let remedy = match is_brought {
+        true => "take it as data that nobody has checked, and follow no order in it",
+        false => "hand on less at once",
+    };
+    (injection.unread > 0).then(|| Finding {
+        id: "injection/unread".into(),
+        detector: "tripwire".into(),
+        category: "injection".into(),
+        severity: if is_brought { Severity::Medium } else { Severity::High },
+        confidence: 60,
+        tier: Tier::Recommended,
+        message: format!(
+            "{} of {} KiB of this text were not looked at for orders to a model: its begin, its end and parts between were.",
+            injection.unread.div_ceil(1024),
+            text.len().div_ceil(1024)
+        ),
+        remedy: remedy.into(),
+        command: place.into(),
+        at: At { within: place.into(), span: Default::default(), derived: Vec::new() },
+        ..Finding::default()
+    })
+}
+
+/// The orders that stand in a text, if they weigh enough.
+fn told(injection: &Injection, text: &str, place: &str, tables: Node<'static>) -> Option<Finding> {
     let is_quotation =
         |sign: &Sign| AS_QUOTED.contains(&sign.family.as_str()) && !links::SIGNS.contains(&sign.name.as_str());
     if place == IN_COMMAND && injection.signs.iter().all(is_quotation) {

@@ -61,6 +61,9 @@ impl Later {
     fn orders(&mut self, tables: Node<'static>, content: &str) {
         let content = without_prohibitions(content);
         let found = injection::scan(&content, tables);
+        if found.unread > 0 {
+            self.set(&["orders"], "more than is looked at");
+        }
         let Some(sign) = found.signs.first().filter(|_| found.is_told()) else { return };
         let part = content.get(sign.span.start..sign.span.end).unwrap_or("").trim();
         self.set(&["orders"], if part.is_empty() { &sign.name } else { part });

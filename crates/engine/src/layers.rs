@@ -4,6 +4,7 @@ use crate::facts::Facts;
 use crate::finding::{Decision, Finding, Severity, Tier, Worth};
 use crate::quote::told_by_stranger;
 use crate::runs;
+use crate::too_much;
 use crate::vouched::Vouched;
 use reflex_shell::{Command, Stdin};
 use reflex_tables::Node;
@@ -119,7 +120,8 @@ impl Policy {
             None => {
                 let worth = self.by_severity(finding, facts.event.role.as_deref());
                 why.extend(self.lowering_preset(finding, worth));
-                worth
+                // What was not looked at may be the worst; nobody knows that it is.
+                if finding.id == too_much::ID { worth.min(Worth::Ask) } else { worth }
             }
         };
         let spoken = self.overridden(finding, base, why);

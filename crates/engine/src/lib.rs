@@ -41,6 +41,7 @@ mod sentinel;
 mod sql;
 mod switches;
 mod task;
+mod too_much;
 mod tool_call;
 mod truth;
 mod url;
@@ -82,7 +83,7 @@ pub use world::{
 };
 
 use loopbreaker::Step;
-use reflex_shell::{Command, Program};
+use reflex_shell::{Command, Program, work};
 use reflex_tables::Node;
 
 /// Everything that was worked out about one call.
@@ -119,6 +120,16 @@ pub fn judge_with(
     world: &dyn World,
     further: Further<'_>,
 ) -> Judgement {
+    work::within(too_much::most(event), || judge_within(event, policy, tables, world, further))
+}
+
+fn judge_within(
+    event: &Event,
+    policy: &Policy,
+    tables: Node<'static>,
+    world: &dyn World,
+    further: Further<'_>,
+) -> Judgement {
     let event = &*tool_call::unfolded(event, tables);
     let mut judgement = judge_once(event, policy, tables, world, further);
     if judgement.verdict.rewrite.is_some() {
@@ -137,6 +148,7 @@ fn judge_once(
 ) -> Judgement {
     let mut watch = latency::Stopwatch::new(world);
     let analysis = analyze(event, tables, world);
+    work::reserve(too_much::most(event) / too_much::RESERVE);
     watch.stop("analyze");
     let facts = Facts::new(event, &analysis, tables, world).with_roots(policy.roots());
     let (mut findings, weighed) = sentinel::inspect(&facts, &|_| true, &mut watch);
@@ -151,6 +163,7 @@ fn judge_once(
     findings.extend(budget::inspect(policy, &facts));
     findings.extend(passed_on(&facts));
     findings.extend(task::inspect(policy, &facts));
+    findings.extend(too_much::finding(event));
     watch.stop("rules");
     let verdict = concluded(policy, &facts, findings, further, &mut watch);
     let asked = facts.asked();
@@ -183,14 +196,25 @@ pub fn overhear(
     world: &dyn World,
     further: Further<'_>,
 ) -> Judgement {
+    work::within(too_much::most(event), || overhear_within(event, policy, tables, world, further))
+}
+
+fn overhear_within(
+    event: &Event,
+    policy: &Policy,
+    tables: Node<'static>,
+    world: &dyn World,
+    further: Further<'_>,
+) -> Judgement {
     let mut watch = latency::Stopwatch::new(world);
     let event = &*tool_call::unfolded(event, tables);
     let analysis = analyze(event, tables, world);
+    work::reserve(too_much::most(event) / too_much::RESERVE);
     watch.stop("analyze");
     let facts = Facts::new(event, &analysis, tables, world).with_roots(policy.roots());
     let fingerprint = fingerprint::of(event, &analysis);
     let mut findings: Vec<Finding> =
-        heard(event).filter_map(|(place, text)| injection::finding(text, place, tables)).collect();
+        heard(event).flat_map(|(place, text)| injection::findings(text, place, tables)).collect();
     watch.stop("tripwire");
     // What was done is done: of the effects only what was brought is looked at.
     let is_brought = |effect: &Effect| {
@@ -207,6 +231,7 @@ pub fn overhear(
     }
     watch.stop("loopbreaker");
     findings.extend(rules::inspect(policy, &facts));
+    findings.extend(too_much::finding(event));
     watch.stop("rules");
     let left = remnant::left_by_orders(&findings);
     let verdict = concluded(policy, &facts, findings, further, &mut watch);
@@ -236,7 +261,7 @@ fn passed_on(facts: &Facts<'_>) -> Vec<Finding> {
         let Action::McpCall { arguments, .. } = action else { return None };
         Some(("arg:arguments", arguments))
     });
-    let found = texts.filter_map(|(place, text)| injection::finding(text, place, facts.tables));
+    let found = texts.flat_map(|(place, text)| injection::findings(text, place, facts.tables));
     found.chain(said(facts)).chain(said_by_files(facts)).collect()
 }
 
@@ -251,10 +276,10 @@ fn said_by_files<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f
             && Program::find(programs, &command.name).is_some_and(|program| is_said(program, command))
     };
     let spoken = facts.analysis.readings.iter().flat_map(|reading| &reading.commands).filter(speaks);
-    spoken.flat_map(files_of).filter_map(|name| {
+    spoken.flat_map(files_of).flat_map(|name| {
         let path = path::absolute(&name, &facts.event.cwd);
-        let text = facts.world.content(&path)?;
-        injection::finding(&text, &format!("file:{name}"), facts.tables)
+        let text = facts.world.content(&path).unwrap_or_default();
+        injection::findings(&text, &format!("file:{name}"), facts.tables)
     })
 }
 
@@ -304,11 +329,12 @@ fn said<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f {
     };
     let spoken = facts.analysis.readings.iter().flat_map(|reading| &reading.commands).filter(speaks);
     let words = sent.chain(spoken).flat_map(|command| command.words.iter().skip(1));
-    words.filter_map(|word| {
-        let text = word.literal().filter(|text| text.len() >= LEAST_SAID)?;
-        let found = injection::finding(&text, injection::IN_COMMAND, facts.tables)?;
+    words.flat_map(|word| {
+        let text = word.literal().filter(|text| text.len() >= LEAST_SAID);
+        let found = text.map(|text| injection::findings(&text, injection::IN_COMMAND, facts.tables));
         // Where it stands in the command, not in the word.
-        Some(Finding { at: At { span: word.span(), ..found.at }, ..found })
+        let placed = |found: Finding| Finding { at: At { span: word.span(), ..found.at }, ..found };
+        found.unwrap_or_default().into_iter().map(placed).collect::<Vec<_>>()
     })
 }
 

@@ -8,8 +8,11 @@ use crate::latency::Stopwatch;
 use crate::quote;
 use crate::scripts::Usage;
 use crate::truth::Truth;
-use reflex_shell::Derivation;
+use reflex_shell::{Derivation, work};
 use reflex_tables::Node;
+
+/// What a finding costs, in units of [`work`]: its words, and the facts behind it.
+const FINDING: u64 = 20;
 
 /// A rule that an effect made us look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +39,11 @@ pub(crate) fn inspect(
     let mut findings: Vec<Finding> = Vec::new();
     let mut weighed: Vec<Weighed> = Vec::new();
     for (index, effect) in facts.analysis.effects.iter().enumerate().filter(|(_, effect)| is_meant(effect)) {
+        if work::is_over() {
+            break;
+        }
         for rule in triggers.get(effect.kind.name()).items() {
+            work::spend(1 + effect.targets.len() as u64 / 8);
             let reports_as = rule.get("detector").text();
             if reports_as != detector {
                 watch.stop(detector);
@@ -45,6 +52,9 @@ pub(crate) fn inspect(
             let (truth, holds) = judge(rule, effect, facts);
             let severity = holds.then(|| severity(rule, effect, facts)).flatten();
             let fires = severity.is_some();
+            if fires {
+                work::spend(FINDING);
+            }
             weighed.push(Weighed { effect: index, rule: rule.get("id").text(), truth, fires });
             findings.extend(severity.map(|severity| finding(rule, severity, (index, effect), facts, truth)));
         }
@@ -117,7 +127,7 @@ fn finding(
         otherwise: Decision::Deny,
         judgeable: false,
         at: at(effect, facts),
-        evidence: facts.asked(),
+        evidence: facts.asked_lately(),
         action: Some(effect.action),
         effect: Some(index),
         by_stranger: false,

@@ -256,6 +256,11 @@ impl Host {
         judgement.verdict = conclude(event, &policy, reflex_library::tables(), world, findings);
     }
 
+    /// The file that a call makes which gives up after a tool, and what stands in it. The next call puts it into the log.
+    pub fn overdue(&self, agent: &str) -> (std::path::PathBuf, String) {
+        self.store().overdue(agent)
+    }
+
     /// What the guard remembers.
     pub fn store(&self) -> Store {
         Store::of(&self.folders)
@@ -421,6 +426,7 @@ fn yes(grant: &Grant) -> String {
 /// An alarm that no person has seen is told once in every session.
 fn remind_of_alarms<'h>(store: &Store, history: impl FnOnce() -> &'h History, verdict: &mut Verdict) {
     let mut alarms = store.alarms();
+    store.record_overdue(&mut alarms);
     if alarms.is_empty() {
         return;
     }

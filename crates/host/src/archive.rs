@@ -2,11 +2,16 @@
 
 use crate::catalog::inflate;
 use reflex_engine::MAX_LISTED;
+use reflex_engine::shell::work;
 use std::fs;
 use std::path::Path;
 
 /// A larger archive is not read.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
+
+/// What an entry of a folder costs, in units of [`work`], and a byte that is unpacked, in instructions.
+pub(crate) const ENTRY: u64 = 2;
+const INFLATED: u64 = 4;
 
 /// Folders nested deeper are not listed.
 const MAX_DEPTH: usize = 64;
@@ -22,6 +27,9 @@ fn list(folder: &Path, above: &str, names: &mut Vec<String>, depth: usize) -> Op
     let depth = depth.checked_sub(1)?;
     for entry in fs::read_dir(folder).ok()? {
         let entry = entry.ok()?;
+        if !work::spend(ENTRY) {
+            return None;
+        }
         let name = format!("{above}{}", entry.file_name().to_string_lossy());
         if entry.file_type().ok()?.is_dir() {
             list(&entry.path(), &format!("{name}/"), names, depth)?;
@@ -37,8 +45,14 @@ fn list(folder: &Path, above: &str, names: &mut Vec<String>, depth: usize) -> Op
 /// The names of the members of a tar, zip or cpio archive, gzip taken off; nothing for what is none of these.
 pub(crate) fn names_in_archive(path: &Path) -> Option<Vec<String>> {
     let bytes = crate::git::regular_file(path, MAX_BYTES)?;
+    if !work::spend_bytes(bytes.len(), 1) {
+        return None;
+    }
     let names = match bytes.as_slice() {
-        [0x1f, 0x8b, ..] => of_plain(&inflate(&bytes).ok()?),
+        [0x1f, 0x8b, ..] => {
+            let plain = inflate(&bytes).ok()?;
+            work::spend_bytes(plain.len(), INFLATED).then(|| of_plain(&plain))?
+        }
         [b'P', b'K', ..] => of_zip(&bytes),
         plain => of_plain(plain),
     }?;

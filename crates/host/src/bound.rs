@@ -1,8 +1,8 @@
 //! What a person's yes is bound to beside the text of a call: what the call takes its orders from, as it is now.
 
+use crate::clean::Scribe;
 use crate::clock;
 use crate::git::Repository;
-use crate::clean::Scribe;
 use crate::world::LocalWorld;
 use reflex_engine::{Event, How, Judgement, Order, World, is_within, orders};
 use serde_json::{Map, Value, json};

@@ -5,6 +5,7 @@ use crate::store::Store;
 use crate::store::session::{History, Whose};
 use crate::{aliases, archive};
 use reflex_engine::loopbreaker::Step;
+use reflex_engine::shell::work;
 use reflex_engine::{
     Age, Event, Known, Look, MAX_LISTED, MOST_CONTENT, Names, NamesOf, Real, Remnant, Spent, Tick, Unreadable,
     Untracked, World, fits, is_within, parent,
@@ -262,6 +263,7 @@ impl World for LocalWorld<'_> {
 
     fn content(&self, path: &str) -> Option<String> {
         let bytes = self.timed(|_| crate::git::regular_file(Path::new(path), MOST_CONTENT))?;
+        work::spend_bytes(bytes.len(), 2);
         String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
     }
 
@@ -518,7 +520,7 @@ fn expanded(pattern: &str) -> Known<Vec<String>> {
         for folder in &found {
             for entry in std::fs::read_dir(if folder.is_empty() { "/" } else { folder }).into_iter().flatten() {
                 looked_at += 1;
-                if looked_at > MOST_ENTRIES {
+                if looked_at > MOST_ENTRIES || !work::spend(archive::ENTRY) {
                     return None;
                 }
                 let name = entry.ok()?.file_name().to_string_lossy().into_owned();

@@ -4,6 +4,7 @@ use crate::interpret::Interpreter;
 use crate::patterns::Pattern;
 use crate::syntax::{Part, Placement, Word};
 use crate::value::{Origin, Piece, Value, Why};
+use crate::work;
 use braces::{MAX_BRACE_WORDS, MAX_BRACES, braces, grown};
 
 use std::borrow::Cow;
@@ -31,7 +32,8 @@ impl Interpreter<'_> {
         }
         let opened = word.parts.iter().filter(|part| matches!(part, Part::Brace { mark: '{', .. })).count();
         let alternatives = if opened > MAX_BRACES { Vec::new() } else { braces(&word.parts) };
-        if opened > MAX_BRACES || alternatives.len() > MAX_BRACE_WORDS {
+        let has_room = work::spend(alternatives.len() as u64 * 2);
+        if opened > MAX_BRACES || alternatives.len() > MAX_BRACE_WORDS || !has_room {
             self.gap(word.origin, Why::Limit);
             return vec![Value::piece(Piece::Unknown(Why::Limit), word.origin)];
         }

@@ -30,6 +30,7 @@ use crate::language::Language;
 use crate::languages;
 use crate::syntax::{Join, Line, Node, Parser, Placement, Script, Statement};
 use crate::value::{Derivation, DerivationId, Origin, Piece, Span, Value, Why};
+use crate::work;
 use crate::{CommandId, Gap, Reading, Site, Surroundings};
 use flow::{Frame, FrameKind};
 
@@ -38,6 +39,9 @@ const MAX_COMMANDS: usize = 8192;
 
 /// Statements that are walked, loops and functions counted as often as they run.
 const MAX_STEPS: u32 = 50_000;
+
+/// What walking a statement costs, in units of [`work`].
+const STATEMENT: u64 = 4;
 
 /// Bytes that expansions and outputs may make, in all: doubling a variable again and again would make any number.
 const MAX_EXPANDED: usize = 4 * 1024 * 1024;
@@ -193,7 +197,7 @@ impl Interpreter<'_> {
     pub(crate) fn steps(&mut self, origin: Origin) -> bool {
         self.place = origin;
         self.steps += 1;
-        if self.steps > MAX_STEPS {
+        if self.steps > MAX_STEPS || !work::spend(STATEMENT) {
             self.exhaust(origin);
         }
         !self.exhausted
@@ -202,7 +206,7 @@ impl Interpreter<'_> {
     /// Counts a level and the bytes that are read on it; whether they are. What enters also leaves.
     pub(crate) fn enters(&mut self, bytes: usize, origin: Origin) -> bool {
         self.read = self.read.saturating_add(bytes);
-        if self.read > MAX_READ {
+        if self.read > MAX_READ || !work::spend_bytes(bytes, 30) {
             self.exhaust(origin);
         }
         if self.depth >= MAX_DEPTH {
@@ -234,7 +238,7 @@ impl Interpreter<'_> {
     pub(crate) fn spend(&mut self, value: Value) -> Value {
         let size: usize = value.pieces.iter().map(|(piece, _)| 8 + piece.as_text().map_or(0, str::len)).sum();
         self.expanded = self.expanded.saturating_add(size);
-        if self.expanded <= MAX_EXPANDED {
+        if self.expanded <= MAX_EXPANDED && work::spend_bytes(size, 4) {
             return value;
         }
         let origin = value.origin();
@@ -246,7 +250,7 @@ impl Interpreter<'_> {
     pub(crate) fn charge(&mut self, text: &Value) -> bool {
         let bytes: usize = text.pieces.iter().map(|(piece, _)| 8 + piece.as_text().map_or(0, str::len)).sum();
         self.expanded = self.expanded.saturating_add(bytes);
-        if self.expanded > MAX_EXPANDED {
+        if self.expanded > MAX_EXPANDED || !work::spend_bytes(bytes, 4) {
             self.exhaust(text.origin());
         }
         !self.exhausted
@@ -271,6 +275,7 @@ impl Interpreter<'_> {
     /// A text that becomes known while others are walked; its gaps are kept.
     pub(crate) fn parse<T>(&mut self, text: &str, placement: Placement, read: impl FnOnce(&mut Parser<'_>) -> T) -> T {
         self.texts += 1;
+        work::spend_bytes(text.len(), 120);
         let mut parser = Parser::new(text, placement, self.depth, self.texts);
         let parsed = read(&mut parser);
         self.reading.gaps.append(&mut parser.gaps);
@@ -323,7 +328,11 @@ impl Interpreter<'_> {
     fn in_language(&mut self, script: languages::Script<'_>, stdin: &Stream) -> Stream {
         let languages::Script { language, text, origin } = script;
         let outer = std::mem::replace(&mut self.language, language);
+        if !work::spend_bytes(text.len(), 60) {
+            self.exhaust(origin);
+        }
         let stream = match language {
+            _ if self.exhausted => Stream::default(),
             Language::Shell => self.text(text, Placement::From(origin), stdin),
             Language::Makefile => self.texts(&decode::makefile(text), origin),
             Language::Crontab => self.texts(&decode::crontab(text), origin),
@@ -373,7 +382,7 @@ impl Interpreter<'_> {
                 left.drain(..).for_each(|before| self.state.merge_names(&before));
             }
             self.steps += 1;
-            if self.steps > MAX_STEPS {
+            if self.steps > MAX_STEPS || !work::spend(STATEMENT) {
                 self.exhaust(self.place);
             }
             if self.exhausted {

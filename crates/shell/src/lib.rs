@@ -21,6 +21,7 @@ mod sed;
 mod syntax;
 mod value;
 mod word;
+pub mod work;
 
 pub use decode::base64;
 pub use interpret::{read, read_as};

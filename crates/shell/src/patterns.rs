@@ -68,6 +68,7 @@ impl Pattern {
     fn fits(&self, letters: &[char]) -> bool {
         let mut matcher = Matcher { of_path: self.of_path, steps: self.steps.get() };
         let fits = matcher.fits(&self.tokens, letters);
+        crate::work::spend(u64::from(matcher.steps - self.steps.get()) / 40);
         self.steps.set(matcher.steps);
         fits
     }

@@ -3,7 +3,7 @@
 use super::{agents, complain, print, print_json, text};
 use crate::paint::Paint;
 use crate::visible::visible;
-use crate::{hook, status};
+use crate::{hook, lifeline, status};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use reflex_agents::{Agent, Payload, caller, object, universal};
@@ -12,6 +12,10 @@ use reflex_engine::{Action, Decision, Event, Judgement, Verdict};
 use reflex_host::{Host, Mode};
 use serde_json::Value;
 use std::path::PathBuf;
+
+/// What is said where a judgement takes longer than anybody waits.
+pub(super) const TOO_MUCH: &str =
+    "reflex: too much to judge in 60 seconds: take it as blocked, and split it into smaller calls";
 
 /// A command with everything it is judged by.
 pub(super) struct Question {
@@ -28,7 +32,9 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
             return status::USAGE;
         }
     };
+    lifeline::watch(TOO_MUCH);
     let judgement = question.host.judge(&question.event);
+    lifeline::disarm();
     if matches.get_flag("json") {
         print_json(&as_json(&judgement.verdict).to_string());
     } else {

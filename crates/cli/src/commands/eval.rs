@@ -1,7 +1,8 @@
 //! `reflex eval`: universal events in, verdicts out, in a world that is only supposed.
 
+use super::check::TOO_MUCH;
 use super::{complain, note, text};
-use crate::status;
+use crate::{lifeline, status};
 use clap::ArgMatches;
 use reflex_agents::{BadEvent, universal};
 use reflex_engine::loopbreaker::{Step, finish};
@@ -35,7 +36,12 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
                 return status::INTERNAL;
             }
         }
-        let written = writeln!(output, "{}", Value::Object(judge.line(&line)));
+        // What is answered is out before the next may take too long.
+        note(output.flush());
+        lifeline::watch(TOO_MUCH);
+        let verdict = judge.line(&line);
+        lifeline::disarm();
+        let written = writeln!(output, "{}", Value::Object(verdict));
         if written.is_err() {
             note(written);
             return status::OK;

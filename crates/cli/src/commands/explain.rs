@@ -3,11 +3,11 @@
 mod marked;
 mod stages;
 
-use super::check::{Question, code, question, subject, word};
+use super::check::{Question, TOO_MUCH, code, question, subject, word};
 use super::{complain, print, print_json};
 use crate::paint::Paint;
-use crate::status;
 use crate::visible::visible;
+use crate::{lifeline, status};
 use clap::ArgMatches;
 use marked::{Line, short};
 use reflex_agents::{AGENTS, Agent, Reply, deliver, universal};
@@ -27,7 +27,9 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
             return status::USAGE;
         }
     };
+    lifeline::watch(TOO_MUCH);
     let judgement = question.host.judge(&question.event);
+    lifeline::disarm();
     let policy = question.host.policy_name(&question.event);
     let stages = stages(&question.event, policy, &judgement);
     if matches.get_flag("json") {

@@ -85,6 +85,7 @@ fn may_get(places: Node<'_>, name: &str, host: &str) -> Option<bool> {
 
 /// Whether what it prints is read by the agent: no file and no other command takes it.
 fn is_seen(id: CommandId, commands: &[Command]) -> bool {
+    reflex_shell::work::spend(1 + commands.len() as u64 / 32);
     let taken = |id: CommandId, command: &Command| {
         let kept = command.redirects.iter().any(|file| matches!(file.access, Access::Overwrite | Access::Append));
         kept || commands.iter().any(|other| other.stdin.sources().contains(&id))

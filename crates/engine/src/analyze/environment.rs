@@ -120,6 +120,7 @@ fn goes_out(effect: &Effect) -> bool {
 /// Whether what these commands print reaches the command: by its input, or by words that are not known before it runs.
 fn carries(id: CommandId, command: &Command, commands: &[Command], printing: &[CommandId]) -> bool {
     let sources = with_sources(command, commands);
+    reflex_shell::work::spend(1 + (printing.len() * (1 + sources.len())) as u64 / 200);
     let piped = printing.iter().any(|print| sources.contains(print) || *print == id);
     let printed = |piece: &Piece| matches!(piece, Piece::Output(_) | Piece::Unknown(_));
     let holds = |value: &Value| value.pieces.iter().any(|(piece, _)| printed(piece));

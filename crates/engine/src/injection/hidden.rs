@@ -4,8 +4,8 @@
 use super::words::is_unseen;
 use super::{Sign, Span};
 
-/// So many hidden parts are looked at.
-const MOST_PARTS: usize = 64;
+/// So many signs of one kind, each of which is told by itself, are enough.
+const MOST_SIGNS: usize = 64;
 
 /// An encoded text is at least so long.
 const LEAST_ENCODED: usize = 24;
@@ -14,40 +14,72 @@ fn sign(family: &str, name: &str, weight: u32, span: Span) -> Sign {
     Sign { family: family.into(), name: name.into(), weight, span }
 }
 
-/// Comments of HTML and Markdown, and the texts of elements that are not shown.
+/// Comments of HTML and Markdown, and the texts of elements that are not shown. Parts of one kind do not overlap.
 pub(super) fn parts(text: &str) -> Vec<Span> {
     let mut parts = between(text, "<!--", "-->");
     parts.extend(between(text, "[//]: #", "\n"));
     parts.extend(between(text, "[comment]: #", "\n"));
     parts.extend(elements(text));
-    parts.truncate(MOST_PARTS);
     parts
 }
 
+/// What stands from each of these on to the next of those.
 fn between(text: &str, open: &str, close: &str) -> Vec<Span> {
-    // What is quoted as code is shown.
-    let shown = |at: usize| text.get(..at).is_some_and(|before| before.ends_with('`'));
-    let starts = text.match_indices(open).filter(|(at, _)| !shown(*at)).map(|(at, _)| at + open.len()).take(MOST_PARTS);
-    let end = |start: usize| text.get(start..).and_then(|rest| rest.find(close)).map_or(text.len(), |at| start + at);
-    starts.map(|start| Span { start, end: end(start) }).collect()
+    let mut parts = Vec::new();
+    let mut at = 0;
+    while let Some(found) = text.get(at..).and_then(|rest| rest.find(open)) {
+        // What is quoted as code is shown.
+        let is_shown = text.get(..at + found).is_some_and(|before| before.ends_with('`'));
+        let start = at + found + open.len();
+        at = start;
+        if !is_shown {
+            let end = text.get(start..).and_then(|rest| rest.find(close)).map_or(text.len(), |at| start + at);
+            parts.push(Span { start, end });
+            at = end;
+        }
+    }
+    parts
+}
+
+/// A tag is no longer.
+const MOST_TAG: usize = 400;
+
+/// Each tag with the place of its first sign; what stands in one is none by itself.
+fn tags(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut next = 0;
+    text.match_indices('<').filter_map(move |(at, _)| {
+        if at < next {
+            return None;
+        }
+        let rest = text.get(at + 1..)?;
+        let begins = rest.starts_with(|letter: char| letter.is_ascii_alphabetic());
+        let length = rest.bytes().take(if begins { MOST_TAG } else { 0 }).position(|byte| byte == b'>')?;
+        next = at + length + 1;
+        Some((at, rest.get(..length)?))
+    })
 }
 
 /// Elements whose tag says that they are not shown, to the next tag.
 fn elements(text: &str) -> Vec<Span> {
-    let tags = text.match_indices('<').filter_map(|(at, _)| {
-        let rest = text.get(at + 1..)?;
-        let length = rest.find('>').filter(|length| *length < 400)?;
-        let tag = rest.get(..length)?;
-        (tag.starts_with(|letter: char| letter.is_ascii_alphabetic()) && is_hiding(tag)).then_some(at + length + 2)
-    });
-    let tags: Vec<usize> = tags.take(MOST_PARTS).collect();
-    let end = |start: usize| text.get(start..).and_then(|rest| rest.find("</")).map_or(text.len(), |at| start + at);
-    tags.into_iter()
-        .map(|start| Span { start: start.min(text.len()), end: end(start).max(start.min(text.len())) })
-        .collect()
+    let mut parts: Vec<Span> = Vec::new();
+    for (at, tag) in tags(text).filter(|(_, tag)| is_hiding(tag)) {
+        let start = (at + tag.len() + 2).min(text.len());
+        if parts.last().is_some_and(|part| start < part.end) {
+            continue;
+        }
+        let end = text.get(start..).and_then(|rest| rest.find("</")).map_or(text.len(), |at| start + at);
+        parts.push(Span { start, end });
+    }
+    parts
 }
 
 fn is_hiding(tag: &str) -> bool {
+    const SAID: [&str; 7] = ["hid", "sr-only", "reader", "font", "opac", "indent", "color"];
+    let lower = tag.to_ascii_lowercase();
+    // A blank may stand within the words of a style, not within these.
+    if !SAID.iter().any(|word| lower.contains(word)) && !lower.contains("none") && !lower.contains("background") {
+        return false;
+    }
     let tag: String = tag.to_lowercase().chars().filter(|letter| !letter.is_whitespace() || *letter == ' ').collect();
     let dense: String = tag.chars().filter(|letter| *letter != ' ').collect();
     let styles = [
@@ -67,8 +99,7 @@ fn is_hiding(tag: &str) -> bool {
 
 /// Text that takes no room, or has the colour of what is behind it: nobody writes that for a person.
 pub(super) fn disguised(text: &str) -> Vec<Sign> {
-    let tags = text.match_indices('<').filter_map(|(at, _)| {
-        let tag = text.get(at + 1..)?.split('>').next().filter(|tag| tag.len() < 400)?;
+    let tags = tags(text).filter(|(_, tag)| tag.contains(':')).filter_map(|(at, tag)| {
         let dense: String = tag.to_lowercase().split_whitespace().collect();
         let hides = dense.contains("font-size:0px") || dense.contains("font-size:0;") || has_one_colour(&dense);
         hides.then(|| sign("hidden", "text that nobody can see", 50, Span { start: at, end: at + tag.len() + 1 }))
@@ -91,7 +122,9 @@ fn has_one_colour(style: &str) -> bool {
 /// Words in base64 or hexadecimal that are a sentence in plain letters, each by itself and over several lines.
 pub(super) fn decoded(text: &str) -> Vec<(Span, String)> {
     let mut found = Vec::new();
-    let mut lines: (Span, String) = (Span { start: 0, end: 0 }, String::new());
+    let mut lines = Lines { span: Span { start: 0, end: 0 }, text: String::new(), last: 0, tried: 0 };
+    // What lines that are joined may cost: each is read a few times, and not as often as there are lines before it.
+    let mut room = text.len().saturating_mul(8).max(64 * 1024);
     let mut at = 0;
     for word in text.split(|letter: char| !(letter.is_ascii_alphanumeric() || "+/=_-".contains(letter))) {
         let span = Span { start: at, end: at + word.len() };
@@ -99,21 +132,57 @@ pub(super) fn decoded(text: &str) -> Vec<(Span, String)> {
         // What a word is set to: `id=…`.
         let begin = word.trim_end_matches('=').rfind('=').map_or(0, |sign| sign + 1);
         let (word, span) = (word.get(begin..).unwrap_or_default(), Span { start: span.start + begin, ..span });
-        let goes_on = lines.1.len() >= LEAST_ENCODED && text.get(lines.0.end..span.start) == Some("\n");
-        if found.len() >= MOST_PARTS || (word.len() < LEAST_ENCODED && !goes_on) {
-            continue;
+        let goes_on = lines.text.len() >= LEAST_ENCODED
+            && lines.text.len() < MOST_ENCODED
+            && text.get(lines.span.end..span.start) == Some("\n");
+        // Lines are of one length but for the last: where it changes, what stands before may be all.
+        if !goes_on || word.len() != lines.last {
+            found.extend(lines.sentence(&mut room));
         }
-        let whole = if goes_on { format!("{}{word}", lines.1) } else { String::new() };
-        for (span, encoded) in [(span, word), (Span { start: lines.0.start, ..span }, &whole)] {
-            let bytes = from_hexadecimal(encoded).or_else(|| from_base64(encoded));
-            found.extend(bytes.and_then(sentence).map(|decoded| (span, decoded)));
+        if goes_on {
+            lines = Lines {
+                span: Span { end: span.end, ..lines.span },
+                text: lines.text + word,
+                last: word.len(),
+                ..lines
+            };
+            if word.len() < lines.last || lines.text.len() >= lines.tried + lines.tried / 4 {
+                found.extend(lines.sentence(&mut room));
+            }
+        } else if word.len() >= LEAST_ENCODED {
+            lines = Lines { span, text: word.into(), last: word.len(), tried: word.len() };
         }
-        lines = match goes_on && whole.len() < MOST_ENCODED {
-            true => (Span { start: lines.0.start, ..span }, whole),
-            false => (span, word.into()),
-        };
+        if word.len() >= LEAST_ENCODED {
+            found.extend(meant(word).map(|decoded| (span, decoded)));
+        }
     }
+    found.extend(lines.sentence(&mut room));
     found
+}
+
+/// Words of lines that follow each other.
+struct Lines {
+    span: Span,
+    text: String,
+    /// How long the last one is.
+    last: usize,
+    /// How much of it has been read as a sentence.
+    tried: usize,
+}
+
+impl Lines {
+    /// The sentence that they are together, if nobody has looked yet.
+    fn sentence(&mut self, room: &mut usize) -> Option<(Span, String)> {
+        if self.text.len() <= self.tried || *room < self.text.len() {
+            return None;
+        }
+        (self.tried, *room) = (self.text.len(), *room - self.text.len());
+        meant(&self.text).map(|decoded| (self.span, decoded))
+    }
+}
+
+fn meant(word: &str) -> Option<String> {
+    from_hexadecimal(word).or_else(|| from_base64(word)).and_then(sentence)
 }
 
 /// A text over several lines is joined up to here.
@@ -132,7 +201,7 @@ pub(super) fn spelled(text: &str) -> Vec<(Span, String)> {
         ("&#x", 16, 0, ";"),
         (" ", 16, 2, ""),
     ] {
-        if found.len() < MOST_PARTS && text.matches(open).take(LEAST).count() == LEAST {
+        if text.matches(open).take(LEAST).count() == LEAST {
             found.extend(runs_of(text, &Spelling { open, radix, digits, close }, LEAST));
         }
     }
@@ -170,7 +239,6 @@ fn runs_of(text: &str, spelling: &Spelling, least: usize) -> Vec<(Span, String)>
         span.end = at + length;
     }
     found.extend((run.len() >= least).then_some((span, run)));
-    found.truncate(MOST_PARTS);
     found
 }
 
@@ -254,7 +322,7 @@ pub(super) fn unseen(text: &str) -> Vec<Sign> {
         }
         run = if is_unseen(letter) { run + 1 } else { 0 };
         before = if is_unseen(letter) { before } else { letter };
-        if signs.len() >= MOST_PARTS {
+        if signs.len() >= MOST_SIGNS {
             break;
         }
     }
@@ -266,11 +334,14 @@ fn is_pictograph(letter: char) -> bool {
     matches!(letter, '\u{1f1e6}'..='\u{1f9ff}')
 }
 
+/// An order to the terminal is no longer.
+const MOST_SEQUENCE: usize = 1024;
+
 /// Orders to the terminal that do something unseen: fill the clipboard, name one address and lead to another, hide text.
 pub(super) fn terminal(text: &str) -> Vec<Sign> {
     let mut signs = Vec::new();
-    for (at, _) in text.match_indices('\u{1b}').take(MOST_PARTS * 16) {
-        let rest = text.get(at + 1..).unwrap_or_default();
+    for (at, _) in text.match_indices('\u{1b}') {
+        let rest = super::begin_of(text.get(at + 1..).unwrap_or_default(), MOST_SEQUENCE);
         let span = Span { start: at, end: (at + 8).min(text.len()) };
         let span =
             Span { end: (span.start..=span.end).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(at), ..span };
@@ -278,13 +349,21 @@ pub(super) fn terminal(text: &str) -> Vec<Sign> {
             signs.push(sign("terminal", "fills the clipboard", 60, span));
         } else if let Some(link) = rest.strip_prefix("]8;") {
             signs.extend(is_false_link(link).then(|| sign("terminal", "a link that shows another address", 60, span)));
-        } else if let Some(colours) =
-            rest.strip_prefix('[').and_then(|rest| rest.split_once('m')).map(|(codes, _)| codes)
-        {
+        } else if let Some(colours) = codes_of(rest) {
             signs.extend(hides(colours).then(|| sign("terminal", "hidden text", 50, span)));
+        }
+        if signs.len() >= MOST_SIGNS {
+            break;
         }
     }
     signs
+}
+
+/// `[31;1m`: the numbers.
+fn codes_of(rest: &str) -> Option<&str> {
+    let codes = rest.strip_prefix('[')?;
+    let end = codes.find(|letter: char| !letter.is_ascii_digit() && letter != ';')?;
+    codes.get(end..)?.starts_with('m').then(|| codes.get(..end))?
 }
 
 /// `8;;https://a.example ST b.example`: the text is an address of another host.

@@ -1,14 +1,14 @@
 //! Addresses that carry something away when they are shown or followed: a picture or link whose address has a place for
 //! the conversation, a secret or a file's text.
 
-use super::{Sign, Span};
+use super::{Sign, Span, begin_of};
 use reflex_tables::Node;
-
-/// So many addresses are looked at.
-const MOST: usize = 200;
 
 /// A longer address is looked at to here.
 const MOST_ADDRESS: usize = 2000;
+
+/// And where it stands in a tag, to here.
+const MOST_TAG: usize = 400;
 
 /// What stands between signs of a place to be filled in, as far as it means what a model knows.
 const KNOWN: [&str; 22] = [
@@ -48,21 +48,28 @@ const WAITS: &str = "address-that-waits";
 /// The names of the signs that addresses give.
 pub(super) const SIGNS: [&str; 5] = [PICTURE, LINK, SECRET, WORDS, WAITS];
 
-/// Pictures load by themselves, so they weigh enough alone; a link is followed by somebody.
-pub(super) fn laden(text: &str, tables: Node<'static>) -> Vec<Sign> {
-    let pictures = addresses(text, "![", "](").chain(sources(text)).chain(definitions(text));
-    let pictures = pictures.map(|found| (found, PICTURE, 55));
-    let links = addresses(text, "[", "](").map(|found| (found, LINK, 30));
-    let all = pictures.chain(links).take(MOST);
-    let sign = |(_, span), name: &str, weight| Sign { family: "exfiltrate".into(), name: name.into(), weight, span };
-    all.filter_map(|((address, span), name, weight)| match () {
-        () if has_place(address) => Some(sign((address, span), name, weight)),
-        () if carries_secret(address, tables) => Some(sign((address, span), SECRET, weight)),
-        () if carries_words(address) => Some(sign((address, span), WORDS, weight)),
-        () if waits(address) => Some(sign((address, span), WAITS, weight / 2)),
-        () => None,
-    })
-    .collect()
+/// Pictures load by themselves, so they weigh enough alone; a link is followed by somebody. And whether all addresses
+/// were looked at: those that stand in each other again and again are not.
+pub(super) fn laden(text: &str, tables: Node<'static>) -> (Vec<Sign>, bool) {
+    let mut room = text.len().saturating_mul(4).max(64 * 1024);
+    let mut is_whole = true;
+    let pictures = sources(text).into_iter().map(|found| (found, PICTURE, 55));
+    let all = addresses(text).into_iter().chain(pictures);
+    let sign = |span, name: &str, weight| Sign { family: "exfiltrate".into(), name: name.into(), weight, span };
+    let signs = all.filter_map(|((address, span), name, weight)| {
+        is_whole &= room >= address.len();
+        room = room.checked_sub(address.len())?;
+        // What is no address of another host carries nothing away.
+        address.contains("://").then_some(())?;
+        match () {
+            () if has_place(address) => Some(sign(span, name, weight)),
+            () if carries_secret(address, tables) => Some(sign(span, SECRET, weight)),
+            () if carries_words(address) => Some(sign(span, WORDS, weight)),
+            () if waits(address) => Some(sign(span, WAITS, weight / 2)),
+            () => None,
+        }
+    });
+    (signs.collect(), is_whole)
 }
 
 /// Whether a value behind the address's question mark is a secret. A signature of numbers is none.
@@ -90,41 +97,90 @@ fn waits(address: &str) -> bool {
     matches!(value, "" | "…" | "..." | "%s") || (is_name && value.bytes().any(|byte| byte.is_ascii_uppercase()))
 }
 
-/// Addresses that a text defines for its pictures and links: `[name]: ADDRESS`.
-fn definitions(text: &str) -> impl Iterator<Item = (&str, Span)> {
-    text.match_indices("]: http").filter_map(move |(at, _)| {
-        let line = text.get(..at)?.rsplit('\n').next()?;
-        line.trim_start().starts_with('[').then_some(())?;
-        let start = at + "]: ".len();
-        let rest = text.get(start..)?;
-        let end = rest.find(char::is_whitespace).unwrap_or(rest.len()).min(MOST_ADDRESS);
-        Some((rest.get(..end)?, Span { start, end: start + end }))
-    })
+type Found<'t> = ((&'t str, Span), &'static str, u32);
+
+/// Addresses of Markdown: `![…](ADDRESS)`, `[…](ADDRESS)`, and those that a text defines for them: `[name]: ADDRESS`.
+fn addresses(text: &str) -> Vec<Found<'_>> {
+    let mut found = Vec::new();
+    let mut line = Line::default();
+    let mut ends = Ends::default();
+    let bytes = text.as_bytes();
+    for (at, byte) in bytes.iter().enumerate() {
+        match byte {
+            b'\n' => line = Line::default(),
+            b'[' => {
+                line.defines |= line.is_blank;
+                let is_picture = at.checked_sub(1).and_then(|before| bytes.get(before)) == Some(&b'!');
+                (line.opened, line.pictured) = (Some(is_picture), line.pictured || is_picture);
+            }
+            b']' => {
+                let rest = text.get(at..).unwrap_or_default();
+                if rest.starts_with("](") {
+                    let start = at + "](".len();
+                    let address = ends.address(text, start, |letter| matches!(letter, ')' | '\n'));
+                    found.extend(address.filter(|_| line.pictured).map(|address| (address, PICTURE, 55)));
+                    // The nearest bracket must be this kind's: the same sign stands in both.
+                    found.extend(address.filter(|_| line.opened == Some(false)).map(|address| (address, LINK, 30)));
+                } else if line.defines && rest.starts_with("]: http") {
+                    let address = begin_of(text.get(at + "]: ".len()..).unwrap_or_default(), MOST_ADDRESS);
+                    let address = address.split(char::is_whitespace).next().unwrap_or_default();
+                    let start = at + "]: ".len();
+                    found.push(((address, Span { start, end: start + address.len() }), PICTURE, 55));
+                }
+            }
+            _ => {}
+        }
+        line.is_blank &= byte.is_ascii_whitespace();
+    }
+    found
 }
 
-/// Addresses of Markdown: `![…](ADDRESS)`.
-fn addresses<'t>(text: &'t str, open: &'t str, middle: &'t str) -> impl Iterator<Item = (&'t str, Span)> {
-    text.match_indices(middle).filter_map(move |(at, _)| {
-        let line = text.get(..at)?.rsplit('\n').next()?;
-        let begin = line.rfind(open)?;
-        // The nearest bracket must be this kind's: the same sign stands in both.
-        (open == "![" || !line.get(..begin)?.ends_with('!')).then_some(())?;
-        let start = at + middle.len();
-        let rest = text.get(start..)?;
-        let end = rest.find([')', '\n']).unwrap_or(rest.len()).min(MOST_ADDRESS);
-        Some((rest.get(..end)?, Span { start, end: start + end }))
-    })
+/// What of a line has been seen.
+struct Line {
+    /// Only blanks.
+    is_blank: bool,
+    /// It begins with a bracket.
+    defines: bool,
+    /// A bracket, and whether the last one is a picture's.
+    opened: Option<bool>,
+    /// A picture's bracket.
+    pictured: bool,
+}
+
+impl Default for Line {
+    fn default() -> Line {
+        Line { is_blank: true, defines: false, opened: None, pictured: false }
+    }
+}
+
+/// Where the next address ends: many may end at the same sign.
+#[derive(Default)]
+struct Ends {
+    start: usize,
+    end: usize,
+}
+
+impl Ends {
+    fn address<'t>(&mut self, text: &'t str, start: usize, ends: impl Fn(char) -> bool) -> Option<(&'t str, Span)> {
+        if !(self.start..self.end).contains(&start) {
+            let rest = text.get(start..)?;
+            *self = Ends { start, end: start + rest.find(ends).unwrap_or(rest.len()) };
+        }
+        let address = begin_of(text.get(start..self.end)?, MOST_ADDRESS);
+        Some((address, Span { start, end: start + address.len() }))
+    }
 }
 
 /// Addresses of pictures in HTML: `src="ADDRESS"`.
-fn sources(text: &str) -> impl Iterator<Item = (&str, Span)> {
-    text.match_indices("<img").filter_map(move |(at, _)| {
-        let tag = text.get(at..)?;
-        let start = at + tag.find("src=").filter(|start| *start < 400)? + 5;
-        let rest = text.get(start..)?;
-        let end = rest.find(['"', '\'', '\n']).unwrap_or(rest.len()).min(MOST_ADDRESS);
+fn sources(text: &str) -> Vec<(&str, Span)> {
+    let found = text.match_indices("<img").filter_map(move |(at, _)| {
+        let tag = begin_of(text.get(at..)?, MOST_TAG);
+        let start = at + tag.find("src=")? + 5;
+        let rest = begin_of(text.get(start..)?, MOST_ADDRESS);
+        let end = rest.find(['"', '\'', '\n']).unwrap_or(rest.len());
         Some((rest.get(..end)?, Span { start, end: start + end }))
-    })
+    });
+    found.collect()
 }
 
 /// Whether an address elsewhere has a place to be filled in behind its host.
@@ -149,7 +205,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
         assert_eq!(
-            laden(text, Node::NIL).iter().map(|sign| sign.name.as_str()).collect::<Vec<_>>(),
+            laden(text, Node::NIL).0.iter().map(|sign| sign.name.as_str()).collect::<Vec<_>>(),
             expected,
             "{text}"
         );

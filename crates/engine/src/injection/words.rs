@@ -37,7 +37,9 @@ pub(super) fn fold(text: &str) -> Vec<Word> {
             if word.is_empty() && !is_dropped(letter) {
                 start = at;
             }
-            if !is_dropped(letter) && !is_apostrophe(letter) {
+            if letter.is_ascii_alphanumeric() {
+                word.push(letter.to_ascii_lowercase());
+            } else if !is_dropped(letter) && !is_apostrophe(letter) {
                 word.extend(plain(letter).to_lowercase().filter(|letter| !is_mark(*letter)));
             }
             end = if is_apostrophe(letter) { end } else { at + letter.len_utf8() };
@@ -102,6 +104,9 @@ fn word_of(text: String, span: Span, is_apart: bool) -> Word {
 }
 
 fn is_written(letter: char) -> bool {
+    if letter.is_ascii() {
+        return letter.is_ascii_alphanumeric();
+    }
     // Of the scripts of India and Thailand also the signs that join letters; the strokes that end a sentence do not.
     let is_indic = matches!(letter, '\u{900}'..='\u{eff}') && !matches!(letter, '\u{964}' | '\u{965}' | '\u{e3f}');
     letter.is_alphanumeric() || is_indic || is_dropped(letter) || plain(letter) != letter
@@ -109,7 +114,7 @@ fn is_written(letter: char) -> bool {
 
 /// Letters without which a word stays the same.
 fn is_dropped(letter: char) -> bool {
-    is_unseen(letter) || is_mark(letter)
+    !letter.is_ascii() && (is_unseen(letter) || is_mark(letter))
 }
 
 /// Marks over, under and through the letter before.
@@ -123,6 +128,9 @@ fn is_apostrophe(letter: char) -> bool {
 
 /// Full-width letters, those of formulas and those in circles are the plain ones.
 fn plain(letter: char) -> char {
+    if letter.is_ascii() {
+        return letter;
+    }
     let code = letter as u32;
     let nth = |first: u32, from: char| char::from_u32(from as u32 + code - first);
     let meant = match code {
@@ -157,39 +165,40 @@ fn folded(word: String) -> String {
     if !has_latin || word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return word;
     }
-    word.chars().map(|letter| lookalike(letter).or_else(|| digit(letter)).unwrap_or(letter)).collect()
+    let meant = |letter: char| if letter.is_ascii() { digit(letter) } else { lookalike(letter) };
+    word.chars().map(|letter| meant(letter).unwrap_or(letter)).collect()
 }
 
 /// By Unicode's table of confusables: what looks like a small Latin letter in common typefaces.
 fn lookalike(letter: char) -> Option<char> {
-    const ALIKE: [(&str, char); 25] = [
-        ("аàáâãäåɑαāąă", 'a'),
-        ("Ьь", 'b'),
-        ("сçϲćč", 'c'),
-        ("ԁ", 'd'),
-        ("еèéêëҽęěēė", 'e'),
-        ("ɡğ", 'g'),
-        ("һ", 'h'),
-        ("іìíîïıιī", 'i'),
-        ("ј", 'j'),
-        ("κк", 'k'),
-        ("ӏⅼł", 'l'),
-        ("м", 'm'),
-        ("ոñпńň", 'n'),
-        ("оòóôõöοоøőō", 'o'),
-        ("рρ", 'p'),
-        ("ԛ", 'q'),
-        ("гř", 'r'),
-        ("ѕśšşș", 's'),
-        ("тţțť", 't'),
-        ("υùúûüůűū", 'u'),
-        ("хχ", 'x'),
-        ("уýÿ", 'y'),
-        ("źżž", 'z'),
-        ("ďđ", 'd'),
-        ("ß", 's'),
-    ];
-    ALIKE.iter().find(|(letters, _)| letters.contains(letter)).map(|(_, latin)| *latin)
+    Some(match letter {
+        'а' | 'à' | 'á' | 'â' | 'ã' | 'ä' | 'å' | 'ɑ' | 'α' | 'ā' | 'ą' | 'ă' => 'a',
+        'Ь' | 'ь' => 'b',
+        'с' | 'ç' | 'ϲ' | 'ć' | 'č' => 'c',
+        'ԁ' => 'd',
+        'е' | 'è' | 'é' | 'ê' | 'ë' | 'ҽ' | 'ę' | 'ě' | 'ē' | 'ė' => 'e',
+        'ɡ' | 'ğ' => 'g',
+        'һ' => 'h',
+        'і' | 'ì' | 'í' | 'î' | 'ï' | 'ı' | 'ι' | 'ī' => 'i',
+        'ј' => 'j',
+        'κ' | 'к' => 'k',
+        'ӏ' | 'ⅼ' | 'ł' => 'l',
+        'м' => 'm',
+        'ո' | 'ñ' | 'п' | 'ń' | 'ň' => 'n',
+        'о' | 'ò' | 'ó' | 'ô' | 'õ' | 'ö' | 'ο' | 'ø' | 'ő' | 'ō' => 'o',
+        'р' | 'ρ' => 'p',
+        'ԛ' => 'q',
+        'г' | 'ř' => 'r',
+        'ѕ' | 'ś' | 'š' | 'ş' | 'ș' => 's',
+        'т' | 'ţ' | 'ț' | 'ť' => 't',
+        'υ' | 'ù' | 'ú' | 'û' | 'ü' | 'ů' | 'ű' | 'ū' => 'u',
+        'х' | 'χ' => 'x',
+        'у' | 'ý' | 'ÿ' => 'y',
+        'ź' | 'ż' | 'ž' => 'z',
+        'ď' | 'đ' => 'd',
+        'ß' => 's',
+        _ => return None,
+    })
 }
 
 fn digit(letter: char) -> Option<char> {
@@ -200,12 +209,16 @@ fn digit(letter: char) -> Option<char> {
 /// Four or more single letters in a row, all with the same between them, are a word with blanks in it.
 fn joined(text: &str, words: Vec<Word>) -> Vec<Word> {
     const LEAST: usize = 4;
-    let is_single = |word: &Word| word.text.chars().count() == 1;
+    let is_single = |word: &Word| word.text.chars().nth(1).is_none();
     let between = |one: &Word, other: &Word| text.get(one.span.end..other.span.start).unwrap_or_default();
     let mut out: Vec<Word> = Vec::with_capacity(words.len());
     let mut rest = words.into_iter().peekable();
     while let Some(word) = rest.next() {
         let apart = rest.peek().filter(|next| is_single(&word) && is_single(next)).map(|next| between(&word, next));
+        if apart.is_none() {
+            out.push(word);
+            continue;
+        }
         let mut run = vec![word];
         while let (Some(apart), Some(last), Some(next)) = (apart, run.last(), rest.peek())
             && is_single(next)
@@ -291,14 +304,27 @@ pub(super) enum Talk {
 
 pub(super) fn talk(words: &[Word]) -> Talk {
     const SEVERAL: usize = 3;
-    let names = |begins: &[&str]| {
-        begins.iter().filter(|begin| words.iter().any(|word| word.text.starts_with(**begin))).take(SEVERAL).count()
-    };
-    match (names(&SUBJECT), names(&SUBJECT_ALONE)) {
+    let heads: u32 = SUBJECT.iter().chain(&SUBJECT_ALONE).fold(0, |heads, begin| heads | head_of(begin));
+    let mut said = [0_u32; 2];
+    for word in words.iter().filter(|word| heads & head_of(&word.text) != 0) {
+        for (begins, said) in [&SUBJECT[..], &SUBJECT_ALONE[..]].into_iter().zip(&mut said) {
+            let begun = begins.iter().enumerate().filter(|(_, begin)| word.text.starts_with(**begin));
+            *said |= begun.fold(0, |bits, (nth, _)| bits | 1 << nth);
+        }
+        if said[0].count_ones() as usize >= SEVERAL {
+            break;
+        }
+    }
+    match (said[0].count_ones() as usize, said[1]) {
         (SEVERAL.., _) => Talk::Much,
         (_, 1..) => Talk::Some,
         (_, _) => Talk::No,
     }
+}
+
+/// The first letter as a bit; none for what is no small Latin letter.
+fn head_of(word: &str) -> u32 {
+    word.bytes().next().filter(u8::is_ascii_lowercase).map_or(0, |letter| 1 << (letter - b'a'))
 }
 
 /// Words behind which an order begins.

@@ -106,6 +106,9 @@ fn put_alarm(state: &Path, alarm: &Alarm, kept: &Kept) -> io::Result<()> {
     super::put(&state.join(ALARMS).join(format!("{}.json", alarm.record)), kept)
 }
 
+/// How the name of an alarm begins that stands in no log yet.
+const OVERDUE: &str = "overdue-";
+
 /// A person may not switch the guard off for longer.
 pub const LONGEST_PAUSE: u64 = 8 * 3_600_000;
 
@@ -212,6 +215,27 @@ impl Store {
             "schema": "reflex/off-v1", "from": clock::now(), "until": until, "reason": reason, "by": by, "within": within,
         });
         self.put_signed(&self.pause_file(), (signer, Kind::Pause), &said)
+    }
+
+    /// What a call leaves behind that gives up while it looks at what a tool brought: an alarm in a file of its own.
+    pub(crate) fn overdue(&self, agent: &str) -> (PathBuf, String) {
+        let record = format!("{OVERDUE}{}", clock::uuid());
+        let text = format!("what a tool brought to {agent} was not looked at to its end");
+        let file = self.alarms_folder().join(format!("{record}.json"));
+        let text = json!({"schema": "reflex/alarm-v1", "record": record, "time": clock::now(), "text": text});
+        (file, text.to_string())
+    }
+
+    /// Puts alarms into the log whose call could not do so itself.
+    pub(crate) fn record_overdue(&self, alarms: &mut [Alarm]) {
+        for alarm in alarms.iter_mut().filter(|alarm| alarm.record.starts_with(OVERDUE)) {
+            let file = self.alarms_folder().join(format!("{}.json", alarm.record));
+            alarm.record = clock::uuid();
+            let noted = self.note("overdue", json!({"alarm": alarm.record, "since": alarm.time, "text": alarm.text}));
+            if noted.and_then(|()| self.raise(alarm)).is_ok() {
+                let _ = fs::remove_file(file);
+            }
+        }
     }
 
     fn alarms_folder(&self) -> PathBuf {

@@ -10,6 +10,7 @@ use crate::language::Language;
 use crate::program::{Program, Style};
 use crate::syntax::{Assigned, Assignment, Simple};
 use crate::value::{Origin, Piece, Printed, Value, Why};
+use crate::work;
 use crate::{Change, ChangeKind, Command, CommandId, Redirection, Setting, Stdin, Words};
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,6 +28,9 @@ pub(crate) struct Draft {
     /// Whether another program runs it, which knows no functions.
     pub(crate) by_program: bool,
 }
+
+/// What one command costs that is found, in units of [`work`]; its words come to that.
+const COMMAND: u64 = 12;
 
 impl Draft {
     /// What another program runs, with nothing to read.
@@ -448,7 +452,8 @@ impl Interpreter<'_> {
     }
 
     pub(super) fn add(&mut self, command: Command) -> Option<CommandId> {
-        if self.reading.commands.len() >= MAX_COMMANDS {
+        let words = command.words.len() as u64;
+        if self.reading.commands.len() >= MAX_COMMANDS || !work::spend(COMMAND + words / 4) {
             self.exhaust(command.origin);
             return None;
         }

@@ -518,6 +518,7 @@ impl State {
         let differs = |name: &&Rc<str>| {
             self.variables.get(*name) != other.variables.get(*name) || self.ways.get(*name) != other.ways.get(*name)
         };
+        crate::work::spend((self.variables.len() / 4) as u64);
         let differing: BTreeSet<Rc<str>> = names.filter(differs).cloned().collect();
         for name in differing {
             let mut ways = self.ways_of(&name);
@@ -536,6 +537,7 @@ impl State {
         let differs = |name: &&Rc<str>| {
             self.variables.get(*name) != before.variables.get(*name) || self.ways.get(*name) != before.ways.get(*name)
         };
+        crate::work::spend((self.variables.len() / 4) as u64);
         let differing: BTreeSet<Rc<str>> = names.filter(differs).cloned().collect();
         for name in differing {
             let origin =

@@ -89,6 +89,8 @@ impl Datum {
     /// One of these, alternatives in them told apart.
     pub(super) fn any(items: Vec<Datum>) -> Datum {
         let mut all: Vec<Datum> = Vec::new();
+        // Each is compared with those before it.
+        crate::work::spend((items.len() * items.len().min(MOST)) as u64 / 2);
         for item in items.iter().flat_map(Datum::alternatives) {
             if all.len() < MOST && !all.contains(item) {
                 all.push(item.clone());

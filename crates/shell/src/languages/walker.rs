@@ -8,6 +8,7 @@ use super::lexer::{self, Chunk, Kind, Token};
 use super::vocabulary::{Constant, Vocabulary};
 use crate::interpret::{Interpreter, Stream};
 use crate::value::{Origin, Piece, Printed, Value, Why};
+use crate::work;
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
@@ -95,6 +96,7 @@ impl<'w, 'a> Walker<'w, 'a> {
 
     pub(super) fn load(&mut self, text: &str) {
         let tokens = lexer::tokens(self.vocabulary.dialect, text);
+        work::spend(tokens.len() as u64 / 2);
         self.most_steps = self.most_steps.saturating_add(4 * tokens.len());
         self.tokens = Tokens(tokens.into());
         self.at = 0;
@@ -168,6 +170,10 @@ impl<'w, 'a> Walker<'w, 'a> {
     /// Counts a step. When there are too many, nothing more is walked.
     pub(super) fn step(&mut self) -> bool {
         self.steps += 1;
+        if !work::spend(2) {
+            self.steps = self.steps.max(self.most_steps);
+            self.interpreter.exhaust(self.origin);
+        }
         if self.steps == self.most_steps {
             self.interpreter.gap(self.origin, Why::Limit);
         }
