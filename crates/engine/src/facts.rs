@@ -477,9 +477,9 @@ impl<'a> Facts<'a> {
 
     /// Whether a variable is taken away by which the programs that an agent starts are known.
     fn takes_mark_off(&self, effect: &Effect, target: Option<&Target>) -> bool {
-        let keeps = |value: &Value| value.literal().is_some_and(|text| !text.is_empty());
+        let takes = |value: &Value| value.literal().is_none_or(|text| text.is_empty());
         let name = target.and_then(|target| target.value.literal());
-        !effect.argument.as_ref().is_some_and(keeps) && name.is_some_and(|name| self.in_class("agent-variable", &name))
+        effect.argument.as_ref().is_none_or(takes) && name.is_some_and(|name| self.in_class("agent-variable", &name))
     }
 
     /// Whether the action runs something of which nobody knows what it does: a file whose text is not known, and where
@@ -497,7 +497,8 @@ impl<'a> Facts<'a> {
         };
         let is_unread = |path: &str| {
             let is_read = self.analysis.scripts.iter().any(|script| script.path == path);
-            !is_read && !is_system(path) && !(common && is_own(path))
+            let is_known = is_read || is_system(path) || (common && is_own(path));
+            !is_known
         };
         let own = self.analysis.effects.iter().filter(|other| other.action == effect.action);
         let runs = |other: &&Effect| matches!(other.kind, EffectKind::RunFile | EffectKind::RunUnknown);
@@ -513,7 +514,7 @@ impl<'a> Facts<'a> {
             let by_name = command.invocation.is_none() && !command.name.is_empty() && !by_path;
             by_name
                 && command.site == Site::Here
-                && !self.world.program(&command.name).is_some_and(|path| is_system(&path))
+                && self.world.program(&command.name).is_none_or(|path| !is_system(&path))
         };
         let reading = self.analysis.reading(effect).filter(|_| effect.kind == EffectKind::SetVariable);
         reading.is_some_and(|reading| reading.commands.iter().any(other))
