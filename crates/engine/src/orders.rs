@@ -81,6 +81,10 @@ const FOLLOWED: [EffectKind; 7] = [
     EffectKind::Compile,
 ];
 
+/// Those by which the file is a program.
+const RUN: [EffectKind; 4] =
+    [EffectKind::RunFile, EffectKind::RunUnknown, EffectKind::RunFetched, EffectKind::LoadLibrary];
+
 /// Effects that say nothing about whether a named file holds orders.
 const LOOKED_AT: [EffectKind; 5] =
     [EffectKind::Read, EffectKind::SendFile, EffectKind::Touch, EffectKind::Mention, EffectKind::Query];
@@ -130,7 +134,7 @@ impl Finder<'_> {
     fn push(&mut self, order: Order) {
         let name = match &order {
             Order::File { path, .. } => path.clone(),
-            other => format!("{other:?}"),
+            Order::Program { .. } | Order::Git { .. } | Order::Unknown { .. } | Order::More => format!("{order:?}"),
         };
         // What runs or is sent is named so, whatever else is done with it.
         if self.found.len() > MOST_ORDERS || !self.known.insert(name) {
@@ -146,13 +150,14 @@ impl Finder<'_> {
 
     /// The files of an effect by which their text decides what happens.
     fn followed(&mut self, effect: &Effect) {
-        let how = match effect.kind {
-            EffectKind::RunFile | EffectKind::RunUnknown | EffectKind::RunFetched | EffectKind::LoadLibrary => {
-                How::Runs
-            }
-            EffectKind::SendFile => How::Sends,
-            kind if FOLLOWED.contains(&kind) => How::Follows,
-            _ => return,
+        let how = if RUN.contains(&effect.kind) {
+            How::Runs
+        } else if effect.kind == EffectKind::SendFile {
+            How::Sends
+        } else if FOLLOWED.contains(&effect.kind) {
+            How::Follows
+        } else {
+            return;
         };
         effect.targets.iter().filter_map(Target::path).for_each(|path| self.file(path.to_owned(), how));
     }

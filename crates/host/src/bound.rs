@@ -159,35 +159,17 @@ impl Binder<'_> {
         let sha256 = bytes.as_ref().map(|bytes| clock::hexadecimal(&Sha256::digest(bytes)));
         let seal = sha256.clone().unwrap_or_else(|| identity(&data));
         self.binding.keys.push(format!("file {path} {real} {seal}"));
-        let told = self.told(path, how, &data, bytes.as_deref(), sha256.as_deref());
+        let told = format!(
+            "{} {} ({})",
+            verb(how),
+            self.near(path),
+            size(how, &data, bytes.as_deref().zip(sha256.as_deref()))
+        );
         // Of what is only read the digest is not told: whoever knows it could try out what a secret file holds.
         let script = matches!(how, How::Runs | How::Follows) && *self.scribe.clean(path) == *path;
         let sha256 = sha256.filter(|_| script).unwrap_or_default();
         let path = if sha256.is_empty() { String::new() } else { path.to_owned() };
         self.binding.shown.push(Bound { shown: self.scribe.clean(&told).into(), path, sha256, firm: true });
-    }
-
-    fn told(&self, path: &str, how: How, data: &Metadata, bytes: Option<&[u8]>, sha256: Option<&str>) -> String {
-        let verb = match how {
-            How::Runs => "runs",
-            How::Follows => "follows",
-            How::Configured => "goes by",
-            How::Reads => "reads",
-            How::Sends => "sends",
-        };
-        let size = match bytes.map(std::str::from_utf8) {
-            Some(Ok(text)) if !text.contains('\0') => match text.lines().count() {
-                1 => "1 line".to_owned(),
-                lines => format!("{lines} lines"),
-            },
-            _ => format!("{} bytes", data.len()),
-        };
-        let digest = match sha256.and_then(|digits| digits.get(..12)) {
-            Some(digits) if matches!(how, How::Runs | How::Follows) => format!("sha256 {digits}, "),
-            Some(_) => String::new(),
-            None => "by number, size and times; ".to_owned(),
-        };
-        format!("{verb} {} ({digest}{size})", self.near(path))
     }
 
     /// What lies in a folder that the call is given. The folder it works in is no such thing.
@@ -273,6 +255,32 @@ impl Binder<'_> {
             (None, Some(rest)) => format!("~/{rest}"),
             (None, None) => path.to_owned(),
         }
+    }
+}
+
+fn verb(how: How) -> &'static str {
+    match how {
+        How::Runs => "runs",
+        How::Follows => "follows",
+        How::Configured => "goes by",
+        How::Reads => "reads",
+        How::Sends => "sends",
+    }
+}
+
+/// How much it is, and the digest of a script: of the content and its SHA-256, where it was read.
+fn size(how: How, data: &Metadata, read: Option<(&[u8], &str)>) -> String {
+    let Some((bytes, sha256)) = read else { return format!("by number, size and times; {} bytes", data.len()) };
+    let size = match std::str::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') => match text.lines().count() {
+            1 => "1 line".to_owned(),
+            lines => format!("{lines} lines"),
+        },
+        _ => format!("{} bytes", bytes.len()),
+    };
+    match sha256.get(..12) {
+        Some(digits) if matches!(how, How::Runs | How::Follows) => format!("sha256 {digits}, {size}"),
+        _ => size,
     }
 }
 
