@@ -33,6 +33,11 @@ pub fn redact_known(text: &str, tables: Node<'static>, known: &[String], mark: &
             out.push_str(divider);
             continue;
         };
+        if is_all_backslashes(word) {
+            // `\\\"password\\\": \\\"x\\\"`: a text in a text.
+            out.push_str(word);
+            continue;
+        }
         if word.starts_with('[') && is_tag(word) {
             (awaits, named) = (Awaits::Nothing, false);
             out.push_str(word);
@@ -41,7 +46,7 @@ pub fn redact_known(text: &str, tables: Node<'static>, known: &[String], mark: &
         lower.clear();
         lower.push_str(word);
         lower.make_ascii_lowercase();
-        let scheme = matches!(lower.as_str(), "token" | "bearer" | "basic" | "digest" | "apikey");
+        let scheme = is_scheme(&lower);
         if named && matches!(word, ":" | "=" | "=>" | ":=") {
             awaits = Awaits::Secret;
             out.push_str(word);
@@ -81,7 +86,8 @@ fn unveiled<'t>(text: &'t str, tables: Node<'static>, known: &[String], mark: &d
         };
         is_known(plain, &mut add);
         let found = formed(plain, tables);
-        found.iter().for_each(|secret| add(secret.span.clone(), plain.get(secret.span.clone()).unwrap_or("")));
+        let spans = found.into_iter().map(|secret| secret.span).chain(called(plain));
+        spans.for_each(|span| add(span.clone(), plain.get(span).unwrap_or("")));
     });
     if spans.is_empty() {
         return text.into();
@@ -103,6 +109,41 @@ fn unveiled<'t>(text: &'t str, tables: Node<'static>, known: &[String], mark: &d
     }
     out.push_str(text.get(copied..).unwrap_or(""));
     out.into()
+}
+
+/// Values of a text that the word before them calls a secret.
+fn called(text: &str) -> Vec<Range<usize>> {
+    const LEAST: usize = 4;
+    let place = |word: &str| {
+        let start = (word.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+        start..start + word.len()
+    };
+    let (mut awaits, mut named) = (Awaits::Nothing, false);
+    let mut values = Vec::new();
+    for token in tokens(text) {
+        match token {
+            Token::Divider(divider) if divider.contains(['\n', ';', '|', '&']) => {
+                (awaits, named) = (Awaits::Nothing, false);
+            }
+            Token::Word(":" | "=" | "=>" | ":=") if named => awaits = Awaits::Secret,
+            Token::Word(word) if is_all_backslashes(word) => {}
+            Token::Word(word) => {
+                let lower = word.to_ascii_lowercase();
+                named = names_secret(&lower);
+                let introduces = introduces(&lower, named);
+                let scheme = is_scheme(&lower);
+                let whole = awaits == Awaits::Secret && !scheme && !introduces;
+                let assigned = word.split_once(['=', ':']).filter(|(name, _)| names_secret(&name.to_ascii_lowercase()));
+                let value = if whole { Some(word) } else { assigned.map(|(_, value)| value) };
+                let is_one = |value: &&str| value.len() >= LEAST && !value.starts_with(['$', '[']);
+                values.extend(value.filter(is_one).map(place));
+                let goes_on = introduces || (awaits == Awaits::Secret && scheme);
+                awaits = if goes_on { Awaits::Secret } else { Awaits::Nothing };
+            }
+            Token::Divider(_) => {}
+        }
+    }
+    values
 }
 
 /// Whatever has one of the library's formats, or begins like it, as a tag of its kind.
@@ -194,6 +235,15 @@ fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
         rest = behind;
         Some(if divider { Token::Divider(token) } else { Token::Word(token) })
     })
+}
+
+fn is_all_backslashes(word: &str) -> bool {
+    word.bytes().all(|byte| byte == b'\\')
+}
+
+/// Words that say how a header's secret is meant.
+fn is_scheme(lower: &str) -> bool {
+    matches!(lower, "token" | "bearer" | "basic" | "digest" | "apikey")
 }
 
 /// `Authorization:`, `Bearer`, `--password`, `"api_key":`: the next word is the secret. `named` says whether the word
