@@ -159,6 +159,9 @@ impl<'a> Scribe<'a> {
         for text in [&event.tool, &event.cwd, &event.workspace] {
             scribe.clean(text);
         }
+        let names = [Some(&event.tool), event.role.as_ref(), event.task.as_ref(), event.mode.as_ref()];
+        let parts = names.into_iter().flatten().filter(|name| !is_plain_name(name)).flat_map(|name| no_words(name));
+        scribe.found.borrow_mut().extend(parts);
         let exposed = scribe.exposed(event, analysis);
         let placed = passwords(analysis, reflex_library::tables());
         let found = scribe.found.take();
@@ -392,19 +395,19 @@ fn cut(text: &str, most: usize) -> &str {
     text.get(..end).unwrap_or("")
 }
 
-/// Whether a text has no place for a secret: words of letters, or short ones, with nothing but slashes and dots between.
+/// Whether a text has no place for a secret: words of small letters, or short ones, with only slashes and dots between.
 /// Most texts of most records are such.
 fn is_harmless(text: &str) -> bool {
     const SHORT: usize = 12;
-    let (mut length, mut digits) = (0, false);
+    let (mut length, mut mixed) = (0, false);
     for byte in text.bytes() {
         match byte {
-            b'/' | b'.' => (length, digits) = (0, false),
-            b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'-' => length += 1,
-            b'0'..=b'9' => (length, digits) = (length + 1, true),
+            b'/' | b'.' => (length, mixed) = (0, false),
+            b'a'..=b'z' | b'_' | b'-' => length += 1,
+            b'0'..=b'9' | b'A'..=b'Z' => (length, mixed) = (length + 1, true),
             _ => return false,
         }
-        if digits && length > SHORT {
+        if mixed && length > SHORT {
             return false;
         }
     }
@@ -425,10 +428,20 @@ pub(crate) fn is_plain_name(text: &str) -> bool {
         let letters = part.bytes().take_while(u8::is_ascii_alphabetic).count();
         let digits = part.len() - letters;
         let numbers = part.bytes().skip(letters).all(|byte| byte.is_ascii_digit());
+        // `getLibraryDocs` is a name, `WpLlKQzOUnqQksfJPH` is none.
+        let capitals = part.bytes().filter(u8::is_ascii_uppercase).count();
+        let chance = part.len() > 12 && capitals * 3 > part.len();
         // `session1`, `v2`, `2026`; no `hunter22x`.
-        numbers && letters <= WORD && if letters > 0 { digits <= 3 } else { digits <= 20 }
+        !chance && numbers && letters <= WORD && if letters > 0 { digits <= 3 } else { digits <= 20 }
     };
     text.len() <= LONGEST && (is_uuid(text.as_bytes()) || text.split(['-', '_', '.', ':', '/', '@']).all(plain))
+}
+
+/// The parts of a name that no name has.
+fn no_words(name: &str) -> impl Iterator<Item = String> {
+    const LEAST: usize = 8;
+    let parts = name.split(|letter: char| !letter.is_ascii_alphanumeric());
+    parts.filter(|part| part.len() >= LEAST && !is_plain_name(part)).map(str::to_owned)
 }
 
 /// `8-4-4-4-12` hexadecimal digits.
@@ -573,7 +586,9 @@ mod tests {
         for text in ["/work/repo/crates/engine/src/lib.rs", "git", "after-tool", "node_modules/x2"] {
             assert!(is_harmless(text), "{text}");
         }
-        for text in ["a b", "/srv/AKIA2OSF0DNN7QWERTYU/x", "token=x", "k3J8mQz92vTaa"] {
+        for text in
+            ["a b", "sk_live_tfJTNCcgxKpWpjtizpZLZwGR", "/srv/AKIA2OSF0DNN7QWERTYU/x", "token=x", "k3J8mQz92vTaa"]
+        {
             assert!(!is_harmless(text), "{text}");
         }
     }
