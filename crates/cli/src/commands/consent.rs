@@ -35,6 +35,14 @@ impl<'s> Consent<'s> {
         Ok(signer.map(|signer| Consent { store, held: Some(signer) }))
     }
 
+    /// The signature for what the person has said yes to just now: only a passphrase is still asked for.
+    ///
+    /// # Errors
+    /// Why nothing can be signed.
+    pub(super) fn sign(store: &Store, question: &str) -> Result<Option<Signer>, String> {
+        unlocked(store, &format!("{question} Passphrase (empty: no): "))
+    }
+
     /// The person's yes to a question such as `Let it run?`; `None` is a no. With a passphrase, entering it is the yes.
     ///
     /// # Errors

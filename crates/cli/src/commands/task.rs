@@ -74,8 +74,7 @@ fn start(matches: &ArgMatches, store: &Store, workspace: &str) -> u8 {
         complain(&format!("the task {} is not ended; `reflex task end` ends it", visible(&other.id)));
         return status::FOUND;
     }
-    let mut consent = Consent::each(store);
-    let signer = match consent.ask(&format!("Declare the task {}?", visible(&task.id))) {
+    let signer = match Consent::sign(store, &format!("Declare the task {}?", visible(&task.id))) {
         Ok(Some(signer)) => signer,
         Ok(None) => {
             print("no task is declared");
@@ -86,7 +85,7 @@ fn start(matches: &ArgMatches, store: &Store, workspace: &str) -> u8 {
             return status::FOUND;
         }
     };
-    match store.begin_task(&task, signer) {
+    match store.begin_task(&task, &signer) {
         Ok(()) => {
             tell(&task);
             status::OK

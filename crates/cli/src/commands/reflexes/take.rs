@@ -141,9 +141,8 @@ fn sign(here: &Here, home: &Home, digest: &str, by: &str) -> Result<(), String> 
     if home.folder.starts_with(&here.workspace) || *store.key_in_force() == InForce::Unprotected {
         return Ok(());
     }
-    let mut consent = Consent::each(&store);
-    let signer = consent.ask("Let it reach what it asks for?")?.ok_or("nothing is added")?;
-    accept_reflex(&store, digest, by, signer).map_err(|error| format!("it cannot be written: {error}"))
+    let signer = Consent::sign(&store, "Let it reach what it asks for?")?.ok_or("nothing is added")?;
+    accept_reflex(&store, digest, by, &signer).map_err(|error| format!("it cannot be written: {error}"))
 }
 
 /// What is still to be done by a person.
