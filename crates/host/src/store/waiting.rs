@@ -9,6 +9,10 @@ use std::time::{Duration, SystemTime};
 /// One session has so many calls waiting.
 pub(super) const MOST_OF_SESSION: usize = 40;
 
+/// The first so many of them stay until they are answered or settled, as a person may have read of them; in the places
+/// behind the newest replace each other.
+const MOST_STAYING: usize = 30;
+
 /// All sessions of one agent together, whatever names they go by.
 pub(super) const MOST_OF_CLIENT: usize = 200;
 
@@ -77,6 +81,11 @@ impl Waiting<'_> {
         self.listed.iter().filter(is_it).find(|one| !self.is_answered(one)).map(|one| one.id.clone())
     }
 
+    /// When the call of this id came onto the list. It keeps its place however often it comes again.
+    pub(super) fn first_written(&self, id: &str) -> Option<SystemTime> {
+        self.listed.iter().find(|one| one.id == id).and_then(written)
+    }
+
     /// Takes off the list what the call needs the place of; whether there is one for it.
     pub(super) fn make_room(mut self, pending: &Pending, folder: &Path) -> bool {
         let marks = Marks::of(pending);
@@ -85,11 +94,11 @@ impl Waiting<'_> {
             let of_client = |one: &&Entry| one.client == marks.client;
             let own = |one: &&Entry| of_client(one) && one.session == marks.session;
             let full = if self.listed.iter().filter(own).count() >= MOST_OF_SESSION {
-                self.oldest(own)
+                self.own_place(own)
             } else if self.listed.iter().filter(of_client).count() >= MOST_OF_CLIENT {
-                self.oldest(|one| of_client(one) && self.is_free(one)).or_else(|| self.oldest(own))
+                self.oldest(|one| of_client(one) && self.is_free(one)).or_else(|| self.own_place(own))
             } else if self.listed.len() >= MOST_WAITING {
-                self.oldest(|one| self.is_free(one)).or_else(|| self.oldest(own))
+                self.oldest(|one| self.is_free(one)).or_else(|| self.own_place(own))
             } else {
                 return true;
             };
@@ -103,6 +112,16 @@ impl Waiting<'_> {
         self.listed.iter().filter(fits).min_by_key(|one| written(one)).cloned()
     }
 
+    /// A session's own call whose place a new one of it takes: a free one, else the oldest of those that do not stay.
+    fn own_place(&self, own: impl Fn(&&Entry) -> bool) -> Option<Entry> {
+        let free = self.oldest(|one| own(one) && self.is_free(one));
+        free.or_else(|| {
+            let mut all: Vec<&Entry> = self.listed.iter().filter(own).collect();
+            all.sort_by_cached_key(|one| written(one));
+            all.get(MOST_STAYING).map(|one| (*one).clone())
+        })
+    }
+
     /// Whether its place may be taken: it waits no more, or has waited long enough.
     fn is_free(&self, one: &Entry) -> bool {
         let age = written(one).and_then(|time| SystemTime::now().duration_since(time).ok());
@@ -114,6 +133,7 @@ impl Waiting<'_> {
     }
 }
 
+/// When the call was refused first: see [`Waiting::first_written`].
 fn written(one: &Entry) -> Option<SystemTime> {
     fs::metadata(&one.path).ok()?.modified().ok()
 }
