@@ -135,6 +135,105 @@ fn a_push_of_other_commits_needs_a_new_yes() {
     check(PUSH, "pushes main at ", &[], commit, |here| here.git("reset -q --hard HEAD~1"));
 }
 
+/// The call is approved with this scope, then other work comes to lie where it would destroy: the yes does not hold.
+#[track_caller]
+fn check_loss(command: &str, scope: &str, shown: &str, before: &str, meanwhile: &str) {
+    let here = Here::new();
+    let run = |line: &str| {
+        let line = format!("cd '{}' && {line}", here.project.display());
+        assert_eq!(here.machine.program("sh", ["-c", &line]).run().code, 0, "{line}");
+    };
+    run(before);
+    let call = here.stopped(command);
+    assert!(bound(&call).iter().any(|line| line.contains(shown)), "no {shown:?} in {:#?}", bound(&call));
+    let line = format!("approve {} --scope {scope} --reason tested", call["id"].as_str().unwrap());
+    let Some((code, said)) = at_terminal(&here.machine, &line, "y\n") else { return };
+    assert!(code == 0 && said.contains(shown), "{said}");
+    if meanwhile.is_empty() {
+        return assert!(here.passes(command), "{command} does not pass: {:#?}", here.pending());
+    }
+    run(meanwhile);
+    assert!(!here.passes(command), "{command} passes after {meanwhile}");
+}
+
+/// The yes holds while nothing has changed, and not after that.
+#[track_caller]
+fn check_losses(command: &str, shown: &str, before: &str, meanwhile: &[&str]) {
+    for scope in ["once", "session"] {
+        check_loss(command, scope, shown, before, "");
+        meanwhile.iter().for_each(|other| check_loss(command, scope, shown, before, other));
+    }
+}
+
+#[test]
+fn work_that_is_lost_with_a_reset_is_what_the_person_saw() {
+    let others = ["echo y >> README", "echo new > b && git add b", "git commit -q -m y README && echo z >> README"];
+    check_losses("git reset --hard", "loses 1 file as now: README", "echo x >> README", &others);
+    check_losses("git checkout -- .", "loses 1 file as now: README", "echo x >> README", &others[..1]);
+    check_losses("git restore .", "loses 1 file as now: README", "echo x >> README", &others[..1]);
+}
+
+#[test]
+fn what_a_clean_removes_is_what_the_person_saw() {
+    check_losses(
+        "git clean -fd",
+        "loses 1 file as now: notes.md",
+        "echo x > notes.md",
+        &["echo y > notes.md", "echo y > b"],
+    );
+}
+
+#[test]
+fn a_stash_is_the_one_that_the_person_saw() {
+    let stash = "echo x >> README && git stash -q";
+    let newer = "echo y >> README && git stash push -q -m mine";
+    for command in ["git stash drop", "git stash drop 'stash@{0}'", "git stash clear"] {
+        check_losses(command, "loses the stash ", stash, &[newer]);
+    }
+}
+
+#[test]
+fn a_branch_is_deleted_with_the_commits_that_the_person_saw() {
+    let commit = "git checkout -q -b topic && git commit -q --allow-empty -m a && git checkout -q main";
+    let another = "git checkout -q topic && git commit -q --allow-empty -m b && git checkout -q main";
+    check_losses("git branch -D topic", "loses topic at ", commit, &[another]);
+}
+
+#[test]
+fn files_are_deleted_that_the_person_saw() {
+    let made = "mkdir -p data/old && echo x > data/old/a.csv";
+    let others =
+        ["echo y > data/old/orders.csv", "echo y >> data/old/a.csv", "mkdir data/old/b && echo z > data/old/b/c"];
+    check_losses("rm -rf data/old", "loses 1 file as now: data/old/", made, &others);
+    check_losses("rm -rf data/*", "loses 1 file as now: data/", made, &others);
+}
+
+#[test]
+fn a_lasting_yes_to_a_forced_push_holds_for_own_commits_alone() {
+    let here = Here::new();
+    let run = |line: &str| {
+        let line = format!("cd '{}' && {line}", here.project.display());
+        assert_eq!(here.machine.program("sh", ["-c", &line]).run().code, 0, "{line}");
+    };
+    run("git init -q --bare ../o.git && git remote set-url origin ../o.git && git push -q origin main:topic");
+    run("git checkout -q -b topic && git commit -q --amend -m y");
+    let push = "git push --force origin topic";
+    let call = here.stopped(push);
+    let line = format!("approve {} --scope session --reason tested", call["id"].as_str().unwrap());
+    let Some((code, said)) = at_terminal(&here.machine, &line, "y\n") else { return };
+    assert_eq!(code, 0, "{said}");
+    for message in ["a", "b"] {
+        assert!(here.passes(push), "{:#?}", here.pending());
+        run(push);
+        run(&format!("git commit -q --amend -m {message}"));
+    }
+    run(
+        "git clone -q -b topic ../o.git ../other && cd ../other && git config user.email c@d.example && git config user.name c && git commit -q --allow-empty -m theirs && git push -q origin topic",
+    );
+    run("git fetch -q");
+    assert!(!here.passes(push), "what others pushed since is written over");
+}
+
 #[test]
 fn a_hook_that_git_would_run_belongs_to_the_call() {
     let hook = ".git/hooks/pre-push";
@@ -313,6 +412,15 @@ fn no_agent_pushes_a_call_off_the_list() {
     let own = here.pending().iter().filter(|call| call["session"] == "flood").count();
     assert_eq!(own, 40);
     assert!(here.pending().iter().any(|call| call["id"] == first));
+    // Nor does its own flood push off what a person may have read; the newest gets a place.
+    let of_flood =
+        |name: &str| here.pending().iter().any(|call| call["text"] == format!("git push --force origin {name}"));
+    assert!(of_flood("x0") && of_flood("x29") && !of_flood("x30") && of_flood("x44"));
+    here.say("flood", "git push --force origin x0");
+    for call in 45..60 {
+        here.say("flood", &format!("git push --force origin x{call}"));
+    }
+    assert!(of_flood("x0") && of_flood("x59"), "what comes again keeps its place");
     // Sessions that somebody makes up share the room of their agent.
     let folder = here.machine.home().join(".local/state/reflex/pending");
     let one = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path());

@@ -391,7 +391,7 @@ impl Host {
 
 /// The same call once a first question about it was answered with yes.
 fn behind(pending: Pending) -> Pending {
-    Pending { exact: format!("{}+", pending.exact), ..pending }
+    Pending { exact: format!("{}+", pending.exact), lasting: format!("{}+", pending.lasting), ..pending }
 }
 
 /// Whose memory a call belongs to.

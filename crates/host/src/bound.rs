@@ -1,4 +1,7 @@
-//! What a person's yes is bound to beside the text of a call: what the call takes its orders from, as it is now.
+//! What a person's yes is bound to beside the text of a call: what the call takes its orders from, and what it would
+//! destroy, as it is now.
+
+mod stakes;
 
 use crate::clean::Scribe;
 use crate::clock;
@@ -69,6 +72,10 @@ pub(crate) struct Binding {
     pub(crate) shown: Vec<Bound>,
     /// What must be the same when the call comes again.
     pub(crate) keys: Vec<String>,
+    /// What must be the same besides for a yes that holds once.
+    pub(crate) once: Vec<String>,
+    /// The same for one that holds more often.
+    pub(crate) lasting: Vec<String>,
 }
 
 /// What the call takes its orders from, as it is now.
@@ -77,6 +84,7 @@ pub(crate) fn binding(event: &Event, judgement: &Judgement, world: &LocalWorld<'
     for order in orders(event, &judgement.analysis, reflex_library::tables(), world) {
         binder.order(&order);
     }
+    binder.stakes(judgement);
     binder.binding
 }
 
@@ -230,9 +238,10 @@ impl Binder<'_> {
         };
         let digest = crate::record::digest(&settings.join("\n"));
         self.binding.keys.push(format!("git {folder} {}", settings.join("\n")));
-        for line in repository.leads(subcommand, words).unwrap_or_default() {
-            self.binding.keys.push(line.clone());
-            self.tell(line);
+        for lead in repository.leads(subcommand, words).unwrap_or_default() {
+            self.binding.once.push(lead.once);
+            self.binding.lasting.push(lead.lasting);
+            lead.shown.into_iter().for_each(|line| self.tell(line));
         }
         self.tell(format!("goes by git's settings ({digest}, {} lines)", settings.len()));
         let hooks = repository.hooks().ok().filter(|_| !subcommand.is_empty());

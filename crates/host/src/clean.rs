@@ -453,7 +453,7 @@ fn is_uuid(text: &[u8]) -> bool {
 
 /// Whether a value is a digest that this program made, by the field it stands in.
 fn is_digest(field: &str, text: &str) -> bool {
-    ["digest", "exact", "sha256", "hash", "library"].contains(&field)
+    ["digest", "exact", "lasting", "sha256", "hash", "library"].contains(&field)
         && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'+')
 }
 

@@ -190,6 +190,13 @@ impl Repository {
         Ok(self.index()?.covers(&path))
     }
 
+    /// The objects that stand for a path in the index; empty for none.
+    pub(crate) fn staged_as(&self, path: &Path) -> String {
+        let path = path.as_os_str().as_bytes();
+        let entries = self.index().map(|index| index.within(&Scope(vec![path.to_vec()])).collect::<Vec<_>>());
+        entries.unwrap_or_default().iter().map(|entry| format!("{} ", entry.id)).collect()
+    }
+
     /// Whether the path is untracked and matched by an ignore rule, as `git check-ignore` says.
     pub fn is_ignored(&self, path: &Path) -> Fact<bool> {
         ignore::is_ignored(self, &self.relative(path)?, path.as_os_str().as_bytes().ends_with(b"/"))

@@ -1,7 +1,7 @@
 //! What is kept of a call beside its record: for a person who may say yes, and for the calls that follow.
 
 use crate::appeal;
-use crate::bound::{self, Binding};
+use crate::bound;
 use crate::clock;
 use crate::record::{self, Scribe};
 use crate::store::approvals::{Pending, short_id};
@@ -77,7 +77,8 @@ pub(crate) fn pending(heard: Heard<'_>, judgement: &Judgement, scribe: &Scribe<'
         reasons: verdict.reasons.iter().map(|reason| scribe.clean(reason).into()).collect(),
         findings: verdict.findings.iter().map(|finding| finding.id.clone()).collect(),
         core: verdict.findings.iter().any(|finding| finding.tier == Tier::Core),
-        exact: same_call(heard, judgement, &world, &binding),
+        exact: same_call(heard, judgement, &world, [&binding.keys, &binding.once]),
+        lasting: same_call(heard, judgement, &world, [&binding.keys, &binding.lasting]),
         bound: binding.shown,
         call: scribe.name(&event.call).into(),
         again: if seen.whole { appeal::call(event, scribe) } else { None },
@@ -106,8 +107,8 @@ fn whole_text(seen: &mut Seen<'_>, event: &Event) -> String {
 
 /// What a retry must share with a call to be covered by the same yes: the text and its effects, the commands it comes
 /// to, what was found, where its targets really lie, so that no link leads an approved call elsewhere, and what stands
-/// in the files and settings that it takes its orders from.
-fn same_call(heard: Heard<'_>, judgement: &Judgement, world: &LocalWorld<'_>, binding: &Binding) -> String {
+/// in the files and settings that it takes its orders from, and in what it would destroy.
+fn same_call(heard: Heard<'_>, judgement: &Judgement, world: &LocalWorld<'_>, bound: [&[String]; 2]) -> String {
     let analysis = &judgement.analysis;
     let commands = analysis.readings.iter().flat_map(|reading| &reading.commands);
     let commands = commands.map(|command| {
@@ -120,7 +121,7 @@ fn same_call(heard: Heard<'_>, judgement: &Judgement, world: &LocalWorld<'_>, bi
     let found = judgement.verdict.findings.iter().filter(|finding| finding.detector != "loopbreaker");
     let found = found.map(|finding| finding.id.clone());
     let parts = [heard.fingerprint.exact.clone()].into_iter().chain(found).chain(places).chain(commands);
-    let parts: Vec<String> = parts.chain(binding.keys.iter().cloned()).collect();
+    let parts: Vec<String> = parts.chain(bound.into_iter().flatten().cloned()).collect();
     clock::hexadecimal(&Sha256::digest(parts.join("\0"))).get(..32).unwrap_or("").to_owned()
 }
 

@@ -151,7 +151,8 @@ fn granted(call: &Pending, matches: &ArgMatches, person: &Person) -> Result<Gran
     let length = length(matches)?;
     let time = now();
     let once = once(call, person, reason);
-    Ok(Grant { scope, within, time, expires: time + length, ..once })
+    let exact = call.mark(scope).to_owned();
+    Ok(Grant { scope, exact, within, time, expires: time + length, ..once })
 }
 
 /// How long a yes holds.

@@ -1,6 +1,7 @@
 //! Where a git command leads: the settings it goes by, the remote it talks to, the commits it sends, the hooks it runs.
 
 use super::config::Settings;
+use super::references::Logged;
 use super::{Fact, Repository};
 use std::path::PathBuf;
 
@@ -15,6 +16,16 @@ const TALKERS: [(&str, Way); 5] =
 enum Way {
     To,
     From,
+}
+
+/// Where a part of a command leads.
+pub(crate) struct Lead {
+    /// For a person.
+    pub(crate) shown: Vec<String>,
+    /// What a yes that holds once is bound to.
+    pub(crate) once: String,
+    /// What one that holds more often is bound to.
+    pub(crate) lasting: String,
 }
 
 impl Repository {
@@ -33,27 +44,64 @@ impl Repository {
         Ok(values.map(line).collect())
     }
 
-    /// `pushes main at 1a2b3c4d5e6f to git@host:a/b`, for each thing that a subcommand sends or takes.
-    pub(crate) fn leads(&self, subcommand: &str, words: &[String]) -> Fact<Vec<String>> {
+    /// Where each thing leads that a subcommand sends or takes: `pushes main at 1a2b3c4d5e6f to git@host:a/b`.
+    pub(crate) fn leads(&self, subcommand: &str, words: &[String]) -> Fact<Vec<Lead>> {
         let way = TALKERS.iter().find(|(name, _)| *name == subcommand).map(|(_, way)| *way);
         let Some(way) = way else { return Ok(Vec::new()) };
         let (options, operands): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| word.starts_with('-'));
         let settings = self.settings()?;
         let remote = operands.first().map_or_else(|| self.usual_remote(settings, way), |word| (*word).clone());
         let urls = urls(settings, &remote, way).join(" and ");
+        let always = |line: String| Lead { once: line.clone(), lasting: line.clone(), shown: vec![line] };
         if way == Way::From {
-            return Ok(vec![format!("talks to {urls}")]);
+            return Ok(vec![always(format!("talks to {urls}"))]);
         }
         if !options.is_empty() {
             let all = self.references()?;
             let whole: Vec<String> =
                 all.iter().map(|(name, id)| format!("{} {id}", String::from_utf8_lossy(name))).collect();
             let short = crate::record::digest(&whole.join("\n"));
-            return Ok(vec![format!("pushes {} references ({short}) to {urls}", all.len())]);
+            return Ok(vec![always(format!("pushes {} references ({short}) to {urls}", all.len()))]);
         }
         let named: Vec<&str> = operands.iter().skip(1).map(|word| word.as_str()).collect();
         let named = if named.is_empty() { vec!["HEAD"] } else { named };
-        Ok(named.into_iter().map(|word| format!("pushes {} to {urls}", self.commit_of(word))).collect())
+        Ok(named.into_iter().map(|word| self.pushed(word, &remote, &urls)).collect())
+    }
+
+    /// One refspec. What is pushed may change under a yes that holds more often than once, and so may what is written
+    /// over, as long as this repository pushed it there itself.
+    fn pushed(&self, word: &str, remote: &str, urls: &str) -> Lead {
+        let pushes = format!("pushes {} to {urls}", self.commit_of(word));
+        let (from, to) = match word.trim_start_matches('+').split_once(':') {
+            Some((from, to)) => (from, to.to_owned()),
+            None => (word.trim_start_matches('+'), word.trim_start_matches('+').to_owned()),
+        };
+        let to = match to.as_str() {
+            "HEAD" | "@" => self.branch().ok().flatten().unwrap_or_default(),
+            to => to.strip_prefix("refs/heads/").unwrap_or(to).to_owned(),
+        };
+        let name = format!("refs/remotes/{remote}/{to}");
+        let there = self.object(name.as_bytes()).ok().flatten().map(|id| id.to_string()).unwrap_or_default();
+        let mut shown = vec![pushes.clone()];
+        if !there.is_empty() {
+            shown.push(format!("{to} is at {} on {remote} as far as is known", there.get(..12).unwrap_or(&there)));
+        }
+        Lead {
+            once: format!("{pushes} over {there}"),
+            lasting: format!("pushes {from}:{to} to {urls} over {}", self.of_others(&name).unwrap_or(there)),
+            shown,
+        }
+    }
+
+    /// The commit at which a remote branch last was that this repository had not pushed there itself; none where no log
+    /// tells.
+    fn of_others(&self, name: &str) -> Option<String> {
+        let log = self.log_of(name).ok()?;
+        let own = |line: &&Logged| line.message.starts_with("update by push");
+        match log.iter().rev().find(|line| !own(line)) {
+            Some(line) => Some(line.new.clone()),
+            None => log.first().map(|line| line.old.trim_matches('0').to_owned()),
+        }
     }
 
     /// `main at 1a2b3c4d5e6f`, for the side of a refspec that is here.

@@ -19,6 +19,13 @@ pub(super) enum Target {
     Other(Vec<u8>),
 }
 
+/// A line of what happened to a reference.
+pub(super) struct Logged {
+    pub(super) old: String,
+    pub(super) new: String,
+    pub(super) message: String,
+}
+
 /// References to objects by full name; symbolic ones are left out, their targets are here.
 pub(super) type References = BTreeMap<Vec<u8>, ObjectId>;
 
@@ -88,6 +95,32 @@ impl Repository {
         let Ok(Some(Target::Other(target))) = loose(&self.common_dir, &name) else { return None };
         let branch = target.strip_prefix(format!("refs/remotes/{remote}/").as_bytes())?;
         Some(String::from_utf8_lossy(branch).into_owned())
+    }
+
+    /// The commit that a word names, in full.
+    pub(crate) fn commit_named(&self, word: &str) -> Option<String> {
+        self.named(word).ok().flatten().map(|id| id.to_string())
+    }
+
+    /// What happened to a reference, oldest first, where that is logged.
+    pub(super) fn log_of(&self, name: &str) -> Fact<Vec<Logged>> {
+        valid(name)?;
+        let log = read::file(&self.common_dir.join("logs").join(name), MAXIMUM_LOG)?.unwrap_or_default();
+        let text = String::from_utf8_lossy(&log);
+        let line = |line: &str| {
+            let (who, message) = line.split_once('\t').unwrap_or((line, ""));
+            let mut ids = who.split(' ').map(str::to_owned);
+            Some(Logged { old: ids.next()?, new: ids.next()?, message: message.to_owned() })
+        };
+        Ok(text.lines().filter_map(line).collect())
+    }
+
+    /// Every stash, newest first: its id, a tab, its message.
+    pub(crate) fn stash_log(&self) -> Fact<Vec<String>> {
+        let Some(newest) = self.object(b"refs/stash")? else { return Ok(Vec::new()) };
+        let log = self.log_of("refs/stash")?;
+        let found: Vec<String> = log.iter().rev().map(|line| format!("{}\t{}", line.new, line.message)).collect();
+        Ok(if found.is_empty() { vec![newest.to_string()] } else { found })
     }
 
     /// Messages of the stash, newest first, at most 20.

@@ -56,6 +56,8 @@ pub struct Pending {
     pub core: bool,
     /// What makes a retry the same call.
     pub exact: String,
+    /// The same for a yes that holds more often than once: what the call pushes may change.
+    pub lasting: String,
     /// What it takes its orders from, as that was.
     pub bound: Vec<Bound>,
     /// The agent's own name for the call; empty if it has none.
@@ -147,7 +149,7 @@ impl Pending {
             "decision": self.decision, "agent": self.client, "session": self.session, "task": self.task,
             "workspace": self.workspace, "cwd": self.cwd, "text": self.text, "whole": self.whole, "parts": self.parts,
             "effects": self.effects, "reasons": self.reasons, "findings": self.findings, "core": self.core,
-            "exact": self.exact, "again": self.again, "holder": self.holder(),
+            "exact": self.exact, "lasting": self.lasting, "again": self.again, "holder": self.holder(),
             "bound": self.bound.iter().map(Bound::json).collect::<Vec<_>>(),
             "appeals": self.appeals.iter().map(Appeal::json).collect::<Vec<_>>(),
         })
@@ -174,6 +176,7 @@ impl Pending {
             findings: list(map, "findings"),
             core: map.get("core").and_then(Value::as_bool).unwrap_or(true),
             exact: text(map, "exact"),
+            lasting: text(map, "lasting"),
             bound: items("bound").filter_map(Bound::of).collect(),
             call: String::new(),
             again: map.get("again").and_then(Value::as_object).cloned(),
@@ -189,6 +192,11 @@ impl Pending {
             "" => format!("{client} in {}", self.workspace),
             session => format!("{client} session {session}"),
         }
+    }
+
+    /// What a yes of this scope is bound to.
+    pub fn mark(&self, scope: Scope) -> &str {
+        if scope == Scope::Once { &self.exact } else { &self.lasting }
     }
 
     /// A digest of the agent's own names for the call, where it has such.
@@ -237,7 +245,7 @@ impl Grant {
         };
         // What a person lets pass of the core, passes once.
         let held = self.scope == Scope::Once || !call.core;
-        self.allow && within && held && now < self.expires && self.time <= now && self.exact == call.exact
+        self.allow && within && held && now < self.expires && self.time <= now && self.exact == call.mark(self.scope)
     }
 
     /// Another hook of the agent was asked about this very call a moment ago, and let it pass.
@@ -268,10 +276,14 @@ impl Store {
             Some(known) => Pending { id: known.id, appeals: known.appeals, ..pending.clone() },
             None => pending.clone(),
         };
+        let since = waiting.first_written(&kept.id);
         if !waiting.make_room(&kept, &folder) {
             return Err(io::ErrorKind::QuotaExceeded.into());
         }
         self.put_pending(&kept)?;
+        if let Some(since) = since {
+            fs::File::open(folder.join(waiting::file_name(&kept)))?.set_modified(since)?;
+        }
         Ok(kept.id)
     }
 

@@ -1,0 +1,271 @@
+//! What a call would destroy, as it is now: a person says yes to the loss of what was there, and not of what comes to
+//! lie there later.
+
+use super::{Binder, content, identity};
+use crate::clock;
+use crate::git::{Ignored, Repository};
+use reflex_engine::shell::Site;
+use reflex_engine::{Effect, EffectKind, Judgement, Target, World};
+
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// So many files and folders are looked at for one call; a folder with more is held to by its own times.
+const MOST_LOST: usize = 4096;
+
+/// So many targets of one effect are looked at.
+const MOST_TARGETS: usize = 1024;
+
+/// So many names are told.
+const MOST_TOLD: usize = 3;
+
+/// Effects that destroy what lies where their targets are.
+const DESTROYED: [EffectKind; 5] =
+    [EffectKind::Delete, EffectKind::Overwrite, EffectKind::Truncate, EffectKind::Move, EffectKind::Populate];
+
+/// What is lost: names as a person would write them, and a digest of what they hold.
+struct Lost {
+    names: Vec<String>,
+    count: usize,
+    whole: Sha256,
+    /// Folders that hold more than is looked at.
+    vague: Vec<String>,
+}
+
+impl Lost {
+    fn new() -> Lost {
+        Lost { names: Vec::new(), count: 0, whole: Sha256::new(), vague: Vec::new() }
+    }
+
+    fn add(&mut self, bytes: &[&[u8]]) {
+        for part in bytes {
+            self.whole.update(part.len().to_le_bytes());
+            self.whole.update(part);
+        }
+    }
+
+    fn name(&mut self, name: String) {
+        if self.names.len() < MOST_TOLD {
+            self.names.push(name);
+        }
+    }
+}
+
+impl Binder<'_> {
+    /// Binds to what the effects that were found to be harmful would destroy.
+    pub(super) fn stakes(&mut self, judgement: &Judgement) {
+        let effects = &judgement.analysis.effects;
+        let found = judgement.verdict.findings.iter().filter_map(|finding| effects.get(finding.effect?));
+        // Of equal findings one is kept.
+        let kinds: BTreeSet<EffectKind> = found.map(|effect| effect.kind).collect();
+        for effect in effects.iter().filter(|effect| kinds.contains(&effect.kind) && effect.site == Site::Here) {
+            match effect.kind {
+                kind if DESTROYED.contains(&kind) => self.destroyed(effect),
+                EffectKind::DiscardChanges | EffectKind::DiscardUntracked => self.discarded(effect),
+                EffectKind::DropStash => self.stashes(effect),
+                EffectKind::DeleteBranch => self.branches(effect),
+                EffectKind::RewriteHistory => self.history(effect),
+                _ => {}
+            }
+        }
+    }
+
+    fn destroyed(&mut self, effect: &Effect) {
+        let mut lost = Lost::new();
+        let mut left = MOST_LOST;
+        let paths: Vec<&str> = effect.targets.iter().filter_map(Target::path).collect();
+        for path in paths.iter().take(MOST_TARGETS) {
+            match path.contains(['*', '?', '[']) && !Path::new(path).exists() {
+                false => self.tree(Path::new(path), &mut lost, &mut left),
+                true => match self.world.expand(path) {
+                    Some(mut found) => {
+                        found.sort();
+                        found.iter().for_each(|path| self.tree(Path::new(path), &mut lost, &mut left));
+                    }
+                    None => lost.vague.push(self.near(path)),
+                },
+            }
+        }
+        if paths.len() > MOST_TARGETS {
+            lost.vague.push(format!("{} others", paths.len() - MOST_TARGETS));
+        }
+        let verb = match effect.kind {
+            EffectKind::Move => "moves",
+            EffectKind::Delete => "loses",
+            _ => "writes over",
+        };
+        self.lost(verb, lost);
+    }
+
+    /// A file, or a folder with all it holds. What lies in the git folder changes with every command of git.
+    fn tree(&mut self, path: &Path, lost: &mut Lost, left: &mut usize) {
+        let Ok(data) = fs::symlink_metadata(path) else { return };
+        let shown = path.to_string_lossy().into_owned();
+        let name = self.near(&shown);
+        if !data.is_dir() {
+            lost.name(name);
+            lost.count += 1;
+            *left = left.saturating_sub(1);
+            return self.seal(path, lost);
+        }
+        lost.name(format!("{name}/"));
+        let mut folders = vec![path.to_owned()];
+        while let Some(folder) = folders.pop() {
+            let entries = fs::read_dir(&folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+            let mut entries: Vec<PathBuf> = entries.take(*left + 1).collect();
+            if entries.len() > *left {
+                let when = format!("{:?}", data.modified().ok());
+                lost.add(&[shown.as_bytes(), when.as_bytes()]);
+                lost.vague.push(name);
+                *left = 0;
+                return;
+            }
+            *left -= entries.len();
+            entries.sort();
+            for entry in entries {
+                match fs::symlink_metadata(&entry) {
+                    Ok(data) if data.is_dir() => {
+                        lost.add(&[entry.as_os_str().as_bytes(), b"folder"]);
+                        folders.push(entry);
+                    }
+                    Ok(_) => {
+                        lost.count += 1;
+                        self.seal(&entry, lost);
+                    }
+                    Err(_) => {}
+                }
+            }
+        }
+    }
+
+    /// What a file holds; of a large one what its file system says.
+    fn seal(&mut self, path: &Path, lost: &mut Lost) {
+        let Ok(data) = fs::symlink_metadata(path) else { return lost.add(&[path.as_os_str().as_bytes(), b"gone"]) };
+        let bytes = (data.is_file() && data.len() <= self.left as u64).then(|| content(path)).flatten();
+        self.left = self.left.saturating_sub(bytes.as_ref().map_or(0, Vec::len));
+        let seal = bytes.map_or_else(|| identity(&data), |bytes| clock::hexadecimal(&Sha256::digest(bytes)));
+        lost.add(&[path.as_os_str().as_bytes(), seal.as_bytes()]);
+    }
+
+    /// Files that differ from the last commit, or that git does not have.
+    fn discarded(&mut self, effect: &Effect) {
+        let is_whole = effect.flags.contains(&"whole");
+        let folder = effect.folder.clone().unwrap_or_else(|| self.event.cwd.clone());
+        let mut paths: Vec<String> =
+            effect.targets.iter().filter_map(Target::path).take(MOST_TARGETS).map(str::to_owned).collect();
+        if paths.is_empty() {
+            paths.push(folder);
+        }
+        let mut lost = Lost::new();
+        for path in paths {
+            let Some(repository) = Repository::discover(Path::new(&path)) else {
+                let mut left = MOST_LOST;
+                self.tree(Path::new(&path), &mut lost, &mut left);
+                continue;
+            };
+            let scope = if is_whole { Vec::new() } else { vec![PathBuf::from(&path)] };
+            let found = if effect.kind == EffectKind::DiscardUntracked {
+                let has = |flag| effect.flags.contains(&flag);
+                let which = if has("only-ignored") {
+                    Ignored::Only
+                } else if has("ignored") {
+                    Ignored::With
+                } else {
+                    Ignored::Without
+                };
+                repository.untracked(&scope, which, MOST_LOST)
+            } else {
+                repository.uncommitted(&scope, MOST_LOST)
+            };
+            match found {
+                Ok(names) => {
+                    if !names.complete || names.count > names.names.len() {
+                        lost.vague.push(self.near(&path));
+                    }
+                    let root = repository.work_tree().unwrap_or(Path::new("/"));
+                    let mut left = MOST_LOST;
+                    for name in names.names {
+                        lost.add(&[repository.staged_as(&name).as_bytes()]);
+                        self.tree(&root.join(&name), &mut lost, &mut left);
+                        // A file that is gone from the work tree is a change too.
+                        if fs::symlink_metadata(root.join(&name)).is_err() {
+                            lost.count += 1;
+                            lost.name(name.to_string_lossy().into_owned());
+                        }
+                    }
+                }
+                Err(_) => lost.vague.push(self.near(&path)),
+            }
+            if effect.flags.contains(&"hard")
+                && let Some(at) = repository.commit_named("HEAD")
+            {
+                lost.add(&[at.as_bytes()]);
+            }
+        }
+        self.lost("loses", lost);
+    }
+
+    fn stashes(&mut self, effect: &Effect) {
+        let Some(repository) = self.repository(effect) else { return };
+        let entries = repository.stash_log().unwrap_or_default();
+        let number = |target: &Target| {
+            let word = target.value.literal()?.into_owned();
+            let digits = word.strip_prefix("stash@{").and_then(|rest| rest.strip_suffix('}')).unwrap_or(&word);
+            digits.parse::<usize>().ok()
+        };
+        let numbers: Option<Vec<usize>> = effect.targets.iter().map(number).collect();
+        let chosen: Vec<String> = match numbers {
+            _ if effect.flags.contains(&"all") || effect.flags.contains(&"submodule") => entries,
+            Some(numbers) if numbers.is_empty() => entries.into_iter().take(1).collect(),
+            Some(numbers) => numbers.into_iter().filter_map(|number| entries.get(number).cloned()).collect(),
+            // A name that nobody can resolve may mean any.
+            None => entries,
+        };
+        self.binding.keys.push(format!("stash {}", chosen.join("\n")));
+        for entry in chosen.iter().take(MOST_TOLD) {
+            let (id, message) = entry.split_once('\t').unwrap_or((entry, ""));
+            self.tell(format!("loses the stash {} {message}", id.get(..12).unwrap_or(id)).trim_end().to_owned());
+        }
+        if chosen.len() > MOST_TOLD {
+            self.tell(format!("loses {} stashes in all", chosen.len()));
+        }
+    }
+
+    fn branches(&mut self, effect: &Effect) {
+        let Some(repository) = self.repository(effect) else { return };
+        for target in &effect.targets {
+            let name = target.value.shown();
+            let at = repository.commit_named(&format!("heads/{name}")).unwrap_or_default();
+            self.binding.keys.push(format!("branch {name} {at}"));
+            if !at.is_empty() {
+                self.tell(format!("loses {name} at {}", at.get(..12).unwrap_or(&at)));
+            }
+        }
+    }
+
+    fn history(&mut self, effect: &Effect) {
+        let Some(repository) = self.repository(effect) else { return };
+        let at = repository.commit_named("HEAD").unwrap_or_default();
+        self.binding.once.push(format!("history {at}"));
+    }
+
+    fn repository(&self, effect: &Effect) -> Option<Repository> {
+        Repository::discover(Path::new(effect.folder.as_deref().unwrap_or(&self.event.cwd)))
+    }
+
+    fn lost(&mut self, verb: &str, lost: Lost) {
+        let Lost { names, count, whole, vague } = lost;
+        self.binding.keys.push(format!("{verb} {} {}", vague.join(" "), clock::hexadecimal(&whole.finalize())));
+        if count > 0 {
+            let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+            let more = if count > names.len() && !names.iter().any(|name| name.ends_with('/')) { ", …" } else { "" };
+            self.tell(format!("{verb} {files} as now: {}{more}", names.join(", ")));
+        }
+        for name in vague {
+            self.tell(format!("{verb} more in {name} than is looked at: held to by the folder's own times"));
+        }
+    }
+}
