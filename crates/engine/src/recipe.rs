@@ -1,12 +1,19 @@
 //! Tasks that a project names in a file of its own: what `make clean` or `npm run build` runs.
 
-use std::collections::BTreeMap;
+use reflex_shell::work;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// More tasks than these are not walked for one call.
-const MOST_TASKS: usize = 64;
+/// More tasks than these are not walked for one call, which is told.
+const MOST_TASKS: usize = 8192;
 
-/// Names may stand for texts with names in them this many times.
-const MOST_ROUNDS: usize = 4;
+/// Names may stand for texts with names in them this deep; what is deeper is told.
+const MOST_ROUNDS: usize = 64;
+
+/// A line with the values of its names is not longer than this; a longer one is told.
+const MOST_LINE: usize = 64 * 1024;
+
+/// Instructions for reading a byte of such a file.
+const READ: u64 = 40;
 
 /// A kind of file that names tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,11 +56,12 @@ impl TaskFile {
         let Ok(package) = serde_json::from_str::<serde_json::Value>(text) else { return String::new() };
         let scripts = package.get("scripts").and_then(serde_json::Value::as_object);
         let called = scripts.into_iter().flatten().filter(|(name, _)| !lifecycle.contains(&name.as_str()));
-        called.take(MOST_TASKS).flat_map(|(_, script)| commands(script)).map(|text| format!("( {text}\n)\n")).collect()
+        called.flat_map(|(_, script)| commands(script)).map(|text| format!("( {text}\n)\n")).collect()
     }
 
     /// The shell text of these tasks and of all that they need; the first of the file if none is named.
     pub(crate) fn recipe(self, text: &str, wanted: &[String]) -> String {
+        work::spend_bytes(text.len(), READ);
         match self {
             TaskFile::Makefile => lines_of(&makefile(text, wanted), wanted),
             TaskFile::Justfile => lines_of(&justfile(text), wanted),
@@ -74,6 +82,8 @@ struct Task {
 struct Tasks {
     first: Option<String>,
     tasks: BTreeMap<String, Task>,
+    /// What stands for names in the lines of a makefile; the shell's own signs are as they are elsewhere.
+    variables: Option<BTreeMap<String, String>>,
 }
 
 fn lines_of(file: &Tasks, wanted: &[String]) -> String {
@@ -81,18 +91,24 @@ fn lines_of(file: &Tasks, wanted: &[String]) -> String {
     if waiting.is_empty() {
         waiting.extend(file.first.clone());
     }
-    let mut done: Vec<String> = Vec::new();
+    let mut done: BTreeSet<String> = BTreeSet::new();
     let mut text = String::new();
     while let Some(name) = waiting.pop() {
         let Some(task) = file.tasks.get(&name) else { continue };
-        if done.contains(&name) || done.len() >= MOST_TASKS {
+        if done.contains(&name) {
             continue;
         }
+        if done.len() >= MOST_TASKS {
+            work::cut(|| format!("more than {MOST_TASKS} tasks would run"));
+            break;
+        }
         for line in &task.lines {
-            text.push_str(&format!("( {line}\n)\n"));
+            let lines = file.variables.as_ref().map(|variables| put_in(line, variables));
+            let lines = lines.unwrap_or_else(|| vec![line.clone()]);
+            text.extend(lines.iter().map(|line| format!("( {line}\n)\n")));
         }
         waiting.extend(task.needs.iter().rev().cloned());
-        done.push(name);
+        done.insert(name);
     }
     text
 }
@@ -110,7 +126,11 @@ fn makefile(text: &str, wanted: &[String]) -> Tasks {
                 task.lines.push(recipe.trim_start_matches(['@', '-', '+', ' ']).replace("$@", target));
             }
         } else if let Some((name, value)) = assignment(line) {
-            variables.insert(name, value);
+            let adds = line.split_once('=').is_some_and(|(before, _)| before.ends_with('+'));
+            match variables.get_mut(&name).filter(|_| adds) {
+                Some(known) => known.push_str(&format!(" {value}")),
+                None => drop(variables.insert(name, value)),
+            }
         } else if let Some((targets, rest)) = line.split_once(':').filter(|_| !line.starts_with([' ', '#'])) {
             let (needs, inline) = rest.split_once(';').unwrap_or((rest, ""));
             current = targets.split_whitespace().map(str::to_owned).collect();
@@ -125,9 +145,7 @@ fn makefile(text: &str, wanted: &[String]) -> Tasks {
         }
     }
     variables.extend(wanted.iter().filter_map(|word| assignment(word)));
-    for line in file.tasks.values_mut().flat_map(|task| task.lines.iter_mut()) {
-        *line = put_in(line, &variables);
-    }
+    file.variables = Some(variables);
     file
 }
 
@@ -139,40 +157,137 @@ fn assignment(line: &str) -> Option<(String, String)> {
     is_name.then(|| (name.to_owned(), value.trim().to_owned()))
 }
 
-/// `$(NAME)` by its value, `$(shell x)` by what the shell calls it, `$$` by one dollar. What the file does not say is
+/// The files that a line of a makefile includes.
+pub(crate) fn included(line: &str) -> Option<std::str::SplitWhitespace<'_>> {
+    let line = line.trim_start_matches(' ');
+    let names = ["include ", "-include ", "sinclude "].iter().find_map(|word| line.strip_prefix(word))?;
+    Some(names.split(" #").next().unwrap_or(names).split_whitespace())
+}
+
+/// The patterns of folders in which a project has packages.
+pub(crate) fn workspaces(text: &str) -> Vec<String> {
+    let package = serde_json::from_str::<serde_json::Value>(text).unwrap_or_default();
+    let field = package.get("workspaces").map(|field| field.get("packages").unwrap_or(field));
+    let patterns = field.and_then(serde_json::Value::as_array).into_iter().flatten();
+    patterns.filter_map(|pattern| pattern.as_str()).map(str::to_owned).collect()
+}
+
+/// The texts that a line of a recipe may become: `$(NAME)` by its value, `$(shell x)` by what the shell calls it, `$$`
+/// by one dollar, and `$(if …)` by its first branch, with the other as a text of its own. What the file does not say is
 /// left to the environment.
-fn put_in(line: &str, variables: &BTreeMap<String, String>) -> String {
-    let mut line = line.replace("$$", "\u{1}").replace("$(shell ", "\u{1}(");
-    for _ in 0..MOST_ROUNDS {
-        let mut next = String::with_capacity(line.len());
-        let mut rest = line.as_str();
-        let mut changed = false;
+fn put_in(line: &str, variables: &BTreeMap<String, String>) -> Vec<String> {
+    let mut names = Names { variables, open: Vec::new(), length: 0, others: Vec::new(), is_over: false };
+    let line = names.expand(line);
+    if names.is_over {
+        work::cut(|| format!("a line of a recipe is longer than {MOST_LINE} letters when its names are put in"));
+    }
+    let mut lines = vec![line];
+    lines.append(&mut names.others);
+    lines
+}
+
+/// Names of a makefile that are being put in.
+struct Names<'a> {
+    variables: &'a BTreeMap<String, String>,
+    /// Those whose values are being read: one that names itself is left as it is.
+    open: Vec<String>,
+    length: usize,
+    /// Branches beside those that were put in.
+    others: Vec<String>,
+    is_over: bool,
+}
+
+impl Names<'_> {
+    fn expand(&mut self, text: &str) -> String {
+        let mut whole = String::with_capacity(text.len());
+        let mut rest = text;
         while let Some((before, behind)) = rest.split_once('$') {
-            next.push_str(before);
-            let close = match behind.as_bytes().first() {
-                Some(b'(') => Some(')'),
-                Some(b'{') => Some('}'),
-                _ => None,
-            };
-            let name = close.and_then(|close| behind.get(1..)?.split_once(close));
-            let Some((name, after)) = name else {
-                next.push('$');
-                rest = behind;
+            self.takes(before.len() + 1);
+            if self.is_over {
+                return whole;
+            }
+            whole.push_str(before);
+            let Some((inside, after)) = in_brackets(behind) else {
+                whole.push('$');
+                rest = behind.strip_prefix('$').unwrap_or(behind);
                 continue;
             };
-            match variables.get(name) {
-                Some(value) => next.push_str(&value.replace("$$", "\u{1}").replace("$(shell ", "\u{1}(")),
-                None => next.push_str(&format!("\u{1}{{{name}}}")),
-            }
-            (changed, rest) = (true, after);
+            whole.push_str(&self.called(inside));
+            rest = after;
         }
-        next.push_str(rest);
-        line = next;
-        if !changed || line.len() > crate::world::MOST_CONTENT {
-            break;
+        self.takes(rest.len());
+        whole.push_str(rest);
+        whole
+    }
+
+    /// Counts letters; a line that grows without end is left off.
+    fn takes(&mut self, letters: usize) {
+        self.length += letters;
+        self.is_over |= self.length > MOST_LINE || !work::spend_bytes(letters, 100);
+    }
+
+    /// What stands for a name or the call of a function.
+    fn called(&mut self, inside: &str) -> String {
+        let (function, arguments) = inside.split_once([' ', '\t']).unwrap_or((inside, ""));
+        match function {
+            _ if arguments.is_empty() => self.named(inside),
+            "shell" => format!("$({})", self.expand(arguments)),
+            "if" => self.branch(arguments),
+            "or" | "and" | "strip" | "firstword" | "lastword" | "abspath" | "realpath" | "wildcard" | "sort" => {
+                let words = self.expand(&arguments.replace(',', " "));
+                let mut words = words.split_whitespace();
+                match function {
+                    "firstword" | "or" => words.next().unwrap_or("").to_owned(),
+                    "lastword" | "and" => words.next_back().unwrap_or("").to_owned(),
+                    _ => words.collect::<Vec<_>>().join(" "),
+                }
+            }
+            _ => format!("${{{inside}}}"),
         }
     }
-    line.replace('\u{1}', "$")
+
+    fn named(&mut self, name: &str) -> String {
+        let name = self.expand(name);
+        let known = self.variables.get(&name).filter(|_| !self.open.contains(&name));
+        let Some(value) = known else { return format!("${{{name}}}") };
+        if self.open.len() >= MOST_ROUNDS {
+            self.is_over = true;
+            return String::new();
+        }
+        self.open.push(name);
+        let value = self.expand(value);
+        self.open.pop();
+        value
+    }
+
+    /// Which branch is taken need not be known: either may.
+    fn branch(&mut self, arguments: &str) -> String {
+        let mut parts = arguments.splitn(3, ',');
+        let (condition, first, second) = (parts.next(), parts.next().unwrap_or(""), parts.next().unwrap_or(""));
+        // What the condition calls runs too.
+        let condition = self.expand(condition.unwrap_or(""));
+        let first = self.expand(first);
+        let second = self.expand(second);
+        self.others.extend([condition.contains("$(").then_some(condition), Some(second)].into_iter().flatten());
+        self.others.retain(|text| !text.trim().is_empty());
+        first
+    }
+}
+
+/// What stands between the brackets with which a text begins, and what stands behind them.
+fn in_brackets(text: &str) -> Option<(&str, &str)> {
+    let (open, close) = match text.as_bytes().first()? {
+        b'(' => (b'(', b')'),
+        b'{' => (b'{', b'}'),
+        _ => return None,
+    };
+    let mut depth = 0_usize;
+    let end = text.bytes().position(|byte| {
+        depth += usize::from(byte == open);
+        depth -= usize::from(byte == close);
+        depth == 0
+    })?;
+    Some((text.get(1..end)?, text.get(end + 1..)?))
 }
 
 /// Recipes of a justfile; `{{name}}` is a variable that the file may set.
@@ -257,6 +372,33 @@ mod tests {
         check(TaskFile::Makefile, text, &["clean"], "( rm -rf build $HOME ${X}\n)\n");
         check(TaskFile::Makefile, text, &["clean", "OUT=/x"], "( rm -rf /x $HOME ${X}\n)\n");
         check(TaskFile::Makefile, "a: b\nb: a\n\tx\n", &["a"], "( x\n)\n");
+        check(TaskFile::Makefile, "F := $(F) -g\nF += -O\na:\n\tcc $(F) $$(x)\n", &[], "( cc ${F} -g -O $(x)\n)\n");
+        let text = "N = $(firstword ~/src x)\na:\n\t$(if $(Q),rm -rf $(N),echo $(strip  b ))\n";
+        check(TaskFile::Makefile, text, &[], "( rm -rf ~/src\n)\n( echo b\n)\n");
+    }
+
+    #[test]
+    fn a_line_that_doubles_is_told() {
+        let doubles: String = (1..60).map(|at| format!("A{at}=$(A{})$(A{})\n", at - 1, at - 1)).collect();
+        for value in ["x", ""] {
+            let text = format!("A0={value}\n{doubles}a:\n\t$(if $(A59),rm x)\n");
+            let unread = work::within(100_000, || {
+                TaskFile::Makefile.recipe(&text, &[]);
+                (work::unread(), work::is_over())
+            });
+            assert!(unread.0.is_some(), "{value} {unread:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_included_and_where_packages_lie() {
+        let names = |line| included(line).map(|names| names.collect::<Vec<_>>());
+        assert_eq!(names("-include a.mk b.mk # c"), Some(vec!["a.mk", "b.mk"]));
+        assert_eq!(names("includes: x"), None);
+        for text in [r#"{"workspaces": ["a/*"]}"#, r#"{"workspaces": {"packages": ["a/*"]}}"#] {
+            assert_eq!(workspaces(text), ["a/*"]);
+        }
+        assert!(workspaces("{}").is_empty() && workspaces("no json").is_empty());
     }
 
     #[test]

@@ -11,9 +11,9 @@ use crate::event::{Action, AgentPath, Event};
 use crate::later::{self, Later};
 use crate::patches;
 use crate::path::{self, Folders, parent};
-use crate::recipe::TaskFile;
-use crate::world::World;
-use reflex_shell::{Access, Command, Language, Reading, Site, Span, Stdin, Surroundings, Value};
+use crate::recipe::{self, TaskFile};
+use crate::world::{MOST_CONTENT, World};
+use reflex_shell::{Access, Command, Language, Reading, Site, Span, Stdin, Surroundings, Value, Why, work};
 use reflex_tables::Node;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -34,14 +34,23 @@ const REACHES_OTHERS: [EffectKind; 12] = [
     EffectKind::Mine,
 ];
 
-/// More scripts than these are not read for one call.
-const MOST_SCRIPTS: usize = 32;
+/// More scripts than these are not read for one call, which is told.
+const MOST_SCRIPTS: usize = 512;
 
-/// More sources than these of one call are not read.
-const MOST_SOURCES: usize = 4;
+/// More sources than these of one call are not read, which is told.
+const MOST_SOURCES: usize = 256;
 
-/// A script that runs a script that runs a script …
-const MOST_LEVELS: usize = 4;
+/// A script that runs a script that runs a script …: deeper ones are not read, which is told.
+const MOST_LEVELS: usize = 64;
+
+/// More files than these are not taken into a makefile, which is told.
+const MOST_INCLUDED: usize = 512;
+
+/// More packages than these of one project are not looked at, which is told.
+const MOST_PACKAGES: usize = 512;
+
+/// Options that run a task in the packages of a project.
+const WORKSPACES: [&str; 2] = ["workspace", "workspaces"];
 
 /// A file of which the call runs or writes the text.
 #[derive(Debug)]
@@ -130,7 +139,7 @@ impl Follower<'_> {
         if effect.kind == EffectKind::ApplyPatch {
             return self.patched(index);
         }
-        if level > MOST_LEVELS || effect.site != Site::Here || self.analysis.scripts.len() >= MOST_SCRIPTS {
+        if effect.site != Site::Here {
             return;
         }
         let found = if matches!(effect.kind, EffectKind::RunFile | EffectKind::RunUnknown) {
@@ -150,8 +159,35 @@ impl Follower<'_> {
             effect.kind = EffectKind::RunFile;
         }
         let again = |script: &Script| script.path == found.path && script.text == found.text && own.is_some();
-        if !self.analysis.scripts.iter().any(again) {
+        if self.analysis.scripts.iter().any(again) {
+            return;
+        }
+        if level > MOST_LEVELS {
+            return work::cut(|| {
+                format!("the chain of scripts that ends in {} is longer than {MOST_LEVELS} files", found.path)
+            });
+        }
+        if self.has_room(&found.path) {
+            let runs = found.usage != Usage::Written;
             self.read(action, level, found);
+            self.tell_gaps(runs);
+        }
+    }
+
+    /// Whether one more script is read.
+    fn has_room(&self, path: &str) -> bool {
+        let has_room = self.analysis.scripts.len() < MOST_SCRIPTS;
+        if !has_room {
+            work::cut(|| format!("{path} would be read after {MOST_SCRIPTS} other texts"));
+        }
+        has_room
+    }
+
+    /// Tells what the reader has left out of the last script, if that is run as it stands.
+    fn tell_gaps(&self, runs: bool) {
+        let Some(script) = self.analysis.scripts.last().filter(|_| runs) else { return };
+        if script.reading.gaps.iter().any(|gap| gap.why == Why::Limit) {
+            work::cut(|| format!("{} is larger or nested deeper than what is read", script.path));
         }
     }
 
@@ -284,7 +320,10 @@ impl Follower<'_> {
     fn run_file(&self, effect: &Effect) -> Option<Found> {
         let target = effect.targets.first()?;
         let TargetPath::Known { text: path, .. } = &target.path else { return None };
-        let mut text = self.content(effect, path)?;
+        let Some(mut text) = self.content(effect, path) else {
+            self.tell_size(path);
+            return None;
+        };
         if path::is_within(path, &self.event.workspace) {
             text.push_str(&sourced::calls(self.analysis, effect, &text, self.text_around(effect)));
         }
@@ -300,6 +339,13 @@ impl Follower<'_> {
             folder: effect.folder.clone(),
             assignments: self.known(&command.assignments),
         })
+    }
+
+    /// Tells that a file is not read because of its size, if it is not.
+    fn tell_size(&self, path: &str) {
+        if self.world.is_too_large(path) {
+            work::cut(|| format!("{path} is larger than {} KiB", MOST_CONTENT / 1024));
+        }
     }
 
     /// The text in which the effect stands.
@@ -348,10 +394,18 @@ impl Follower<'_> {
                 TaskFile::Makefile => None,
                 TaskFile::Justfile | TaskFile::Package | TaskFile::Composer => self.written_by_text(effect, &file),
             };
-            content.or_else(|| self.content(effect, &file)).map(|text| (file, text))
+            let content = content.or_else(|| self.content(effect, &file));
+            if content.is_none() {
+                self.tell_size(&file);
+            }
+            content.map(|text| (file, text))
         })?;
         let wanted: Vec<String> = effect.targets.iter().map(|target| target.value.shown()).collect();
-        let text = kind.recipe(&text, &wanted);
+        let text = if kind == TaskFile::Makefile { self.with_includes(effect, text, &folder) } else { text };
+        let mut text = kind.recipe(&text, &wanted);
+        if kind == TaskFile::Package && WORKSPACES.iter().any(|key| invocation.has(key)) {
+            text.push_str(&self.of_workspaces(effect, &path, &wanted));
+        }
         let folder = if kind == TaskFile::Makefile { folder } else { parent(&path).to_owned() };
         let assignments = self.known(&command.assignments);
         (!text.is_empty()).then(|| Found {
@@ -363,6 +417,83 @@ impl Follower<'_> {
             folder: Some(folder),
             assignments,
         })
+    }
+
+    /// A makefile with the files that it includes in the places where it does, each once.
+    fn with_includes(&self, effect: &Effect, text: String, folder: &str) -> String {
+        let mut whole = String::with_capacity(text.len());
+        let mut seen = BTreeSet::new();
+        let mut open = vec![text.lines().map(str::to_owned).collect::<Vec<_>>().into_iter()];
+        while let Some(lines) = open.last_mut() {
+            let Some(line) = lines.next() else {
+                open.pop();
+                continue;
+            };
+            let Some(names) = recipe::included(&line) else {
+                whole.push_str(&line);
+                whole.push('\n');
+                continue;
+            };
+            for file in names.flat_map(|name| self.files_of(name, folder)).collect::<Vec<_>>().into_iter().rev() {
+                if seen.len() >= MOST_INCLUDED {
+                    work::cut(|| format!("the makefile in {folder} includes more than {MOST_INCLUDED} files"));
+                    break;
+                }
+                if seen.insert(file.clone()) && work::spend(20) {
+                    match self.content(effect, &file) {
+                        Some(text) => open.push(text.lines().map(str::to_owned).collect::<Vec<_>>().into_iter()),
+                        None => self.tell_size(&file),
+                    }
+                }
+            }
+        }
+        whole
+    }
+
+    /// The files that a name or a pattern means.
+    fn files_of(&self, name: &str, folder: &str) -> Vec<String> {
+        let path = path::absolute(name, folder);
+        if name.contains(['*', '?', '[']) { self.world.expand(&path).unwrap_or_default() } else { vec![path] }
+    }
+
+    /// What the packages of a project run for a task that is run in all of them, or in those that are named.
+    fn of_workspaces(&self, effect: &Effect, root: &str, wanted: &[String]) -> String {
+        let named = self
+            .analysis
+            .command(effect)
+            .and_then(|command| Some(command.invocation.as_ref()?.values("workspace", &command.words)));
+        let named: Vec<String> = named.unwrap_or_default().iter().map(Value::shown).collect();
+        let is_meant = |package: &str, text: &str| {
+            let fits = |name: &String| {
+                package.ends_with(name.trim_start_matches("./")) || text.contains(&format!("\"{name}\""))
+            };
+            named.is_empty() || named.iter().any(|name| name.contains('*') || fits(name))
+        };
+        let folder = parent(root);
+        let mut texts = String::new();
+        let patterns = self.content(effect, root).map(|text| recipe::workspaces(&text)).unwrap_or_default();
+        let mut count = 0;
+        for pattern in patterns {
+            let pattern = path::absolute(&format!("{}/package.json", pattern.trim_end_matches('/')), folder);
+            let Some(files) = self.world.expand(&pattern) else {
+                work::cut(|| format!("{pattern} names more packages than are looked at"));
+                continue;
+            };
+            for file in files {
+                count += 1;
+                if count > MOST_PACKAGES || !work::spend(40) {
+                    work::cut(|| format!("{root} has more than {MOST_PACKAGES} packages"));
+                    return texts;
+                }
+                let package = parent(&file);
+                let Some(text) = self.content(effect, &file).filter(|text| is_meant(package, text)) else { continue };
+                let recipe = TaskFile::Package.recipe(&text, wanted);
+                if !recipe.is_empty() {
+                    texts.push_str(&format!("( cd {} || exit\n{recipe})\n", reflex_shell::quoted(package)));
+                }
+            }
+        }
+        texts
     }
 
     /// A file that is written by the action without being run.
@@ -438,8 +569,9 @@ impl Follower<'_> {
             self.analysis.effects.push(Effect::configured(action, flags, &value));
         }
         for script in later.scripts {
-            if self.analysis.scripts.len() < MOST_SCRIPTS {
+            if self.has_room(path) {
                 self.later_text(action, path, script);
+                self.tell_gaps(true);
             }
         }
     }

@@ -97,7 +97,7 @@ pub enum Look {
 }
 
 /// Files larger than this are no scripts that people write; their content is not known.
-pub const MOST_CONTENT: usize = 256 * 1024;
+pub const MOST_CONTENT: usize = 1024 * 1024;
 
 /// The machine as facts. Paths are absolute; answers are bounded, and what lies beyond the bounds is not known.
 pub trait World {
@@ -113,6 +113,8 @@ pub trait World {
     /// What stands in a regular file of text, links followed; nothing for what is no such file or larger than
     /// [`MOST_CONTENT`] bytes.
     fn content(&self, path: &str) -> Option<String>;
+    /// Whether a file of text is larger than that: what it says is not known because of that alone.
+    fn is_too_large(&self, path: &str) -> bool;
     /// What stood in a file before the call: what it holds, unless the call has run already.
     fn content_before(&self, path: &str) -> Option<String> {
         self.content(path)
@@ -312,6 +314,11 @@ impl World for Supposed {
         let real = self.real(path, true).path;
         let file = self.files.iter().find(|(file, _)| self.absolute_link(file) == real);
         file.map(|(_, text)| text.clone()).filter(|text| text.len() <= MOST_CONTENT)
+    }
+
+    fn is_too_large(&self, path: &str) -> bool {
+        let real = self.real(path, true).path;
+        self.files.iter().any(|(file, text)| self.absolute_link(file) == real && text.len() > MOST_CONTENT)
     }
 
     fn variable(&self, name: &str) -> Option<String> {

@@ -13,7 +13,7 @@ use reflex_engine::{
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
@@ -267,6 +267,13 @@ impl World for LocalWorld<'_> {
         String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
     }
 
+    fn is_too_large(&self, path: &str) -> bool {
+        self.timed(|_| {
+            let is_large = std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() > MOST_CONTENT as u64);
+            is_large && begins_with_text(Path::new(path))
+        })
+    }
+
     fn content_before(&self, path: &str) -> Option<String> {
         if self.ran { None } else { self.content(path) }
     }
@@ -499,6 +506,13 @@ fn unversioned(path: &str) -> Names {
     let mut names: Vec<String> = names.map(|entry| entry.path().to_string_lossy().into_owned()).collect();
     names.sort();
     Names { count: names.len(), names, more: entries.next().is_some() }
+}
+
+/// Whether a file has no zero byte where it begins, as programs and data have.
+fn begins_with_text(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(4096).read_to_end(&mut start));
+    read.is_ok() && !start.contains(&0)
 }
 
 /// More folder entries than these are not looked at to expand one pattern.

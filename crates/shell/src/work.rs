@@ -4,7 +4,7 @@
 //! Work is counted, not timed: the same call takes the same. A unit is about a thousand instructions. Beside what is
 //! spent by name, memory that was handed out counts, where somebody measures it: whatever grows takes memory.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 /// Bytes of memory that count as one unit.
 const BYTES: u64 = 128;
@@ -16,6 +16,8 @@ thread_local! {
     static ENDED: Cell<bool> = const { Cell::new(false) };
     /// What the meter may show at most.
     static MOST_BYTES: Cell<u64> = const { Cell::new(u64::MAX) };
+    /// The first part that was left unread because of another limit.
+    static UNREAD: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
 /// From here on the memory that this tells counts as work too.
@@ -38,6 +40,7 @@ pub fn within<T>(most: u64, run: impl FnOnce() -> T) -> T {
     }
     let _ended = Ended;
     ENDED.set(false);
+    UNREAD.take();
     set(most);
     run()
 }
@@ -80,6 +83,21 @@ pub fn has_ended() -> bool {
     LEFT.get() != u64::MAX && ENDED.get()
 }
 
+/// Tells that instructions (code, scripts, recipes, aliases) were left unread because of a limit of whoever reads them,
+/// and which: `the chain of scripts behind `x` is longer than 64 files`.
+pub fn cut(what: impl FnOnce() -> String) {
+    if LEFT.get() != u64::MAX {
+        UNREAD.with_borrow_mut(|unread| {
+            unread.get_or_insert_with(what);
+        });
+    }
+}
+
+/// What was left unread first because of another limit than the budget.
+pub fn unread() -> Option<String> {
+    UNREAD.with_borrow(Clone::clone)
+}
+
 /// Whether nothing is left.
 pub fn is_over() -> bool {
     LEFT.get() == 0
@@ -109,5 +127,19 @@ mod tests {
         });
         assert_eq!(done, ([true, false, false], (true, true), (false, true), true));
         assert!(spend(1) && !is_over());
+    }
+
+    #[test]
+    fn what_is_left_unread_is_told_once_and_forgotten_with_the_budget() {
+        cut(|| "outside".into());
+        assert_eq!(unread(), None, "outside of a budget nothing is kept");
+        let told = within(10, || {
+            let before = unread();
+            cut(|| "first".into());
+            cut(|| "second".into());
+            (before, unread())
+        });
+        assert_eq!(told, (None, Some("first".into())));
+        assert_eq!(within(10, unread), None);
     }
 }

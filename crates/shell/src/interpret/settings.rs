@@ -7,7 +7,7 @@ use crate::interpret::program_name;
 use crate::invocation::Invocation;
 use crate::language::Language;
 use crate::program::Selector;
-use crate::value::{Origin, Value};
+use crate::value::{Origin, Value, Why};
 use crate::{Code, CommandId};
 use reflex_tables::Node;
 
@@ -50,7 +50,11 @@ impl Interpreter<'_> {
     /// What the program runs by its configuration, given with the command, in the environment or by an earlier command.
     pub(super) fn settings(&mut self, id: CommandId, invocation: &Invocation, draft: &Draft) -> Option<Stream> {
         let kinds = invocation.grammars.first()?.settings();
-        if kinds.is_nil() || self.depth >= MAX_DEPTH {
+        if kinds.is_nil() {
+            return None;
+        }
+        if self.depth >= MAX_DEPTH {
+            self.gap(draft.origin, Why::Limit);
             return None;
         }
         let mut given = self.given_settings(invocation, draft);
