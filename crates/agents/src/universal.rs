@@ -379,6 +379,7 @@ pub fn supposed(object: &Map<String, Value>, event: &Event) -> Result<Supposed, 
     world.links = pairs("symlinks")?.into_iter().collect();
     world.aliases = pairs("aliases")?.into_iter().collect();
     world.missing = texts(facts, "missing")?;
+    world.waiting = texts(facts, "waiting")?;
     world.remnants = remnants(facts, event)?;
     world.files = pairs("files")?.into_iter().collect();
     world.folds_case = facts.get("folds_case").and_then(Value::as_bool).unwrap_or(folds_case);

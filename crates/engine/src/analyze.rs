@@ -1,6 +1,7 @@
 //! From an event to its analysis: commands, effects, gaps. No machine facts are asked here but names of variables; what
 //! stands in files that are run is read afterwards, by [`crate::scripts`].
 
+pub(crate) mod about_guard;
 mod arguments;
 mod carried;
 mod environment;
@@ -13,6 +14,7 @@ pub(crate) mod served;
 mod spelling;
 mod statements;
 mod thrown_away;
+mod waiting;
 
 use crate::aliases;
 use crate::disguise;
@@ -107,6 +109,7 @@ pub fn analyze(event: &Event, tables: Node<'static>, world: &dyn World) -> Analy
     scripts::follow(event, tables, world, &mut analysis);
     thrown_away::follow_moves(&mut analysis);
     kept::mark(event, &mut analysis);
+    waiting::named(event, world, &mut analysis);
     analysis.limit_targets(&event.workspace);
     analysis
 }

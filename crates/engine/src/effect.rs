@@ -312,6 +312,11 @@ effect_kinds! {
     ExposeSecret = "expose-secret" Path;
     /// Something of the guard is named, and no entry says what is done with it.
     Mention = "mention" Path;
+    /// The id of a call is named that waits for a person; only the person uses it.
+    NameWaiting = "name-waiting" Name;
+    /// A file is written that says a person's command of the guard, names its folders or asks in its name; the argument
+    /// is what it says, the flags say which.
+    WriteAboutGuard = "write-about-guard" Path;
     /// A written file makes others run or trust something later; the flags say what, the target is the guilty value.
     Configure = "configure" Name;
     /// An agent's settings are changed by its own command; the target is what is set.

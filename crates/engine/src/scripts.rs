@@ -4,7 +4,7 @@
 mod sourced;
 
 use crate::aliases::{self, Aliases};
-use crate::analyze::{Analysis, Drafter, served};
+use crate::analyze::{Analysis, Drafter, about_guard, served};
 use crate::compiled;
 use crate::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::event::{Action, AgentPath, Event};
@@ -99,6 +99,7 @@ pub(crate) fn follow(event: &Event, tables: Node<'static>, world: &dyn World, an
             served::written(tool, arguments).iter().for_each(|action| follower.written(index, action));
         }
         follower.written(index, action);
+        follower.printed(index, action);
     }
     let mut next = 0;
     while next < follower.analysis.effects.len() {
@@ -500,6 +501,7 @@ impl Follower<'_> {
     fn written(&mut self, index: usize, action: &Action) {
         let (Action::Write { path, content } | Action::Edit { path, content, .. }) = action else { return };
         let path = path::absolute(&path.with_slashes(), &self.event.cwd);
+        self.about_guard(index, &path, content, action);
         if let Some(later) = later::of(self.tables, &path, content) {
             let gone = if later.is_empty() { Cow::default() } else { replaced(action, &self.event.cwd, self.world) };
             let before = later::of(self.tables, &path, &gone).filter(|_| !gone.is_empty()).unwrap_or_default();
@@ -540,6 +542,34 @@ impl Follower<'_> {
         if self.analysis.effects.len() > first {
             self.forget_what_stood(first, &text, &replaced(action, &self.event.cwd, self.world));
         }
+    }
+
+    /// What the texts of a command print into files, and what is typed into a program that runs.
+    fn printed(&mut self, index: usize, action: &Action) {
+        let files = self.analysis.readings.get(index).into_iter().flat_map(|reading| &reading.files);
+        let files: Vec<_> = files.filter(|(_, text)| about_guard::may_say(text)).cloned().collect();
+        for (name, text) in files {
+            let path = path::absolute(&name, &self.event.cwd);
+            self.about_guard(index, &path, &text, action);
+        }
+        if let Action::Input { text } = action {
+            self.about_guard(index, "", text, action);
+        }
+    }
+
+    /// What a written text says about the guard and did not say before.
+    fn about_guard(&mut self, index: usize, path: &str, text: &str, action: &Action) {
+        let effects = |text: &str| about_guard::effects((self.event, index), (path, text), self.tables, self.world);
+        let mut said = effects(text);
+        if !said.is_empty() {
+            let gone = replaced(action, &self.event.cwd, self.world);
+            let stood = if gone.is_empty() { Vec::new() } else { effects(&gone) };
+            let again = |effect: &Effect| {
+                stood.iter().any(|known| (&known.flags, &known.argument) == (&effect.flags, &effect.argument))
+            };
+            said.retain(|effect| !again(effect));
+        }
+        self.analysis.effects.append(&mut said);
     }
 
     /// What whole lines do that are taken out and put in again is no change: it was there before.

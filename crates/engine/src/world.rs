@@ -130,6 +130,10 @@ pub trait World {
 
     /// Files of the guard itself: its binary, configuration and state.
     fn guard(&self) -> Vec<String>;
+    /// The ids of calls that were refused and wait for a person.
+    fn waiting(&self) -> Vec<String> {
+        Vec::new()
+    }
     /// Whether the file is the guard's own program: the same file, or a copy of it.
     fn is_guard_program(&self, path: &str) -> bool;
     /// Where a program of this name is found that is started without a path.
@@ -209,6 +213,8 @@ pub struct Supposed {
     pub past: Vec<Step>,
     /// What earlier calls of the session left behind.
     pub remnants: Vec<Remnant>,
+    /// The ids of calls that wait for a person.
+    pub waiting: Vec<String>,
 }
 
 /// Git facts that are given. Paths are relative to the project's root; what is not listed is tracked and unchanged.
@@ -340,6 +346,10 @@ impl World for Supposed {
 
     fn guard(&self) -> Vec<String> {
         self.guard.clone()
+    }
+
+    fn waiting(&self) -> Vec<String> {
+        self.waiting.clone()
     }
 
     fn is_guard_program(&self, _path: &str) -> bool {

@@ -305,6 +305,10 @@ impl World for LocalWorld<'_> {
         self.binary().into_iter().chain(&self.guard).cloned().chain(link).collect()
     }
 
+    fn waiting(&self) -> Vec<String> {
+        self.timed(|world| world.session.map(|(store, _)| store.waiting()).unwrap_or_default())
+    }
+
     fn is_guard_program(&self, path: &str) -> bool {
         self.timed(|world| world.binary().is_some_and(|own| is_same_program(Path::new(path), Path::new(own))))
     }

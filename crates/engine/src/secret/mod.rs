@@ -17,6 +17,7 @@ pub(crate) use disguises::disguised;
 pub use disguises::unescaped;
 pub(crate) use redaction::{is_no_password, looks_like_one, names_a_secret};
 pub use redaction::{redact, redact_known, redacted};
+pub(crate) use veils::lifted;
 
 use crate::finding::Severity;
 use reflex_tables::Node;

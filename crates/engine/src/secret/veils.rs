@@ -55,7 +55,7 @@ impl Unveiled {
 
 /// Every reading of a text that differs from it, and of runs of base64 or hexadecimal digits what they stand for, each
 /// with the place of the whole run.
-pub(super) fn lifted(text: &str, each: &mut dyn FnMut(&str, &dyn Fn(&Range<usize>) -> Option<Range<usize>>)) {
+pub(crate) fn lifted(text: &str, each: &mut dyn FnMut(&str, &dyn Fn(&Range<usize>) -> Option<Range<usize>>)) {
     let signs = Signs::of(text);
     let mut layer: Option<Unveiled> = None;
     if signs.escapes || signs.percent || signs.hidden {

@@ -303,6 +303,16 @@ impl Store {
         all
     }
 
+    /// The ids of the calls that wait and that no person has answered, by the names of their files alone.
+    pub fn waiting(&self) -> Vec<String> {
+        let ids =
+            |folder: &Path| files(folder).iter().filter_map(|path| waiting::id_of(path).map(str::to_owned)).collect();
+        let mut waiting: Vec<String> = ids(&self.pending_folder());
+        let answered: Vec<String> = if waiting.is_empty() { Vec::new() } else { ids(&self.grants_folder()) };
+        waiting.retain(|id| !answered.contains(id));
+        waiting
+    }
+
     /// The call of this id.
     pub fn pending_call(&self, id: &str) -> Option<Pending> {
         self.pending_file(id).and_then(|path| object(&path)).map(|map| Pending::of(&map))

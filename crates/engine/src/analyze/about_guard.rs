@@ -1,0 +1,220 @@
+//! What a written file says about the guard: a person's commands, its folders, a question in its name.
+//!
+//! Whoever prepares a yes writes it into something that runs later and that no reader knows: a build script, an editor's
+//! macro, a terminal's configuration. There the guard's name with a person's word behind it is enough to ask.
+
+use crate::effect::{Effect, EffectKind, Target, TargetPath};
+use crate::event::{Action, Event, Moment};
+use crate::secret::lifted;
+use crate::world::World;
+use reflex_shell::{Language, Origin, Site, Value};
+use reflex_tables::Node;
+use std::collections::BTreeSet;
+
+/// The guard's names as a program.
+const NAMES: [&str; 2] = ["reflex", "rfx"];
+
+/// Of a text without any of these nothing is looked for.
+const SIGNS: [&str; 5] = ["reflex", "rfx", ".config/", ".local/state", "assphrase"];
+
+/// One of these stands in every path of the guard's folders.
+const PLACES: [&str; 5] = [".config", ".local/state", "/etc/", "pin/key.json", "XDG_"];
+
+/// Words behind the guard's name that are looked at.
+const MOST_WORDS: usize = 6;
+
+/// More than these things are not told apart in one file.
+const MOST_SAID: usize = 256;
+
+/// A longer line is no setting.
+const LONGEST_LINE: usize = 400;
+
+/// What a question is looked for in.
+const LONGEST_TEXT: usize = 16 * 1024;
+
+/// The effects of writing a text into a file, if it speaks of the guard.
+pub(crate) fn effects(
+    (event, action): (&Event, usize),
+    (path, text): (&str, &str),
+    tables: Node<'static>,
+    world: &dyn World,
+) -> Vec<Effect> {
+    if !may_say(text) {
+        return Vec::new();
+    }
+    let mut said = Said::default();
+    said.read(text);
+    lifted(text, &mut |plain, _| said.read(plain));
+    let mut effects = Vec::new();
+    let one = |flags: Vec<&'static str>, argument: &str| Effect {
+        kind: EffectKind::WriteAboutGuard,
+        targets: vec![target(path)],
+        flags,
+        argument: Some(Value::text(argument, Origin::default())),
+        command: None,
+        action,
+        script: None,
+        origin: Origin::default(),
+        site: Site::Here,
+        folder: None,
+    };
+    for command in &said.commands {
+        let changes = changes(command, event, tables, world).into_iter();
+        effects.extend(changes.map(|flags| one([vec!["orders"], flags].concat(), command)));
+    }
+    effects.extend(said.places.iter().map(|place| one(vec!["place"], place)));
+    effects.extend(said.is_cut.then(|| one(vec!["cut"], "")));
+    effects.extend(said.question.iter().map(|text| one(vec!["question"], text)));
+    effects
+}
+
+/// Whether a text may speak of the guard: most do not.
+pub(crate) fn may_say(text: &str) -> bool {
+    SIGNS.iter().any(|sign| text.contains(sign))
+}
+
+fn target(path: &str) -> Target {
+    let known = TargetPath::Known { text: path.into(), climbing: None, follows: false, contents: false };
+    Target { value: Value::text(path, Origin::default()), path: if path.is_empty() { TargetPath::None } else { known } }
+}
+
+/// By what the library says of the guard's commands: the flags of each effect that changes it.
+fn changes(command: &str, event: &Event, tables: Node<'static>, world: &dyn World) -> Vec<Vec<&'static str>> {
+    let actions = vec![Action::Shell { command: command.into(), language: Language::Shell }];
+    let folders = (event.cwd.clone(), event.workspace.clone(), event.home.clone());
+    let (cwd, workspace, home) = folders;
+    let event = Event { actions, cwd, workspace, home, moment: Moment::Other, ..Event::default() };
+    let effects = super::analyze(&event, tables, world).effects.into_iter();
+    effects.filter(|effect| effect.kind == EffectKind::ChangeGuard).map(|effect| effect.flags).collect()
+}
+
+/// What a text says about the guard.
+#[derive(Default)]
+struct Said {
+    commands: BTreeSet<String>,
+    places: BTreeSet<String>,
+    question: Option<String>,
+    is_cut: bool,
+}
+
+impl Said {
+    fn read(&mut self, text: &str) {
+        for name in NAMES {
+            for (at, _) in text.match_indices(name) {
+                if let Some(command) = called(text, at, name.len()) {
+                    self.is_cut |= self.commands.len() >= MOST_SAID;
+                    if !self.is_cut {
+                        self.commands.insert(command);
+                    }
+                }
+            }
+        }
+        for line in text.lines().filter(|line| line.contains("reflex") || line.contains("pin/key.json")) {
+            if PLACES.iter().any(|place| line.contains(place)) {
+                self.is_cut |= self.places.len() >= MOST_SAID;
+                if !self.is_cut {
+                    self.places.extend(parts(line));
+                }
+            }
+        }
+        let names_guard = || text.to_ascii_lowercase().contains("reflex");
+        if self.question.is_none() && text.contains("assphrase") && names_guard() {
+            self.question = Some(text.chars().take(LONGEST_TEXT).collect());
+        }
+    }
+}
+
+/// A line in pieces that are short enough to be looked at whole.
+fn parts(line: &str) -> Vec<String> {
+    let line = line.trim();
+    if line.len() <= LONGEST_LINE {
+        return vec![line.to_owned()];
+    }
+    let words = line.split(|letter: char| letter.is_whitespace() || "\"'`,;".contains(letter));
+    words.filter(|word| word.contains("reflex") || word.contains("pin/key")).map(str::to_owned).collect()
+}
+
+/// The guard's name and the words behind it, as if a shell were told so: `['reflex', 'off']` is `reflex off`.
+fn called(text: &str, at: usize, length: usize) -> Option<String> {
+    let before = text.get(..at)?;
+    if before.ends_with(|letter: char| letter.is_alphanumeric() || "_-.@".contains(letter)) {
+        return None;
+    }
+    let behind = text.get(at + length..)?;
+    let start = before.rsplit('\n').next().unwrap_or("").trim_start_matches(is_wrapping);
+    let end = behind.lines().next().unwrap_or("");
+    // Words one below the other belong together where each has a line of its own.
+    let is_line = !start.contains(char::is_whitespace) && end.trim_matches(is_wrapping).is_empty();
+    let mut rest = behind.strip_prefix(".exe").unwrap_or(behind);
+    if rest.strip_prefix('(').is_some_and(|given| !given.starts_with(['"', '\''])) {
+        // A function of that name.
+        return None;
+    }
+    let mut words = vec!["reflex".to_owned()];
+    while words.len() <= MOST_WORDS {
+        let next = rest.trim_start_matches(|letter: char| is_wrapping(letter) || (is_line && letter == '\n'));
+        if next.len() == rest.len() {
+            break;
+        }
+        let next = chained(next);
+        let end = next.find(|letter: char| !(letter.is_alphanumeric() || "_-./:=$@%#~".contains(letter)));
+        let word = end.and_then(|end| next.get(..end)).unwrap_or(next);
+        if !word.starts_with(|letter: char| letter.is_ascii_alphanumeric() || "-$".contains(letter)) {
+            break;
+        }
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./:=".contains(letter);
+        words.push(if word.chars().all(is_plain) { word.to_owned() } else { "x".into() });
+        rest = next.get(word.len()..).unwrap_or("");
+    }
+    (words.len() > 1).then(|| words.join(" "))
+}
+
+/// What a call in a chain is given: of `.arg("off")` that is `off`.
+fn chained(text: &str) -> &str {
+    let name = text.strip_prefix('.').map(|name| name.trim_start_matches(|letter: char| letter.is_alphanumeric()));
+    name.filter(|given| given.starts_with('(')).map_or(text, |given| given.trim_start_matches(is_wrapping))
+}
+
+/// What stands between words that belong together, in one language or another.
+fn is_wrapping(letter: char) -> bool {
+    letter == ' ' || letter == '\t' || letter == '\r' || "\"'`,[](){}+".contains(letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Said;
+
+    #[track_caller]
+    fn check(text: &str, commands: &[&str]) {
+        let mut said = Said::default();
+        said.read(text);
+        assert_eq!(said.commands.iter().map(String::as_str).collect::<Vec<_>>(), commands, "{text}");
+    }
+
+    #[test]
+    fn words_behind_the_name_are_a_command() {
+        check("spawn('reflex', ['approve', id])", &["reflex approve id"]);
+        check("#!/home/me/.local/bin/reflex approve\n", &["reflex approve"]);
+        check("/home/me/.local/bin/reflex\napprove\nab\n", &["reflex approve ab"]);
+        check("send-keys -l 'rfx off'", &["reflex off"]);
+        check("{\"check\": \"/x/reflex task start X\"}", &["reflex task start X"]);
+        check("Command::new(\"reflex\").args([\"off\"])", &["reflex off"]);
+        check("<option value=\"/x/reflex off\"/>", &["reflex off"]);
+    }
+
+    #[test]
+    fn a_name_alone_is_none() {
+        for text in [
+            "reflex:\n\tgo",
+            "import x from 'reflex';",
+            "\"reflex\": \"^4\"",
+            ".reflex { }",
+            "reflexes off",
+            "a-reflex off",
+            "use reflex\noff",
+            "def reflex(off)",
+        ] {
+            check(text, &[]);
+        }
+    }
+}
