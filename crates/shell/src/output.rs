@@ -73,7 +73,66 @@ fn printed_text(name: &str, arguments: &[Value], origin: Origin) -> Option<Value
     match name {
         "echo" => Some(echo(arguments, origin)),
         "printf" => printf(arguments, origin),
+        "dirname" | "basename" | "realpath" | "readlink" | "grealpath" | "greadlink" => part_of_path(name, arguments),
         "true" | ":" | "false" | "test" | "[" => Some(Value::default()),
+        _ => None,
+    }
+}
+
+/// The folder or the name in a path, or the path itself: links in it are followed where the word is used.
+fn part_of_path(name: &str, arguments: &[Value]) -> Option<Value> {
+    let is_option = |word: &&Value| word.prefix().starts_with('-');
+    let mut operands = arguments.iter().filter(|word| !is_option(word));
+    let mut value = operands.next()?.clone();
+    let options: Vec<String> = arguments.iter().filter(is_option).filter_map(Value::literal).map(Into::into).collect();
+    let has_value = |option: &String| ["-s", "--suffix", "--relative-to", "--relative-base"].contains(&option.as_str());
+    if options.iter().any(|option| has_value(option) || option.contains('=')) {
+        return None;
+    }
+    let suffix = operands.next().map(|word| word.literal().map(std::borrow::Cow::into_owned));
+    match (name, suffix) {
+        // What a link holds is not known.
+        ("readlink" | "greadlink", _)
+            if !options.iter().any(|o| o.starts_with("--canon") || o.contains(['f', 'e', 'm'])) =>
+        {
+            None
+        }
+        ("realpath" | "grealpath" | "readlink" | "greadlink", None) => Some(value),
+        ("dirname", None)
+            if value.literal().is_some_and(|text| !text.is_empty() && !text.trim_end_matches('/').contains('/')) =>
+        {
+            let folder = if value.prefix().starts_with('/') { "/" } else { "." };
+            Some(Value::text(folder, value.origin()))
+        }
+        ("dirname", None) => match value.pieces.last_mut() {
+            Some((Piece::Text(text), _)) if text.trim_end_matches('/').contains('/') => {
+                let text_end = text.trim_end_matches('/');
+                let folder = text_end.get(..text_end.rfind('/')?)?.trim_end_matches('/').to_owned();
+                *text = folder;
+                let is_root =
+                    value.pieces.iter().all(|(piece, _)| matches!(piece, Piece::Text(text) if text.is_empty()));
+                if is_root {
+                    value.push_text("/", value.origin());
+                }
+                Some(value)
+            }
+            _ => None,
+        },
+        ("basename", suffix) => {
+            let Some((Piece::Text(text), origin)) = value.pieces.last() else { return None };
+            let whole = text.trim_end_matches('/');
+            let last = match whole.rfind('/') {
+                Some(slash) => whole.get(slash + 1..)?,
+                None if value.pieces.len() == 1 => whole,
+                None => return None,
+            };
+            let suffix = match suffix {
+                Some(known) => known?,
+                None => String::new(),
+            };
+            let shorter = last.strip_suffix(suffix.as_str()).filter(|rest| !rest.is_empty()).unwrap_or(last);
+            Some(Value::text(shorter, *origin))
+        }
         _ => None,
     }
 }
