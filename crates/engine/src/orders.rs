@@ -1,9 +1,11 @@
 //! What a call takes its orders from beside its own text: files that it runs or is given, the files that its tools read
 //! unasked, the settings of a repository. Looked for only where a call was stopped: a person's yes is bound to them.
 
+mod included;
+
 use crate::analyze::{Analysis, Drafter};
 use crate::effect::{Effect, EffectKind, Sort, Target, TargetPath};
-use crate::event::Event;
+use crate::event::{Action, Event};
 use crate::path::{self, parent};
 use crate::scripts::Usage;
 use crate::world::World;
@@ -45,6 +47,13 @@ pub enum Order {
         subcommand: String,
         /// What stands behind it.
         words: Vec<String>,
+    },
+    /// A server of tools, as a client's settings name it.
+    Server {
+        /// Its name.
+        name: String,
+        /// A file of settings in which it may stand.
+        path: String,
     },
     /// A program runs in a folder that is not known, so that nothing can be said of the files it reads.
     Unknown {
@@ -91,8 +100,15 @@ const LOOKED_AT: [EffectKind; 5] =
 
 /// What the call takes orders from, each once, in the order in which it is found.
 pub fn orders(event: &Event, analysis: &Analysis, tables: Node<'static>, world: &dyn World) -> Vec<Order> {
-    let mut finder =
-        Finder { event, analysis, tables: tables.get("orders"), world, found: Vec::new(), known: BTreeSet::new() };
+    let mut finder = Finder {
+        event,
+        analysis,
+        tables: tables.get("orders"),
+        world,
+        found: Vec::new(),
+        known: BTreeSet::new(),
+        touched: Vec::new(),
+    };
     for script in analysis.scripts.iter().filter(|script| script.usage != Usage::Written) {
         let how = if script.usage == Usage::Run { How::Runs } else { How::Follows };
         finder.file(script.path.clone(), how);
@@ -104,6 +120,11 @@ pub fn orders(event: &Event, analysis: &Analysis, tables: Node<'static>, world: 
         let action = analysis.effects.iter().find(|effect| effect.script == Some(index)).map_or(0, |one| one.action);
         let start = script.folder.as_deref();
         finder.reading(Text { reading: &script.reading, action, script: Some(index), start }, tables);
+    }
+    for action in &event.actions {
+        if let Action::McpCall { server, .. } = action {
+            finder.server(server);
+        }
     }
     for effect in analysis.effects.iter().filter(|effect| effect.site == Site::Here && effect.command.is_none()) {
         finder.followed(effect);
@@ -119,6 +140,8 @@ struct Finder<'a> {
     found: Vec<Order>,
     /// The paths and other orders that were found.
     known: BTreeSet<String>,
+    /// The files of the command that is looked at.
+    touched: Vec<String>,
 }
 
 /// A text whose commands run.
@@ -134,7 +157,9 @@ impl Finder<'_> {
     fn push(&mut self, order: Order) {
         let name = match &order {
             Order::File { path, .. } => path.clone(),
-            Order::Program { .. } | Order::Git { .. } | Order::Unknown { .. } | Order::More => format!("{order:?}"),
+            Order::Program { .. } | Order::Git { .. } | Order::Server { .. } | Order::Unknown { .. } | Order::More => {
+                format!("{order:?}")
+            }
         };
         // What runs or is sent is named so, whatever else is done with it.
         if self.found.len() > MOST_ORDERS || !self.known.insert(name) {
@@ -145,7 +170,21 @@ impl Finder<'_> {
     }
 
     fn file(&mut self, path: String, how: How) {
+        self.touched.push(path.clone());
         self.push(Order::File { path, how });
+    }
+
+    /// The settings in which a server of tools may stand.
+    fn server(&mut self, name: &str) {
+        let files: Vec<&str> =
+            self.tables.get("mcp-server").items().flat_map(|entry| entry.get("files").texts()).collect();
+        for file in files {
+            let path = match file.strip_prefix("~/") {
+                Some(below) => path::absolute(below, &self.event.home),
+                None => path::absolute(file, &self.event.workspace),
+            };
+            self.push(Order::Server { name: name.to_owned(), path });
+        }
     }
 
     /// The files of an effect by which their text decides what happens.
@@ -184,6 +223,7 @@ impl Finder<'_> {
 
     fn command(&mut self, relations: &Relations<'_>, text: Text<'_>, id: CommandId, drafter: &Drafter<'_>) {
         let Some(command) = text.reading.commands.get(id) else { return };
+        self.touched.clear();
         let effects = relations.effects.get(&id).map(Vec::as_slice).unwrap_or_default();
         effects.iter().for_each(|effect| self.followed(effect));
         let folder = drafter.folder(command);
@@ -193,6 +233,7 @@ impl Finder<'_> {
         let is_looked_for = !command.name.is_empty() && command.language == Language::Shell;
         for entry in entries.iter().filter(|_| is_looked_for) {
             self.unasked(*entry, command, folder.as_deref());
+            self.named_by_variables(*entry, command, text.reading, folder.as_deref(), drafter);
         }
         self.input(command, folder.as_deref(), drafter);
         let takes_words = entries.iter().all(|entry| entry.get("words").is_true());
@@ -200,6 +241,9 @@ impl Finder<'_> {
         if takes_words && (command.invocation.is_none() || acts() || relations.serves(id, command)) {
             let effects = relations.within.get(&id).map(Vec::as_slice).unwrap_or_default();
             self.words(command, folder.as_deref(), effects, drafter);
+        }
+        if is_looked_for {
+            entries.iter().for_each(|entry| self.included(*entry, command, folder.as_deref()));
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a person's yes is bound to beside the text of a call: what the call takes its orders from, and what it would
 //! destroy, as it is now.
 
+mod server;
 mod stakes;
 
 use crate::clean::Scribe;
@@ -106,6 +107,7 @@ impl Binder<'_> {
                     self.file(&path, How::Runs);
                 }
             }
+            Order::Server { name, path } => self.server(name, path),
             Order::Git { folder, subcommand, words } => self.git(folder, subcommand, words),
             Order::Unknown { program } => {
                 self.tell(format!("not held to: what {program} reads in a folder that is not known"))

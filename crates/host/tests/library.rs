@@ -341,7 +341,7 @@ fn every_file_that_a_program_takes_orders_from_is_looked_for_as_its_examples_say
             problems.push(format!("{} has no example", entry.name));
         }
         for example in examples {
-            let found = taken(example["run"].as_str().unwrap());
+            let found = taken(&example["run"]);
             let takes = example["takes"].as_array().unwrap().iter().map(|line| line.as_str().unwrap());
             for missing in takes.filter(|line| !found.iter().any(|one| one == line)) {
                 problems.push(format!("{}: {} takes no {missing}, but {found:?}", entry.name, example["run"]));
@@ -352,8 +352,8 @@ fn every_file_that_a_program_takes_orders_from_is_looked_for_as_its_examples_say
 }
 
 /// What a command takes its orders from: paths, names of programs, `git FOLDER`.
-fn taken(command: &str) -> Vec<String> {
-    let object = event(&Value::from(command));
+fn taken(call: &Value) -> Vec<String> {
+    let object = event(call);
     let event: Event = universal::read(&object).unwrap();
     let world = universal::supposed(&object, &event).unwrap();
     let analysis = analyze(&event, reflex_library::tables(), &world);
@@ -362,6 +362,7 @@ fn taken(command: &str) -> Vec<String> {
         Order::File { path, .. } => path,
         Order::Program { name, .. } => name,
         Order::Git { folder, .. } => format!("git {folder}"),
+        Order::Server { name, path } => format!("{name} in {path}"),
         Order::Unknown { program } => format!("unknown {program}"),
         Order::More => "more".into(),
     };

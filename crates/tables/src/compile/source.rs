@@ -756,6 +756,15 @@ struct OrderFiles {
     /// Whether it goes by a repository's settings.
     #[serde(default)]
     git: bool,
+    /// Environment variables that name such files, several parted by colons.
+    #[serde(default)]
+    variables: Vec<String>,
+    /// How one of these files names others: the word that begins such a line, and the file it stands for.
+    #[serde(default)]
+    includes: Vec<String>,
+    /// Options behind which a module's name stands that `includes` know.
+    #[serde(default)]
+    modules: Vec<String>,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
     examples: Vec<Value>,
 }
@@ -767,7 +776,8 @@ fn yes() -> bool {
 impl OrderFiles {
     fn lower(&self) -> Value {
         json!({"files": self.files, "folders": self.folders, "above": self.above, "runs": self.runs,
-            "words": self.words, "git": self.git})
+            "words": self.words, "git": self.git, "variables": self.variables, "includes": self.includes,
+            "modules": self.modules})
     }
 }
 
