@@ -234,45 +234,6 @@ fn a_lasting_yes_to_a_forced_push_holds_for_own_commits_alone() {
     assert!(!here.passes(push), "what others pushed since is written over");
 }
 
-/// The call is approved, then a file changes that another names: the yes does not hold.
-#[track_caller]
-fn check_named(command: &str, files: &[(&str, &str)], changed: &str) {
-    let here = Here::new();
-    files.iter().for_each(|(path, text)| here.put(path, text));
-    let Some(_) = here.yes(&here.stopped(command)) else { return };
-    here.put(changed, "changed\n");
-    assert!(!here.passes(command), "{command} passes after a change of {changed}");
-    let old = files.iter().find(|(path, _)| *path == changed).unwrap().1;
-    here.put(changed, old);
-    assert!(here.passes(command), "{command} does not pass: {:#?}", here.pending());
-}
-
-#[test]
-fn files_that_other_files_and_variables_name_belong_to_the_call() {
-    let sql: &[(&str, &str)] =
-        &[("db/a.sql", "DROP TABLE a;\n\\i db/b.sql\n"), ("db/b.sql", "@c.sql\n\\ir c.sql\n"), ("db/c.sql", "x\n")];
-    check_named("psql -h localhost shop -f db/a.sql", sql, "db/b.sql");
-    check_named("psql -h localhost shop -f db/a.sql", sql, "db/c.sql");
-    let make: &[(&str, &str)] = &[
-        ("Makefile", "include mk/a.mk\n"),
-        ("mk/a.mk", "-include mk/env\nnuke:\n\tkubectl delete ns $(NS)\n"),
-        ("mk/env", "NS=a\n"),
-    ];
-    check_named("make nuke", make, "mk/env");
-    let ssh: &[(&str, &str)] = &[("~/.ssh/config", "Include team/*\n"), ("~/.ssh/team/web", "Host web\n")];
-    check_named("ssh web 'rm -rf /srv/shop'", ssh, "~/.ssh/team/web");
-    let service: &[(&str, &str)] = &[("a.conf", "[shop]\nhost=a\n")];
-    check_named("PGSERVICEFILE=./a.conf psql service=shop -c 'DROP TABLE carts'", service, "a.conf");
-    let python: &[(&str, &str)] = &[
-        ("tools/conn.py", "DB = 'a'\n"),
-        (
-            "tools/migrate.py",
-            "from tools.conn import DB\nimport subprocess\nsubprocess.run(['git', 'push', '--force', 'origin', 'main'])\n",
-        ),
-    ];
-    check_named("python3 -m tools.migrate", python, "tools/conn.py");
-}
-
 #[test]
 fn a_hook_that_git_would_run_belongs_to_the_call() {
     let hook = ".git/hooks/pre-push";
