@@ -33,6 +33,9 @@ What a call may cost at most. Limits are counted and not timed, and what lies be
 | constructs in each other, as they are parsed | 60 |
 | functions, derived texts and wrappers in each other | 40 |
 | lists in each other, over all functions and derived texts | 120 |
+| scripts that run each other, one behind the other | 64 |
+| scripts and tasks that are read for one call | 512 |
+| bytes of a file that is run | 1 MiB |
 | units of work of one call, about a thousand instructions or 128 bytes of memory each | 300,000 |
 | further units for each KiB that a call brings beyond 64 KiB | 900 |
 | bytes of a text that is looked at whole for orders to a model | 1,280 KiB |
@@ -41,7 +44,8 @@ What a call may cost at most. Limits are counted and not timed, and what lies be
 
 All readers, detectors and listings of one call draw from one budget of work. Where it ends before the call is understood,
 what was understood is judged with a quarter of it that is kept back, and the call is asked about
-(`judgement/too-much`); after a tool that is told. What of a long text was not looked at is told too (`injection/unread`).
+(`judgement/too-much`). So is one of which orders (scripts, recipes, aliases) lie behind another limit: the question says
+which. After a tool both are told. What of a long text was not looked at is told too (`injection/unread`).
 
 ## Work grows with the text
 

@@ -51,7 +51,7 @@ const MOST_TARGETS: usize = 20_000;
 const COMMAND: u64 = 8;
 
 /// Texts for a database of one command: a person gives it few.
-const MOST_STATEMENTS: usize = 16;
+const MOST_STATEMENTS: usize = 256;
 
 impl Analysis {
     /// The command of an effect.
@@ -485,9 +485,12 @@ impl Drafter<'_> {
             effect.clone()
         });
         // `psql -c A -c B`: each is a text of its own.
-        let further = arguments.filter(|_| kind == EffectKind::Query).take(MOST_STATEMENTS);
-        let of_each = further.filter_map(|next| Some(Effect { argument: Some(next), ..shown.clone()? }));
-        self.effects.extend(of_each);
+        let mut further = arguments.filter(|_| kind == EffectKind::Query);
+        let of_each = further.by_ref().take(MOST_STATEMENTS);
+        self.effects.extend(of_each.filter_map(|next| Some(Effect { argument: Some(next), ..shown.clone()? })));
+        if further.next().is_some() {
+            work::cut(|| format!("more than {MOST_STATEMENTS} statements are given to one command"));
+        }
     }
 
     /// An entry of a program's `inner` with the mark `escape`: nobody expects that program to run another one.

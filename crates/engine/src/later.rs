@@ -9,7 +9,7 @@ pub(crate) use servers::{lenient_json, without_comments};
 
 use crate::glob;
 use crate::injection;
-use reflex_shell::{Language, Site};
+use reflex_shell::{Language, Site, work};
 use reflex_tables::Node;
 use serde_json::Value as Json;
 
@@ -85,6 +85,8 @@ pub(crate) fn of(tables: Node<'static>, path: &str, content: &str) -> Option<Lat
     let mut later = Later::default();
     if content.len() <= MOST_CONTENT {
         read(content, &mut later);
+    } else {
+        work::cut(|| format!("what is written to {path} is larger than {} KiB", MOST_CONTENT / 1024));
     }
     if READ_BY_AGENTS.contains(class) {
         later.orders(tables, content);

@@ -276,6 +276,7 @@ impl Follower<'_> {
 
     /// The texts of the patches that a command is given: by files, or by its input.
     fn patches(&self, effect: &Effect) -> Vec<String> {
+        tell_number(effect);
         let named = effect.targets.iter().filter_map(Target::path).filter_map(|path| self.content(effect, path));
         let mut texts: Vec<String> = named.take(MOST_SOURCES).collect();
         let Some(command) = self.analysis.command(effect).filter(|_| texts.is_empty()) else { return texts };
@@ -293,6 +294,7 @@ impl Follower<'_> {
     fn compiled(&self, effect: &Effect) -> Option<Found> {
         let mut text = String::new();
         let mut first = None;
+        tell_number(effect);
         for target in effect.targets.iter().filter_map(Target::path).take(MOST_SOURCES) {
             let mains = || compiled::MAINS.iter().map(|name| path::absolute(name, target));
             let files: Vec<String> =
@@ -691,6 +693,13 @@ impl Follower<'_> {
         let sources = aliases.sources(&linked).into_iter().chain(aliases::poured_into(self.analysis, &linked));
         let linked = Some(linked.clone()).filter(|linked| linked != path);
         linked.into_iter().chain(sources).find_map(|source| self.world.content(&source))
+    }
+}
+
+/// Tells that an effect has more sources than are read.
+fn tell_number(effect: &Effect) {
+    if effect.targets.len() > MOST_SOURCES {
+        work::cut(|| format!("more than {MOST_SOURCES} files are given to one command"));
     }
 }
 

@@ -34,6 +34,7 @@ pub(crate) fn regular_file(path: &Path, limit: usize) -> Option<Vec<u8>> {
 use config::Settings;
 use index::Index;
 pub(crate) use plain::is_plain;
+use reflex_engine::shell::work;
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use survey::{Question, Survey};
@@ -251,7 +252,15 @@ impl Repository {
 
     /// What the user's or the repository's configuration says a subcommand of git stands for.
     pub fn alias(&self, name: &str) -> Option<String> {
-        let settings = self.settings().ok()?;
+        let settings = match self.settings() {
+            Ok(settings) => settings,
+            Err(reason) => {
+                work::cut(|| format!("git's aliases are not known: {}", reason.0));
+                return None;
+            }
+        };
+        // Each name that is asked for is looked for among all values.
+        work::spend(settings.count() as u64 / 32);
         settings.text("alias", None, name).map(|text| String::from_utf8_lossy(text).into_owned())
     }
 

@@ -2,7 +2,7 @@
 
 use super::servers::{lenient_json, mount};
 use super::{Later, USUAL_REGISTRIES, yaml};
-use reflex_shell::Site;
+use reflex_shell::{Site, work};
 use serde_json::{Value as Json, json};
 
 /// Keys under which a command stands in the settings of hooks, tasks and hosts.
@@ -28,8 +28,8 @@ const COMMANDS: [&str; 19] = [
     "build_command",
 ];
 
-/// Objects nested deeper than this are no settings that people write.
-const MOST_LEVELS: usize = 8;
+/// Objects nested deeper than this are not read, which is told.
+const MOST_LEVELS: usize = 32;
 
 /// Hooks and tasks in YAML: `.pre-commit-config.yaml`, `lefthook.yml`, `Taskfile.yml`, playbooks.
 pub(super) fn hooks(content: &str, later: &mut Later) {
@@ -63,7 +63,10 @@ fn named_commands(json: &Json, named: bool, level: usize, later: &mut Later) {
                 named_commands(value, named || COMMANDS.contains(&name.as_str()), level + 1, later);
             }
         }
-        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Array(_) | Json::Object(_) => {}
+        Json::Array(_) | Json::Object(_) => {
+            work::cut(|| format!("settings are nested deeper than {MOST_LEVELS} levels"))
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => {}
     }
 }
 
@@ -78,7 +81,11 @@ pub(super) fn processes(content: &str, later: &mut Later) {
 pub(super) fn calls(content: &str, later: &mut Later) {
     const CALLS: [&str; 10] =
         ["sh", "bat", "system", "exec", "execute", "popen", "shell-command", "arg", "spawn", "shell_output"];
-    for (at, _) in content.match_indices(['"', '\'']).take(MOST_TEXTS) {
+    for (count, (at, _)) in content.match_indices(['"', '\'']).enumerate() {
+        if count >= MOST_TEXTS || !work::spend(1) {
+            work::cut(|| format!("a file has more than {MOST_TEXTS} texts in quotes"));
+            break;
+        }
         let before = content.get(..at).unwrap_or("").trim_end_matches(['(', ' ', '"', '\'']);
         let word = |call: &&str| {
             let rest = before.strip_suffix(*call);
@@ -96,8 +103,8 @@ pub(super) fn calls(content: &str, later: &mut Later) {
     }
 }
 
-/// More texts in quotes are not looked at.
-const MOST_TEXTS: usize = 2000;
+/// More texts in quotes are not looked at, which is told.
+const MOST_TEXTS: usize = 50_000;
 
 /// Submodules whose address or update is a command.
 pub(super) fn modules(content: &str, later: &mut Later) {

@@ -1,12 +1,18 @@
 //! The entries of a YAML file as people write them: maps, lists, plain and block texts. What stands in braces or
 //! brackets stays one text.
 
-/// More lines than these are not read.
-const MOST_LINES: usize = 20_000;
+use reflex_shell::work;
+
+/// More lines than these are not read, which is told.
+const MOST_LINES: usize = 50_000;
 
 /// Keys from the outermost to the innermost, and the text; a list's texts have the keys of the list.
 pub(super) fn entries(text: &str) -> Vec<(Vec<String>, String)> {
-    let lines: Vec<&str> = text.lines().take(MOST_LINES).collect();
+    let mut rest = text.lines();
+    let lines: Vec<&str> = rest.by_ref().take(MOST_LINES).collect();
+    if rest.next().is_some() || !work::spend_bytes(text.len(), 40) {
+        work::cut(|| format!("a file of settings is longer than {MOST_LINES} lines"));
+    }
     let mut entries = Vec::new();
     let mut open: Vec<(usize, String)> = Vec::new();
     let mut at = 0;

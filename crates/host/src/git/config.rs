@@ -4,6 +4,8 @@ use super::effort::double_stars;
 use super::{Fact, Repository, Unknown, read, references};
 use crate::folders;
 use gix_config::file::Metadata;
+use reflex_engine::shell::work;
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -64,6 +66,11 @@ impl Settings {
             loader.load(&git_dir.join("config.worktree"), 0, &mut settings)?;
         }
         Ok(settings)
+    }
+
+    /// How many values there are.
+    pub(super) fn count(&self) -> usize {
+        self.values.len()
     }
 
     /// The last value; an empty text for a name without a value.
@@ -222,23 +229,34 @@ impl<'a> Loader<'a> {
 }
 
 fn values_of(section: &gix_config::file::SectionRef<'_>, name: &str, subsection: Option<&[u8]>) -> Vec<Value> {
-    let mut names: Vec<String> = section.value_names().map(|name| name.to_lowercase()).collect();
-    names.sort();
-    names.dedup();
-    let with_text = |value_name: String, text: Option<Vec<u8>>| Value {
+    let mut texts: BTreeMap<String, Vec<Vec<u8>>> = BTreeMap::new();
+    for (value_name, text) in section.body() {
+        texts.entry(value_name.to_lowercase()).or_default().push(text.into());
+    }
+    // A name that is never given a value is one too.
+    for value_name in section.value_names() {
+        texts.entry(value_name.to_lowercase()).or_default();
+    }
+    let with_text = |value_name: &str, text: Option<Vec<u8>>| Value {
         section: name.to_owned(),
         subsection: subsection.map(<[u8]>::to_vec),
-        name: value_name,
+        name: value_name.to_owned(),
         text,
     };
-    let all_of = |value_name: String| match section.value_implicit(&value_name) {
-        Some(None) => vec![with_text(value_name, None)],
-        _ => {
-            let texts = section.values(&value_name).into_iter();
-            texts.map(|text| with_text(value_name.clone(), Some(text.into()))).collect()
+    let mut values = Vec::new();
+    for (value_name, texts) in texts {
+        let may_be_implicit = texts.last().is_none_or(Vec::is_empty);
+        let is_implicit = || {
+            work::spend(section.body().num_values() as u64 / 8);
+            section.value_implicit(&value_name) == Some(None)
+        };
+        if may_be_implicit && is_implicit() {
+            values.push(with_text(&value_name, None));
+        } else {
+            values.extend(texts.into_iter().map(|text| with_text(&value_name, Some(text))));
         }
-    };
-    names.into_iter().flat_map(all_of).collect()
+    }
+    values
 }
 
 fn matches(pattern: &[u8], value: &[u8], mode: gix_glob::wildmatch::Mode) -> bool {

@@ -12,7 +12,7 @@ use crate::{Code, CommandId};
 use reflex_tables::Node;
 
 /// So many pairs of `GIT_CONFIG_KEY_…` are read.
-const MOST_PAIRS: usize = 64;
+const MOST_PAIRS: usize = 4096;
 
 impl Interpreter<'_> {
     /// Values that a program runs as soon as it finds them in its environment. Who does is not always known: the command
