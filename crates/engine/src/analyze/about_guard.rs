@@ -17,6 +17,9 @@ const NAMES: [&str; 2] = ["reflex", "rfx"];
 /// Of a text without any of these nothing is looked for.
 const SIGNS: [&str; 5] = ["reflex", "rfx", ".config/", ".local/state", "assphrase"];
 
+/// The guard's name backwards, in hexadecimal digits, and in base64 wherever it begins.
+const VEILED: [&str; 6] = ["xelfer", "7265666c6578", "7265666C6578", "cmVmbGV4", "JlZmxle", "yZWZsZX"];
+
 /// One of these stands in every path of the guard's folders.
 const PLACES: [&str; 5] = [".config", ".local/state", "/etc/", "pin/key.json", "XDG_"];
 
@@ -63,6 +66,8 @@ pub(crate) fn effects(
         effects.extend(changes.map(|flags| one([vec!["orders"], flags].concat(), command)));
     }
     effects.extend(said.places.iter().map(|place| one(vec!["place"], place)));
+    let veiled = is_in_pieces(text) || text.contains("xelfer");
+    effects.extend(veiled.then(|| one(vec!["veiled"], "the guard's name in pieces or backwards")));
     effects.extend(said.is_cut.then(|| one(vec!["cut"], "")));
     effects.extend(said.question.iter().map(|text| one(vec!["question"], text)));
     effects
@@ -70,7 +75,29 @@ pub(crate) fn effects(
 
 /// Whether a text may speak of the guard: most do not.
 pub(crate) fn may_say(text: &str) -> bool {
-    SIGNS.iter().any(|sign| text.contains(sign))
+    SIGNS.iter().chain(&VEILED).any(|sign| text.contains(sign)) || is_in_pieces(text)
+}
+
+/// Whether quotes divide the guard's name: `'ref' + 'lex'`, `['re', 'fl', 'ex']`. Nobody writes it so who has nothing to
+/// hide.
+fn is_in_pieces(text: &str) -> bool {
+    const NAME: &[u8] = b"reflex";
+    let (mut known, mut quotes, mut before) = (0, false, b' ');
+    for byte in text.bytes() {
+        let wanted = NAME.get(known).copied();
+        match byte {
+            // What follows a name that is whole would make another word of it.
+            _ if wanted.is_none() && !byte.is_ascii_alphanumeric() && quotes => return true,
+            _ if wanted.is_none() => known = 0,
+            b'r' if !before.is_ascii_alphanumeric() => (known, quotes) = (1, false),
+            _ if known > 0 && wanted == Some(byte) => known += 1,
+            b'\'' | b'"' | b'`' => quotes |= known > 0,
+            b' ' | b'+' | b',' | b'.' | b'&' | b'\\' | b'$' if known > 0 => {}
+            _ => known = 0,
+        }
+        before = byte;
+    }
+    known == NAME.len() && quotes
 }
 
 fn target(path: &str) -> Target {
@@ -200,6 +227,18 @@ mod tests {
         check("{\"check\": \"/x/reflex task start X\"}", &["reflex task start X"]);
         check("Command::new(\"reflex\").args([\"off\"])", &["reflex off"]);
         check("<option value=\"/x/reflex off\"/>", &["reflex off"]);
+    }
+
+    #[test]
+    fn a_name_in_pieces_is_told_from_others() {
+        for text in ["['re','fl','ex'].join('')", "\"ref\" + \"lex\"", "x='ref'.'lex'", "ref\"\"lex", "`ref``lex`"] {
+            assert!(super::is_in_pieces(text), "{text}");
+        }
+        for text in
+            ["reflex", "'reflex'", "['ref', 'lexer']", "'href' + 'lex'", "re fl ex", "ref: 'lex'", "'re', 'flexible'"]
+        {
+            assert!(!super::is_in_pieces(text), "{text}");
+        }
     }
 
     #[test]
