@@ -3,10 +3,16 @@
 use crate::analyze::Analysis;
 use crate::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::path::{self, Folders, is_below, is_within, parent};
-use reflex_shell::{CommandId, work};
+use reflex_shell::{CommandId, Redirection, work};
 
 /// More names of one file than these are not followed.
 const MOST_NAMES: usize = 8;
+
+/// Input, output and errors have these numbers; a file that is kept open has another.
+const LAST_STANDARD: u32 = 2;
+
+/// Folders in which a program's open files have their numbers for names.
+const DESCRIPTORS: [&str; 3] = ["/proc/self/fd", "/proc/thread-self/fd", "/dev/fd"];
 
 /// What the names of a call stand for. Order is not looked at: a name that is given later may be used in a loop.
 #[derive(Default)]
@@ -31,6 +37,22 @@ fn by(effect: &Effect) -> By {
     (effect.action, effect.script, effect.command)
 }
 
+/// The names that a file has while it is open under a number.
+fn descriptor(
+    file: &Redirection,
+    action: usize,
+    folders: Folders<'_>,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Vec<Link> {
+    let TargetPath::Known { text, .. } = path::lexical(&file.target, folders, variable) else { return Vec::new() };
+    let named = |folder| Link {
+        path: format!("{folder}/{}", file.descriptor),
+        leads_to: text.clone(),
+        made_by: (action, None, None),
+    };
+    DESCRIPTORS.map(named).into()
+}
+
 impl Aliases {
     pub(crate) fn of(analysis: &Analysis, folders: Folders<'_>, variable: &dyn Fn(&str) -> Option<String>) -> Aliases {
         let mut aliases = Aliases::default();
@@ -41,6 +63,11 @@ impl Aliases {
             } else if is_place {
                 aliases.copies.extend(copies(effect, analysis));
             }
+        }
+        for (action, reading) in analysis.readings.iter().enumerate() {
+            let files = reading.commands.iter().flat_map(|command| &command.redirects);
+            let kept = files.filter(|file| file.descriptor > LAST_STANDARD);
+            aliases.links.extend(kept.flat_map(|file| descriptor(file, action, folders, variable)));
         }
         aliases
     }
