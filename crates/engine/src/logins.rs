@@ -83,12 +83,17 @@ fn is_among(word: &str, option: &str) -> bool {
     letter.zip(cluster).is_some_and(|(letter, cluster)| cluster.contains(letter))
 }
 
+/// Whether it is the last of several letters in one word, so that its value follows: `-sSu` of `-u`.
+fn ends_with_letter(word: &str, option: &str) -> bool {
+    is_among(word, option) && option.chars().next_back().is_some_and(|letter| word.ends_with(letter))
+}
+
 /// The values of an option: the next word, or what is joined to it.
 fn behind_option(words: &[String], option: &str, joined_only: bool) -> Vec<String> {
     let long = option.starts_with("--") || option.ends_with([':', '=']);
     let mut values = Vec::new();
     for (index, word) in words.iter().enumerate().skip(1) {
-        if word == option && !joined_only {
+        if (word == option || ends_with_letter(word, option)) && !joined_only {
             values.extend(words.get(index + 1).cloned());
         } else if let Some(rest) = word.strip_prefix(option).filter(|rest| !rest.is_empty()) {
             let value = rest.strip_prefix(['=', ':']);

@@ -112,6 +112,12 @@ pub(super) fn in_option(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>
         let used = || programs.iter().any(|program| contains(line, program)) && !apart;
         return (is_password(value) && !refers(value) && used()).then_some(start..start + value.len());
     }
+    // `-sSu`: the last of several options in one word.
+    let bundle = line.rsplit(|byte| byte.is_ascii_whitespace()).next().unwrap_or_default();
+    let is_bundled = bundle.starts_with(b"-") && bundle.iter().skip(1).all(u8::is_ascii_alphabetic);
+    if !here.contains(&b'-') && !is_bundled {
+        return None;
+    }
     let (start, login) = argument(bytes, word.end)?;
     let colon = login.iter().position(|byte| *byte == b':')?;
     let whole = bytes.get(word.start.saturating_sub(BACK)..word.start)?;
@@ -182,12 +188,9 @@ pub(super) fn of_postgres(bytes: &[u8], word: Range<usize>) -> Option<Range<usiz
     (!user.is_empty() && is_password(password) && !refers(password)).then_some(start..start + password.len())
 }
 
-/// `auth=("user", "password")`: the second text of a call that logs in; the third of one that names its server first.
-pub(super) fn in_call(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
-    const SERVER_FIRST: [&[u8]; 3] = [b"mysqli(", b"mysqli_connect(", b"pdo("];
-    let name = bytes.get(word.clone())?;
-    let server = SERVER_FIRST.iter().any(|call| call.eq_ignore_ascii_case(name));
-    let user = if server { behind_argument(bytes, word.end)? } else { word.end };
+/// `auth=("user", "password")`: the second text of a call that logs in, behind so many arguments.
+pub(super) fn in_call(bytes: &[u8], word: Range<usize>, behind: usize) -> Option<Range<usize>> {
+    let user = behind_arguments(bytes, word.end, behind)?;
     let (_, behind) = literal(bytes, user)?;
     let comma = bytes.get(behind..)?.iter().take(8).take_while(|byte| b", \n".contains(byte)).count();
     let (password, _) = literal(bytes, behind + comma)?;
@@ -196,28 +199,35 @@ pub(super) fn in_call(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> 
     (comma > 0 && whole).then_some(password)
 }
 
+/// The place behind so many arguments.
+fn behind_arguments(bytes: &[u8], at: usize, count: usize) -> Option<usize> {
+    (0..count).try_fold(at, |at, _| behind_argument(bytes, at))
+}
+
 /// The place behind the comma that ends an argument.
 fn behind_argument(bytes: &[u8], at: usize) -> Option<usize> {
     const LONGEST: usize = 160;
     let rest = bytes.get(at..)?;
-    let mut quote = None;
+    let (mut quote, mut depth) = (None, 0_usize);
     let comma = rest.iter().take(LONGEST).position(|byte| {
         match quote {
             Some(open) if open == *byte => quote = None,
             None if b"\"'`".contains(byte) => quote = Some(*byte),
+            None if b"([{".contains(byte) => depth += 1,
+            None if depth > 0 && b")]}".contains(byte) => {
+                depth -= 1;
+                return false;
+            }
             Some(_) | None => {}
         }
-        quote.is_none() && b",()\n".contains(byte)
+        quote.is_none() && depth == 0 && b",)\n".contains(byte)
     })?;
     (rest.get(comma) == Some(&b',')).then_some(at + comma + 1)
 }
 
-/// `jwt.sign(payload, "KEY")`, `Fernet("KEY")`: the text with which a call signs or encrypts.
-pub(super) fn key_in_call(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
-    const KEY_FIRST: [&[u8]; 2] = [b"fernet(", b"wallet("];
-    let name = bytes.get(word.clone())?;
-    let first = KEY_FIRST.iter().any(|call| call.eq_ignore_ascii_case(name));
-    let at = if first { word.end } else { behind_argument(bytes, word.end)? };
+/// `jwt.sign(payload, "KEY")`, `Fernet("KEY")`: the text with which a call signs or encrypts, behind so many arguments.
+pub(super) fn key_in_call(bytes: &[u8], word: Range<usize>, behind: usize) -> Option<Range<usize>> {
+    let at = behind_arguments(bytes, word.end, behind)?;
     let (key, _) = literal(bytes, at)?;
     let value = bytes.get(key.clone())?;
     (!refers(value) && is_random(value)).then_some(key)
@@ -244,7 +254,8 @@ pub(super) fn piped(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
 /// A text in quotes, and the place behind it.
 fn literal(bytes: &[u8], at: usize) -> Option<(Range<usize>, usize)> {
     let rest = bytes.get(at..)?;
-    let blanks = rest.iter().take(4).take_while(|byte| b" b".contains(byte)).count();
+    let bytes_of = rest.trim_ascii_start().strip_prefix(b"[]byte(").map_or(0, |inner| rest.len() - inner.len());
+    let blanks = bytes_of + rest.iter().skip(bytes_of).take(4).take_while(|byte| b" b".contains(byte)).count();
     let quote = *rest.get(blanks).filter(|byte| b"\"'".contains(byte))?;
     let start = at + blanks + 1;
     let length = bytes.get(start..)?.iter().take(128).position(|byte| *byte == quote)?;

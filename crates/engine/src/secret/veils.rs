@@ -60,6 +60,11 @@ pub(crate) fn lifted(text: &str, each: &mut dyn FnMut(&str, &dyn Fn(&Range<usize
     let mut layer: Option<Unveiled> = None;
     if signs.escapes || signs.percent || signs.hidden {
         for _ in 0..MOST_LAYERS {
+            let shown = layer.as_ref().map_or(text, |layer| layer.text.as_str());
+            if signs.escapes && has_bare_run(shown) {
+                let bare = bared(&layer.as_ref().map_or_else(|| Cow::Owned(Unveiled::of(text)), Cow::Borrowed));
+                each(&bare.text, &|span| bare.place(span));
+            }
             let Some(next) = unescaped(layer.as_ref().map_or_else(|| Cow::Owned(Unveiled::of(text)), Cow::Borrowed))
             else {
                 break;
@@ -167,6 +172,38 @@ fn unescaped(from: Cow<'_, Unveiled>) -> Option<Unveiled> {
         at += length;
     }
     changed.then(|| Unveiled::of_bytes(out, places))
+}
+
+/// So many letters in a row with a backslash before each are no escapes of a language.
+const BARE_RUN: usize = 4;
+
+/// Whether letters follow each other of which each has a backslash.
+fn has_bare_run(text: &str) -> bool {
+    let (mut run, mut bytes) = (0, text.bytes());
+    while let Some(byte) = bytes.next() {
+        let is_pair = byte == b'\\' && bytes.next().is_some_and(|next| next.is_ascii_graphic());
+        run = if is_pair { run + 1 } else { 0 };
+        if run >= BARE_RUN {
+            return true;
+        }
+    }
+    false
+}
+
+/// As a shell reads it: a backslash is dropped, and what follows stands for itself.
+fn bared(from: &Unveiled) -> Unveiled {
+    let bytes = from.text.as_bytes();
+    let (mut out, mut places): (Vec<u8>, Vec<Range<u32>>) = (Vec::new(), Vec::new());
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let next = bytes.get(at + 1).filter(|next| *byte == b'\\' && next.is_ascii_graphic());
+        let length = if next.is_some() { 2 } else { 1 };
+        let place = from.places.get(at).zip(from.places.get(at + length - 1));
+        places.extend(place.map(|(first, last)| first.start..last.end));
+        out.push(*next.unwrap_or(byte));
+        at += length;
+    }
+    Unveiled::of_bytes(out, places)
 }
 
 fn byte_of(code: u32) -> char {
