@@ -327,6 +327,11 @@ impl Reader<'_> {
         };
         if text.len() > name.len() {
             let value = self.words.get(self.at).map(|word| word.without_prefix(name.len() + 1));
+            // `--dry-run=false` takes the flag back.
+            let said = value.as_ref().and_then(Value::literal).unwrap_or_default().to_ascii_lowercase();
+            if follows == Follows::Nothing && matches!(said.as_str(), "false" | "no" | "off" | "0") {
+                return self.invocation.options.retain(|option| option.key != key);
+            }
             return self.push(key, value);
         }
         let takes_next = follows == Follows::Value;
