@@ -89,6 +89,7 @@ fn pending_calls_of_the_first_form_are_read() {
         exact: "00112233445566778899aabbccddeeff".into(),
         call: String::new(),
         bound: Vec::new(),
+        lasting: String::new(),
         again: None,
         appeals: Vec::new(),
     };
