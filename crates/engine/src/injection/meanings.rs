@@ -47,6 +47,8 @@ impl Meanings {
             let bits = bits | if called { self.called } else { 0 };
             let harmless = bits & self.danger != 0 && self.is_forbidden(words, at);
             let bits = if harmless { bits & !self.danger } else { bits };
+            let option = words.get(at).is_some_and(|word| is_option(text, word));
+            let bits = if option { 0 } else { bits };
             words.get_mut(at).into_iter().for_each(|word| word.means = bits);
         }
     }
@@ -181,6 +183,12 @@ fn nearest(said: &[(usize, &Word)], bits: u64, apart: usize) -> Option<(usize, S
         seen & bits == bits
     });
     last.map(|(at, word)| (at - begin, Span { start: first.span.start, end: word.span.end }))
+}
+
+/// Whether it is the name of a program's option, which tells nobody to do anything: `--disable`.
+fn is_option(text: &str, word: &Word) -> bool {
+    let before = text.get(..word.span.start).unwrap_or_default();
+    before.strip_suffix("--").is_some_and(|before| !before.ends_with('-') && !before.ends_with(char::is_alphanumeric))
 }
 
 /// `name@HOST`
