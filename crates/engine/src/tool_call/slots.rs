@@ -4,6 +4,7 @@ use super::acts::Context;
 use super::name::Way;
 use super::texts;
 use reflex_shell::patch::Part;
+use reflex_shell::work;
 use reflex_tables::Node;
 use serde_json::{Map, Value as Json};
 
@@ -93,7 +94,7 @@ impl<'a> Slots<'a> {
 
     /// Calls that are handed on as a text: `{"payload": "{\"command\": …}"}`.
     pub(super) fn take_handed_on(&mut self) {
-        let object = |text: &String| serde_json::from_str::<Map<String, Json>>(text).ok();
+        let object = |text: &String| parsed::<Map<String, Json>>(text);
         let begins = |text: &&String| text.len() <= MOST_JSON && text.trim_start().starts_with('{');
         if self.paths.is_empty() && self.urls.is_empty() {
             self.nested.extend(self.contents.iter().filter(begins).filter_map(object));
@@ -241,8 +242,17 @@ fn within(key: Key, text: &str) -> Option<Json> {
     if !may || !begins {
         return None;
     }
-    let value = serde_json::from_str::<Json>(text).ok()?;
+    let value = parsed::<Json>(text)?;
     (value.is_object() || value.is_array()).then_some(value)
+}
+
+/// The JSON in a text. What is nested deeper than the reader goes is instructions that nobody has read.
+pub(super) fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Option<T> {
+    let read = serde_json::from_str(text);
+    if read.as_ref().is_err_and(|error: &serde_json::Error| error.to_string().contains("recursion limit")) {
+        work::cut(|| "the arguments are JSON that is nested too deep to be read".into());
+    }
+    read.ok()
 }
 
 /// `{"tool": "run_shell", "arguments": {…}}`: the tool that this one calls.
@@ -255,7 +265,7 @@ fn inner<'a>(fields: &'a Map<String, Json>, tools: Node<'static>) -> Option<(&'a
     let given = keys.iter().find_map(|key| fields.get(*key))?;
     let arguments = match given {
         Json::Object(arguments) => arguments.clone(),
-        Json::String(text) => serde_json::from_str::<Map<String, Json>>(text).ok()?,
+        Json::String(text) => parsed(text)?,
         Json::Null | Json::Bool(_) | Json::Number(_) | Json::Array(_) => return None,
     };
     Some((tool, arguments))
