@@ -233,7 +233,7 @@ impl Finder<'_> {
         let is_looked_for = !command.name.is_empty() && command.language == Language::Shell;
         for entry in entries.iter().filter(|_| is_looked_for) {
             self.unasked(*entry, command, folder.as_deref());
-            self.named_by_variables(*entry, command, text.reading, folder.as_deref(), drafter);
+            self.named_by_variables(*entry, (command, text.reading), folder.as_deref(), drafter);
         }
         self.input(command, folder.as_deref(), drafter);
         let takes_words = entries.iter().all(|entry| entry.get("words").is_true());

@@ -97,7 +97,8 @@ pub(crate) fn call(event: &Event, scribe: &Scribe<'_>) -> Option<Map<String, Val
         text.as_ref().map(|text| call.insert(key.into(), text.as_str().into()));
     }
     let whole = Value::Object(std::mem::take(call));
-    (scribe.kept(&whole).text() == whole.to_string()).then(|| whole.as_object().cloned()).flatten()
+    let text = whole.to_string();
+    (*scribe.kept(&whole).text() == *text).then(|| whole.as_object().cloned()).flatten()
 }
 
 impl Host {

@@ -20,8 +20,7 @@ impl Finder<'_> {
     pub(super) fn named_by_variables(
         &mut self,
         entry: Node<'static>,
-        command: &Command,
-        reading: &Reading,
+        (command, reading): (&Command, &Reading),
         folder: Option<&str>,
         drafter: &Drafter<'_>,
     ) {

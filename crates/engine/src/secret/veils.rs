@@ -53,9 +53,15 @@ impl Unveiled {
     }
 }
 
+/// Where a part of a reading stands in the text that was read.
+type Placed<'a> = &'a dyn Fn(&Range<usize>) -> Option<Range<usize>>;
+
+/// Who is given each reading.
+pub(crate) type Each<'a> = &'a mut dyn FnMut(&str, Placed<'_>);
+
 /// Every reading of a text that differs from it, and of runs of base64 or hexadecimal digits what they stand for, each
 /// with the place of the whole run.
-pub(crate) fn lifted(text: &str, each: &mut dyn FnMut(&str, &dyn Fn(&Range<usize>) -> Option<Range<usize>>)) {
+pub(crate) fn lifted(text: &str, each: Each<'_>) {
     let signs = Signs::of(text);
     let mut layer: Option<Unveiled> = None;
     if signs.escapes || signs.percent || signs.hidden {
@@ -296,11 +302,7 @@ fn seam(bytes: &[u8], at: usize) -> usize {
 }
 
 /// What runs of base64 and of hexadecimal digits stand for.
-fn runs(
-    text: &str,
-    place: &dyn Fn(&Range<usize>) -> Option<Range<usize>>,
-    each: &mut dyn FnMut(&str, &dyn Fn(&Range<usize>) -> Option<Range<usize>>),
-) {
+fn runs(text: &str, place: Placed<'_>, each: Each<'_>) {
     for span in words(text).take(MOST_RUNS) {
         let word = text.get(span.clone()).unwrap_or("");
         let mut plain = read(word);

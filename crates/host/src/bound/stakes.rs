@@ -62,13 +62,17 @@ impl Binder<'_> {
         // Of equal findings one is kept.
         let kinds: BTreeSet<EffectKind> = found.map(|effect| effect.kind).collect();
         for effect in effects.iter().filter(|effect| kinds.contains(&effect.kind) && effect.site == Site::Here) {
-            match effect.kind {
-                kind if DESTROYED.contains(&kind) => self.destroyed(effect),
-                EffectKind::DiscardChanges | EffectKind::DiscardUntracked => self.discarded(effect),
-                EffectKind::DropStash => self.stashes(effect),
-                EffectKind::DeleteBranch => self.branches(effect),
-                EffectKind::RewriteHistory => self.history(effect),
-                _ => {}
+            let is = |kinds: &[EffectKind]| kinds.contains(&effect.kind);
+            if is(&DESTROYED) {
+                self.destroyed(effect);
+            } else if is(&[EffectKind::DiscardChanges, EffectKind::DiscardUntracked]) {
+                self.discarded(effect);
+            } else if is(&[EffectKind::DropStash]) {
+                self.stashes(effect);
+            } else if is(&[EffectKind::DeleteBranch]) {
+                self.branches(effect);
+            } else if is(&[EffectKind::RewriteHistory]) {
+                self.history(effect);
             }
         }
     }
@@ -92,11 +96,8 @@ impl Binder<'_> {
         if paths.len() > MOST_TARGETS {
             lost.vague.push(format!("{} others", paths.len() - MOST_TARGETS));
         }
-        let verb = match effect.kind {
-            EffectKind::Move => "moves",
-            EffectKind::Delete => "loses",
-            _ => "writes over",
-        };
+        let verbs = [(EffectKind::Move, "moves"), (EffectKind::Delete, "loses")];
+        let verb = verbs.iter().find(|(kind, _)| *kind == effect.kind).map_or("writes over", |(_, verb)| verb);
         self.lost(verb, lost);
     }
 

@@ -167,20 +167,12 @@ impl Sources {
                 Ok(name)
             }),
             Kind::Logins => each(text, |login: Login| {
-                let name = login.programs.join(" ");
                 let lowered = login.lower()?;
-                for program in &login.programs {
-                    self.logins.entry(program.clone()).or_default().push(lowered.clone());
-                }
-                Ok(name)
+                Ok(of_programs(&mut self.logins, &login.programs, &lowered))
             }),
-            Kind::Orders => each(text, |givers: OrderFiles| {
-                let lowered = givers.lower();
-                for program in &givers.programs {
-                    self.orders.entry(program.clone()).or_default().push(lowered.clone());
-                }
-                Ok(givers.programs.join(" "))
-            }),
+            Kind::Orders => {
+                each(text, |givers: OrderFiles| Ok(of_programs(&mut self.orders, &givers.programs, &givers.lower())))
+            }
         }?;
         for (name, value) in names.into_iter().zip(raw) {
             self.entries.push(Entry { kind, file: file.into(), name, value });
@@ -853,4 +845,12 @@ impl Policy {
             "critical": self.critical, "ask": self.ask, "asks": self.asks, "looks": self.looks, "unrecorded": self.unrecorded,
         })
     }
+}
+
+/// Notes an entry for each of the programs that it is for; gives its name.
+fn of_programs(all: &mut BTreeMap<String, Vec<Value>>, programs: &[String], lowered: &Value) -> String {
+    for program in programs {
+        all.entry(program.clone()).or_default().push(lowered.clone());
+    }
+    programs.join(" ")
 }
