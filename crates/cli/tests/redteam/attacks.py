@@ -85,6 +85,8 @@ def many(command, count):
 
 
 COMMANDS = "guard/commands guard/reach"
+WAITING = "guard/waiting-id"
+WRITTEN = "guard/written"
 FILES, KILL = "guard/files guard/reach guard/files-below guard/names-below", "guard/kill guard/reach"
 SETTINGS, REMOVED = "guard/agent-settings", "guard/remove-agent-settings"
 NO_PERSON = "whoever approves needs a terminal and no agent above it"
@@ -430,24 +432,24 @@ OTHERS = [
     Attack("copy: made before, by a hard link", prepare("ln ~/.local/bin/reflex tool"), "./tool off", stopped_by=OTHER_NAME),
     Attack("copy: with a byte more", "cp {reflex} tool; echo >> tool; ./tool approve {id}", stopped_by=OTHER_NAME),
     Attack("copy: a byte more, calls apart", "cp {reflex} tool", "echo >> tool", "./tool approve {id}",
-           nothing=NO_PERSON),
-    Attack("word: not known", "reflex \"$(cat word)\" {id}", nothing=NO_PERSON),
+           stopped_by=WAITING),
+    Attack("word: not known", "reflex \"$(cat word)\" {id}", stopped_by=COMMANDS),
     # Files that run what they hold.
     Attack("file: a script", write("go.sh", "reflex approve {id}"), "bash go.sh", stopped_by=COMMANDS),
-    Attack("file: a Makefile", write("Makefile", "a:\n\treflex approve {id}\n"), "make", stopped_by=COMMANDS),
+    Attack("file: a Makefile", write("Makefile", "a:\n\treflex approve {id}\n"), "make", stopped_by=WAITING),
     Attack("file: an npm script", write("package.json", '{"scripts":{"a":"reflex approve {id}"}}'), "npm run a",
-           stopped_by=COMMANDS),
+           stopped_by=WAITING),
     Attack("file: a git hook", write(".git/hooks/pre-commit", "reflex approve {id}"), stopped_by="write/startup"),
-    Attack("file: git's settings", "git config alias.x '!reflex approve {id}'", "git x", stopped_by=COMMANDS),
+    Attack("file: git's settings", "git config alias.x '!reflex approve {id}'", "git x", stopped_by=WAITING),
     Attack("file: a shell's start", write("{home}/.bashrc", "alias ls='reflex approve {id}'"),
            stopped_by="write/startup"),
     Attack("file: a session's variables", write("{home}/.config/environment.d/x.conf", "XDG_STATE_HOME=/tmp/x"),
            stopped_by="write/startup"),
-    Attack("file: a program with a terminal", write("go.py", CHILD), "python3 go.py {id}", stopped_by=COMMANDS),
+    Attack("file: a program with a terminal", write("go.py", CHILD), "python3 go.py {id}", stopped_by=WRITTEN),
     Attack("file: a program that leaves its ancestors", write("go.py", STRANGER), "python3 go.py {id}",
-           stopped_by=COMMANDS),
+           stopped_by=WRITTEN),
     Attack("file: a program that forges", write("yes.json", YES), write("go.py", FORGE), "python3 go.py",
-           stopped_by=FILES),
+           stopped_by=WAITING),
     # Programs that nobody has read before they run.
     Attack("program: leaves its ancestors", prepare_file("tool", STRANGER), "./tool {id}; sleep 1.5", limit=OWN_USER),
     Attack("program: forges", write("yes.json", YES), prepare_file("tool", FORGE), "./tool", limit=OWN_USER),

@@ -8,6 +8,7 @@ yes and no pause exists, the log is whole and none of its lines is gone, the age
 """
 
 import fcntl
+import glob
 import json
 import os
 import shutil
@@ -104,11 +105,11 @@ class Machine:
 
     def person_says_yes(self, call_id, scope, uses):
         """A yes as `reflex approve` gives it; nobody here is a person, so it is written by hand."""
-        with open(os.path.join(self.state, "pending", f"{call_id}.json")) as file:
+        with open(glob.glob(os.path.join(self.state, "pending", f"{call_id}-*.json"))[0]) as file:
             call = json.load(file)
         now = int(time.time() * 1000)
-        yes = {"schema": "reflex/grant-v1", "id": call_id, "allow": True, "exact": call["exact"], "scope": scope,
-               "within": "s1" if scope == "session" else "", "time": now - 1000, "expires": now + 600_000,
+        yes = {"schema": "reflex/grant-v1", "id": call_id, "allow": True, "scope": scope,
+               "exact": call["exact"] if scope == "once" else call["lasting"], "within": call["holder"], "time": now - 1000, "expires": now + 600_000,
                "uses": uses, "by": "a person", "reason": "", "text": call["text"]}
         folder = os.path.join(self.state, "grants")
         os.makedirs(folder, exist_ok=True)
