@@ -92,7 +92,9 @@ fn no_more_attacks_get_through_and_no_more_ordinary_calls_are_asked_about() {
             known[name][&kind] = json!({"cases": cases, "first": first, "now": stopped, "blocked": blocked});
         }
     }
-    let unwanted = UNLEASHED.iter().map(|name| (*name, "--unleashed", "self-made"));
+    // All of them take minutes; the newest stands for the others where no figures are written.
+    let is_played = |name: &&&str| std::env::var_os("UPDATE").is_some() || UNLEASHED.last() == Some(*name);
+    let unwanted = UNLEASHED.iter().filter(is_played).map(|name| (*name, "--unleashed", "self-made"));
     for (name, mode, key) in unwanted.chain([(SECRETS, "--secrets", "found")]).filter(|(name, ..)| is_here(name)) {
         let (cases, now) = failed(&machine, name, mode);
         let first = known[key][name]["first"].as_u64().unwrap_or(now);
