@@ -583,7 +583,7 @@ mod tests {
 
     #[test]
     fn what_cannot_hold_a_secret_is_not_looked_through() {
-        for text in ["/work/repo/crates/engine/src/lib.rs", "git", "after-tool", "node_modules/x2"] {
+        for text in ["/srv/repo/crates/engine/src/lib.rs", "git", "after-tool", "node_modules/x2"] {
             assert!(is_harmless(text), "{text}");
         }
         for text in

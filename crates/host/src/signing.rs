@@ -155,8 +155,11 @@ impl Store {
     /// The number of the next statement: whoever reads the log sees by it that one was played again.
     fn next_sequence(&self) -> io::Result<u64> {
         let file = passphrase::folder(&self.folder).join("sequence");
-        let next =
-            std::fs::read_to_string(&file).ok().and_then(|text| text.trim().parse::<u64>().ok()).unwrap_or(0) + 1;
+        let next = std::fs::read_to_string(&file)
+            .ok()
+            .and_then(|text| text.trim().parse::<u64>().ok())
+            .unwrap_or(0)
+            .saturating_add(1);
         put_as_it_is(&file, &next.to_string()).map(|()| next)
     }
 }

@@ -108,6 +108,9 @@ fn knows_the_present_one(store: &Store) -> Result<bool, String> {
         return Ok(true);
     }
     let pin = Pin::read(store.state()).map_err(|problem| format!("{problem}; {ANEW}"))?;
+    if matches!(store.key_in_force(), InForce::Key(key) if *key != pin.public) {
+        return Err(format!("{} belongs to another key than the hook entries name; {ANEW}", pin.file().display()));
+    }
     let Some(passphrase) = hidden("Present passphrase: ").filter(|line| !line.is_empty()) else { return Ok(false) };
     pin.check(&passphrase).map(|()| true).map_err(|problem| format!("{problem}; {ANEW}"))
 }
