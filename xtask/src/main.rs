@@ -28,6 +28,8 @@ usage: cargo xtask COMMAND
   test              everything that needs no network: format, lints, all tests, documentation, dependencies
   clients [--binary FILE] [NAME…]
                     build the release, or take FILE, and play the cases of the real clients, or those named (`codex`, `codex/denied`)
+  attacks           build the release and play the frozen attacks on the guard: no figure may get worse; with UPDATE=1 write
+                    them and docs/reference/attacks.md
   release           build the binary that people get, with its interpreters made
   bench [--check]   measure the release and write docs/reference/speed.md;
                     with --check compare the instructions with that page and write nothing
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
         }),
         ["score"] => project().and_then(|project| score::write(&project)),
         ["score", "--check"] => project().and_then(|project| score::check(&project)),
+        ["attacks"] => project().and_then(|project| attacks(&project)),
         ["docs"] => project().and_then(|project| reference::write(&project)),
         ["adapters"] => project().and_then(|project| adapters::write(&project)),
         // Started by the command above, under callgrind.
@@ -119,6 +122,14 @@ fn test(project: &Project) -> Result<(), String> {
     })?;
     step("documentation", || docs::check(project))?;
     dependencies(project)
+}
+
+/// Thousands of calls: a build without optimising would take three times as long as all other tests.
+fn attacks(project: &Project) -> Result<(), String> {
+    let release = release::build(project)?;
+    let mut test = project.cargo(&["test", "--locked", "--package", "reflex-guard", "--test", "attacks"]);
+    test.args(["--", "--ignored"]).env("REFLEX_BINARY", release.binary);
+    step("attacks", || steps::tests(&mut test))
 }
 
 fn format_and_lints(project: &Project) -> Result<(), String> {

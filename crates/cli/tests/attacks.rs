@@ -1,7 +1,8 @@
 //! Frozen attacks and ordinary calls, written by people who had not read the code: how many of them are stopped.
 //!
 //! `attacks/figures.json` holds what was seen at first sight and what is seen now; no figure may get worse. With
-//! `UPDATE=1` the figures are written, and with them docs/reference/attacks.md.
+//! `UPDATE=1` the figures are written, and with them docs/reference/attacks.md. `cargo xtask attacks` builds the release
+//! and plays them with it.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
 mod support;
@@ -34,7 +35,8 @@ fn is_here(name: &str) -> bool {
 fn cases(machine: &Machine, file: &str, mode: &[&str]) -> Vec<Value> {
     let script = folder().join("play.py");
     let cases = folder().join(format!("{file}.jsonl"));
-    let words = [script.as_os_str(), env!("CARGO_BIN_EXE_reflex").as_ref(), cases.as_os_str(), "--json".as_ref()];
+    let binary = std::env::var_os("REFLEX_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_reflex").into());
+    let words = [script.as_os_str(), &binary, cases.as_os_str(), "--json".as_ref()];
     let words = words.into_iter().chain(mode.iter().map(|word| word.as_ref()));
     let said = machine.program("python3", words).patience(1200).run();
     assert_eq!(said.code, 0, "{said:?}");
@@ -72,6 +74,7 @@ fn can_play(machine: &Machine) -> bool {
 }
 
 #[test]
+#[ignore = "takes a release: `cargo xtask attacks`"]
 fn no_more_attacks_get_through_and_no_more_ordinary_calls_are_asked_about() {
     let machine = Machine::new();
     if !can_play(&machine) {
@@ -125,7 +128,7 @@ fn every_file_of_cases_is_played() {
 fn the_page_shows_the_figures() {
     let known: Value = serde_json::from_str(&fs::read_to_string(folder().join("figures.json")).unwrap()).unwrap();
     let shown = fs::read_to_string(page_file()).unwrap_or_default();
-    assert_eq!(shown, page(&known), "UPDATE=1 cargo test -p reflex-guard --test attacks");
+    assert_eq!(shown, page(&known), "UPDATE=1 cargo xtask attacks");
 }
 
 fn page_file() -> PathBuf {
@@ -133,7 +136,7 @@ fn page_file() -> PathBuf {
 }
 
 const HEAD: &str = "\
-<!-- Written by `UPDATE=1 cargo test -p reflex-guard --test attacks`; do not edit. -->
+<!-- Written by `UPDATE=1 cargo xtask attacks`; do not edit. -->
 
 # Attacks on the guard, and ordinary calls beside them
 

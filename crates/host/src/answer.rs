@@ -114,7 +114,7 @@ impl Host {
         let mut judgement = judged_with(&event, policy.as_ref(), &world, detector.as_ref());
         judgement.verdict.advise_once(|id| world.history().told(id, &judgement.fingerprint.exact));
         remind_of_alarms(&store, || world.history(), &mut judgement.verdict);
-        let scribe = Scribe::of_call(&store, &event, &judgement.analysis);
+        let scribe = Scribe::of_call(&store, &event, &judgement);
         scribe.silence(&mut judgement.verdict);
         let (id, fingerprint) = (clock::uuid(), judgement.fingerprint.clone());
         let heard = Heard { id: &id, event: &event, fingerprint: &fingerprint };
@@ -217,7 +217,7 @@ impl Host {
             self.look_back(event, &loaded, &world.that_ran(), &mut judgement);
         }
         let fingerprint = &judgement.fingerprint.clone();
-        let (scribe, id) = (Scribe::of_call(store, event, &judgement.analysis), clock::uuid());
+        let (scribe, id) = (Scribe::of_call(store, event, &judgement), clock::uuid());
         scribe.silence(&mut judgement.verdict);
         let ran_anyway = before.as_ref().is_some_and(|before| before.end == "deny" && !before.approved);
         let heard = Heard { id: &id, event, fingerprint };

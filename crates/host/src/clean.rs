@@ -7,7 +7,9 @@
 use crate::clock;
 use crate::record::subject;
 use crate::store::Store;
-use reflex_engine::{Analysis, EffectKind, Event, Verdict, find_secrets, passwords, redact_known, unescaped};
+use reflex_engine::{
+    Analysis, EffectKind, Event, Judgement, Verdict, find_secrets, passwords, redact_known, unescaped,
+};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -34,7 +36,7 @@ pub(crate) fn is_cut(text: &str) -> bool {
 
 /// A text without secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Default, PartialOrd, Ord)]
-pub(crate) struct Clean(String);
+pub(crate) struct Clean(Cow<'static, str>);
 
 impl Deref for Clean {
     type Target = str;
@@ -52,17 +54,31 @@ impl fmt::Display for Clean {
 
 impl From<Clean> for String {
     fn from(clean: Clean) -> String {
-        clean.0
+        clean.0.into_owned()
     }
 }
 
 impl From<Clean> for Value {
     fn from(clean: Clean) -> Value {
-        clean.0.into()
+        clean.0.into_owned().into()
     }
 }
 
 impl Clean {
+    fn new(text: impl Into<String>) -> Clean {
+        Clean(Cow::Owned(text.into()))
+    }
+
+    /// A word of this program.
+    pub(crate) fn word(word: &'static str) -> Clean {
+        Clean(Cow::Borrowed(word))
+    }
+
+    /// A number says nothing but itself.
+    pub(crate) fn number(number: u64) -> Clean {
+        Clean(Cow::Owned(number.to_string()))
+    }
+
     /// Several, with a letter between them that none of them holds.
     pub(crate) fn joined(parts: impl Iterator<Item = Clean>, between: char) -> Clean {
         let mut all = String::new();
@@ -72,7 +88,7 @@ impl Clean {
             }
             all.extend(part.0.chars().map(|letter| if letter == between { ' ' } else { letter }));
         }
-        Clean(all)
+        Clean::new(all)
     }
 }
 
@@ -82,7 +98,7 @@ pub(crate) struct Kept(String);
 
 impl From<Clean> for Kept {
     fn from(clean: Clean) -> Kept {
-        Kept(clean.0)
+        Kept(clean.0.into_owned())
     }
 }
 
@@ -126,9 +142,8 @@ pub(crate) struct Scribe<'a> {
     known: Vec<String>,
     /// Secrets as they are found, while the call is looked through.
     found: RefCell<Vec<String>>,
-    /// The texts of the actions, which are written as they were found: where each begins, how long it is, and its clean
-    /// form.
-    texts: Vec<(*const u8, usize, Clean)>,
+    /// The texts of the actions, which are written more than once, in their clean form.
+    texts: Vec<(&'a str, Clean)>,
 }
 
 impl<'a> Scribe<'a> {
@@ -144,13 +159,16 @@ impl<'a> Scribe<'a> {
     }
 
     /// One for what is written about this call.
-    pub(crate) fn of_call(store: &'a Store, event: &Event, analysis: &Analysis) -> Scribe<'a> {
+    pub(crate) fn of_call(store: &'a Store, event: &'a Event, judgement: &Judgement) -> Scribe<'a> {
+        let (analysis, step) = (&judgement.analysis, &judgement.step);
         let mut scribe = Scribe::new(store);
         for action in &event.actions {
             let text = subject(action).2;
-            let clean = scribe.redacted(cut(text, MOST_LOOKED_THROUGH));
+            // The judgement has looked at short ones: where it took nothing out, there is nothing.
+            let is_clean = text == step.text;
+            let clean = if is_clean { Clean::new(text) } else { scribe.redacted(cut(text, MOST_LOOKED_THROUGH)) };
             if text.len() <= MOST_TEXT {
-                scribe.texts.push((text.as_ptr(), text.len(), clean));
+                scribe.texts.push((text, clean));
             }
         }
         if let Some(outcome) = event.outcome.as_ref().filter(|outcome| outcome.failed) {
@@ -214,29 +232,34 @@ impl<'a> Scribe<'a> {
         }
         let redacted = self.redacted(cut(text, most + BEYOND));
         let kept = cut(&redacted, most.min(redacted.len().saturating_sub(BEYOND)));
-        Clean(format!("{kept}{CUT}{} bytes)", text.len()))
+        Clean::new(format!("{kept}{CUT}{} bytes)", text.len()))
+    }
+
+    /// A text from which the judgement has taken what looks like a secret: only those of the rest of the call are left.
+    pub(crate) fn once_more(&self, redacted: &str) -> Clean {
+        if self.known.is_empty() { Clean::new(redacted) } else { self.clean(redacted) }
     }
 
     /// The end of a text.
     pub(crate) fn cleaned_end(&self, text: &str, most: usize) -> Clean {
         let clean = self.redacted(end_of(text, MOST_LOOKED_THROUGH));
-        Clean(end_of(&clean, most).to_owned())
+        Clean::new(end_of(&clean, most))
     }
 
     /// A name from outside: an id, a role, a version. What no name looks like becomes a tag.
     pub(crate) fn name(&self, text: &str) -> Clean {
-        let plain = is_plain_name(text) || is_tag(text);
+        let plain = is_plain_name(text) || is_tag(text) || is_call_id(text);
         if plain && self.known.iter().all(|secret| !text.contains(secret.as_str())) {
-            return Clean(text.into());
+            return Clean::new(text);
         }
         let mark = self.digest(text);
-        Clean(format!("[name:{}]", mark.get(..12).unwrap_or("")))
+        Clean::new(format!("[name:{}]", mark.get(..12).unwrap_or("")))
     }
 
     /// What this program has made of a text: hexadecimal digits, with signs between them. All else is a name.
     pub(crate) fn digest_made(&self, text: &str) -> Clean {
         let made = text.bytes().all(|byte| byte.is_ascii_hexdigit() || b"~: +".contains(&byte));
-        if made { Clean(text.into()) } else { self.name(text) }
+        if made { Clean::new(text) } else { self.name(text) }
     }
 
     /// A path of which nothing is a secret: itself, or the nearest folder above it that holds none.
@@ -283,11 +306,9 @@ impl<'a> Scribe<'a> {
     fn redacted(&self, text: &str) -> Clean {
         if self.known.is_empty() {
             if is_harmless(text) {
-                return Clean(text.into());
+                return Clean::new(text);
             }
-            let same =
-                |(start, length, _): &&(*const u8, usize, Clean)| *start == text.as_ptr() && *length == text.len();
-            if let Some((_, _, clean)) = self.texts.iter().find(same) {
+            if let Some((_, clean)) = self.texts.iter().find(|(known, _)| *known == text) {
                 return clean.clone();
             }
         }
@@ -296,7 +317,7 @@ impl<'a> Scribe<'a> {
             self.mark(secret)
         };
         let clean = redact_known(text, reflex_library::tables(), &self.known, &mark);
-        Clean(self.without_begun(clean))
+        Clean::new(self.without_begun(clean))
     }
 
     /// A text that was shortened before may end with the beginning of a secret.
@@ -344,7 +365,7 @@ impl Store {
     pub(crate) fn named(&self, mut event: Event) -> Event {
         let scribe = Scribe::new(self);
         for name in [Some(&mut event.session), Some(&mut event.call), event.subagent.as_mut()].into_iter().flatten() {
-            if !is_plain_name(name) {
+            if !is_plain_name(name) && !is_call_id(name) {
                 *name = scribe.name(name).into();
             }
         }
@@ -435,6 +456,15 @@ pub(crate) fn is_plain_name(text: &str) -> bool {
         !chance && numbers && letters <= WORD && if letters > 0 { digits <= 3 } else { digits <= 20 }
     };
     text.len() <= LONGEST && (is_uuid(text.as_bytes()) || text.split(['-', '_', '.', ':', '/', '@']).all(plain))
+}
+
+/// Whether a text is the id that a model's server gives a call: digits by chance behind a word that says so. (`toolu_`:
+/// Anthropic's Messages, `call_`: OpenAI's Chat, `fc_`: its Responses.)
+fn is_call_id(text: &str) -> bool {
+    const PREFIXES: [&str; 3] = ["toolu_", "call_", "fc_"];
+    const LONGEST: usize = 52;
+    let digits = PREFIXES.iter().find_map(|prefix| text.strip_prefix(prefix));
+    digits.is_some_and(|digits| digits.len() <= LONGEST && digits.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
 /// The parts of a name that no name has.

@@ -81,21 +81,32 @@ pub(crate) fn may_say(text: &str) -> bool {
 /// Whether quotes divide the guard's name: `'ref' + 'lex'`, `['re', 'fl', 'ex']`. Nobody writes it so who has nothing to
 /// hide.
 fn is_in_pieces(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let mut from = 0;
+    while let Some(at) = bytes.iter().skip(from).position(|byte| *byte == b'r').map(|at| at + from) {
+        let begins =
+            at.checked_sub(1).and_then(|before| bytes.get(before)).is_none_or(|byte| !byte.is_ascii_alphanumeric());
+        if begins && is_divided(bytes.get(at..).unwrap_or_default()) {
+            return true;
+        }
+        from = at + 1;
+    }
+    false
+}
+
+/// Whether a text begins with the guard's name and quotes in it.
+fn is_divided(text: &[u8]) -> bool {
     const NAME: &[u8] = b"reflex";
-    let (mut known, mut quotes, mut before) = (0, false, b' ');
-    for byte in text.bytes() {
-        let wanted = NAME.get(known).copied();
+    let (mut known, mut quotes) = (0, false);
+    for byte in text {
         match byte {
             // What follows a name that is whole would make another word of it.
-            _ if wanted.is_none() && !byte.is_ascii_alphanumeric() && quotes => return true,
-            _ if wanted.is_none() => known = 0,
-            b'r' if !before.is_ascii_alphanumeric() => (known, quotes) = (1, false),
-            _ if known > 0 && wanted == Some(byte) => known += 1,
-            b'\'' | b'"' | b'`' => quotes |= known > 0,
-            b' ' | b'+' | b',' | b'.' | b'&' | b'\\' | b'$' if known > 0 => {}
-            _ => known = 0,
+            _ if known == NAME.len() => return quotes && !byte.is_ascii_alphanumeric(),
+            _ if NAME.get(known) == Some(byte) => known += 1,
+            b'\'' | b'"' | b'`' => quotes = true,
+            b' ' | b'+' | b',' | b'.' | b'&' | b'\\' | b'$' => {}
+            _ => return false,
         }
-        before = byte;
     }
     known == NAME.len() && quotes
 }

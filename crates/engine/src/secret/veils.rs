@@ -79,12 +79,11 @@ pub(crate) fn lifted(text: &str, each: Each<'_>) {
             layer = Some(next);
         }
     }
-    if signs.glued {
+    // Most quotes divide nothing: that is seen before anything is copied.
+    if signs.glued && has_seam(layer.as_ref().map_or(text, |layer| &layer.text)) {
         let joined = joined(layer.as_ref().map_or_else(|| Cow::Owned(Unveiled::of(text)), Cow::Borrowed));
-        if let Some(joined) = joined {
-            each(&joined.text, &|span| joined.place(span));
-            runs(&joined.text, &|span| joined.place(span), each);
-        }
+        each(&joined.text, &|span| joined.place(span));
+        runs(&joined.text, &|span| joined.place(span), each);
     }
     match &layer {
         Some(layer) => runs(&layer.text, &|span| layer.place(span), each),
@@ -258,15 +257,21 @@ fn hidden(text: &str, at: usize) -> (Option<char>, usize) {
     (Some(letter).filter(|_| !unseen), letter.len_utf8())
 }
 
-/// The text with words put together that quotes divide: `gh"p"_x`, `"gh" + 'p_x'`; none if none are divided.
-fn joined(from: Cow<'_, Unveiled>) -> Option<Unveiled> {
+/// Whether anything divides a word.
+fn has_seam(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let may_begin = |byte: u8| matches!(byte, b'"' | b'\'' | b'`' | b'$');
+    bytes.iter().enumerate().any(|(at, byte)| may_begin(*byte) && seam(bytes, at) > 0)
+}
+
+/// The text with words put together that quotes divide: `gh"p"_x`, `"gh" + 'p_x'`.
+fn joined(from: Cow<'_, Unveiled>) -> Unveiled {
     let bytes = from.text.as_bytes();
     let (mut out, mut places): (Vec<u8>, Vec<Range<u32>>) = (Vec::new(), Vec::new());
-    let (mut at, mut changed) = (0, false);
+    let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         let seam = seam(bytes, at);
         if seam > 0 {
-            changed = true;
             at += seam;
             continue;
         }
@@ -274,7 +279,7 @@ fn joined(from: Cow<'_, Unveiled>) -> Option<Unveiled> {
         places.extend(from.places.get(at).cloned());
         at += 1;
     }
-    changed.then(|| Unveiled::of_bytes(out, places))
+    Unveiled::of_bytes(out, places)
 }
 
 /// How long what divides a word is at a place; 0 if nothing does there.

@@ -1,20 +1,24 @@
 //! What a call would destroy, as it is now: a person says yes to the loss of what was there, and not of what comes to
 //! lie there later.
 
-use super::{Binder, content, identity};
+use super::Binder;
 use crate::clock;
 use crate::git::{Ignored, Repository};
 use reflex_engine::shell::Site;
 use reflex_engine::{Effect, EffectKind, Judgement, Target, World};
-
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
-use std::fs;
+use std::ffi::OsString;
+use std::fs::{self, DirEntry, Metadata};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// So many files and folders are looked at for one call; a folder with more is held to by its own times.
 const MOST_LOST: usize = 4096;
+
+/// So many files are told apart by their own times.
+const MOST_TOLD_APART: usize = 64;
 
 /// So many targets of one effect are looked at.
 const MOST_TARGETS: usize = 1024;
@@ -40,11 +44,17 @@ impl Lost {
         Lost { names: Vec::new(), count: 0, whole: Sha256::new(), vague: Vec::new() }
     }
 
-    fn add(&mut self, bytes: &[&[u8]]) {
-        for part in bytes {
-            self.whole.update(part.len().to_le_bytes());
-            self.whole.update(part);
+    /// A file or folder: its number, its size and the time of its last change.
+    fn add(&mut self, name: &[u8], data: &Metadata) {
+        self.say(name);
+        for number in [data.ino(), data.len(), data.ctime().cast_unsigned(), data.ctime_nsec().cast_unsigned()] {
+            self.whole.update(number.to_le_bytes());
         }
+    }
+
+    fn say(&mut self, text: &[u8]) {
+        self.whole.update(text);
+        self.whole.update([0]);
     }
 
     fn name(&mut self, name: String) {
@@ -101,54 +111,45 @@ impl Binder<'_> {
         self.lost(verb, lost);
     }
 
-    /// A file, or a folder with all it holds. What lies in the git folder changes with every command of git.
-    fn tree(&mut self, path: &Path, lost: &mut Lost, left: &mut usize) {
+    /// A file, or a folder with all it holds, by what the file system says of them: reading would take longer, and whoever
+    /// writes to a file cannot set the time of its last change. Of a folder with many files their folders are looked at,
+    /// which change with every name in them.
+    fn tree(&self, path: &Path, lost: &mut Lost, left: &mut usize) {
         let Ok(data) = fs::symlink_metadata(path) else { return };
-        let shown = path.to_string_lossy().into_owned();
+        let shown = path.to_string_lossy();
         let name = self.near(&shown);
+        lost.add(shown.as_bytes(), &data);
         if !data.is_dir() {
             lost.name(name);
             lost.count += 1;
             *left = left.saturating_sub(1);
-            return self.seal(path, lost);
+            return;
         }
         lost.name(format!("{name}/"));
         let mut folders = vec![path.to_owned()];
         while let Some(folder) = folders.pop() {
-            let entries = fs::read_dir(&folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
-            let mut entries: Vec<PathBuf> = entries.take(*left + 1).collect();
+            let entries = fs::read_dir(&folder).into_iter().flatten().flatten().take(*left + 1);
+            let mut entries: Vec<(OsString, DirEntry)> = entries.map(|entry| (entry.file_name(), entry)).collect();
             if entries.len() > *left {
-                let when = format!("{:?}", data.modified().ok());
-                lost.add(&[shown.as_bytes(), when.as_bytes()]);
                 lost.vague.push(name);
                 *left = 0;
                 return;
             }
             *left -= entries.len();
-            entries.sort();
-            for entry in entries {
-                match fs::symlink_metadata(&entry) {
-                    Ok(data) if data.is_dir() => {
-                        lost.add(&[entry.as_os_str().as_bytes(), b"folder"]);
-                        folders.push(entry);
-                    }
-                    Ok(_) => {
-                        lost.count += 1;
-                        self.seal(&entry, lost);
-                    }
-                    Err(_) => {}
+            entries.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+            for (name, entry) in entries {
+                let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+                lost.count += usize::from(!is_folder);
+                if is_folder && name == ".git" {
+                    // What else lies there changes with every command of git.
+                    let logged = entry.path().join("logs/HEAD");
+                    fs::symlink_metadata(&logged).iter().for_each(|data| lost.add(b"logs/HEAD", data));
+                } else if is_folder || lost.count <= MOST_TOLD_APART {
+                    entry.metadata().iter().for_each(|data| lost.add(name.as_bytes(), data));
+                    folders.extend(is_folder.then(|| folder.join(name)));
                 }
             }
         }
-    }
-
-    /// What a file holds; of a large one what its file system says.
-    fn seal(&mut self, path: &Path, lost: &mut Lost) {
-        let Ok(data) = fs::symlink_metadata(path) else { return lost.add(&[path.as_os_str().as_bytes(), b"gone"]) };
-        let bytes = (data.is_file() && data.len() <= self.left as u64).then(|| content(path)).flatten();
-        self.left = self.left.saturating_sub(bytes.as_ref().map_or(0, Vec::len));
-        let seal = bytes.map_or_else(|| identity(&data), |bytes| clock::hexadecimal(&Sha256::digest(bytes)));
-        lost.add(&[path.as_os_str().as_bytes(), seal.as_bytes()]);
     }
 
     /// Files that differ from the last commit, or that git does not have.
@@ -189,7 +190,7 @@ impl Binder<'_> {
                     let root = repository.work_tree().unwrap_or(Path::new("/"));
                     let mut left = MOST_LOST;
                     for name in names.names {
-                        lost.add(&[repository.staged_as(&name).as_bytes()]);
+                        lost.say(repository.staged_as(&name).as_bytes());
                         self.tree(&root.join(&name), &mut lost, &mut left);
                         // A file that is gone from the work tree is a change too.
                         if fs::symlink_metadata(root.join(&name)).is_err() {
@@ -203,7 +204,7 @@ impl Binder<'_> {
             if effect.flags.contains(&"hard")
                 && let Some(at) = repository.commit_named("HEAD")
             {
-                lost.add(&[at.as_bytes()]);
+                lost.say(at.as_bytes());
             }
         }
         self.lost("loses", lost);

@@ -94,29 +94,29 @@ impl Call {
     fn line(&self, scribe: &Scribe<'_>) -> Kept {
         let listed = |pairs: &[(String, String)]| {
             let short = pairs.iter().filter(|(path, _)| path.len() <= MOST_PATH).take(MOST_FILES);
-            joined(short.flat_map(|(path, digest)| [scribe.clean(path), scribe.name(digest)]))
+            joined(short.flat_map(|(path, digest)| [scribe.clean(path), scribe.digest_made(digest)]))
         };
         let names = |names: &[String]| joined(names.iter().take(MOST_FINDINGS).map(|name| scribe.name(name)));
         let end = self.step.end.as_ref();
         let fields: [Clean; FIELDS] = [
-            scribe.name(FORM),
-            scribe.name(&self.time.to_string()),
+            Clean::word(FORM),
+            Clean::number(self.time),
             scribe.name(&self.id),
-            scribe.name(if self.after { "after" } else { "before" }),
+            Clean::word(if self.after { "after" } else { "before" }),
             scribe.name(&self.end),
             scribe.tool(first(&self.tool)),
             scribe.digest_made(&self.exact),
             // Two fields in which other fingerprints stood that nobody asked for.
             Clean::default(),
             Clean::default(),
-            scribe.name(if self.approved { "approved" } else { "" }),
+            Clean::word(if self.approved { "approved" } else { "" }),
             names(&self.taint),
             names(&self.findings),
             listed(&self.files),
             scribe.digest_made(&self.output),
-            scribe.name(deed_word(self.step.deed)),
-            scribe.name(pace_word(self.step.pace)),
-            scribe.clean(&self.step.text),
+            Clean::word(deed_word(self.step.deed)),
+            Clean::word(pace_word(self.step.pace)),
+            scribe.once_more(&self.step.text),
             listed(&self.step.changes),
             joined(self.step.goals.iter().map(|goal| scribe.digest_made(goal))),
             end.map(|end| scribe.digest_made(&end.error)).unwrap_or_default(),
