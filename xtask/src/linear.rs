@@ -40,7 +40,7 @@ What a call may cost at most. Limits are counted and not timed, and what lies be
 | further units for each KiB that a call brings beyond 64 KiB | 900 |
 | bytes of a text that is looked at whole for orders to a model | 1,280 KiB |
 | of a longer one: its begin, its end, and 64 windows of 4 KiB between them | 512 KiB each |
-| seconds of the watchdog: of a hook, of `check`, `explain` and each event of `eval` | 2, 60 |
+| seconds of the watchdog: of a hook by the processor and by the clock, of `check`, `explain` and each event of `eval` | 2, 8, 60 |
 
 All readers, detectors and listings of one call draw from one budget of work. Where it ends before the call is understood,
 what was understood is judged with a quarter of it that is kept back, and the call is asked about

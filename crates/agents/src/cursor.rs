@@ -124,7 +124,7 @@ const LIMITS: [Limit; 5] = [
     Limit {
         extent: Extent::Beyond,
         what: "`failClosed` is known since 2.x; an older Cursor lets a call run when a hook takes too long",
-        instead: "update; Reflex gives up after two seconds and refuses",
+        instead: "update; Reflex gives up after two seconds of work, or eight by the clock, and refuses",
     },
 ];
 

@@ -5,7 +5,7 @@ import { spawn } from "node:child_process"
 const BINARY = "REFLEX"
 // Below this home the guard keeps its files.
 const PLACE = ["HOME"]
-// The guard gives up after two seconds by itself.
+// The guard gives up after eight seconds by itself.
 const PATIENCE = 10000
 // What the guard says about a call that may run is put behind what its tool answers.
 const MOST_REMARKS = 200

@@ -91,7 +91,7 @@ const LIMITS: [Limit; 4] = [
     Limit {
         extent: Extent::Beyond,
         what: "a hook that takes longer than its timeout lets the call run",
-        instead: "Reflex gives up after two seconds and refuses",
+        instead: "Reflex gives up after two seconds of work, or eight by the clock, and refuses",
     },
     Limit {
         extent: Extent::IfSwitched,

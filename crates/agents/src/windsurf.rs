@@ -78,7 +78,7 @@ const LIMITS: [Limit; 4] = [
     Limit {
         extent: Extent::Some(&[Surface::Shell]),
         what: "a hook that does not answer; how long the client waits is not documented, and then the call runs",
-        instead: "Reflex gives up after two seconds and refuses",
+        instead: "Reflex gives up after two seconds of work, or eight by the clock, and refuses",
     },
     Limit {
         extent: Extent::IfSwitched,

@@ -12,8 +12,11 @@ use std::path::Path;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// The watchdog of one call, in seconds. A judgement takes about a thousandth of it.
-const WATCHDOG_SECONDS: libc::c_uint = 2;
+/// The watchdog of one call, in seconds of work of the processor. A judgement takes about a thousandth of it.
+const PROCESSOR_SECONDS: i32 = 2;
+
+/// The same by the clock, for what waits. A machine at work on other things makes no judgement a failure.
+const WATCHDOG_SECONDS: libc::c_uint = 8;
 
 /// The watchdog of a command that a person waits for.
 const COMMAND_SECONDS: libc::c_uint = 60;
@@ -73,9 +76,10 @@ fn let_through(signals: &[libc::c_int]) {
     }
 }
 
-/// The watchdog's own signal, and those by which a fault of the process itself is told.
-const OWN: [libc::c_int; 8] = [
+/// The watchdog's own signals, and those by which a fault of the process itself is told.
+const OWN: [libc::c_int; 9] = [
     libc::SIGALRM,
+    libc::SIGPROF,
     libc::SIGSEGV,
     libc::SIGBUS,
     libc::SIGILL,
@@ -115,12 +119,23 @@ pub(crate) fn arm(refusal: Reply) {
     let_through(&OWN);
     // SAFETY: `signal` takes two numbers and touches no memory.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+    may_work(PROCESSOR_SECONDS);
     // SAFETY: `alarm` takes a number and touches no memory.
     unsafe { libc::alarm(WATCHDOG_SECONDS) };
 }
 
+/// From now on the process may use so many seconds of the processor, and any number with 0.
+fn may_work(seconds: i32) {
+    let none = libc::timeval { tv_sec: 0, tv_usec: 0 };
+    let timer = libc::itimerval { it_interval: none, it_value: libc::timeval { tv_sec: seconds.into(), tv_usec: 0 } };
+    // SAFETY: the structure lives through the call, and nothing is asked back.
+    unsafe { libc::setitimer(libc::ITIMER_PROF, &timer, ptr::null_mut()) };
+}
+
 /// What a person configured may take so many seconds more.
 pub(crate) fn wait(seconds: u64) {
+    let work = i32::try_from(seconds).unwrap_or(i32::MAX / 2);
+    may_work(work.saturating_add(PROCESSOR_SECONDS));
     let seconds = libc::c_uint::try_from(seconds).unwrap_or(libc::c_uint::MAX / 2);
     // SAFETY: `alarm` takes a number and touches no memory.
     unsafe { libc::alarm(seconds.saturating_add(WATCHDOG_SECONDS)) };
@@ -128,6 +143,7 @@ pub(crate) fn wait(seconds: u64) {
 
 /// The judgement is done: the answer leaves unhurried. A signal that still comes ends in the refusal.
 pub(crate) fn disarm() {
+    may_work(0);
     // SAFETY: as above.
     unsafe { libc::alarm(0) };
 }

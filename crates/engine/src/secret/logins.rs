@@ -1,6 +1,6 @@
 //! Passwords that stand where a login is: in addresses, headers, options of programs, calls.
 
-use super::plausible::{contains, decoded, entropy, is_password, is_random, is_standin};
+use super::plausible::{contains, decoded, entropy, is_key, is_password, is_random, is_standin};
 use std::ops::Range;
 
 /// `scheme://user:password@host`.
@@ -230,7 +230,7 @@ pub(super) fn key_in_call(bytes: &[u8], word: Range<usize>, behind: usize) -> Op
     let at = behind_arguments(bytes, word.end, behind)?;
     let (key, _) = literal(bytes, at)?;
     let value = bytes.get(key.clone())?;
-    (!refers(value) && is_random(value)).then_some(key)
+    (!refers(value) && is_key(value)).then_some(key)
 }
 
 /// `echo PASSWORD | sudo -S …`: what is printed for a program that reads a password from there.

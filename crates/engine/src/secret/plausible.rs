@@ -123,6 +123,15 @@ pub(super) fn is_random(value: &[u8]) -> bool {
     value.split(|byte| b"-_.:/".contains(byte)).any(is_mixed) || is_uuid(value)
 }
 
+/// Whether a value that stands where a key is given could be one. Of base64 digits, few letters need be figures.
+pub(super) fn is_key(value: &[u8]) -> bool {
+    const LEAST: usize = 16;
+    let has = |test: fn(&u8) -> bool| value.iter().any(test);
+    let mixed = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(|byte| !byte.is_ascii_alphabetic());
+    let chance = value.len() >= LEAST && entropy(value) >= 3.5 && !value.contains(&b' ');
+    is_random(value) || (mixed && chance && !is_standin(value) && !is_made_of_words(value))
+}
+
 /// A part in which digits stand among letters, as nobody names anything.
 fn is_mixed(part: &[u8]) -> bool {
     part.len() >= 12 && changes(part) >= 3
