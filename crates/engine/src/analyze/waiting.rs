@@ -20,8 +20,8 @@ const GUARD: [&str; 2] = ["reflex", "rfx"];
 /// The effect of naming a call that waits, for each action that does.
 pub(super) fn named(event: &Event, world: &dyn World, analysis: &mut Analysis) {
     let waits = event.moment.is_before_execution() && !event.actions.is_empty();
-    let waiting = Waiting::of(if waits { world.waiting() } else { Vec::new() });
-    if waiting.0.is_empty() {
+    let waiting = Waiting::new(if waits { world.waiting() } else { Vec::new() });
+    if waiting.ids.is_empty() {
         return;
     }
     let mut effects = Vec::new();
@@ -94,22 +94,36 @@ fn told(analysis: &Analysis, action: usize, script: Option<usize>) -> Vec<Span> 
 }
 
 /// Every id that waits, forwards and backwards, as a number.
-struct Waiting(Vec<(u64, String)>);
+struct Waiting {
+    ids: Vec<(u64, String)>,
+    /// With which two letters they end: most places of a text are passed over by a look at these.
+    ends: [u64; 64],
+}
 
 impl Waiting {
-    fn of(ids: Vec<String>) -> Waiting {
+    fn new(ids: Vec<String>) -> Waiting {
         let both = |id: String| {
             let backwards = number(id.bytes().rev()).map(|number| (number, id.clone()));
             number(id.bytes()).map(|number| (number, id)).into_iter().chain(backwards)
         };
-        let mut numbers: Vec<_> = ids.into_iter().flat_map(both).collect();
-        numbers.sort_unstable();
-        Waiting(numbers)
+        let mut ids: Vec<_> = ids.into_iter().flat_map(both).collect();
+        ids.sort_unstable();
+        let mut ends = [0; 64];
+        for (number, _) in &ids {
+            if let Some(letters) = ends.get_mut((number & 63) as usize) {
+                *letters |= 1 << (number >> 6 & 63);
+            }
+        }
+        Waiting { ids, ends }
+    }
+
+    fn may_end(&self, number: u64) -> bool {
+        self.ends.get((number & 63) as usize).is_some_and(|letters| letters >> (number >> 6 & 63) & 1 == 1)
     }
 
     fn id(&self, number: u64) -> Option<&str> {
-        let at = self.0.binary_search_by_key(&number, |(known, _)| *known).ok()?;
-        self.0.get(at).map(|(_, id)| id.as_str())
+        let at = self.ids.binary_search_by_key(&number, |(known, _)| *known).ok()?;
+        self.ids.get(at).map(|(_, id)| id.as_str())
     }
 
     /// An id in a text, in any spelling, unless it stands in one of these places.
@@ -138,21 +152,22 @@ impl Waiting {
 
     /// Where ids stand. What is neither a letter nor a digit divides nothing: `ab-c1+234` is one too.
     fn places<'t, 'w: 't>(&'w self, text: &'t str) -> impl Iterator<Item = (Range<usize>, &'w str)> + 't {
-        let (mut last, mut number, mut known) = ([0_usize; LENGTH], 0_u64, 0_usize);
+        let (mut number, mut known) = (0_u64, 0_usize);
         text.bytes().enumerate().filter_map(move |(at, byte)| {
-            if !byte.is_ascii_alphanumeric() {
+            let code = CODES.get(usize::from(byte)).copied().unwrap_or(NO_CODE);
+            if code >= NO_CODE {
+                known = if code == NO_CODE { 0 } else { known };
                 return None;
             }
-            let Some(code) = code(byte) else {
-                known = 0;
-                return None;
-            };
-            number = (number << 6 | code) & ((1 << (6 * LENGTH)) - 1);
+            number = number << 6 | u64::from(code);
             known += 1;
-            last.rotate_left(1);
-            *last.last_mut()? = at;
-            let id = (known >= LENGTH).then(|| self.id(number)).flatten()?;
-            Some((*last.first()?..at + 1, id))
+            if known < LENGTH || !self.may_end(number) {
+                return None;
+            }
+            let id = self.id(number & ((1 << (6 * LENGTH)) - 1))?;
+            let mut letters =
+                text.bytes().enumerate().take(at + 1).rev().filter(|(_, byte)| byte.is_ascii_alphanumeric());
+            letters.nth(LENGTH - 1).map(|(start, _)| (start..at + 1, id))
         })
     }
 }
@@ -163,15 +178,33 @@ fn number(id: impl ExactSizeIterator<Item = u8>) -> Option<u64> {
     number.filter(|_| is_one)
 }
 
-/// The number of a letter or digit of an id; letters that look like digits, and these, are in none.
-fn code(byte: u8) -> Option<u64> {
-    let byte = byte.to_ascii_lowercase();
-    match byte {
-        b'i' | b'l' | b'o' => None,
-        b'2'..=b'9' => Some(u64::from(byte - b'0')),
-        b'a'..=b'z' => Some(u64::from(byte - b'a') + 10),
-        _ => None,
+/// Stands in no id: a letter that looks like a digit, or such a digit.
+const NO_CODE: u8 = 64;
+
+/// Divides no id: neither a letter nor a digit.
+const NO_LETTER: u8 = 65;
+
+/// The code of each byte.
+#[expect(clippy::indexing_slicing, reason = "worked out by the compiler, which would tell")]
+const CODES: [u8; 256] = {
+    let mut codes = [NO_LETTER; 256];
+    let mut byte = 0;
+    while byte < codes.len() {
+        let letter = (byte as u8).to_ascii_lowercase();
+        codes[byte] = match letter {
+            b'i' | b'l' | b'o' | b'0' | b'1' => NO_CODE,
+            b'2'..=b'9' => letter - b'0',
+            b'a'..=b'z' => letter - b'a' + 10,
+            _ => NO_LETTER,
+        };
+        byte += 1;
     }
+    codes
+};
+
+/// The number of a letter or digit of an id.
+fn code(byte: u8) -> Option<u64> {
+    CODES.get(usize::from(byte)).filter(|code| **code < NO_CODE).map(|code| u64::from(*code))
 }
 
 #[cfg(test)]
@@ -180,7 +213,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, found: bool) {
-        let waiting = Waiting::of(vec!["k7m2p9x".into(), "zzzzzz2".into()]);
+        let waiting = Waiting::new(vec!["k7m2p9x".into(), "zzzzzz2".into()]);
         assert_eq!(waiting.named_in(text, &[]), found.then_some("k7m2p9x"), "{text}");
     }
 
