@@ -1,7 +1,7 @@
 //! The aliases of the user's own shell, read from its start files. Nothing in them is run: what a condition around an
 //! alias says is not known, so an alias counts wherever it stands.
 
-use crate::folders;
+use crate::system::folders;
 use std::path::Path;
 
 /// Start files in which people keep aliases, below the home folder; the last one that names it wins.

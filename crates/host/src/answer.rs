@@ -1,9 +1,7 @@
 //! The path of one call: bytes in, answer out.
 
 use crate::clean::Scribe;
-use crate::clock;
 use crate::ending::Duty;
-use crate::folders::Folders;
 use crate::layers::{self, Loaded, There};
 use crate::memory::{self, Heard};
 use crate::record::{self, Spent, Told};
@@ -13,6 +11,8 @@ use crate::store::approvals::{Grant, Pending};
 use crate::store::canary::CANARY;
 use crate::store::life::{Alarm, Subject};
 use crate::store::session::{History, Whose};
+use crate::system::clock;
+use crate::system::folders::Folders;
 use crate::world::{LocalWorld, canonical};
 use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, deliver};
 use reflex_engine::{

@@ -4,10 +4,10 @@
 
 use crate::answer::{Host, whose};
 use crate::clean::Scribe;
-use crate::clock;
 use crate::record;
 use crate::store::Store;
 use crate::store::approvals::Pending;
+use crate::system::clock;
 use crate::world::LocalWorld;
 use reflex_agents::universal;
 use reflex_engine::shell::Language;

@@ -133,8 +133,9 @@ fn of_cpio(bytes: &[u8]) -> Option<Vec<String>> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
+
     use super::*;
 
     fn cpio(names: &[&str]) -> Vec<u8> {

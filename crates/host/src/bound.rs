@@ -5,8 +5,8 @@ mod server;
 mod stakes;
 
 use crate::clean::Scribe;
-use crate::clock;
 use crate::git::Repository;
+use crate::system::clock;
 use crate::world::LocalWorld;
 use reflex_engine::{Event, How, Judgement, Order, World, is_within, orders};
 use serde_json::{Map, Value, json};

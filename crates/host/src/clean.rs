@@ -4,9 +4,9 @@
 //! forgotten. The secrets of a call are looked for once, in everything that it says; each is then taken out of everything
 //! that is told of the call, in whatever form it stands there.
 
-use crate::clock;
 use crate::record::subject;
 use crate::store::Store;
+use crate::system::clock;
 use reflex_engine::{
     Analysis, EffectKind, Event, Judgement, Verdict, find_secrets, passwords, redact_known, unescaped,
 };

@@ -7,9 +7,10 @@ use crate::clean::Scribe;
 use crate::layers::Loaded;
 use crate::memory::{self, Heard};
 use crate::record::{self, Spent, Told};
+use crate::skills;
 use crate::store::session::History;
+use crate::system::clock;
 use crate::world::LocalWorld;
-use crate::{clock, skills};
 use reflex_agents::{Agent, Reply, deliver};
 use reflex_engine::{
     Action, AgentPath, Decision, Event, Finding, Moment, Severity, Untracked, World, Worth, conclude, plain_path,

@@ -9,9 +9,9 @@ mod standing;
 pub mod trust;
 
 use crate::answer::Mode;
-use crate::clock;
-use crate::folders::Folders;
 use crate::store::Store;
+use crate::system::clock;
+use crate::system::folders::Folders;
 pub(crate) use cache::Cache;
 pub use files::{Found, Place};
 pub use own::accept_reflex;

@@ -11,9 +11,9 @@ pub use driver::{Network, drive, song};
 pub use network::CANNOT;
 
 use crate::answer::project_root;
-use crate::folders::{Folders, home_of_agents};
 use crate::store::Store;
 use crate::store::canary::Kept;
+use crate::system::folders::{Folders, home_of_agents};
 use reflex_agents::live::{Against, Live, Source, Standing, Text, client};
 use serde_json::{Value, json};
 use std::fs;
@@ -183,7 +183,7 @@ impl Proof {
         store.note("verify-live", self.json())?;
         let kept = Kept {
             agent: self.agent.clone(),
-            time: crate::clock::now(),
+            time: crate::system::clock::now(),
             state: self.outcome.word().to_owned(),
             outcome: self.outcome.name().to_owned(),
             version: self.version.clone(),

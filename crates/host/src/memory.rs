@@ -2,10 +2,10 @@
 
 use crate::appeal;
 use crate::bound;
-use crate::clock;
 use crate::record::{self, Scribe};
 use crate::store::approvals::{Pending, short_id};
 use crate::store::session::Call;
+use crate::system::clock;
 use crate::world::LocalWorld;
 use reflex_engine::{Action, EffectKind, Event, Fingerprint, Judgement, Moment, Tier, World};
 use sha2::{Digest, Sha256};

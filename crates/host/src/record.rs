@@ -3,11 +3,11 @@
 pub(crate) use crate::clean::{Scribe, is_cut};
 
 use crate::clean::{Clean, Kept, Record};
-use crate::clock;
 use crate::layers::{self, Loaded};
 use crate::memory::Heard;
 use crate::store::session::Call;
 use crate::store::{SCHEMA, Store};
+use crate::system::clock;
 use reflex_agents::Delivery;
 use reflex_engine::{
     Action, Analysis, Decision, Effect, EffectKind, Event, Finding, Judgement, Latency, Moment, Severity, Verdict,

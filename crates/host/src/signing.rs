@@ -11,8 +11,8 @@ pub use in_force::{InForce, choose_key};
 pub use passphrase::{MIN_PASSPHRASE, Pin};
 pub(crate) use statement::Kind;
 
-use crate::clock;
 use crate::store::{Store, put_as_it_is};
+use crate::system::clock;
 use ed25519_dalek::{SigningKey, VerifyingKey};
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use serde_json::{Map, Value};

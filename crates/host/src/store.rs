@@ -25,9 +25,9 @@ pub use log::Log;
 pub use search::Search;
 
 use crate::clean::{Kept, Scribe};
-use crate::clock;
-use crate::folders::Folders;
 use crate::signing::InForce;
+use crate::system::clock;
+use crate::system::folders::Folders;
 use rustix::fs::{Mode, OFlags};
 use serde_json::{Map, Value};
 use std::fs::{self, File, OpenOptions};

@@ -554,8 +554,9 @@ fn expanded(pattern: &str) -> Known<Vec<String>> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
+
     use super::*;
 
     #[test]

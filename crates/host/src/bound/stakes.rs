@@ -2,8 +2,8 @@
 //! lie there later.
 
 use super::Binder;
-use crate::clock;
 use crate::git::{Ignored, Repository};
+use crate::system::clock;
 use reflex_engine::shell::Site;
 use reflex_engine::{Effect, EffectKind, Judgement, Target, World};
 use sha2::{Digest, Sha256};

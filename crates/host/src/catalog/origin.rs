@@ -3,7 +3,7 @@
 use super::package::{MODULES, Package};
 use super::registry::Registry;
 use super::unpack::unpack;
-use crate::person::Person;
+use crate::system::person::Person;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -276,8 +276,9 @@ fn reason(said: &str) -> &str {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
+
     use super::{Origin, Registry};
     use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! A reflex as files: of a folder, a single module, an archive or the library.
 
-use crate::clock;
+use crate::system::clock;
 use reflex_script::{Code, Manifest, Module, OnError, javascript};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};

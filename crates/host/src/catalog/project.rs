@@ -2,8 +2,8 @@
 
 use super::origin::Origin;
 use super::package::Package;
-use crate::folders::Folders;
 use crate::store;
+use crate::system::folders::Folders;
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};

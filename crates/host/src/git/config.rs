@@ -2,7 +2,7 @@
 
 use super::effort::double_stars;
 use super::{Fact, Repository, Unknown, read, references};
-use crate::folders;
+use crate::system::folders;
 use gix_config::file::Metadata;
 use reflex_engine::shell::work;
 use std::collections::BTreeMap;

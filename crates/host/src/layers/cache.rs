@@ -1,7 +1,7 @@
 //! Compiled layers on disk. What is damaged, or lies where others could have put it, is compiled again.
 
-use crate::clock;
-use crate::folders::Folders;
+use crate::system::clock;
+use crate::system::folders::Folders;
 use reflex_tables::compile::encode;
 use reflex_tables::{Node, root};
 use serde_json::Value;

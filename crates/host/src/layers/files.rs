@@ -1,7 +1,7 @@
 //! Where people's rules and policies lie, and whether what lies there may be believed.
 
-use crate::clock;
-use crate::folders::{self, Folders};
+use crate::system::clock;
+use crate::system::folders::{self, Folders};
 use reflex_engine::Authority;
 use reflex_library::{DIGEST, RECOMMENDED};
 use reflex_rules::{MOST_BYTES, SourceFile, Variables, rule_files};

@@ -3,10 +3,10 @@
 use super::people::Offer;
 use super::trust::{self, Trust};
 use super::{Loaded, Place};
-use crate::clock;
-use crate::folders::Folders;
 use crate::signing::{InForce, Signer};
 use crate::store::Store;
+use crate::system::clock;
+use crate::system::folders::Folders;
 use reflex_engine::{Authority, Vouched};
 use reflex_rules::SourceFile;
 use sha2::{Digest, Sha256};

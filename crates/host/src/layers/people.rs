@@ -2,7 +2,8 @@
 
 use super::{Loaded, compile, files, load, trust};
 use crate::store::Store;
-use crate::{clock, folders::Folders};
+use crate::system::clock;
+use crate::system::folders::Folders;
 use reflex_engine::{Authority, Layer, Vouched};
 use reflex_rules::{Compiled, MOST_BYTES, Rule, SourceFile, Variables, rule_files};
 use reflex_tables::compile::encode;

@@ -1,7 +1,7 @@
 //! Which layer's word counts for a key of people's policies, and why another's does not.
 
 use super::Opened;
-use crate::clock::{moment, now};
+use crate::system::clock::{moment, now};
 use reflex_engine::{Authority, Worth};
 use reflex_tables::Node;
 use serde_json::Value;

@@ -1,8 +1,8 @@
 //! What a person has accepted of a workspace's files: exactly this content, in this repository.
 
-use crate::clock;
 use crate::signing::{Kind, Signer};
 use crate::store::Store;
+use crate::system::clock;
 use reflex_engine::Vouched;
 use reflex_rules::{MOST_BYTES, SourceFile};
 use serde_json::{Map, Value, json};

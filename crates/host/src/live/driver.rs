@@ -2,9 +2,9 @@
 
 use super::process::{Ended, Limits, adopt_strays, run};
 use super::{Outcome, Plan, Proof, network};
-use crate::clock;
 use crate::store::Store;
 use crate::store::canary::{CANARY, REFUSED};
+use crate::system::clock;
 use reflex_agents::live::{Launch, Stage};
 use reflex_engine::shell::quoted;
 use reflex_mock::{Call, Model};

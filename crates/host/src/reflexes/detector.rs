@@ -2,8 +2,8 @@
 
 use super::load::{Lodged, Reflexes, Untrusted};
 use super::machine::LocalMachine;
-use crate::clock;
 use crate::store::session::History;
+use crate::system::clock;
 use crate::view;
 use reflex_engine::{Action, Event, Finding, Moment, Rewrite, Seen, Severity, Tier, World, Worth, quotation, redacted};
 use reflex_script::{Call, Chain, Handler, Limit, Limits, Module, OnError, Outcome, Problem, Report, Said};

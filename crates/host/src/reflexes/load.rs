@@ -2,10 +2,10 @@
 
 use super::kept::Kept;
 use crate::catalog::{Home, MANIFEST, Package, main_of, name_of};
-use crate::clock;
-use crate::folders::Folders;
 use crate::layers::{Cache, Offer, There, own, trust};
 use crate::store::Store;
+use crate::system::clock;
+use crate::system::folders::Folders;
 use reflex_engine::{Authority, plain_path, told_by_stranger};
 use reflex_library::Packaged;
 use reflex_rules::SourceFile;

@@ -1,7 +1,7 @@
 //! From a passphrase to a key.
 
 use super::PublicKey;
-use crate::clock;
+use crate::system::clock;
 use argon2::{Algorithm, Argon2, Params, Version};
 use ed25519_dalek::SigningKey;
 use serde_json::{Map, Value, json};

@@ -1,6 +1,6 @@
 //! What is signed: all that a file says, but for what its use changes.
 
-use crate::clock;
+use crate::system::clock;
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -79,8 +79,9 @@ fn message(kind: Kind, state: &Path, said: &Map<String, Value>) -> Vec<u8> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
+
     use super::*;
     use serde_json::json;
 

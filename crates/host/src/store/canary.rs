@@ -1,7 +1,7 @@
 //! A canary that is awaited, the hook that saw it, and what a real client proved last.
 
 use super::{Search, Store};
-use crate::clock;
+use crate::system::clock;
 use reflex_engine::{Action, Decision, Event};
 use serde_json::{Map, Value, json};
 use std::fs;

@@ -2,7 +2,7 @@
 
 use super::head::{Head, Missing};
 use super::log::{Log, MOST_WAIT, Tail, ending, hash_of};
-use crate::clock;
+use crate::system::clock;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -223,8 +223,9 @@ fn time_of(line: &str) -> Option<&str> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
+
     use super::*;
     use crate::store::Search;
 
@@ -261,7 +262,7 @@ mod tests {
         append(&log, 2004);
         let old = log.folder().join("000000000002.jsonl");
         let kept = fs::read(&old).unwrap();
-        let before = |year: u16| crate::clock::moment(&format!("{year}-06-01")).unwrap();
+        let before = |year: u16| crate::system::clock::moment(&format!("{year}-06-01")).unwrap();
         assert_eq!(log.purge(before(2002), "old", &mut |_| ()).unwrap(), 4);
         fs::write(&old, kept).unwrap();
         assert_eq!(whole(&log), (4, 4));
@@ -294,7 +295,9 @@ mod tests {
                         close(&log, 3);
                         append(&log, 2004);
                     }
-                    2 => drop(log.purge(crate::clock::moment("2003-06-01").unwrap(), "old", &mut |_| ()).unwrap()),
+                    2 => drop(
+                        log.purge(crate::system::clock::moment("2003-06-01").unwrap(), "old", &mut |_| ()).unwrap(),
+                    ),
                     3 => append(&log, 2005),
                     _ => {}
                 }

@@ -2,7 +2,7 @@
 
 use super::life::{Alarm, Subject, raise};
 use super::log::{Log, Tail};
-use crate::clock;
+use crate::system::clock;
 use rustix::fs::OFlags;
 use serde_json::{Value, json};
 use std::fs::{self, File};

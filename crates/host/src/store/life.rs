@@ -4,7 +4,7 @@ use super::Store;
 use crate::clean::{Kept, Scribe, is_plain_name};
 use crate::record::digest;
 use crate::signing::{Kind, Signer};
-use crate::{clock, person};
+use crate::system::{clock, person};
 use reflex_agents::Surface;
 use reflex_engine::{Action, Event};
 use serde_json::{Map, Value, json};

@@ -6,7 +6,7 @@
 
 use super::head::Head;
 use crate::clean::Kept;
-use crate::clock;
+use crate::system::clock;
 use rustix::fs::{FlockOperation, OFlags, flock};
 use serde_json::Value;
 use sha2::{Digest, Sha256};

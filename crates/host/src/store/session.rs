@@ -2,7 +2,7 @@
 
 use super::{Store, log};
 use crate::clean::{Clean, Kept, Scribe};
-use crate::clock;
+use crate::system::clock;
 use reflex_engine::loopbreaker::{Deed, End, Pace, Step, finish};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use sha2::{Digest, Sha256};

@@ -4,7 +4,7 @@
 use super::Store;
 use super::log;
 use super::session::Whose;
-use crate::{clock, person};
+use crate::system::{clock, person};
 use reflex_engine::{Event, Spent};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};

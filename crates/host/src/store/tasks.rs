@@ -2,9 +2,9 @@
 
 use super::Store;
 use crate::clean::Scribe;
-use crate::clock;
 use crate::layers::trust::repository;
 use crate::signing::{Kind, Signer};
+use crate::system::clock;
 use reflex_engine::{Event, Purpose, Task, Vouched, is_within};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};

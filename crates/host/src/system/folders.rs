@@ -117,8 +117,9 @@ fn home_of_user() -> Option<PathBuf> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
+
     use super::*;
     use crate::store::Store;
     use crate::store::life::Pause;
@@ -128,7 +129,7 @@ mod tests {
         let home = std::env::temp_dir().join(format!("reflex-unproven-{}", std::process::id()));
         let mut folders = Folders::below(home.clone());
         let pause = Pause { until: u64::MAX, reason: "x".into(), by: "x".into(), within: String::new() };
-        let until = crate::clock::now() + 60_000;
+        let until = crate::system::clock::now() + 60_000;
         let store = Store::of(&folders);
         let nobody = store.signer(|| None).unwrap();
         store.begin_pause(&Pause { until, ..pause }, &nobody).unwrap();

@@ -169,8 +169,9 @@ fn agent_named(words: &[String], program: &str) -> Option<&'static str> {
 }
 
 #[cfg(test)]
-#[allow(clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 mod tests {
+    #![allow(clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
+
     use super::{agent_named, variables};
 
     #[test]

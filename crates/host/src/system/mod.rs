@@ -1,0 +1,5 @@
+//! What is asked of the operating system: the time, the user's folders, who sits at the terminal, small files.
+
+pub(crate) mod clock;
+pub(crate) mod folders;
+pub mod person;
