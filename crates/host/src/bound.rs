@@ -7,6 +7,7 @@ mod stakes;
 use crate::clean::Scribe;
 use crate::git::Repository;
 use crate::system::clock;
+use crate::system::folders;
 use crate::world::LocalWorld;
 use reflex_engine::{Event, How, Judgement, Order, World, is_within, orders};
 use serde_json::{Map, Value, json};
@@ -229,7 +230,7 @@ impl Binder<'_> {
     }
 
     fn git(&mut self, folder: &str, subcommand: &str, words: &[String]) {
-        let Some(repository) = Repository::discover(Path::new(folder)) else {
+        let Some(repository) = Repository::discover(Path::new(folder), &folders::home()) else {
             return self.binding.keys.push(format!("git {folder} none"));
         };
         let settings = match repository.orders() {

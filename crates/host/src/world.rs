@@ -1,9 +1,11 @@
 //! The real machine as facts. Git is never started; what is not answered within bounds is not known.
 
+use crate::aliases;
+use crate::archive;
 use crate::git::{self, Fact, Ignored, Repository, Unknown};
 use crate::store::Store;
 use crate::store::session::{History, Whose};
-use crate::{aliases, archive};
+use crate::system::folders;
 use reflex_engine::loopbreaker::Step;
 use reflex_engine::shell::work;
 use reflex_engine::{
@@ -155,12 +157,12 @@ impl<'s> LocalWorld<'s> {
         let is_own = Path::new(path) != workspace && Path::new(path).starts_with(workspace);
         is_own
             && !between.any(|above| above.join(".git").symlink_metadata().is_ok())
-            && *self.is_plain.get_or_init(|| git::is_plain(workspace))
+            && *self.is_plain.get_or_init(|| git::is_plain(workspace, &folders::home()))
     }
 
     /// What is damaged above the project is no matter of the project's.
     fn search(&self, start: &Path) -> There {
-        let found = Repository::search(start);
+        let found = Repository::search(start, &folders::home());
         let damaged = found.damaged.filter(|(folder, _)| folder.starts_with(&self.workspace));
         There { repository: found.repository.map(Rc::new), damaged: damaged.map(|(_, reason)| reason) }
     }

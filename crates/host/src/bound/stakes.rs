@@ -4,6 +4,7 @@
 use super::Binder;
 use crate::git::{Ignored, Repository};
 use crate::system::clock;
+use crate::system::folders;
 use reflex_engine::shell::Site;
 use reflex_engine::{Effect, EffectKind, Judgement, Target, World};
 use sha2::{Digest, Sha256};
@@ -163,7 +164,7 @@ impl Binder<'_> {
         }
         let mut lost = Lost::new();
         for path in paths {
-            let Some(repository) = Repository::discover(Path::new(&path)) else {
+            let Some(repository) = Repository::discover(Path::new(&path), &folders::home()) else {
                 let mut left = MOST_LOST;
                 self.tree(Path::new(&path), &mut lost, &mut left);
                 continue;
@@ -255,7 +256,7 @@ impl Binder<'_> {
     }
 
     fn repository(&self, effect: &Effect) -> Option<Repository> {
-        Repository::discover(Path::new(effect.folder.as_deref().unwrap_or(&self.event.cwd)))
+        Repository::discover(Path::new(effect.folder.as_deref().unwrap_or(&self.event.cwd)), &folders::home())
     }
 
     fn lost(&mut self, verb: &str, lost: Lost) {

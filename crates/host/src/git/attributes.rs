@@ -1,8 +1,11 @@
 //! How git would convert a file's content before comparing it, as far as that needs no program.
 
+use super::config;
 use super::effort::Effort;
+use super::fact::{Fact, Unknown};
 use super::read::{self, Budget};
-use super::{Fact, Repository, Unknown, config, joined};
+use super::repository::Repository;
+use super::scope::{joined, levels};
 use gix_attributes::search::{MetadataCollection, Outcome};
 use gix_attributes::{Search, StateRef};
 use gix_glob::pattern::Case;
@@ -117,7 +120,7 @@ impl<'a> Attributes<'a> {
         add(b"[attr]binary -diff -merge -text", "[builtin]".into(), None, true)?;
         let settings = self.repository.settings()?;
         let user = settings.path("core", "attributesfile", self.root);
-        let user = user.or_else(|| config::user_directory().map(|folder| folder.join("attributes")));
+        let user = Some(user.unwrap_or_else(|| config::user_directory(&self.repository.home).join("attributes")));
         for global in [Some("/etc/gitattributes".into()), user].into_iter().flatten() {
             if let Some(content) = read::file(&global, MAXIMUM_BYTES)? {
                 add(&content, global, None, true)?;
@@ -183,13 +186,6 @@ fn line_ends(chosen: &Chosen, automatic: bool) -> Conversion {
         _ if automatic => Conversion::TextUnlessBinary,
         _ => Conversion::None,
     }
-}
-
-/// The folders from the top down to `directory`, the top being empty.
-pub(super) fn levels(directory: &[u8]) -> Vec<&[u8]> {
-    let inner = directory.iter().enumerate().filter(|(_, byte)| **byte == b'/');
-    let ends = inner.map(|(end, _)| end).chain((!directory.is_empty()).then_some(directory.len()));
-    std::iter::once(0).chain(ends).filter_map(|end| directory.get(..end)).collect()
 }
 
 fn with_line_feeds(content: &[u8]) -> Option<Vec<u8>> {

@@ -1,8 +1,9 @@
 //! Git configuration as plain values; nothing in it is ever run.
 
 use super::effort::double_stars;
-use super::{Fact, Repository, Unknown, read, references};
-use crate::system::folders;
+use super::fact::{Fact, Unknown};
+use super::read;
+use super::reference_files::branch_of;
 use gix_config::file::Metadata;
 use reflex_engine::shell::work;
 use std::collections::BTreeMap;
@@ -20,10 +21,23 @@ const KNOWN_EXTENSIONS: [&str; 7] =
 /// Git of today reads such references; this reader does not.
 pub(super) const NO_FILES: Unknown = Unknown("references are not stored as files");
 
+/// Where the settings of a repository stand.
+#[derive(Clone, Copy)]
+pub(super) struct Folders<'a> {
+    /// The git folder of the work tree.
+    pub(super) git_dir: &'a Path,
+    /// The git folder that all work trees share.
+    pub(super) common_dir: &'a Path,
+    /// The user's home.
+    pub(super) home: &'a Path,
+}
+
 /// All values in order of precedence: the last one wins.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Settings {
     values: Vec<Value>,
+    /// What `~` stands for.
+    home: PathBuf,
 }
 
 #[derive(Debug)]
@@ -37,13 +51,13 @@ struct Value {
 
 impl Settings {
     /// System, user and repository configuration together.
-    pub(super) fn of_user_and_repository(repository: &Repository) -> Fact<Self> {
-        let mut files = user_files();
-        files.push(repository.common_dir.join("config"));
-        if repository.worktree_configuration.clone()? {
-            files.push(repository.git_dir.join("config.worktree"));
+    pub(super) fn of_user_and_repository(folders: Folders<'_>, has_own_of_work_tree: bool) -> Fact<Self> {
+        let mut files = user_files(folders.home);
+        files.push(folders.common_dir.join("config"));
+        if has_own_of_work_tree {
+            files.push(folders.git_dir.join("config.worktree"));
         }
-        let mut context = Loader::new(&repository.git_dir);
+        let mut context = Loader::new(folders.git_dir, folders.home);
         let first = context.load_all(&files)?;
         if !context.asks_for_urls {
             return Ok(first);
@@ -54,16 +68,16 @@ impl Settings {
     }
 
     /// Whether the user's configuration can be read, for a repository whose own was read already.
-    pub(super) fn check_user(git_dir: &Path) -> Fact<()> {
-        Loader::new(git_dir).load_all(&user_files()).map(|_| ())
+    pub(super) fn check_user(git_dir: &Path, home: &Path) -> Fact<()> {
+        Loader::new(git_dir, home).load_all(&user_files(home)).map(|_| ())
     }
 
     /// Only what the repository's own files say: the user's must not move its work tree.
-    pub(super) fn of_repository(git_dir: &Path, common_dir: &Path) -> Fact<Self> {
-        let mut loader = Loader::new(git_dir);
-        let mut settings = loader.load_all(&[common_dir.join("config")])?;
+    pub(super) fn of_repository(folders: Folders<'_>) -> Fact<Self> {
+        let mut loader = Loader::new(folders.git_dir, folders.home);
+        let mut settings = loader.load_all(&[folders.common_dir.join("config")])?;
         if settings.boolean("extensions", "worktreeconfig") == Some(true) {
-            loader.load(&git_dir.join("config.worktree"), 0, &mut settings)?;
+            loader.load(&folders.git_dir.join("config.worktree"), 0, &mut settings)?;
         }
         Ok(settings)
     }
@@ -110,7 +124,7 @@ impl Settings {
 
     /// The path a value names, or none if unset; relative ones are below `base`.
     pub(super) fn path(&self, section: &str, name: &str, base: &Path) -> Option<PathBuf> {
-        self.text(section, None, name).filter(|text| !text.is_empty()).map(|text| expanded(text, base))
+        self.text(section, None, name).filter(|text| !text.is_empty()).map(|text| expanded(text, base, &self.home))
     }
 
     /// Whether each work tree has a configuration of its own.
@@ -156,18 +170,19 @@ impl Settings {
 
 struct Loader<'a> {
     git_dir: &'a Path,
+    home: &'a Path,
     urls: Vec<Vec<u8>>,
     asks_for_urls: bool,
     files: usize,
 }
 
 impl<'a> Loader<'a> {
-    fn new(git_dir: &'a Path) -> Self {
-        Loader { git_dir, urls: Vec::new(), asks_for_urls: false, files: 0 }
+    fn new(git_dir: &'a Path, home: &'a Path) -> Self {
+        Loader { git_dir, home, urls: Vec::new(), asks_for_urls: false, files: 0 }
     }
 
     fn load_all(&mut self, files: &[PathBuf]) -> Fact<Settings> {
-        let mut settings = Settings::default();
+        let mut settings = Settings { values: Vec::new(), home: self.home.to_owned() };
         files.iter().try_for_each(|file| self.load(file, 0, &mut settings))?;
         Ok(settings)
     }
@@ -189,7 +204,7 @@ impl<'a> Loader<'a> {
                 let target = value.text.clone().filter(|_| included);
                 into.values.push(value);
                 if let (Some(target), Some(base)) = (target, path.parent()) {
-                    self.load(&expanded(&target, base), depth + 1, into)?;
+                    self.load(&expanded(&target, base, self.home), depth + 1, into)?;
                 }
             }
         }
@@ -211,14 +226,14 @@ impl<'a> Loader<'a> {
         let sensitive = gix_glob::wildmatch::Mode::NO_MATCH_SLASH_LITERAL;
         let directory = self.git_dir.as_os_str().as_bytes();
         if let Some(pattern) = condition.strip_prefix(b"gitdir:") {
-            return matches(&directory_pattern(pattern, file), directory, sensitive);
+            return matches(&directory_pattern(pattern, file, self.home), directory, sensitive);
         }
         if let Some(pattern) = condition.strip_prefix(b"gitdir/i:") {
             let insensitive = sensitive | gix_glob::wildmatch::Mode::IGNORE_CASE;
-            return matches(&directory_pattern(pattern, file), directory, insensitive);
+            return matches(&directory_pattern(pattern, file, self.home), directory, insensitive);
         }
         if let Some(pattern) = condition.strip_prefix(b"onbranch:") {
-            let branch = references::branch_of(self.git_dir).ok().flatten();
+            let branch = branch_of(self.git_dir).ok().flatten();
             let pattern = with_everything_below(pattern.to_vec());
             return branch.is_some_and(|branch| matches(&pattern, branch.as_bytes(), sensitive));
         }
@@ -263,10 +278,10 @@ fn matches(pattern: &[u8], value: &[u8], mode: gix_glob::wildmatch::Mode) -> boo
     gix_glob::wildmatch(pattern.into(), value.into(), mode)
 }
 
-fn directory_pattern(pattern: &[u8], file: &Path) -> Vec<u8> {
+fn directory_pattern(pattern: &[u8], file: &Path, home: &Path) -> Vec<u8> {
     let base = file.parent().unwrap_or(Path::new("/"));
     let anchored = match pattern {
-        [b'~', b'/', ..] => expanded(pattern, base).into_os_string().into_encoded_bytes(),
+        [b'~', b'/', ..] => expanded(pattern, base, home).into_os_string().into_encoded_bytes(),
         [b'.', b'/', rest @ ..] => [base.as_os_str().as_bytes(), b"/", rest].concat(),
         [b'/', ..] => pattern.to_vec(),
         _ => [b"**/", pattern].concat(),
@@ -281,33 +296,26 @@ fn with_everything_below(mut pattern: Vec<u8>) -> Vec<u8> {
     pattern
 }
 
-fn expanded(text: &[u8], base: &Path) -> PathBuf {
-    match (text.strip_prefix(b"~/"), home()) {
-        (Some(rest), Some(home)) => home.join(OsStr::from_bytes(rest)),
-        _ => base.join(OsStr::from_bytes(text)),
+fn expanded(text: &[u8], base: &Path, home: &Path) -> PathBuf {
+    match text.strip_prefix(b"~/") {
+        Some(rest) => home.join(OsStr::from_bytes(rest)),
+        None => base.join(OsStr::from_bytes(text)),
     }
 }
 
-/// The home that the guard knows: another one in the environment may be a repository's, with an `ignore` of its own.
-fn home() -> Option<PathBuf> {
-    Some(folders::home())
-}
-
 /// The user's folder for git's own files (`ignore`, `attributes`, `config`).
-pub(super) fn user_directory() -> Option<PathBuf> {
-    home().map(|home| home.join(".config/git"))
+pub(super) fn user_directory(home: &Path) -> PathBuf {
+    home.join(".config/git")
 }
 
 /// The environment may name others; it may be set by the repository itself, so they are not looked at.
-pub(super) fn user_files() -> Vec<PathBuf> {
-    let of_user = user_directory().map(|folder| folder.join("config"));
-    let of_home = home().map(|home| home.join(".gitconfig"));
-    std::iter::once(PathBuf::from("/etc/gitconfig")).chain(of_user).chain(of_home).collect()
+pub(super) fn user_files(home: &Path) -> Vec<PathBuf> {
+    vec![PathBuf::from("/etc/gitconfig"), user_directory(home).join("config"), home.join(".gitconfig")]
 }
 
 /// Whether a file is one that is looked at anyway.
-pub(super) fn is_users_own(file: &Path) -> bool {
-    user_files().iter().any(|own| own == file)
+pub(super) fn is_users_own(file: &Path, home: &Path) -> bool {
+    user_files(home).iter().any(|own| own == file)
 }
 
 /// Whether git could read a configuration there: no file, `/dev/null`, or a regular one that is not too large.

@@ -1,8 +1,10 @@
 //! Where a git command leads: the settings it goes by, the remote it talks to, the commits it sends, the hooks it runs.
 
 use super::config::Settings;
+use super::fact::Fact;
 use super::references::Logged;
-use super::{Fact, Repository};
+use super::repository::Repository;
+use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 
 /// Settings that say how things look, or who somebody is, and not what is done.
@@ -60,7 +62,8 @@ impl Repository {
             let all = self.references()?;
             let whole: Vec<String> =
                 all.iter().map(|(name, id)| format!("{} {id}", String::from_utf8_lossy(name))).collect();
-            let short = crate::record::digest(&whole.join("\n"));
+            let digest = Sha256::digest(whole.join("\n").as_bytes());
+            let short: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
             return Ok(vec![always(format!("pushes {} references ({short}) to {urls}", all.len()))]);
         }
         let named: Vec<&str> = operands.iter().skip(1).map(|word| word.as_str()).collect();

@@ -1,7 +1,7 @@
 //! What matching patterns may cost: with several `**`, time grows with a power of the path's depth.
 
+use super::fact::{Fact, Unknown};
 use super::read::Budget;
-use super::{Fact, Unknown};
 
 const MAXIMUM_DOUBLE_STARS: usize = 8;
 const BYTES_PER_STEP: u64 = 32;

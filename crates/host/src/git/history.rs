@@ -1,8 +1,10 @@
 //! Commits that one branch has and others lack.
 
+use super::fact::{Fact, Unknown};
 use super::objects::Objects;
-use super::references::{References, valid};
-use super::{Fact, Repository, Unknown, read};
+use super::read;
+use super::reference_files::{References, valid};
+use super::repository::Repository;
 use gix_hash::ObjectId;
 use gix_object::commit::ref_iter::Token;
 use gix_object::{CommitRefIter, Kind, TagRefIter};

@@ -1,10 +1,14 @@
 //! Ignore rules, and the files that git does not track.
 
-use super::attributes::levels;
+use super::config;
 use super::effort::Effort;
+use super::fact::{Fact, Unknown};
+use super::found::Found;
 use super::index::Index;
+use super::question::Ignored;
 use super::read::{self, Budget};
-use super::{Fact, Found, Ignored, Repository, Scope, Unknown, config, joined};
+use super::repository::Repository;
+use super::scope::{Scope, joined, levels};
 use gix_glob::pattern::Case;
 use gix_ignore::Search;
 use std::ffi::OsStr;
@@ -26,7 +30,7 @@ pub(super) fn untracked(repository: &Repository, scope: &Scope, ignored: Ignored
 }
 
 /// Whether an untracked path is matched by an ignore rule, itself or through a folder above it.
-pub(super) fn is_ignored(repository: &Repository, path: &[u8], named_as_folder: bool) -> Fact<bool> {
+fn is_ignored(repository: &Repository, path: &[u8], named_as_folder: bool) -> Fact<bool> {
     let index = repository.index()?;
     if path.is_empty() || index.covers(path) {
         return Ok(false);
@@ -52,6 +56,13 @@ pub(super) fn is_ignored(repository: &Repository, path: &[u8], named_as_folder: 
         }
     }
     Ok(false)
+}
+
+impl Repository {
+    /// Whether the path is untracked and matched by an ignore rule, as `git check-ignore` says.
+    pub fn is_ignored(&self, path: &Path) -> Fact<bool> {
+        is_ignored(self, &self.relative(path)?, path.as_os_str().as_bytes().ends_with(b"/"))
+    }
 }
 
 /// Whether a folder has nothing in it; one that cannot be listed has something.
@@ -162,7 +173,7 @@ impl Listing<'_> {
     fn is_repository(&self, path: &[u8]) -> bool {
         let full = self.rules.root.join(OsStr::from_bytes(path));
         let has_marker = std::fs::symlink_metadata(full.join(".git")).is_ok();
-        has_marker && !matches!(Repository::at(&full), Ok(None))
+        has_marker && !matches!(Repository::at(&full, &self.rules.repository.home), Ok(None))
     }
 
     fn add(&mut self, path: &[u8], ignored: bool) {
@@ -196,7 +207,7 @@ impl<'a> Rules<'a> {
         let settings = repository.settings()?;
         let root = repository.checked_out()?;
         let user = settings.path("core", "excludesfile", root);
-        let user = user.or_else(|| config::user_directory().map(|folder| folder.join("ignore")));
+        let user = Some(user.unwrap_or_else(|| config::user_directory(&repository.home).join("ignore")));
         let own = repository.common_dir.join("info/exclude");
         let case = match settings.boolean("core", "ignorecase") {
             Some(true) => Case::Fold,

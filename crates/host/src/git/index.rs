@@ -1,9 +1,12 @@
 //! The index: which paths are tracked, and what git last saw of them.
 
-use super::{Fact, Repository, Scope, Unknown, is_at_or_below, read};
+use super::fact::{Fact, Unknown};
+use super::read;
+use super::scope::{Scope, is_at_or_below};
 use gix_index::entry::{Mode, Stage};
 use gix_index::{Entry, State};
 use std::ops::Range;
+use std::path::Path;
 
 const MAXIMUM_ENTRIES: usize = 500_000;
 const MAXIMUM_BYTES: u64 = 256 * 1024 * 1024;
@@ -37,10 +40,9 @@ impl std::fmt::Debug for Index {
 }
 
 impl Index {
-    /// An empty one if the repository has none yet.
-    pub(super) fn load(repository: &Repository) -> Fact<Self> {
-        let hash = repository.object_hash()?;
-        let path = repository.git_dir.join("index");
+    /// The index in a git folder; an empty one if there is none yet.
+    pub(super) fn load(git_dir: &Path, hash: gix_hash::Kind) -> Fact<Self> {
+        let path = git_dir.join("index");
         let Some((content, metadata)) = read::file_with_metadata(&path, MAXIMUM_BYTES)? else {
             return Ok(Index(State::new(hash)));
         };
@@ -49,7 +51,7 @@ impl Index {
         let (mut state, _) = State::from_bytes(&content, written, hash, options()).map_err(|_| UNREADABLE)?;
         if let Some(link) = state.link() {
             let shared = format!("sharedindex.{}", link.shared_index_checksum);
-            let shared = read::file(&repository.git_dir.join(shared), MAXIMUM_BYTES)?;
+            let shared = read::file(&git_dir.join(shared), MAXIMUM_BYTES)?;
             check(&shared.ok_or(Unknown("the shared index is missing"))?, hash)?;
             let joined = gix_index::File::at(&path, hash, true, options()).map_err(|_| UNREADABLE)?;
             state = joined.into_parts().0;
@@ -144,7 +146,7 @@ impl Index {
 }
 
 /// A look at an index that is not read: whether it begins as one and is long enough for what it promises.
-pub(super) fn begins_well(path: &std::path::Path) -> Fact<()> {
+pub(super) fn begins_well(path: &Path) -> Fact<()> {
     const HEADER: usize = 12;
     const SMALLEST_ENTRY: u64 = 62;
     let Some((start, length)) = read::beginning(path, MAXIMUM_BYTES, HEADER)? else { return Ok(()) };

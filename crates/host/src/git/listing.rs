@@ -1,8 +1,10 @@
 //! The names in a commit and in the index: what a checkout may write.
 
+use super::fact::{Fact, Unknown};
 use super::objects::Objects;
 use super::read::Budget;
-use super::{Fact, Repository, Unknown, joined};
+use super::repository::Repository;
+use super::scope::joined;
 use gix_hash::ObjectId;
 use gix_object::{CommitRefIter, Kind, TagRefIter, TreeRefIter};
 

@@ -1,6 +1,8 @@
 //! Objects from the store, never fetched from elsewhere and never larger than the limit.
 
-use super::{Fact, Repository, Unknown, read};
+use super::fact::{Fact, Unknown};
+use super::read;
+use super::repository::Repository;
 use gix_hash::ObjectId;
 use gix_object::{Find, Kind};
 use std::ffi::OsStr;

@@ -2,7 +2,8 @@
 //! is not is looked at with care.
 
 use super::config::user_files;
-use super::{index, read};
+use super::index;
+use super::read;
 use std::path::Path;
 
 /// Larger settings are not plain.
@@ -12,7 +13,7 @@ const MOST_SETTINGS: u64 = 64 * 1024;
 const NOT_PLAIN: [&[u8]; 4] = [b"worktree", b"include", b"extensions", b"\\"];
 
 /// Whether nothing can be wrong with the repository whose `.git` folder lies here: no is no answer.
-pub(crate) fn is_plain(root: &Path) -> bool {
+pub(crate) fn is_plain(root: &Path, home: &Path) -> bool {
     let git_dir = root.join(".git");
     let folder = |name: &str| git_dir.join(name).is_dir();
     let head = read::file(&git_dir.join("HEAD"), 4096).ok().flatten().unwrap_or_default();
@@ -23,7 +24,7 @@ pub(crate) fn is_plain(root: &Path) -> bool {
         && has_plain_settings(&git_dir.join("config"))
         && git_dir.join("info/exclude").metadata().map_or(true, |rules| rules.is_file())
         && index::begins_well(&git_dir.join("index")).is_ok()
-        && user_files().iter().all(|file| has_plain_settings(file))
+        && user_files(home).iter().all(|file| has_plain_settings(file))
         && std::env::vars_os().all(|(name, _)| !name.as_encoded_bytes().starts_with(b"GIT_"))
 }
 

@@ -1,6 +1,6 @@
 //! Reading that cannot hang or grow: only regular files, only up to a limit, all of it counted.
 
-use super::{Fact, Unknown};
+use super::fact::{Fact, Unknown};
 use std::cell::Cell;
 use std::fs::{File, Metadata};
 use std::io::{ErrorKind, Read};
@@ -62,6 +62,11 @@ impl Budget {
 fn spend(counter: &Cell<usize>, reason: &'static str) -> Fact<()> {
     counter.set(counter.get().checked_sub(1).ok_or(Unknown(reason))?);
     Ok(())
+}
+
+/// The content of a regular file of at most `limit` bytes, links followed; nothing is ever waited for.
+pub(crate) fn regular_file(path: &Path, limit: usize) -> Option<Vec<u8>> {
+    file(path, limit as u64).ok().flatten()
 }
 
 /// The content of a regular file (links are followed); none if there is no such file.

@@ -1,9 +1,12 @@
 //! Index against the tree of HEAD.
 
+use super::fact::{Fact, Unknown};
+use super::found::Found;
 use super::index::Index;
 use super::objects::Objects;
 use super::read::Budget;
-use super::{Fact, Found, Repository, Scope, Unknown, joined};
+use super::repository::Repository;
+use super::scope::{Scope, joined};
 use gix_hash::ObjectId;
 use gix_index::entry::{Flags, Mode};
 use gix_index::extension::Tree;

@@ -1,12 +1,18 @@
 //! Many questions about one repository: the first few are answered one by one, then the whole work tree is looked at
 //! once and answers the rest.
 
-use super::attributes::levels;
-use super::{Fact, Found, Ignored, Names, Repository, Scope, Unknown, ignore, index, staged, unstaged};
-use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::BTreeMap;
+use super::fact::{Fact, Unknown};
+use super::found::{Found, Names};
+use super::ignore;
+use super::index;
+use super::question::{Ignored, Question};
+use super::repository::Repository;
+use super::scope::{Scope, levels};
+use super::staged;
+use super::unstaged;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 /// So many paths are asked about one by one: cheaper than all of a large work tree.
 const FEW: usize = 16;
@@ -15,40 +21,38 @@ const FEW: usize = 16;
 /// not known that there is nothing.
 const MOST: usize = 256;
 
-/// What is asked about a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Question {
-    Uncommitted,
-    Unstaged,
-    Untracked(Ignored),
-}
+impl Repository {
+    /// Tracked files at or below `scope` (empty: all) that differ from the index or whose index
+    /// entry differs from HEAD.
+    pub fn uncommitted(&self, scope: &[PathBuf], limit: usize) -> Fact<Names> {
+        self.ask(Question::Uncommitted, &self.scope(scope)?, limit)
+    }
 
-/// The questions so far.
-#[derive(Debug, Default)]
-pub(super) struct Survey {
-    about: RefCell<BTreeMap<Question, std::rc::Rc<Answers>>>,
-}
+    /// Tracked files at or below `scope` (empty: all) that differ from the index: what
+    /// `git checkout -- .` loses.
+    pub fn unstaged(&self, scope: &[PathBuf], limit: usize) -> Fact<Names> {
+        self.ask(Question::Unstaged, &self.scope(scope)?, limit)
+    }
 
-#[derive(Debug, Default)]
-struct Answers {
-    asked: Cell<usize>,
-    whole: OnceCell<Fact<Found>>,
-}
+    /// Untracked files at or below `scope` (empty: all). A nested repository counts as one name, and so does a folder
+    /// that is ignored as a whole.
+    pub fn untracked(&self, scope: &[PathBuf], ignored: Ignored, limit: usize) -> Fact<Names> {
+        self.ask(Question::Untracked(ignored), &self.scope(scope)?, limit)
+    }
 
-impl Survey {
     /// What is in the scope: at most `limit` names.
-    pub(super) fn ask(&self, repository: &Repository, question: Question, scope: &Scope, limit: usize) -> Fact<Names> {
-        let answers = std::rc::Rc::clone(self.about.borrow_mut().entry(question).or_default());
-        let whole = || answers.whole.get_or_init(|| look(repository, question, &Scope(Vec::new())));
+    fn ask(&self, question: Question, scope: &Scope, limit: usize) -> Fact<Names> {
+        let answers = std::rc::Rc::clone(self.survey.about.borrow_mut().entry(question).or_default());
+        let whole = || answers.whole.get_or_init(|| look(self, question, &Scope(Vec::new())));
         let [path] = scope.0.as_slice() else {
-            let answer = if scope.0.is_empty() { whole().clone()? } else { look(repository, question, scope)? };
+            let answer = if scope.0.is_empty() { whole().clone()? } else { look(self, question, scope)? };
             return answer.finish(limit);
         };
         let asked = answers.asked.replace(answers.asked.get() + 1);
         if asked >= FEW
             && let Ok(whole) = whole()
         {
-            let part = part(repository, question, whole, path)?;
+            let part = part(self, question, whole, path)?;
             if part.broken_off.is_none() || !part.names.is_empty() {
                 return part.finish(limit);
             }
@@ -57,7 +61,7 @@ impl Survey {
                     .finish(limit);
             }
         }
-        look(repository, question, scope)?.finish(limit)
+        look(self, question, scope)?.finish(limit)
     }
 }
 

@@ -1,9 +1,12 @@
 //! Work tree against index: the stat data first, the content only where that leaves doubt.
 
 use super::attributes::{Attributes, Conversion};
+use super::fact::{Fact, Unknown};
+use super::found::Found;
 use super::index::Index;
 use super::read::{self, Budget};
-use super::{Fact, Found, Repository, Scope, Unknown};
+use super::repository::Repository;
+use super::scope::Scope;
 use gix_hash::ObjectId;
 use gix_index::Entry;
 use gix_index::entry::{Flags, Mode, Stat, stat};
@@ -32,6 +35,7 @@ fn same_if(same: bool) -> State {
 
 struct Comparison<'a> {
     root: &'a Path,
+    home: &'a Path,
     index: &'a Index,
     hash: gix_hash::Kind,
     stat: stat::Options,
@@ -55,6 +59,7 @@ impl<'a> Comparison<'a> {
         };
         Ok(Comparison {
             root: repository.checked_out()?,
+            home: &repository.home,
             index: repository.index()?,
             hash: repository.object_hash()?,
             stat,
@@ -120,7 +125,7 @@ impl<'a> Comparison<'a> {
         if !metadata.is_dir() {
             return Ok(State::Differs);
         }
-        match Repository::at(full) {
+        match Repository::at(full, self.home) {
             Ok(Some(inner)) if inner.work_tree.is_some() => match inner.head() {
                 Ok(Some(commit)) => Ok(same_if(commit == entry.id)),
                 Ok(None) => Ok(State::Same),

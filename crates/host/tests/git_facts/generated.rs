@@ -107,7 +107,7 @@ fn shape(scratch: &Scratch, seed: usize) {
 }
 
 fn compare(scratch: &Scratch, root: &Path, tally: &mut Tally, about: &str) {
-    let facts = Repository::discover(root).unwrap();
+    let facts = Repository::discover(root, &home()).unwrap();
     let listed =
         |arguments: &[&str]| -> Vec<PathBuf> { split(&scratch.git_bytes(root, arguments)).into_iter().collect() };
     let plain = |fact: Fact<Names>| match fact {

@@ -212,7 +212,7 @@ fn work_trees() {
     fs::write(other.join("fresh"), "x").unwrap();
     scratch.agrees_below(&other, &[]);
     scratch.agrees();
-    let facts = Repository::discover(&other.join("folder/not/there")).unwrap();
+    let facts = Repository::discover(&other.join("folder/not/there"), &home()).unwrap();
     assert_eq!(facts.work_tree(), Some(other.as_path()));
     assert_eq!(facts.git_dir(), scratch.root.join(".git/worktrees/other"));
     assert_eq!(facts.common_dir(), scratch.root.join(".git"));
@@ -229,7 +229,7 @@ fn submodules() {
     scratch.commit("submodule");
     scratch.agrees();
     let inside = scratch.root.join("library");
-    let facts = Repository::discover(&inside.join("folder")).unwrap();
+    let facts = Repository::discover(&inside.join("folder"), &home()).unwrap();
     assert_eq!(facts.work_tree(), Some(inside.as_path()));
     assert_eq!(facts.git_dir(), scratch.root.join(".git/modules/library"));
     fs::write(inside.join("one"), "changed\n").unwrap();
@@ -249,12 +249,12 @@ fn bare_inside_git_folder_and_nothing() {
     let scratch = Scratch::with_commit();
     scratch.git(&["clone", "-q", "--bare", ".", "../bare.git"]);
     let bare = scratch.root.parent().unwrap().join("bare.git");
-    let facts = Repository::discover(&bare.join("objects")).unwrap();
+    let facts = Repository::discover(&bare.join("objects"), &home()).unwrap();
     assert_eq!((facts.work_tree(), facts.git_dir()), (None, bare.as_path()));
     assert_eq!(facts.branch(), Ok(Some("main".into())));
     assert!(facts.unstaged(&[], ALL).is_err());
-    assert_eq!(Repository::discover(&scratch.root.join(".git/refs")).unwrap().work_tree(), None);
-    assert!(Repository::discover(scratch.root.parent().unwrap()).is_none());
+    assert_eq!(Repository::discover(&scratch.root.join(".git/refs"), &home()).unwrap().work_tree(), None);
+    assert!(Repository::discover(scratch.root.parent().unwrap(), &home()).is_none());
 }
 
 #[test]
@@ -339,7 +339,7 @@ fn upstreams() {
     scratch.git(&["branch", "other"]);
     scratch.git(&["clone", "-q", ".", copy.to_str().unwrap()]);
     let git = |arguments: &[&str]| scratch.git_bytes(&copy, arguments);
-    let facts = || Repository::discover(&copy).unwrap();
+    let facts = || Repository::discover(&copy, &home()).unwrap();
     assert_eq!(facts().default_branch("origin"), Some("main".into()));
     assert_eq!(facts().default_branch("../../x"), None);
     assert_eq!(facts().upstream("main"), Ok(Some("origin/main".into())));
@@ -368,7 +368,7 @@ fn shallow_clones() {
     scratch.git_bytes(&copy, &["checkout", "-q", "-b", "mine"]);
     scratch.git_bytes(&copy, &["commit", "-q", "--allow-empty", "-m", "local"]);
     scratch.git_bytes(&copy, &["checkout", "-q", "main"]);
-    assert_eq!(Repository::discover(&copy).unwrap().only_on("mine"), Ok(1));
+    assert_eq!(Repository::discover(&copy, &home()).unwrap().only_on("mine"), Ok(1));
     scratch.agrees_below(&copy, &[]);
 }
 
@@ -530,7 +530,7 @@ fn pipes_in_the_git_folder_are_never_opened() {
         let path = scratch.root.join(".git").join(name);
         let _ = fs::remove_file(&path);
         make_pipe(&path);
-        let Some(facts) = Repository::discover(&scratch.root) else { continue };
+        let Some(facts) = Repository::discover(&scratch.root, &home()) else { continue };
         let _ = (facts.branch(), facts.uncommitted(&[], 1), facts.untracked(&[], Ignored::With, 1));
         let _ = (facts.only_on("main"), facts.unpushed("main"), facts.stash_entries());
         let _ = (facts.is_ignored(Path::new("x")), facts.is_tracked(Path::new("one")));

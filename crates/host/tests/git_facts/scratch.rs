@@ -9,6 +9,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// The home of whoever runs the tests, whose settings git reads too.
+pub(crate) fn home() -> PathBuf {
+    reflex_host::Folders::of_user().home
+}
+
 pub(crate) const ALL: usize = 1000;
 
 pub(crate) struct Scratch {
@@ -81,7 +86,7 @@ impl Scratch {
     }
 
     pub(crate) fn facts(&self) -> Repository {
-        Repository::discover(&self.root).expect("a repository")
+        Repository::discover(&self.root, &home()).expect("a repository")
     }
 
     pub(crate) fn count(&self, arguments: &[&str]) -> usize {
@@ -94,7 +99,7 @@ impl Scratch {
     }
 
     pub(crate) fn agrees_below(&self, root: &Path, scope: &[&str]) {
-        let facts = Repository::discover(root).unwrap();
+        let facts = Repository::discover(root, &home()).unwrap();
         let paths: Vec<PathBuf> = scope.iter().map(PathBuf::from).collect();
         let limit = ALL;
         let (staged, unstaged) = self.status(root, scope);

@@ -1,112 +1,42 @@
-//! Facts about a git repository, read without starting git.
-//!
-//! A hostile repository runs code through git itself (filters, monitors, hooks), so nothing here
-//! starts a process: files are read, bounds are counted, and whatever cannot be had within them is
-//! an [`Unknown`], which must never be taken for "clean".
+//! A repository as it lies on disk: found from a folder, its settings and its index read when they are first needed.
 
+use super::config::{Folders, Settings};
+use super::fact::{BEHIND_LINK, Fact, IN_GIT_FOLDER, NO_WORK_TREE, OUTSIDE, UNRESOLVED, Unknown};
+use super::index::Index;
+use super::question::Survey;
+use super::read;
+use super::scope::{Scope, levels, plain_below, slashed};
+use super::trouble::{NO_REPOSITORY, Trouble, remains_of_one};
+use reflex_engine::shell::work;
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-mod attributes;
-mod config;
-mod direction;
-mod effort;
-mod history;
-mod ignore;
-mod index;
-mod listing;
-mod objects;
-mod plain;
-mod read;
-mod references;
-mod staged;
-mod survey;
-mod trouble;
-mod unstaged;
-
-/// The content of a regular file of at most `limit` bytes, links followed; nothing is ever waited for.
-pub(crate) fn regular_file(path: &Path, limit: usize) -> Option<Vec<u8>> {
-    read::file(path, limit as u64).ok().flatten()
-}
-
-use config::Settings;
-use index::Index;
-pub(crate) use plain::is_plain;
-use reflex_engine::shell::work;
-use std::cell::{OnceCell, RefCell};
-use std::collections::BTreeMap;
-use survey::{Question, Survey};
-pub(crate) use trouble::told;
-pub use trouble::{Look, Trouble};
-
-/// Why a fact could not be had (too many files, unsupported format, unreadable …).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unknown(pub &'static str);
-
-/// Why a repository does not answer about a path: it is about others.
-const ELSEWHERE: [Unknown; 5] = [NO_WORK_TREE, IN_GIT_FOLDER, BEHIND_LINK, UNRESOLVED, OUTSIDE];
-
-const NO_WORK_TREE: Unknown = Unknown("the repository has no work tree");
-const IN_GIT_FOLDER: Unknown = Unknown("the path lies in the git folder");
-const BEHIND_LINK: Unknown = Unknown("the path lies behind a link or in another repository");
-const UNRESOLVED: Unknown = Unknown("the path cannot be resolved");
-const OUTSIDE: Unknown = Unknown("the path is outside the work tree");
-
-impl Unknown {
-    /// Whether the path is none of the repository's, so that nothing hides from it there.
-    pub(crate) fn is_elsewhere(&self) -> bool {
-        ELSEWHERE.contains(self)
-    }
-}
-
-/// A fact, or why it is unknown.
-pub type Fact<T> = Result<T, Unknown>;
-
-/// Paths relative to the work tree, sorted; `names` is cut at the limit that was asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Names {
-    /// The first names.
-    pub names: Vec<PathBuf>,
-    /// How many there are in all.
-    pub count: usize,
-    /// False when some files could not be judged or looked at: `count`, which may be 0, is then "at least".
-    pub complete: bool,
-}
-
-/// Which untracked files to name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Ignored {
-    /// Only files that no ignore rule matches.
-    Without,
-    /// Ignored files as well.
-    With,
-    /// Only ignored files.
-    Only,
-}
-
 /// A repository found on disk; configuration and index are read once, when first needed.
 #[derive(Debug)]
 pub struct Repository {
-    work_tree: Option<PathBuf>,
+    pub(super) work_tree: Option<PathBuf>,
     /// The folder whose `.git` this is; none where a bare one was found itself.
-    found_in: Option<PathBuf>,
-    is_bare: bool,
-    git_dir: PathBuf,
-    common_dir: PathBuf,
+    pub(super) found_in: Option<PathBuf>,
+    pub(super) is_bare: bool,
+    pub(super) git_dir: PathBuf,
+    pub(super) common_dir: PathBuf,
+    pub(super) home: PathBuf,
     format: Fact<gix_hash::Kind>,
-    worktree_configuration: Fact<bool>,
+    pub(super) worktree_configuration: Fact<bool>,
     settings: OnceLock<Fact<Settings>>,
     index: OnceLock<Fact<Arc<Index>>>,
-    survey: Survey,
+    pub(super) survey: Survey,
     /// Folders below the work tree, and whether what lies in them belongs to it.
     own: RefCell<BTreeMap<Vec<u8>, bool>>,
     /// The folder that was last asked about and is all of this work tree: many paths lie in the same.
     owned: RefCell<Option<Vec<u8>>>,
     has_submodules: OnceLock<bool>,
-    quick_trouble: OnceCell<Option<Trouble>>,
-    whole_trouble: OnceCell<Option<Trouble>>,
+    pub(super) quick_trouble: OnceCell<Option<Trouble>>,
+    pub(super) whole_trouble: OnceCell<Option<Trouble>>,
 }
 
 /// What is found on the way upward from a folder.
@@ -119,19 +49,21 @@ pub(crate) struct Search {
 
 impl Repository {
     /// Walks upward from `start`, or from its nearest existing ancestor if it does not exist.
-    pub fn discover(start: &Path) -> Option<Repository> {
-        Self::search(start).repository
+    /// `home` is the user's, where their own settings of git stand: another one in the environment may be a
+    /// repository's, with an `ignore` of its own.
+    pub fn discover(start: &Path, home: &Path) -> Option<Repository> {
+        Self::search(start, home).repository
     }
 
     /// The same with what is damaged on the way.
-    pub(crate) fn search(start: &Path) -> Search {
+    pub(crate) fn search(start: &Path, home: &Path) -> Search {
         let mut damaged = None;
         for directory in nearest_existing(start).iter().flat_map(|start| start.ancestors()) {
             let told = |reason: Unknown| (directory.to_owned(), reason);
-            match Self::at(directory) {
+            match Self::at(directory, home) {
                 Ok(Some(repository)) => return Search { repository: Some(repository), damaged },
                 Ok(None) => {
-                    damaged = damaged.or_else(|| trouble::remains_of_one(&directory.join(".git")).map(told));
+                    damaged = damaged.or_else(|| remains_of_one(&directory.join(".git")).map(told));
                 }
                 Err(reason) => return Search { repository: None, damaged: damaged.or_else(|| Some(told(reason))) },
             }
@@ -152,24 +84,6 @@ impl Repository {
     /// The git folder that all work trees of the repository share.
     pub fn common_dir(&self) -> &Path {
         &self.common_dir
-    }
-
-    /// Tracked files at or below `scope` (empty: all) that differ from the index or whose index
-    /// entry differs from HEAD.
-    pub fn uncommitted(&self, scope: &[PathBuf], limit: usize) -> Fact<Names> {
-        self.survey.ask(self, Question::Uncommitted, &self.scope(scope)?, limit)
-    }
-
-    /// Tracked files at or below `scope` (empty: all) that differ from the index: what
-    /// `git checkout -- .` loses.
-    pub fn unstaged(&self, scope: &[PathBuf], limit: usize) -> Fact<Names> {
-        self.survey.ask(self, Question::Unstaged, &self.scope(scope)?, limit)
-    }
-
-    /// Untracked files at or below `scope` (empty: all). A nested repository counts as one name, and so does a folder
-    /// that is ignored as a whole.
-    pub fn untracked(&self, scope: &[PathBuf], ignored: Ignored, limit: usize) -> Fact<Names> {
-        self.survey.ask(self, Question::Untracked(ignored), &self.scope(scope)?, limit)
     }
 
     /// Folders at or below the path in which a submodule is checked out; at most `limit`.
@@ -198,32 +112,27 @@ impl Repository {
         entries.unwrap_or_default().iter().map(|entry| format!("{} ", entry.id)).collect()
     }
 
-    /// Whether the path is untracked and matched by an ignore rule, as `git check-ignore` says.
-    pub fn is_ignored(&self, path: &Path) -> Fact<bool> {
-        ignore::is_ignored(self, &self.relative(path)?, path.as_os_str().as_bytes().ends_with(b"/"))
-    }
-
     /// The repository whose `.git` (or whose bare folder) is exactly here. A `.git` file that leads
     /// nowhere is an error, as it is for git: the search must not go on to an outer repository.
-    fn at(directory: &Path) -> Result<Option<Self>, Unknown> {
+    pub(super) fn at(directory: &Path, home: &Path) -> Result<Option<Self>, Unknown> {
         let dot_git = directory.join(".git");
         match std::fs::metadata(&dot_git) {
             Ok(found) if found.is_dir() && is_git_dir(&dot_git) => {
-                return Ok(Some(Self::open(dot_git, Some(directory))));
+                return Ok(Some(Self::open(dot_git, Some(directory), home)));
             }
             Ok(found) if found.is_file() => {
                 let target = link_target(&dot_git, b"gitdir:").filter(|target| is_git_dir(target));
-                let target = target.ok_or(trouble::NO_REPOSITORY)?;
-                return Ok(Some(Self::open(target, Some(directory))));
+                let target = target.ok_or(NO_REPOSITORY)?;
+                return Ok(Some(Self::open(target, Some(directory), home)));
             }
             _ => {}
         }
-        Ok(is_git_dir(directory).then(|| Self::open(directory.to_path_buf(), None)))
+        Ok(is_git_dir(directory).then(|| Self::open(directory.to_path_buf(), None, home)))
     }
 
-    fn open(git_dir: PathBuf, found_in: Option<&Path>) -> Self {
+    fn open(git_dir: PathBuf, found_in: Option<&Path>, home: &Path) -> Self {
         let common_dir = common_dir_of(&git_dir);
-        let local = Settings::of_repository(&git_dir, &common_dir);
+        let local = Settings::of_repository(Folders { git_dir: &git_dir, common_dir: &common_dir, home });
         let format = local.as_ref().map_err(Clone::clone).and_then(Settings::object_hash);
         let worktree_configuration = local.as_ref().map(Settings::worktree_configuration).map_err(Clone::clone);
         let work_tree = found_in.and_then(|directory| match &local {
@@ -237,6 +146,7 @@ impl Repository {
             is_bare,
             git_dir,
             common_dir,
+            home: home.to_owned(),
             format,
             worktree_configuration,
             settings: OnceLock::new(),
@@ -264,25 +174,28 @@ impl Repository {
         settings.text("alias", None, name).map(|text| String::from_utf8_lossy(text).into_owned())
     }
 
-    fn settings(&self) -> Fact<&Settings> {
-        let load = || Settings::of_user_and_repository(self);
+    pub(super) fn settings(&self) -> Fact<&Settings> {
+        let load = || {
+            let folders = Folders { git_dir: &self.git_dir, common_dir: &self.common_dir, home: &self.home };
+            Settings::of_user_and_repository(folders, self.worktree_configuration.clone()?)
+        };
         self.settings.get_or_init(load).as_ref().map_err(Clone::clone)
     }
 
-    fn index(&self) -> Fact<&Index> {
-        let load = || Index::load(self).map(Arc::new);
+    pub(super) fn index(&self) -> Fact<&Index> {
+        let load = || Index::load(&self.git_dir, self.object_hash()?).map(Arc::new);
         self.index.get_or_init(load).as_deref().map_err(Clone::clone)
     }
 
-    fn object_hash(&self) -> Fact<gix_hash::Kind> {
+    pub(super) fn object_hash(&self) -> Fact<gix_hash::Kind> {
         self.format.clone()
     }
 
-    fn checked_out(&self) -> Fact<&Path> {
+    pub(super) fn checked_out(&self) -> Fact<&Path> {
         self.work_tree.as_deref().ok_or(NO_WORK_TREE)
     }
 
-    fn scope(&self, paths: &[PathBuf]) -> Fact<Scope> {
+    pub(super) fn scope(&self, paths: &[PathBuf]) -> Fact<Scope> {
         let paths: Vec<Vec<u8>> = paths.iter().map(|path| self.relative(path)).collect::<Fact<_>>()?;
         paths.iter().try_for_each(|path| self.is_of_this_work_tree(path))?;
         let whole = paths.iter().any(Vec::is_empty);
@@ -300,8 +213,7 @@ impl Repository {
         if path.split(|byte| *byte == b'/').any(|part| part == b".git") {
             return Err(IN_GIT_FOLDER);
         }
-        for level in attributes::levels(path).into_iter().filter(|level| !level.is_empty() && level.len() < path.len())
-        {
+        for level in levels(path).into_iter().filter(|level| !level.is_empty() && level.len() < path.len()) {
             if !self.is_own_folder(root, level)? {
                 return Err(BEHIND_LINK);
             }
@@ -322,7 +234,7 @@ impl Repository {
     }
 
     /// The slash-separated path below the work tree; empty for the work tree itself.
-    fn relative(&self, path: &Path) -> Fact<Vec<u8>> {
+    pub(super) fn relative(&self, path: &Path) -> Fact<Vec<u8>> {
         let root = self.checked_out()?;
         if let Some(below) = plain_below(path.as_os_str().as_bytes(), root.as_os_str().as_bytes()) {
             return Ok(below.to_vec());
@@ -341,86 +253,6 @@ impl Repository {
         let below = resolved.strip_prefix(root).map_err(|_| OUTSIDE)?;
         Ok(slashed(below))
     }
-}
-
-/// The paths a question is limited to; none means the whole work tree.
-struct Scope(Vec<Vec<u8>>);
-
-impl Scope {
-    fn includes(&self, path: &[u8]) -> bool {
-        self.0.is_empty() || self.0.iter().any(|chosen| is_at_or_below(path, chosen))
-    }
-
-    /// Whether a folder is in the scope or on the way to it.
-    fn reaches(&self, directory: &[u8]) -> bool {
-        self.includes(directory) || self.0.iter().any(|chosen| is_at_or_below(chosen, directory))
-    }
-
-    /// What lies in a folder above chosen paths and leads to them.
-    fn next_below(&self, directory: &[u8]) -> std::collections::BTreeSet<&[u8]> {
-        let shared = if directory.is_empty() { 0 } else { directory.len() + 1 };
-        let below = self.0.iter().filter(|chosen| chosen.len() > shared && is_at_or_below(chosen, directory));
-        let next = |chosen: &[u8]| chosen.iter().skip(shared).position(|byte| *byte == b'/');
-        below.filter_map(|chosen| chosen.get(..next(chosen).map_or(chosen.len(), |at| shared + at))).collect()
-    }
-}
-
-fn is_at_or_below(path: &[u8], top: &[u8]) -> bool {
-    top.is_empty() || path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
-}
-
-/// Paths gathered for an answer, why some could not be judged, and why there may be others.
-#[derive(Debug, Clone, Default)]
-struct Found {
-    names: std::collections::BTreeSet<Vec<u8>>,
-    unclear: BTreeMap<Vec<u8>, Unknown>,
-    broken_off: Option<Unknown>,
-}
-
-impl Found {
-    fn add(&mut self, path: &[u8]) {
-        self.names.insert(path.to_vec());
-    }
-
-    fn add_unclear(&mut self, path: &[u8], reason: &'static str) {
-        self.unclear.insert(path.to_vec(), Unknown(reason));
-    }
-
-    /// What was found stays true when the search for more ends early.
-    fn break_off(&mut self, search: Fact<()>) {
-        self.broken_off = self.broken_off.take().or(search.err());
-    }
-
-    /// With nothing certain found, an unclear file makes the whole answer unknown. A search that was broken off is one
-    /// that found at least so many.
-    fn finish(mut self, limit: usize) -> Fact<Names> {
-        let (count, complete) = (self.names.len(), self.unclear.is_empty() && self.broken_off.is_none());
-        match self.unclear.pop_last() {
-            Some((_, reason)) if count == 0 && self.broken_off.is_none() => Err(reason),
-            _ => {
-                let first = self.names.iter().take(limit);
-                let mut names: Vec<PathBuf> = first.map(|name| PathBuf::from(OsStr::from_bytes(name))).collect();
-                names.sort();
-                Ok(Names { names, count, complete })
-            }
-        }
-    }
-}
-
-/// What an absolute path has below the root, if every part of that is a name: thousands of paths may be asked about.
-fn plain_below<'a>(path: &'a [u8], root: &[u8]) -> Option<&'a [u8]> {
-    let below = path.strip_prefix(root)?.strip_prefix(b"/")?;
-    below.split(|byte| *byte == b'/').all(|part| !matches!(part, b"" | b"." | b"..")).then_some(below)
-}
-
-fn slashed(path: &Path) -> Vec<u8> {
-    let parts: Vec<&[u8]> = path.iter().map(OsStr::as_bytes).filter(|part| *part != b".").collect();
-    parts.join(&b'/')
-}
-
-fn joined(directory: &[u8], name: &[u8]) -> Vec<u8> {
-    let parts: &[&[u8]] = if directory.is_empty() { &[name] } else { &[directory, name] };
-    parts.join(&b'/')
 }
 
 fn nearest_existing(path: &Path) -> Option<PathBuf> {
