@@ -1,6 +1,5 @@
 //! The path of one call: bytes in, answer out.
 
-use crate::clean::Scribe;
 use crate::ending::Duty;
 use crate::layers::{self, Loaded, There};
 use crate::memory::{self, Heard};
@@ -9,6 +8,7 @@ use crate::reflexes::{Detector, Reflexes};
 use crate::store::Store;
 use crate::store::approvals::{Grant, Pending};
 use crate::store::canary::CANARY;
+use crate::store::clean::Scribe;
 use crate::store::life::{Alarm, Subject};
 use crate::store::session::{History, Whose};
 use crate::system::clock;

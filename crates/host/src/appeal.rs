@@ -3,10 +3,11 @@
 //! An agent that appeals only asks: what it says is shown to the person and moves no weight.
 
 use crate::answer::{Host, whose};
-use crate::clean::Scribe;
 use crate::record;
 use crate::store::Store;
+use crate::store::appeal::{Appeal, MOST_APPEALS};
 use crate::store::approvals::Pending;
+use crate::store::clean::Scribe;
 use crate::system::clock;
 use crate::world::LocalWorld;
 use reflex_agents::universal;
@@ -17,39 +18,6 @@ use std::io;
 
 /// Of a reason so many bytes are kept.
 const MOST_REASON: usize = 400;
-
-/// One call can be appealed against so often.
-pub const MOST_APPEALS: usize = 3;
-
-/// A request that a refused call may run.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Appeal {
-    /// Milliseconds since 1970.
-    pub time: u64,
-    /// Who asks: a person's name and terminal, or `agent`.
-    pub by: String,
-    /// Why, without secrets.
-    pub because: String,
-    /// What the call would come to now: `pass`, `ask`, `deny`; empty if it could not be judged again.
-    pub now: String,
-}
-
-impl Appeal {
-    /// Its form for machines.
-    pub fn json(&self) -> Value {
-        json!({"time": self.time, "by": self.by, "because": self.because, "now": self.now})
-    }
-
-    pub(crate) fn of(value: &Value) -> Option<Appeal> {
-        let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
-        Some(Appeal {
-            time: value.get("time")?.as_u64()?,
-            by: text("by")?,
-            because: text("because")?,
-            now: text("now")?,
-        })
-    }
-}
 
 /// The call as a universal event, if that is all of it and holds no secret: what is judged again must be what was
 /// judged.

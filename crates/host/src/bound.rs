@@ -4,13 +4,13 @@
 mod server;
 mod stakes;
 
-use crate::clean::Scribe;
 use crate::git::Repository;
+use crate::store::bound::Bound;
+use crate::store::clean::Scribe;
 use crate::system::clock;
 use crate::system::folders;
 use crate::world::LocalWorld;
 use reflex_engine::{Event, How, Judgement, Order, World, is_within, orders};
-use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::fs::{self, Metadata};
 use std::io::ErrorKind;
@@ -33,32 +33,7 @@ const MOST_HOOKS: usize = 64;
 /// Folders of programs that the system brings along.
 const OF_SYSTEM: [&str; 8] = ["/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/nix/store/", "/snap/", "/System/"];
 
-/// One thing that a call takes its orders from.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Bound {
-    /// For a person: `runs deploy.sh (sha256 12ab34cd56ef, 14 lines)`.
-    pub shown: String,
-    /// The file, for a script whose digest is told; else empty.
-    pub path: String,
-    /// The SHA-256 of its content, in hexadecimal; empty where it is not told.
-    pub sha256: String,
-    /// Whether a change of it would be noticed.
-    pub firm: bool,
-}
-
 impl Bound {
-    /// Its form for machines.
-    pub fn json(&self) -> Value {
-        json!({"shown": self.shown, "path": self.path, "sha256": self.sha256, "firm": self.firm})
-    }
-
-    pub(crate) fn of(value: &Value) -> Option<Bound> {
-        let map: &Map<String, Value> = value.as_object()?;
-        let text = |key: &str| map.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
-        let firm = map.get("firm")?.as_bool()?;
-        Some(Bound { shown: text("shown"), path: text("path"), sha256: text("sha256"), firm })
-    }
-
     /// Whether the file is still what it was; true for what is no file.
     pub fn still_holds(&self) -> bool {
         self.sha256.is_empty()
@@ -239,7 +214,7 @@ impl Binder<'_> {
                 return self.loose(&format!("the settings of git in {} cannot be read: {}", self.near(folder), why.0));
             }
         };
-        let digest = crate::record::digest(&settings.join("\n"));
+        let digest = crate::system::digest::digest(&settings.join("\n"));
         self.binding.keys.push(format!("git {folder} {}", settings.join("\n")));
         for lead in repository.leads(subcommand, words).unwrap_or_default() {
             self.binding.once.push(lead.once);

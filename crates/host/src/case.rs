@@ -1,7 +1,7 @@
 //! A decision as a case that anybody can play again: without secrets and without the names of this machine's folders.
 
 use crate::answer::Host;
-use crate::record;
+use crate::store::clean::is_cut;
 use crate::world::LocalWorld;
 use reflex_engine::{Known, Names, Untracked, World};
 use serde_json::{Map, Value, json};
@@ -51,7 +51,7 @@ const CALL: [&str; 6] = ["event", "command", "files", "content", "old_string", "
 /// The call as far as its record tells it: without what it writes.
 fn recorded(record: &Map<String, Value>) -> Option<Map<String, Value>> {
     let action = record.get("actions")?.as_array()?.first()?.as_object()?;
-    let text = |key: &str| action.get(key)?.as_str().filter(|text| !record::is_cut(text));
+    let text = |key: &str| action.get(key)?.as_str().filter(|text| !is_cut(text));
     let call = match action.get("kind")?.as_str()? {
         "shell" => json!({"event": "pre-command", "command": text("command")?}),
         "fetch" => json!({"event": "pre-fetch", "url": text("url")?}),

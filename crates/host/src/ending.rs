@@ -3,11 +3,11 @@
 
 use crate::answer::{Host, judged, told_if_lost, whose};
 use crate::checks::{self, Check, Ran};
-use crate::clean::Scribe;
 use crate::layers::Loaded;
 use crate::memory::{self, Heard};
 use crate::record::{self, Spent, Told};
 use crate::skills;
+use crate::store::clean::Scribe;
 use crate::store::session::History;
 use crate::system::clock;
 use crate::world::LocalWorld;

@@ -2,10 +2,12 @@
 
 use crate::appeal;
 use crate::bound;
-use crate::record::{self, Scribe};
+use crate::record;
 use crate::store::approvals::{Pending, short_id};
+use crate::store::clean::{Scribe, subject};
 use crate::store::session::Call;
 use crate::system::clock;
+use crate::system::digest::digest;
 use crate::world::LocalWorld;
 use reflex_engine::{Action, EffectKind, Event, Fingerprint, Judgement, Moment, Tier, World};
 use sha2::{Digest, Sha256};
@@ -95,7 +97,7 @@ fn as_one_word(word: String) -> String {
 /// The call with what it would write: a yes covers that too.
 fn whole_text(seen: &mut Seen<'_>, event: &Event) -> String {
     let one = |action: &Action| {
-        let (kind, _, text) = record::subject(action);
+        let (kind, _, text) = subject(action);
         let text = seen.text(text);
         if matches!(action, Action::Shell { .. }) { text } else { format!("{kind} {text}") }
     };
@@ -179,7 +181,7 @@ fn files(event: &Event, judgement: &Judgement) -> Vec<(String, String)> {
     let written = |kind| matches!(kind, EffectKind::Overwrite | EffectKind::Append | EffectKind::Edit);
     let effects = judgement.analysis.effects.iter().filter(|effect| written(effect.kind));
     let digest_of = |action: usize| match event.actions.get(action) {
-        Some(Action::Write { content, .. }) => record::digest(content),
+        Some(Action::Write { content, .. }) => digest(content),
         _ => String::new(),
     };
     effects

@@ -1,9 +1,9 @@
 //! Whether what a call has proven still holds: nothing about hooks has changed since in any file that its agent reads.
 
-use crate::clean::Kept;
 use crate::doctor::project_here;
-use crate::record::digest;
-use crate::store::put;
+use crate::store::clean::Kept;
+use crate::store::clean::put;
+use crate::system::digest::digest;
 use crate::wiring::Wiring;
 use reflex_engine::agent_settings::Form;
 use serde_json::{Map, Value, json};

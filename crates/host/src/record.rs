@@ -1,19 +1,16 @@
 //! What is written about a call: its structure, its text without secrets, what was found, decided and said.
 
-pub(crate) use crate::clean::{Scribe, is_cut};
-
-use crate::clean::{Clean, Kept, Record};
 use crate::layers::{self, Loaded};
 use crate::memory::Heard;
+use crate::store::clean::{Clean, Kept, Record, Scribe, subject};
+use crate::store::note::beginning;
 use crate::store::session::Call;
-use crate::store::{SCHEMA, Store};
-use crate::system::clock;
+use crate::system::digest::digest;
 use reflex_agents::Delivery;
 use reflex_engine::{
     Action, Analysis, Decision, Effect, EffectKind, Event, Finding, Judgement, Latency, Moment, Severity, Verdict,
 };
 use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
 
 /// Of what a failed call printed, so many bytes at its end are kept.
 const MOST_ERROR: usize = 400;
@@ -260,29 +257,6 @@ fn answered(before: &Call) -> &'static str {
     }
 }
 
-/// The record of something that is no call: an approval, an attempt, an alarm.
-pub(crate) fn note(store: &Store, kind: &'static str, fields: &Value) -> Kept {
-    let mut record = beginning(store, kind, &clock::uuid());
-    let scribe = Scribe::new(store);
-    // The words of whoever did it are cut like those of a call; all else is ours.
-    let mut fields = fields.clone();
-    if let Some(reason) = fields.get_mut("reason") {
-        *reason = scribe.clean(reason.as_str().unwrap_or("")).into();
-    }
-    record.fields(&scribe.kept(&fields));
-    record.finish()
-}
-
-fn beginning(store: &Store, kind: &'static str, id: &str) -> Record {
-    let mut record = Record::long();
-    record.word("schema", SCHEMA);
-    record.word("kind", kind);
-    record.made("id", id);
-    record.made("time", &clock::timestamp(clock::now()));
-    record.made("host", &store.host());
-    record
-}
-
 fn head(scribe: &Scribe<'_>, kind: &'static str, heard: Heard<'_>) -> Record {
     let Heard { event, id, .. } = heard;
     let mut record = beginning(scribe.store(), kind, id);
@@ -308,25 +282,6 @@ fn head(scribe: &Scribe<'_>, kind: &'static str, heard: Heard<'_>) -> Record {
     record
 }
 
-/// The kind of an action, the name of its text and the text.
-pub(crate) fn subject(action: &Action) -> (&'static str, &'static str, &str) {
-    match action {
-        Action::Shell { command, .. } => ("shell", "command", command),
-        Action::Read { path } => ("read", "path", &path.text),
-        Action::Write { path, .. } => ("write", "path", &path.text),
-        Action::Edit { path, .. } => ("edit", "path", &path.text),
-        Action::Delete { path } => ("delete", "path", &path.text),
-        Action::Search { path } => ("search", "path", &path.text),
-        Action::Fetch { url } => ("fetch", "url", url),
-        Action::McpCall { arguments, .. } => ("mcp", "arguments", arguments),
-        Action::Prompt { text } => ("prompt", "text", text),
-        Action::SpawnAgent { prompt } => ("spawn", "prompt", prompt),
-        Action::Skill { name } => ("skill", "name", name),
-        Action::Input { text } => ("input", "text", text),
-        Action::Other { arguments } => ("other", "arguments", arguments),
-    }
-}
-
 /// The call in one line, without secrets, as a person is asked about it.
 pub(crate) fn shown(scribe: &Scribe<'_>, event: &Event) -> String {
     let one = |action: &Action| {
@@ -335,11 +290,6 @@ pub(crate) fn shown(scribe: &Scribe<'_>, event: &Event) -> String {
         if matches!(action, Action::Shell { .. }) { text.into() } else { format!("{kind} {text}") }
     };
     event.actions.iter().map(one).collect::<Vec<String>>().join("\n")
-}
-
-/// The first 16 digits of the SHA-256.
-pub(crate) fn digest(text: &str) -> String {
-    clock::hexadecimal(&Sha256::digest(text.as_bytes())).get(..16).unwrap_or("").to_owned()
 }
 
 pub(crate) fn decision(decision: Decision) -> &'static str {

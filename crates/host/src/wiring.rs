@@ -1,9 +1,9 @@
 //! The agents' settings files on this machine: planned changes, and writing them whole.
 
 use crate::answer::project_root;
-use crate::record::digest;
-use crate::signing::{InForce, PublicKey};
 use crate::store::Store;
+use crate::store::signing::{InForce, PublicKey};
+use crate::system::digest::digest;
 use crate::system::folders::{Folders, home_of_agents};
 use crate::trust::Wish;
 use reflex_agents::settings::{guard_hooks, older_guards, without_older_guards};

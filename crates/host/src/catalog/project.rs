@@ -2,7 +2,7 @@
 
 use super::origin::Origin;
 use super::package::Package;
-use crate::store;
+use crate::system::files::put_as_it_is;
 use crate::system::folders::Folders;
 use serde_json::{Map, Value, json};
 use std::fs;
@@ -285,7 +285,7 @@ impl Home {
         let told = |error: std::io::Error| format!("{}: {error}", file.display());
         fs::create_dir_all(&self.folder).map_err(told)?;
         let text = serde_json::to_string_pretty(&Value::Object(value)).map_err(|error| error.to_string())?;
-        store::put_as_it_is(file, &(text + "\n")).map_err(told)
+        put_as_it_is(file, &(text + "\n")).map_err(told)
     }
 }
 

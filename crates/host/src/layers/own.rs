@@ -3,8 +3,8 @@
 use super::people::Offer;
 use super::trust::{self, Trust};
 use super::{Loaded, Place};
-use crate::signing::{InForce, Signer};
 use crate::store::Store;
+use crate::store::signing::{InForce, Signer};
 use crate::system::clock;
 use crate::system::folders::Folders;
 use reflex_engine::{Authority, Vouched};

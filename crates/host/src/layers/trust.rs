@@ -1,7 +1,10 @@
 //! What a person has accepted of a workspace's files: exactly this content, in this repository.
 
-use crate::signing::{Kind, Signer};
+pub use crate::git::shared_folder as repository;
 use crate::store::Store;
+use crate::store::signing::Signer;
+use crate::store::signing::statement::Kind;
+
 use crate::system::clock;
 use reflex_engine::Vouched;
 use reflex_rules::{MOST_BYTES, SourceFile};
@@ -150,16 +153,4 @@ pub fn revoke_as(store: &Store, repository: &str) -> io::Result<bool> {
 fn file(store: &Store, repository: &str) -> PathBuf {
     let name = clock::hexadecimal(&Sha256::digest(repository.as_bytes()));
     store.trust_folder().join(name.get(..32).unwrap_or(""))
-}
-
-/// The folder that all work trees of a repository share; the workspace where git manages nothing.
-pub fn repository(workspace: &Path) -> String {
-    let own = workspace.join(".git");
-    let linked = fs::read_to_string(&own).ok().and_then(|text| {
-        let folder = workspace.join(text.strip_prefix("gitdir:")?.trim());
-        let common = fs::read_to_string(folder.join("commondir")).ok()?;
-        Some(folder.join(common.trim()))
-    });
-    let folder = linked.unwrap_or_else(|| if own.is_dir() { own } else { workspace.to_owned() });
-    folder.canonicalize().unwrap_or(folder).to_string_lossy().into_owned()
 }

@@ -1,6 +1,8 @@
 //! A canary that is awaited, the hook that saw it, and what a real client proved last.
 
-use super::{Search, Store};
+use super::clean::{self, put};
+use super::search::Search;
+use super::state::Store;
 use crate::system::clock;
 use reflex_engine::{Action, Decision, Event};
 use serde_json::{Map, Value, json};
@@ -53,7 +55,7 @@ impl Store {
     /// The file cannot be written.
     pub(crate) fn await_canary(&self, nonce: &str) -> io::Result<()> {
         self.forget_old_canaries();
-        super::put(&self.awaited(nonce), &crate::clean::Kept::own(""))
+        put(&self.awaited(nonce), &clean::Kept::own(""))
     }
 
     /// Those of runs that were killed.
@@ -98,7 +100,7 @@ impl Store {
         };
         let decision = if decision == Decision::Deny { REFUSED } else { PASSED };
         let text = json!({"agent": event.client, "decision": decision, "time": clock::now()});
-        let _ = super::put(&self.awaited(nonce), &self.kept(&text));
+        let _ = put(&self.awaited(nonce), &self.kept(&text));
     }
 
     /// Keeps what a client proved, in place of what it proved before.
@@ -110,7 +112,7 @@ impl Store {
             "schema": "reflex/live-v1", "agent": kept.agent, "time": kept.time, "state": kept.state,
             "outcome": kept.outcome, "version": kept.version, "folder": kept.folder,
         });
-        super::put(&self.live().join(format!("{}.json", kept.agent)), &self.kept(&text))
+        put(&self.live().join(format!("{}.json", kept.agent)), &self.kept(&text))
     }
 
     /// What the real client of an agent proved last.

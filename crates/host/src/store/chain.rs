@@ -2,6 +2,7 @@
 
 use super::head::{Head, Missing};
 use super::log::{Log, MOST_WAIT, Tail, ending, hash_of};
+use super::note::SCHEMA;
 use crate::system::clock;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -81,7 +82,7 @@ impl Log {
         self.locked(MOST_WAIT, |log, tail| {
             let Some(old) = Old::before(log, &time, step)? else { return Ok(0) };
             let record = json!({
-                "schema": super::SCHEMA, "kind": "purge", "id": clock::uuid(), "time": clock::timestamp(clock::now()),
+                "schema": SCHEMA, "kind": "purge", "id": clock::uuid(), "time": clock::timestamp(clock::now()),
                 "before": time, "through": {"seq": old.last.seq, "hash": old.last.hash}, "reason": reason,
             });
             // First the record: a tombstone that nobody answers for is a broken log.
@@ -236,7 +237,7 @@ mod tests {
     fn append(log: &Log, year: u16) {
         let record =
             format!("{{\"schema\":\"x\",\"id\":\"{}\",\"time\":\"{year}-01-01T00:00:00.000Z\"}}", clock::uuid());
-        log.append(&crate::clean::Kept::own(record), false).unwrap();
+        log.append(&crate::store::clean::Kept::own(record), false).unwrap();
     }
 
     /// The part that is written to is full.

@@ -1,8 +1,9 @@
 //! How far the log was written, kept outside of it: whoever cuts off its newest records or takes it away leaves this.
 
-use super::life::{Alarm, Subject, raise};
+use super::alarm::{Alarm, Subject, raise};
 use super::log::{Log, Tail};
 use crate::system::clock;
+use crate::system::files::opened;
 use rustix::fs::OFlags;
 use serde_json::{Value, json};
 use std::fs::{self, File};
@@ -74,7 +75,7 @@ pub(super) struct Head {
 impl Head {
     /// That of a log.
     pub(super) fn of(log: &Log) -> io::Result<Head> {
-        let file = super::opened(&log.head(), OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK)?;
+        let file = opened(&log.head(), OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK)?;
         let mut bytes = [0; LENGTH];
         let read = file.read_at(&mut bytes, 0).unwrap_or(0);
         let written = (read == LENGTH).then(|| parsed(&bytes)).flatten();

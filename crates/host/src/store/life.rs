@@ -1,9 +1,12 @@
-//! Signs of life per agent, alarms, and whether a person has switched the guard off for a while.
+//! Signs of life per agent, and whether a person has switched the guard off for a while.
 
-use super::Store;
-use crate::clean::{Kept, Scribe, is_plain_name};
-use crate::record::digest;
-use crate::signing::{Kind, Signer};
+pub use super::alarm::{Alarm, Subject};
+
+use super::clean::{Kept, Scribe, is_plain_name, put};
+use super::signing::signed::Signer;
+use super::signing::statement::Kind;
+use super::state::Store;
+use crate::system::digest::digest;
 use crate::system::{clock, person};
 use reflex_agents::Surface;
 use reflex_engine::{Action, Event};
@@ -48,67 +51,6 @@ impl Pause {
     }
 }
 
-/// Something that should not have been possible.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Alarm {
-    /// The id of the record that tells it.
-    pub record: String,
-    /// Milliseconds since 1970.
-    pub time: u64,
-    /// In words.
-    pub text: String,
-    /// What it is about.
-    pub of: Subject,
-}
-
-/// Where alarms lie.
-const ALARMS: &str = "alarms";
-
-/// What an alarm is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Subject {
-    /// A call that ran although it was refused.
-    Call,
-    /// The audit log.
-    Log,
-    /// What a person is said to have said.
-    Yes,
-}
-
-impl Subject {
-    /// Every subject, the most pressing first, with its word.
-    pub(crate) const ALL: [(Subject, &'static str); 3] =
-        [(Subject::Log, "log"), (Subject::Yes, "yes"), (Subject::Call, "call")];
-
-    fn name(self) -> &'static str {
-        Subject::ALL.iter().find(|(subject, _)| *subject == self).map_or("call", |(_, name)| name)
-    }
-
-    fn named(name: &str) -> Subject {
-        Subject::ALL.iter().find(|(_, known)| *known == name).map_or(Subject::Call, |(subject, _)| *subject)
-    }
-}
-
-impl Alarm {
-    fn json(&self) -> Value {
-        json!({
-            "schema": "reflex/alarm-v1", "record": self.record, "time": self.time, "text": self.text, "of": self.of.name(),
-        })
-    }
-}
-
-/// Writes an alarm down that this program has worded itself, in a state folder.
-pub(super) fn raise(state: &Path, alarm: &Alarm) -> io::Result<()> {
-    put_alarm(state, alarm, &Kept::own(alarm.json().to_string()))
-}
-
-fn put_alarm(state: &Path, alarm: &Alarm, kept: &Kept) -> io::Result<()> {
-    super::put(&state.join(ALARMS).join(format!("{}.json", alarm.record)), kept)
-}
-
-/// How the name of an alarm begins that stands in no log yet.
-const OVERDUE: &str = "overdue-";
-
 /// A person may not switch the guard off for longer.
 pub const LONGEST_PAUSE: u64 = 8 * 3_600_000;
 
@@ -143,7 +85,7 @@ impl Store {
         let due = surfaces.into_iter().filter(|surface| self.beat_of(&event.client, surface)).count() > 0;
         if let Some(version) = event.version.as_deref().filter(|_| due) {
             let version = Kept::joined(&[Scribe::new(self).name(version).into()], "");
-            let _ = super::put(&self.beats().join(format!("{}.version", file_name(&event.client))), &version);
+            let _ = put(&self.beats().join(format!("{}.version", file_name(&event.client))), &version);
         }
         if due && event.moment.is_before_execution() && person::no_terminal_above() {
             self.beat_of(&event.client, Surface::Headless.name());
@@ -156,7 +98,7 @@ impl Store {
         let age = fs::metadata(&path).and_then(|data| data.modified()).ok().and_then(|time| time.elapsed().ok());
         let due = age.is_none_or(|age| age.as_millis() > u128::from(BEAT));
         if due {
-            let _ = super::put(&path, &Kept::own(clock::now().to_string()));
+            let _ = put(&path, &Kept::own(clock::now().to_string()));
         }
         due
     }
@@ -215,66 +157,6 @@ impl Store {
             "schema": "reflex/off-v1", "from": clock::now(), "until": until, "reason": reason, "by": by, "within": within,
         });
         self.put_signed(&self.pause_file(), (signer, Kind::Pause), &said)
-    }
-
-    /// What a call leaves behind that gives up while it looks at what a tool brought: an alarm in a file of its own.
-    pub(crate) fn overdue(&self, agent: &str) -> (PathBuf, String) {
-        let record = format!("{OVERDUE}{}", clock::uuid());
-        let text = format!("what a tool brought to {agent} was not looked at to its end");
-        let file = self.alarms_folder().join(format!("{record}.json"));
-        let text = json!({"schema": "reflex/alarm-v1", "record": record, "time": clock::now(), "text": text});
-        (file, text.to_string())
-    }
-
-    /// Puts alarms into the log whose call could not do so itself.
-    pub(crate) fn record_overdue(&self, alarms: &mut [Alarm]) {
-        for alarm in alarms.iter_mut().filter(|alarm| alarm.record.starts_with(OVERDUE)) {
-            let file = self.alarms_folder().join(format!("{}.json", alarm.record));
-            alarm.record = clock::uuid();
-            let noted = self.note("overdue", json!({"alarm": alarm.record, "since": alarm.time, "text": alarm.text}));
-            if noted.and_then(|()| self.raise(alarm)).is_ok() {
-                let _ = fs::remove_file(file);
-            }
-        }
-    }
-
-    fn alarms_folder(&self) -> PathBuf {
-        self.folder.join(ALARMS)
-    }
-
-    /// Raises an alarm that stands until a person has seen it.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub fn raise(&self, alarm: &Alarm) -> io::Result<()> {
-        put_alarm(&self.folder, alarm, &self.kept(&alarm.json()))
-    }
-
-    /// The same for what stays true from call to call: one alarm of each kind stands at a time.
-    pub(crate) fn raise_once(&self, kind: &str, text: &str) {
-        if !self.folder.join(ALARMS).join(format!("{kind}.json")).exists() {
-            let _ = self.raise(&Alarm { record: kind.into(), time: clock::now(), text: text.into(), of: Subject::Yes });
-        }
-    }
-
-    /// Alarms that no person has seen yet, oldest first.
-    pub fn alarms(&self) -> Vec<Alarm> {
-        let Ok(entries) = fs::read_dir(self.alarms_folder()) else { return Vec::new() };
-        let alarm = |entry: fs::DirEntry| {
-            let map: Map<String, Value> = serde_json::from_str(&fs::read_to_string(entry.path()).ok()?).ok()?;
-            let text = |key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);
-            let of = Subject::named(map.get("of").and_then(Value::as_str).unwrap_or(""));
-            Some(Alarm { record: text("record")?, time: map.get("time")?.as_u64()?, text: text("text")?, of })
-        };
-        let mut alarms: Vec<Alarm> = entries.flatten().filter_map(alarm).collect();
-        alarms.sort_by_key(|alarm| alarm.time);
-        alarms
-    }
-
-    /// A person has seen them.
-    pub fn acknowledge(&self) {
-        let Ok(entries) = fs::read_dir(self.alarms_folder()) else { return };
-        entries.flatten().for_each(|entry| drop(fs::remove_file(entry.path())));
     }
 }
 

@@ -4,20 +4,17 @@
 //! `,"seq":N,"prev":"HASH","hash":"HASH"}`; its hash is the SHA-256 of all that stands before `,"hash"`, and `prev` is the
 //! hash of the line before it.
 
-use super::head::Head;
-use crate::clean::Kept;
+use super::state::Store;
 use crate::system::clock;
-use rustix::fs::{FlockOperation, OFlags, flock};
+use crate::system::files::{make_folder, opened, wait_for};
+use rustix::fs::OFlags;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-
-/// A part is closed when it is larger.
-const PART_BYTES: u64 = 64 * 1024 * 1024;
+use std::time::Duration;
 
 /// So long is waited for other hooks that write. Who waits longer leaves the record beside the log.
 pub(super) const MOST_WAIT: Duration = Duration::from_millis(700);
@@ -44,7 +41,7 @@ pub(super) struct Tail {
     /// Its hash.
     pub(super) hash: String,
     /// The current part and its length, if it was opened to find the end.
-    current: Option<(File, u64)>,
+    pub(super) current: Option<(File, u64)>,
 }
 
 impl Tail {
@@ -54,7 +51,15 @@ impl Tail {
     }
 }
 
+impl Store {
+    /// The audit log.
+    pub fn log(&self) -> Log {
+        Log { folder: self.folder.join("audit") }
+    }
+}
+
 impl Log {
+    #[cfg(test)]
     pub(super) fn in_folder(folder: PathBuf) -> Log {
         Log { folder }
     }
@@ -89,22 +94,6 @@ impl Log {
         Ok(parts)
     }
 
-    /// Appends one record, and before it those that had to wait beside the log. `durable` waits for the disk.
-    ///
-    /// # Errors
-    /// The record could be written nowhere.
-    pub(super) fn append(&self, record: &Kept, durable: bool) -> io::Result<()> {
-        let record = record.text();
-        // Whoever cannot have the lock, because somebody keeps it or the file system has none, needs none beside the log.
-        let Ok(_lock) = self.lock(MOST_WAIT) else { return self.leave_beside(record) };
-        let mut tail = self.tail()?;
-        for (path, waiting) in self.waiting() {
-            self.write(&mut tail, &waiting, true)?;
-            fs::remove_file(path)?;
-        }
-        self.write(&mut tail, record, durable)
-    }
-
     /// Does something while no other hook writes.
     pub(super) fn locked<T>(
         &self,
@@ -126,54 +115,17 @@ impl Log {
         let path = self.folder.join(name);
         // A link in the place of the log would lead its lines elsewhere.
         let how = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW;
-        let open = || super::opened(&path, how);
+        let open = || opened(&path, how);
         match open() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 make_folder(&self.folder)?;
                 open()
             }
-            opened => opened,
+            file => file,
         }
     }
 
-    /// One line. What does not arrive whole is taken back, so that the next line does not hang on a torn one.
-    ///
-    /// If records are gone that were written before, the log says so first, and an alarm is raised.
-    pub(super) fn write(&self, tail: &mut Tail, text: &str, durable: bool) -> io::Result<()> {
-        let head = Head::of(self).ok();
-        if let Some(missing) = head.as_ref().and_then(|head| head.missing(tail)) {
-            let id = clock::uuid();
-            self.line(tail, &missing.record(&id), true)?;
-            missing.raise(self, &id);
-        }
-        self.line(tail, text, durable)?;
-        head.iter().for_each(|head| head.put(tail));
-        Ok(())
-    }
-
-    fn line(&self, tail: &mut Tail, text: &str, durable: bool) -> io::Result<()> {
-        let body = text.strip_suffix('}').unwrap_or(text);
-        let mut line = format!("{body},\"seq\":{},\"prev\":\"{}\"", tail.seq + 1, tail.hash);
-        let hash = hash_of(&line);
-        line.push_str(",\"hash\":\"");
-        line.push_str(&hash);
-        line.push_str("\"}\n");
-        let (mut file, before) = match tail.current.take() {
-            Some(opened) => opened,
-            None => self.current()?,
-        };
-        if let Err(error) = file.write_all(line.as_bytes()) {
-            let _ = file.set_len(before);
-            return Err(error);
-        }
-        *tail = Tail::new(tail.seq + 1, &hash);
-        if before > PART_BYTES {
-            fs::rename(self.folder.join(CURRENT), self.folder.join(format!("{:012}.jsonl", tail.seq)))?;
-        }
-        if durable { file.sync_data() } else { Ok(()) }
-    }
-
-    fn current(&self) -> io::Result<(File, u64)> {
+    pub(super) fn current(&self) -> io::Result<(File, u64)> {
         let file = self.open(CURRENT)?;
         let found = file.metadata()?;
         if !found.is_file() {
@@ -184,7 +136,7 @@ impl Log {
 
     /// The end of the chain; a last line that was torn when its writer was killed is removed. Nobody was answered with
     /// it: the record comes before the answer.
-    fn tail(&self) -> io::Result<Tail> {
+    pub(super) fn tail(&self) -> io::Result<Tail> {
         let (current, length) = self.current()?;
         if let Some((tail, whole)) = end_of(&current, length)? {
             return Ok(Tail { current: Some((current, whole)), ..tail });
@@ -201,7 +153,7 @@ impl Log {
     }
 
     /// Records whose hooks could not wait for the log, oldest first.
-    fn waiting(&self) -> Vec<(PathBuf, String)> {
+    pub(super) fn waiting(&self) -> Vec<(PathBuf, String)> {
         let Ok(entries) = fs::read_dir(self.waiting_folder()) else { return Vec::new() };
         let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
@@ -214,7 +166,7 @@ impl Log {
     }
 
     /// A file of its own needs no lock; its name sorts by time.
-    fn leave_beside(&self, text: &str) -> io::Result<()> {
+    pub(super) fn leave_beside(&self, text: &str) -> io::Result<()> {
         let folder = self.waiting_folder();
         make_folder(&folder)?;
         let name = clock::uuid();
@@ -224,30 +176,6 @@ impl Log {
         file.sync_data()?;
         fs::rename(draft, folder.join(format!("{name}.json")))
     }
-}
-
-/// Somebody who stopped while holding the lock must not stop every agent: the wait is bounded.
-pub(super) fn wait_for(file: &File, most: Duration) -> io::Result<()> {
-    let begun = Instant::now();
-    let mut pause = Duration::from_micros(50);
-    loop {
-        match flock(file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Ok(()),
-            Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) if begun.elapsed() < most => {
-                std::thread::sleep(pause);
-                pause = (pause * 2).min(Duration::from_millis(4));
-            }
-            Err(rustix::io::Errno::WOULDBLOCK) => {
-                return Err(io::Error::new(io::ErrorKind::TimedOut, "another process holds the lock"));
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
-}
-
-/// A folder that only its owner can look into.
-pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// The hash of a line, given all that stands before it in the line.

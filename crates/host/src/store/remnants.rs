@@ -1,10 +1,10 @@
 //! What the calls of a session left behind, in a file of its own that only few sessions have: one line each, a JSON list
 //! of kind, path and whence. It outlives the window of the last calls, and all agents of a session share it.
 
-use super::Store;
-use super::log;
+use super::clean::Scribe;
 use super::session::Whose;
-use crate::clean::Scribe;
+use super::state::Store;
+use crate::system::files::make_folder;
 use reflex_engine::{Remnant, RemnantKind};
 use serde_json::json;
 use std::fs::{self, OpenOptions};
@@ -47,7 +47,7 @@ impl Store {
         if lines.is_empty() {
             return Ok(());
         }
-        log::make_folder(&self.sessions())?;
+        make_folder(&self.sessions())?;
         let path = self.sessions().join(name(whose));
         let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
         // In one piece: hooks of the same session may write at the same time.

@@ -1,8 +1,10 @@
 //! The last calls of a session, in a file of their own: one line per call, fields divided by tabs.
 
-use super::{Store, log};
-use crate::clean::{Clean, Kept, Scribe};
+use super::clean::{Clean, Kept, Scribe};
+use super::log::BRIEF_WAIT;
+use super::state::Store;
 use crate::system::clock;
+use crate::system::files::{make_folder, opened, put_as_it_is, text_of, wait_for};
 use reflex_engine::loopbreaker::{Deed, End, Pace, Step, finish};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use sha2::{Digest, Sha256};
@@ -448,7 +450,7 @@ impl Store {
     pub fn history(&self, whose: Whose<'_>) -> History {
         let now = (whose.call.to_owned(), whose.word.to_owned());
         let usual = usize::try_from(MOST_BYTES).unwrap_or(0);
-        super::text_of(&self.sessions().join(whose.file()), usual)
+        text_of(&self.sessions().join(whose.file()), usual)
             .map_or_else(|_| History::default(), |text| History { text, now })
     }
 
@@ -479,7 +481,7 @@ impl Store {
         let path = self.sessions().join(whose.file());
         let (mut file, before) = match locked(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                log::make_folder(&self.sessions())?;
+                make_folder(&self.sessions())?;
                 self.forget_old_sessions();
                 locked(&path)?
             }
@@ -498,7 +500,7 @@ impl Store {
         // The first line tells when the session began.
         let kept: String = text.lines().take(1).chain(newest(&text)).flat_map(|line| [line, "\n"]).collect();
         // In place of the file, so that who is killed here loses nothing; who waits for the old one sees that it went.
-        super::put_as_it_is(&path, &kept)
+        put_as_it_is(&path, &kept)
     }
 
     /// Sessions of last week are of no use any more.
@@ -526,8 +528,8 @@ fn newest(text: &str) -> Vec<&str> {
 fn locked(path: &std::path::Path) -> io::Result<(File, u64)> {
     const TRIES: u32 = 8;
     for _ in 0..TRIES {
-        let file = super::opened(path, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE)?;
-        log::wait_for(&file, log::BRIEF_WAIT)?;
+        let file = opened(path, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE)?;
+        wait_for(&file, BRIEF_WAIT)?;
         let own = file.metadata()?;
         if fs::metadata(path).is_ok_and(|there| own.ino() == there.ino()) {
             return Ok((file, own.len()));

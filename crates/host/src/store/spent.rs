@@ -1,9 +1,9 @@
 //! What a session has used, in a file that only sessions with a budget have: the time of its first call in thirteen digits,
 //! then one letter for each call, `a` where it starts an agent.
 
-use super::Store;
-use super::log;
 use super::session::Whose;
+use super::state::Store;
+use crate::system::files::make_folder;
 use crate::system::{clock, person};
 use reflex_engine::{Event, Spent};
 use std::fs::{self, OpenOptions};
@@ -29,7 +29,7 @@ impl Store {
     }
 
     fn add(&self, whose: Whose<'_>, letters: &str) -> io::Result<(u64, u64, u64)> {
-        log::make_folder(&self.sessions())?;
+        make_folder(&self.sessions())?;
         let name = Whose { role: None, subagent: None, ..whose }.file();
         let path = self.sessions().join(format!("{name}.spent"));
         // Of two first calls one makes the file; both then write behind its time.

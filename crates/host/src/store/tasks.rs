@@ -1,9 +1,10 @@
 //! Tasks as a person has declared them: one small file for each workspace.
 
-use super::Store;
-use crate::clean::Scribe;
-use crate::layers::trust::repository;
-use crate::signing::{Kind, Signer};
+use super::clean::Scribe;
+use super::signing::signed::Signer;
+use super::signing::statement::Kind;
+use super::state::Store;
+use crate::git::shared_folder;
 use crate::system::clock;
 use reflex_engine::{Event, Purpose, Task, Vouched, is_within};
 use serde_json::{Map, Value, json};
@@ -107,7 +108,7 @@ impl Store {
         let above = tasks.iter().filter(|(task, _)| is_within(workspace, &task.workspace));
         let nearest = above.max_by_key(|(task, _)| task.workspace.len()).cloned();
         nearest.or_else(|| {
-            let repository = repository(Path::new(workspace));
+            let repository = shared_folder(Path::new(workspace));
             tasks.into_iter().find(|(task, _)| task.repository == repository)
         })
     }

@@ -1,7 +1,7 @@
 //! Who may have how many calls waiting: an agent that is refused often pushes no call of another off the list.
 
-use super::approvals::Pending;
-use crate::record;
+use super::pending::Pending;
+use crate::system::digest::digest;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -67,7 +67,7 @@ struct Marks {
 
 impl Marks {
     fn of(pending: &Pending) -> Marks {
-        let mark = |text: &str| record::digest(text).get(..12).unwrap_or("").to_owned();
+        let mark = |text: &str| digest(text).get(..12).unwrap_or("").to_owned();
         Marks { client: mark(&pending.client), session: mark(&pending.holder()), exact: mark(&pending.exact) }
     }
 }

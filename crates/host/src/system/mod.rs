@@ -1,5 +1,7 @@
 //! What is asked of the operating system: the time, the user's folders, who sits at the terminal, small files.
 
 pub(crate) mod clock;
+pub(crate) mod digest;
+pub(crate) mod files;
 pub(crate) mod folders;
 pub mod person;

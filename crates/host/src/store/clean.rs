@@ -4,18 +4,20 @@
 //! forgotten. The secrets of a call are looked for once, in everything that it says; each is then taken out of everything
 //! that is told of the call, in whatever form it stands there.
 
-use crate::record::subject;
-use crate::store::Store;
+use super::state::Store;
 use crate::system::clock;
+use crate::system::files::put_as_it_is;
 use reflex_engine::{
-    Analysis, EffectKind, Event, Judgement, Verdict, find_secrets, passwords, redact_known, unescaped,
+    Action, Analysis, EffectKind, Event, Judgement, Verdict, find_secrets, passwords, redact_known, unescaped,
 };
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::fmt;
+use std::io;
 use std::ops::Deref;
+use std::path::Path;
 
 /// Of each text of a call, so many bytes are kept.
 pub(crate) const MOST_TEXT: usize = 4096;
@@ -129,6 +131,11 @@ impl Kept {
     pub(crate) fn joined(parts: &[Kept], between: &str) -> Kept {
         Kept(parts.iter().map(Kept::text).collect::<Vec<_>>().join(between))
     }
+}
+
+/// A small file, replaced at once or not at all.
+pub(crate) fn put(path: &Path, kept: &Kept) -> io::Result<()> {
+    put_as_it_is(path, kept.text())
 }
 
 /// Turns secrets into tags before anything is written.
@@ -356,6 +363,25 @@ impl<'a> Scribe<'a> {
         digest.update(self.key.get_or_init(|| self.store.key()));
         digest.update(secret.as_bytes());
         clock::hexadecimal(&digest.finalize())
+    }
+}
+
+/// The kind of an action, the name of its text and the text.
+pub(crate) fn subject(action: &Action) -> (&'static str, &'static str, &str) {
+    match action {
+        Action::Shell { command, .. } => ("shell", "command", command),
+        Action::Read { path } => ("read", "path", &path.text),
+        Action::Write { path, .. } => ("write", "path", &path.text),
+        Action::Edit { path, .. } => ("edit", "path", &path.text),
+        Action::Delete { path } => ("delete", "path", &path.text),
+        Action::Search { path } => ("search", "path", &path.text),
+        Action::Fetch { url } => ("fetch", "url", url),
+        Action::McpCall { arguments, .. } => ("mcp", "arguments", arguments),
+        Action::Prompt { text } => ("prompt", "text", text),
+        Action::SpawnAgent { prompt } => ("spawn", "prompt", prompt),
+        Action::Skill { name } => ("skill", "name", name),
+        Action::Input { text } => ("input", "text", text),
+        Action::Other { arguments } => ("other", "arguments", arguments),
     }
 }
 

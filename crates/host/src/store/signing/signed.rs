@@ -1,56 +1,16 @@
-//! A person's yes is signed: a passphrase gives an ed25519 key, the hook entries name its public half, and what loosens
-//! counts only with a signature of that key.
-//!
-//! A call that nothing loosens never comes here. Without a key in any entry a yes counts as it stands.
+//! What a person says is written signed, and counts only so where an entry names a key.
 
-mod in_force;
-mod passphrase;
-mod statement;
-
-pub use in_force::{InForce, choose_key};
-pub use passphrase::{MIN_PASSPHRASE, Pin};
-pub(crate) use statement::Kind;
-
-use crate::store::{Store, put_as_it_is};
-use crate::system::clock;
-use ed25519_dalek::{SigningKey, VerifyingKey};
+use super::in_force::InForce;
+use super::passphrase::{Pin, folder};
+use super::statement::{self, Kind};
+use crate::store::state::Store;
+use crate::system::files::put_as_it_is;
+use ed25519_dalek::SigningKey;
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use serde_json::{Map, Value};
-use std::fmt;
 use std::io;
 use std::path::Path;
 use zeroize::Zeroizing;
-
-/// The public half of a person's key; its text is 64 hexadecimal digits.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct PublicKey(VerifyingKey);
-
-impl PublicKey {
-    /// The key of 64 hexadecimal digits.
-    pub fn parse(text: &str) -> Option<PublicKey> {
-        let bytes: [u8; 32] = clock::bytes(text)?.try_into().ok()?;
-        let key = VerifyingKey::from_bytes(&bytes).ok()?;
-        // Under a weak key anybody can make signatures.
-        (!key.is_weak()).then_some(PublicKey(key))
-    }
-
-    /// As many digits of it as a person compares.
-    pub fn short(&self) -> String {
-        self.to_string().chars().take(16).collect()
-    }
-}
-
-impl fmt::Display for PublicKey {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str(&clock::hexadecimal(self.0.as_bytes()))
-    }
-}
-
-impl fmt::Debug for PublicKey {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, to)
-    }
-}
 
 /// Who signs what a person says. Only [`Store::signer`] gives one, so that nothing that loosens is written past it.
 pub struct Signer(Option<SigningKey>);
@@ -154,7 +114,7 @@ impl Store {
 
     /// The number of the next statement: whoever reads the log sees by it that one was played again.
     fn next_sequence(&self) -> io::Result<u64> {
-        let file = passphrase::folder(&self.folder).join("sequence");
+        let file = folder(&self.folder).join("sequence");
         let next = std::fs::read_to_string(&file)
             .ok()
             .and_then(|text| text.trim().parse::<u64>().ok())

@@ -1,7 +1,8 @@
 //! From a passphrase to a key.
 
-use super::PublicKey;
+use super::key::PublicKey;
 use crate::system::clock;
+use crate::system::files::put_as_it_is;
 use argon2::{Algorithm, Argon2, Params, Version};
 use ed25519_dalek::SigningKey;
 use serde_json::{Map, Value, json};
@@ -91,8 +92,7 @@ impl Pin {
             "schema": "reflex/pin-v1", "salt": clock::hexadecimal(&self.salt), "memory_kib": self.cost.0,
             "passes": self.cost.1, "lanes": self.cost.2, "public": self.public.to_string(), "time": clock::now(),
         });
-        crate::store::put_as_it_is(&self.file(), &text.to_string())
-            .map_err(|error| format!("{}: {error}", self.file().display()))
+        put_as_it_is(&self.file(), &text.to_string()).map_err(|error| format!("{}: {error}", self.file().display()))
     }
 
     /// Whether this is the passphrase.

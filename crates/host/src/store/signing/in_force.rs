@@ -1,6 +1,7 @@
 //! Which public key counts: the one that the hook entries in the user's home name, or that root has written down.
 
-use super::{Pin, PublicKey};
+use super::key::PublicKey;
+use super::passphrase::Pin;
 use reflex_agents::AGENTS;
 use reflex_agents::settings::guard_hooks;
 use std::fs;

@@ -1,0 +1,66 @@
+//! Appending to the audit log.
+
+use super::clean::Kept;
+use super::head::Head;
+use super::log::{CURRENT, Log, MOST_WAIT, Tail, hash_of};
+use crate::system::clock;
+use std::fs;
+use std::io::{self, Write};
+
+/// A part is closed when it is larger.
+const PART_BYTES: u64 = 64 * 1024 * 1024;
+
+impl Log {
+    /// Appends one record, and before it those that had to wait beside the log. `durable` waits for the disk.
+    ///
+    /// # Errors
+    /// The record could be written nowhere.
+    pub(super) fn append(&self, record: &Kept, durable: bool) -> io::Result<()> {
+        let record = record.text();
+        // Whoever cannot have the lock, because somebody keeps it or the file system has none, needs none beside the log.
+        let Ok(_lock) = self.lock(MOST_WAIT) else { return self.leave_beside(record) };
+        let mut tail = self.tail()?;
+        for (path, waiting) in self.waiting() {
+            self.write(&mut tail, &waiting, true)?;
+            fs::remove_file(path)?;
+        }
+        self.write(&mut tail, record, durable)
+    }
+
+    /// One line. What does not arrive whole is taken back, so that the next line does not hang on a torn one.
+    ///
+    /// If records are gone that were written before, the log says so first, and an alarm is raised.
+    pub(super) fn write(&self, tail: &mut Tail, text: &str, durable: bool) -> io::Result<()> {
+        let head = Head::of(self).ok();
+        if let Some(missing) = head.as_ref().and_then(|head| head.missing(tail)) {
+            let id = clock::uuid();
+            self.line(tail, &missing.record(&id), true)?;
+            missing.raise(self, &id);
+        }
+        self.line(tail, text, durable)?;
+        head.iter().for_each(|head| head.put(tail));
+        Ok(())
+    }
+
+    fn line(&self, tail: &mut Tail, text: &str, durable: bool) -> io::Result<()> {
+        let body = text.strip_suffix('}').unwrap_or(text);
+        let mut line = format!("{body},\"seq\":{},\"prev\":\"{}\"", tail.seq + 1, tail.hash);
+        let hash = hash_of(&line);
+        line.push_str(",\"hash\":\"");
+        line.push_str(&hash);
+        line.push_str("\"}\n");
+        let (mut file, before) = match tail.current.take() {
+            Some(opened) => opened,
+            None => self.current()?,
+        };
+        if let Err(error) = file.write_all(line.as_bytes()) {
+            let _ = file.set_len(before);
+            return Err(error);
+        }
+        *tail = Tail::new(tail.seq + 1, &hash);
+        if before > PART_BYTES {
+            fs::rename(self.folder().join(CURRENT), self.folder().join(format!("{:012}.jsonl", tail.seq)))?;
+        }
+        if durable { file.sync_data() } else { Ok(()) }
+    }
+}

@@ -1,0 +1,39 @@
+//! What the guard remembers: the audit log, each session's last calls, a person's approvals, signs of life.
+//!
+//! Everything lies below `~/.local/state/reflex` of the user's home. Nothing here decides; the rest of the host reads and writes it
+//! through [`Store`] alone, so that another place (a team's server) could stand behind the same few methods.
+
+pub(crate) mod alarm;
+pub(crate) mod appeal;
+mod append;
+pub mod approvals;
+pub(crate) mod bound;
+pub mod canary;
+mod chain;
+pub(crate) mod clean;
+mod fields;
+mod follow;
+mod grant;
+mod head;
+pub mod life;
+mod log;
+pub(crate) mod note;
+mod pending;
+mod remnants;
+mod scope;
+mod search;
+pub mod session;
+pub mod signing;
+mod snapshot;
+mod spent;
+mod state;
+pub mod tasks;
+mod waiting;
+
+pub use chain::{Broken, Checked};
+pub use follow::Follower;
+pub use head::Missing;
+pub use log::Log;
+pub use note::SCHEMA;
+pub use search::Search;
+pub use state::Store;

@@ -1,0 +1,36 @@
+//! The public half of a person's key.
+
+use crate::system::clock;
+use ed25519_dalek::VerifyingKey;
+use std::fmt;
+
+/// The public half of a person's key; its text is 64 hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct PublicKey(pub(super) VerifyingKey);
+
+impl PublicKey {
+    /// The key of 64 hexadecimal digits.
+    pub fn parse(text: &str) -> Option<PublicKey> {
+        let bytes: [u8; 32] = clock::bytes(text)?.try_into().ok()?;
+        let key = VerifyingKey::from_bytes(&bytes).ok()?;
+        // Under a weak key anybody can make signatures.
+        (!key.is_weak()).then_some(PublicKey(key))
+    }
+
+    /// As many digits of it as a person compares.
+    pub fn short(&self) -> String {
+        self.to_string().chars().take(16).collect()
+    }
+}
+
+impl fmt::Display for PublicKey {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(&clock::hexadecimal(self.0.as_bytes()))
+    }
+}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, to)
+    }
+}

@@ -1,0 +1,92 @@
+//! Small files: read in one go, made once, replaced at once or not at all, locked without waiting forever.
+
+use super::clock;
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// More than what [`once_made`] keeps.
+const MAX_SHORT: usize = 128;
+
+/// A file that programs which are started do not have. The standard library asks the system twice for that.
+pub(crate) fn opened(path: &Path, how: OFlags) -> io::Result<File> {
+    let mode = Mode::RUSR | Mode::WUSR;
+    Ok(rustix::io::retry_on_intr(|| rustix::fs::open(path, how | OFlags::CLOEXEC, mode))?.into())
+}
+
+/// The text of a file that is usually shorter than `usual`: one question is enough then, for a file gives all that is
+/// asked for until it ends.
+pub(crate) fn text_of(path: &Path, usual: usize) -> io::Result<String> {
+    let mut file = opened(path, OFlags::RDONLY)?;
+    let mut bytes = vec![0; usual];
+    let read = file.read(&mut bytes)?;
+    bytes.truncate(read);
+    if read == usual {
+        file.read_to_end(&mut bytes)?;
+    }
+    String::from_utf8(bytes).map_err(|_| io::ErrorKind::InvalidData.into())
+}
+
+/// A file's text, made if it is not there. Of several that make it at once, the first wins.
+pub(crate) fn once_made(path: &Path, make: impl FnOnce() -> String) -> io::Result<String> {
+    match text_of(path, MAX_SHORT) {
+        Ok(text) if !text.is_empty() => return Ok(text),
+        _ => {}
+    }
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    make_folder(folder)?;
+    let text = make();
+    let draft = draft(folder, &text)?;
+    let linked = fs::hard_link(&draft, path);
+    fs::remove_file(&draft)?;
+    match linked {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => fs::read_to_string(path),
+        Err(error) => Err(error),
+        Ok(()) => Ok(text),
+    }
+}
+
+/// A small file, replaced at once or not at all.
+pub(crate) fn put_as_it_is(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    make_folder(folder)?;
+    let draft = draft(folder, text)?;
+    fs::rename(draft, path)
+}
+
+/// A file beside the one it will become. Of a full disk nothing stays behind.
+fn draft(folder: &Path, text: &str) -> io::Result<PathBuf> {
+    let draft = folder.join(format!(".{}", clock::uuid()));
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+    match file.write_all(text.as_bytes()) {
+        Ok(()) => Ok(draft),
+        Err(error) => fs::remove_file(&draft).and(Err(error)),
+    }
+}
+
+/// A folder that only its owner can look into.
+pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// Somebody who stopped while holding the lock must not stop every agent: the wait is bounded.
+pub(crate) fn wait_for(file: &File, most: Duration) -> io::Result<()> {
+    let begun = Instant::now();
+    let mut pause = Duration::from_micros(50);
+    loop {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(()),
+            Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) if begun.elapsed() < most => {
+                std::thread::sleep(pause);
+                pause = (pause * 2).min(Duration::from_millis(4));
+            }
+            Err(rustix::io::Errno::WOULDBLOCK) => {
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "another process holds the lock"));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
