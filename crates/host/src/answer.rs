@@ -1,7 +1,9 @@
 //! The path of one call: bytes in, answer out.
 
+use crate::config::judge::{judged, judged_further, unjudged};
+use crate::config::{self, Loaded, Mode, There};
 use crate::ending::Duty;
-use crate::layers::{self, Loaded, There};
+use crate::git::project_root;
 use crate::memory::{self, Heard};
 use crate::record::{self, Spent, Told};
 use crate::reflexes::{Detector, Reflexes};
@@ -17,7 +19,7 @@ use crate::world::{LocalWorld, canonical};
 use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, deliver};
 use reflex_engine::{
     AgentPath, Authority, Decision, Event, Finding, Fingerprint, Judgement, Moment, NONE, Policy, Severity, Verdict,
-    World, Worth, conclude, is_within, judge_with, overhear,
+    World, Worth, conclude, is_within,
 };
 use serde_json::json;
 use std::io;
@@ -30,37 +32,6 @@ pub struct Host {
     mode: Mode,
     /// Told before something takes as many seconds that a person configured.
     patience: fn(u64),
-}
-
-/// The name of the policy under which calls are judged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mode {
-    name: &'static str,
-    /// Whether a person asked for it just now; else people's policies may name another.
-    insisted: bool,
-}
-
-impl Default for Mode {
-    fn default() -> Mode {
-        Mode { name: "balanced", insisted: false }
-    }
-}
-
-impl Mode {
-    /// The mode of this name, if the library has such a policy.
-    pub fn named(name: &str) -> Option<Mode> {
-        Policy::named(reflex_library::tables(), name).map(|policy| Mode { name: policy.name(), insisted: true })
-    }
-
-    /// The names of all modes.
-    pub fn names() -> Vec<&'static str> {
-        reflex_library::tables().get("policies").entries().map(|(name, _)| name).collect()
-    }
-
-    /// What a severity is worth in this mode, with people's layers.
-    pub fn policy(self, loaded: &[Loaded]) -> Option<Policy> {
-        layers::policy(self.name, self.insisted, loaded)
-    }
 }
 
 impl Host {
@@ -104,7 +75,7 @@ impl Host {
             return self.after(agent, &event, &store, payload);
         }
         let read = nanos(begun);
-        let (loaded, there) = layers::load_there(&self.folders, Path::new(&event.workspace), &store);
+        let (loaded, there) = config::load_there(&self.folders, Path::new(&event.workspace), &store);
         let policy = self.mode.policy(&loaded);
         let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded)).in_session(&store, whose(&event));
         let world = if event.moment == Moment::BeforeTool { world.counting() } else { world };
@@ -126,7 +97,7 @@ impl Host {
         let latency = Spent { read, judged: &judgement.latency, whole: nanos(begun) };
         let told = Told {
             delivery: &delivery,
-            policy: policy.as_ref().map_or(self.mode.name, |policy| policy.name()),
+            policy: policy.as_ref().map_or(self.mode.name(), |policy| policy.name()),
             layers: &loaded,
             grant: released.as_deref(),
             reflexes: detector.as_ref().map(Detector::reports).unwrap_or_default(),
@@ -203,7 +174,7 @@ impl Host {
 
     /// What became of a call: matched with what was said about it before.
     fn after(&self, agent: &Agent, event: &Event, store: &Store, payload: &Payload<'_>) -> Reply {
-        let (loaded, there) = layers::load_there(&self.folders, Path::new(&event.workspace), store);
+        let (loaded, there) = config::load_there(&self.folders, Path::new(&event.workspace), store);
         let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded)).in_session(store, whose(event));
         // What it did is done; what it brought is told of.
         let reflexes = self.reflexes(event, there, store);
@@ -280,7 +251,7 @@ impl Host {
         let judgement = unjudged(denied);
         let latency = Spent::none(&judgement.latency);
         let (layers, reflexes) = (&[], Vec::new());
-        let told = Told { delivery: &delivery, policy: self.mode.name, layers, grant: None, reflexes, latency };
+        let told = Told { delivery: &delivery, policy: self.mode.name(), layers, grant: None, reflexes, latency };
         let record = record::call(&Scribe::new(&store), heard, &judgement, &told);
         let recorded = store.record(&record, denied == Decision::Deny);
         told_if_lost((agent.refuse)(word, moment, &reason), recorded, Ok(()))
@@ -333,7 +304,7 @@ impl Host {
     /// Judges an event on this machine. Only what has not run yet is judged by its effects.
     pub fn judge(&self, event: &Event) -> Judgement {
         let store = self.store();
-        let (loaded, there) = layers::load_there(&self.folders, Path::new(&event.workspace), &store);
+        let (loaded, there) = config::load_there(&self.folders, Path::new(&event.workspace), &store);
         let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded));
         let reflexes = self.reflexes(event, there, &store);
         let raw = || json!({"tool_name": event.tool, "cwd": event.cwd});
@@ -348,12 +319,12 @@ impl Host {
 
     /// The name of the policy under which an event is judged.
     pub fn policy_name(&self, event: &Event) -> &'static str {
-        self.mode.policy(&self.layers(&event.workspace)).map_or(self.mode.name, |policy| policy.name())
+        self.mode.policy(&self.layers(&event.workspace)).map_or(self.mode.name(), |policy| policy.name())
     }
 
     /// People's rules and policies that are in force in a workspace.
     pub fn layers(&self, workspace: &str) -> Vec<Loaded> {
-        layers::load(&self.folders, Path::new(workspace), &self.store())
+        config::load(&self.folders, Path::new(workspace), &self.store())
     }
 
     /// The event with what its calls of unknown tools mean, as it is judged.
@@ -445,54 +416,16 @@ fn remind_of_alarms<'h>(store: &Store, history: impl FnOnce() -> &'h History, ve
     }
 }
 
-/// Where the rule of this id is written: `library/rules/rm.yaml:12`.
-pub fn rule_place(id: &str) -> Option<String> {
-    let at = reflex_library::tables().get("rules").get(id).get("at").text();
-    (!at.is_empty()).then(|| format!("library/{at}"))
-}
-
-/// Every rule of the library, by id.
-pub fn library_rules() -> impl Iterator<Item = reflex_tables::Node<'static>> {
-    reflex_library::tables().get("rules").entries().map(|(_, rule)| rule)
-}
-
-/// Judges what has not run by its effects, all else by what it brings and by people's rules.
-pub(crate) fn judged(event: &Event, policy: Option<&Policy>, world: &dyn World) -> Judgement {
-    judged_with(event, policy, world, None)
-}
-
-/// The same with the reflexes that are in force.
+/// Judges an event with the reflexes that are in force.
 fn judged_with(
     event: &Event,
     policy: Option<&Policy>,
     world: &dyn World,
     detector: Option<&Detector<'_>>,
 ) -> Judgement {
-    let tables = reflex_library::tables();
     let ask = |seen: &reflex_engine::Seen<'_>| detector.map(|detector| detector.inspect(seen)).unwrap_or_default();
     let further: reflex_engine::Further<'_> = if detector.is_some() { &ask } else { NONE };
-    match policy {
-        Some(policy) if event.moment.is_before_execution() => judge_with(event, policy, tables, world, further),
-        Some(policy) if matches!(event.moment, Moment::AfterTool | Moment::Prompt) || !policy.layers().is_empty() => {
-            overhear(event, policy, tables, world, further)
-        }
-        _ => unjudged(Decision::Pass),
-    }
-}
-
-/// A decision that no judgement stands behind.
-fn unjudged(decision: Decision) -> Judgement {
-    let verdict = Verdict { decision, confidence: 100, ..Verdict::default() };
-    Judgement {
-        analysis: Default::default(),
-        verdict,
-        asked: Vec::new(),
-        weighed: Vec::new(),
-        fingerprint: Default::default(),
-        step: Default::default(),
-        latency: Default::default(),
-        left: Vec::new(),
-    }
+    judged_further(event, policy, world, further)
 }
 
 /// What is said where a policy lets nothing run that is not in the audit log.
@@ -522,13 +455,6 @@ const NOWHERE: &str = "/nonexistent";
 /// Whether a folder holds everything, or the home.
 fn is_too_wide(folder: &str, home: &str) -> bool {
     ["/", "/home", "/Users"].contains(&folder) || is_within(home, folder)
-}
-
-/// The nearest folder upward that git manages, else the folder itself. A repository in the home or above it is no
-/// project: whoever makes one there would make everything in it part of the workspace.
-pub(crate) fn project_root(folder: &str, home: &str) -> String {
-    let is_root = |path: &&Path| path.join(".git").symlink_metadata().is_ok() && !Path::new(home).starts_with(path);
-    Path::new(folder).ancestors().find(is_root).map_or_else(|| folder.to_owned(), shown)
 }
 
 fn shown(path: &Path) -> String {

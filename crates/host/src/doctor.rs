@@ -1,6 +1,6 @@
 //! What is broken between the agents and the guard, each with the line that mends it.
 
-use crate::answer::project_root;
+use crate::git::project_root;
 use crate::trust::{self, Wish};
 use crate::wiring::Wiring;
 use reflex_agents::settings::guard_hooks;

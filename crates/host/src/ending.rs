@@ -1,9 +1,10 @@
 //! The end of the work: configured checks run, what changed is looked at, open criteria and skills that were passed over
 //! are named. A failed check keeps the agent at work, once.
 
-use crate::answer::{Host, judged, told_if_lost, whose};
+use crate::answer::{Host, told_if_lost, whose};
 use crate::checks::{self, Check, Ran};
-use crate::layers::Loaded;
+use crate::config::Loaded;
+use crate::config::judge::judged;
 use crate::memory::{self, Heard};
 use crate::record::{self, Spent, Told};
 use crate::skills;

@@ -1,17 +1,15 @@
 //! This machine: files and git as facts, the folders of the guard, what it remembers of every call.
 
-mod aliases;
 mod answer;
 mod appeal;
-mod archive;
 mod bound;
 mod case;
 pub mod catalog;
 mod checks;
+pub mod config;
 pub mod doctor;
 mod ending;
 pub mod git;
-pub mod layers;
 pub mod live;
 pub mod matrix;
 mod memory;
@@ -22,11 +20,12 @@ mod skills;
 pub mod store;
 mod system;
 mod trust;
-mod view;
 mod wiring;
 mod world;
 
-pub use answer::{Host, Mode, library_rules, rule_place};
+pub use answer::Host;
+pub use config as layers;
+pub use config::{Mode, library_rules, rule_place};
 pub use ending::MOST_IN_A_ROW;
 pub use reflex_rules as rules;
 pub use store::appeal::{Appeal, MOST_APPEALS};

@@ -10,7 +10,7 @@ mod process;
 pub use driver::{Network, drive, song};
 pub use network::CANNOT;
 
-use crate::answer::project_root;
+use crate::git::project_root;
 use crate::store::Store;
 use crate::store::canary::Kept;
 use crate::system::folders::{Folders, home_of_agents};

@@ -1,6 +1,6 @@
 //! What is written about a call: its structure, its text without secrets, what was found, decided and said.
 
-use crate::layers::{self, Loaded};
+use crate::config::{self, Loaded};
 use crate::memory::Heard;
 use crate::store::clean::{Clean, Kept, Record, Scribe, subject};
 use crate::store::note::beginning;
@@ -142,7 +142,7 @@ pub(crate) fn call(scribe: &Scribe<'_>, heard: Heard<'_>, judgement: &Judgement,
     record.text("policy", &scribe.name(told.policy));
     record.made("library", reflex_library::DIGEST);
     if !told.layers.is_empty() {
-        record.part("layers", &scribe.kept(&layers::record(told.layers)));
+        record.part("layers", &scribe.kept(&config::record(told.layers)));
     }
     if !told.reflexes.is_empty() {
         record.part("reflexes", &scribe.kept(&scribe.reflexes(&told.reflexes)));

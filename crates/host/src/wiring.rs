@@ -1,6 +1,6 @@
 //! The agents' settings files on this machine: planned changes, and writing them whole.
 
-use crate::answer::project_root;
+use crate::git::project_root;
 use crate::store::Store;
 use crate::store::signing::{InForce, PublicKey};
 use crate::system::digest::digest;

@@ -1,12 +1,13 @@
 //! Examples of a reflex: a call, what is known of the machine, what the reflex says. Played through the real runtime, in a
 //! world that is only supposed.
 
+use super::context::{Seen, context};
 use super::package::{MANIFEST, Package};
-use crate::answer::{Host, Mode};
-use crate::view::{self, Seen};
+use crate::config::Mode;
+use crate::config::judge::judged;
 use reflex_agents::universal;
 use reflex_engine::loopbreaker::{Step, finish};
-use reflex_engine::{Event, Moment, Supposed, World, absolute, fits};
+use reflex_engine::{Event, Judgement, Moment, Supposed, World, absolute, fits};
 use reflex_script::{Call, Chain, Handler, Limits, Machine, Outcome, Said};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -134,7 +135,7 @@ fn asked(
     example: &Example,
     machine: Arc<Pretended>,
 ) -> (Outcome, Value) {
-    let judgement = Host::new(Mode::default()).judge_in(event, world);
+    let judgement = judged_by_library(event, world);
     let raw = json!({"call": example.call});
     let seen = Seen {
         analysis: &judgement.analysis,
@@ -144,7 +145,7 @@ fn asked(
         time: example.at.as_deref().unwrap_or(NOON),
         raw: &raw,
     };
-    let context = view::context(event, seen);
+    let context = context(event, seen);
     let handler = if event.moment == Moment::AfterTool { Handler::ToolResult } else { Handler::ToolCall };
     let call = match handler {
         Handler::ToolResult => Call::tool_result(context.clone()),
@@ -152,6 +153,11 @@ fn asked(
     };
     let call = Call { tables: reflex_library::tables(), machine, ..call };
     (Chain::new(vec![module], Limits::default()).run(call), context)
+}
+
+/// Judges by the library alone.
+fn judged_by_library(event: &Event, world: &Supposed) -> Judgement {
+    judged(event, Mode::default().policy(&[]).as_ref(), world)
 }
 
 fn of_outcome(outcome: &Outcome) -> Played {
@@ -220,7 +226,6 @@ fn as_event(call: &Value, event: &str) -> Result<Map<String, Value>, String> {
 
 /// The session before the call.
 fn session(example: &Example, object: &Map<String, Value>) -> Result<Vec<Step>, String> {
-    let host = Host::new(Mode::default());
     let mut past = Vec::new();
     for call in &example.after {
         let mut own = as_event(call, "post-command")?;
@@ -231,7 +236,7 @@ fn session(example: &Example, object: &Map<String, Value>) -> Result<Vec<Step>, 
         let event = universal::read(&own).map_err(|problem| problem.to_string())?;
         let mut world = universal::supposed(&own, &event).map_err(|problem| problem.to_string())?;
         world.past.clone_from(&past);
-        finish(&mut past, host.judge_in(&event, &world).step);
+        finish(&mut past, judged_by_library(&event, &world).step);
     }
     Ok(past)
 }

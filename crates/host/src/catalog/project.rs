@@ -1,7 +1,7 @@
 //! What a project or a user has taken: `config.json` names it, `reflexes.lock.json` says exactly what it was.
 
 use super::origin::Origin;
-use super::package::Package;
+use super::package::{Package, is_name};
 use crate::system::files::put_as_it_is;
 use crate::system::folders::Folders;
 use serde_json::{Map, Value, json};
@@ -185,7 +185,7 @@ impl Home {
     /// A reflex of this name that lies beside the list, listed or not.
     pub fn begun(&self, name: &str) -> Option<PathBuf> {
         let folder = self.copy(name);
-        (super::is_name(name) && folder.is_dir()).then_some(folder)
+        (is_name(name) && folder.is_dir()).then_some(folder)
     }
 
     /// Whether the list names our own copy so.

@@ -2,7 +2,7 @@
 
 use super::examples::{difference, examples, play};
 use super::package::Package;
-use super::problems;
+use super::problems::problems;
 use serde_json::Value;
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! Lists of reflexes: the one that ships, and files that anybody can host.
 
-use super::package::{MANIFEST, Package};
+use super::package::{MANIFEST, Package, belongs};
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::io::Read;
@@ -240,9 +240,7 @@ fn fetched(address: &str) -> Result<String, String> {
 }
 
 fn is_inside(path: &str) -> bool {
-    super::package::belongs(path)
-        && !path.contains('\\')
-        && path.split('/').all(|part| !part.is_empty() && part != "..")
+    belongs(path) && !path.contains('\\') && path.split('/').all(|part| !part.is_empty() && part != "..")
 }
 
 fn bundle_name(package: &Package) -> String {

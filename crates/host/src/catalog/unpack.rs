@@ -1,11 +1,9 @@
 //! The files of a packed package: gzip and tar, read in memory, within bounds, regular files of text only.
 
-use super::package::{MOST_BYTES, MOST_FILES};
+use super::package::{MOST_BYTES, MOST_FILES, belongs};
+use crate::world::gzip::inflate;
 use std::io::Read;
 use std::path::{Component, Path};
-
-/// An archive may hold so much that is not wanted.
-const MOST_UNPACKED: usize = 64 * 1024 * 1024;
 
 /// The files that a reflex may consist of, without the folder in which archives keep everything.
 pub(super) fn unpack(bytes: &[u8]) -> Result<Vec<(String, String)>, String> {
@@ -20,7 +18,7 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<Vec<(String, String)>, String> {
             continue;
         }
         let inner = below_first(&path)?;
-        if !super::package::belongs(&inner) {
+        if !belongs(&inner) {
             continue;
         }
         if files.len() >= MOST_FILES || entry.size() > MOST_BYTES as u64 {
@@ -46,32 +44,4 @@ fn below_first(path: &Path) -> Result<String, String> {
         }
     }
     Ok(parts.split_off(1.min(parts.len().saturating_sub(1))).join("/"))
-}
-
-/// The inner bytes of a gzip file.
-pub(crate) fn inflate(bytes: &[u8]) -> Result<Vec<u8>, String> {
-    const HEADER: usize = 10;
-    let flags = match bytes {
-        [0x1f, 0x8b, 8, flags, ..] => *flags,
-        _ => return Err("this is no gzip file".into()),
-    };
-    let mut rest = bytes.get(HEADER..).unwrap_or(&[]);
-    if flags & 4 != 0 {
-        let length = match rest {
-            [low, high, ..] => usize::from(u16::from_le_bytes([*low, *high])),
-            _ => 0,
-        };
-        rest = rest.get(2 + length..).unwrap_or(&[]);
-    }
-    for flag in [8, 16] {
-        if flags & flag != 0 {
-            let end = rest.iter().position(|byte| *byte == 0).map_or(rest.len(), |at| at + 1);
-            rest = rest.get(end..).unwrap_or(&[]);
-        }
-    }
-    if flags & 2 != 0 {
-        rest = rest.get(2..).unwrap_or(&[]);
-    }
-    miniz_oxide::inflate::decompress_to_vec_with_limit(rest, MOST_UNPACKED)
-        .map_err(|_| format!("this is no gzip file of at most {} MiB", MOST_UNPACKED / 1024 / 1024))
 }

@@ -2,9 +2,9 @@
 
 use super::load::{Lodged, Reflexes, Untrusted};
 use super::machine::LocalMachine;
+use crate::catalog::context;
 use crate::store::session::History;
 use crate::system::clock;
-use crate::view;
 use reflex_engine::{Action, Event, Finding, Moment, Rewrite, Seen, Severity, Tier, World, Worth, quotation, redacted};
 use reflex_script::{Call, Chain, Handler, Limit, Limits, Module, OnError, Outcome, Problem, Report, Said};
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ impl<'a> Detector<'a> {
 
     fn ask(&self, seen: &Seen<'_>, (handler, acts, action): (Handler, bool, Option<usize>)) -> Outcome {
         let time = clock::timestamp(clock::now());
-        let known = view::Seen {
+        let known = context::Seen {
             analysis: seen.analysis,
             world: self.world,
             past: &[],
@@ -80,7 +80,7 @@ impl<'a> Detector<'a> {
             time: &time,
             raw: &Value::Null,
         };
-        let mut context = view::base(seen.event, known);
+        let mut context = context::base(seen.event, known);
         let mut put = |key: &str, value: Value| context.as_object_mut().map(|fields| fields.insert(key.into(), value));
         put("raw", self.raw.clone());
         if let Some(Action::Shell { command, .. }) = action.and_then(|action| seen.event.actions.get(action)) {
@@ -98,10 +98,10 @@ impl<'a> Detector<'a> {
             machine: Arc::new(LocalMachine { workspace: seen.event.workspace.clone(), home: seen.event.home.clone() }),
         };
         let lazily = |field: &str| match field {
-            "paths" => view::paths(seen.event, known).into(),
-            "reflex" => view::known(seen.event, known),
-            "reflex.git" => view::git(seen.event, self.world).unwrap_or(Value::Null),
-            "reflex.history" => (self.history)().all().iter().map(view::past).collect(),
+            "paths" => context::paths(seen.event, known).into(),
+            "reflex" => context::known(seen.event, known),
+            "reflex.git" => context::git(seen.event, self.world).unwrap_or(Value::Null),
+            "reflex.history" => (self.history)().all().iter().map(context::past).collect(),
             _ => Value::Null,
         };
         self.chain.run_with(call, &lazily)

@@ -6,7 +6,7 @@
 //! It is named after the digest of the files that it was made of, and after the compiler that made it.
 #![expect(unsafe_code, reason = "the interpreter believes the code that it loads")]
 
-use crate::layers::Cache;
+use crate::config::Cache;
 use crate::system::folders::Folders;
 use reflex_script::{Code, PRINT};
 

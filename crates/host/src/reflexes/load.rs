@@ -2,7 +2,7 @@
 
 use super::kept::Kept;
 use crate::catalog::{Home, MANIFEST, Package, main_of, name_of};
-use crate::layers::{Cache, Offer, There, own, trust};
+use crate::config::{Cache, Offer, There, own, trust};
 use crate::store::Store;
 use crate::system::clock;
 use crate::system::folders::Folders;

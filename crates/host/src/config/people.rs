@@ -1,8 +1,13 @@
 //! What people ask about their own files: everything that is wrong, every rule, every key with its origin.
 
-use super::{Loaded, compile, files, load, trust};
+use super::compile::compile;
+use super::files;
+use super::load::load;
+use super::loaded::Loaded;
+use super::offer::Offer;
+use super::own;
+use super::trust;
 use crate::store::Store;
-use crate::system::clock;
 use crate::system::folders::Folders;
 use reflex_engine::{Authority, Layer, Vouched};
 use reflex_rules::{Compiled, MOST_BYTES, Rule, SourceFile, Variables, rule_files};
@@ -79,19 +84,6 @@ pub fn named(paths: &[PathBuf]) -> Result<Opened, String> {
     Ok(Opened { loaded, files: sources, compiled })
 }
 
-/// Another copy of a layer as it counts now.
-impl Loaded {
-    /// The same layer, to be judged by.
-    pub fn again(&self) -> Loaded {
-        Loaded {
-            layer: self.layer.clone(),
-            place: self.place.clone(),
-            digest: self.digest.clone(),
-            why_tight: self.why_tight.clone(),
-        }
-    }
-}
-
 impl Opened {
     /// The id under which a rule of this layer is reported.
     pub fn id(&self, rule: &Rule) -> String {
@@ -143,21 +135,9 @@ pub fn lowered(loaded: &[Loaded]) -> Vec<String> {
     told
 }
 
-/// What a person is asked to accept of a workspace.
-pub struct Offer {
-    /// The files as they are.
-    pub files: Vec<SourceFile>,
-    /// What was accepted before.
-    pub before: Option<trust::Trust>,
-    /// Whether exactly this is accepted already.
-    pub accepted: bool,
-    digest: String,
-    repository: String,
-}
-
 /// The user's own files, where what they loosen waits for a yes.
 pub fn offer_of_own(folders: &Folders, workspace: &Path, store: &Store) -> Option<Offer> {
-    super::own::offer(&load(folders, workspace, store), folders, store)
+    own::offer(&load(folders, workspace, store), folders, store)
 }
 
 /// The files of a workspace that a person may accept.
@@ -173,35 +153,4 @@ pub fn offer(folders: &Folders, workspace: &Path, store: &Store) -> Option<Offer
     files.extend(scripts);
     let before = trust::accepted(store, workspace);
     Some(Offer::of(files, before, digest, trust::repository(workspace)))
-}
-
-impl Offer {
-    /// Files that a person may accept under a name, with what was accepted under it before.
-    pub(crate) fn of(
-        files: Vec<SourceFile>,
-        before: Option<trust::Trust>,
-        digest: String,
-        repository: String,
-    ) -> Offer {
-        let accepted = before.as_ref().is_some_and(|trust| trust.digest == digest);
-        Offer { files, before, accepted, digest, repository }
-    }
-
-    /// The name under which it is accepted.
-    pub fn subject(&self) -> &str {
-        &self.repository
-    }
-
-    /// A person's yes to exactly what was shown.
-    pub fn yes(&self, by: &str, reason: &str) -> trust::Trust {
-        let texts = self.files.iter().map(|file| (file.name.clone(), file.text.clone())).collect();
-        trust::Trust {
-            repository: self.repository.clone(),
-            digest: self.digest.clone(),
-            by: by.into(),
-            time: clock::now(),
-            reason: reason.into(),
-            texts,
-        }
-    }
 }

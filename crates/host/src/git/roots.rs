@@ -1,4 +1,4 @@
-//! The folder that all work trees of a repository share, found without opening the repository.
+//! Folders that git manages, found by their `.git` alone.
 
 use std::fs;
 use std::path::Path;
@@ -13,4 +13,14 @@ pub fn shared_folder(workspace: &Path) -> String {
     });
     let folder = linked.unwrap_or_else(|| if own.is_dir() { own } else { workspace.to_owned() });
     folder.canonicalize().unwrap_or(folder).to_string_lossy().into_owned()
+}
+
+/// The nearest folder upward that git manages, else the folder itself. A repository in the home or above it is no
+/// project: whoever makes one there would make everything in it part of the workspace.
+pub(crate) fn project_root(folder: &str, home: &str) -> String {
+    let is_root = |path: &&Path| path.join(".git").symlink_metadata().is_ok() && !Path::new(home).starts_with(path);
+    Path::new(folder)
+        .ancestors()
+        .find(is_root)
+        .map_or_else(|| folder.to_owned(), |path| path.to_string_lossy().into_owned())
 }

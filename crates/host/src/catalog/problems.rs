@@ -1,23 +1,7 @@
-//! Reflexes as packages: where they come from, what is written down of them, whether they do what they say.
+//! Whether a package can be taken.
 
-mod examples;
-mod origin;
-mod package;
-mod project;
-mod publish;
-mod registry;
-mod unpack;
-pub(crate) use unpack::inflate;
-
-pub use examples::{Example, Played, difference, examples, play};
-pub use origin::Origin;
-pub(crate) use package::main_of;
-pub use package::{MANIFEST, Package, is_name};
-pub use project::{Entry, Home, Locked, name_of};
-pub use publish::lacks;
-pub use reflex_library::CORE_TYPES as TYPES;
+use super::package::Package;
 use reflex_script::{Call, Capabilities, Chain, Limits, Module, Problem};
-pub use registry::{Listed, Registry, build, official, search};
 use serde_json::{Value, json};
 
 /// Why a package cannot be taken: what its manifest says wrong, options that it does not take, a module that cannot be

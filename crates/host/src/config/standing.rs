@@ -1,6 +1,6 @@
 //! Which layer's word counts for a key of people's policies, and why another's does not.
 
-use super::Opened;
+use super::people::Opened;
 use crate::system::clock::{moment, now};
 use reflex_engine::{Authority, Worth};
 use reflex_tables::Node;

@@ -1,7 +1,7 @@
 //! The real machine as facts. Git is never started; what is not answered within bounds is not known.
 
-use crate::aliases;
-use crate::archive;
+use super::aliases;
+use super::archive;
 use crate::git::{self, Fact, Ignored, Repository, Unknown};
 use crate::store::Store;
 use crate::store::session::{History, Whose};

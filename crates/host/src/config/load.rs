@@ -1,48 +1,19 @@
-//! Rules and policies that people wrote: found, compiled once, kept in the cache by what the files are.
+//! Loads the files of every place that counts for a workspace, compiled once and kept in the cache.
 
-mod bases;
-mod cache;
-mod files;
-pub(crate) mod own;
-mod people;
-mod standing;
-pub mod trust;
-
-use crate::answer::Mode;
+use super::bases;
+use super::cache::Cache;
+use super::compile::compile;
+use super::files::{self, Found, Place};
+use super::loaded::{Loaded, There};
+use super::own;
+use super::trust;
 use crate::store::Store;
-use crate::system::clock;
 use crate::system::folders::Folders;
-pub(crate) use cache::Cache;
-pub use files::{Found, Place};
-pub use own::accept_reflex;
-pub use people::{Offer, Opened, lowered, named, offer, offer_of_own, open};
-use reflex_engine::{Authority, Layer, Policy, Vouched};
+use reflex_engine::{Authority, Layer, Vouched};
 use reflex_rules::{Compiled, Level, Problem, SourceFile, Variables};
 use reflex_tables::Node;
-use serde_json::{Value, json};
-pub use standing::{preset_in_force, standing};
+use serde_json::json;
 use std::path::Path;
-
-/// The compiled files of one place, as they count now.
-pub struct Loaded {
-    /// What the engine is given.
-    pub layer: Layer,
-    /// Where the files lie.
-    pub place: Place,
-    /// The digest of all their contents.
-    pub digest: String,
-    /// Why the layer may only tighten, where it may not loosen.
-    pub why_tight: Option<String>,
-}
-
-/// Which of the folders are there in which people keep what is theirs: looked up once a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct There {
-    /// `.reflex` at the workspace's root.
-    pub project: bool,
-    /// The user's folder.
-    pub user: bool,
-}
 
 /// Everything that is in force for a workspace, the least authority first.
 pub fn load(folders: &Folders, workspace: &Path, store: &Store) -> Vec<Loaded> {
@@ -214,27 +185,6 @@ fn compile_with_last_good(
     (compile(&replaced, variables), problems, replaced)
 }
 
-/// Compiles files with the names of the library's policies.
-pub fn compile(files: &[SourceFile], variables: &Variables) -> Compiled {
-    reflex_rules::compile(files, &Mode::names(), variables)
-}
-
 fn errors(problems: &[Problem]) -> Vec<String> {
     problems.iter().filter(|problem| problem.level == Level::Error).map(Problem::to_string).collect()
-}
-
-/// The policy of this name with the layers of a workspace. `insisted` keeps the name whatever the layers prefer.
-pub(crate) fn policy(name: &str, insisted: bool, loaded: &[Loaded]) -> Option<Policy> {
-    let layers = loaded.iter().map(|one| one.layer.clone()).collect();
-    let minute = u32::try_from(clock::now() / 60_000).unwrap_or(u32::MAX);
-    Policy::named(reflex_library::tables(), name).map(|policy| policy.with_layers(layers, minute, insisted))
-}
-
-/// Which files were in force, for the record.
-pub(crate) fn record(loaded: &[Loaded]) -> Value {
-    let short = |digest: &str| digest.get(..16).unwrap_or("").to_owned();
-    loaded
-        .iter()
-        .map(|one| json!({"layer": one.layer.authority.name(), "digest": short(&one.digest), "loosens": one.layer.loosens.so_far()}))
-        .collect()
 }

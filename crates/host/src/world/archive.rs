@@ -1,6 +1,6 @@
 //! The names in a folder or an archive, within bounds: what unpacking or copying it would write.
 
-use crate::catalog::inflate;
+use super::gzip::inflate;
 use reflex_engine::MAX_LISTED;
 use reflex_engine::shell::work;
 use std::fs;

@@ -1,8 +1,9 @@
 //! What the user's own files loosen: with a key in the hook entries, only what the user has accepted.
 
-use super::people::Offer;
+use super::files::{self, Place};
+use super::loaded::Loaded;
+use super::offer::Offer;
 use super::trust::{self, Trust};
-use super::{Loaded, Place};
 use crate::store::Store;
 use crate::store::signing::{InForce, Signer};
 use crate::system::clock;
@@ -36,7 +37,7 @@ pub(super) fn offer(loaded: &[Loaded], folders: &Folders, store: &Store) -> Opti
     }
     // What is accepted is what lies there: to a damaged file in whose place an older one holds nobody says yes.
     let places: Vec<(&Loaded, Vec<SourceFile>)> = own.iter().map(|one| (*one, one.place.list().read())).collect();
-    let digest = digest(places.iter().map(|(one, files)| (&one.place, super::files::digest(files))));
+    let digest = digest(places.iter().map(|(one, files)| (&one.place, files::digest(files))));
     let files = places.into_iter().flat_map(|(_, files)| files).collect();
     let name = name(folders);
     let before = trust::accepted_as(store, &name);

@@ -1,0 +1,21 @@
+//! Reflexes as packages: where they come from, what is written down of them, whether they do what they say.
+
+pub(crate) mod context;
+mod examples;
+mod origin;
+mod package;
+mod problems;
+mod project;
+mod publish;
+mod registry;
+mod unpack;
+
+pub use examples::{Example, Played, difference, examples, play};
+pub use origin::Origin;
+pub(crate) use package::main_of;
+pub use package::{MANIFEST, Package, is_name};
+pub use problems::problems;
+pub use project::{Entry, Home, Locked, name_of};
+pub use publish::lacks;
+pub use reflex_library::CORE_TYPES as TYPES;
+pub use registry::{Listed, Registry, build, official, search};

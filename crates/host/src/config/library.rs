@@ -1,0 +1,12 @@
+//! The rules that ship.
+
+/// Where the rule of this id is written: `library/rules/rm.yaml:12`.
+pub fn rule_place(id: &str) -> Option<String> {
+    let at = reflex_library::tables().get("rules").get(id).get("at").text();
+    (!at.is_empty()).then(|| format!("library/{at}"))
+}
+
+/// Every rule of the library, by id.
+pub fn library_rules() -> impl Iterator<Item = reflex_tables::Node<'static>> {
+    reflex_library::tables().get("rules").entries().map(|(_, rule)| rule)
+}

@@ -1,0 +1,29 @@
+//! Rules and policies that people wrote: found, compiled once, kept in the cache by what the files are.
+
+mod bases;
+mod cache;
+mod compile;
+mod files;
+pub(crate) mod judge;
+mod library;
+mod load;
+mod loaded;
+mod mode;
+mod offer;
+pub(crate) mod own;
+mod people;
+mod standing;
+pub mod trust;
+
+pub(crate) use cache::Cache;
+pub use compile::compile;
+pub use files::{Found, Place};
+pub use library::{library_rules, rule_place};
+pub use load::{load, load_there};
+pub(crate) use loaded::record;
+pub use loaded::{Loaded, There};
+pub use mode::Mode;
+pub use offer::Offer;
+pub use own::accept_reflex;
+pub use people::{Opened, lowered, named, offer, offer_of_own, open};
+pub use standing::{preset_in_force, standing};

@@ -1,0 +1,32 @@
+//! The inner bytes of gzip files, within bounds.
+
+/// An archive may hold so much that is not wanted.
+const MOST_UNPACKED: usize = 64 * 1024 * 1024;
+
+/// The inner bytes of a gzip file.
+pub(crate) fn inflate(bytes: &[u8]) -> Result<Vec<u8>, String> {
+    const HEADER: usize = 10;
+    let flags = match bytes {
+        [0x1f, 0x8b, 8, flags, ..] => *flags,
+        _ => return Err("this is no gzip file".into()),
+    };
+    let mut rest = bytes.get(HEADER..).unwrap_or(&[]);
+    if flags & 4 != 0 {
+        let length = match rest {
+            [low, high, ..] => usize::from(u16::from_le_bytes([*low, *high])),
+            _ => 0,
+        };
+        rest = rest.get(2 + length..).unwrap_or(&[]);
+    }
+    for flag in [8, 16] {
+        if flags & flag != 0 {
+            let end = rest.iter().position(|byte| *byte == 0).map_or(rest.len(), |at| at + 1);
+            rest = rest.get(end..).unwrap_or(&[]);
+        }
+    }
+    if flags & 2 != 0 {
+        rest = rest.get(2..).unwrap_or(&[]);
+    }
+    miniz_oxide::inflate::decompress_to_vec_with_limit(rest, MOST_UNPACKED)
+        .map_err(|_| format!("this is no gzip file of at most {} MiB", MOST_UNPACKED / 1024 / 1024))
+}
