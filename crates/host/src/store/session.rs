@@ -5,6 +5,7 @@ use super::log::BRIEF_WAIT;
 use super::state::Store;
 use crate::system::clock;
 use crate::system::files::{make_folder, opened, put_as_it_is, text_of, wait_for};
+use reflex_engine::Event;
 use reflex_engine::loopbreaker::{Deed, End, Pace, Step, finish};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use sha2::{Digest, Sha256};
@@ -425,6 +426,18 @@ pub struct Whose<'a> {
     pub call: &'a str,
     /// Its word for the event.
     pub word: &'a str,
+}
+
+/// Whose memory a call belongs to.
+pub(crate) fn whose(event: &Event) -> Whose<'_> {
+    Whose {
+        client: &event.client,
+        session: &event.session,
+        role: event.role.as_deref(),
+        subagent: event.subagent.as_deref(),
+        call: &event.call,
+        word: &event.word,
+    }
 }
 
 impl Whose<'_> {

@@ -4,4 +4,6 @@ pub(crate) mod clock;
 pub(crate) mod digest;
 pub(crate) mod files;
 pub(crate) mod folders;
+pub(crate) mod network;
 pub mod person;
+pub(crate) mod process;

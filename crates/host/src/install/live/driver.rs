@@ -1,10 +1,12 @@
 //! Starts one client with a scripted model and says what was seen. Runs as a process of its own.
 
-use super::process::{Ended, Limits, adopt_strays, run};
-use super::{Outcome, Plan, Proof, network};
+use super::plan::Plan;
+use super::proof::{Outcome, Proof};
 use crate::store::Store;
 use crate::store::canary::{CANARY, REFUSED};
 use crate::system::clock;
+use crate::system::network;
+use crate::system::process::{Ended, Limits, adopt_strays, run};
 use reflex_agents::live::{Launch, Stage};
 use reflex_engine::shell::quoted;
 use reflex_mock::{Call, Model};

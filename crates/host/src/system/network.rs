@@ -8,7 +8,7 @@ pub const CANNOT: u8 = 75;
 /// # Errors
 /// Why the system does not allow it; then this process is of no further use, for it may be half outside.
 #[cfg(target_os = "linux")]
-pub(super) fn leave() -> Result<(), String> {
+pub(crate) fn leave() -> Result<(), String> {
     use rustix::process::{getgid, getuid};
     use rustix::thread::UnshareFlags;
     use std::fs;
@@ -30,7 +30,7 @@ pub(super) fn leave() -> Result<(), String> {
 /// # Errors
 /// Always.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn leave() -> Result<(), String> {
+pub(crate) fn leave() -> Result<(), String> {
     Err("this system has no way to do that".into())
 }
 

@@ -2,12 +2,13 @@
 //!
 //! An agent that appeals only asks: what it says is shown to the person and moves no weight.
 
-use crate::answer::{Host, whose};
-use crate::record;
+use super::host::Host;
+use crate::audit::record;
 use crate::store::Store;
 use crate::store::appeal::{Appeal, MOST_APPEALS};
 use crate::store::approvals::Pending;
 use crate::store::clean::Scribe;
+use crate::store::session::whose;
 use crate::system::clock;
 use crate::world::LocalWorld;
 use reflex_agents::universal;

@@ -14,25 +14,25 @@ use std::time::{Duration, Instant};
 const GRACE: Duration = Duration::from_secs(2);
 
 /// What is known of a client that has ended.
-pub(super) struct Ended {
+pub(crate) struct Ended {
     /// Whether it ended by itself.
-    pub(super) in_time: bool,
+    pub(crate) in_time: bool,
     /// The last of what it said, first its errors.
-    pub(super) words: String,
+    pub(crate) words: String,
 }
 
 /// When a client is ended that does not end by itself.
-pub(super) struct Limits<'a> {
+pub(crate) struct Limits<'a> {
     /// After so long.
-    pub(super) most: Duration,
+    pub(crate) most: Duration,
     /// A moment after there is nothing left to wait for.
-    pub(super) is_done: &'a dyn Fn() -> bool,
+    pub(crate) is_done: &'a dyn Fn() -> bool,
     /// At once when this is set.
-    pub(super) given_up: &'a AtomicBool,
+    pub(crate) given_up: &'a AtomicBool,
 }
 
 /// Runs it with no input to its end. Its output goes to files, for what it leaves running may keep a pipe open.
-pub(super) fn run(command: &mut Command, folder: &Path, limits: &Limits<'_>) -> io::Result<Ended> {
+pub(crate) fn run(command: &mut Command, folder: &Path, limits: &Limits<'_>) -> io::Result<Ended> {
     let (out, err) = (folder.join("out"), folder.join("err"));
     command.stdin(Stdio::null()).stdout(File::create(&out)?).stderr(File::create(&err)?).process_group(0);
     let mut child = command.spawn()?;
@@ -76,14 +76,14 @@ fn end_group(child: &mut Child) -> io::Result<()> {
 
 /// What lost its parent is ours from now on, so that it is found.
 #[cfg(target_os = "linux")]
-pub(super) fn adopt_strays() {
+pub(crate) fn adopt_strays() {
     // Who cannot adopt them finds fewer.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
 /// Elsewhere nobody can.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn adopt_strays() {}
+pub(crate) fn adopt_strays() {}
 
 /// Kills all that came from us and still runs.
 fn end_strays() {

@@ -1,9 +1,9 @@
 //! The truth matrix: of every part of an agent's work, whether the guard was seen to stand before it.
 
-use crate::doctor::{stopped, switches, untrusted, variables};
-use crate::proof::lapsed;
+use super::doctor::{stopped, switches, untrusted, variables};
+use super::proof::lapsed;
+use super::wiring::Wiring;
 use crate::store::life::{Heartbeat, last_version};
-use crate::wiring::Wiring;
 use reflex_agents::{Agent, Extent, Limit, Surface};
 
 /// What is known of one part of an agent's work.

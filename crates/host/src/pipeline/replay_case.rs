@@ -1,6 +1,6 @@
 //! A decision as a case that anybody can play again: without secrets and without the names of this machine's folders.
 
-use crate::answer::Host;
+use super::host::Host;
 use crate::store::clean::is_cut;
 use crate::world::LocalWorld;
 use reflex_engine::{Known, Names, Untracked, World};

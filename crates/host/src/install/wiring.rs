@@ -1,11 +1,11 @@
 //! The agents' settings files on this machine: planned changes, and writing them whole.
 
+use super::client_trust::Wish;
 use crate::git::project_root;
 use crate::store::Store;
 use crate::store::signing::{InForce, PublicKey};
 use crate::system::digest::digest;
 use crate::system::folders::{Folders, home_of_agents};
-use crate::trust::Wish;
 use reflex_agents::settings::{guard_hooks, older_guards, without_older_guards};
 use reflex_agents::{AGENTS, Agent, HookCommand, Limit, Settings, SettingsFile, Start};
 use reflex_engine::agent_settings::{Form, Unloadable};
@@ -173,7 +173,7 @@ impl Wiring {
         let kept: Vec<Wiring> =
             Wiring::all().into_iter().filter(|wiring| wiring.is_for(self.agent.name) && wiring.form.by_agent).collect();
         let before: Vec<Option<String>> = kept.iter().map(|wiring| wiring.read().unwrap_or(None)).collect();
-        let done = crate::trust::ask(trust, &self.home_of_agents, Wish::Have);
+        let done = super::client_trust::ask(trust, &self.home_of_agents, Wish::Have);
         for (wiring, before) in kept.iter().zip(before) {
             let after = wiring.read().unwrap_or(None);
             if after.is_some() && after != before {

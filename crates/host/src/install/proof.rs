@@ -1,10 +1,10 @@
 //! Whether what a call has proven still holds: nothing about hooks has changed since in any file that its agent reads.
 
-use crate::doctor::project_here;
+use super::doctor::project_here;
+use super::wiring::Wiring;
 use crate::store::clean::Kept;
 use crate::store::clean::put;
 use crate::system::digest::digest;
-use crate::wiring::Wiring;
 use reflex_engine::agent_settings::Form;
 use serde_json::{Map, Value, json};
 use std::fs;

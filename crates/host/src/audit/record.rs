@@ -1,14 +1,14 @@
 //! What is written about a call: its structure, its text without secrets, what was found, decided and said.
 
 use crate::config::{self, Loaded};
-use crate::memory::Heard;
 use crate::store::clean::{Clean, Kept, Record, Scribe, subject};
 use crate::store::note::beginning;
 use crate::store::session::Call;
 use crate::system::digest::digest;
 use reflex_agents::Delivery;
 use reflex_engine::{
-    Action, Analysis, Decision, Effect, EffectKind, Event, Finding, Judgement, Latency, Moment, Severity, Verdict,
+    Action, Analysis, Decision, Effect, EffectKind, Event, Finding, Fingerprint, Judgement, Latency, Moment, Severity,
+    Verdict,
 };
 use serde_json::{Map, Value, json};
 
@@ -17,6 +17,17 @@ const MOST_ERROR: usize = 400;
 
 /// So many effects and commands are named.
 const MOST_NAMED: usize = 20;
+
+/// A call as it was heard.
+#[derive(Clone, Copy)]
+pub(crate) struct Heard<'a> {
+    /// The id of its record.
+    pub(crate) id: &'a str,
+    /// The event.
+    pub(crate) event: &'a Event,
+    /// What makes it the same as another.
+    pub(crate) fingerprint: &'a Fingerprint,
+}
 
 impl Scribe<'_> {
     /// One action: what it is and on what, contents only by size and digest.

@@ -1,8 +1,8 @@
 //! What is broken between the agents and the guard, each with the line that mends it.
 
+use super::client_trust::{self, Wish};
+use super::wiring::Wiring;
 use crate::git::project_root;
-use crate::trust::{self, Wish};
-use crate::wiring::Wiring;
 use reflex_agents::settings::guard_hooks;
 use reflex_agents::{Agent, Reply, Start};
 use reflex_engine::agent_settings::Form;
@@ -59,7 +59,7 @@ pub fn examine(wiring: &Wiring) -> Vec<Trouble> {
         found.push(trouble(format!("the hook of {events} does not answer as it should: {problem}"), &again));
     }
     if let Some(trust) = wiring.settings().trust.filter(|_| wiring.project().is_none())
-        && let Err(problem) = trust::ask(trust, wiring.home(), Wish::Look)
+        && let Err(problem) = client_trust::ask(trust, wiring.home(), Wish::Look)
     {
         found.push(trouble(format!("{} does not trust the hook: {problem}", wiring.agent()), &again));
     }

@@ -1,27 +1,16 @@
 //! What is kept of a call beside its record: for a person who may say yes, and for the calls that follow.
 
-use crate::appeal;
-use crate::bound;
-use crate::record;
+use super::appeal;
+use super::bound;
+use crate::audit::record::{self, Heard};
 use crate::store::approvals::{Pending, short_id};
 use crate::store::clean::{Scribe, subject};
 use crate::store::session::Call;
 use crate::system::clock;
 use crate::system::digest::digest;
 use crate::world::LocalWorld;
-use reflex_engine::{Action, EffectKind, Event, Fingerprint, Judgement, Moment, Tier, World};
+use reflex_engine::{Action, EffectKind, Event, Judgement, Moment, Tier, World};
 use sha2::{Digest, Sha256};
-
-/// A call as it was heard.
-#[derive(Clone, Copy)]
-pub(crate) struct Heard<'a> {
-    /// The id of its record.
-    pub(crate) id: &'a str,
-    /// The event.
-    pub(crate) event: &'a Event,
-    /// What makes it the same as another.
-    pub(crate) fingerprint: &'a Fingerprint,
-}
 
 /// Of a refused call, so many bytes are kept for a person to see. Of one that is longer not all can be seen, and what
 /// was not seen nobody can say yes to.

@@ -1,15 +1,17 @@
 //! The end of the work: configured checks run, what changed is looked at, open criteria and skills that were passed over
 //! are named. A failed check keeps the agent at work, once.
 
-use crate::answer::{Host, told_if_lost, whose};
-use crate::checks::{self, Check, Ran};
+use super::checks::{self, Check, Ran};
+use super::host::Host;
+use super::memory;
+use super::reply::told_if_lost;
+use crate::audit::record::{self, Heard, Spent, Told};
+use crate::audit::skills;
 use crate::config::Loaded;
 use crate::config::judge::judged;
-use crate::memory::{self, Heard};
-use crate::record::{self, Spent, Told};
-use crate::skills;
 use crate::store::clean::Scribe;
 use crate::store::session::History;
+use crate::store::session::whose;
 use crate::system::clock;
 use crate::world::LocalWorld;
 use reflex_agents::{Agent, Reply, deliver};

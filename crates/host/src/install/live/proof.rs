@@ -1,0 +1,126 @@
+//! What a start with a canary proved.
+
+use crate::store::Store;
+use crate::store::canary::Kept;
+use crate::system::clock;
+use serde_json::{Value, json};
+
+/// What was seen of a client that was started with a canary.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proof {
+    /// `claude`, …
+    pub agent: String,
+    /// What it comes to.
+    pub outcome: Outcome,
+    /// Whether the hook saw the canary of this run.
+    pub hook_saw: bool,
+    /// Whether the client told its model of our refusal.
+    pub model_told: bool,
+    /// Whether the canary ran.
+    pub ran: bool,
+    /// The client's version, empty if it did not tell.
+    pub version: String,
+    /// Whether the client had no network but the loopback.
+    pub network_off: bool,
+    /// Milliseconds that the client worked.
+    pub took: u64,
+    /// What the client said, where it explains something.
+    pub words: String,
+}
+
+/// What a start with a canary comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The hook saw the canary, and the model was told of the refusal.
+    Proven,
+    /// The hook was never called.
+    Off,
+    /// The hook refused, and the canary ran all the same.
+    Ignored,
+    /// The hook refused, and the model was not told so.
+    Untold,
+    /// The hook was called and let it pass: by a policy, a pause or an approval.
+    LetPass,
+    /// The model was told of a refusal, and no hook that keeps its state here gave it.
+    Elsewhere,
+    /// The client never asked the model for anything.
+    NotStarted,
+    /// The client asked, and did not come back with an answer in time.
+    NoAnswer,
+}
+
+/// Every outcome with its word and name.
+const OUTCOMES: [(Outcome, &str, &str); 8] = [
+    (Outcome::Proven, "PROVEN", "proven"),
+    (Outcome::Off, "OFF", "hook-never-called"),
+    (Outcome::Ignored, "OFF", "refusal-ignored"),
+    (Outcome::Untold, "NOT PROVEN", "model-not-told"),
+    (Outcome::LetPass, "OFF", "let-pass"),
+    (Outcome::Elsewhere, "NOT PROVEN", "state-elsewhere"),
+    (Outcome::NotStarted, "NOT PROVEN", "client-not-started"),
+    (Outcome::NoAnswer, "NOT PROVEN", "no-answer"),
+];
+
+impl Outcome {
+    /// `PROVEN`, `OFF` or `NOT PROVEN`.
+    pub fn word(self) -> &'static str {
+        OUTCOMES.iter().find(|(outcome, ..)| *outcome == self).map_or("", |(_, word, _)| word)
+    }
+
+    /// The name that stands in JSON.
+    pub fn name(self) -> &'static str {
+        OUTCOMES.iter().find(|(outcome, ..)| *outcome == self).map_or("", |(.., name)| name)
+    }
+
+    fn named(name: &str) -> Option<Outcome> {
+        OUTCOMES.iter().find(|(.., known)| *known == name).map(|(outcome, ..)| *outcome)
+    }
+}
+
+impl Proof {
+    /// As it is printed and handed on.
+    pub fn json(&self) -> Value {
+        json!({
+            "agent": self.agent, "state": self.outcome.word(), "outcome": self.outcome.name(),
+            "hook_saw": self.hook_saw, "model_told": self.model_told, "ran": self.ran,
+            "client_version": self.version, "network": if self.network_off { "off" } else { "on" },
+            "milliseconds": self.took, "words": self.words,
+        })
+    }
+
+    /// Read again; `None` for anything else.
+    pub fn of_json(text: &str) -> Option<Proof> {
+        let value: Value = serde_json::from_str(text).ok()?;
+        let word = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+        let yes = |key: &str| value.get(key).and_then(Value::as_bool);
+        Some(Proof {
+            agent: word("agent")?,
+            outcome: Outcome::named(&word("outcome")?)?,
+            hook_saw: yes("hook_saw")?,
+            model_told: yes("model_told")?,
+            ran: yes("ran")?,
+            version: word("client_version")?,
+            network_off: word("network")? == "off",
+            took: value.get("milliseconds")?.as_u64()?,
+            words: word("words")?,
+        })
+    }
+
+    /// Keeps it, and writes it into the audit log.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn keep(&self, store: &Store) -> std::io::Result<()> {
+        let folder = std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned();
+        store.note("verify-live", self.json())?;
+        let kept = Kept {
+            agent: self.agent.clone(),
+            time: clock::now(),
+            state: self.outcome.word().to_owned(),
+            outcome: self.outcome.name().to_owned(),
+            version: self.version.clone(),
+            folder,
+        };
+        store.keep_proof(&kept)
+    }
+}

@@ -1,0 +1,176 @@
+//! This machine, as the guard sees it: where an event happens, by what it is judged.
+
+use crate::config::judge::{judged, judged_further};
+use crate::config::{self, Loaded, Mode, There};
+use crate::git::project_root;
+use crate::reflexes::{Detector, Reflexes};
+use crate::store::Store;
+use crate::store::session::History;
+use crate::system::folders::Folders;
+use crate::world::{LocalWorld, canonical};
+use reflex_engine::{AgentPath, Authority, Event, Judgement, NONE, Policy, World, is_within};
+use serde_json::json;
+use std::path::Path;
+/// This machine, as the guard sees it.
+pub struct Host {
+    pub(super) folders: Folders,
+    pub(super) mode: Mode,
+    /// Told before something takes as many seconds that a person configured.
+    patience: fn(u64),
+}
+
+impl Host {
+    /// The host of this process and its environment.
+    pub fn new(mode: Mode) -> Host {
+        Host { folders: Folders::of_user(), mode, patience: |_| () }
+    }
+
+    /// The same, telling `patience` before it runs what takes so many seconds.
+    pub fn patient(self, patience: fn(u64)) -> Host {
+        Host { patience, ..self }
+    }
+
+    pub(crate) fn wait_for(&self, seconds: u64) {
+        (self.patience)(seconds);
+    }
+
+    pub(crate) fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The file that a call makes which gives up after a tool, and what stands in it. The next call puts it into the log.
+    pub fn overdue(&self, agent: &str) -> (std::path::PathBuf, String) {
+        self.store().overdue(agent)
+    }
+
+    /// What the guard remembers.
+    pub fn store(&self) -> Store {
+        Store::of(&self.folders)
+    }
+
+    /// The event with what its payload leaves open: working directory, project, home.
+    pub fn placed(&self, mut event: Event) -> Event {
+        for folder in [&mut event.cwd, &mut event.workspace, &mut event.home] {
+            *folder = AgentPath::new(folder.as_str()).with_slashes();
+        }
+        if !reflex_engine::is_absolute(&event.cwd) {
+            let here = std::env::current_dir().unwrap_or_else(|_| "/".into());
+            event.cwd = shown(&here.join(&event.cwd));
+        }
+        if event.home.is_empty() {
+            event.home = shown(&self.folders.home);
+        }
+        if event.workspace.is_empty() {
+            let variable = reflex_agents::find(&event.client).and_then(|agent| agent.project_variable);
+            let project = variable.and_then(|name| std::env::var(name).ok()).filter(|path| path.starts_with('/'));
+            event.workspace = project.unwrap_or_else(|| event.cwd.clone());
+            event.workspace = project_root(&event.workspace, &event.home);
+        }
+        // Links are followed once, here: what is compared with these folders has its links followed too.
+        let cwd = canonical(Path::new(&event.cwd)).map_or_else(|_| event.cwd.clone(), |path| shown(&path));
+        let real = |folder: &str| match folder {
+            _ if folder == event.cwd => cwd.clone(),
+            // Where no link leads to the folder, none leads to those above it.
+            _ if cwd == event.cwd && is_within(&cwd, folder) => folder.to_owned(),
+            _ => canonical(Path::new(folder)).map_or_else(|_| folder.to_owned(), |path| shown(&path)),
+        };
+        (event.workspace, event.home) = (real(&event.workspace), real(&event.home));
+        event.cwd = cwd;
+        event.declared = self.store().declared(&event);
+        event
+    }
+
+    /// The same for a call that is judged: the root, the home and what lies above it are no project, whoever names them.
+    /// Else all in them would count as the project's own.
+    pub fn settled(&self, event: Event) -> Event {
+        let mut event = self.placed(event);
+        if is_too_wide(&event.workspace, &event.home) {
+            let below = project_root(&event.cwd, &event.home);
+            event.workspace = if is_too_wide(&below, &event.home) { NOWHERE.into() } else { below };
+            event.declared = self.store().declared(&event);
+        }
+        event
+    }
+
+    /// Judges an event on this machine. Only what has not run yet is judged by its effects.
+    pub fn judge(&self, event: &Event) -> Judgement {
+        let store = self.store();
+        let (loaded, there) = config::load_there(&self.folders, Path::new(&event.workspace), &store);
+        let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded));
+        let reflexes = self.reflexes(event, there, &store);
+        let raw = || json!({"tool_name": event.tool, "cwd": event.cwd});
+        let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &History::default, raw()));
+        judged_with(event, self.mode.policy(&loaded).as_ref(), &world, detector.as_ref())
+    }
+
+    /// The reflexes for a call; nothing where no folder names any.
+    pub(super) fn reflexes(&self, event: &Event, there: There, store: &Store) -> Option<Reflexes> {
+        Reflexes::load(&self.folders, (Path::new(&event.workspace), Path::new(&event.cwd)), there, store)
+    }
+
+    /// The name of the policy under which an event is judged.
+    pub fn policy_name(&self, event: &Event) -> &'static str {
+        self.mode.policy(&self.layers(&event.workspace)).map_or(self.mode.name(), |policy| policy.name())
+    }
+
+    /// People's rules and policies that are in force in a workspace.
+    pub fn layers(&self, workspace: &str) -> Vec<Loaded> {
+        config::load(&self.folders, Path::new(workspace), &self.store())
+    }
+
+    /// The event with what its calls of unknown tools mean, as it is judged.
+    pub fn unfolded(&self, event: Event) -> Event {
+        reflex_engine::unfolded(&event, reflex_library::tables()).into_owned()
+    }
+
+    /// Judges an event in another world, by the library alone.
+    pub fn judge_in(&self, event: &Event, world: &dyn World) -> Judgement {
+        self.judge_with(event, world, &[])
+    }
+
+    /// Judges an event in another world and by these layers.
+    pub fn judge_with(&self, event: &Event, world: &dyn World, loaded: &[Loaded]) -> Judgement {
+        judged(event, self.mode.policy(loaded).as_ref(), world)
+    }
+
+    /// The guard's own folders, and those that the environment would make it use: both stay protected.
+    pub(crate) fn guard(&self) -> Vec<String> {
+        let own = [&self.folders.config, &self.folders.state, &self.folders.cache];
+        own.into_iter().chain(&self.folders.elsewhere).map(|path| shown(path)).collect()
+    }
+
+    /// The same with further folders of the user's rules.
+    pub(crate) fn guard_with(&self, loaded: &[Loaded]) -> Vec<String> {
+        let further = loaded.iter().filter(|one| one.layer.authority != Authority::Project);
+        self.guard().into_iter().chain(further.map(|one| shown(&one.place.folder))).collect()
+    }
+
+    /// Where the guard keeps its files.
+    pub fn folders(&self) -> &Folders {
+        &self.folders
+    }
+}
+
+/// Judges an event with the reflexes that are in force.
+pub(super) fn judged_with(
+    event: &Event,
+    policy: Option<&Policy>,
+    world: &dyn World,
+    detector: Option<&Detector<'_>>,
+) -> Judgement {
+    let ask = |seen: &reflex_engine::Seen<'_>| detector.map(|detector| detector.inspect(seen)).unwrap_or_default();
+    let further: reflex_engine::Further<'_> = if detector.is_some() { &ask } else { NONE };
+    judged_further(event, policy, world, further)
+}
+
+/// The workspace of a call that has none: all is judged as outside of it.
+const NOWHERE: &str = "/nonexistent";
+
+/// Whether a folder holds everything, or the home.
+fn is_too_wide(folder: &str, home: &str) -> bool {
+    ["/", "/home", "/Users"].contains(&folder) || is_within(home, folder)
+}
+
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
