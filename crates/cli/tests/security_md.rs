@@ -162,7 +162,7 @@ fn the_keys_of_a_record_are_those_that_are_named() {
     let unnamed: Vec<&String> = written.iter().filter(|key| !named.contains(key.as_str())).collect();
     assert!(unnamed.is_empty(), "not named: {unnamed:?}");
     // What only some calls have stands in the code.
-    let code = fs::read_to_string(root().join("crates/host/src/record.rs")).unwrap();
+    let code = fs::read_to_string(root().join("crates/host/src/audit/record.rs")).unwrap();
     let exists = |key: &&&str| written.contains(**key) || code.contains(&format!("\"{key}\""));
     let gone: Vec<_> = named.iter().filter(|key| !exists(key)).collect();
     assert!(gone.is_empty(), "in no record: {gone:?}");
