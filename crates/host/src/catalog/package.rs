@@ -1,6 +1,6 @@
 //! A reflex as files: of a folder, a single module, an archive or the library.
 
-use crate::system::clock;
+use crate::system::hex;
 use reflex_script::{Code, Manifest, Module, OnError, javascript};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -147,7 +147,7 @@ impl Package {
                 digest.update(part);
             }
         }
-        format!("sha256:{}", clock::hexadecimal(&digest.finalize()))
+        format!("sha256:{}", hex::encode(&digest.finalize()))
     }
 
     /// A text of the manifest.

@@ -1,7 +1,7 @@
 //! Compiled layers on disk. What is damaged, or lies where others could have put it, is compiled again.
 
-use crate::system::clock;
 use crate::system::folders::Folders;
+use crate::system::{hex, random};
 use reflex_tables::compile::encode;
 use reflex_tables::{Node, root};
 use serde_json::Value;
@@ -92,7 +92,7 @@ impl Cache {
     }
 
     fn good(&self, name: &str) -> PathBuf {
-        self.folder.join("good").join(clock::hexadecimal(&Sha256::digest(name.as_bytes())))
+        self.folder.join("good").join(hex::encode(&Sha256::digest(name.as_bytes())))
     }
 
     fn make(&self) -> Option<()> {
@@ -110,7 +110,7 @@ impl Cache {
 
     /// Whole or not at all.
     fn replace(&self, path: &Path, bytes: &[u8]) {
-        let draft = self.folder.join(format!(".{}", clock::uuid()));
+        let draft = self.folder.join(format!(".{}", random::uuid()));
         let written = OpenOptions::new()
             .write(true)
             .create_new(true)

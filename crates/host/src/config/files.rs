@@ -1,7 +1,7 @@
 //! Where people's rules and policies lie, and whether what lies there may be believed.
 
-use crate::system::clock;
 use crate::system::folders::{self, Folders};
+use crate::system::{clock, hex};
 use reflex_engine::Authority;
 use reflex_library::{DIGEST, RECOMMENDED};
 use reflex_rules::{MOST_BYTES, SourceFile, Variables, rule_files};
@@ -361,7 +361,7 @@ pub(super) fn digest(files: &[SourceFile]) -> String {
             digest.update(part);
         }
     }
-    clock::hexadecimal(&digest.finalize())
+    hex::encode(&digest.finalize())
 }
 
 #[cfg(test)]

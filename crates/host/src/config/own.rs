@@ -6,8 +6,8 @@ use super::offer::Offer;
 use super::trust::{self, Trust};
 use crate::store::Store;
 use crate::store::signing::{InForce, Signer};
-use crate::system::clock;
 use crate::system::folders::Folders;
+use crate::system::{clock, hex};
 use reflex_engine::{Authority, Vouched};
 use reflex_rules::SourceFile;
 use sha2::{Digest, Sha256};
@@ -89,5 +89,5 @@ fn digest<'l>(places: impl Iterator<Item = (&'l Place, String)>) -> String {
             whole.update(part.as_bytes());
         }
     }
-    clock::hexadecimal(&whole.finalize())
+    hex::encode(&whole.finalize())
 }

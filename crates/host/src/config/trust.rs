@@ -5,7 +5,7 @@ use crate::store::Store;
 use crate::store::signing::Signer;
 use crate::store::signing::statement::Kind;
 
-use crate::system::clock;
+use crate::system::hex;
 use reflex_engine::Vouched;
 use reflex_rules::{MOST_BYTES, SourceFile};
 use serde_json::{Map, Value, json};
@@ -97,7 +97,7 @@ fn text(path: &Path) -> io::Result<String> {
     if fs::metadata(path)?.len() > MOST_BYTES {
         return Err(io::Error::other("it is too large"));
     }
-    let shown = |error: std::string::FromUtf8Error| clock::hexadecimal(&Sha256::digest(error.as_bytes()));
+    let shown = |error: std::string::FromUtf8Error| hex::encode(&Sha256::digest(error.as_bytes()));
     Ok(String::from_utf8(fs::read(path)?).unwrap_or_else(shown))
 }
 
@@ -113,7 +113,7 @@ pub(super) fn with_scripts(digest: String, scripts: &[SourceFile]) -> String {
         whole.update((part.len() as u64).to_le_bytes());
         whole.update(part);
     }
-    if scripts.is_empty() { digest } else { clock::hexadecimal(&whole.finalize()) }
+    if scripts.is_empty() { digest } else { hex::encode(&whole.finalize()) }
 }
 
 /// Accepts; callers have asked a person.
@@ -151,6 +151,6 @@ pub fn revoke_as(store: &Store, repository: &str) -> io::Result<bool> {
 }
 
 fn file(store: &Store, repository: &str) -> PathBuf {
-    let name = clock::hexadecimal(&Sha256::digest(repository.as_bytes()));
+    let name = hex::encode(&Sha256::digest(repository.as_bytes()));
     store.trust_folder().join(name.get(..32).unwrap_or(""))
 }

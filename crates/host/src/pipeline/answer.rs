@@ -14,7 +14,7 @@ use crate::store::canary::CANARY;
 use crate::store::clean::Scribe;
 use crate::store::life::{Alarm, Subject};
 use crate::store::session::{History, whose};
-use crate::system::clock;
+use crate::system::{clock, random};
 use crate::world::LocalWorld;
 use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, deliver};
 use reflex_engine::{
@@ -59,7 +59,7 @@ impl Host {
         remind_of_alarms(&store, || world.history(), &mut judgement.verdict);
         let scribe = Scribe::of_call(&store, &event, &judgement);
         scribe.silence(&mut judgement.verdict);
-        let (id, fingerprint) = (clock::uuid(), judgement.fingerprint.clone());
+        let (id, fingerprint) = (random::uuid(), judgement.fingerprint.clone());
         let heard = Heard { id: &id, event: &event, fingerprint: &fingerprint };
         let released = self.release(heard, &mut judgement, &scribe);
         if judgement.verdict.findings.iter().any(|finding| finding.id == CANARY) {
@@ -160,7 +160,7 @@ impl Host {
             self.look_back(event, &loaded, &world.that_ran(), &mut judgement);
         }
         let fingerprint = &judgement.fingerprint.clone();
-        let (scribe, id) = (Scribe::of_call(store, event, &judgement), clock::uuid());
+        let (scribe, id) = (Scribe::of_call(store, event, &judgement), random::uuid());
         scribe.silence(&mut judgement.verdict);
         let ran_anyway = before.as_ref().is_some_and(|before| before.end == "deny" && !before.approved);
         let heard = Heard { id: &id, event, fingerprint };
@@ -208,7 +208,7 @@ impl Host {
         let denied = if moment.is_before_execution() { Decision::Deny } else { Decision::Pass };
         let store = self.store();
         let delivery = Delivery::Say { decision: denied, reason: reason.clone() };
-        let id = clock::uuid();
+        let id = random::uuid();
         let heard = Heard { id: &id, event: &event, fingerprint: &Fingerprint::default() };
         let judgement = unjudged(denied);
         let latency = Spent::none(&judgement.latency);

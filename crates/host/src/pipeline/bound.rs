@@ -7,8 +7,8 @@ mod stakes;
 use crate::git::Repository;
 use crate::store::bound::Bound;
 use crate::store::clean::Scribe;
-use crate::system::clock;
 use crate::system::folders;
+use crate::system::hex;
 use crate::world::LocalWorld;
 use reflex_engine::{Event, How, Judgement, Order, World, is_within, orders};
 use sha2::{Digest, Sha256};
@@ -37,8 +37,7 @@ impl Bound {
     /// Whether the file is still what it was; true for what is no file.
     pub fn still_holds(&self) -> bool {
         self.sha256.is_empty()
-            || content(Path::new(&self.path))
-                .is_some_and(|bytes| clock::hexadecimal(&Sha256::digest(bytes)) == self.sha256)
+            || content(Path::new(&self.path)).is_some_and(|bytes| hex::encode(&Sha256::digest(bytes)) == self.sha256)
     }
 }
 
@@ -142,7 +141,7 @@ impl Binder<'_> {
         }
         let bytes = (data.len() <= self.left as u64).then(|| content(file)).flatten();
         self.left = self.left.saturating_sub(bytes.as_ref().map_or(0, Vec::len));
-        let sha256 = bytes.as_ref().map(|bytes| clock::hexadecimal(&Sha256::digest(bytes)));
+        let sha256 = bytes.as_ref().map(|bytes| hex::encode(&Sha256::digest(bytes)));
         let seal = sha256.clone().unwrap_or_else(|| identity(&data));
         self.binding.keys.push(format!("file {path} {real} {seal}"));
         let told = format!(
@@ -183,7 +182,7 @@ impl Binder<'_> {
                 let Ok(data) = fs::symlink_metadata(&entry) else { continue };
                 let bytes = (data.is_file() && data.len() <= self.left as u64).then(|| content(&entry)).flatten();
                 self.left = self.left.saturating_sub(bytes.as_ref().map_or(0, Vec::len));
-                let seal = bytes.map_or_else(|| identity(&data), |bytes| clock::hexadecimal(&Sha256::digest(bytes)));
+                let seal = bytes.map_or_else(|| identity(&data), |bytes| hex::encode(&Sha256::digest(bytes)));
                 // The times of a folder change with what is not looked at.
                 let seal = if data.is_dir() { "folder".to_owned() } else { seal };
                 whole.update(entry.as_os_str().as_bytes());
@@ -195,7 +194,7 @@ impl Binder<'_> {
                 }
             }
         }
-        self.binding.keys.push(format!("folder {path} {}", clock::hexadecimal(&whole.finalize())));
+        self.binding.keys.push(format!("folder {path} {}", hex::encode(&whole.finalize())));
         let verb = match how {
             How::Runs => "runs",
             How::Sends => "sends",

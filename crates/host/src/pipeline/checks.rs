@@ -53,7 +53,7 @@ pub(crate) fn run(check: &Check, workspace: &Path, scratch: &Path) -> Ran {
 
 fn start(check: &Check, workspace: &Path, scratch: &Path) -> io::Result<(Child, File)> {
     fs::create_dir_all(scratch)?;
-    let path = scratch.join(format!("check-{}", crate::system::clock::uuid()));
+    let path = scratch.join(format!("check-{}", crate::system::random::uuid()));
     let output = OpenOptions::new().read(true).append(true).create_new(true).mode(0o600).open(&path)?;
     // The name goes at once: however this ends, nothing stays behind.
     fs::remove_file(&path)?;

@@ -6,8 +6,8 @@ use crate::audit::record::{self, Heard};
 use crate::store::approvals::{Pending, short_id};
 use crate::store::clean::{Scribe, subject};
 use crate::store::session::Call;
-use crate::system::clock;
 use crate::system::digest::digest;
+use crate::system::{clock, hex};
 use crate::world::LocalWorld;
 use reflex_engine::{Action, EffectKind, Event, Judgement, Moment, Tier, World};
 use sha2::{Digest, Sha256};
@@ -113,7 +113,7 @@ fn same_call(heard: Heard<'_>, judgement: &Judgement, world: &LocalWorld<'_>, bo
     let found = found.map(|finding| finding.id.clone());
     let parts = [heard.fingerprint.exact.clone()].into_iter().chain(found).chain(places).chain(commands);
     let parts: Vec<String> = parts.chain(bound.into_iter().flatten().cloned()).collect();
-    clock::hexadecimal(&Sha256::digest(parts.join("\0"))).get(..32).unwrap_or("").to_owned()
+    hex::encode(&Sha256::digest(parts.join("\0"))).get(..32).unwrap_or("").to_owned()
 }
 
 /// The folder in which a pattern begins, or the path itself.

@@ -12,7 +12,7 @@ use crate::config::judge::judged;
 use crate::store::clean::Scribe;
 use crate::store::session::History;
 use crate::store::session::whose;
-use crate::system::clock;
+use crate::system::random;
 use crate::world::LocalWorld;
 use reflex_agents::{Agent, Reply, deliver};
 use reflex_engine::{
@@ -93,7 +93,7 @@ impl Host {
         let policy = self.mode().policy(&loaded);
         let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded)).in_session(&store, whose(event));
         let mut judgement = judged(event, policy.as_ref(), &world);
-        let (scribe, id) = (Scribe::new(&store), clock::uuid());
+        let (scribe, id) = (Scribe::new(&store), random::uuid());
         let mut findings = std::mem::take(&mut judgement.verdict.findings);
         if duty == Duty::All {
             findings.extend(self.verified(event, &loaded, &scribe));

@@ -4,8 +4,8 @@ use super::kept::Kept;
 use crate::catalog::{Home, MANIFEST, Package, main_of, name_of};
 use crate::config::{Cache, Offer, There, own, trust};
 use crate::store::Store;
-use crate::system::clock;
 use crate::system::folders::Folders;
+use crate::system::hex;
 use reflex_engine::{Authority, plain_path, told_by_stranger};
 use reflex_library::Packaged;
 use reflex_rules::SourceFile;
@@ -342,7 +342,7 @@ impl Reader<'_> {
         let mut key = Sha256::new();
         key.update(concat!("types-3 ", env!("CARGO_PKG_VERSION"), " "));
         key.update(text);
-        let key = clock::hexadecimal(&key.finalize());
+        let key = hex::encode(&key.finalize());
         if let Some(known) = cache.bytes(&key).and_then(|known| String::from_utf8(known).ok()) {
             return Ok(known);
         }
@@ -510,7 +510,7 @@ fn digest(files: &[SourceFile]) -> String {
             digest.update(part);
         }
     }
-    clock::hexadecimal(&digest.finalize())
+    hex::encode(&digest.finalize())
 }
 
 /// What a person's yes is about: the repository, and the folder in it.

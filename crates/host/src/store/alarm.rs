@@ -2,7 +2,7 @@
 
 use super::clean::{Kept, put};
 use super::state::Store;
-use crate::system::clock;
+use crate::system::{clock, random};
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::io;
@@ -72,7 +72,7 @@ const OVERDUE: &str = "overdue-";
 impl Store {
     /// What a call leaves behind that gives up while it looks at what a tool brought: an alarm in a file of its own.
     pub(crate) fn overdue(&self, agent: &str) -> (PathBuf, String) {
-        let record = format!("{OVERDUE}{}", clock::uuid());
+        let record = format!("{OVERDUE}{}", random::uuid());
         let text = format!("what a tool brought to {agent} was not looked at to its end");
         let file = self.alarms_folder().join(format!("{record}.json"));
         let text = json!({"schema": "reflex/alarm-v1", "record": record, "time": clock::now(), "text": text});
@@ -83,7 +83,7 @@ impl Store {
     pub(crate) fn record_overdue(&self, alarms: &mut [Alarm]) {
         for alarm in alarms.iter_mut().filter(|alarm| alarm.record.starts_with(OVERDUE)) {
             let file = self.alarms_folder().join(format!("{}.json", alarm.record));
-            alarm.record = clock::uuid();
+            alarm.record = random::uuid();
             let noted = self.note("overdue", json!({"alarm": alarm.record, "since": alarm.time, "text": alarm.text}));
             if noted.and_then(|()| self.raise(alarm)).is_ok() {
                 let _ = fs::remove_file(file);

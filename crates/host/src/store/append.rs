@@ -3,7 +3,7 @@
 use super::clean::Kept;
 use super::head::Head;
 use super::log::{CURRENT, Log, MOST_WAIT, Tail, hash_of};
-use crate::system::clock;
+use crate::system::random;
 use std::fs;
 use std::io::{self, Write};
 
@@ -33,7 +33,7 @@ impl Log {
     pub(super) fn write(&self, tail: &mut Tail, text: &str, durable: bool) -> io::Result<()> {
         let head = Head::of(self).ok();
         if let Some(missing) = head.as_ref().and_then(|head| head.missing(tail)) {
-            let id = clock::uuid();
+            let id = random::uuid();
             self.line(tail, &missing.record(&id), true)?;
             missing.raise(self, &id);
         }

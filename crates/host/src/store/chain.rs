@@ -3,7 +3,7 @@
 use super::head::{Head, Missing};
 use super::log::{Log, MOST_WAIT, Tail, ending, hash_of};
 use super::note::SCHEMA;
-use crate::system::clock;
+use crate::system::{clock, random};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -82,7 +82,7 @@ impl Log {
         self.locked(MOST_WAIT, |log, tail| {
             let Some(old) = Old::before(log, &time, step)? else { return Ok(0) };
             let record = json!({
-                "schema": SCHEMA, "kind": "purge", "id": clock::uuid(), "time": clock::timestamp(clock::now()),
+                "schema": SCHEMA, "kind": "purge", "id": random::uuid(), "time": clock::timestamp(clock::now()),
                 "before": time, "through": {"seq": old.last.seq, "hash": old.last.hash}, "reason": reason,
             });
             // First the record: a tombstone that nobody answers for is a broken log.
@@ -231,12 +231,12 @@ mod tests {
     use crate::store::Search;
 
     fn log() -> Log {
-        Log::in_folder(std::env::temp_dir().join(clock::uuid()).join("audit"))
+        Log::in_folder(std::env::temp_dir().join(random::uuid()).join("audit"))
     }
 
     fn append(log: &Log, year: u16) {
         let record =
-            format!("{{\"schema\":\"x\",\"id\":\"{}\",\"time\":\"{year}-01-01T00:00:00.000Z\"}}", clock::uuid());
+            format!("{{\"schema\":\"x\",\"id\":\"{}\",\"time\":\"{year}-01-01T00:00:00.000Z\"}}", random::uuid());
         log.append(&crate::store::clean::Kept::own(record), false).unwrap();
     }
 

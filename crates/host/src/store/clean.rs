@@ -5,8 +5,8 @@
 //! that is told of the call, in whatever form it stands there.
 
 use super::state::Store;
-use crate::system::clock;
 use crate::system::files::put_as_it_is;
+use crate::system::hex;
 use reflex_engine::{
     Action, Analysis, EffectKind, Event, Judgement, Verdict, find_secrets, passwords, redact_known, unescaped,
 };
@@ -362,7 +362,7 @@ impl<'a> Scribe<'a> {
         let mut digest = Sha256::new();
         digest.update(self.key.get_or_init(|| self.store.key()));
         digest.update(secret.as_bytes());
-        clock::hexadecimal(&digest.finalize())
+        hex::encode(&digest.finalize())
     }
 }
 

@@ -5,8 +5,8 @@
 //! hash of the line before it.
 
 use super::state::Store;
-use crate::system::clock;
 use crate::system::files::{make_folder, opened, wait_for};
+use crate::system::{hex, random};
 use rustix::fs::OFlags;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -169,7 +169,7 @@ impl Log {
     pub(super) fn leave_beside(&self, text: &str) -> io::Result<()> {
         let folder = self.waiting_folder();
         make_folder(&folder)?;
-        let name = clock::uuid();
+        let name = random::uuid();
         let draft = folder.join(format!("{name}.draft"));
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
         file.write_all(text.as_bytes())?;
@@ -180,7 +180,7 @@ impl Log {
 
 /// The hash of a line, given all that stands before it in the line.
 pub(super) fn hash_of(line: &str) -> String {
-    clock::hexadecimal(&Sha256::digest(line.as_bytes()))
+    hex::encode(&Sha256::digest(line.as_bytes()))
 }
 
 /// The number, `prev` and hash at the end of a line without its newline.

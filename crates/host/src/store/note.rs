@@ -2,7 +2,7 @@
 
 use super::clean::{Kept, Record, Scribe, put};
 use super::state::Store;
-use crate::system::clock;
+use crate::system::{clock, random};
 use serde_json::{Map, Value};
 use std::fs;
 use std::io;
@@ -58,7 +58,7 @@ impl Store {
 
 /// The record of something that is no call: an approval, an attempt, an alarm.
 fn note(store: &Store, kind: &'static str, fields: &Value) -> Kept {
-    let mut record = beginning(store, kind, &clock::uuid());
+    let mut record = beginning(store, kind, &random::uuid());
     let scribe = Scribe::new(store);
     // The words of whoever did it are cut like those of a call; all else is ours.
     let mut fields = fields.clone();

@@ -4,8 +4,8 @@ use super::appeal::Appeal;
 use super::bound::Bound;
 use super::fields::{list, number, text};
 use super::scope::Scope;
-use crate::system::clock;
 use crate::system::digest::digest;
+use crate::system::random;
 use serde_json::{Map, Value, json};
 
 /// A call that was refused or asked about.
@@ -62,7 +62,7 @@ pub fn short_id() -> String {
     // Without letters and digits that look alike.
     const LETTERS: &[u8; 32] = b"23456789abcdefghjkmnpqrstuvwxyz_";
     let mut bytes = [0_u8; 7];
-    clock::chance(&mut bytes);
+    random::fill(&mut bytes);
     let letter = |byte: &u8| LETTERS.get(usize::from(byte % 31)).map_or('x', |letter| char::from(*letter));
     bytes.iter().map(letter).collect()
 }

@@ -278,7 +278,7 @@ mod tests {
     /// Lines of many lengths, some longer than a block, so that each edge of a block falls everywhere.
     #[test]
     fn no_line_is_missed_or_found_twice_wherever_a_block_ends() {
-        let folder = std::env::temp_dir().join(crate::system::clock::uuid());
+        let folder = std::env::temp_dir().join(crate::system::random::uuid());
         std::fs::create_dir_all(&folder).unwrap();
         let line = |number: u64| {
             let length = if number.is_multiple_of(97) { 2 * BLOCK + number } else { number * 7919 % 5000 };

@@ -3,8 +3,8 @@
 use super::clean::{Clean, Kept, Scribe};
 use super::log::BRIEF_WAIT;
 use super::state::Store;
-use crate::system::clock;
 use crate::system::files::{make_folder, opened, put_as_it_is, text_of, wait_for};
+use crate::system::{clock, hex};
 use reflex_engine::Event;
 use reflex_engine::loopbreaker::{Deed, End, Pace, Step, finish};
 use rustix::fs::{FlockOperation, OFlags, flock};
@@ -449,7 +449,7 @@ impl Whose<'_> {
             digest.update(part.as_bytes());
             digest.update([0]);
         }
-        let name = clock::hexadecimal(&digest.finalize());
+        let name = hex::encode(&digest.finalize());
         name.get(..32).unwrap_or("").to_owned()
     }
 }

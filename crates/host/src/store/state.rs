@@ -1,9 +1,9 @@
 //! The folder in which the guard keeps everything of one user, and what belongs to all of it.
 
 use super::signing::in_force::InForce;
-use crate::system::clock;
 use crate::system::files::once_made;
 use crate::system::folders::Folders;
+use crate::system::{hex, random};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -52,15 +52,15 @@ impl Store {
 
     /// A name for this machine that means nothing elsewhere; made at the first use.
     pub fn host(&self) -> String {
-        once_made(&self.folder.join("host"), clock::uuid).unwrap_or_default()
+        once_made(&self.folder.join("host"), random::uuid).unwrap_or_default()
     }
 
     /// What makes tags of secrets: equal secrets get equal tags here, and nobody can try secrets out on a tag.
     pub(crate) fn key(&self) -> Vec<u8> {
         let fresh = || {
             let mut bytes = [0; 32];
-            clock::chance(&mut bytes);
-            clock::hexadecimal(&bytes)
+            random::fill(&mut bytes);
+            hex::encode(&bytes)
         };
         once_made(&self.folder.join("key"), fresh).unwrap_or_else(|_| fresh()).into_bytes()
     }

@@ -5,7 +5,7 @@ use super::signing::signed::Signer;
 use super::signing::statement::Kind;
 use super::state::Store;
 use crate::git::shared_folder;
-use crate::system::clock;
+use crate::system::hex;
 use reflex_engine::{Event, Purpose, Task, Vouched, is_within};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -70,7 +70,7 @@ impl Store {
     }
 
     fn task_file(&self, workspace: &str) -> PathBuf {
-        let name = clock::hexadecimal(&Sha256::digest(workspace.as_bytes()));
+        let name = hex::encode(&Sha256::digest(workspace.as_bytes()));
         self.tasks_folder().join(format!("{}.json", name.get(..32).unwrap_or("")))
     }
 

@@ -1,4 +1,4 @@
-//! Time and chance, as they stand in records.
+//! The time, as it stands in records.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -62,51 +62,6 @@ pub fn moment(text: &str) -> Option<u64> {
     Some((days * 86_400 + hour * 3600 + minute * 60 + second) * 1000)
 }
 
-/// The bytes that hexadecimal digits stand for.
-pub(crate) fn bytes(text: &str) -> Option<Vec<u8>> {
-    let digits: Option<Vec<u32>> = text.chars().map(|digit| digit.to_digit(16)).collect();
-    let pairs = digits.filter(|digits| digits.len() % 2 == 0)?;
-    pairs
-        .chunks_exact(2)
-        .map(|pair| pair.iter().try_fold(0_u8, |byte, digit| Some(byte << 4 | u8::try_from(*digit).ok()?)))
-        .collect()
-}
-
-/// A UUID of version 7 (RFC 9562): the time in milliseconds, then chance.
-pub(crate) fn uuid() -> String {
-    let mut bytes = [0_u8; 16];
-    chance(&mut bytes);
-    let time = now().to_be_bytes();
-    for (to, from) in bytes.iter_mut().zip(time.iter().skip(2)) {
-        *to = *from;
-    }
-    let [.., version, _, variant, _, _, _, _, _, _, _] = &mut bytes;
-    *version = *version & 0x0f | 0x70;
-    *variant = *variant & 0x3f | 0x80;
-    let text = hexadecimal(&bytes);
-    let part = |from: usize, to: usize| text.get(from..to).unwrap_or("");
-    format!("{}-{}-{}-{}-{}", part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32))
-}
-
-/// Bytes that nobody can foretell.
-pub(crate) fn chance(bytes: &mut [u8]) {
-    let mut at = 0;
-    while at < bytes.len() {
-        let Some(rest) = bytes.get_mut(at..) else { return };
-        match rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty()) {
-            Ok(count) => at += count,
-            Err(rustix::io::Errno::INTR) => {}
-            Err(_) => return,
-        }
-    }
-}
-
-/// Two digits per byte.
-pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
-    let digit = |value: u8| char::from(if value < 10 { b'0' + value } else { b'a' + value - 10 });
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,13 +88,5 @@ mod tests {
             (Some(600_000), Some(7_200_000), None, None)
         );
         assert_eq!(duration("99999999999999999999d"), None);
-    }
-
-    #[test]
-    fn identifiers_are_of_version_7_and_differ() {
-        let (one, other) = (uuid(), uuid());
-        assert_ne!(one, other);
-        assert_eq!((one.len(), one.get(14..15)), (36, Some("7")));
-        assert!(matches!(one.get(19..20), Some("8" | "9" | "a" | "b")), "{one}");
     }
 }

@@ -1,6 +1,6 @@
 //! Small files: read in one go, made once, replaced at once or not at all, locked without waiting forever.
 
-use super::clock;
+use super::random;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -59,7 +59,7 @@ pub(crate) fn put_as_it_is(path: &Path, text: &str) -> io::Result<()> {
 
 /// A file beside the one it will become. Of a full disk nothing stays behind.
 fn draft(folder: &Path, text: &str) -> io::Result<PathBuf> {
-    let draft = folder.join(format!(".{}", clock::uuid()));
+    let draft = folder.join(format!(".{}", random::uuid()));
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
     match file.write_all(text.as_bytes()) {
         Ok(()) => Ok(draft),

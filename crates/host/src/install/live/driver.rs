@@ -4,9 +4,9 @@ use super::plan::Plan;
 use super::proof::{Outcome, Proof};
 use crate::store::Store;
 use crate::store::canary::{CANARY, REFUSED};
-use crate::system::clock;
 use crate::system::network;
 use crate::system::process::{Ended, Limits, adopt_strays, run};
+use crate::system::random;
 use reflex_agents::live::{Launch, Stage};
 use reflex_engine::shell::quoted;
 use reflex_mock::{Call, Model};
@@ -66,7 +66,7 @@ pub fn drive(agent: &str, network: Network) -> Result<Proof, Option<String>> {
 }
 
 fn nonce() -> String {
-    clock::uuid().chars().filter(char::is_ascii_alphanumeric).skip(12).take(16).collect()
+    random::uuid().chars().filter(char::is_ascii_alphanumeric).skip(12).take(16).collect()
 }
 
 /// Set once standard input has ended.

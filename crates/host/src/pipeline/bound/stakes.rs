@@ -3,8 +3,8 @@
 
 use super::Binder;
 use crate::git::{Ignored, Repository};
-use crate::system::clock;
 use crate::system::folders;
+use crate::system::hex;
 use reflex_engine::shell::Site;
 use reflex_engine::{Effect, EffectKind, Judgement, Target, World};
 use sha2::{Digest, Sha256};
@@ -261,7 +261,7 @@ impl Binder<'_> {
 
     fn lost(&mut self, verb: &str, lost: Lost) {
         let Lost { names, count, whole, vague } = lost;
-        self.binding.keys.push(format!("{verb} {} {}", vague.join(" "), clock::hexadecimal(&whole.finalize())));
+        self.binding.keys.push(format!("{verb} {} {}", vague.join(" "), hex::encode(&whole.finalize())));
         if count > 0 {
             let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
             let more = if count > names.len() && !names.iter().any(|name| name.ends_with('/')) { ", …" } else { "" };

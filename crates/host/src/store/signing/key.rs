@@ -1,6 +1,6 @@
 //! The public half of a person's key.
 
-use crate::system::clock;
+use crate::system::hex;
 use ed25519_dalek::VerifyingKey;
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub struct PublicKey(pub(super) VerifyingKey);
 impl PublicKey {
     /// The key of 64 hexadecimal digits.
     pub fn parse(text: &str) -> Option<PublicKey> {
-        let bytes: [u8; 32] = clock::bytes(text)?.try_into().ok()?;
+        let bytes: [u8; 32] = hex::decode(text)?.try_into().ok()?;
         let key = VerifyingKey::from_bytes(&bytes).ok()?;
         // Under a weak key anybody can make signatures.
         (!key.is_weak()).then_some(PublicKey(key))
@@ -25,7 +25,7 @@ impl PublicKey {
 
 impl fmt::Display for PublicKey {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str(&clock::hexadecimal(self.0.as_bytes()))
+        to.write_str(&hex::encode(self.0.as_bytes()))
     }
 }
 

@@ -1,8 +1,8 @@
 //! From a passphrase to a key.
 
 use super::key::PublicKey;
-use crate::system::clock;
 use crate::system::files::put_as_it_is;
+use crate::system::{clock, hex, random};
 use argon2::{Algorithm, Argon2, Params, Version};
 use ed25519_dalek::SigningKey;
 use serde_json::{Map, Value, json};
@@ -47,7 +47,7 @@ impl Pin {
             return Err(format!("a passphrase has at least {MIN_PASSPHRASE} characters"));
         }
         let mut salt = vec![0; 16];
-        clock::chance(&mut salt);
+        random::fill(&mut salt);
         let cost = (MEMORY_KIB, PASSES, LANES);
         let public = PublicKey(derived(passphrase, &salt, cost)?.verifying_key());
         Ok(Pin { state: state.to_owned(), salt, cost, public })
@@ -67,7 +67,7 @@ impl Pin {
         let read = || {
             let cost = (number("memory_kib")?, number("passes")?, number("lanes")?);
             let bounded = cost.0 <= MAX_MEMORY_KIB && cost.1 <= MAX_PASSES && cost.2 <= 64;
-            let (salt, public) = (clock::bytes(word("salt")?)?, PublicKey::parse(word("public")?)?);
+            let (salt, public) = (hex::decode(word("salt")?)?, PublicKey::parse(word("public")?)?);
             bounded.then_some(Pin { state: state.to_owned(), salt, cost, public })
         };
         read().ok_or_else(damaged)
@@ -89,7 +89,7 @@ impl Pin {
     /// It cannot be written.
     pub fn keep(&self) -> Result<(), String> {
         let text = json!({
-            "schema": "reflex/pin-v1", "salt": clock::hexadecimal(&self.salt), "memory_kib": self.cost.0,
+            "schema": "reflex/pin-v1", "salt": hex::encode(&self.salt), "memory_kib": self.cost.0,
             "passes": self.cost.1, "lanes": self.cost.2, "public": self.public.to_string(), "time": clock::now(),
         });
         put_as_it_is(&self.file(), &text.to_string()).map_err(|error| format!("{}: {error}", self.file().display()))

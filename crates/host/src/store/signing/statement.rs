@@ -1,6 +1,6 @@
 //! What is signed: all that a file says, but for what its use changes.
 
-use crate::system::clock;
+use crate::system::hex;
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -52,12 +52,12 @@ impl Kind {
 /// Signs with this key for this state folder.
 pub(super) fn sign(key: &SigningKey, kind: Kind, state: &Path, said: &mut Map<String, Value>) {
     let signature = key.sign(&message(kind, state, said));
-    said.insert(SIGNATURE.into(), clock::hexadecimal(&signature.to_bytes()).into());
+    said.insert(SIGNATURE.into(), hex::encode(&signature.to_bytes()).into());
 }
 
 /// Whether this key has signed all of it for this state folder.
 pub(super) fn holds(key: &VerifyingKey, kind: Kind, state: &Path, said: &Map<String, Value>) -> bool {
-    let signature = said.get(SIGNATURE).and_then(Value::as_str).and_then(clock::bytes);
+    let signature = said.get(SIGNATURE).and_then(Value::as_str).and_then(hex::decode);
     let signature = signature.and_then(|bytes| Signature::from_slice(&bytes).ok());
     signature.is_some_and(|signature| key.verify_strict(&message(kind, state, said), &signature).is_ok())
 }

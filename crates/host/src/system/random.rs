@@ -1,0 +1,46 @@
+//! Random bytes and identifiers.
+
+use super::clock::now;
+use super::hex;
+
+/// A UUID of version 7 (RFC 9562): the time in milliseconds, then random bits.
+pub(crate) fn uuid() -> String {
+    let mut bytes = [0_u8; 16];
+    fill(&mut bytes);
+    let time = now().to_be_bytes();
+    for (to, from) in bytes.iter_mut().zip(time.iter().skip(2)) {
+        *to = *from;
+    }
+    let [.., version, _, variant, _, _, _, _, _, _, _] = &mut bytes;
+    *version = *version & 0x0f | 0x70;
+    *variant = *variant & 0x3f | 0x80;
+    let text = hex::encode(&bytes);
+    let part = |from: usize, to: usize| text.get(from..to).unwrap_or("");
+    format!("{}-{}-{}-{}-{}", part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32))
+}
+
+/// Fills a slice with random bytes of the operating system.
+pub(crate) fn fill(bytes: &mut [u8]) {
+    let mut at = 0;
+    while at < bytes.len() {
+        let Some(rest) = bytes.get_mut(at..) else { return };
+        match rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty()) {
+            Ok(count) => at += count,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::uuid;
+
+    #[test]
+    fn identifiers_are_of_version_7_and_differ() {
+        let (one, other) = (uuid(), uuid());
+        assert_ne!(one, other);
+        assert_eq!((one.len(), one.get(14..15)), (36, Some("7")));
+        assert!(matches!(one.get(19..20), Some("8" | "9" | "a" | "b")), "{one}");
+    }
+}
