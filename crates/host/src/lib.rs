@@ -1,4 +1,17 @@
 //! This machine: files and git as facts, the folders of the guard, what it remembers of every call.
+//!
+//! The modules from the ground up; each imports only those above it in this list:
+//!
+//! - `system` asks the operating system: time, folders, terminal, small files, processes.
+//! - [`git`] reads repositories without starting git, and imports no other module.
+//! - [`store`] keeps the audit log, sessions, approvals and signatures, and redacts what is kept.
+//! - `world` answers the engine's questions about this machine.
+//! - [`config`] loads the rules and policies that people wrote.
+//! - [`catalog`] handles reflexes as packages.
+//! - `install` writes hook entries into agents' settings and checks that they work.
+//! - [`reflexes`] runs the reflexes in force as one detector.
+//! - `audit` writes the record of a call.
+//! - `pipeline` takes a call from the agent's bytes to the answer.
 
 mod audit;
 pub mod catalog;

@@ -1,4 +1,4 @@
-//! What is written about a call, and what the log says about a session.
+//! Writes the record of a call, and checks a session's records against its skills.
 
 pub(crate) mod record;
 pub(crate) mod skills;

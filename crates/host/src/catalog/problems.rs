@@ -1,4 +1,4 @@
-//! Whether a package can be taken.
+//! Finds the reasons why a package cannot be installed.
 
 use super::package::Package;
 use reflex_script::{Call, Capabilities, Chain, Limits, Module, Problem};

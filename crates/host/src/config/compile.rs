@@ -1,4 +1,4 @@
-//! Compiles people's files.
+//! Compiles the rules and policies that people wrote.
 
 use super::mode::Mode;
 use reflex_rules::{Compiled, SourceFile, Variables};

@@ -1,4 +1,4 @@
-//! Judges an event under a policy: what has not run by its effects, all else by what it brings.
+//! Judges an event under a policy: by its effects before it runs, by its content afterwards.
 
 use reflex_engine::{Decision, Event, Further, Judgement, Moment, NONE, Policy, Verdict, World, judge_with, overhear};
 

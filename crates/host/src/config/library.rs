@@ -1,4 +1,4 @@
-//! The rules that ship.
+//! The rules that ship with Reflex.
 
 /// Where the rule of this id is written: `library/rules/rm.yaml:12`.
 pub fn rule_place(id: &str) -> Option<String> {

@@ -1,4 +1,4 @@
-//! Loads the files of every place that counts for a workspace, compiled once and kept in the cache.
+//! Loads the rules and policies that apply to a workspace, from the cache where the files are unchanged.
 
 use super::bases;
 use super::cache::Cache;

@@ -1,4 +1,4 @@
-//! A layer of people's files, compiled, as it counts now.
+//! A layer of compiled rules and policies.
 
 use super::files::Place;
 use reflex_engine::Layer;

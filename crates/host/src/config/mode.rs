@@ -1,4 +1,4 @@
-//! The policy under which calls are judged.
+//! The name of the policy under which calls are judged.
 
 use super::loaded::Loaded;
 use crate::system::clock;

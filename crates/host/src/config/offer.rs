@@ -1,4 +1,4 @@
-//! What a person is asked to accept.
+//! The files that a person is asked to accept.
 
 use super::trust::Trust;
 use crate::system::clock;

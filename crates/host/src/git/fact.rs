@@ -1,4 +1,4 @@
-//! A fact about a repository, or why it is not known.
+//! A fact about a repository, or the reason why it is unknown.
 
 /// Why a fact could not be had (too many files, unsupported format, unreadable …).
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Paths gathered for an answer.
+//! The paths that answer a question, collected and cut to a limit.
 
 use super::fact::{Fact, Unknown};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! Looks for what keeps git, or us, from reading a repository: its work tree, its settings, its index, the environment.
+//! Finds what keeps git, or this reader, from reading a repository: its work tree, settings, index or environment.
 
 use super::config::{Settings, is_users_own, regular_or_none};
 use super::fact::Fact;

@@ -1,4 +1,4 @@
-//! What may be asked about paths, and what was asked already.
+//! The questions about paths, and the answers that are already known.
 
 use super::fact::Fact;
 use super::found::Found;

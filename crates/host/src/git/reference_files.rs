@@ -1,4 +1,4 @@
-//! The files in which git keeps references.
+//! Reads the files in which git stores references.
 
 use super::fact::{Fact, Unknown};
 use super::read;

@@ -1,4 +1,4 @@
-//! A repository as it lies on disk: found from a folder, its settings and its index read when they are first needed.
+//! A repository on disk: discovered from a folder; its settings and index are read when first needed.
 
 use super::config::{Folders, Settings};
 use super::fact::{BEHIND_LINK, Fact, IN_GIT_FOLDER, NO_WORK_TREE, OUTSIDE, UNRESOLVED, Unknown};

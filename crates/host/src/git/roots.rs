@@ -1,4 +1,4 @@
-//! Folders that git manages, found by their `.git` alone.
+//! Finds the folders that git manages by their `.git` alone, without opening the repository.
 
 use std::fs;
 use std::path::Path;

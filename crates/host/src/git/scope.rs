@@ -1,4 +1,4 @@
-//! Paths below the work tree, as bytes with slashes, and the part of them that a question is about.
+//! Slash-separated paths below the work tree, and the scope that limits a question to some of them.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

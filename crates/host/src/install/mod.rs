@@ -1,4 +1,4 @@
-//! The hook entries in the agents' settings: written, examined, proven by a real client.
+//! Hook entries in agents' settings: writes them, examines them, and proves them with a real client.
 
 mod client_trust;
 pub mod doctor;

@@ -1,4 +1,4 @@
-//! This machine, as the guard sees it: where an event happens, by what it is judged.
+//! [`Host`]: places an event on this machine and judges it under the policy in force.
 
 use crate::config::judge::{judged, judged_further};
 use crate::config::{self, Loaded, Mode, There};

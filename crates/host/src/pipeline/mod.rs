@@ -1,4 +1,4 @@
-//! The path of one call: judged, answered, recorded; and what a person or an agent asks about it later.
+//! Takes a call from the agent's bytes to the answer, and handles what is asked about it later.
 
 mod answer;
 mod appeal;

@@ -1,4 +1,4 @@
-//! Replies with a word about what could not be written.
+//! Replies that tell what could not be written to the log or the session.
 
 use crate::config::judge::unjudged;
 use reflex_agents::{Agent, Delivery, Reply};

@@ -1,4 +1,4 @@
-//! Alarms: what should not have been possible, until a person has seen it.
+//! Alarms about what should not have been possible; each stands until a person has seen it.
 
 use super::clean::{Kept, put};
 use super::state::Store;

@@ -1,4 +1,4 @@
-//! A request that a refused call may run, as it is kept.
+//! The stored form of an appeal against a refusal.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Appending to the audit log.
+//! Appends records to the audit log.
 
 use super::clean::Kept;
 use super::head::Head;

@@ -1,4 +1,4 @@
-//! What a yes is bound to beside the text of a call, as it is kept.
+//! The stored form of what a yes is bound to besides the text of a call.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! Fields of a JSON object, with what stands for one that is missing.
+//! Reads the fields of a JSON object, with a default for a missing one.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! A person's yes or no to a call, and which call it covers.
+//! A person's yes or no to a call, and the calls that it covers.
 
 use super::fields::{number, text};
 use super::pending::Pending;

@@ -1,7 +1,7 @@
 //! What the guard remembers: the audit log, each session's last calls, a person's approvals, signs of life.
 //!
-//! Everything lies below `~/.local/state/reflex` of the user's home. Nothing here decides; the rest of the host reads and writes it
-//! through [`Store`] alone, so that another place (a team's server) could stand behind the same few methods.
+//! Everything lies below `~/.local/state/reflex` in the user's home. Nothing here makes a decision. The rest of the host
+//! reads and writes it only through [`Store`], so that a team's server could stand behind the same few methods.
 
 pub(crate) mod alarm;
 pub(crate) mod appeal;

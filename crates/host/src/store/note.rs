@@ -1,4 +1,4 @@
-//! What is put into the audit log, and texts as they may be put there.
+//! Writes records to the audit log, with their texts redacted.
 
 use super::clean::{Kept, Record, Scribe, put};
 use super::state::Store;

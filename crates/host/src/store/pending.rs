@@ -1,4 +1,4 @@
-//! A call that did not run and waits for a person.
+//! A call that did not run and waits for a person to decide.
 
 use super::appeal::Appeal;
 use super::bound::Bound;

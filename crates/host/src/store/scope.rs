@@ -1,4 +1,4 @@
-//! For what a yes holds.
+//! How far a yes reaches: one call, a session, a task or a project.
 
 /// For what a yes holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,4 +1,4 @@
-//! The folder in which the guard keeps everything of one user, and what belongs to all of it.
+//! The folder that holds everything the guard keeps for one user.
 
 use super::signing::in_force::InForce;
 use crate::system::files::once_made;

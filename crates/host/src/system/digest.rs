@@ -1,4 +1,4 @@
-//! Short digests, as names and marks of texts.
+//! Short digests that name a text.
 
 use super::hex;
 use sha2::{Digest, Sha256};

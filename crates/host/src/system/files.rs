@@ -1,4 +1,4 @@
-//! Small files: read in one go, made once, replaced at once or not at all, locked without waiting forever.
+//! Small files: read in one go, created once, replaced atomically, locked with a bounded wait.
 
 use super::random;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};

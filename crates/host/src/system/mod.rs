@@ -1,4 +1,4 @@
-//! What is asked of the operating system: the time, the user's folders, who sits at the terminal, small files, processes.
+//! Asks the operating system: the time, random bytes, the user's folders, the terminal, small files, processes.
 
 pub(crate) mod clock;
 pub(crate) mod digest;

@@ -1,4 +1,4 @@
-//! The inner bytes of gzip files, within bounds.
+//! Decompresses gzip files up to a limit.
 
 /// An archive may hold so much that is not wanted.
 const MOST_UNPACKED: usize = 64 * 1024 * 1024;

@@ -1,4 +1,4 @@
-//! The machine as facts that the engine may ask for.
+//! Answers the engine's questions about this machine.
 
 mod aliases;
 mod archive;

@@ -1,4 +1,4 @@
-//! What a client would be started with: its program, its settings, what stands against it.
+//! The plan for starting a real client: its program, its settings, and what speaks against it.
 
 use crate::git::project_root;
 use crate::system::folders::{Folders, home_of_agents};

@@ -1,4 +1,4 @@
-//! What a start with a canary proved.
+//! What starting a real client with a canary proved.
 
 use crate::store::Store;
 use crate::store::canary::Kept;

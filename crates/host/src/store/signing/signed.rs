@@ -1,4 +1,4 @@
-//! What a person says is written signed, and counts only so where an entry names a key.
+//! Signs what a person says, and checks the signature wherever a hook entry names a key.
 
 use super::in_force::InForce;
 use super::passphrase::{Pin, folder};
