@@ -762,7 +762,7 @@ fn is_single(invocation: &Invocation, words: &[Value]) -> bool {
 }
 
 /// How many operands may name what a program is to do: `aws ec2 terminate-instances`, `gh api repos delete`.
-const MOST_VERBS: usize = 4;
+pub(crate) const MOST_VERBS: usize = 4;
 
 /// `word:` wants one of the first operands to fit one of its patterns, `unless-word:` none of them. With `any-case:` they
 /// are compared in small letters.

@@ -1,14 +1,17 @@
 //! The patterns of the library: what is dangerous, by effect.
 
+use crate::analyze::MOST_VERBS;
 use crate::condition::{Subject, evaluate};
-use crate::effect::{Effect, EffectKind, Target};
+use crate::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::facts::Facts;
 use crate::finding::{At, Decision, Finding, Severity, Tier};
+use crate::glob::glob;
 use crate::latency::Stopwatch;
 use crate::quote;
 use crate::scripts::Usage;
+use crate::secret::redacted;
 use crate::truth::Truth;
-use reflex_shell::{Derivation, work};
+use reflex_shell::{Command, Derivation, Invocation, Value, work};
 use reflex_tables::Node;
 
 /// What a finding costs, in units of [`work`]: its words, and the facts behind it.
@@ -149,7 +152,7 @@ pub(crate) fn at(effect: &Effect, facts: &Facts<'_>) -> At {
     let mut derived = Vec::new();
     let mut step = effect.origin.derivation;
     while let Some(derivation) = step.and_then(|id| reading?.derivations.get(id.0 as usize)) {
-        let text = crate::secret::redacted(&derivation.text, facts.tables);
+        let text = redacted(&derivation.text, facts.tables);
         derived.insert(0, Derivation { text, ..derivation.clone() });
         step = derivation.from.derivation;
     }
@@ -172,6 +175,9 @@ pub(crate) fn at(effect: &Effect, facts: &Facts<'_>) -> At {
     At { within: within.into(), span: effect.origin.span, derived }
 }
 
+/// Keys of options whose values name what a command acts on.
+const NAMING_OPTIONS: [&str; 5] = ["name", "app", "stack", "service", "project"];
+
 /// The words that a message may name in braces.
 struct Words<'a> {
     guilty: &'a [&'a Target],
@@ -184,7 +190,10 @@ struct Words<'a> {
 impl Words<'_> {
     fn fill(&self, template: &str) -> String {
         let mut filled = String::with_capacity(template.len() + 64);
-        let mut rest = template;
+        // `aws ec2 terminate-instances` alone names nothing that a list could show.
+        let unnamed = template.contains(": {targets}") && self.named().is_empty();
+        let shorter = if unnamed { template.replace(": {targets}", "") } else { String::new() };
+        let mut rest = if unnamed { shorter.as_str() } else { template };
         while let Some((before, behind)) = rest.split_once('{') {
             let Some((word, after)) = behind.split_once('}') else { break };
             filled.push_str(before);
@@ -198,28 +207,89 @@ impl Words<'_> {
     fn word(&self, word: &str) -> String {
         match word {
             "targets" => self.targets(),
+            "operands" => self.operands(),
+            "subject" => self.subject(),
             "lost" => self.lost(),
             "mend" => self.facts.mend(),
             "program" => self.facts.analysis.command(self.effect).map_or(String::new(), |command| command.name.clone()),
-            "argument" => self
-                .effect
-                .argument
-                .as_ref()
-                .map_or(String::new(), |value| crate::secret::redacted(&value.shown(), self.facts.tables)),
+            "argument" => {
+                self.effect.argument.as_ref().map_or(String::new(), |value| redacted(&value.shown(), self.facts.tables))
+            }
             _ => format!("{{{word}}}"),
         }
     }
 
     fn targets(&self) -> String {
-        let shown: Vec<String> = self.guilty.iter().take(4).map(|target| self.target(target)).collect();
-        let more = self.guilty.len().saturating_sub(4);
-        let all = shown.join(", ");
+        let named = self.named();
+        let named =
+            if named.is_empty() { self.guilty.iter().map(|target| self.target(target)).collect() } else { named };
+        let all = named.iter().take(4).cloned().collect::<Vec<_>>().join(", ");
+        let more = named.len().saturating_sub(4);
         if more > 0 { format!("{all} and {more} more") } else { all }
+    }
+
+    /// What is acted on, without the words that say what is done: of `ec2 terminate-instances --instance-ids i-1` the
+    /// id.
+    fn named(&self) -> Vec<String> {
+        let verbs = self.verbs();
+        let is_verb = |target: &Target| {
+            matches!(target.path, TargetPath::None) && verbs.iter().any(|verb| verb.origin() == target.value.origin())
+        };
+        let named = self.guilty.iter().filter(|target| !is_verb(target));
+        let mut named: Vec<String> = named.map(|target| self.target(target)).collect();
+        if named.is_empty() && !verbs.is_empty() {
+            named = self.names_in_options();
+        }
+        named
+    }
+
+    /// The leading operands of the command up to the one that made the effect: `instances delete` of
+    /// `gcloud compute instances delete web`.
+    fn verbs(&self) -> Vec<&Value> {
+        let Some((command, invocation)) = self.command() else { return Vec::new() };
+        let mut operands: Vec<&Value> = invocation.operands.iter().filter_map(|at| command.words.get(*at)).collect();
+        let kind = self.effect.kind.name();
+        let entries = || invocation.grammars.iter().flat_map(|grammar| grammar.effects());
+        let of_kind = || entries().filter(|entry| entry.get("do").text() == kind);
+        let patterns = || of_kind().flat_map(|entry| entry.get("word").texts());
+        let says = |word: &&Value| {
+            let word = word.literal().unwrap_or_default();
+            // `sysctl kernel.core_pattern` and `git config core.bare`: what is compared there is the thing itself.
+            !word.contains(['.', '=', '/']) && patterns().any(|pattern| glob(pattern.as_bytes(), word.as_bytes()))
+        };
+        let end = operands.iter().take(MOST_VERBS).rposition(says).map_or(0, |at| at + 1);
+        operands.truncate(end);
+        operands
+    }
+    /// What the options name, for a command whose operands are only verbs.
+    fn names_in_options(&self) -> Vec<String> {
+        let Some((command, invocation)) = self.command() else { return Vec::new() };
+        let values = NAMING_OPTIONS.iter().flat_map(|key| invocation.values(key, &command.words));
+        values.map(|value| redacted(&value.shown(), self.facts.tables)).collect()
+    }
+
+    /// All that stands behind the verbs: `ns prod` of `kubectl delete ns prod`.
+    fn operands(&self) -> String {
+        let shown = |target: &Target| redacted(&target.shown(), self.facts.tables);
+        let skipped = self.verbs().len();
+        let operands = self.effect.targets.iter().skip(skipped).take(6);
+        operands.map(shown).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The subcommands before the verb: `issue` of `gh issue delete 1`.
+    fn subject(&self) -> String {
+        let path = self.command().map_or(&[][..], |(_, invocation)| &invocation.path);
+        path.split_last().map_or(String::new(), |(_, before)| before.join(" "))
+    }
+
+    fn command(&self) -> Option<(&Command, &Invocation)> {
+        let command = self.facts.analysis.command(self.effect)?;
+        Some((command, command.invocation.as_ref()?))
     }
 
     /// As written, with the place it really leads to if that is another.
     fn target(&self, target: &Target) -> String {
-        let shown = crate::secret::redacted(&target.shown(), self.facts.tables);
+        let shown = redacted(&target.shown(), self.facts.tables);
         let real = self.facts.real(self.effect, target).path;
         match target.path() {
             Some(path) if path != real && !real.is_empty() => format!("{shown} (really {real})"),
