@@ -194,9 +194,18 @@ fn said(decision: Decision, finding: &Finding) -> String {
         format!("{begin}: `{command}` matches safety pattern `{id}` (category: {category}). {message}")
     };
     if !remedy.is_empty() {
-        text.push_str(&format!(" Instead: {remedy}."));
+        text.push(' ');
+        text.push_str(&sentence(remedy));
     }
     text
+}
+
+/// A remedy as a sentence of its own, however its author wrote it.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
+    first.chain(letters).chain(end.chars()).collect()
 }
 
 /// What a call that may run would destroy is kept first.

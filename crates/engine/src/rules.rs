@@ -60,7 +60,9 @@ fn finding(layer: &Layer, rule: Node<'static>, raised: &Raised<'_>, facts: &Fact
         message.push('.');
     }
     let of_command = rewrite.as_ref().and_then(|rewrite| rewrite.fields.iter().find(|(field, _)| field == "command"));
-    let remedy = of_command.map(|(_, command)| format!("`{}`", redacted(command, facts.tables))).unwrap_or_default();
+    let remedy = of_command
+        .map(|(_, command)| format!("Run `{}` instead.", redacted(command, facts.tables)))
+        .unwrap_or_default();
     let otherwise = if rule.get("otherwise").text() == "ask" { Worth::Ask } else { Worth::Deny };
     let by_stranger = layer.is_strange();
     let (message, remedy, category) = if by_stranger {

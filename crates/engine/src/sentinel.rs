@@ -240,6 +240,8 @@ impl Words<'_> {
         if named.is_empty() && !verbs.is_empty() {
             named = self.names_in_options();
         }
+        let mut known = std::collections::HashSet::new();
+        named.retain(|name| known.insert(name.clone()));
         named
     }
 
@@ -279,7 +281,9 @@ impl Words<'_> {
     /// The subcommands before the verb: `issue` of `gh issue delete 1`.
     fn subject(&self) -> String {
         let path = self.command().map_or(&[][..], |(_, invocation)| &invocation.path);
-        path.split_last().map_or(String::new(), |(_, before)| before.join(" "))
+        // The verb is an operand, or else the last of the subcommands.
+        let before = if self.verbs().is_empty() { path.len().saturating_sub(1) } else { path.len() };
+        path.get(..before).unwrap_or_default().join(" ")
     }
 
     fn command(&self) -> Option<(&Command, &Invocation)> {
@@ -299,7 +303,7 @@ impl Words<'_> {
 
     fn lost(&self) -> String {
         if !self.known && self.lost.names.is_empty() {
-            return "what is not committed (the state of the work tree is not known)".into();
+            return "which ones is unknown, because the state of the work tree is".into();
         }
         let named: Vec<&str> = self.lost.names.iter().take(5).map(String::as_str).collect();
         let more = self.lost.count.saturating_sub(named.len());
@@ -307,8 +311,8 @@ impl Words<'_> {
         match (self.lost.more, more) {
             (false, 0) => all,
             (false, _) => format!("{all} and {more} more"),
-            (true, _) if named.is_empty() => "it holds more than is looked at".into(),
-            (true, 0) => format!("{all} and what could not be looked at"),
+            (true, _) if named.is_empty() => "more than can be checked".into(),
+            (true, 0) => format!("{all} and others that could not be checked"),
             (true, _) => format!("{all} and at least {more} more"),
         }
     }

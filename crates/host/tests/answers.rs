@@ -4,9 +4,10 @@
 
 mod examples;
 
-use examples::{entries, judged};
+use examples::{entries, judged, library, report, yaml_files};
+use reflex_engine::Decision;
 use reflex_tables::compile::Kind;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::Path;
 
 #[test]
@@ -34,4 +35,133 @@ fn answer(example: &Value) -> String {
         return "  (recorded, nothing is said)\n".into();
     }
     verdict.reasons.iter().chain(&verdict.advice).map(|line| format!("  {line}\n")).collect()
+}
+
+/// Words and forms that a reader trips over; the right-hand side says what to write.
+const NOT_ENGLISH: [(&str, &str); 24] = [
+    ("Instead:", "the remedy is a sentence of its own"),
+    ("no build makes again", "cannot be recreated"),
+    ("nothing makes again", "cannot be recreated"),
+    ("lies around", "stays, unmanaged"),
+    ("lie around", "stay, unmanaged"),
+    ("whoever", "anyone, any host"),
+    ("of yours says", "name the file"),
+    ("the way on", "what to do next"),
+    ("put a version live", "deploy"),
+    ("take away", "remove, delete"),
+    ("takes away", "removes, deletes"),
+    ("throw away", "delete, discard"),
+    ("somebody else's currency", "cryptocurrency"),
+    ("everybody", "everyone"),
+    ("a person", "the user"),
+    ("the machine that is meant", "name it"),
+    ("that is meant", "you mean"),
+    ("nobody sees", "invisible, unnoticed"),
+    ("from then on", "from now on"),
+    ("From then on", "from now on"),
+    ("cannot be told", "is unknown"),
+    ("forget", "drop, delete"),
+    ("mend", "fix"),
+    ("unseen", "that nobody has read"),
+];
+
+/// So long are the longest that a person reads at once.
+const LONGEST: usize = 130;
+
+#[test]
+fn messages_and_remedies_are_plain_english() {
+    let mut problems = Vec::new();
+    for entry in entries(Kind::Rules) {
+        let text = |key: &str| entry.value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (message, remedy) = (text("message"), text("remedy"));
+        let plain = [&message, &remedy].map(|text| text.replace("{mend}", ""));
+        for (words, better) in NOT_ENGLISH.iter().filter(|(words, _)| plain.iter().any(|text| text.contains(words))) {
+            problems.push(format!("{}: not `{words}`, but: {better}", entry.name));
+        }
+        if !message.starts_with(|letter: char| letter.is_uppercase()) || !message.ends_with('.') {
+            problems.push(format!("{}: a message is a sentence: {message}", entry.name));
+        }
+        if message.len() > LONGEST || remedy.len() > LONGEST {
+            problems.push(format!("{}: longer than {LONGEST} letters: {message} {remedy}", entry.name));
+        }
+        if !remedy.is_empty() && !is_imperative(&remedy) {
+            problems.push(format!("{}: a remedy tells what to do: {remedy}", entry.name));
+        }
+    }
+    report(problems);
+}
+
+/// Verbs that a remedy begins with.
+const VERBS: [&str; 58] = [
+    "Add", "Allow", "Ask", "Bind", "Build", "Call", "Check", "Clone", "Close", "Commit", "Copy", "Count", "Create",
+    "Decode", "Delete", "Disable", "Do", "Download", "Drop", "Find", "Give", "Grant", "Hide", "Ignore", "Install",
+    "Keep", "Leave", "Let", "Link", "List", "Listen", "Look", "Make", "Mount", "Move", "Name", "Pass", "Preview",
+    "Print", "Push", "Query", "Read", "Remove", "Rename", "Reset", "Restore", "Run", "Save", "Select", "Send", "Serve",
+    "Set", "Share", "Show", "Split", "Start", "Stop", "Tell",
+];
+
+const MORE_VERBS: [&str; 12] =
+    ["Tie", "Trace", "Trust", "Try", "Unpack", "Update", "Use", "Warn", "Work", "Write", "Package", "Lock"];
+
+fn is_imperative(remedy: &str) -> bool {
+    let first = remedy.split(' ').next().unwrap_or_default().trim_end_matches(':');
+    let verb = VERBS.contains(&first) || MORE_VERBS.contains(&first) || ["Encrypt", "Pair", "Sign"].contains(&first);
+    verb && remedy.ends_with('.')
+}
+
+/// Columns of the rules' lines; the lines that are longer, by file, may only become fewer.
+const COLUMNS: usize = 120;
+
+#[test]
+fn lines_of_the_rules_are_short() {
+    let mut found = String::new();
+    for file in yaml_files(&library().join("rules")) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let long = text.lines().filter(|line| line.chars().count() > COLUMNS).count();
+        found.push_str(&format!("{} {long}\n", file.file_name().unwrap().to_string_lossy()));
+    }
+    let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/long_lines.txt");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&list, &found).unwrap();
+    }
+    let expected = std::fs::read_to_string(&list).unwrap_or_default();
+    assert_eq!(found, expected, "lines longer than {COLUMNS} columns: break them; UPDATE=1 when they became fewer");
+}
+
+/// What stands in backticks is a command, unless it is an option, a part of a text or a file.
+fn commands(remedy: &str) -> Vec<String> {
+    let quoted = remedy.split('`').skip(1).step_by(2);
+    let is_command = |text: &&str| {
+        let first = text.split(' ').next().unwrap_or_default();
+        let program = first.chars().all(|letter| letter.is_ascii_lowercase() || "-_0123456789".contains(letter));
+        program && !first.starts_with('-') && text.contains(' ')
+    };
+    quoted.filter(is_command).map(str::to_owned).collect()
+}
+
+/// Who does what a remedy says is not stopped by the same rule again, and by no rule that blocks.
+#[test]
+fn a_remedy_can_be_followed() {
+    let mut problems = Vec::new();
+    let mut tried = 0;
+    for entry in entries(Kind::Rules) {
+        let example = &entry.value["fires"][0];
+        let findings = judged(example).verdict.findings;
+        let Some(finding) = findings.iter().find(|finding| finding.id == entry.name) else { continue };
+        for command in commands(&finding.remedy) {
+            tried += 1;
+            let mut call = json!({"run": command});
+            if let Some(facts) = example.get("facts") {
+                call["facts"] = facts.clone();
+            }
+            let verdict = judged(&call).verdict;
+            let again = verdict.findings.iter().any(|finding| finding.id == entry.name);
+            if again || verdict.decision == Decision::Deny {
+                let ids: Vec<_> = verdict.findings.iter().map(|finding| finding.id.as_str()).collect();
+                problems.push(format!("{}: `{command}` is stopped by {ids:?}", entry.name));
+            }
+        }
+    }
+    assert!(tried >= 150, "only {tried} commands were tried");
+    report(problems);
 }
