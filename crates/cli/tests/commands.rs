@@ -76,8 +76,9 @@ fn a_finding_in_json_is_whole() {
     let finding = json!({
         "id": "git/push-force", "detector": "sentinel", "category": "destructive", "severity": "high",
         "confidence": 0.88, "tier": "recommended", "action": null,
-        "message": "A forced push to topic can erase commits that others have.",
-        "remedy": "git push --force-with-lease", "command": "git push -f origin topic",
+        "message": "It would overwrite topic on the remote and may erase commits of others.",
+        "remedy": "Use `git push --force-with-lease`, which stops if the remote has new commits.",
+        "command": "git push -f origin topic",
         "at": {"in": "command", "span": [4, 28]},
     });
     assert_eq!(verdict["findings"], json!([finding]));

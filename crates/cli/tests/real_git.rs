@@ -131,7 +131,7 @@ fn what_is_committed_may_go() {
 fn uncommitted_changes_are_asked_about_by_name_whether_staged_or_not() {
     let project = Project::new();
     project.write("src/a.js", "2\n");
-    project.asks("rm -rf src", &["`rm/uncommitted`", "src/a.js", "Instead: commit or stash them first."]);
+    project.asks("rm -rf src", &["`rm/uncommitted`", "src/a.js", "Commit them, or keep them with `git stash push`."]);
     project.asks("rm -rf \"$PWD/src\"", &["src/a.js"]);
     project.asks("cd src && cd .. && rm -rf src", &["src/a.js"]);
     project.git(&["add", "src/a.js"]);
@@ -232,7 +232,7 @@ fn throwing_changes_away_is_asked_about_and_names_them() {
     let project = Project::new();
     project.write("src/a.js", "2\n");
     DISCARDING.iter().for_each(|command| project.asks(command, &["src/a.js"]));
-    project.asks("git reset --hard", &["`git/discard-changes`", "Instead: git stash push."]);
+    project.asks("git reset --hard", &["`git/discard-changes`", "Keep them with `git stash push` instead."]);
     project.git(&["add", "-A"]);
     project.asks("git reset --hard", &["src/a.js"]);
     project.asks("git rm -rf src", &["src/a.js"]);

@@ -49,7 +49,7 @@ pub(crate) fn inspect(event: &Event, step: &Step, past: &[Step]) -> Option<Findi
             format!("This has failed {failures} times; a try without a change will not end otherwise ({left} left).")
         }
     };
-    let remedy = if left == 0 { "tell the person what fails and what you tried" } else { "read the error first" };
+    let remedy = if left == 0 { "tell the user what fails and what you tried" } else { "read the error first" };
     Some(Finding {
         id: "after/retry".into(),
         detector: "duties".into(),

@@ -66,9 +66,9 @@ fn finding(name: &str, used: u64, most: u64) -> Option<Finding> {
         other => other,
     };
     let remedy = if severity == Severity::Medium {
-        "finish what matters most, and say what will be left open"
+        "finish what matters most, and say what stays open"
     } else {
-        "end the turn now: tell the person what is done, what is open and what it would take"
+        "end the turn now: tell the user what is done, what is open and what it would take"
     };
     Some(Finding {
         id: format!("budget/{name}"),

@@ -329,7 +329,7 @@ pub(crate) fn broken(policy: &Policy, facts: &Facts<'_>) -> Option<Finding> {
         confidence: 100,
         tier: Tier::Core,
         message: format!("Rules or policy that a person wrote are not in force: {first}{more}."),
-        remedy: "a person mends the file; `reflex rules validate` shows the place".into(),
+        remedy: "run `reflex rules validate` to see where, and ask the user to fix the file".into(),
         command: crate::quote::action_part(facts, 0),
         otherwise: Decision::Deny,
         ..Finding::default()

@@ -211,7 +211,7 @@ fn repeated(all: &[&Step]) -> Option<Circle> {
         severity,
         confidence: 85,
         message: format!("This was done {count} times and nothing changed in between."),
-        remedy: "read the last output to its end, change something, or tell the person what is in the way",
+        remedy: "read the last output to its end, change something, or tell the user what is in the way",
     })
 }
 
@@ -295,8 +295,8 @@ fn tight(all: &[&Step]) -> Option<Circle> {
         id: "loop/tight",
         severity: Severity::Medium,
         confidence: 70,
-        message: "This ran just before, with the same result.".into(),
-        remedy: "what has not changed will not end otherwise: look at the cause first",
+        message: "This ran just before with the same result.".into(),
+        remedy: "look for the cause first: nothing has changed since",
     })
 }
 
@@ -330,7 +330,7 @@ fn flipped(all: &[&Step]) -> Option<Circle> {
         severity: if count >= ASK_FROM { Severity::High } else { Severity::Medium },
         confidence: 75,
         message: format!("The last {count} changes of {path} undo each other."),
-        remedy: "decide on one of the two, and find out with a test why the other does not do",
+        remedy: "decide on one of the two, and write a test that shows why the other fails",
     })
 }
 
@@ -374,7 +374,7 @@ fn reread(all: &[&Step]) -> Option<Circle> {
         severity: Severity::Medium,
         confidence: 70,
         message: format!("The last {MANY_LOOKS} calls looked at the same {} places again and again.", places.len()),
-        remedy: "note what these say, then act on it or ask the person",
+        remedy: "note what they say, then act on it or ask the user",
     })
 }
 
@@ -390,7 +390,7 @@ fn refused(now: &Step, past: &[Step]) -> Option<Circle> {
         severity: Severity::High,
         confidence: 90,
         message: format!("The same was refused in this session before, in other words ({} times).", same.len()),
-        remedy: "do not look for another way to the same end: tell the person what you need it for",
+        remedy: "do not look for a way around it: tell the user what you need it for",
     })
 }
 
@@ -462,8 +462,8 @@ fn collapsed(past: &[Step]) -> Option<Circle> {
         id: "loop/collapse",
         severity: Severity::Medium,
         confidence: 40,
-        message: format!("The last {OUTPUTS} outputs hold {bits:.1} bits in each byte: they say hardly anything new."),
-        remedy: "look at what is printed: it may be the same lines over and over",
+        message: format!("The last {OUTPUTS} outputs say hardly anything new ({bits:.1} bits in each byte)."),
+        remedy: "read the output: it may be the same lines over and over",
     })
 }
 

@@ -54,7 +54,7 @@ fn finding(layer: &Layer, rule: Node<'static>, raised: &Raised<'_>, facts: &Fact
     let rewrite = rewrite.filter(|_| layer.authority > Authority::Project || layer.loosens.holds());
     let rewrite = rewrite.filter(|_| rule.get("would").is_nil());
     if message.is_empty() {
-        message = format!("The rule {} speaks against it.", rule.get("name").text());
+        message = format!("The rule {} forbids it.", rule.get("name").text());
     }
     if !message.ends_with(['.', '!', '?', '…']) {
         message.push('.');

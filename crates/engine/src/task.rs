@@ -96,7 +96,7 @@ fn beyond(facts: &Facts<'_>, whose: &str, root: &str, scope: &[&str]) -> Option<
         category: "scope".into(),
         severity: Severity::High,
         message: format!("It would change {shown}, and the scope of {whose} is {}.", scope.join(", ")),
-        remedy: "stay within the scope, or tell a person what else has to change".into(),
+        remedy: "stay within the scope, or tell the user what else has to change".into(),
         ..about(index, effect, facts)
     })
 }
@@ -173,7 +173,7 @@ fn more_than_looks(preset: Node<'static>, facts: &Facts<'_>) -> Option<Finding> 
         severity: Severity::High,
         fixed: Some(Worth::Ask),
         message: format!("Only looking is wanted here, and this does more: {what}."),
-        remedy: "say what should be done, and a person does it or says yes".into(),
+        remedy: "tell the user what should be done, and ask for a yes".into(),
         action: about.action.or(Some(0)),
         ..about
     })

@@ -37,8 +37,8 @@ fn answer(example: &Value) -> String {
     verdict.reasons.iter().chain(&verdict.advice).map(|line| format!("  {line}\n")).collect()
 }
 
-/// Words and forms that a reader trips over; the right-hand side says what to write.
-const NOT_ENGLISH: [(&str, &str); 24] = [
+/// Words and forms that a reader trips over, and what to write instead.
+const NOT_ENGLISH: &[(&str, &str)] = &[
     ("Instead:", "the remedy is a sentence of its own"),
     ("no build makes again", "cannot be recreated"),
     ("nothing makes again", "cannot be recreated"),
@@ -51,10 +51,8 @@ const NOT_ENGLISH: [(&str, &str); 24] = [
     ("take away", "remove, delete"),
     ("takes away", "removes, deletes"),
     ("throw away", "delete, discard"),
-    ("somebody else's currency", "cryptocurrency"),
     ("everybody", "everyone"),
     ("a person", "the user"),
-    ("the machine that is meant", "name it"),
     ("that is meant", "you mean"),
     ("nobody sees", "invisible, unnoticed"),
     ("from then on", "from now on"),
@@ -65,7 +63,7 @@ const NOT_ENGLISH: [(&str, &str); 24] = [
     ("unseen", "that nobody has read"),
 ];
 
-/// So long are the longest that a person reads at once.
+/// So many letters a message or a remedy has at most.
 const LONGEST: usize = 130;
 
 #[test]
@@ -92,21 +90,17 @@ fn messages_and_remedies_are_plain_english() {
 }
 
 /// Verbs that a remedy begins with.
-const VERBS: [&str; 58] = [
+const VERBS: &[&str] = &[
     "Add", "Allow", "Ask", "Bind", "Build", "Call", "Check", "Clone", "Close", "Commit", "Copy", "Count", "Create",
     "Decode", "Delete", "Disable", "Do", "Download", "Drop", "Find", "Give", "Grant", "Hide", "Ignore", "Install",
-    "Keep", "Leave", "Let", "Link", "List", "Listen", "Look", "Make", "Mount", "Move", "Name", "Pass", "Preview",
+    "Keep", "Leave", "Let", "List", "Listen", "Look", "Make", "Mount", "Move", "Name", "Package", "Pass", "Preview",
     "Print", "Push", "Query", "Read", "Remove", "Rename", "Reset", "Restore", "Run", "Save", "Select", "Send", "Serve",
-    "Set", "Share", "Show", "Split", "Start", "Stop", "Tell",
+    "Set", "Share", "Show", "Sign", "Split", "Start", "Stop", "Tell", "Tie", "Trace", "Trust", "Try", "Unpack",
+    "Update", "Use", "Work", "Write",
 ];
 
-const MORE_VERBS: [&str; 12] =
-    ["Tie", "Trace", "Trust", "Try", "Unpack", "Update", "Use", "Warn", "Work", "Write", "Package", "Lock"];
-
 fn is_imperative(remedy: &str) -> bool {
-    let first = remedy.split(' ').next().unwrap_or_default().trim_end_matches(':');
-    let verb = VERBS.contains(&first) || MORE_VERBS.contains(&first) || ["Encrypt", "Pair", "Sign"].contains(&first);
-    verb && remedy.ends_with('.')
+    remedy.ends_with('.') && VERBS.contains(&remedy.split(' ').next().unwrap_or_default())
 }
 
 /// Columns of the rules' lines; the lines that are longer, by file, may only become fewer.

@@ -118,7 +118,7 @@ fn modify(sandbox: &Sandbox) -> Result<(), Failure> {
     sandbox.wire()?;
     let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("touch original.txt")])?;
     ensure(!sandbox.workspace().join("original.txt").exists(), "the original call ran")?;
-    refused(told.answer(0)?, &["Blocked:", "Instead: `touch changed.txt`"])
+    refused(told.answer(0)?, &["Blocked:", "Run `touch changed.txt` instead."])
 }
 
 /// A file of a project that switches hooks off.

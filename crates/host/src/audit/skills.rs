@@ -33,7 +33,7 @@ pub(crate) fn comply(event: &Event, store: &Store) -> Vec<Finding> {
         .map(|problem| {
             // A problem names what stands in the file.
             let told = told_by_stranger("The list of skills", &file.display().to_string(), &problem.to_string());
-            finding("skill/unreadable", told, "a person mends the file")
+            finding("skill/unreadable", told, "ask the user to fix the file")
         })
         .collect();
     let fields = vec![("session".to_owned(), event.session.clone())];
@@ -62,7 +62,7 @@ pub(crate) fn comply(event: &Event, store: &Store) -> Vec<Finding> {
             findings.push(finding(
                 "skill/update-wanted",
                 message,
-                "a person looks at its steps and triggers, or retires it",
+                "ask the user to look at its steps and triggers, or to retire it",
             ));
         }
     }
@@ -169,7 +169,7 @@ fn told(seen: &Seen<'_>) -> Finding {
     };
     Finding {
         command: seen.shown.clone(),
-        ..finding(id, message, "use the skill the next time, or tell a person why it does not fit")
+        ..finding(id, message, "use the skill next time, or tell the user why it does not fit")
     }
 }
 

@@ -219,7 +219,7 @@ fn failed(check: &Check, ran: &Ran, scribe: &Scribe<'_>) -> Finding {
         command: scribe.cleaned(&check.command, 80).into(),
         fixed: Some(Worth::Deny),
         message: format!("The check `{}` does not pass ({}).{printed}", check.name, ran.how),
-        remedy: "mend the cause, or tell the person what is in the way".into(),
+        remedy: "fix the cause, or tell the user what is in the way".into(),
         severity: Severity::Medium,
         ..plain("verify/check-failed")
     }
@@ -231,7 +231,7 @@ fn unmet(file: &str, open: usize) -> Finding {
         fixed: Some(Worth::Deny),
         severity: Severity::Low,
         message: if open == 1 { "1 criterion is open.".into() } else { format!("{open} criteria are open.") },
-        remedy: "meet them, or tell the person which cannot be met and why".into(),
+        remedy: "meet them, or tell the user which cannot be met and why".into(),
         ..plain("verify/criteria-open")
     }
 }

@@ -101,7 +101,7 @@ impl Lodged {
             (Authority::User | Authority::Managed, true) => "name the home with `--home`".into(),
             (Authority::User | Authority::Managed, false) => {
                 format!(
-                    "a person grants it with `reflex reflexes add --user {}`",
+                    "ask the user to grant it with `reflex reflexes add --user {}`",
                     self.ungranted.first().map_or("", String::as_str)
                 )
             }

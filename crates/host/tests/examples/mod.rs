@@ -2,7 +2,10 @@
 #![allow(
     dead_code,
     clippy::unwrap_used,
+    clippy::expect_used,
     clippy::panic,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm,
     reason = "no test file uses all of it, and a test that cannot go on shall stop"
 )]
 
