@@ -2,8 +2,8 @@
 
 use crate::decode;
 use crate::interpret::{Interpreter, Stream};
-use crate::value::{Origin, Piece, Value, Why};
-use crate::{Access, Redirection};
+use crate::model::value::{Origin, Piece, Value, Why};
+use crate::reading::{Access, Redirection};
 use std::collections::BTreeMap;
 
 /// So many lines of an input are tried one by one; then one that stands for any.

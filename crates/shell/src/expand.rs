@@ -1,10 +1,10 @@
 //! What a word becomes: parameters, substitutions, braces and splitting.
 
 use crate::interpret::Interpreter;
+use crate::model::value::{Origin, Piece, Value, Why};
+use crate::model::work;
 use crate::patterns::Pattern;
 use crate::syntax::{Part, Placement, Word};
-use crate::value::{Origin, Piece, Value, Why};
-use crate::work;
 use braces::{MAX_BRACE_WORDS, MAX_BRACES, braces, grown};
 
 use std::borrow::Cow;

@@ -1,6 +1,6 @@
 //! Text tools over a known input: what `cut`, `tr`, `sort`, `grep` and their kin print, as far as their options are simple.
 
-use crate::value::Value;
+use crate::model::value::Value;
 use crate::{awk, decode, sed};
 use std::collections::BTreeSet;
 
@@ -451,7 +451,7 @@ fn queried(given: &Given, text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::Origin;
+    use crate::model::value::Origin;
 
     #[track_caller]
     fn check(command: &str, input: &str, expected: Option<&str>) {

@@ -26,12 +26,13 @@ pub(crate) use state::State;
 pub(crate) use streams::Stream;
 
 use crate::decode;
-use crate::language::Language;
 use crate::languages;
+use crate::model::language::Language;
+use crate::model::value::{Derivation, DerivationId, Origin, Piece, Span, Value, Why};
+use crate::model::work;
+use crate::reading::{CommandId, Gap, Reading, Site};
+use crate::surroundings::Surroundings;
 use crate::syntax::{Join, Line, Node, Parser, Placement, Script, Statement};
-use crate::value::{Derivation, DerivationId, Origin, Piece, Span, Value, Why};
-use crate::work;
-use crate::{CommandId, Gap, Reading, Site, Surroundings};
 use flow::{Frame, FrameKind};
 
 /// More commands than this are a gap; the longest script of 4,000 list members stays below.

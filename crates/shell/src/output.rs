@@ -4,8 +4,8 @@ use crate::decode;
 use crate::filter;
 use crate::interpret::{Interpreter, Stream};
 use crate::invocation::Invocation;
+use crate::model::value::{Origin, Piece, Printed, Span, Value};
 use crate::program::Selector;
-use crate::value::{Origin, Piece, Printed, Value};
 
 /// The output of a command: known text, a kind of text, or the unknown output of a program.
 pub(crate) fn of(
@@ -171,7 +171,7 @@ fn printf(arguments: &[Value], origin: Origin) -> Option<Value> {
     let known: Option<Vec<String>> = rest.iter().map(|word| word.literal().map(|text| text.into_owned())).collect();
     match (format.literal(), known) {
         (Some(format), Some(known)) => {
-            let place = arguments.iter().map(Value::span).reduce(crate::Span::join).unwrap_or(origin.span);
+            let place = arguments.iter().map(Value::span).reduce(Span::join).unwrap_or(origin.span);
             let derivation = arguments.iter().find_map(|word| word.origin().derivation);
             Some(Value::text(decode::printf(&format, &known)?, Origin { span: place, derivation }))
         }

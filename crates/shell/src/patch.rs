@@ -61,7 +61,7 @@ pub fn changes(text: &str) -> Vec<FileChange> {
 
 /// The patch as commands: calls named `patch:add`, `patch:delete` and `patch:edit`, each with its file.
 pub(crate) fn commands(text: &str) -> Vec<String> {
-    let call = |name: &str, path: &str| format!("patch:{name} -- {}", crate::quoted(path));
+    let call = |name: &str, path: &str| format!("patch:{name} -- {}", crate::word::quoted(path));
     let calls = |change: FileChange| match change {
         FileChange::Add { path, .. } => vec![call("add", &path)],
         FileChange::Delete { path } => vec![call("delete", &path)],

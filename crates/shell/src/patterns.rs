@@ -1,6 +1,6 @@
 //! Patterns of the shell: `*`, `?`, `[a-z]`, `@(a|b)`, matched against a known text.
 
-use crate::value::{Piece, Value};
+use crate::model::value::{Piece, Value};
 use std::cell::Cell;
 
 /// Patterns in a pattern may stand this deep in each other.
@@ -68,7 +68,7 @@ impl Pattern {
     fn fits(&self, letters: &[char]) -> bool {
         let mut matcher = Matcher { of_path: self.of_path, steps: self.steps.get() };
         let fits = matcher.fits(&self.tokens, letters);
-        crate::work::spend(u64::from(matcher.steps - self.steps.get()) / 40);
+        crate::model::work::spend(u64::from(matcher.steps - self.steps.get()) / 40);
         self.steps.set(matcher.steps);
         fits
     }
@@ -290,7 +290,7 @@ pub(crate) fn class(name: &str) -> Option<Vec<(char, char)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::Origin;
+    use crate::model::value::Origin;
 
     #[track_caller]
     fn check(pattern: &str, text: &str, fits: bool) {

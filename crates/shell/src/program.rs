@@ -1,8 +1,8 @@
 //! What the table knows about a program: its options, its subcommands, what it runs and what it does.
 
 use crate::invocation::Invocation;
+use crate::model::value::{Origin, Piece, Value};
 use crate::search;
-use crate::value::{Origin, Piece, Value};
 use reflex_tables::Node;
 
 /// The grammar of a program or of one of its subcommands.

@@ -1,7 +1,7 @@
 //! What a search (`find`) may find: its roots, and which names its expression leaves.
 
 use crate::invocation::Invocation;
-use crate::value::{Origin, Piece, Value};
+use crate::model::value::{Origin, Piece, Value};
 
 /// Words of an expression that are neither options nor roots.
 const OPERATORS: [&str; 4] = ["(", ")", "!", ","];

@@ -2,8 +2,8 @@
 
 use crate::decode;
 use crate::interpret::{Interpreter, Stream};
-use crate::value::{Origin, Piece, Value, Why};
-use crate::{Access, Redirection};
+use crate::model::value::{Origin, Piece, Value, Why};
+use crate::reading::{Access, Redirection};
 
 /// So many lines of an input are run one by one.
 const MOST_LINES: usize = 64;

@@ -113,7 +113,7 @@ pub(super) fn grown(parts: Vec<Part>) -> Vec<Part> {
         let (more, rest) = text.split_at(more);
         grown.pop();
         let parameter = Parameter { name: name + more, element: Element::None, operator: Operator::Plain, bare: true };
-        let place = crate::Origin { span: before.span.join(origin.span), ..before };
+        let place = crate::model::value::Origin { span: before.span.join(origin.span), ..before };
         grown.push(Part::Parameter { parameter: Rc::new(parameter), quoted: false, origin: place });
         if !rest.is_empty() {
             grown.push(Part::Text { text: rest.into(), quoted: false, origin: *origin });

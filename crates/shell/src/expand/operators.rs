@@ -2,9 +2,9 @@
 
 use super::number;
 use super::parameters::is_list;
+use crate::model::value::{Origin, Value};
 use crate::patterns::Pattern;
 use crate::syntax::{Letters, Which};
-use crate::value::{Origin, Value};
 
 /// In a longer text, patterns are not looked for.
 const MAX_LETTERS: usize = 8192;

@@ -3,8 +3,8 @@
 use super::operators::{change_case, cut, from_end, length, quoted, replace};
 use super::{Raw, number, push_value, text_of};
 use crate::interpret::Interpreter;
+use crate::model::value::{Origin, Piece, Value, Why};
 use crate::syntax::{Element, Operator, Parameter, Part, Placement, Word};
-use crate::value::{Origin, Piece, Value, Why};
 
 impl Interpreter<'_> {
     pub(super) fn raw_parameter(&mut self, parameter: &Parameter, quoted: bool, origin: Origin, raw: &mut Vec<Raw>) {

@@ -3,9 +3,9 @@
 use super::Interpreter;
 use super::simple::Draft;
 use super::streams::Stream;
+use crate::model::value::{Origin, Piece, Value, Why};
 use crate::program::Program;
 use crate::syntax::is_name;
-use crate::value::{Origin, Piece, Value, Why};
 use std::sync::Arc;
 
 /// What succeeds whatever its arguments are.

@@ -4,10 +4,10 @@ use super::flow::FrameKind;
 use super::simple::Draft;
 use super::state::{Alias, State};
 use super::{Interpreter, MAX_DEPTH, Stream};
-use crate::Language;
+use crate::model::language::Language;
+use crate::model::value::{Origin, Value, Why};
+use crate::reading::{ChangeKind, CommandId, Site, Words};
 use crate::syntax::{Line, Node, Part, Placement, Simple};
-use crate::value::{Origin, Value, Why};
-use crate::{ChangeKind, CommandId, Site, Words};
 use std::rc::Rc;
 
 /// A function may start itself this often, each time with other parameters or another state.

@@ -1,8 +1,8 @@
 //! What `test`, `[[ … ]]` and `(( … ))` come to, as far as the text tells.
 
 use super::Interpreter;
+use crate::model::value::Value;
 use crate::syntax::{Part, Test, Word};
-use crate::value::Value;
 
 impl Interpreter<'_> {
     /// `[[ … ]]` and `(( … ))`: nothing runs but the substitutions in them; whether they hold, if that is known.

@@ -3,8 +3,8 @@
 use super::simple::Draft;
 use super::{Interpreter, Stream};
 use crate::invocation::Invocation;
+use crate::model::value::{Origin, Piece, Value, Why};
 use crate::syntax::is_name;
-use crate::value::{Origin, Piece, Value, Why};
 
 /// The options of `read` and `mapfile`, as far as they change what is read.
 #[derive(Default)]
@@ -346,7 +346,7 @@ fn parallel_text(command: &[Value], arguments: &[Value], mark: &str) -> Value {
 fn quoted(argument: &Value) -> Value {
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+:=@%,".contains(letter);
     match argument.literal().filter(|text| !text.chars().all(is_plain)) {
-        Some(text) => Value::text(crate::quoted(&text), argument.origin()),
+        Some(text) => Value::text(crate::word::quoted(&text), argument.origin()),
         None => argument.clone(),
     }
 }

@@ -3,9 +3,9 @@
 use super::simple::Draft;
 use super::{Interpreter, Stream};
 use crate::invocation::Invocation;
+use crate::model::value::{Piece, Printed, Value, Why};
 use crate::program::{Selector, applies, narrow};
-use crate::value::{Piece, Printed, Value, Why};
-use crate::{Access, CommandId, Redirection};
+use crate::reading::{Access, CommandId, Redirection};
 use std::collections::BTreeMap;
 
 /// Which of several contents a file has depends on branches, loops and time: so many are remembered.

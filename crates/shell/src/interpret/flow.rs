@@ -1,8 +1,8 @@
 //! Branches and loops: which parts are walked with which state, and where `break`, `return` and `exit` lead.
 
 use super::{Interpreter, State, Stream};
+use crate::model::value::{Piece, Value, Why};
 use crate::syntax::{Arm, ArmEnd, Node, Script, Word};
-use crate::value::{Piece, Value, Why};
 
 /// Loops whose condition is known are walked so many rounds in all.
 const MAX_ROUNDS: u32 = 512;
@@ -288,7 +288,7 @@ impl Interpreter<'_> {
     /// Whether the commands from `again` on are those from `first` on once more.
     fn repeats(&self, first: usize, again: usize) -> bool {
         let (before, after) = self.reading.commands.split_at(again.min(self.reading.commands.len()));
-        let same = |(one, other): (&crate::Command, &crate::Command)| {
+        let same = |(one, other): (&crate::reading::Command, &crate::reading::Command)| {
             one.words == other.words && one.redirects == other.redirects && one.folder == other.folder
         };
         let earlier = before.get(first..).unwrap_or(&[]);

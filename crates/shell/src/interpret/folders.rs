@@ -1,6 +1,6 @@
 //! Where a shell stands: `cd`, `pushd`, `popd`, and the folder before.
 
-use crate::value::{Origin, Piece, Printed, Value, Why};
+use crate::model::value::{Origin, Piece, Printed, Value, Why};
 
 /// The stack of `pushd` is followed this far.
 const MAX_STACK: usize = 32;

@@ -1,8 +1,8 @@
 //! Patterns in the place of a program: which known programs they may mean.
 
+use crate::model::value::Value;
 use crate::patterns::Pattern;
 use crate::program::Program;
-use crate::value::Value;
 use reflex_tables::Node;
 
 /// A pattern that may mean more programs is not known.

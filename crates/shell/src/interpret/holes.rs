@@ -1,7 +1,7 @@
 //! Pieces that are not text inside a text that is read once more: a mark stands for each, in quotes and out of them.
 
 use super::Interpreter;
-use crate::value::{Origin, Piece, Value};
+use crate::model::value::{Origin, Piece, Value};
 
 /// The first of a plane of letters that have no meaning of their own.
 const FIRST_MARK: u32 = 0xf_0000;

@@ -5,11 +5,11 @@ use super::simple::Draft;
 use super::{Interpreter, MAX_DEPTH, Source, Stream};
 use crate::decode;
 use crate::invocation::Invocation;
-use crate::language::Language;
+use crate::model::language::Language;
+use crate::model::value::{Value, Why};
 use crate::program::{Program, Selector};
+use crate::reading::{Code, CommandId, Site};
 use crate::syntax::is_name;
-use crate::value::{Value, Why};
-use crate::{Code, CommandId, Site, Stdin};
 use reflex_tables::Node;
 
 /// How a command runs a text.
@@ -163,9 +163,9 @@ impl Interpreter<'_> {
         match bytes.and_then(|bytes| crate::decode::utf16(&bytes)) {
             Some(decoded) => {
                 let derivation = self.derive("base64", &decoded, from);
-                Value::text(decoded, crate::Origin { span: from.span, derivation })
+                Value::text(decoded, crate::model::value::Origin { span: from.span, derivation })
             }
-            None => Value::piece(crate::Piece::Unknown(Why::NotEvaluated), from),
+            None => Value::piece(crate::model::value::Piece::Unknown(Why::NotEvaluated), from),
         }
     }
 
@@ -574,14 +574,4 @@ fn joined(values: Vec<Value>, between: &str) -> Option<Value> {
         text.push(value);
     }
     Some(text)
-}
-
-impl Stdin {
-    /// The commands whose output is read.
-    pub fn sources(&self) -> &[CommandId] {
-        match self {
-            Stdin::Pipe(commands) => commands,
-            Stdin::Inherited | Stdin::Text(_) | Stdin::File(_) => &[],
-        }
-    }
 }

@@ -2,9 +2,9 @@
 
 use super::Interpreter;
 use super::streams::{Open, Sink, Stream};
+use crate::model::value::{Origin, Piece, Printed, Value, Why};
+use crate::reading::{Access, CommandId, Redirection};
 use crate::syntax::{Descriptor, Redirect, RedirectKind, Script};
-use crate::value::{Origin, Piece, Printed, Value, Why};
-use crate::{Access, CommandId, Redirection};
 use std::rc::Rc;
 
 /// The first number that a shell gives to a descriptor of its own choice.

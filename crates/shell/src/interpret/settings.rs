@@ -5,10 +5,10 @@ use super::simple::Draft;
 use super::{Interpreter, MAX_DEPTH, Stream};
 use crate::interpret::program_name;
 use crate::invocation::Invocation;
-use crate::language::Language;
+use crate::model::language::Language;
+use crate::model::value::{Origin, Value, Why};
 use crate::program::Selector;
-use crate::value::{Origin, Value, Why};
-use crate::{Code, CommandId};
+use crate::reading::{Code, CommandId};
 use reflex_tables::Node;
 
 /// So many pairs of `GIT_CONFIG_KEY_…` are read.

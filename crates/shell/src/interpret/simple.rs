@@ -6,12 +6,12 @@ use super::state::Kind;
 use super::streams::Stream;
 use super::{Interpreter, MAX_COMMANDS, State};
 use crate::invocation::Invocation;
-use crate::language::Language;
+use crate::model::language::Language;
+use crate::model::value::{Origin, Piece, Printed, Value, Why};
+use crate::model::work;
 use crate::program::{Program, Style};
+use crate::reading::{Change, ChangeKind, Command, CommandId, Redirection, Setting, Stdin, Words};
 use crate::syntax::{Assigned, Assignment, Simple};
-use crate::value::{Origin, Piece, Printed, Value, Why};
-use crate::work;
-use crate::{Change, ChangeKind, Command, CommandId, Redirection, Setting, Stdin, Words};
 use std::ops::Range;
 use std::sync::Arc;
 

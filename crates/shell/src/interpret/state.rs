@@ -5,9 +5,9 @@
 
 use super::folders::Folders;
 use super::streams::Descriptors;
-use crate::Words;
+use crate::model::value::{Origin, Piece, Value, Why};
+use crate::reading::Words;
 use crate::syntax::{Line, Node};
-use crate::value::{Origin, Piece, Value, Why};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::rc::Rc;
@@ -518,7 +518,7 @@ impl State {
         let differs = |name: &&Rc<str>| {
             self.variables.get(*name) != other.variables.get(*name) || self.ways.get(*name) != other.ways.get(*name)
         };
-        crate::work::spend((self.variables.len() / 4) as u64);
+        crate::model::work::spend((self.variables.len() / 4) as u64);
         let differing: BTreeSet<Rc<str>> = names.filter(differs).cloned().collect();
         for name in differing {
             let mut ways = self.ways_of(&name);
@@ -537,7 +537,7 @@ impl State {
         let differs = |name: &&Rc<str>| {
             self.variables.get(*name) != before.variables.get(*name) || self.ways.get(*name) != before.ways.get(*name)
         };
-        crate::work::spend((self.variables.len() / 4) as u64);
+        crate::model::work::spend((self.variables.len() / 4) as u64);
         let differing: BTreeSet<Rc<str>> = names.filter(differs).cloned().collect();
         for name in differing {
             let origin =

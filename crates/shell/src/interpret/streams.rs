@@ -1,7 +1,7 @@
 //! What flows: the text that a command prints, the descriptors that are open, and what has been read from them.
 
-use crate::value::{Piece, Value, Why};
-use crate::{CommandId, Stdin};
+use crate::model::value::{Piece, Value, Why};
+use crate::reading::{CommandId, Stdin};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 

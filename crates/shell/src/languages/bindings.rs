@@ -4,7 +4,7 @@ use super::datum::{Datum, MOST};
 use super::fold;
 use super::lexer::Kind;
 use super::walker::Walker;
-use crate::language::Language;
+use crate::model::language::Language;
 
 /// What is assigned to.
 #[derive(Debug, Clone)]

@@ -6,10 +6,10 @@ use super::lexer::Kind;
 use super::vocabulary::Constant;
 use super::walker::Walker;
 use crate::interpret::{Draft, Stream};
-use crate::language::Language;
+use crate::model::language::Language;
+use crate::model::value::{Piece, Value, Why};
 use crate::program::{Program, Selector};
-use crate::value::{Piece, Value, Why};
-use crate::{Code, CommandId};
+use crate::reading::{Code, CommandId};
 use std::sync::Arc;
 
 /// The arguments of a call.
@@ -717,7 +717,7 @@ impl Walker<'_, '_> {
             .text
             .pieces
             .iter()
-            .all(|(piece, _)| matches!(piece, Piece::Output(crate::Printed::Program(name)) if name.contains(':')));
+            .all(|(piece, _)| matches!(piece, Piece::Output(crate::model::value::Printed::Program(name)) if name.contains(':')));
         text.value = match own {
             true => Value::piece(Piece::Unknown(Why::NotEvaluated), self.origin),
             false => printed.text,

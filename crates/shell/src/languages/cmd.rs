@@ -5,8 +5,8 @@
 
 use super::{Script, windows};
 use crate::interpret::{Draft, Interpreter, Stream};
-use crate::value::{Origin, Piece, Span, Value, Why};
-use crate::{Access, Redirection};
+use crate::model::value::{Origin, Piece, Span, Value, Why};
+use crate::reading::{Access, Redirection};
 
 /// Walks a text; what it prints and who prints it.
 pub(super) fn read(interpreter: &mut Interpreter<'_>, script: Script<'_>, stdin: &Stream) -> Stream {

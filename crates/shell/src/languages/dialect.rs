@@ -1,7 +1,7 @@
 //! What differs between the languages on the way from letters to tokens and blocks.
 
 use super::lexer::{Kind, Token};
-use crate::language::Language;
+use crate::model::language::Language;
 
 /// How a language is written.
 #[derive(Debug)]

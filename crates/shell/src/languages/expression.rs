@@ -5,8 +5,8 @@ use super::datum::{Datum, Function, Text, Tokens};
 use super::fold;
 use super::lexer::Kind;
 use super::walker::Walker;
-use crate::language::Language;
-use crate::value::Why;
+use crate::model::language::Language;
+use crate::model::value::{Piece, Value, Why};
 use std::rc::Rc;
 
 /// What an operator does to what is known.
@@ -153,7 +153,7 @@ impl Walker<'_, '_> {
             Operator::Assign | Operator::Condition | Operator::Other => {
                 let mut text = left.text(origin);
                 text.taint(&right.text(origin));
-                text.value = crate::Value::piece(crate::Piece::Unknown(Why::Arithmetic), origin);
+                text.value = Value::piece(Piece::Unknown(Why::Arithmetic), origin);
                 Datum::Text(text)
             }
         }

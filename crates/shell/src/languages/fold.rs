@@ -1,8 +1,8 @@
 //! What operators and functions make of values that are known.
 
 use super::datum::{Datum, ENVIRONMENT, MOST, Text};
-use crate::language::Language;
-use crate::value::{Origin, Piece, Value, Why};
+use crate::model::language::Language;
+use crate::model::value::{Origin, Piece, Value, Why};
 use std::rc::Rc;
 
 /// A list has no more items than this, a repeated text is made of no more.
@@ -372,8 +372,8 @@ pub(super) fn zip(lists: &[Datum], origin: Origin) -> Option<Datum> {
 /// A text for a shell that stands for itself there.
 pub(super) fn quoted(datum: &Datum, origin: Origin) -> Datum {
     match datum.literal() {
-        Some(text) if crate::is_plain(&text) => datum.clone(),
-        Some(text) => Value::text(crate::quoted(&text), origin).into(),
+        Some(text) if crate::word::is_plain(&text) => datum.clone(),
+        Some(text) => Value::text(crate::word::quoted(&text), origin).into(),
         // A value that is not known stays one word.
         None => {
             let mut text = Text::default();

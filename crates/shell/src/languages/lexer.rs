@@ -2,7 +2,7 @@
 
 use super::dialect::{Dialect, Heredocs, Interpolation, Quote, Quoting};
 use crate::decode;
-use crate::language::Language;
+use crate::model::language::Language;
 use std::rc::Rc;
 
 /// One token.

@@ -7,8 +7,8 @@ use super::vocabulary::{Constant, Function};
 use super::walker::Walker;
 use crate::decode;
 use crate::interpret::{Draft, Stream};
-use crate::language::Language;
-use crate::value::{Origin, Piece, Printed, Value, Why};
+use crate::model::language::Language;
+use crate::model::value::{Origin, Piece, Printed, Value, Why};
 use std::sync::Arc;
 
 /// A name with more letters is none that is known.

@@ -27,8 +27,8 @@ mod walker;
 pub(crate) mod windows;
 
 use crate::interpret::{Interpreter, Stream};
-use crate::language::Language;
-use crate::value::Origin;
+use crate::model::language::Language;
+use crate::model::value::Origin;
 use vocabulary::Vocabulary;
 use walker::Walker;
 

@@ -4,7 +4,7 @@ use super::bindings::Target;
 use super::datum::Datum;
 use super::lexer::Kind;
 use super::walker::Walker;
-use crate::language::Language;
+use crate::model::language::Language;
 use std::ops::Range;
 
 impl Walker<'_, '_> {

@@ -1,7 +1,7 @@
 //! What PowerShell and cmd share: the variables of their environment, and lists in one word.
 
 use crate::interpret::State;
-use crate::value::{Origin, Piece, Printed, Value};
+use crate::model::value::{Origin, Piece, Printed, Value};
 
 /// The value of an environment variable: set before in the text, known on every Windows, or only by its name.
 pub(crate) fn environment(state: &State, name: &str, origin: Origin) -> Value {

@@ -3,7 +3,7 @@
 use super::{
     Arm, ArmEnd, Assigned, Assignment, Join, Member, Node, Parser, Part, Script, Simple, Statement, Test, Word,
 };
-use crate::value::Why;
+use crate::model::value::Why;
 use std::rc::Rc;
 
 /// What ends a list.

@@ -13,7 +13,7 @@ pub(crate) use mentions::mentioned;
 pub use outline::outline;
 pub(crate) use parser::{Parser, Placement};
 
-use crate::value::{Origin, Why};
+use crate::model::value::{Origin, Why};
 use std::cell::OnceCell;
 use std::rc::Rc;
 

@@ -2,7 +2,7 @@
 
 use super::words::Context;
 use super::{Element, Letters, Operator, Parameter, Parser, Part, Which, Word};
-use crate::value::Why;
+use crate::model::value::Why;
 use std::rc::Rc;
 
 impl Parser<'_> {

@@ -2,7 +2,7 @@
 
 use super::lists::name_length;
 use super::{Descriptor, Parser, Redirect, RedirectKind, Word};
-use crate::value::Why;
+use crate::model::value::Why;
 use std::cell::OnceCell;
 use std::rc::Rc;
 

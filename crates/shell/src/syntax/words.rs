@@ -2,7 +2,7 @@
 
 use super::lists::Stop;
 use super::{Element, Node, Operator, Parameter, Parser, Part, Redirect, RedirectKind, Script, Statement, Word};
-use crate::value::{Origin, Why};
+use crate::model::value::{Origin, Why};
 use std::rc::Rc;
 
 /// What a word's characters mean where it stands.

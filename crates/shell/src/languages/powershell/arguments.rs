@@ -2,8 +2,8 @@
 
 use super::{Items, Reader, scan, strings};
 use crate::languages::windows;
-use crate::value::Value;
-use crate::{Access, Redirection};
+use crate::model::value::Value;
+use crate::reading::{Access, Redirection};
 
 /// What follows a command's name.
 #[derive(Default)]

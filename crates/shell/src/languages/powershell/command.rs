@@ -5,10 +5,11 @@ use super::methods::Member;
 use super::strings::is_block;
 use super::{Items, Reader};
 use crate::interpret::{Draft, Stream};
+use crate::invocation::Invocation;
 use crate::languages::windows;
+use crate::model::value::{Origin, Piece, Value, Why};
 use crate::program::{Program, Selector, Style};
-use crate::value::{Origin, Piece, Value, Why};
-use crate::{CommandId, Invocation};
+use crate::reading::CommandId;
 
 /// An alias may name an alias this often.
 const MOST_ALIASES: usize = 8;

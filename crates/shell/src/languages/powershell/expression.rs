@@ -2,7 +2,7 @@
 
 use super::strings::{self, begins_name};
 use super::{Items, Reader, operators, scan};
-use crate::value::{Piece, Value, Why};
+use crate::model::value::{Piece, Value, Why};
 
 /// What stands before an operand.
 enum Prefix {

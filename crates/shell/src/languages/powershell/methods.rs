@@ -3,8 +3,8 @@
 use super::strings::is_block;
 use super::{Reader, operators, strings};
 use crate::decode;
+use crate::model::value::{Origin, Piece, Printed, Value, Why};
 use crate::program::Program;
-use crate::value::{Origin, Piece, Printed, Value, Why};
 
 /// `value.name(arguments)`, `[type]::name(arguments)`.
 pub(super) struct Member {

@@ -14,9 +14,9 @@ mod statement;
 mod strings;
 
 use super::Script;
-use crate::CommandId;
 use crate::interpret::{Interpreter, Stream};
-use crate::value::{DerivationId, Origin, Piece, Span, Value, Why};
+use crate::model::value::{DerivationId, Origin, Piece, Span, Value, Why};
+use crate::reading::CommandId;
 
 /// Walks a text; what it prints and who prints it.
 pub(super) fn read(interpreter: &mut Interpreter<'_>, script: Script<'_>, stdin: &Stream) -> Stream {

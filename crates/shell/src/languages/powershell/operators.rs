@@ -1,7 +1,7 @@
 //! What operators and casts make of values that are known.
 
 use super::Reader;
-use crate::value::{Origin, Piece, Value, Why};
+use crate::model::value::{Origin, Piece, Value, Why};
 
 /// Commas bind closer than all other operators.
 pub(super) const ABOVE_COMMA: u8 = 7;

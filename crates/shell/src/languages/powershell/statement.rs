@@ -3,7 +3,7 @@
 use super::strings::{is_block, without_scope};
 use super::{Items, Reader, scan, strings};
 use crate::interpret::State;
-use crate::value::{Origin, Value, Why};
+use crate::model::value::{Origin, Value, Why};
 
 /// More rounds than this are one whose value is not known.
 const MOST_ROUNDS: usize = 64;
@@ -256,7 +256,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let origin = body.origin();
         let mut rounds = values;
         if many || rounds.is_empty() {
-            rounds = vec![Value::piece(crate::Piece::Unknown(Why::Branches), origin)];
+            rounds = vec![Value::piece(crate::model::value::Piece::Unknown(Why::Branches), origin)];
         }
         let before = self.on.state.clone();
         let mut ends = vec![before];
@@ -399,7 +399,7 @@ impl<'a> Reader<'_, '_, 'a> {
                         None
                     };
                     let values = given.take(&name).or(default);
-                    let unknown = || vec![Value::piece(crate::Piece::Unknown(Why::Input), origin)];
+                    let unknown = || vec![Value::piece(crate::model::value::Piece::Unknown(Why::Input), origin)];
                     self.set(without_scope(&name), values.unwrap_or_else(unknown));
                 }
                 Some(_) => self.bump(),
@@ -519,7 +519,10 @@ impl<'a> Reader<'_, '_, 'a> {
                     self.assign_name(name, sum);
                 }
                 (None, _) => {
-                    self.assign_name(name, vec![Value::piece(crate::Piece::Unknown(Why::Arithmetic), origin)]);
+                    self.assign_name(
+                        name,
+                        vec![Value::piece(crate::model::value::Piece::Unknown(Why::Arithmetic), origin)],
+                    );
                 }
             }
         }

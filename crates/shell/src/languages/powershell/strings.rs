@@ -2,7 +2,7 @@
 
 use super::{Reader, scan};
 use crate::languages::windows;
-use crate::value::{Piece, Printed, Value, Why};
+use crate::model::value::{Piece, Printed, Value, Why};
 
 /// The text between the braces of a script block.
 pub(super) fn inside_braces(text: &str) -> Option<&str> {

@@ -32,7 +32,7 @@ pub struct Origin {
     pub derivation: Option<DerivationId>,
 }
 
-/// Index into [`crate::Reading::derivations`].
+/// Index into [`Reading::derivations`](crate::Reading::derivations).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DerivationId(pub u16);
 
