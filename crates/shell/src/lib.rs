@@ -5,31 +5,31 @@
 
 mod arithmetic;
 mod awk;
+mod cli_grammar;
 mod decode;
 mod expand;
 mod filter;
 mod interpret;
-mod invocation;
 mod languages;
 mod model;
 mod output;
 pub mod patch;
 mod patterns;
-mod program;
 mod reading;
-mod search;
 mod sed;
 mod surroundings;
 mod syntax;
 mod word;
 
+pub use cli_grammar::entry::{applies, narrow};
+pub use cli_grammar::invocation::{Argument, Invocation};
+pub use cli_grammar::program::Program;
+pub use cli_grammar::selector::Selector;
 pub use decode::base64;
 pub use interpret::{read, read_as};
-pub use invocation::{Argument, Invocation};
 pub use model::language::Language;
 pub use model::value::{Derivation, DerivationId, Origin, Piece, Printed, Span, Value, Why};
 pub use model::work;
-pub use program::{Program, Selector, applies, narrow};
 pub use reading::{
     Access, Change, ChangeKind, Code, Command, CommandId, Gap, Reading, Redirection, Setting, Site, Stdin,
     WHOLE_ENVIRONMENT, Words,

@@ -1,11 +1,11 @@
 //! What a command prints, as far as that follows from the text.
 
+use crate::cli_grammar::invocation::Invocation;
+use crate::cli_grammar::selector::Selector;
 use crate::decode;
 use crate::filter;
 use crate::interpret::{Interpreter, Stream};
-use crate::invocation::Invocation;
 use crate::model::value::{Origin, Piece, Printed, Span, Value};
-use crate::program::Selector;
 
 /// The output of a command: known text, a kind of text, or the unknown output of a program.
 pub(crate) fn of(

@@ -1,6 +1,6 @@
 //! The result of reading a text: the commands that it would run, and what is not known of it.
 
-use crate::invocation::Invocation;
+use crate::cli_grammar::invocation::Invocation;
 use crate::model::language::Language;
 use crate::model::value::{Derivation, Origin, Value, Why};
 use std::sync::Arc;

@@ -3,8 +3,8 @@
 use super::Interpreter;
 use super::simple::Draft;
 use super::streams::Stream;
+use crate::cli_grammar::program::Program;
 use crate::model::value::{Origin, Piece, Value, Why};
-use crate::program::Program;
 use crate::syntax::is_name;
 use std::sync::Arc;
 

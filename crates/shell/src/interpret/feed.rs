@@ -2,7 +2,7 @@
 
 use super::simple::Draft;
 use super::{Interpreter, Stream};
-use crate::invocation::Invocation;
+use crate::cli_grammar::invocation::Invocation;
 use crate::model::value::{Origin, Piece, Value, Why};
 use crate::syntax::is_name;
 

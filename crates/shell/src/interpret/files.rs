@@ -2,9 +2,10 @@
 
 use super::simple::Draft;
 use super::{Interpreter, Stream};
-use crate::invocation::Invocation;
+use crate::cli_grammar::entry::{applies, narrow};
+use crate::cli_grammar::invocation::Invocation;
+use crate::cli_grammar::selector::Selector;
 use crate::model::value::{Piece, Printed, Value, Why};
-use crate::program::{Selector, applies, narrow};
 use crate::reading::{Access, CommandId, Redirection};
 use std::collections::BTreeMap;
 

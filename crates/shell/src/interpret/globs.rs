@@ -1,8 +1,8 @@
 //! Patterns in the place of a program: which known programs they may mean.
 
+use crate::cli_grammar::program::Program;
 use crate::model::value::Value;
 use crate::patterns::Pattern;
-use crate::program::Program;
 use reflex_tables::Node;
 
 /// A pattern that may mean more programs is not known.

@@ -3,11 +3,12 @@
 use super::flow::FrameKind;
 use super::simple::Draft;
 use super::{Interpreter, MAX_DEPTH, Source, Stream};
+use crate::cli_grammar::invocation::Invocation;
+use crate::cli_grammar::program::Program;
+use crate::cli_grammar::selector::Selector;
 use crate::decode;
-use crate::invocation::Invocation;
 use crate::model::language::Language;
 use crate::model::value::{Value, Why};
-use crate::program::{Program, Selector};
 use crate::reading::{Code, CommandId, Site};
 use crate::syntax::is_name;
 use reflex_tables::Node;
@@ -31,7 +32,7 @@ impl Interpreter<'_> {
             .iter()
             .rev()
             .flat_map(|grammar| grammar.inner())
-            .filter(|entry| crate::program::applies(*entry, invocation))
+            .filter(|entry| crate::cli_grammar::entry::applies(*entry, invocation))
             .collect();
         for entry in entries {
             if self.depth >= MAX_DEPTH {
@@ -147,7 +148,7 @@ impl Interpreter<'_> {
         } else if selector.starts_with("operands") && APART.iter().all(|key| entry.get(key).is_nil()) {
             texts = joined(texts, " ").into_iter().collect();
         }
-        crate::program::narrow(entry, &mut texts);
+        crate::cli_grammar::entry::narrow(entry, &mut texts);
         texts.retain(|text| !text.pieces.is_empty());
         // What these print is what they make of their input, not what their commands print.
         let filters = matches!(run.language, Language::Awk | Language::Sed);
@@ -460,7 +461,9 @@ fn descriptor(path: &str) -> Option<u32> {
 /// On which system a command runs the script blocks that it is given.
 pub(super) fn site_of_blocks(invocation: &Invocation) -> Option<Site> {
     let mut entries = invocation.grammars.iter().rev().flat_map(|grammar| grammar.inner());
-    entries.find(|entry| entry.get("blocks").is_true() && crate::program::applies(*entry, invocation)).and_then(site_of)
+    entries
+        .find(|entry| entry.get("blocks").is_true() && crate::cli_grammar::entry::applies(*entry, invocation))
+        .and_then(site_of)
 }
 
 /// A new root that is the old one changes nothing: `chroot / rm x`; nor does the host as its own machine: `me@.host`.

@@ -3,11 +3,11 @@
 use super::inner::Run;
 use super::simple::Draft;
 use super::{Interpreter, MAX_DEPTH, Stream};
+use crate::cli_grammar::invocation::Invocation;
+use crate::cli_grammar::selector::Selector;
 use crate::interpret::program_name;
-use crate::invocation::Invocation;
 use crate::model::language::Language;
 use crate::model::value::{Origin, Value, Why};
-use crate::program::Selector;
 use crate::reading::{Code, CommandId};
 use reflex_tables::Node;
 

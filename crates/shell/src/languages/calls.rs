@@ -5,10 +5,11 @@ use super::fold;
 use super::lexer::Kind;
 use super::vocabulary::Constant;
 use super::walker::Walker;
+use crate::cli_grammar::program::Program;
+use crate::cli_grammar::selector::Selector;
 use crate::interpret::{Draft, Stream};
 use crate::model::language::Language;
 use crate::model::value::{Piece, Value, Why};
-use crate::program::{Program, Selector};
 use crate::reading::{Code, CommandId};
 use std::sync::Arc;
 
@@ -707,9 +708,9 @@ impl Walker<'_, '_> {
         let mut read = Vec::new();
         if let Some(invocation) = &command.invocation {
             let entries = invocation.grammars.iter().flat_map(|grammar| grammar.effects());
-            for entry in
-                entries.filter(|entry| entry.get("do").text() == "read" && crate::program::applies(*entry, invocation))
-            {
+            for entry in entries.filter(|entry| {
+                entry.get("do").text() == "read" && crate::cli_grammar::entry::applies(*entry, invocation)
+            }) {
                 read.extend(Selector(entry.get("to").text()).values(invocation, &command.words));
             }
         }
@@ -758,7 +759,7 @@ impl Walker<'_, '_> {
             let invocation = command.invocation.as_ref()?;
             let mut entries = invocation.grammar()?.effects();
             let opens = |entry: &reflex_tables::Node<'_>| entry.get("set").texts().any(|word| word == "connection");
-            let entry = entries.find(|entry| opens(entry) && crate::program::applies(*entry, invocation))?;
+            let entry = entries.find(|entry| opens(entry) && crate::cli_grammar::entry::applies(*entry, invocation))?;
             Some(
                 Selector(entry.get("to").text())
                     .values(invocation, &command.words)

@@ -79,17 +79,6 @@ fn push_patterns(value: &mut Value, text: &str, origin: Origin) {
     }
 }
 
-impl Value {
-    /// The values of a list in one word.
-    pub(crate) fn listed(&self) -> Vec<Value> {
-        let is_comma = |(piece, _): &(Piece, Origin)| piece.as_text() == Some(",");
-        if self.pieces.len() < 2 || !self.pieces.iter().any(is_comma) {
-            return vec![self.clone()];
-        }
-        self.pieces.split(is_comma).map(|pieces| Value { pieces: pieces.to_vec() }).collect()
-    }
-}
-
 /// The value with slashes between the parts of its path.
 pub(crate) fn with_slashes(value: &Value) -> Value {
     let slashed = |piece: &Piece| match piece.as_text() {

@@ -225,6 +225,15 @@ impl Value {
     pub fn shown(&self) -> String {
         self.pieces.iter().map(|(piece, _)| piece.shown()).collect()
     }
+
+    /// The values of a list in one word: a piece that is a comma and nothing else divides them.
+    pub(crate) fn listed(&self) -> Vec<Value> {
+        let is_comma = |(piece, _): &(Piece, Origin)| piece.as_text() == Some(",");
+        if self.pieces.len() < 2 || !self.pieces.iter().any(is_comma) {
+            return vec![self.clone()];
+        }
+        self.pieces.split(is_comma).map(|pieces| Value { pieces: pieces.to_vec() }).collect()
+    }
 }
 
 impl Piece {

@@ -4,11 +4,12 @@ use super::arguments::Arguments;
 use super::methods::Member;
 use super::strings::is_block;
 use super::{Items, Reader};
+use crate::cli_grammar::invocation::Invocation;
+use crate::cli_grammar::program::{Program, Style};
+use crate::cli_grammar::selector::Selector;
 use crate::interpret::{Draft, Stream};
-use crate::invocation::Invocation;
 use crate::languages::windows;
 use crate::model::value::{Origin, Piece, Value, Why};
-use crate::program::{Program, Selector, Style};
 use crate::reading::CommandId;
 
 /// An alias may name an alias this often.

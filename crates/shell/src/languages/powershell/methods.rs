@@ -2,9 +2,9 @@
 
 use super::strings::is_block;
 use super::{Reader, operators, strings};
+use crate::cli_grammar::program::Program;
 use crate::decode;
 use crate::model::value::{Origin, Piece, Printed, Value, Why};
-use crate::program::Program;
 
 /// `value.name(arguments)`, `[type]::name(arguments)`.
 pub(super) struct Member {

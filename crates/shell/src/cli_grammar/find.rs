@@ -1,6 +1,6 @@
 //! What a search (`find`) may find: its roots, and which names its expression leaves.
 
-use crate::invocation::Invocation;
+use super::invocation::Invocation;
 use crate::model::value::{Origin, Piece, Value};
 
 /// Words of an expression that are neither options nor roots.

@@ -1,7 +1,7 @@
 //! Which word of a command is what: subcommand, option, option's value, operand.
 
+use super::program::{Follows, Program, Style};
 use crate::model::value::Value;
-use crate::program::{Follows, Program, Style};
 use std::ops::Range;
 
 /// The words of a command, read by its program's grammar.

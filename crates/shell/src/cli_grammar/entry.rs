@@ -1,0 +1,119 @@
+//! An entry of a grammar: whether it applies to an invocation, and which part of the values it means.
+
+use super::invocation::Invocation;
+use crate::model::value::Value;
+use reflex_tables::Node;
+
+/// Whether an entry of a grammar applies: one of `when`, all of `and`, none of `unless` is given.
+pub fn applies(entry: Node<'static>, invocation: &Invocation) -> bool {
+    let when = entry.get("when");
+    (when.is_nil() || when.texts().any(|key| invocation.given(key)))
+        && entry.get("and").texts().all(|key| invocation.given(key))
+        && !entry.get("unless").texts().any(|key| invocation.given(key))
+}
+
+/// What of the values is meant: `each-line` takes their lines one by one; `starting` keeps those that begin with one of
+/// these texts, without it; `behind` what stands behind one of them; `quoted` the quoted texts that follow them;
+/// `after-last` cuts off what stands before it. With `any-case` letters fit in either case.
+pub fn narrow(entry: Node<'static>, values: &mut Vec<Value>) {
+    if entry.get("each-line").is_true() {
+        let lines = values.iter().flat_map(|value| value.split(&['\n']));
+        *values = lines.map(|line| line.without_prefix(blanks(&line.prefix()))).collect();
+    }
+    let any_case = entry.get("any-case").is_true();
+    let find = |text: &str, wanted: &str| match any_case {
+        true => text.to_ascii_lowercase().find(&wanted.to_ascii_lowercase()),
+        false => text.find(wanted),
+    };
+    let starting = entry.get("starting");
+    if !starting.is_nil() {
+        let cut = |value: &Value| {
+            let prefix = value.prefix();
+            let start = starting.texts().find(|start| find(&prefix, start) == Some(0))?;
+            Some(value.without_prefix(start.len()))
+        };
+        *values = values.iter().filter_map(cut).collect();
+    }
+    let after_last = entry.get("after-last").text();
+    if !after_last.is_empty() {
+        let cut =
+            |value: &Value| value.prefix().rfind(after_last).map(|at| value.without_prefix(at + after_last.len()));
+        values.iter_mut().for_each(|value| *value = cut(value).unwrap_or_else(|| value.clone()));
+    }
+    let behind = entry.get("behind");
+    if !behind.is_nil() {
+        let cut = |value: &Value, wanted: &str| {
+            find(&value.prefix(), wanted).map(|at| value.without_prefix(at + wanted.len()))
+        };
+        let whole = entry.get("quoted-words").is_true();
+        let every = whole || entry.get("quoted").is_true();
+        *values = values
+            .iter()
+            .flat_map(|value| {
+                behind
+                    .texts()
+                    .flat_map(|wanted| {
+                        let mut found: Vec<Value> = cut(value, wanted).into_iter().collect();
+                        while let Some(next) = found
+                            .last()
+                            .filter(|_| every && found.len() < MOST_QUOTED)
+                            .and_then(|last| cut(last, wanted))
+                        {
+                            found.push(next);
+                        }
+                        found
+                    })
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        if whole {
+            *values = values.iter().filter_map(quoted_words).collect();
+        } else if every {
+            *values = values.iter().filter_map(quoted).collect();
+        }
+    }
+}
+
+/// So many quoted texts of one value are looked at.
+const MOST_QUOTED: usize = 64;
+
+fn blanks(text: &str) -> usize {
+    text.len() - text.trim_start().len()
+}
+
+/// The quoted texts of one call as the words of one command: `cmd("rm", ["-r", "x"])` is `rm -r x`.
+fn quoted_words(value: &Value) -> Option<Value> {
+    let prefix = value.prefix();
+    let mut rest = prefix.as_ref();
+    let mut text = String::new();
+    for _ in 0..MOST_QUOTED {
+        let end = rest.find([';', '\n', '|']).unwrap_or(rest.len());
+        let Some(start) = rest.find(['"', '\'']).filter(|start| *start < end) else { break };
+        let next = quoted(&Value::text(rest.get(start..)?, value.origin()))?;
+        let word = next.literal()?.into_owned();
+        let blank = if text.is_empty() { "" } else { " '" };
+        text.push_str(blank);
+        // What is one text there is one word here.
+        text.push_str(&word.replace('\'', ""));
+        text.push_str(if blank.is_empty() { "" } else { "'" });
+        rest = rest.get(start + 2 + word.len()..).unwrap_or("");
+    }
+    (!text.is_empty()).then(|| Value::text(text, value.origin()))
+}
+
+/// The first quoted text in the value, with what is not known in it; all that follows the quote if it has no end.
+fn quoted(value: &Value) -> Option<Value> {
+    let prefix = value.prefix();
+    let start = prefix.find(['"', '\''])?;
+    let quote = prefix.get(start..)?.chars().next()?;
+    let mut text = String::new();
+    let mut letters = prefix.get(start + 1..)?.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => text.extend(letters.next()),
+            letter if letter == quote => return Some(Value::text(text, value.origin())),
+            letter => text.push(letter),
+        }
+    }
+    value.without_prefix(start + 1).split(&[quote]).into_iter().next()
+}

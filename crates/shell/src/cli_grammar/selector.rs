@@ -1,0 +1,108 @@
+//! Selectors: which words of an invocation an entry of a grammar means.
+
+use super::find;
+use super::invocation::Invocation;
+use super::program::Style;
+use crate::model::value::{Origin, Piece, Value};
+
+/// Which words of an invocation are meant: `operands`, `operands[1..]`, `operands[..-1]`, `operands[0]`, `last`,
+/// `last-word`, `dashed` (operands behind `--`, all if it is not there), `paths`, `roots`, `found`, `found-behind` (below the operands behind the first, by its pattern),
+/// `option:KEY`, `folder`; several of them with blanks between.
+#[derive(Debug, Clone, Copy)]
+pub struct Selector<'t>(pub &'t str);
+
+impl Selector<'_> {
+    /// The values that the selector means; several selectors, with blanks between them, mean one after the other.
+    pub fn values(self, invocation: &Invocation, words: &[Value]) -> Vec<Value> {
+        let values = self.0.split(' ').flat_map(|one| Selector(one).selected(invocation, words));
+        if invocation.grammar().is_some_and(|grammar| grammar.style() == Style::PowerShell) {
+            return values.flat_map(|value| value.listed()).collect();
+        }
+        values.collect()
+    }
+
+    fn selected(self, invocation: &Invocation, words: &[Value]) -> Vec<Value> {
+        let operands = || invocation.operands.iter().filter_map(|index| words.get(*index)).cloned();
+        match self.0 {
+            "operands" => operands().collect(),
+            "last" => operands().next_back().into_iter().collect(),
+            "dashed" => operands().skip(invocation.dashes.unwrap_or(0)).collect(),
+            "paths" => paths(invocation, words),
+            "subcommand" => subcommand(invocation, words),
+            "last-word" => words.last().cloned().into_iter().collect(),
+            "roots" => find::roots(invocation, words),
+            "found" => find::found(find::roots(invocation, words), find::names(invocation, words).as_deref()),
+            "found-behind" => {
+                let names = Some(patterns(invocation, words)).filter(|names| !names.is_empty());
+                find::found(or_here(operands().skip(1).collect(), words), names.as_deref())
+            }
+            "folder" => or_here(Vec::new(), words),
+            other => match other.strip_prefix("option:") {
+                Some(key) => invocation.values(key, words),
+                None => range(other, operands().collect()),
+            },
+        }
+    }
+}
+
+/// The subcommand's own word and all that follow: a program of that name is run with them.
+fn subcommand(invocation: &Invocation, words: &[Value]) -> Vec<Value> {
+    let Some(name) = invocation.path.first() else { return Vec::new() };
+    words.iter().skip(1).skip_while(|word| word.literal().as_deref() != Some(*name)).cloned().collect()
+}
+
+/// Operands behind `--`, and those before it that can only be paths.
+fn paths(invocation: &Invocation, words: &[Value]) -> Vec<Value> {
+    let is_path = |(index, word): &(usize, &Value)| {
+        invocation.dashes.is_some_and(|dashes| *index >= dashes) || looks_like_path(word)
+    };
+    let operands = invocation.operands.iter().filter_map(|index| words.get(*index)).enumerate();
+    operands.filter(is_path).map(|(_, word)| word.clone()).collect()
+}
+
+fn looks_like_path(word: &Value) -> bool {
+    let text = word.prefix();
+    let piece = word.pieces.iter().any(|(piece, _)| matches!(piece, Piece::Glob(_) | Piece::Home(_)));
+    piece || text == "." || ["./", "..", "/", ":/"].iter().any(|start| text.starts_with(start))
+}
+
+/// The names that a search by extension or by a part of the name may find.
+fn patterns(invocation: &Invocation, words: &[Value]) -> Vec<Value> {
+    let around = |before: &str, word: &Value, after: &str| {
+        let mut name = Value::text(before, word.origin());
+        name.push(word.clone());
+        name.push_text(after, word.origin());
+        name
+    };
+    let extensions = invocation.values("extension", words);
+    if !extensions.is_empty() {
+        return extensions.iter().map(|extension| around("*.", extension, "")).collect();
+    }
+    let is_plain = |word: &&Value| {
+        word.literal().is_some_and(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+    };
+    let pattern = invocation.operands.first().and_then(|index| words.get(*index)).filter(is_plain);
+    pattern.map(|word| around("*", word, "*")).into_iter().collect()
+}
+
+/// The working folder where nothing else is named.
+fn or_here(values: Vec<Value>, words: &[Value]) -> Vec<Value> {
+    if !values.is_empty() {
+        return values;
+    }
+    vec![Value::text(".", words.first().map_or(Origin::default(), Value::origin))]
+}
+
+fn range(selector: &str, mut operands: Vec<Value>) -> Vec<Value> {
+    let Some(inside) = selector.strip_prefix("operands[").and_then(|rest| rest.strip_suffix(']')) else {
+        return Vec::new();
+    };
+    if inside == "..-1" {
+        operands.pop();
+        return operands;
+    }
+    match inside.strip_suffix("..") {
+        Some(from) => operands.into_iter().skip(from.parse().unwrap_or(0)).collect(),
+        None => operands.into_iter().nth(inside.parse().unwrap_or(0)).into_iter().collect(),
+    }
+}
