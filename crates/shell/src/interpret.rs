@@ -25,7 +25,6 @@ pub(crate) use simple::{Draft, program_name};
 pub(crate) use state::State;
 pub(crate) use streams::Stream;
 
-use crate::decode;
 use crate::languages;
 use crate::model::language::Language;
 use crate::model::value::{Derivation, DerivationId, Origin, Piece, Span, Value, Why};
@@ -33,6 +32,7 @@ use crate::model::work;
 use crate::reading::{CommandId, Gap, Reading, Site};
 use crate::surroundings::Surroundings;
 use crate::syntax::{Join, Line, Node, Parser, Placement, Script, Statement};
+use crate::text_tools::decode;
 use flow::{Frame, FrameKind};
 
 /// More commands than this are a gap; the longest script of 4,000 list members stays below.
@@ -337,9 +337,9 @@ impl Interpreter<'_> {
             Language::Shell => self.text(text, Placement::From(origin), stdin),
             Language::Makefile => self.texts(&decode::makefile(text), origin),
             Language::Crontab => self.texts(&decode::crontab(text), origin),
-            Language::Patch => self.texts(&crate::patch::commands(text), origin),
-            Language::Awk => crate::awk::run(self, text, origin, stdin),
-            Language::Sed => crate::sed::run(self, text, origin, stdin),
+            Language::Patch => self.texts(&crate::text_tools::patch::commands(text), origin),
+            Language::Awk => crate::languages::awk::run(self, text, origin, stdin),
+            Language::Sed => crate::languages::sed::run(self, text, origin, stdin),
             Language::Python
             | Language::JavaScript
             | Language::Perl

@@ -4,28 +4,21 @@
 //! danger, touches no disk, clock or environment, and never fails: what it does not understand is a [`Gap`].
 
 mod arithmetic;
-mod awk;
 mod cli_grammar;
-mod decode;
 mod expand;
-mod filter;
 mod interpret;
 mod languages;
 mod model;
 mod output;
-pub mod patch;
-mod patterns;
 mod reading;
-mod sed;
 mod surroundings;
 mod syntax;
-mod word;
+mod text_tools;
 
 pub use cli_grammar::entry::{applies, narrow};
 pub use cli_grammar::invocation::{Argument, Invocation};
 pub use cli_grammar::program::Program;
 pub use cli_grammar::selector::Selector;
-pub use decode::base64;
 pub use interpret::{read, read_as};
 pub use model::language::Language;
 pub use model::value::{Derivation, DerivationId, Origin, Piece, Printed, Span, Value, Why};
@@ -36,4 +29,6 @@ pub use reading::{
 };
 pub use surroundings::Surroundings;
 pub use syntax::{is_name, outline};
-pub use word::{is_plain, quoted};
+pub use text_tools::decode::base64;
+pub use text_tools::patch;
+pub use text_tools::quoting::{is_plain, quoted};

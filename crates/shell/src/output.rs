@@ -2,10 +2,10 @@
 
 use crate::cli_grammar::invocation::Invocation;
 use crate::cli_grammar::selector::Selector;
-use crate::decode;
-use crate::filter;
 use crate::interpret::{Interpreter, Stream};
 use crate::model::value::{Origin, Piece, Printed, Span, Value};
+use crate::text_tools::decode;
+use crate::text_tools::filter;
 
 /// The output of a command: known text, a kind of text, or the unknown output of a program.
 pub(crate) fn of(
@@ -254,7 +254,8 @@ fn input_of(
         is_operand(word) && !is_value
     });
     let is_awk = matches!(name, "awk" | "gawk" | "mawk");
-    if is_awk && rest.iter().any(|word| word.literal().is_some_and(|text| crate::awk::reads_nothing(&text))) {
+    if is_awk && rest.iter().any(|word| word.literal().is_some_and(|text| crate::text_tools::awk::reads_nothing(&text)))
+    {
         return Some((Value::default(), rest));
     }
     (stdin.present && operands.by_ref().count() <= own).then(|| (stdin.text.clone(), rest.clone()))

@@ -3,8 +3,8 @@
 use super::number;
 use super::parameters::is_list;
 use crate::model::value::{Origin, Value};
-use crate::patterns::Pattern;
 use crate::syntax::{Letters, Which};
+use crate::text_tools::patterns::Pattern;
 
 /// In a longer text, patterns are not looked for.
 const MAX_LETTERS: usize = 8192;

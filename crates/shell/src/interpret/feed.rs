@@ -215,8 +215,11 @@ fn delimiter(invocation: &Invocation, draft: &Draft) -> Option<char> {
     if invocation.has("zero") {
         return Some('\0');
     }
-    let given =
-        invocation.values("delimiter", &draft.words).first()?.literal().map(|text| crate::decode::escapes(&text))?;
+    let given = invocation
+        .values("delimiter", &draft.words)
+        .first()?
+        .literal()
+        .map(|text| crate::text_tools::decode::escapes(&text))?;
     given.chars().next()
 }
 
@@ -346,7 +349,7 @@ fn parallel_text(command: &[Value], arguments: &[Value], mark: &str) -> Value {
 fn quoted(argument: &Value) -> Value {
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+:=@%,".contains(letter);
     match argument.literal().filter(|text| !text.chars().all(is_plain)) {
-        Some(text) => Value::text(crate::word::quoted(&text), argument.origin()),
+        Some(text) => Value::text(crate::text_tools::quoting::quoted(&text), argument.origin()),
         None => argument.clone(),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::cli_grammar::program::Program;
 use crate::model::value::Value;
-use crate::patterns::Pattern;
+use crate::text_tools::patterns::Pattern;
 use reflex_tables::Node;
 
 /// A pattern that may mean more programs is not known.

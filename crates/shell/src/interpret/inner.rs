@@ -6,11 +6,11 @@ use super::{Interpreter, MAX_DEPTH, Source, Stream};
 use crate::cli_grammar::invocation::Invocation;
 use crate::cli_grammar::program::Program;
 use crate::cli_grammar::selector::Selector;
-use crate::decode;
 use crate::model::language::Language;
 use crate::model::value::{Value, Why};
 use crate::reading::{Code, CommandId, Site};
 use crate::syntax::is_name;
+use crate::text_tools::decode;
 use reflex_tables::Node;
 
 /// How a command runs a text.
@@ -160,8 +160,8 @@ impl Interpreter<'_> {
     /// `-EncodedCommand`: what cannot be decoded is not known.
     fn decoded(&mut self, text: &Value) -> Value {
         let from = text.origin();
-        let bytes = text.literal().and_then(|text| crate::decode::base64_bytes(&text));
-        match bytes.and_then(|bytes| crate::decode::utf16(&bytes)) {
+        let bytes = text.literal().and_then(|text| crate::text_tools::decode::base64_bytes(&text));
+        match bytes.and_then(|bytes| crate::text_tools::decode::utf16(&bytes)) {
             Some(decoded) => {
                 let derivation = self.derive("base64", &decoded, from);
                 Value::text(decoded, crate::model::value::Origin { span: from.span, derivation })
@@ -323,7 +323,7 @@ impl Interpreter<'_> {
     /// A text that is given to a shell or another interpreter.
     pub(super) fn script_value(&mut self, text: Value, run: Run, draft: &Draft) -> Option<Stream> {
         let Run { id, language, parameters, lasting } = run;
-        let text = if language == Language::Cmd { crate::languages::windows::with_marks(text) } else { text };
+        let text = if language == Language::Cmd { crate::text_tools::windows_words::with_marks(text) } else { text };
         let Some(literal) = self.readable(&text).filter(|text| !decode::is_binary(text)) else {
             self.code(id, Code::Text(text), draft.expanded.clone().collect());
             return None;

@@ -7,6 +7,7 @@ use super::{Script, windows};
 use crate::interpret::{Draft, Interpreter, Stream};
 use crate::model::value::{Origin, Piece, Span, Value, Why};
 use crate::reading::{Access, Redirection};
+use crate::text_tools::windows_words;
 
 /// Walks a text; what it prints and who prints it.
 pub(super) fn read(interpreter: &mut Interpreter<'_>, script: Script<'_>, stdin: &Stream) -> Stream {
@@ -389,7 +390,7 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             _ => word,
         };
-        words.into_iter().map(below).map(|word| windows::with_patterns(&word)).collect()
+        words.into_iter().map(below).map(|word| windows_words::with_patterns(&word)).collect()
     }
 
     /// `in ('command')`: the command runs, and its lines are what it prints.
@@ -658,8 +659,9 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         let all = all.into_iter().map(|word| word.value);
         let windows_style = self.on.program_of_text(&text).is_some_and(|program| program.style().is_windows());
-        let words =
-            all.map(|value| if windows_style { windows::with_patterns(&value) } else { value }).collect::<Vec<_>>();
+        let words = all
+            .map(|value| if windows_style { windows_words::with_patterns(&value) } else { value })
+            .collect::<Vec<_>>();
         self.on.command(Draft {
             words: words.into(),
             assignments: Vec::new(),
@@ -702,8 +704,8 @@ impl<'a> Reader<'_, '_, 'a> {
     fn change_folder(&mut self, name: &str, words: &[Word]) {
         let place = words.iter().map(|word| &word.value).find(|value| !value.prefix().starts_with('/'));
         match place {
-            Some(place) if name == "pushd" => self.on.state.folders.push(Some(windows::with_slashes(place))),
-            Some(place) => self.on.state.folders.change(windows::with_slashes(place)),
+            Some(place) if name == "pushd" => self.on.state.folders.push(Some(windows_words::with_slashes(place))),
+            Some(place) => self.on.state.folders.change(windows_words::with_slashes(place)),
             None if name == "popd" => self.on.state.folders.pop(),
             None => {}
         }

@@ -372,8 +372,8 @@ pub(super) fn zip(lists: &[Datum], origin: Origin) -> Option<Datum> {
 /// A text for a shell that stands for itself there.
 pub(super) fn quoted(datum: &Datum, origin: Origin) -> Datum {
     match datum.literal() {
-        Some(text) if crate::word::is_plain(&text) => datum.clone(),
-        Some(text) => Value::text(crate::word::quoted(&text), origin).into(),
+        Some(text) if crate::text_tools::quoting::is_plain(&text) => datum.clone(),
+        Some(text) => Value::text(crate::text_tools::quoting::quoted(&text), origin).into(),
         // A value that is not known stays one word.
         None => {
             let mut text = Text::default();

@@ -1,8 +1,8 @@
 //! Cuts a text into tokens: it knows comments and every form of string, and which bracket closes which.
 
 use super::dialect::{Dialect, Heredocs, Interpolation, Quote, Quoting};
-use crate::decode;
 use crate::model::language::Language;
+use crate::text_tools::decode;
 use std::rc::Rc;
 
 /// One token.

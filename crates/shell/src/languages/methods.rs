@@ -5,10 +5,10 @@ use super::datum::{Datum, ENVIRONMENT, Text};
 use super::fold;
 use super::vocabulary::{Constant, Function};
 use super::walker::Walker;
-use crate::decode;
 use crate::interpret::{Draft, Stream};
 use crate::model::language::Language;
 use crate::model::value::{Origin, Piece, Printed, Value, Why};
+use crate::text_tools::decode;
 use std::sync::Arc;
 
 /// A name with more letters is none that is known.

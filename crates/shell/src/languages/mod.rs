@@ -5,6 +5,7 @@
 //! one walker read all of these languages; a dialect says how each is written, a file of its own what its names mean.
 
 mod applescript;
+pub(crate) mod awk;
 mod bindings;
 mod calls;
 mod cmd;
@@ -21,6 +22,7 @@ mod php;
 mod powershell;
 mod python;
 mod ruby;
+pub(crate) mod sed;
 mod statements;
 mod vocabulary;
 mod walker;

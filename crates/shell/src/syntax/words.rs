@@ -517,7 +517,7 @@ impl Parser<'_> {
                 }
                 Some(b'\\') => {
                     self.at += 1;
-                    let (bytes, length) = crate::decode::escape(self.rest().as_bytes());
+                    let (bytes, length) = crate::text_tools::decode::escape(self.rest().as_bytes());
                     text.extend(bytes);
                     self.at += length;
                     while !self.text.is_char_boundary(self.at) {

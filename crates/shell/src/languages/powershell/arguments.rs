@@ -1,9 +1,9 @@
 //! The words of a command: parameters, lists, splats, redirections.
 
 use super::{Items, Reader, scan, strings};
-use crate::languages::windows;
 use crate::model::value::Value;
 use crate::reading::{Access, Redirection};
+use crate::text_tools::windows_words;
 
 /// What follows a command's name.
 #[derive(Default)]
@@ -50,7 +50,7 @@ impl<'a> Reader<'_, '_, 'a> {
         if parameter && values.last().is_some_and(|value| value.prefix().ends_with(':')) {
             self.skip(false);
             let mut joined = values.pop().unwrap_or_default();
-            joined.push(windows::list(self.element_of_list()));
+            joined.push(windows_words::list(self.element_of_list()));
             values.push(joined);
         }
         loop {
@@ -67,7 +67,7 @@ impl<'a> Reader<'_, '_, 'a> {
         if values.is_empty() {
             return Value::text("", self.origin_from(start));
         }
-        windows::list(values)
+        windows_words::list(values)
     }
 
     fn element_of_list(&mut self) -> Vec<Value> {
@@ -104,7 +104,7 @@ impl<'a> Reader<'_, '_, 'a> {
         if !self.is_in_word() {
             return values;
         }
-        let mut word = windows::list(values);
+        let mut word = windows_words::list(values);
         self.word(&mut word);
         vec![self.finish(word, start)]
     }

@@ -8,9 +8,9 @@ use crate::cli_grammar::invocation::Invocation;
 use crate::cli_grammar::program::{Program, Style};
 use crate::cli_grammar::selector::Selector;
 use crate::interpret::{Draft, Stream};
-use crate::languages::windows;
 use crate::model::value::{Origin, Piece, Value, Why};
 use crate::reading::CommandId;
+use crate::text_tools::windows_words;
 
 /// An alias may name an alias this often.
 const MOST_ALIASES: usize = 8;
@@ -118,9 +118,9 @@ impl<'a> Reader<'_, '_, 'a> {
                         self.on.state.folders.change_back();
                     }
                     Some(place) if name.starts_with("push") => {
-                        self.on.state.folders.push(Some(windows::with_slashes(place)));
+                        self.on.state.folders.push(Some(windows_words::with_slashes(place)));
                     }
-                    Some(place) => self.on.state.folders.change(windows::with_slashes(place)),
+                    Some(place) => self.on.state.folders.change(windows_words::with_slashes(place)),
                     None if name == "cd" => {
                         let origin = self.origin;
                         self.on.state.folders.change(Value::piece(Piece::Home(String::new()), origin));
@@ -165,7 +165,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let blocks: Vec<Value> = words.iter().flat_map(Value::listed).filter(is_block).collect();
         let given: Vec<Value> = match bound {
             Some(_) => {
-                let rest = words.iter().skip(1).map(windows::with_patterns);
+                let rest = words.iter().skip(1).map(windows_words::with_patterns);
                 words.iter().take(1).cloned().chain(rest).collect()
             }
             None => words.iter().flat_map(Value::listed).collect(),
@@ -272,7 +272,7 @@ fn piped(program: Program, input: &Items, origin: Origin) -> Vec<Value> {
     }
     let unknown = || vec![Value::piece(Piece::Unknown(Why::Input), origin)];
     let values = if input.values.is_empty() { unknown() } else { input.values.clone() };
-    vec![Value::text(parameter, origin), windows::list(values)]
+    vec![Value::text(parameter, origin), windows_words::list(values)]
 }
 
 /// What a command gives to its script block.
@@ -286,7 +286,7 @@ fn children(roots: &[Value], names: &[Value], deep: bool) -> Vec<Value> {
     let mut found = Vec::new();
     for root in roots {
         let origin = root.origin();
-        let mut value = windows::with_patterns(root);
+        let mut value = windows_words::with_patterns(root);
         let ends = matches!(value.pieces.last(), Some((Piece::Glob(_), _)));
         let pattern = names.first().map_or("*".into(), Value::shown);
         if ends && !deep && names.is_empty() {

@@ -255,7 +255,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 let values: Items = self.chain();
                 let key = key.first().and_then(|key| key.literal()).unwrap_or_default().into_owned();
                 let mut entry = Value::text(format!("-{key}:"), self.origin_from(start));
-                entry.push(crate::languages::windows::list(values.values));
+                entry.push(crate::text_tools::windows_words::list(values.values));
                 entries.push(entry);
             }
             if self.at == start {

@@ -3,8 +3,8 @@
 use super::strings::is_block;
 use super::{Reader, operators, strings};
 use crate::cli_grammar::program::Program;
-use crate::decode;
 use crate::model::value::{Origin, Piece, Printed, Value, Why};
+use crate::text_tools::decode;
 
 /// `value.name(arguments)`, `[type]::name(arguments)`.
 pub(super) struct Member {

@@ -549,7 +549,7 @@ impl<'a> Reader<'_, '_, 'a> {
     fn assign_member(&mut self, name: &str, key: &str, values: Vec<Value>) {
         let mut table = self.get(without_scope(name)).unwrap_or_default();
         let mut entry = Value::text(format!("-{key}:"), values.first().map_or(self.origin, Value::origin));
-        entry.push(crate::languages::windows::list(values));
+        entry.push(crate::text_tools::windows_words::list(values));
         table.push(entry);
         self.set(without_scope(name), table);
     }

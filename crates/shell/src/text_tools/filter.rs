@@ -1,7 +1,7 @@
 //! Text tools over a known input: what `cut`, `tr`, `sort`, `grep` and their kin print, as far as their options are simple.
 
+use super::{awk, decode, sed};
 use crate::model::value::Value;
-use crate::{awk, decode, sed};
 use std::collections::BTreeSet;
 
 /// A longer input is not followed: nobody hides a command in it, and work stays bounded.

@@ -1,113 +1,21 @@
-//! awk programs: what simple ones print of a known input, and what any of them runs and writes.
+//! awk programs: their tokens, the values of their expressions, and what simple programs print of a known input.
 
-use crate::decode;
-use crate::interpret::{Interpreter, Stream};
+use super::decode;
 use crate::model::value::{Origin, Piece, Value, Why};
-use crate::reading::{Access, Redirection};
 use std::collections::BTreeMap;
 
-/// So many lines of an input are tried one by one; then one that stands for any.
-const MOST_LINES: usize = 32;
-
-/// So many places of a program are followed.
-const MOST_PLACES: usize = 64;
-
-/// A longer program is read so far only.
-const MOST_TOKENS: usize = 4096;
-
-/// Runs what the program runs: `system(…)`, `"…" | getline`, `print … | "…"`; opens what it prints into.
-pub(crate) fn run(interpreter: &mut Interpreter<'_>, program: &str, origin: Origin, stdin: &Stream) -> Stream {
-    let tokens = tokens(program);
-    let known = stdin.text.literal().filter(|_| stdin.present);
-    let lines: Vec<String> = known.iter().flat_map(|text| text.lines().take(MOST_LINES)).map(str::to_owned).collect();
-    let places = (0..tokens.len().min(MOST_TOKENS)).filter(|at| runs_at(&tokens, *at).is_some()).count();
-    if tokens.len() > MOST_TOKENS || places > MOST_PLACES {
-        interpreter.gap(origin, Why::Limit);
-    }
-    let variables = variables(&tokens);
-    let places = (0..tokens.len().min(MOST_TOKENS)).filter_map(|at| runs_at(&tokens, at));
-    for found in places.take(MOST_PLACES) {
-        let reads_fields = [found.expression, found.printed].iter().any(|part| part.contains(&Token::Symbol("$")));
-        let mut records: Vec<Option<Record<'_>>> = match reads_fields {
-            true => lines.iter().enumerate().map(|(index, line)| Some(Record::of(line, None, index + 1))).collect(),
-            false => Vec::new(),
-        };
-        if !reads_fields || lines.is_empty() || lines.len() == MOST_LINES {
-            records.push(None);
-        }
-        for record in &records {
-            let scope = Scope { variables: &variables, record: record.as_ref(), origin, inside_variable: false };
-            let target = scope.value(found.expression);
-            let mut input = Stream::of(scope.list(found.printed), Vec::new());
-            input.present = found.kind == Kind::Feeds;
-            match found.kind {
-                Kind::Runs | Kind::Feeds => drop(interpreter.fed_shell_text(&target, &input)),
-                Kind::Writes => {
-                    let redirects = vec![Redirection { access: Access::Overwrite, descriptor: 1, target }];
-                    interpreter.redirected_group(redirects, origin, &mut input);
-                }
-            }
-        }
-    }
-    Stream::default()
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Runs,
-    Feeds,
-    Writes,
-}
-
-/// A place where something is run or written: its text, and what is printed into it.
-struct Found<'t> {
-    kind: Kind,
-    expression: &'t [Token],
-    printed: &'t [Token],
-}
-
-fn runs_at(tokens: &[Token], at: usize) -> Option<Found<'_>> {
-    let next = tokens.get(at + 1);
-    let behind = tokens.get(at + 1..).unwrap_or(&[]);
-    match tokens.get(at)? {
-        Token::Name(name) if name == "system" && next == Some(&Token::Symbol("(")) => {
-            let inside = tokens.get(at + 2..).unwrap_or(&[]);
-            let end = closing(inside);
-            Some(Found { kind: Kind::Runs, expression: inside.get(..end)?, printed: &[] })
-        }
-        Token::Symbol("|" | "|&") if matches!(next, Some(Token::Name(name)) if name == "getline") => {
-            let before = tokens.get(..at)?;
-            let start = before.iter().rposition(begins_statement).map_or(0, |index| index + 1);
-            Some(Found { kind: Kind::Runs, expression: before.get(start..)?, printed: &[] })
-        }
-        Token::Symbol(symbol @ ("|" | "|&" | ">" | ">>")) => {
-            let before = tokens.get(..at)?;
-            let is_print = |token: &Token| matches!(token, Token::Name(name) if name.starts_with("print"));
-            let start = before.iter().rposition(|token| begins_statement(token) && *token != Token::Symbol("("));
-            let statement = before.get(start.map_or(0, |index| index + 1)..)?;
-            let printed = statement.iter().position(is_print).and_then(|index| statement.get(index + 1..))?;
-            let open = printed.iter().filter(|token| **token == Token::Symbol("(")).count();
-            if open != printed.iter().filter(|token| **token == Token::Symbol(")")).count() {
-                return None;
-            }
-            let end = behind.iter().position(ends_statement).unwrap_or(behind.len());
-            let kind = if symbol.starts_with('>') { Kind::Writes } else { Kind::Feeds };
-            Some(Found { kind, expression: behind.get(..end)?, printed })
-        }
-        Token::Text(_) | Token::Number(_) | Token::Name(_) | Token::Pattern(_) | Token::Symbol(_) => None,
-    }
-}
-
-fn begins_statement(token: &Token) -> bool {
+/// Whether a statement begins behind the token.
+pub(crate) fn begins_statement(token: &Token) -> bool {
     ends_statement(token) || matches!(token, Token::Symbol("{" | "("))
 }
 
-fn ends_statement(token: &Token) -> bool {
+/// Whether a statement ends before the token.
+pub(crate) fn ends_statement(token: &Token) -> bool {
     matches!(token, Token::Symbol(";" | "}" | "\n"))
 }
 
 /// Where the parenthesis that is open before these tokens closes.
-fn closing(tokens: &[Token]) -> usize {
+pub(crate) fn closing(tokens: &[Token]) -> usize {
     let mut depth = 1usize;
     for (index, token) in tokens.iter().enumerate() {
         match token {
@@ -240,14 +148,14 @@ impl Rule<'_> {
 }
 
 /// A line with its fields.
-struct Record<'l> {
+pub(crate) struct Record<'l> {
     line: &'l str,
     fields: Vec<&'l str>,
     number: usize,
 }
 
 impl<'l> Record<'l> {
-    fn of(line: &'l str, separator: Option<&str>, number: usize) -> Record<'l> {
+    pub(crate) fn of(line: &'l str, separator: Option<&str>, number: usize) -> Record<'l> {
         let fields = match separator.filter(|separator| *separator != " ") {
             Some("\\t") => line.split('\t').collect(),
             Some(separator) => line.split(separator).collect(),
@@ -259,17 +167,17 @@ impl<'l> Record<'l> {
 
 /// Where an expression stands: the program's variables, and the line that it reads if that is known.
 #[derive(Clone, Copy)]
-struct Scope<'t> {
-    variables: &'t Variables<'t>,
-    record: Option<&'t Record<'t>>,
-    origin: Origin,
+pub(crate) struct Scope<'t> {
+    pub(crate) variables: &'t Variables<'t>,
+    pub(crate) record: Option<&'t Record<'t>>,
+    pub(crate) origin: Origin,
     /// Variables are not followed further than once.
-    inside_variable: bool,
+    pub(crate) inside_variable: bool,
 }
 
 impl Scope<'_> {
     /// What `print a, b` prints, without the newline.
-    fn list(&self, tokens: &[Token]) -> Value {
+    pub(crate) fn list(&self, tokens: &[Token]) -> Value {
         if let ([], Some(record)) = (tokens, self.record) {
             return Value::text(record.line, self.origin);
         }
@@ -284,7 +192,7 @@ impl Scope<'_> {
     }
 
     /// What stands side by side is joined; everything but texts, numbers, fields and variables is not known.
-    fn value(&self, tokens: &[Token]) -> Value {
+    pub(crate) fn value(&self, tokens: &[Token]) -> Value {
         if tokens.len() > LONGEST_LIST {
             return self.unknown();
         }
@@ -362,7 +270,7 @@ const LONGEST_LIST: usize = 256;
 const LONGEST_EXPRESSION: usize = 16;
 
 /// What each variable is set to; `None` for those that are set more than once.
-fn variables(tokens: &[Token]) -> Variables<'_> {
+pub(crate) fn variables(tokens: &[Token]) -> Variables<'_> {
     let mut variables = Variables::new();
     for (at, two) in tokens.windows(2).enumerate() {
         let [Token::Name(name), Token::Symbol("=")] = two else { continue };
@@ -375,10 +283,12 @@ fn variables(tokens: &[Token]) -> Variables<'_> {
     variables
 }
 
-type Variables<'t> = BTreeMap<&'t str, Option<&'t [Token]>>;
+/// Each variable with the expression that it is set to.
+pub(crate) type Variables<'t> = BTreeMap<&'t str, Option<&'t [Token]>>;
 
+/// A word, text or sign of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Token {
+pub(crate) enum Token {
     Text(String),
     Number(String),
     Name(String),
@@ -392,7 +302,8 @@ const SYMBOLS: [&str; 36] = [
     ")", "{", "}", "[", "]", ";", ",", "$", "=", "!", "~", "+", "-", "*", "?", "\n",
 ];
 
-fn tokens(program: &str) -> Vec<Token> {
+/// The tokens of a program.
+pub(crate) fn tokens(program: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut rest = program;
     while let Some(first) = rest.chars().next() {

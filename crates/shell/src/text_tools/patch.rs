@@ -3,6 +3,8 @@
 //! The grammar is that of the agents' own parsers, read leniently: a header is found wherever one of them might find
 //! one, so that no file is changed that does not stand here.
 
+use super::quoting::quoted;
+
 /// What a patch does to one file, with paths as it writes them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileChange {
@@ -61,7 +63,7 @@ pub fn changes(text: &str) -> Vec<FileChange> {
 
 /// The patch as commands: calls named `patch:add`, `patch:delete` and `patch:edit`, each with its file.
 pub(crate) fn commands(text: &str) -> Vec<String> {
-    let call = |name: &str, path: &str| format!("patch:{name} -- {}", crate::word::quoted(path));
+    let call = |name: &str, path: &str| format!("patch:{name} -- {}", quoted(path));
     let calls = |change: FileChange| match change {
         FileChange::Add { path, .. } => vec![call("add", &path)],
         FileChange::Delete { path } => vec![call("delete", &path)],

@@ -1,67 +1,6 @@
-//! sed scripts: what they print of a known input, and what they run and write.
+//! sed scripts: their commands, and what simple scripts print of a known input.
 
-use crate::decode;
-use crate::interpret::{Interpreter, Stream};
-use crate::model::value::{Origin, Piece, Value, Why};
-use crate::reading::{Access, Redirection};
-
-/// So many lines of an input are run one by one.
-const MOST_LINES: usize = 64;
-
-/// A longer script is read so far only.
-const MOST_COMMANDS: usize = 512;
-
-/// Runs what the script runs (`e`, `s///e`) and opens what it writes (`w`).
-pub(crate) fn run(interpreter: &mut Interpreter<'_>, script: &str, origin: Origin, stdin: &Stream) -> Stream {
-    let commands = parse(script);
-    if commands.len() > MOST_COMMANDS {
-        interpreter.gap(origin, Why::Limit);
-    }
-    for command in commands.into_iter().take(MOST_COMMANDS) {
-        match command.action {
-            Action::Execute(text) if text.is_empty() => {
-                for line in lines_of(stdin, origin) {
-                    interpreter.shell_text(&line);
-                }
-            }
-            Action::Execute(text) => drop(interpreter.shell_text(&Value::text(text, origin))),
-            Action::Substitute(substitute) => {
-                if substitute.flags.contains('e') {
-                    for text in substitute.texts(stdin, origin) {
-                        interpreter.shell_text(&text);
-                    }
-                }
-                if let Some(file) = substitute.file {
-                    writes(interpreter, &file, origin);
-                }
-            }
-            Action::Write(file) => writes(interpreter, &file, origin),
-            Action::Translate(..)
-            | Action::Delete
-            | Action::Print
-            | Action::Quit
-            | Action::Insert(_)
-            | Action::Append(_)
-            | Action::Change(_)
-            | Action::Nothing
-            | Action::Other => {}
-        }
-    }
-    Stream::default()
-}
-
-fn writes(interpreter: &mut Interpreter<'_>, file: &str, origin: Origin) {
-    let target = Value::text(file, origin);
-    let redirects = vec![Redirection { access: Access::Overwrite, descriptor: 1, target }];
-    interpreter.redirected_group(redirects, origin, &mut Stream::default());
-}
-
-fn lines_of(stdin: &Stream, origin: Origin) -> Vec<Value> {
-    match stdin.text.literal().filter(|_| stdin.present) {
-        Some(text) => text.lines().take(MOST_LINES).map(|line| Value::text(line, stdin.text.origin())).collect(),
-        None => vec![Value::piece(Piece::Unknown(Why::Input), origin)],
-    }
-}
+use super::decode;
 
 /// More lines times commands than this are not followed.
 const MOST_STEPS: usize = 4096;
@@ -175,7 +114,8 @@ impl Address {
     }
 }
 
-enum Action {
+/// What a command does.
+pub(crate) enum Action {
     Substitute(Substitute),
     Translate(String, String),
     Delete,
@@ -190,12 +130,13 @@ enum Action {
     Other,
 }
 
-struct Command {
+/// A command of a script with the lines that it applies to.
+pub(crate) struct Command {
     from: Option<Address>,
     to: Option<Address>,
     negated: bool,
     within: bool,
-    action: Action,
+    pub(crate) action: Action,
 }
 
 impl Command {
@@ -219,16 +160,17 @@ impl Command {
     }
 }
 
-struct Substitute {
+/// `s/pattern/replacement/flags`
+pub(crate) struct Substitute {
     pattern: String,
     replacement: String,
-    flags: String,
-    file: Option<String>,
+    pub(crate) flags: String,
+    pub(crate) file: Option<String>,
 }
 
 impl Substitute {
     /// The changed line, if the pattern is in it; `None` around it if it is not followed.
-    fn apply(&self, line: &str, extended: bool) -> Option<Option<String>> {
+    pub(crate) fn apply(&self, line: &str, extended: bool) -> Option<Option<String>> {
         let any_case = self.flags.contains(['i', 'I']);
         let regex = decode::compiled(&decode::regex(&self.pattern, extended), any_case)?;
         let nth: usize = self.flags.chars().filter(char::is_ascii_digit).collect::<String>().parse().unwrap_or(1);
@@ -256,7 +198,7 @@ impl Substitute {
     }
 
     /// `None` for changes of case.
-    fn parts(&self) -> Option<Vec<Part>> {
+    pub(crate) fn parts(&self) -> Option<Vec<Part>> {
         let mut parts = Vec::new();
         let mut letters = self.replacement.chars();
         let mut text = String::new();
@@ -290,31 +232,16 @@ impl Substitute {
         parts.push(Part::Text(text));
         Some(parts)
     }
-
-    /// The texts that `s///e` runs: the changed lines, or the replacement with what is not known in it.
-    fn texts(&self, stdin: &Stream, origin: Origin) -> Vec<Value> {
-        if let Some(text) = stdin.text.literal().filter(|_| stdin.present) {
-            let changed = |line: &str| [true, false].into_iter().find_map(|extended| self.apply(line, extended)?);
-            return text.lines().take(MOST_LINES).filter_map(changed).map(|line| Value::text(line, origin)).collect();
-        }
-        let mut value = Value::default();
-        for part in self.parts().unwrap_or_default() {
-            match part {
-                Part::Text(text) => value.push_text(&text, origin),
-                Part::Group(_) => value.pieces.push((Piece::Unknown(Why::Input), origin)),
-            }
-        }
-        vec![value]
-    }
 }
 
-enum Part {
+/// A part of a replacement.
+pub(crate) enum Part {
     Text(String),
     Group(usize),
 }
 
 /// The commands of a script; what is not understood ends the line that it stands in.
-fn parse(script: &str) -> Vec<Command> {
+pub(crate) fn parse(script: &str) -> Vec<Command> {
     let mut reader = Reader { rest: script };
     let mut commands = Vec::new();
     while !reader.rest.is_empty() {

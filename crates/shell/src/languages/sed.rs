@@ -1,0 +1,80 @@
+//! What sed scripts run and write: `e`, `s///e` and `w`.
+
+use crate::interpret::{Interpreter, Stream};
+use crate::model::value::{Origin, Piece, Value, Why};
+use crate::reading::{Access, Redirection};
+use crate::text_tools::sed::{Action, Part, Substitute, parse};
+
+/// So many lines of an input are run one by one.
+const MOST_LINES: usize = 64;
+
+/// A longer script is read so far only.
+const MOST_COMMANDS: usize = 512;
+
+/// Runs what the script runs (`e`, `s///e`) and opens what it writes (`w`).
+pub(crate) fn run(interpreter: &mut Interpreter<'_>, script: &str, origin: Origin, stdin: &Stream) -> Stream {
+    let commands = parse(script);
+    if commands.len() > MOST_COMMANDS {
+        interpreter.gap(origin, Why::Limit);
+    }
+    for command in commands.into_iter().take(MOST_COMMANDS) {
+        match command.action {
+            Action::Execute(text) if text.is_empty() => {
+                for line in lines_of(stdin, origin) {
+                    interpreter.shell_text(&line);
+                }
+            }
+            Action::Execute(text) => drop(interpreter.shell_text(&Value::text(text, origin))),
+            Action::Substitute(substitute) => {
+                if substitute.flags.contains('e') {
+                    for text in texts(&substitute, stdin, origin) {
+                        interpreter.shell_text(&text);
+                    }
+                }
+                if let Some(file) = substitute.file {
+                    writes(interpreter, &file, origin);
+                }
+            }
+            Action::Write(file) => writes(interpreter, &file, origin),
+            Action::Translate(..)
+            | Action::Delete
+            | Action::Print
+            | Action::Quit
+            | Action::Insert(_)
+            | Action::Append(_)
+            | Action::Change(_)
+            | Action::Nothing
+            | Action::Other => {}
+        }
+    }
+    Stream::default()
+}
+
+fn writes(interpreter: &mut Interpreter<'_>, file: &str, origin: Origin) {
+    let target = Value::text(file, origin);
+    let redirects = vec![Redirection { access: Access::Overwrite, descriptor: 1, target }];
+    interpreter.redirected_group(redirects, origin, &mut Stream::default());
+}
+
+fn lines_of(stdin: &Stream, origin: Origin) -> Vec<Value> {
+    match stdin.text.literal().filter(|_| stdin.present) {
+        Some(text) => text.lines().take(MOST_LINES).map(|line| Value::text(line, stdin.text.origin())).collect(),
+        None => vec![Value::piece(Piece::Unknown(Why::Input), origin)],
+    }
+}
+
+/// The texts that `s///e` runs: the changed lines, or the replacement with what is not known in it.
+fn texts(substitute: &Substitute, stdin: &Stream, origin: Origin) -> Vec<Value> {
+    if let Some(text) = stdin.text.literal().filter(|_| stdin.present) {
+        let changed = |line: &str| [true, false].into_iter().find_map(|extended| substitute.apply(line, extended)?);
+        return text.lines().take(MOST_LINES).filter_map(changed).map(|line| Value::text(line, origin)).collect();
+    }
+    let mut value = Value::default();
+    for part in substitute.parts().unwrap_or_default() {
+        match part {
+            Part::Text(text) => value.push_text(&text, origin),
+            Part::Group(_) => value.pieces.push((Piece::Unknown(Why::Input), origin)),
+        }
+    }
+    vec![value]
+}
