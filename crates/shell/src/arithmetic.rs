@@ -3,7 +3,8 @@
 use crate::expand::number;
 use crate::interpret::Interpreter;
 use crate::model::value::{Origin, Value};
-use crate::syntax::{Placement, Word};
+use crate::syntax::parser::Placement;
+use crate::syntax::tree::Word;
 
 /// Expressions, and variables that hold expressions, may stand this deep in each other.
 const MAX_DEPTH: u32 = 24;

@@ -3,7 +3,8 @@
 use crate::interpret::Interpreter;
 use crate::model::value::{Origin, Piece, Value, Why};
 use crate::model::work;
-use crate::syntax::{Part, Placement, Word};
+use crate::syntax::parser::Placement;
+use crate::syntax::tree::{Part, Word};
 use crate::text_tools::patterns::Pattern;
 use braces::{MAX_BRACE_WORDS, MAX_BRACES, braces, grown};
 

@@ -31,7 +31,8 @@ use crate::model::value::{Derivation, DerivationId, Origin, Piece, Span, Value, 
 use crate::model::work;
 use crate::reading::{CommandId, Gap, Reading, Site};
 use crate::surroundings::Surroundings;
-use crate::syntax::{Join, Line, Node, Parser, Placement, Script, Statement};
+use crate::syntax::parser::{Parser, Placement};
+use crate::syntax::tree::{Join, Line, Node, Script, Statement};
 use crate::text_tools::decode;
 use flow::{Frame, FrameKind};
 
@@ -483,7 +484,7 @@ impl Interpreter<'_> {
         }
     }
 
-    fn redirected_node(&mut self, inner: &Node, redirects: &[crate::syntax::Redirect]) -> Stream {
+    fn redirected_node(&mut self, inner: &Node, redirects: &[crate::syntax::tree::Redirect]) -> Stream {
         let before = self.state.open.clone();
         let first = self.processes.len();
         let files = self.redirections(redirects);
@@ -509,7 +510,7 @@ impl Interpreter<'_> {
         output
     }
 
-    fn pipeline(&mut self, members: &[crate::syntax::Member]) -> Stream {
+    fn pipeline(&mut self, members: &[crate::syntax::tree::Member]) -> Stream {
         self.forking += 1;
         let mut stream: Option<Stream> = None;
         let mut sources = Vec::new();

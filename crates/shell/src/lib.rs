@@ -28,7 +28,8 @@ pub use reading::{
     WHOLE_ENVIRONMENT, Words,
 };
 pub use surroundings::Surroundings;
-pub use syntax::{is_name, outline};
+pub use syntax::names::is_name;
+pub use syntax::outline::outline;
 pub use text_tools::decode::base64;
 pub use text_tools::patch;
 pub use text_tools::quoting::{is_plain, quoted};

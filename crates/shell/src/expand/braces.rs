@@ -1,6 +1,6 @@
 //! Brace expressions: `{a,b}`, `{1..5}`.
 
-use crate::syntax::{Element, Operator, Parameter, Part};
+use crate::syntax::tree::{Element, Operator, Parameter, Part};
 use std::rc::Rc;
 
 /// More words than this out of one brace expression are a gap.
@@ -99,7 +99,7 @@ pub(super) fn grown(parts: Vec<Part>) -> Vec<Part> {
     for part in parts {
         let bare = match grown.last() {
             Some(Part::Parameter { parameter, quoted: false, origin })
-                if parameter.bare && crate::syntax::is_name(&parameter.name) =>
+                if parameter.bare && crate::syntax::names::is_name(&parameter.name) =>
             {
                 Some((parameter.name.clone(), *origin))
             }

@@ -3,7 +3,7 @@
 use super::number;
 use super::parameters::is_list;
 use crate::model::value::{Origin, Value};
-use crate::syntax::{Letters, Which};
+use crate::syntax::tree::{Letters, Which};
 use crate::text_tools::patterns::Pattern;
 
 /// In a longer text, patterns are not looked for.

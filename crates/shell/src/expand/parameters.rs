@@ -4,7 +4,8 @@ use super::operators::{change_case, cut, from_end, length, quoted, replace};
 use super::{Raw, number, push_value, text_of};
 use crate::interpret::Interpreter;
 use crate::model::value::{Origin, Piece, Value, Why};
-use crate::syntax::{Element, Operator, Parameter, Part, Placement, Word};
+use crate::syntax::parser::Placement;
+use crate::syntax::tree::{Element, Operator, Parameter, Part, Word};
 
 impl Interpreter<'_> {
     pub(super) fn raw_parameter(&mut self, parameter: &Parameter, quoted: bool, origin: Origin, raw: &mut Vec<Raw>) {

@@ -5,7 +5,7 @@ use super::simple::Draft;
 use super::streams::Stream;
 use crate::cli_grammar::program::Program;
 use crate::model::value::{Origin, Piece, Value, Why};
-use crate::syntax::is_name;
+use crate::syntax::names::is_name;
 use std::sync::Arc;
 
 /// What succeeds whatever its arguments are.

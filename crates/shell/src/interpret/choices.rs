@@ -3,7 +3,8 @@
 
 use super::state::{PARAMETERS, State, Way};
 use super::{Interpreter, Stream};
-use crate::syntax::{Node, mentioned};
+use crate::syntax::mentions::mentioned;
+use crate::syntax::tree::Node;
 
 /// A command is walked in so many ways at most; beyond, what differs is not known.
 const MAX_VARIANTS: usize = 16;

@@ -2,7 +2,7 @@
 
 use super::Interpreter;
 use crate::model::value::Value;
-use crate::syntax::{Part, Test, Word};
+use crate::syntax::tree::{Part, Test, Word};
 
 impl Interpreter<'_> {
     /// `[[ … ]]` and `(( … ))`: nothing runs but the substitutions in them; whether they hold, if that is known.

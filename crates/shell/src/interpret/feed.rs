@@ -4,7 +4,7 @@ use super::simple::Draft;
 use super::{Interpreter, Stream};
 use crate::cli_grammar::invocation::Invocation;
 use crate::model::value::{Origin, Piece, Value, Why};
-use crate::syntax::is_name;
+use crate::syntax::names::is_name;
 
 /// The options of `read` and `mapfile`, as far as they change what is read.
 #[derive(Default)]

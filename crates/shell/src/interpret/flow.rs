@@ -2,7 +2,7 @@
 
 use super::{Interpreter, State, Stream};
 use crate::model::value::{Piece, Value, Why};
-use crate::syntax::{Arm, ArmEnd, Node, Script, Word};
+use crate::syntax::tree::{Arm, ArmEnd, Node, Script, Word};
 
 /// Loops whose condition is known are walked so many rounds in all.
 const MAX_ROUNDS: u32 = 512;

@@ -9,7 +9,7 @@ use crate::cli_grammar::selector::Selector;
 use crate::model::language::Language;
 use crate::model::value::{Value, Why};
 use crate::reading::{Code, CommandId, Site};
-use crate::syntax::is_name;
+use crate::syntax::names::is_name;
 use crate::text_tools::decode;
 use reflex_tables::Node;
 

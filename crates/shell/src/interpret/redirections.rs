@@ -4,7 +4,7 @@ use super::Interpreter;
 use super::streams::{Open, Sink, Stream};
 use crate::model::value::{Origin, Piece, Printed, Value, Why};
 use crate::reading::{Access, CommandId, Redirection};
-use crate::syntax::{Descriptor, Redirect, RedirectKind, Script};
+use crate::syntax::tree::{Descriptor, Redirect, RedirectKind, Script};
 use std::rc::Rc;
 
 /// The first number that a shell gives to a descriptor of its own choice.

@@ -11,7 +11,7 @@ use crate::model::language::Language;
 use crate::model::value::{Origin, Piece, Printed, Value, Why};
 use crate::model::work;
 use crate::reading::{Change, ChangeKind, Command, CommandId, Redirection, Setting, Stdin, Words};
-use crate::syntax::{Assigned, Assignment, Simple};
+use crate::syntax::tree::{Assigned, Assignment, Simple};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -157,7 +157,7 @@ impl Interpreter<'_> {
             .iter()
             .map(|(name, _)| name)
             .chain(operands)
-            .filter(|name| crate::syntax::is_name(name))
+            .filter(|name| crate::syntax::names::is_name(name))
             .collect();
         let word = known.first().map_or("", String::as_str);
         if let Some(locals) = self.locals.last_mut().filter(|_| !matches!(word, "export" | "readonly") && !has('g')) {
@@ -186,8 +186,10 @@ impl Interpreter<'_> {
     /// `declare -n name=other`
     fn refer(&mut self, assignments: &[(String, Vec<Value>)]) {
         for (name, values) in assignments {
-            let other =
-                values.first().and_then(Value::literal).filter(|other| crate::syntax::is_name(other) && other != name);
+            let other = values
+                .first()
+                .and_then(Value::literal)
+                .filter(|other| crate::syntax::names::is_name(other) && other != name);
             match other {
                 Some(other) => {
                     let kind = Kind::Reference(other.into_owned());
@@ -284,7 +286,7 @@ impl Interpreter<'_> {
         let certain = simple.redirects.is_empty() && !simple.assignments.iter().any(Assignment::substitutes);
         self.status = certain.then_some(true);
         let reads = simple.assignments.is_empty()
-            && matches!(simple.redirects.as_slice(), [only] if only.kind == crate::syntax::RedirectKind::Read);
+            && matches!(simple.redirects.as_slice(), [only] if only.kind == crate::syntax::tree::RedirectKind::Read);
         let mut output = if reads { self.state.open.input(0) } else { Stream::nothing() };
         output.present = true;
         self.list_group(redirects, simple.origin, &mut output);

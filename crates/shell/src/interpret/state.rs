@@ -7,7 +7,7 @@ use super::folders::Folders;
 use super::streams::Descriptors;
 use crate::model::value::{Origin, Piece, Value, Why};
 use crate::reading::Words;
-use crate::syntax::{Line, Node};
+use crate::syntax::tree::{Line, Node};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::rc::Rc;

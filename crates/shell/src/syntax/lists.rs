@@ -1,8 +1,8 @@
 //! Lists, pipelines, simple and compound commands.
 
-use super::{
-    Arm, ArmEnd, Assigned, Assignment, Join, Member, Node, Parser, Part, Script, Simple, Statement, Test, Word,
-};
+use super::names::{is_name, name_length};
+use super::parser::Parser;
+use super::tree::{Arm, ArmEnd, Assigned, Assignment, Join, Member, Node, Part, Script, Simple, Statement, Test, Word};
 use crate::model::value::Why;
 use std::rc::Rc;
 
@@ -24,6 +24,19 @@ enum Compound {
 }
 
 impl Parser<'_> {
+    /// The whole text as a script. What cannot be parsed is skipped with a gap, one byte at least, until the end.
+    pub(crate) fn script(&mut self) -> Script {
+        let mut script = self.list(Stop::End);
+        while self.at < self.text.len() {
+            let start = self.at;
+            self.bump();
+            self.gap(start, Why::Unparsed);
+            script.statements.extend(self.list(Stop::End).statements);
+        }
+        self.read_heredocs();
+        script
+    }
+
     /// Statements up to `stop`, which is not stepped over.
     pub(super) fn list(&mut self, stop: Stop) -> Script {
         let mut statements = Vec::new();
@@ -519,7 +532,7 @@ impl Parser<'_> {
     fn assignment_if(&mut self, simple: &Simple) -> Option<Assignment> {
         let declares = match simple.words.first().map(|word| word.parts.as_slice()) {
             None => true,
-            Some([super::Part::Text { text, .. }]) => DECLARING.contains(&text.as_str()),
+            Some([Part::Text { text, .. }]) => DECLARING.contains(&text.as_str()),
             Some(_) => false,
         };
         if declares { self.assignment() } else { None }
@@ -590,16 +603,3 @@ const MAX_SUBSCRIPT: usize = 256;
 const DECLARING: [&str; 5] = ["export", "local", "declare", "typeset", "readonly"];
 
 const RESERVED: [&str; 6] = ["if", "while", "until", "for", "case", "select"];
-
-pub(super) fn name_length(text: &str) -> usize {
-    let first = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
-    if !first {
-        return 0;
-    }
-    text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count()
-}
-
-/// Whether the text is a name that a variable can have.
-pub fn is_name(text: &str) -> bool {
-    !text.is_empty() && name_length(text) == text.len()
-}

@@ -1,6 +1,7 @@
 //! Which parameters the words of a command mention, however deep in substitutions.
 
-use super::{Assigned, Element, Node, Operator, Parameter, Part, Redirect, Script, Simple, Test, Word};
+use super::names::is_name;
+use super::tree::{Assigned, Element, Node, Operator, Parameter, Part, Redirect, Script, Simple, Test, Word};
 
 /// Gives `found` the names in the words that a node itself expands: a simple command's, a pipeline's as a whole, those in
 /// the head of a loop or `case`. What stands in bodies expands its own.
@@ -109,7 +110,7 @@ fn in_arithmetic(parts: &[Part], found: &mut dyn FnMut(&str)) {
     for part in parts {
         let Part::Text { text, .. } = part else { continue };
         let names = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
-        names.filter(|name| super::is_name(name)).for_each(&mut *found);
+        names.filter(|name| is_name(name)).for_each(&mut *found);
     }
 }
 

@@ -1,8 +1,9 @@
 //! The tree of a text as a person reads it: one line, every list in parentheses.
 
-use super::{
-    Arm, ArmEnd, Assigned, Assignment, Descriptor, Element, Join, Letters, Member, Node, Operator, Parameter, Parser,
-    Part, Placement, Redirect, RedirectKind, Script, Test, Which, Word,
+use super::parser::{Parser, Placement};
+use super::tree::{
+    Arm, ArmEnd, Assigned, Assignment, Descriptor, Element, Join, Letters, Member, Node, Operator, Parameter, Part,
+    Redirect, RedirectKind, Script, Test, Which, Word,
 };
 
 /// The tree that is read from a text. Words stand as they are understood: quoted text in single quotes, and behind `?`

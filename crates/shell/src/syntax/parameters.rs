@@ -1,7 +1,8 @@
 //! `${…}`: a name, which element of it, and what is done with its value.
 
+use super::parser::Parser;
+use super::tree::{Element, Letters, Operator, Parameter, Part, Which, Word};
 use super::words::Context;
-use super::{Element, Letters, Operator, Parameter, Parser, Part, Which, Word};
 use crate::model::value::Why;
 use std::rc::Rc;
 

@@ -1,6 +1,6 @@
 //! The cursor over the text: where it stands, how deep it is, what heredocs wait for the line's end.
 
-use super::{Part, Redirect, Script, Word};
+use super::tree::{Line, Part, Redirect, Word};
 use crate::model::value::{Origin, Span, Why};
 use crate::reading::Gap;
 use std::cell::OnceCell;
@@ -24,7 +24,7 @@ pub(crate) struct Parser<'t> {
     pub(super) depth: u32,
     placement: Placement,
     /// The line where the cursor stands.
-    pub(super) line: super::Line,
+    pub(super) line: Line,
     pub(super) heredocs: Vec<PendingHeredoc>,
     pub(crate) gaps: Vec<Gap>,
 }
@@ -40,21 +40,8 @@ pub(super) struct PendingHeredoc {
 impl<'t> Parser<'t> {
     /// The `number` tells this text from others.
     pub(crate) fn new(text: &'t str, placement: Placement, depth: u32, number: u32) -> Parser<'t> {
-        let line = super::Line { text: number, number: 0 };
+        let line = Line { text: number, number: 0 };
         Parser { text, at: 0, depth, placement, line, heredocs: Vec::new(), gaps: Vec::new() }
-    }
-
-    /// The whole text as a script. What cannot be parsed is skipped with a gap, one byte at least, until the end.
-    pub(crate) fn script(&mut self) -> Script {
-        let mut script = self.list(super::lists::Stop::End);
-        while self.at < self.text.len() {
-            let start = self.at;
-            self.bump();
-            self.gap(start, Why::Unparsed);
-            script.statements.extend(self.list(super::lists::Stop::End).statements);
-        }
-        self.read_heredocs();
-        script
     }
 
     pub(super) fn peek(&self) -> Option<u8> {
@@ -206,7 +193,7 @@ impl<'t> Parser<'t> {
         self.read_heredocs();
     }
 
-    fn read_heredocs(&mut self) {
+    pub(super) fn read_heredocs(&mut self) {
         for pending in std::mem::take(&mut self.heredocs) {
             let body = self.heredoc_body(&pending);
             let _ = pending.body.set(body);

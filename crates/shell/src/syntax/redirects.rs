@@ -1,7 +1,8 @@
 //! Redirections: their operators, descriptors and targets.
 
-use super::lists::name_length;
-use super::{Descriptor, Parser, Redirect, RedirectKind, Word};
+use super::names::name_length;
+use super::parser::Parser;
+use super::tree::{Descriptor, Redirect, RedirectKind, Word};
 use crate::model::value::Why;
 use std::cell::OnceCell;
 use std::rc::Rc;

@@ -1,7 +1,9 @@
 //! Words: quotes, escapes, parameters, substitutions, patterns.
 
 use super::lists::Stop;
-use super::{Element, Node, Operator, Parameter, Parser, Part, Redirect, RedirectKind, Script, Statement, Word};
+use super::names::is_name;
+use super::parser::Parser;
+use super::tree::{Element, Node, Operator, Parameter, Part, Redirect, RedirectKind, Script, Statement, Word};
 use crate::model::value::{Origin, Why};
 use std::rc::Rc;
 
@@ -470,7 +472,7 @@ impl Parser<'_> {
             Some(Part::Brace { mark: '{' | ',', .. }) => true,
             Some(Part::Text { text, quoted: false, .. }) if context == Context::Assignment => text.ends_with(':'),
             // bash takes `of=~` for an assignment wherever it stands; `--option=~` is none.
-            Some(Part::Text { text, quoted: false, .. }) => text.strip_suffix('=').is_some_and(super::is_name),
+            Some(Part::Text { text, quoted: false, .. }) => text.strip_suffix('=').is_some_and(is_name),
             Some(_) => false,
         }
     }
