@@ -1,7 +1,7 @@
 //! Arithmetic of the shell: `$(( … ))`, `let`, subscripts, counting loops.
 
 use crate::expand::number;
-use crate::interpret::Interpreter;
+use crate::interpret::interpreter::Interpreter;
 use crate::model::value::{Origin, Value};
 use crate::syntax::parser::Placement;
 use crate::syntax::tree::Word;

@@ -1,6 +1,6 @@
 //! What a word becomes: parameters, substitutions, braces and splitting.
 
-use crate::interpret::Interpreter;
+use crate::interpret::interpreter::Interpreter;
 use crate::model::value::{Origin, Piece, Value, Why};
 use crate::model::work;
 use crate::syntax::parser::Placement;

@@ -9,7 +9,7 @@ mod expand;
 mod interpret;
 mod languages;
 mod model;
-mod output;
+mod read;
 mod reading;
 mod surroundings;
 mod syntax;
@@ -19,10 +19,10 @@ pub use cli_grammar::entry::{applies, narrow};
 pub use cli_grammar::invocation::{Argument, Invocation};
 pub use cli_grammar::program::Program;
 pub use cli_grammar::selector::Selector;
-pub use interpret::{read, read_as};
 pub use model::language::Language;
 pub use model::value::{Derivation, DerivationId, Origin, Piece, Printed, Span, Value, Why};
 pub use model::work;
+pub use read::{read, read_as};
 pub use reading::{
     Access, Change, ChangeKind, Code, Command, CommandId, Gap, Reading, Redirection, Setting, Site, Stdin,
     WHOLE_ENVIRONMENT, Words,

@@ -2,7 +2,7 @@
 
 use super::operators::{change_case, cut, from_end, length, quoted, replace};
 use super::{Raw, number, push_value, text_of};
-use crate::interpret::Interpreter;
+use crate::interpret::interpreter::Interpreter;
 use crate::model::value::{Origin, Piece, Value, Why};
 use crate::syntax::parser::Placement;
 use crate::syntax::tree::{Element, Operator, Parameter, Part, Word};

@@ -1,7 +1,8 @@
 //! Builtins: what they change in the shell.
 
-use super::Interpreter;
-use super::simple::Draft;
+use super::draft::Draft;
+use super::interpreter::Interpreter;
+use super::output;
 use super::streams::Stream;
 use crate::cli_grammar::program::Program;
 use crate::model::value::{Origin, Piece, Value, Why};
@@ -218,7 +219,7 @@ impl Interpreter<'_> {
         let joined = words.first().map(|word| word.without_prefix(2)).filter(|name| !name.pieces.is_empty());
         let skipped = if joined.is_some() { 1 } else { 2 };
         let format = draft.words.iter().take(1).chain(words.get(skipped..).unwrap_or(&[]));
-        let printed = crate::output::of(self, &format.cloned().collect::<Vec<_>>(), None, &draft.stdin);
+        let printed = output::of(self, &format.cloned().collect::<Vec<_>>(), None, &draft.stdin);
         let Some(name) = joined.or_else(|| words.get(1).cloned()) else { return };
         let Some(text) = name.literal() else { return self.run_subscript(&name) };
         match text.split_once('[') {

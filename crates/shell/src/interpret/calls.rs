@@ -1,12 +1,13 @@
 //! Functions and aliases: what stands behind a name where it is used.
 
-use super::flow::FrameKind;
-use super::simple::Draft;
+use super::call_stack::{Call, Called, FrameKind};
+use super::draft::Draft;
+use super::interpreter::{Interpreter, MAX_DEPTH};
 use super::state::{Alias, State};
-use super::{Interpreter, MAX_DEPTH, Stream};
+use super::streams::Stream;
 use crate::model::language::Language;
 use crate::model::value::{Origin, Value, Why};
-use crate::reading::{ChangeKind, CommandId, Site, Words};
+use crate::reading::{ChangeKind, Words};
 use crate::syntax::parser::Placement;
 use crate::syntax::tree::{Line, Node, Part, Simple};
 use std::rc::Rc;
@@ -27,26 +28,6 @@ const USUAL: [(&str, &str); 7] = [
     ("md", "mkdir -p"),
     ("rd", "rmdir"),
 ];
-
-/// A function or alias that is being walked.
-pub(super) struct Call {
-    name: String,
-    /// How many pipelines and background lists we were in.
-    forking: u32,
-    parameters: Words,
-    state: State,
-}
-
-/// A call that has been walked and has changed nothing: the same call runs the same commands.
-pub(super) struct Called {
-    body: Rc<Node>,
-    parameters: Words,
-    state: State,
-    parent: Option<CommandId>,
-    site: Site,
-    output: Stream,
-    status: Option<bool>,
-}
 
 impl Interpreter<'_> {
     /// Whether a function is walked: not while it is being walked already.

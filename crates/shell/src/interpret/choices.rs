@@ -1,8 +1,9 @@
 //! A command whose words hold what branches left open is walked once for each way, with one and the same choice for a
 //! name wherever it stands in the command.
 
+use super::interpreter::Interpreter;
 use super::state::{PARAMETERS, State, Way};
-use super::{Interpreter, Stream};
+use super::streams::Stream;
 use crate::syntax::mentions::mentioned;
 use crate::syntax::tree::Node;
 

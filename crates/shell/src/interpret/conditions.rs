@@ -1,6 +1,6 @@
 //! What `test`, `[[ … ]]` and `(( … ))` come to, as far as the text tells.
 
-use super::Interpreter;
+use super::interpreter::Interpreter;
 use crate::model::value::Value;
 use crate::syntax::tree::{Part, Test, Word};
 

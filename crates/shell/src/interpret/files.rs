@@ -1,38 +1,18 @@
 //! Files that the text itself writes: what stands in them when it runs or reads them again.
 
-use super::simple::Draft;
-use super::{Interpreter, Stream};
+use super::draft::Draft;
+use super::interpreter::Interpreter;
+use super::streams::Stream;
 use crate::cli_grammar::entry::{applies, narrow};
 use crate::cli_grammar::invocation::Invocation;
 use crate::cli_grammar::selector::Selector;
 use crate::model::value::{Piece, Printed, Value, Why};
 use crate::reading::{Access, CommandId, Redirection};
-use std::collections::BTreeMap;
 
 /// Which of several contents a file has depends on branches, loops and time: so many are remembered.
 const MOST_CONTENTS: usize = 8;
 
 const MOST_FILES: usize = 1000;
-
-/// Paths with all contents that they have been given. Files outlive the subshell that writes them.
-#[derive(Default)]
-pub(super) struct Files {
-    contents: BTreeMap<String, Vec<Stream>>,
-    /// How often one has been written.
-    pub(super) changes: u32,
-}
-
-impl Files {
-    /// Files of which the only content is known.
-    pub(super) fn known(&self) -> Vec<(String, String)> {
-        let only = |contents: &[Stream]| match contents {
-            [only] => only.text.literal().map(|text| text.into_owned()),
-            _ => None,
-        };
-        let files = self.contents.iter().filter_map(|(path, contents)| Some((path.clone(), only(contents)?)));
-        files.filter(|(path, text)| !text.is_empty() && !path.starts_with('$')).collect()
-    }
-}
 
 impl Interpreter<'_> {
     /// The contents that this text may have given to a file, also to the file of a process substitution.

@@ -1,6 +1,9 @@
 //! Branches and loops: which parts are walked with which state, and where `break`, `return` and `exit` lead.
 
-use super::{Interpreter, State, Stream};
+use super::call_stack::{Frame, FrameKind};
+use super::interpreter::Interpreter;
+use super::state::State;
+use super::streams::Stream;
 use crate::model::value::{Piece, Value, Why};
 use crate::syntax::tree::{Arm, ArmEnd, Node, Script, Word};
 
@@ -9,28 +12,6 @@ const MAX_ROUNDS: u32 = 512;
 
 /// In loops that stand deeper in each other, what changes is not known from the second round on.
 const MAX_EXACT_LOOPS: u32 = 2;
-
-/// What can be left before its end.
-pub(super) struct Frame {
-    kind: FrameKind,
-    /// The states in which it was left.
-    left: Option<State>,
-    /// The states in which a loop went on to its next round.
-    next: Option<State>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FrameKind {
-    Loop,
-    Function,
-    Shell,
-}
-
-impl Frame {
-    pub(super) fn of(kind: FrameKind) -> Frame {
-        Frame { kind, left: None, next: None }
-    }
-}
 
 fn join(states: &mut Option<State>, state: &State) {
     match states {

@@ -1,6 +1,6 @@
 //! Pieces that are not text inside a text that is read once more: a mark stands for each, in quotes and out of them.
 
-use super::Interpreter;
+use super::interpreter::Interpreter;
 use crate::model::value::{Origin, Piece, Value};
 
 /// The first of a plane of letters that have no meaning of their own.

@@ -1,6 +1,7 @@
 //! Redirections: which file, text or process a descriptor stands for, and where what is printed goes.
 
-use super::Interpreter;
+use super::interpreter::Interpreter;
+use super::process::{Content, Process};
 use super::streams::{Open, Sink, Stream};
 use crate::model::value::{Origin, Piece, Printed, Value, Why};
 use crate::reading::{Access, CommandId, Redirection};
@@ -9,19 +10,6 @@ use std::rc::Rc;
 
 /// The first number that a shell gives to a descriptor of its own choice.
 const FIRST_NAMED: u32 = 10;
-
-/// A `<(…)` or `>(…)` that has been met.
-pub(super) struct Process {
-    pub(super) origin: Origin,
-    pub(super) content: Content,
-}
-
-pub(super) enum Content {
-    /// `<(…)`: what it prints.
-    Printed(Stream),
-    /// `>(…)`: it waits for what is written to it.
-    Waiting { script: Rc<Script>, written: Stream },
-}
 
 impl Interpreter<'_> {
     /// `<(…)` and `>(…)`: a file whose content the script prints or reads.

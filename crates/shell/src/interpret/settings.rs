@@ -1,11 +1,11 @@
 //! Texts that run because a variable or a program's configuration holds them: `PAGER`, `git -c core.editor=…`, aliases.
 
-use super::inner::Run;
-use super::simple::Draft;
-use super::{Interpreter, MAX_DEPTH, Stream};
+use super::draft::{Draft, program_name};
+use super::interpreter::{Interpreter, MAX_DEPTH};
+use super::streams::Stream;
+use super::wrapped::Run;
 use crate::cli_grammar::invocation::Invocation;
 use crate::cli_grammar::selector::Selector;
-use crate::interpret::program_name;
 use crate::model::language::Language;
 use crate::model::value::{Origin, Value, Why};
 use crate::reading::{Code, CommandId};
@@ -28,7 +28,7 @@ impl Interpreter<'_> {
                 "script" if self.readable(value).is_none() => Vec::new(),
                 "script" => vec![vec![text("sh"), text("-c"), value.clone()]],
                 "program" => vec![vec![value.clone()]],
-                "options" => vec![[vec![text(entry.get("program").text())], super::feed::words_of(value)].concat()],
+                "options" => vec![[vec![text(entry.get("program").text())], super::xargs::words_of(value)].concat()],
                 // `ENV=production` says something else to most programs.
                 _ => {
                     let files = value.split(&[':', ' ']).into_iter();
@@ -139,7 +139,8 @@ impl Interpreter<'_> {
             );
         }
         let program = draft.words.first().cloned();
-        let words = program.into_iter().chain(super::feed::words_of(&value)).chain(arguments.iter().cloned()).collect();
+        let words =
+            program.into_iter().chain(super::xargs::words_of(&value)).chain(arguments.iter().cloned()).collect();
         let mut again = Draft::of_program(words, draft.origin);
         again.stdin = draft.stdin.clone();
         Some(self.isolated(|this| this.command(again)))

@@ -1,10 +1,11 @@
 //! One simple command: what it sets, what it is called, what it runs.
 
-use super::flow::{Frame, FrameKind};
-use super::inner::join;
-use super::state::Kind;
-use super::streams::Stream;
-use super::{Interpreter, MAX_COMMANDS, State};
+use super::call_stack::{Frame, FrameKind};
+use super::draft::{Draft, program_name};
+use super::interpreter::{Interpreter, MAX_COMMANDS};
+use super::output;
+use super::state::{Kind, State};
+use super::streams::{Stream, join};
 use crate::cli_grammar::invocation::Invocation;
 use crate::cli_grammar::program::{Program, Style};
 use crate::model::language::Language;
@@ -12,40 +13,10 @@ use crate::model::value::{Origin, Piece, Printed, Value, Why};
 use crate::model::work;
 use crate::reading::{Change, ChangeKind, Command, CommandId, Redirection, Setting, Stdin, Words};
 use crate::syntax::tree::{Assigned, Assignment, Simple};
-use std::ops::Range;
 use std::sync::Arc;
-
-/// A command that is about to be added.
-#[derive(Clone)]
-pub(crate) struct Draft {
-    pub(crate) words: Words,
-    pub(crate) assignments: Vec<(String, Value)>,
-    pub(crate) redirects: Vec<Redirection>,
-    pub(crate) stdin: Stream,
-    /// The commands that ran while the words were expanded.
-    pub(crate) expanded: Range<CommandId>,
-    pub(crate) origin: Origin,
-    /// Whether another program runs it, which knows no functions.
-    pub(crate) by_program: bool,
-}
 
 /// What one command costs that is found, in units of [`work`]; its words come to that.
 const COMMAND: u64 = 12;
-
-impl Draft {
-    /// What another program runs, with nothing to read.
-    pub(super) fn of_program(words: Vec<Value>, origin: Origin) -> Draft {
-        Draft {
-            words: Arc::new(words),
-            assignments: Vec::new(),
-            redirects: Vec::new(),
-            stdin: Stream::default(),
-            expanded: 0..0,
-            origin,
-            by_program: true,
-        }
-    }
-}
 
 impl Interpreter<'_> {
     pub(super) fn simple(&mut self, simple: &Simple) -> Stream {
@@ -410,7 +381,7 @@ impl Interpreter<'_> {
         let inner = join(inner, self.run_by_path(id, &draft));
         self.state.reveal(hidden);
         let mut output = inner.unwrap_or_else(|| {
-            let printed = crate::output::of(self, &draft.words, invocation.as_ref(), &draft.stdin);
+            let printed = output::of(self, &draft.words, invocation.as_ref(), &draft.stdin);
             Stream::of(self.spend(printed), Vec::new())
         });
         output.commands.insert(0, id);
@@ -512,10 +483,6 @@ fn first_values(assignments: &[(String, Vec<Value>)]) -> Vec<(String, Value)> {
     assignments.iter().filter_map(|(name, values)| Some((name.clone(), values.first()?.clone()))).collect()
 }
 
-/// Variables that name the shell that reads the text, where the text does not set them.
-const OWN_SHELL: [&str; 3] = ["0", "BASH", "SHELL"];
-
-/// The file name of a program's path; empty if it is not known.
 /// `./a/install`: by the path of a folder in which no programs are installed, a project's own script is meant.
 fn is_own_script(program: Program, draft: &Draft) -> bool {
     const INSTALLED: [&str; 7] =
@@ -523,24 +490,4 @@ fn is_own_script(program: Program, draft: &Draft) -> bool {
     let folder = |word: &Value| word.literal().and_then(|word| Some(word.rsplit_once('/')?.0.to_owned()));
     let elsewhere = |folder: String| !INSTALLED.contains(&folder.as_str());
     program.is_common() && draft.words.first().and_then(folder).is_some_and(elsewhere)
-}
-
-pub(crate) fn program_name(word: &Value, windows: bool) -> String {
-    let after_folder = |text: &str| {
-        let drive = windows || matches!(text.as_bytes(), [_, b':', b'\\', ..]);
-        let separator = |letter: char| letter == '/' || (drive && letter == '\\');
-        text.rsplit_once(separator).map(|(_, name)| name.to_owned())
-    };
-    let Some(text) = word.literal() else {
-        return match word.pieces.last() {
-            // `$HOME/bin/tool`, `~/x/tool`: the folder may be unknown, the name is not.
-            Some((Piece::Text(text), _)) => after_folder(text).unwrap_or_default(),
-            // `$SHELL -c …`, `$0 <<< …`: whichever shell it is.
-            Some((Piece::Variable(name), _)) if word.pieces.len() == 1 && OWN_SHELL.contains(&name.as_str()) => {
-                "sh".to_owned()
-            }
-            _ => String::new(),
-        };
-    };
-    after_folder(&text).unwrap_or_else(|| text.into_owned())
 }

@@ -49,6 +49,18 @@ impl Stream {
     }
 }
 
+/// What both print.
+pub(super) fn join(one: Option<Stream>, other: Option<Stream>) -> Option<Stream> {
+    match (one, other) {
+        (Some(mut one), Some(other)) => {
+            one.text.push(other.text);
+            one.commands.extend(other.commands);
+            Some(one)
+        }
+        (one, other) => one.or(other),
+    }
+}
+
 /// The open descriptors of a shell, and how much of what it reads from them has been taken.
 #[derive(Clone, Default)]
 pub(crate) struct Descriptors {

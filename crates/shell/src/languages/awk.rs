@@ -1,6 +1,7 @@
 //! What awk programs run and write: `system(…)`, pipes, and files that they print into.
 
-use crate::interpret::{Interpreter, Stream};
+use crate::interpret::interpreter::Interpreter;
+use crate::interpret::streams::Stream;
 use crate::model::value::{Origin, Why};
 use crate::reading::{Access, Redirection};
 use crate::text_tools::awk::{Record, Scope, Token, begins_statement, closing, ends_statement, tokens, variables};

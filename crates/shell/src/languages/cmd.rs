@@ -3,14 +3,16 @@
 //! `%NAME%` is replaced where it stands when its line is read, whatever quotes are around it; this reader does so with
 //! what the text has set until there, which finds more than cmd runs and never less.
 
-use super::{Script, windows};
-use crate::interpret::{Draft, Interpreter, Stream};
+use super::windows;
+use crate::interpret::draft::Draft;
+use crate::interpret::interpreter::{Interpreter, SourceText};
+use crate::interpret::streams::Stream;
 use crate::model::value::{Origin, Piece, Span, Value, Why};
 use crate::reading::{Access, Redirection};
 use crate::text_tools::windows_words;
 
 /// Walks a text; what it prints and who prints it.
-pub(super) fn read(interpreter: &mut Interpreter<'_>, script: Script<'_>, stdin: &Stream) -> Stream {
+pub(super) fn read(interpreter: &mut Interpreter<'_>, script: SourceText<'_>, stdin: &Stream) -> Stream {
     Reader { on: interpreter, text: script.text, at: 0, origin: script.origin }.lines(stdin)
 }
 

@@ -28,23 +28,15 @@ mod vocabulary;
 mod walker;
 pub(crate) mod windows;
 
-use crate::interpret::{Interpreter, Stream};
+use crate::interpret::interpreter::{Interpreter, SourceText};
+use crate::interpret::streams::Stream;
 use crate::model::language::Language;
-use crate::model::value::Origin;
 use vocabulary::Vocabulary;
 use walker::Walker;
 
-/// A text with its place.
-#[derive(Clone, Copy)]
-pub(crate) struct Script<'t> {
-    pub(crate) language: Language,
-    pub(crate) text: &'t str,
-    pub(crate) origin: Origin,
-}
-
 /// Walks a text; what it prints and who prints it.
-pub(crate) fn read(interpreter: &mut Interpreter<'_>, script: Script<'_>, stdin: &Stream) -> Stream {
-    let Script { language, text, origin } = script;
+pub(crate) fn read(interpreter: &mut Interpreter<'_>, script: SourceText<'_>, stdin: &Stream) -> Stream {
+    let SourceText { language, text, origin } = script;
     if language == Language::PowerShell {
         return powershell::read(interpreter, script, stdin);
     }

@@ -1,6 +1,7 @@
 //! What sed scripts run and write: `e`, `s///e` and `w`.
 
-use crate::interpret::{Interpreter, Stream};
+use crate::interpret::interpreter::Interpreter;
+use crate::interpret::streams::Stream;
 use crate::model::value::{Origin, Piece, Value, Why};
 use crate::reading::{Access, Redirection};
 use crate::text_tools::sed::{Action, Part, Substitute, parse};

@@ -6,7 +6,8 @@
 use super::datum::{Datum, Function, Text, Tokens};
 use super::lexer::{self, Chunk, Kind, Token};
 use super::vocabulary::{Constant, Vocabulary};
-use crate::interpret::{Interpreter, Stream};
+use crate::interpret::interpreter::Interpreter;
+use crate::interpret::streams::Stream;
 use crate::model::value::{Origin, Piece, Printed, Value, Why};
 use crate::model::work;
 use std::cell::Cell;

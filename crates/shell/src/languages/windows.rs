@@ -1,6 +1,6 @@
 //! The variables of the environment that PowerShell and cmd know.
 
-use crate::interpret::State;
+use crate::interpret::state::State;
 use crate::model::value::{Origin, Piece, Printed, Value};
 
 /// The value of an environment variable: set before in the text, known on every Windows, or only by its name.

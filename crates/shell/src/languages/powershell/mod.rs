@@ -13,13 +13,13 @@ mod scan;
 mod statement;
 mod strings;
 
-use super::Script;
-use crate::interpret::{Interpreter, Stream};
+use crate::interpret::interpreter::{Interpreter, SourceText};
+use crate::interpret::streams::Stream;
 use crate::model::value::{DerivationId, Origin, Piece, Span, Value, Why};
 use crate::reading::CommandId;
 
 /// Walks a text; what it prints and who prints it.
-pub(super) fn read(interpreter: &mut Interpreter<'_>, script: Script<'_>, stdin: &Stream) -> Stream {
+pub(super) fn read(interpreter: &mut Interpreter<'_>, script: SourceText<'_>, stdin: &Stream) -> Stream {
     let whole = Value::text(script.text, script.origin);
     let mut reader = Reader::new(interpreter, script.text, script.origin);
     reader.set("_", reader.of_stream(stdin).values);

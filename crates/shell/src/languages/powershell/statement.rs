@@ -2,7 +2,7 @@
 
 use super::strings::{is_block, without_scope};
 use super::{Items, Reader, scan, strings};
-use crate::interpret::State;
+use crate::interpret::state::State;
 use crate::model::value::{Origin, Value, Why};
 
 /// More rounds than this are one whose value is not known.

@@ -1,14 +1,17 @@
 //! Commands that a command runs: wrappers, shells with a text, `find -exec`, `xargs`.
 
-use super::flow::FrameKind;
-use super::simple::Draft;
-use super::{Interpreter, MAX_DEPTH, Source, Stream};
+use super::call_stack::FrameKind;
+use super::draft::{Draft, program_name};
+use super::interpreter::{DerivedText, Interpreter, MAX_DEPTH};
+use super::placeholders::fill_or_append;
+use super::sites::site_of;
+use super::streams::{Stream, join};
 use crate::cli_grammar::invocation::Invocation;
 use crate::cli_grammar::program::Program;
 use crate::cli_grammar::selector::Selector;
 use crate::model::language::Language;
 use crate::model::value::{Value, Why};
-use crate::reading::{Code, CommandId, Site};
+use crate::reading::{Code, CommandId};
 use crate::syntax::names::is_name;
 use crate::text_tools::decode;
 use reflex_tables::Node;
@@ -211,7 +214,7 @@ impl Interpreter<'_> {
         let lines = if entry.get("append").text() == "stdin" {
             let files = invocation.values("file", &draft.words);
             let input = files.first().map(|file| self.content(file).unwrap_or_default());
-            let lines = super::feed::xargs(words, invocation, draft, input.as_ref().unwrap_or(&stdin));
+            let lines = super::xargs::xargs(words, invocation, draft, input.as_ref().unwrap_or(&stdin));
             // Its programs read from the terminal.
             if invocation.has("open") {
                 stdin = Stream::default();
@@ -232,7 +235,7 @@ impl Interpreter<'_> {
     /// `python manage.py flush`: the script is a program whose words are known.
     fn program_in_file(&mut self, entry: Node<'static>, words: &[Value], draft: &Draft) -> Option<Stream> {
         let script = words.first().filter(|_| entry.get("file").text() == "operands[0]")?;
-        let name = super::simple::program_name(script, self.language.is_windows());
+        let name = program_name(script, self.language.is_windows());
         Program::find(self.surroundings.programs, &name).filter(|program| !program.is_common())?;
         Some(self.run_by_program(words.to_vec(), Vec::new(), &draft.stdin, draft))
     }
@@ -242,8 +245,7 @@ impl Interpreter<'_> {
     fn without_doubtful_option(&self, words: &[Value], invocation: &Invocation, draft: &Draft) -> Option<Vec<Value>> {
         let first = invocation.operands.first()?;
         let option = first.checked_sub(1).filter(|before| invocation.unknown.contains(before))?;
-        let program =
-            words.first().map(|word| super::simple::program_name(word, self.language.is_windows())).unwrap_or_default();
+        let program = words.first().map(|word| program_name(word, self.language.is_windows())).unwrap_or_default();
         if Program::find(self.surroundings.programs, &program).is_some() {
             return None;
         }
@@ -258,14 +260,14 @@ impl Interpreter<'_> {
         let is_next = draft.words.get(option.word + 1) == Some(text);
         let behind = option.word + 1 + usize::from(is_next);
         let mut words: Vec<Value> = draft.words.get(..option.word)?.to_vec();
-        words.extend(super::feed::words_of(text));
+        words.extend(super::xargs::words_of(text));
         words.extend(draft.words.get(behind..).unwrap_or(&[]).iter().cloned());
         Some(self.run_by_program(words, Vec::new(), &draft.stdin, draft))
     }
 
     /// GNU parallel: a shell text for each of the arguments behind `:::`, or of the lines that it reads.
     fn parallel(&mut self, words: Vec<Value>, id: CommandId, invocation: &Invocation, draft: &Draft) -> Option<Stream> {
-        let texts = super::feed::parallel(words, invocation, draft);
+        let texts = super::xargs::parallel(words, invocation, draft);
         let run = Run { id, language: Language::Shell, parameters: Vec::new(), lasting: false };
         texts.into_iter().fold(None, |printed, text| join(printed, self.script_value(text, run.clone(), draft)))
     }
@@ -275,10 +277,8 @@ impl Interpreter<'_> {
         /// Its own words stand before that: options, a name, a number.
         const MOST_OWN: usize = 8;
         let is_program = |word: &Value| {
-            let known = word
-                .literal()
-                .map(|_| super::simple::program_name(word, self.language.is_windows()))
-                .filter(|name| !name.is_empty());
+            let known =
+                word.literal().map(|_| program_name(word, self.language.is_windows())).filter(|name| !name.is_empty());
             known.and_then(|name| Program::find(self.surroundings.programs, &name)).is_some_and(Program::is_distinct)
         };
         let own = draft.words.iter().skip(1).take(MOST_OWN).position(is_program)? + 1;
@@ -303,11 +303,7 @@ impl Interpreter<'_> {
         stdin: &Stream,
         outer: &Draft,
     ) -> Stream {
-        let name = outer
-            .words
-            .first()
-            .map(|word| super::simple::program_name(word, self.language.is_windows()))
-            .unwrap_or_default();
+        let name = outer.words.first().map(|word| program_name(word, self.language.is_windows())).unwrap_or_default();
         let draft = Draft {
             assignments,
             stdin: stdin.clone(),
@@ -334,7 +330,9 @@ impl Interpreter<'_> {
         }
         let stdin = draft.stdin.clone();
         if lasting {
-            return Some(self.derived_text(Source { language, step: "eval", text: &literal, from: origin }, &stdin));
+            return Some(
+                self.derived_text(DerivedText { language, step: "eval", text: &literal, from: origin }, &stdin),
+            );
         }
         let own = draft.words.first().cloned().unwrap_or_default();
         let mut parameters = if parameters.is_empty() { vec![own.clone()] } else { parameters };
@@ -342,7 +340,7 @@ impl Interpreter<'_> {
             parameters.insert(0, own);
         }
         let state = self.state.of_child(parameters);
-        let source = Source { language, step: language.step(), text: &literal, from: origin };
+        let source = DerivedText { language, step: language.step(), text: &literal, from: origin };
         Some(self.with_state(state, |this| this.derived_text(source, &stdin)))
     }
 
@@ -352,7 +350,7 @@ impl Interpreter<'_> {
             if let Some(literal) = self.readable(&text) {
                 let parent = self.parent.replace(id);
                 let language = Language::Shell;
-                let source = Source { language, step: language.step(), text: &literal, from: text.origin() };
+                let source = DerivedText { language, step: language.step(), text: &literal, from: text.origin() };
                 self.derived_text(source, &Stream::default());
                 self.parent = parent;
             }
@@ -372,7 +370,7 @@ impl Interpreter<'_> {
         if stream.text.literal().is_none() {
             self.code(id, Code::Part(stream.text.clone()), stream.commands.clone());
         }
-        let source = Source { language, step: "standard input", text: &text, from: stream.text.origin() };
+        let source = DerivedText { language, step: "standard input", text: &text, from: stream.text.origin() };
         let name = self.reading.commands.get(id).map_or("", |command| command.name.as_str());
         if matches!(name, "source" | ".") {
             return Some(self.framed(FrameKind::Function, |this| this.derived_text(source, &Stream::default())));
@@ -384,7 +382,7 @@ impl Interpreter<'_> {
             return Some(output);
         }
         // Some shells' `echo` decodes escapes and some do not: both readings stand.
-        let source = Source { step: "echo", text: &decoded, ..source };
+        let source = DerivedText { step: "echo", text: &decoded, ..source };
         let mut other = self.with_state(state, |this| this.derived_text(source, &Stream::default()));
         other.text = Value::default();
         join(Some(output), Some(other))
@@ -458,14 +456,6 @@ fn descriptor(path: &str) -> Option<u32> {
     ["/dev/fd/", "/proc/self/fd/"].iter().find_map(|folder| path.strip_prefix(folder))?.parse().ok()
 }
 
-/// On which system a command runs the script blocks that it is given.
-pub(super) fn site_of_blocks(invocation: &Invocation) -> Option<Site> {
-    let mut entries = invocation.grammars.iter().rev().flat_map(|grammar| grammar.inner());
-    entries
-        .find(|entry| entry.get("blocks").is_true() && crate::cli_grammar::entry::applies(*entry, invocation))
-        .and_then(site_of)
-}
-
 /// A new root that is the old one changes nothing: `chroot / rm x`; nor does the host as its own machine: `me@.host`.
 fn stays(entry: Node<'static>, invocation: &Invocation, draft: &Draft) -> bool {
     let selector = entry.get("root").text();
@@ -479,14 +469,6 @@ fn stays(entry: Node<'static>, invocation: &Invocation, draft: &Draft) -> bool {
         is_host
             || root.starts_with('/') && matches!(parts.as_slice(), [] | ["proc", "self" | "thread-self" | "1", "root"])
     })
-}
-
-fn site_of(entry: Node<'static>) -> Option<Site> {
-    match entry.get("site").text() {
-        "remote" => Some(Site::Remote),
-        "container" => Some(Site::Container),
-        _ => None,
-    }
 }
 
 /// `NAME=value` before a program, as `env` takes it.
@@ -508,52 +490,6 @@ fn language_of(script: &Value) -> Option<Language> {
         return Some(Language::Shell);
     }
     Language::named(name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.'))
-}
-
-/// What both print.
-pub(super) fn join(one: Option<Stream>, other: Option<Stream>) -> Option<Stream> {
-    match (one, other) {
-        (Some(mut one), Some(other)) => {
-            one.text.push(other.text);
-            one.commands.extend(other.commands);
-            Some(one)
-        }
-        (one, other) => one.or(other),
-    }
-}
-
-/// Words in which every one of the placeholders is filled; where none stands, the values stand at the end if so wanted.
-fn fill_or_append(words: Vec<Value>, placeholders: Node<'static>, append: bool, values: &[Value]) -> Vec<Value> {
-    let holds = |word: &Value| word.literal().is_some_and(|text| placeholders.texts().any(|mark| text.contains(mark)));
-    if append && !words.iter().any(holds) {
-        return [words.as_slice(), values].concat();
-    }
-    placeholders.texts().fold(words, |words, placeholder| fill(words, placeholder, values))
-}
-
-/// Every occurrence of the placeholder inside a word becomes a value; a word is repeated for each value.
-pub(super) fn fill(words: Vec<Value>, placeholder: &str, values: &[Value]) -> Vec<Value> {
-    let mut filled = Vec::with_capacity(words.len());
-    for word in words {
-        let text = word.literal().filter(|text| text.contains(placeholder)).map(|text| text.into_owned());
-        let Some(text) = text else {
-            filled.push(word);
-            continue;
-        };
-        for value in values {
-            let mut joined = Value::default();
-            for (index, part) in text.split(placeholder).enumerate() {
-                if index > 0 {
-                    joined.push(value.clone());
-                }
-                if !part.is_empty() {
-                    joined.push_text(part, word.origin());
-                }
-            }
-            filled.push(joined);
-        }
-    }
-    filled
 }
 
 /// What a key of this name types; any other word types itself.

@@ -1,176 +1,10 @@
-//! What a known input becomes: the variables of `read`, the arguments of `xargs`.
+//! The command lines that `xargs` and `parallel` make of what they read.
 
-use super::simple::Draft;
-use super::{Interpreter, Stream};
+use super::draft::Draft;
+use super::placeholders::fill;
+use super::streams::Stream;
 use crate::cli_grammar::invocation::Invocation;
 use crate::model::value::{Origin, Piece, Value, Why};
-use crate::syntax::names::is_name;
-
-/// The options of `read` and `mapfile`, as far as they change what is read.
-#[derive(Default)]
-struct Reads {
-    raw: bool,
-    whole: bool,
-    other: bool,
-    descriptor: u32,
-    array: Option<String>,
-    names: Vec<String>,
-}
-
-impl Reads {
-    fn of(words: &[Value]) -> Reads {
-        let mut reads = Reads::default();
-        let mut words = words.iter().map(|word| word.literal().unwrap_or_default());
-        while let Some(word) = words.next() {
-            let Some(options) = word.strip_prefix('-').filter(|options| !options.is_empty()) else {
-                reads.names.push(word.into_owned());
-                continue;
-            };
-            let Some(at) = options.find(['a', 'd', 'i', 'n', 'N', 'p', 't', 'u', 'C', 'c', 'O', 's']) else {
-                reads.raw |= options.contains('r');
-                continue;
-            };
-            reads.raw |= options.get(..at).is_some_and(|flags| flags.contains('r'));
-            let (letter, joined) = options.get(at..).unwrap_or("").split_at(1);
-            let silent = letter == "s";
-            let value = if joined.is_empty() && !silent {
-                words.next().unwrap_or_default().into_owned()
-            } else {
-                joined.into()
-            };
-            match letter {
-                "a" => reads.array = Some(value),
-                "d" if value.is_empty() => reads.whole = true,
-                "u" => match value.parse() {
-                    Ok(descriptor) => reads.descriptor = descriptor,
-                    Err(_) => reads.other = true,
-                },
-                "i" | "p" | "t" | "s" => {}
-                _ => reads.other = true,
-            }
-        }
-        reads
-    }
-}
-
-impl Interpreter<'_> {
-    /// `read` takes a line of its input: if that is known, so are its fields; if it is known by kind, so is the line.
-    pub(super) fn read_variables(&mut self, words: &[Value], draft: &Draft) {
-        words.iter().for_each(|word| self.run_subscript(word));
-        let mut reads = Reads::of(words);
-        if reads.names.is_empty() && reads.array.is_none() {
-            reads.names.push("REPLY".to_owned());
-        }
-        let separators = assigned_separators(draft).unwrap_or_else(|| self.separators());
-        let stream = self.state.open.input(reads.descriptor);
-        let Some(taken) = known_line(&reads, &stream) else { return self.read_unknown(&reads, &stream, draft) };
-        self.state.open.take(reads.descriptor, Some(taken.bytes));
-        self.status = Some(taken.ended);
-        let origin = stream.text.origin();
-        match &reads.array {
-            Some(array) => {
-                let values = fields_of(&taken.line, &separators, usize::MAX);
-                self.state.assign(array, values.into_iter().map(|text| Value::text(text, origin)).collect());
-            }
-            None => {
-                let mut values = fields_of(&taken.line, &separators, reads.names.len()).into_iter();
-                for name in &reads.names {
-                    self.assign(name, vec![Value::text(values.next().unwrap_or_default(), origin)]);
-                }
-            }
-        }
-    }
-
-    fn read_unknown(&mut self, reads: &Reads, stream: &Stream, draft: &Draft) {
-        let unknown = Value::piece(Piece::Unknown(Why::Input), draft.origin);
-        let kind = Some(&stream.text).filter(|text| stream.present && text.literal().is_none());
-        let line = kind.filter(|_| !reads.other).cloned().unwrap_or(unknown);
-        for name in reads.names.iter().chain(&reads.array).filter(|name| is_name(name)) {
-            self.state.assign(name, vec![line.clone()]);
-        }
-        self.state.open.take(reads.descriptor, None);
-    }
-
-    /// `mapfile`: an array of the lines.
-    pub(super) fn read_lines(&mut self, words: &[Value], draft: &Draft) {
-        let trims = words.iter().any(|word| word.literal().as_deref() == Some("-t"));
-        let plain = words.iter().all(|word| word.literal().is_some_and(|text| text == "-t" || is_name(&text)));
-        let names: Vec<String> =
-            words.iter().filter_map(Value::literal).filter(|name| is_name(name)).map(Into::into).collect();
-        let stream = self.state.open.input(0);
-        let known = stream.text.literal().filter(|_| plain && stream.present);
-        let Some(text) = known else {
-            let mut reads = Reads { names, other: true, ..Reads::default() };
-            if reads.names.is_empty() {
-                reads.names.push("MAPFILE".to_owned());
-            }
-            return self.read_unknown(&reads, &stream, draft);
-        };
-        let origin = stream.text.origin();
-        let line = |line: &str| Value::text(if trims { line.trim_end_matches('\n') } else { line }, origin);
-        let values = text.split_inclusive('\n').map(line).collect();
-        let name = names.first().map_or("MAPFILE", String::as_str);
-        self.state.assign(name, values);
-        self.state.open.take_all(0);
-        self.status = Some(true);
-    }
-}
-
-/// `IFS=: read …`
-fn assigned_separators(draft: &Draft) -> Option<String> {
-    let (_, value) = draft.assignments.iter().find(|(name, _)| name == "IFS")?;
-    value.literal().map(|text| text.into_owned())
-}
-
-/// A line that has been taken from a known text.
-struct Taken {
-    line: String,
-    /// With its end.
-    bytes: usize,
-    /// Whether there was an end; without one, `read` fails though it reads.
-    ended: bool,
-}
-
-fn known_line(reads: &Reads, stream: &Stream) -> Option<Taken> {
-    let text = stream.text.literal().filter(|_| stream.present && !reads.other)?;
-    if reads.whole {
-        let line = text.get(..text.find('\0').unwrap_or(text.len()))?;
-        return Some(Taken { line: line.to_owned(), bytes: line.len() + 1, ended: line.len() < text.len() });
-    }
-    let line = text.get(..text.find('\n').unwrap_or(text.len()))?;
-    if !reads.raw && line.contains('\\') {
-        return None;
-    }
-    Some(Taken { line: line.to_owned(), bytes: line.len() + 1, ended: line.len() < text.len() })
-}
-
-/// The fields of a line; the last of `most` takes the rest.
-fn fields_of(line: &str, separators: &str, most: usize) -> Vec<String> {
-    let is_blank = |letter: char| letter.is_ascii_whitespace() && separators.contains(letter);
-    let is_separator = |letter: char| separators.contains(letter);
-    let mut rest = line.trim_matches(is_blank);
-    let mut fields = Vec::new();
-    while !rest.is_empty() && fields.len() + 1 < most {
-        let end = rest.find(is_separator).unwrap_or(rest.len());
-        let (field, behind) = rest.split_at(end);
-        fields.push(field.to_owned());
-        let behind = behind.trim_start_matches(is_blank);
-        let other = behind.strip_prefix(|letter| is_separator(letter) && !is_blank(letter));
-        rest = other.map_or(behind, |behind| behind.trim_start_matches(is_blank));
-    }
-    if !rest.is_empty() {
-        fields.push(last_field(rest, is_separator));
-    }
-    fields
-}
-
-/// A separator that ends the last field and is the only one in it does not belong to it.
-fn last_field(rest: &str, is_separator: impl Fn(char) -> bool + Copy) -> String {
-    match rest.strip_suffix(is_separator) {
-        Some(field) if !field.contains(is_separator) => field.to_owned(),
-        _ => rest.to_owned(),
-    }
-}
 
 /// The command lines that `xargs` makes of what it reads.
 pub(super) fn xargs(words: Vec<Value>, invocation: &Invocation, draft: &Draft, stdin: &Stream) -> Vec<Vec<Value>> {
@@ -182,7 +16,7 @@ pub(super) fn xargs(words: Vec<Value>, invocation: &Invocation, draft: &Draft, s
     let Some(text) = stdin.text.literal().filter(|_| stdin.present) else {
         let read = unread_words(stdin, draft.origin);
         return vec![match placeholder {
-            Some(placeholder) => super::inner::fill(words, &placeholder, &read),
+            Some(placeholder) => fill(words, &placeholder, &read),
             None => [words, read].concat(),
         }];
     };
@@ -326,12 +160,12 @@ fn parallel_text(command: &[Value], arguments: &[Value], mark: &str) -> Value {
         let mut words = vec![word.clone()];
         for mark in MARKS.into_iter().chain([mark]) {
             placed |= words.iter().any(|word| word.prefix().contains(mark));
-            words = super::inner::fill(words, mark, std::slice::from_ref(&all));
+            words = fill(words, mark, std::slice::from_ref(&all));
         }
         for (index, argument) in arguments.iter().enumerate() {
             let mark = format!("{{{}}}", index + 1);
             placed |= words.iter().any(|word| word.prefix().contains(&mark));
-            words = super::inner::fill(words, &mark, &[quoted(argument)]);
+            words = fill(words, &mark, &[quoted(argument)]);
         }
         words.into_iter().for_each(|word| {
             space(&mut text, word.origin());

@@ -1,9 +1,12 @@
 //! What a command prints, as far as that follows from the text.
 
+use super::draft::program_name;
+use super::interpreter::Interpreter;
+use super::streams::Stream;
 use crate::cli_grammar::invocation::Invocation;
 use crate::cli_grammar::selector::Selector;
-use crate::interpret::{Interpreter, Stream};
 use crate::model::value::{Origin, Piece, Printed, Span, Value};
+use crate::text_tools::awk;
 use crate::text_tools::decode;
 use crate::text_tools::filter;
 
@@ -16,7 +19,7 @@ pub(crate) fn of(
 ) -> Value {
     let Some(first) = words.first() else { return Value::default() };
     let origin = first.origin();
-    let name = crate::interpret::program_name(first, interpreter.language.is_windows());
+    let name = program_name(first, interpreter.language.is_windows());
     let arguments = words.get(1..).unwrap_or(&[]);
     if let Some(printed) = printed_text(&name, arguments, origin) {
         return printed;
@@ -254,8 +257,7 @@ fn input_of(
         is_operand(word) && !is_value
     });
     let is_awk = matches!(name, "awk" | "gawk" | "mawk");
-    if is_awk && rest.iter().any(|word| word.literal().is_some_and(|text| crate::text_tools::awk::reads_nothing(&text)))
-    {
+    if is_awk && rest.iter().any(|word| word.literal().is_some_and(|text| awk::reads_nothing(&text))) {
         return Some((Value::default(), rest));
     }
     (stdin.present && operands.by_ref().count() <= own).then(|| (stdin.text.clone(), rest.clone()))

@@ -1,0 +1,60 @@
+//! A command before it is added to the reading.
+
+use super::streams::Stream;
+use crate::model::value::{Origin, Piece, Value};
+use crate::reading::{CommandId, Redirection, Words};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A command that is about to be added.
+#[derive(Clone)]
+pub(crate) struct Draft {
+    pub(crate) words: Words,
+    pub(crate) assignments: Vec<(String, Value)>,
+    pub(crate) redirects: Vec<Redirection>,
+    pub(crate) stdin: Stream,
+    /// The commands that ran while the words were expanded.
+    pub(crate) expanded: Range<CommandId>,
+    pub(crate) origin: Origin,
+    /// Whether another program runs it, which knows no functions.
+    pub(crate) by_program: bool,
+}
+
+impl Draft {
+    /// What another program runs, with nothing to read.
+    pub(super) fn of_program(words: Vec<Value>, origin: Origin) -> Draft {
+        Draft {
+            words: Arc::new(words),
+            assignments: Vec::new(),
+            redirects: Vec::new(),
+            stdin: Stream::default(),
+            expanded: 0..0,
+            origin,
+            by_program: true,
+        }
+    }
+}
+
+/// Variables that name the shell that reads the text, where the text does not set them.
+const OWN_SHELL: [&str; 3] = ["0", "BASH", "SHELL"];
+
+/// The file name of a program's path; empty if it is not known.
+pub(crate) fn program_name(word: &Value, windows: bool) -> String {
+    let after_folder = |text: &str| {
+        let drive = windows || matches!(text.as_bytes(), [_, b':', b'\\', ..]);
+        let separator = |letter: char| letter == '/' || (drive && letter == '\\');
+        text.rsplit_once(separator).map(|(_, name)| name.to_owned())
+    };
+    let Some(text) = word.literal() else {
+        return match word.pieces.last() {
+            // `$HOME/bin/tool`, `~/x/tool`: the folder may be unknown, the name is not.
+            Some((Piece::Text(text), _)) => after_folder(text).unwrap_or_default(),
+            // `$SHELL -c …`, `$0 <<< …`: whichever shell it is.
+            Some((Piece::Variable(name), _)) if word.pieces.len() == 1 && OWN_SHELL.contains(&name.as_str()) => {
+                "sh".to_owned()
+            }
+            _ => String::new(),
+        };
+    };
+    after_folder(&text).unwrap_or_else(|| text.into_owned())
+}

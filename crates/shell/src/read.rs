@@ -1,0 +1,52 @@
+//! Reads a text: hands it to the reader of its language, and hands that choice down to who finds a text in a text.
+
+use crate::interpret::interpreter::{Interpreter, SourceText};
+use crate::interpret::streams::Stream;
+use crate::languages;
+use crate::model::language::Language;
+use crate::model::value::{Origin, Span};
+use crate::reading::Reading;
+use crate::surroundings::Surroundings;
+use crate::syntax::parser::Placement;
+use crate::text_tools::{decode, patch};
+
+/// What would run if a shell was given `text`.
+pub fn read(text: &str, surroundings: &Surroundings<'_>) -> Reading {
+    read_as(Language::Shell, text, surroundings)
+}
+
+/// What would run if `text` was given to an interpreter of `language`.
+pub fn read_as(language: Language, text: &str, surroundings: &Surroundings<'_>) -> Reading {
+    let mut interpreter = Interpreter::new(surroundings, language, read_text);
+    if language == Language::Shell {
+        interpreter.text(text, Placement::At { start: 0, derivation: None }, &Stream::default());
+    } else {
+        let span = Span { start: 0, end: u32::try_from(text.len()).unwrap_or(u32::MAX) };
+        let origin = Origin { span, derivation: None };
+        interpreter.in_language(SourceText { language, text, origin }, &Stream::default());
+    }
+    interpreter.finish()
+}
+
+/// Walks a text by the reader of its language.
+fn read_text(interpreter: &mut Interpreter<'_>, source: SourceText<'_>, stdin: &Stream) -> Stream {
+    let SourceText { language, text, origin } = source;
+    match language {
+        Language::Shell => interpreter.text(text, Placement::From(origin), stdin),
+        Language::Makefile => interpreter.texts(&decode::makefile(text), origin),
+        Language::Crontab => interpreter.texts(&decode::crontab(text), origin),
+        Language::Patch => interpreter.texts(&patch::commands(text), origin),
+        Language::Awk => languages::awk::run(interpreter, text, origin, stdin),
+        Language::Sed => languages::sed::run(interpreter, text, origin, stdin),
+        Language::Python
+        | Language::JavaScript
+        | Language::Perl
+        | Language::Ruby
+        | Language::Php
+        | Language::Lua
+        | Language::AppleScript
+        | Language::PowerShell
+        | Language::Cmd => languages::read(interpreter, source, stdin),
+        Language::Other => Stream::default(),
+    }
+}
