@@ -3,7 +3,6 @@
 //! Pure and useful alone: [`read`] takes a text and the table of programs, and gives a [`Reading`]. It knows nothing of
 //! danger, touches no disk, clock or environment, and never fails: what it does not understand is a [`Gap`].
 
-mod arithmetic;
 mod cli_grammar;
 mod expand;
 mod interpret;

@@ -2,7 +2,7 @@
 
 use crate::interpret::interpreter::{Interpreter, SourceText};
 use crate::interpret::streams::Stream;
-use crate::languages;
+use crate::languages::{awk, cmd, powershell, scripts, sed};
 use crate::model::language::Language;
 use crate::model::value::{Origin, Span};
 use crate::reading::Reading;
@@ -36,17 +36,17 @@ fn read_text(interpreter: &mut Interpreter<'_>, source: SourceText<'_>, stdin: &
         Language::Makefile => interpreter.texts(&decode::makefile(text), origin),
         Language::Crontab => interpreter.texts(&decode::crontab(text), origin),
         Language::Patch => interpreter.texts(&patch::commands(text), origin),
-        Language::Awk => languages::awk::run(interpreter, text, origin, stdin),
-        Language::Sed => languages::sed::run(interpreter, text, origin, stdin),
+        Language::Awk => awk::run(interpreter, text, origin, stdin),
+        Language::Sed => sed::run(interpreter, text, origin, stdin),
         Language::Python
         | Language::JavaScript
         | Language::Perl
         | Language::Ruby
         | Language::Php
         | Language::Lua
-        | Language::AppleScript
-        | Language::PowerShell
-        | Language::Cmd => languages::read(interpreter, source, stdin),
+        | Language::AppleScript => scripts::read(interpreter, source, stdin),
+        Language::PowerShell => powershell::read(interpreter, source, stdin),
+        Language::Cmd => cmd::read(interpreter, source, stdin),
         Language::Other => Stream::default(),
     }
 }

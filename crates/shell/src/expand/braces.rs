@@ -1,5 +1,7 @@
 //! Brace expressions: `{a,b}`, `{1..5}`.
 
+use crate::model::value::Origin;
+use crate::syntax::names::is_name;
 use crate::syntax::tree::{Element, Operator, Parameter, Part};
 use std::rc::Rc;
 
@@ -99,7 +101,7 @@ pub(super) fn grown(parts: Vec<Part>) -> Vec<Part> {
     for part in parts {
         let bare = match grown.last() {
             Some(Part::Parameter { parameter, quoted: false, origin })
-                if parameter.bare && crate::syntax::names::is_name(&parameter.name) =>
+                if parameter.bare && is_name(&parameter.name) =>
             {
                 Some((parameter.name.clone(), *origin))
             }
@@ -113,7 +115,7 @@ pub(super) fn grown(parts: Vec<Part>) -> Vec<Part> {
         let (more, rest) = text.split_at(more);
         grown.pop();
         let parameter = Parameter { name: name + more, element: Element::None, operator: Operator::Plain, bare: true };
-        let place = crate::model::value::Origin { span: before.span.join(origin.span), ..before };
+        let place = Origin { span: before.span.join(origin.span), ..before };
         grown.push(Part::Parameter { parameter: Rc::new(parameter), quoted: false, origin: place });
         if !rest.is_empty() {
             grown.push(Part::Text { text: rest.into(), quoted: false, origin: *origin });

@@ -1,7 +1,6 @@
 //! What the operators of `${…}` do to a known text.
 
-use super::number;
-use super::parameters::is_list;
+use super::fields::number;
 use crate::model::value::{Origin, Value};
 use crate::syntax::tree::{Letters, Which};
 use crate::text_tools::patterns::Pattern;
@@ -132,4 +131,9 @@ pub(super) fn cut(value: &Value, pattern: &Pattern, front: bool, longest: bool) 
     };
     let kept = kept?.iter().collect::<String>();
     (!pattern.is_exhausted()).then(|| Value::text(kept, value.origin()))
+}
+
+/// Whether the name stands for all elements of an array.
+pub(super) fn is_list(name: &str) -> bool {
+    name.ends_with("[@]") || name.ends_with("[*]")
 }

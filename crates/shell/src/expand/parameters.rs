@@ -1,7 +1,7 @@
 //! The values of parameters, and what the operators of `${…}` make of them.
 
-use super::operators::{change_case, cut, from_end, length, quoted, replace};
-use super::{Raw, number, push_value, text_of};
+use super::fields::{Raw, number, push_value, text_of};
+use super::operators::{change_case, cut, from_end, is_list, length, quoted, replace};
 use crate::interpret::interpreter::Interpreter;
 use crate::model::value::{Origin, Piece, Value, Why};
 use crate::syntax::parser::Placement;
@@ -320,10 +320,6 @@ impl Interpreter<'_> {
 }
 
 /// Whether the parameter stands for all elements of an array.
-pub(super) fn is_list(name: &str) -> bool {
-    name.ends_with("[@]") || name.ends_with("[*]")
-}
-
 fn counts_as_set(values: &[Value], of_empty: bool) -> bool {
     if of_empty { !values.iter().all(is_empty) } else { !values.is_empty() }
 }

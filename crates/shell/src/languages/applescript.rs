@@ -3,7 +3,7 @@
 use super::calls::Arguments;
 use super::datum::Datum;
 use super::dialect;
-use super::lexer::Kind;
+use super::token::Kind;
 use super::vocabulary::{Constant as C, Vocabulary};
 use super::walker::Walker;
 

@@ -2,7 +2,7 @@
 
 use super::datum::{Datum, MOST};
 use super::fold;
-use super::lexer::Kind;
+use super::token::Kind;
 use super::walker::Walker;
 use crate::model::language::Language;
 

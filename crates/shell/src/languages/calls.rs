@@ -2,7 +2,7 @@
 
 use super::datum::{Datum, MOST, Text};
 use super::fold;
-use super::lexer::Kind;
+use super::token::Kind;
 use super::vocabulary::Constant;
 use super::walker::Walker;
 use crate::cli_grammar::program::Program;

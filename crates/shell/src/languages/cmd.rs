@@ -12,7 +12,7 @@ use crate::reading::{Access, Redirection};
 use crate::text_tools::windows_words;
 
 /// Walks a text; what it prints and who prints it.
-pub(super) fn read(interpreter: &mut Interpreter<'_>, script: SourceText<'_>, stdin: &Stream) -> Stream {
+pub(crate) fn read(interpreter: &mut Interpreter<'_>, script: SourceText<'_>, stdin: &Stream) -> Stream {
     Reader { on: interpreter, text: script.text, at: 0, origin: script.origin }.lines(stdin)
 }
 

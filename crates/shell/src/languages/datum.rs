@@ -5,7 +5,7 @@ use crate::reading::CommandId;
 use crate::reading::WHOLE_ENVIRONMENT;
 use std::rc::Rc;
 
-use super::lexer::Token;
+use super::token::Token;
 
 /// A text longer than this is not followed.
 const LONGEST: usize = 64 * 1024;

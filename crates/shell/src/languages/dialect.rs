@@ -1,6 +1,6 @@
 //! What differs between the languages on the way from letters to tokens and blocks.
 
-use super::lexer::{Kind, Token};
+use super::token::{Kind, Token};
 use crate::model::language::Language;
 
 /// How a language is written.

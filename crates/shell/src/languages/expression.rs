@@ -3,7 +3,7 @@
 use super::calls::Arguments;
 use super::datum::{Datum, Function, Text, Tokens};
 use super::fold;
-use super::lexer::Kind;
+use super::token::Kind;
 use super::walker::Walker;
 use crate::model::language::Language;
 use crate::model::value::{Piece, Value, Why};

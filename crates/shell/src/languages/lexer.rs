@@ -1,48 +1,10 @@
 //! Cuts a text into tokens: it knows comments and every form of string, and which bracket closes which.
 
-use super::dialect::{Dialect, Heredocs, Interpolation, Quote, Quoting};
+use super::dialect::{Dialect, Heredocs, Interpolation, Quote, Quoting, close_blocks};
+use super::token::{Chunk, Kind, Token};
 use crate::model::language::Language;
 use crate::text_tools::decode;
 use std::rc::Rc;
-
-/// One token.
-#[derive(Debug, Clone)]
-pub(super) struct Token {
-    pub(super) kind: Kind,
-    /// Blanks before it on its line, if it is the first there.
-    pub(super) indent: Option<usize>,
-    /// Whether a blank stands before it.
-    pub(super) spaced: bool,
-    /// Where the bracket or block that it opens is closed; its own place if it opens none.
-    pub(super) close: usize,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Kind {
-    /// A name with its sigil, or a keyword.
-    Word(Rc<str>),
-    Number(i64),
-    Text(Rc<[Chunk]>),
-    /// A text that is given to a shell: backticks and their kin.
-    Run(Rc<[Chunk]>),
-    /// A list of words: `qw(a b)`, `%w[a b]`.
-    Words(Rc<str>),
-    /// A pattern, which runs nothing.
-    Pattern,
-    Open(char),
-    Close(char),
-    Symbol(&'static str),
-    /// The end of a statement.
-    End,
-}
-
-/// A part of a string.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Chunk {
-    Text(String),
-    /// An expression whose value stands there.
-    Code(String),
-}
 
 /// The longest first.
 const SYMBOLS: [&str; 65] = [
@@ -132,7 +94,7 @@ impl<'t> Lexer<'t> {
             }
         }
         if self.dialect.blocks_end {
-            super::dialect::close_blocks(self.dialect, &mut self.tokens);
+            close_blocks(self.dialect, &mut self.tokens);
         }
         self.tokens
     }

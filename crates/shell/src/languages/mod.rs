@@ -8,7 +8,7 @@ mod applescript;
 pub(crate) mod awk;
 mod bindings;
 mod calls;
-mod cmd;
+pub(crate) mod cmd;
 mod datum;
 mod dialect;
 mod expression;
@@ -19,65 +19,13 @@ mod lua;
 mod methods;
 mod perl;
 mod php;
-mod powershell;
+pub(crate) mod powershell;
 mod python;
 mod ruby;
+pub(crate) mod scripts;
 pub(crate) mod sed;
 mod statements;
+mod token;
 mod vocabulary;
 mod walker;
-pub(crate) mod windows;
-
-use crate::interpret::interpreter::{Interpreter, SourceText};
-use crate::interpret::streams::Stream;
-use crate::model::language::Language;
-use vocabulary::Vocabulary;
-use walker::Walker;
-
-/// Walks a text; what it prints and who prints it.
-pub(crate) fn read(interpreter: &mut Interpreter<'_>, script: SourceText<'_>, stdin: &Stream) -> Stream {
-    let SourceText { language, text, origin } = script;
-    if language == Language::PowerShell {
-        return powershell::read(interpreter, script, stdin);
-    }
-    if language == Language::Cmd {
-        return cmd::read(interpreter, script, stdin);
-    }
-    let Some(vocabulary) = vocabulary(language) else { return Stream::default() };
-    let first = interpreter.reading.commands.len();
-    let mut walker = Walker::new(interpreter, vocabulary, origin, stdin);
-    if language == Language::AppleScript {
-        walker.applescript(text);
-    } else if language == Language::Php && text.contains("<?") {
-        if !text.trim_start().starts_with("<?") {
-            walker.text(text);
-        }
-        walker.text(&php::tagged(text));
-    } else {
-        walker.text(text);
-    }
-    let printed = walker.finish();
-    let last = interpreter.reading.commands.len();
-    Stream::of(printed, (first..last).collect())
-}
-
-fn vocabulary(language: Language) -> Option<&'static Vocabulary> {
-    match language {
-        Language::Shell
-        | Language::PowerShell
-        | Language::Cmd
-        | Language::Awk
-        | Language::Sed
-        | Language::Makefile
-        | Language::Crontab
-        | Language::Patch
-        | Language::Other => None,
-        Language::Python => Some(&python::VOCABULARY),
-        Language::JavaScript => Some(&javascript::VOCABULARY),
-        Language::Perl => Some(&perl::VOCABULARY),
-        Language::Ruby => Some(&ruby::VOCABULARY),
-        Language::Php => Some(&php::VOCABULARY),
-        Language::Lua => Some(&lua::VOCABULARY),
-        Language::AppleScript => Some(&applescript::VOCABULARY),
-    }
-}
+mod windows;

@@ -2,7 +2,7 @@
 
 use super::bindings::Target;
 use super::datum::Datum;
-use super::lexer::Kind;
+use super::token::Kind;
 use super::walker::Walker;
 use crate::model::language::Language;
 use std::ops::Range;

@@ -4,7 +4,8 @@
 //! function's body is walked for each call with its arguments, and once with unknown ones if nothing calls it.
 
 use super::datum::{Datum, Function, Text, Tokens};
-use super::lexer::{self, Chunk, Kind, Token};
+use super::lexer;
+use super::token::{Chunk, Kind, Token};
 use super::vocabulary::{Constant, Vocabulary};
 use crate::interpret::interpreter::Interpreter;
 use crate::interpret::streams::Stream;

@@ -1,6 +1,7 @@
 //! The words of a command: parameters, lists, splats, redirections.
 
-use super::{Items, Reader, scan, strings};
+use super::reader::{Items, Reader};
+use super::{scan, strings};
 use crate::model::value::Value;
 use crate::reading::{Access, Redirection};
 use crate::text_tools::windows_words;

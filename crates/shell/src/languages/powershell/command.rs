@@ -2,8 +2,8 @@
 
 use super::arguments::Arguments;
 use super::methods::Member;
+use super::reader::{Items, Reader};
 use super::strings::is_block;
-use super::{Items, Reader};
 use crate::cli_grammar::invocation::Invocation;
 use crate::cli_grammar::program::{Program, Style};
 use crate::cli_grammar::selector::Selector;

@@ -1,8 +1,11 @@
 //! Expressions: what a value is made of, as far as that follows from the text.
 
+use super::methods::Member;
+use super::reader::{Items, Reader};
 use super::strings::{self, begins_name};
-use super::{Items, Reader, operators, scan};
+use super::{operators, scan};
 use crate::model::value::{Piece, Value, Why};
+use crate::text_tools::windows_words;
 
 /// What stands before an operand.
 enum Prefix {
@@ -255,7 +258,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 let values: Items = self.chain();
                 let key = key.first().and_then(|key| key.literal()).unwrap_or_default().into_owned();
                 let mut entry = Value::text(format!("-{key}:"), self.origin_from(start));
-                entry.push(crate::text_tools::windows_words::list(values.values));
+                entry.push(windows_words::list(values.values));
                 entries.push(entry);
             }
             if self.at == start {
@@ -305,7 +308,7 @@ impl<'a> Reader<'_, '_, 'a> {
             };
             let arguments = if self.letter() == Some('(') { Some(self.call_arguments()) } else { None };
             let type_name = type_name.take().filter(|_| is_static);
-            values = self.member(super::methods::Member { name, type_name, values, arguments }, start);
+            values = self.member(Member { name, type_name, values, arguments }, start);
         }
     }
 

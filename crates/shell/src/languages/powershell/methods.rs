@@ -1,8 +1,10 @@
 //! Members of values and types: those that make texts are followed, those that the library names are commands.
 
-use super::strings::is_block;
-use super::{Reader, operators, strings};
+use super::reader::Reader;
+use super::strings::{as_block, is_block};
+use super::{operators, scan};
 use crate::cli_grammar::program::Program;
+use crate::languages::windows::environment;
 use crate::model::value::{Origin, Piece, Printed, Value, Why};
 use crate::text_tools::decode;
 
@@ -31,18 +33,6 @@ impl Member {
     fn all(&self) -> Vec<Value> {
         self.arguments.iter().flatten().flatten().cloned().collect()
     }
-}
-
-/// Text as a script block.
-pub(super) fn as_block(value: &Value) -> Value {
-    if is_block(value) {
-        return value.clone();
-    }
-    let origin = value.origin();
-    let mut block = Value::text("{", origin);
-    block.push(value.clone());
-    block.push_text("}", origin);
-    block
 }
 
 impl<'a> Reader<'_, '_, 'a> {
@@ -116,7 +106,7 @@ impl<'a> Reader<'_, '_, 'a> {
             ("scriptblock", "create") => Some(vec![as_block(member.argument(0)?)]),
             ("regex", "unescape") => text(decode::escapes(&member.text(0)?)),
             ("environment", "getenvironmentvariable") => {
-                Some(vec![crate::languages::windows::environment(&self.on.state, &member.text(0)?, origin)])
+                Some(vec![environment(&self.on.state, &member.text(0)?, origin)])
             }
             ("environment", "getfolderpath") => Some(vec![folder(&member.text(0)?, origin)]),
             ("io.path", "combine") => Some(vec![self.joined(&member.all(), "/", origin)]),
@@ -181,7 +171,7 @@ impl<'a> Reader<'_, '_, 'a> {
             "tostring" if member.values.iter().any(is_block) => {
                 let block = Self::block_of(&member.values)?;
                 let text = block.literal()?.into_owned();
-                return Some(vec![Value::text(strings::inside_braces(&text)?, block.origin())]);
+                return Some(vec![Value::text(scan::inside_braces(&text)?, block.origin())]);
             }
             _ => {}
         }

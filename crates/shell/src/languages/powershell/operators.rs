@@ -1,6 +1,8 @@
 //! What operators and casts make of values that are known.
 
-use super::Reader;
+use super::reader::Reader;
+use super::scan;
+use super::strings::as_block;
 use crate::model::value::{Origin, Piece, Value, Why};
 
 /// Commas bind closer than all other operators.
@@ -23,7 +25,7 @@ pub(super) struct Operator {
 pub(super) fn at(rest: &str) -> Option<Operator> {
     let first = rest.chars().next()?;
     let of = |name: &str, level| Some(Operator { name: name.into(), level, length: name.len() });
-    let dash = super::scan::plain(first) == '-';
+    let dash = scan::plain(first) == '-';
     let second = rest.chars().nth(1);
     if dash && second.is_some_and(|letter| letter.is_ascii_alphabetic()) {
         let word: String = rest.chars().skip(1).take_while(char::is_ascii_alphabetic).collect();
@@ -259,7 +261,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 values.into_iter().map(code).collect()
             }
             "string" if values.len() > 1 => vec![self.joined(&values, " ", origin)],
-            "scriptblock" => values.iter().map(super::methods::as_block).collect(),
+            "scriptblock" => values.iter().map(as_block).collect(),
             _ => values,
         }
     }

@@ -55,6 +55,12 @@ pub(super) fn closing(text: &str, open: usize) -> Option<usize> {
     None
 }
 
+/// The text between the braces of a script block.
+pub(super) fn inside_braces(text: &str) -> Option<&str> {
+    let inside = text.strip_prefix('{')?.strip_suffix('}')?;
+    (closing(text, 0) == Some(text.len() - 1)).then_some(inside)
+}
+
 fn partner(bracket: char) -> char {
     match bracket {
         ')' => '(',

@@ -1,9 +1,11 @@
 //! Statements: what is walked in which order, and what stays known behind branches and loops.
 
+use super::reader::{Items, Reader};
 use super::strings::{is_block, without_scope};
-use super::{Items, Reader, scan, strings};
+use super::{scan, strings};
 use crate::interpret::state::State;
-use crate::model::value::{Origin, Value, Why};
+use crate::model::value::{Origin, Piece, Value, Why};
+use crate::text_tools::windows_words;
 
 /// More rounds than this are one whose value is not known.
 const MOST_ROUNDS: usize = 64;
@@ -256,7 +258,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let origin = body.origin();
         let mut rounds = values;
         if many || rounds.is_empty() {
-            rounds = vec![Value::piece(crate::model::value::Piece::Unknown(Why::Branches), origin)];
+            rounds = vec![Value::piece(Piece::Unknown(Why::Branches), origin)];
         }
         let before = self.on.state.clone();
         let mut ends = vec![before];
@@ -399,7 +401,7 @@ impl<'a> Reader<'_, '_, 'a> {
                         None
                     };
                     let values = given.take(&name).or(default);
-                    let unknown = || vec![Value::piece(crate::model::value::Piece::Unknown(Why::Input), origin)];
+                    let unknown = || vec![Value::piece(Piece::Unknown(Why::Input), origin)];
                     self.set(without_scope(&name), values.unwrap_or_else(unknown));
                 }
                 Some(_) => self.bump(),
@@ -519,10 +521,7 @@ impl<'a> Reader<'_, '_, 'a> {
                     self.assign_name(name, sum);
                 }
                 (None, _) => {
-                    self.assign_name(
-                        name,
-                        vec![Value::piece(crate::model::value::Piece::Unknown(Why::Arithmetic), origin)],
-                    );
+                    self.assign_name(name, vec![Value::piece(Piece::Unknown(Why::Arithmetic), origin)]);
                 }
             }
         }
@@ -549,7 +548,7 @@ impl<'a> Reader<'_, '_, 'a> {
     fn assign_member(&mut self, name: &str, key: &str, values: Vec<Value>) {
         let mut table = self.get(without_scope(name)).unwrap_or_default();
         let mut entry = Value::text(format!("-{key}:"), values.first().map_or(self.origin, Value::origin));
-        entry.push(crate::text_tools::windows_words::list(values));
+        entry.push(windows_words::list(values));
         table.push(entry);
         self.set(without_scope(name), table);
     }

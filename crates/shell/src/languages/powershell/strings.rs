@@ -1,18 +1,25 @@
 //! Strings and variables: what stands in quotes, behind a dollar sign, behind a backtick.
 
-use super::{Reader, scan};
+use super::reader::Reader;
+use super::scan;
 use crate::languages::windows;
 use crate::model::value::{Piece, Printed, Value, Why};
-
-/// The text between the braces of a script block.
-pub(super) fn inside_braces(text: &str) -> Option<&str> {
-    let inside = text.strip_prefix('{')?.strip_suffix('}')?;
-    (scan::closing(text, 0) == Some(text.len() - 1)).then_some(inside)
-}
 
 /// Whether a value is a script block.
 pub(super) fn is_block(value: &Value) -> bool {
     value.literal().is_some_and(|text| text.starts_with('{') && text.ends_with('}'))
+}
+
+/// Text as a script block.
+pub(super) fn as_block(value: &Value) -> Value {
+    if is_block(value) {
+        return value.clone();
+    }
+    let origin = value.origin();
+    let mut block = Value::text("{", origin);
+    block.push(value.clone());
+    block.push_text("}", origin);
+    block
 }
 
 /// What a backtick and the letter behind it stand for.

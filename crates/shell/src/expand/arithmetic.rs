@@ -1,6 +1,6 @@
 //! Arithmetic of the shell: `$(( … ))`, `let`, subscripts, counting loops.
 
-use crate::expand::number;
+use super::fields;
 use crate::interpret::interpreter::Interpreter;
 use crate::model::value::{Origin, Value};
 use crate::syntax::parser::Placement;
@@ -35,7 +35,7 @@ impl Interpreter<'_> {
     pub(crate) fn number_value(&mut self, value: &Value) -> Value {
         match self.evaluate(value) {
             Some(result) => Value::text(result.to_string(), value.origin()),
-            None => Value::piece(number(), value.origin()),
+            None => Value::piece(fields::number(), value.origin()),
         }
     }
 
@@ -342,7 +342,7 @@ impl Expression<'_> {
         }
         let value = match number {
             Some(number) => Value::text(number.to_string(), self.origin),
-            None => Value::piece(crate::expand::number(), self.origin),
+            None => Value::piece(fields::number(), self.origin),
         };
         match (place.known, place.element) {
             (true, None) => shell.state.assign(&place.name, vec![value]),

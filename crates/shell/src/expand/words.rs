@@ -1,29 +1,17 @@
 //! What a word becomes: parameters, substitutions, braces and splitting.
 
+use super::braces::{MAX_BRACE_WORDS, MAX_BRACES, braces, grown};
+use super::fields::{Raw, number, push_value, split, trim_newlines, unsplit};
 use crate::interpret::interpreter::Interpreter;
 use crate::model::value::{Origin, Piece, Value, Why};
 use crate::model::work;
 use crate::syntax::parser::Placement;
 use crate::syntax::tree::{Part, Word};
 use crate::text_tools::patterns::Pattern;
-use braces::{MAX_BRACE_WORDS, MAX_BRACES, braces, grown};
-
 use std::borrow::Cow;
-
-mod braces;
-mod operators;
-mod parameters;
 
 /// What parts words where the text does not set `IFS`.
 const BLANKS: &str = " \t\n";
-
-/// A piece of a word before it is split.
-pub(super) enum Raw {
-    /// Unquoted results are split at blanks and may hold patterns.
-    Piece { piece: Piece, origin: Origin, splits: bool },
-    /// Between the words of `"$@"`.
-    Break,
-}
 
 impl Interpreter<'_> {
     /// The values that a word becomes: none, one or many.
@@ -103,7 +91,7 @@ impl Interpreter<'_> {
         raw
     }
 
-    fn raw_part(&mut self, part: &Part, raw: &mut Vec<Raw>) {
+    pub(super) fn raw_part(&mut self, part: &Part, raw: &mut Vec<Raw>) {
         let whole = |piece: Piece, origin: Origin| Raw::Piece { piece, origin, splits: false };
         match part {
             Part::Text { text, origin, .. } => push_value(raw, self.with_holes(text, *origin), false),
@@ -177,121 +165,5 @@ impl Interpreter<'_> {
             value.pieces.extend(raw.into_iter().map(patterns));
         }
         Pattern::of(&value).filter(|_| known)
-    }
-}
-
-/// A number that is not known is some digits.
-pub(crate) fn number() -> Piece {
-    Piece::Glob("[0-9]*".into())
-}
-
-fn text_of(text: String, origin: Origin) -> Raw {
-    Raw::Piece { piece: Piece::Text(text), origin, splits: false }
-}
-
-fn push_value(raw: &mut Vec<Raw>, value: Value, splits: bool) {
-    if value.pieces.is_empty() && !splits {
-        // Quotes make a word even of nothing.
-        raw.push(text_of(String::new(), Origin::default()));
-    }
-    raw.extend(value.pieces.into_iter().map(|(piece, origin)| Raw::Piece { piece, origin, splits }));
-}
-
-fn trim_newlines(mut value: Value) -> Value {
-    while let Some((Piece::Text(text), _)) = value.pieces.last_mut() {
-        text.truncate(text.trim_end_matches(['\n', '\r']).len());
-        if !text.is_empty() {
-            break;
-        }
-        value.pieces.pop();
-    }
-    value
-}
-
-/// What would be split, where it is not known how.
-fn unsplit(raw: Raw) -> Raw {
-    match raw {
-        Raw::Piece { piece: Piece::Text(_), origin, splits: true } => {
-            Raw::Piece { piece: Piece::Unknown(Why::Branches), origin, splits: false }
-        }
-        Raw::Piece { .. } | Raw::Break => raw,
-    }
-}
-
-/// Splits unquoted results at the separators and finds the patterns in them.
-fn split(raw: Vec<Raw>, separators: &str) -> Vec<Value> {
-    let mut fields = Fields::default();
-    for raw in raw {
-        match raw {
-            Raw::Break => fields.end(),
-            Raw::Piece { piece: Piece::Text(text), origin, splits: true } => fields.add(&text, origin, separators),
-            Raw::Piece { piece: Piece::Text(text), .. } if text.is_empty() => _ = fields.begin(),
-            Raw::Piece { piece: Piece::Text(text), origin, .. } => fields.begin().push_text(&text, origin),
-            Raw::Piece { piece, origin, .. } => fields.begin().push_piece(piece, origin),
-        }
-    }
-    fields.end();
-    fields.words
-}
-
-/// The words that splitting has made so far.
-#[derive(Default)]
-struct Fields {
-    words: Vec<Value>,
-    word: Option<Value>,
-    /// A blank ended the last word: another separator right behind it belongs to the same gap.
-    after_blank: bool,
-}
-
-impl Fields {
-    fn begin(&mut self) -> &mut Value {
-        self.after_blank = false;
-        self.word.get_or_insert_default()
-    }
-
-    fn end(&mut self) {
-        self.words.extend(self.word.take());
-        self.after_blank = false;
-    }
-
-    fn add(&mut self, text: &str, origin: Origin, separators: &str) {
-        let mut rest = text;
-        while let Some((at, separator)) = rest.char_indices().find(|(_, letter)| separators.contains(*letter)) {
-            let (field, behind) = rest.split_at(at);
-            self.add_field(field, origin);
-            self.separate(separator);
-            rest = behind.get(separator.len_utf8()..).unwrap_or("");
-        }
-        self.add_field(rest, origin);
-    }
-
-    fn add_field(&mut self, field: &str, origin: Origin) {
-        if !field.is_empty() {
-            push_patterns(field, origin, self.begin());
-        }
-    }
-
-    /// Blanks only part words; each other separator ends one, even an empty one.
-    fn separate(&mut self, separator: char) {
-        let had_word = self.word.is_some();
-        let is_blank = matches!(separator, ' ' | '\t' | '\n');
-        if !had_word && !is_blank && !self.after_blank {
-            self.words.push(Value::default());
-        }
-        let stays = self.after_blank && is_blank;
-        self.end();
-        self.after_blank = stays || (had_word && is_blank);
-    }
-}
-
-fn push_patterns(field: &str, origin: Origin, word: &mut Value) {
-    for text in field.split_inclusive(['*', '?']) {
-        let bare = text.trim_end_matches(['*', '?']);
-        if !bare.is_empty() {
-            word.push_text(bare, origin);
-        }
-        if bare.len() < text.len() {
-            word.push_piece(Piece::Glob(text.get(bare.len()..).unwrap_or("*").into()), origin);
-        }
     }
 }
