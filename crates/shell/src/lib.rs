@@ -1,7 +1,24 @@
 //! What a shell text would run: its commands with their arguments, what flows between them, and what is not known.
 //!
-//! Pure and useful alone: [`read`] takes a text and the table of programs, and gives a [`Reading`]. It knows nothing of
+//! ```
+//! use reflex_shell::{Surroundings, read};
+//! use reflex_tables::Node;
+//!
+//! let surroundings =
+//!     Surroundings { programs: Node::NIL, variable: &|_| None, alias: &|_, _| None, parameters: Vec::new() };
+//! let reading = read("tool=rm; $tool -rf ~", &surroundings);
+//! let words: Vec<String> = reading.commands[0].words.iter().map(|word| word.shown()).collect();
+//! assert_eq!(reading.commands[0].name, "rm");
+//! assert_eq!(words, ["rm", "-rf", "~"]);
+//! ```
+//!
+//! Pure and useful alone: [`read()`] takes a text and the table of programs, and gives a [`Reading`]. It knows nothing of
 //! danger, touches no disk, clock or environment, and never fails: what it does not understand is a [`Gap`].
+//!
+//! The rooms below, each importing only from those before it: `model` (values, languages, the budget of work),
+//! `text_tools` (functions on texts), `cli_grammar` (which word of a command is what), `reading` (the result) and
+//! `surroundings` (what is known beforehand), `syntax` (the tree of a shell text), `interpret` (walks the tree),
+//! `expand` (what a word becomes), `languages` (the readers of all others), `read` (picks the reader of a text).
 
 mod cli_grammar;
 mod expand;

@@ -6,8 +6,8 @@ use super::program::Style;
 use crate::model::value::{Origin, Piece, Value};
 
 /// Which words of an invocation are meant: `operands`, `operands[1..]`, `operands[..-1]`, `operands[0]`, `last`,
-/// `last-word`, `dashed` (operands behind `--`, all if it is not there), `paths`, `roots`, `found`, `found-behind` (below the operands behind the first, by its pattern),
-/// `option:KEY`, `folder`; several of them with blanks between.
+/// `last-word`, `dashed` (operands behind `--`, all if it is not there), `paths`, `roots`, `found`, `found-behind` (below
+/// the operands behind the first, by its pattern), `option:KEY`, `folder`; several of them with blanks between.
 #[derive(Debug, Clone, Copy)]
 pub struct Selector<'t>(pub &'t str);
 

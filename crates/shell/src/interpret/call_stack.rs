@@ -35,6 +35,7 @@ pub(super) struct Frame {
     pub(super) next: Option<State>,
 }
 
+/// What kind of thing can be left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FrameKind {
     Loop,

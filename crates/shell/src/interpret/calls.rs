@@ -9,7 +9,7 @@ use crate::model::language::Language;
 use crate::model::value::{Origin, Value, Why};
 use crate::reading::{ChangeKind, Words};
 use crate::syntax::parser::Placement;
-use crate::syntax::tree::{Line, Node, Part, Simple};
+use crate::syntax::tree::{Line, Node, Part, Simple, Word};
 use std::rc::Rc;
 
 /// A function may start itself this often, each time with other parameters or another state.
@@ -154,7 +154,7 @@ impl Interpreter<'_> {
 
     /// `rd /s`: the program of that name as Windows has it.
     fn is_of_windows(&self, name: &str, simple: &Simple) -> bool {
-        let switch = |word: &crate::syntax::tree::Word| matches!(word.parts.as_slice(), [Part::Text { text, .. }] if is_switch(text));
+        let switch = |word: &Word| matches!(word.parts.as_slice(), [Part::Text { text, .. }] if is_switch(text));
         let known = self.program_of_text(name).is_some_and(|program| program.style().is_windows());
         known && simple.words.iter().skip(1).any(switch)
     }

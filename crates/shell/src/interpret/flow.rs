@@ -5,6 +5,7 @@ use super::interpreter::Interpreter;
 use super::state::State;
 use super::streams::Stream;
 use crate::model::value::{Piece, Value, Why};
+use crate::reading::Command;
 use crate::syntax::tree::{Arm, ArmEnd, Node, Script, Word};
 
 /// Loops whose condition is known are walked so many rounds in all.
@@ -269,7 +270,7 @@ impl Interpreter<'_> {
     /// Whether the commands from `again` on are those from `first` on once more.
     fn repeats(&self, first: usize, again: usize) -> bool {
         let (before, after) = self.reading.commands.split_at(again.min(self.reading.commands.len()));
-        let same = |(one, other): (&crate::reading::Command, &crate::reading::Command)| {
+        let same = |(one, other): (&Command, &Command)| {
             one.words == other.words && one.redirects == other.redirects && one.folder == other.folder
         };
         let earlier = before.get(first..).unwrap_or(&[]);

@@ -1,4 +1,7 @@
 //! Interprets a text without running it: walks its tree with the state that a shell would have.
+//!
+//! `interpreter` holds the state, `walk` goes through the tree, `simple` takes one command and `wrapped` what that one
+//! runs in turn. The methods of `Interpreter` stand in the file of their subject.
 
 mod builtins;
 mod call_stack;
@@ -9,13 +12,13 @@ pub(crate) mod draft;
 mod file_contents;
 mod files;
 mod flow;
-pub(crate) mod folders;
+mod folders;
 mod globs;
 mod holes;
 pub(crate) mod interpreter;
 mod output;
 mod placeholders;
-pub(crate) mod process;
+mod process;
 mod read_builtin;
 mod redirections;
 mod settings;

@@ -12,7 +12,8 @@ use crate::model::language::Language;
 use crate::model::value::{Origin, Piece, Printed, Value, Why};
 use crate::model::work;
 use crate::reading::{Change, ChangeKind, Command, CommandId, Redirection, Setting, Stdin, Words};
-use crate::syntax::tree::{Assigned, Assignment, Simple};
+use crate::syntax::names::is_name;
+use crate::syntax::tree::{Assigned, Assignment, RedirectKind, Simple};
 use std::sync::Arc;
 
 /// What one command costs that is found, in units of [`work`]; its words come to that.
@@ -124,12 +125,8 @@ impl Interpreter<'_> {
         let (options, operands): (Vec<_>, Vec<_>) = known.iter().skip(1).partition(|word| word.starts_with('-'));
         words.iter().skip(1).for_each(|word| self.run_subscript(word));
         let has = |letter: char| options.iter().any(|option| option.contains(letter));
-        let names: Vec<&String> = assignments
-            .iter()
-            .map(|(name, _)| name)
-            .chain(operands)
-            .filter(|name| crate::syntax::names::is_name(name))
-            .collect();
+        let names: Vec<&String> =
+            assignments.iter().map(|(name, _)| name).chain(operands).filter(|name| is_name(name)).collect();
         let word = known.first().map_or("", String::as_str);
         if let Some(locals) = self.locals.last_mut().filter(|_| !matches!(word, "export" | "readonly") && !has('g')) {
             let saved = self.state.saved(names.iter().copied());
@@ -157,10 +154,7 @@ impl Interpreter<'_> {
     /// `declare -n name=other`
     fn refer(&mut self, assignments: &[(String, Vec<Value>)]) {
         for (name, values) in assignments {
-            let other = values
-                .first()
-                .and_then(Value::literal)
-                .filter(|other| crate::syntax::names::is_name(other) && other != name);
+            let other = values.first().and_then(Value::literal).filter(|other| is_name(other) && other != name);
             match other {
                 Some(other) => {
                     let kind = Kind::Reference(other.into_owned());
@@ -257,7 +251,7 @@ impl Interpreter<'_> {
         let certain = simple.redirects.is_empty() && !simple.assignments.iter().any(Assignment::substitutes);
         self.status = certain.then_some(true);
         let reads = simple.assignments.is_empty()
-            && matches!(simple.redirects.as_slice(), [only] if only.kind == crate::syntax::tree::RedirectKind::Read);
+            && matches!(simple.redirects.as_slice(), [only] if only.kind == RedirectKind::Read);
         let mut output = if reads { self.state.open.input(0) } else { Stream::nothing() };
         output.present = true;
         self.list_group(redirects, simple.origin, &mut output);

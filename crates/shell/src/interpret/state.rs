@@ -6,6 +6,7 @@
 use super::folders::Folders;
 use super::streams::Descriptors;
 use crate::model::value::{Origin, Piece, Value, Why};
+use crate::model::work;
 use crate::reading::Words;
 use crate::syntax::tree::{Line, Node};
 use std::collections::{BTreeMap, BTreeSet};
@@ -518,7 +519,7 @@ impl State {
         let differs = |name: &&Rc<str>| {
             self.variables.get(*name) != other.variables.get(*name) || self.ways.get(*name) != other.ways.get(*name)
         };
-        crate::model::work::spend((self.variables.len() / 4) as u64);
+        work::spend((self.variables.len() / 4) as u64);
         let differing: BTreeSet<Rc<str>> = names.filter(differs).cloned().collect();
         for name in differing {
             let mut ways = self.ways_of(&name);
@@ -537,7 +538,7 @@ impl State {
         let differs = |name: &&Rc<str>| {
             self.variables.get(*name) != before.variables.get(*name) || self.ways.get(*name) != before.ways.get(*name)
         };
-        crate::model::work::spend((self.variables.len() / 4) as u64);
+        work::spend((self.variables.len() / 4) as u64);
         let differing: BTreeSet<Rc<str>> = names.filter(differs).cloned().collect();
         for name in differing {
             let origin =

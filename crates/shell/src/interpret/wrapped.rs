@@ -6,14 +6,15 @@ use super::interpreter::{DerivedText, Interpreter, MAX_DEPTH};
 use super::placeholders::fill_or_append;
 use super::sites::site_of;
 use super::streams::{Stream, join};
+use crate::cli_grammar::entry::{applies, narrow};
 use crate::cli_grammar::invocation::Invocation;
 use crate::cli_grammar::program::Program;
 use crate::cli_grammar::selector::Selector;
 use crate::model::language::Language;
-use crate::model::value::{Value, Why};
+use crate::model::value::{Origin, Piece, Value, Why};
 use crate::reading::{Code, CommandId};
 use crate::syntax::names::is_name;
-use crate::text_tools::decode;
+use crate::text_tools::{decode, windows_words};
 use reflex_tables::Node;
 
 /// How a command runs a text.
@@ -35,7 +36,7 @@ impl Interpreter<'_> {
             .iter()
             .rev()
             .flat_map(|grammar| grammar.inner())
-            .filter(|entry| crate::cli_grammar::entry::applies(*entry, invocation))
+            .filter(|entry| applies(*entry, invocation))
             .collect();
         for entry in entries {
             if self.depth >= MAX_DEPTH {
@@ -151,7 +152,7 @@ impl Interpreter<'_> {
         } else if selector.starts_with("operands") && APART.iter().all(|key| entry.get(key).is_nil()) {
             texts = joined(texts, " ").into_iter().collect();
         }
-        crate::cli_grammar::entry::narrow(entry, &mut texts);
+        narrow(entry, &mut texts);
         texts.retain(|text| !text.pieces.is_empty());
         // What these print is what they make of their input, not what their commands print.
         let filters = matches!(run.language, Language::Awk | Language::Sed);
@@ -163,13 +164,13 @@ impl Interpreter<'_> {
     /// `-EncodedCommand`: what cannot be decoded is not known.
     fn decoded(&mut self, text: &Value) -> Value {
         let from = text.origin();
-        let bytes = text.literal().and_then(|text| crate::text_tools::decode::base64_bytes(&text));
-        match bytes.and_then(|bytes| crate::text_tools::decode::utf16(&bytes)) {
+        let bytes = text.literal().and_then(|text| decode::base64_bytes(&text));
+        match bytes.and_then(|bytes| decode::utf16(&bytes)) {
             Some(decoded) => {
                 let derivation = self.derive("base64", &decoded, from);
-                Value::text(decoded, crate::model::value::Origin { span: from.span, derivation })
+                Value::text(decoded, Origin { span: from.span, derivation })
             }
-            None => Value::piece(crate::model::value::Piece::Unknown(Why::NotEvaluated), from),
+            None => Value::piece(Piece::Unknown(Why::NotEvaluated), from),
         }
     }
 
@@ -319,7 +320,7 @@ impl Interpreter<'_> {
     /// A text that is given to a shell or another interpreter.
     pub(super) fn script_value(&mut self, text: Value, run: Run, draft: &Draft) -> Option<Stream> {
         let Run { id, language, parameters, lasting } = run;
-        let text = if language == Language::Cmd { crate::text_tools::windows_words::with_marks(text) } else { text };
+        let text = if language == Language::Cmd { windows_words::with_marks(text) } else { text };
         let Some(literal) = self.readable(&text).filter(|text| !decode::is_binary(text)) else {
             self.code(id, Code::Text(text), draft.expanded.clone().collect());
             return None;

@@ -5,6 +5,7 @@ use super::placeholders::fill;
 use super::streams::Stream;
 use crate::cli_grammar::invocation::Invocation;
 use crate::model::value::{Origin, Piece, Value, Why};
+use crate::text_tools::{decode, quoting};
 
 /// The command lines that `xargs` makes of what it reads.
 pub(super) fn xargs(words: Vec<Value>, invocation: &Invocation, draft: &Draft, stdin: &Stream) -> Vec<Vec<Value>> {
@@ -49,11 +50,7 @@ fn delimiter(invocation: &Invocation, draft: &Draft) -> Option<char> {
     if invocation.has("zero") {
         return Some('\0');
     }
-    let given = invocation
-        .values("delimiter", &draft.words)
-        .first()?
-        .literal()
-        .map(|text| crate::text_tools::decode::escapes(&text))?;
+    let given = invocation.values("delimiter", &draft.words).first()?.literal().map(|text| decode::escapes(&text))?;
     given.chars().next()
 }
 
@@ -183,7 +180,7 @@ fn parallel_text(command: &[Value], arguments: &[Value], mark: &str) -> Value {
 fn quoted(argument: &Value) -> Value {
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+:=@%,".contains(letter);
     match argument.literal().filter(|text| !text.chars().all(is_plain)) {
-        Some(text) => Value::text(crate::text_tools::quoting::quoted(&text), argument.origin()),
+        Some(text) => Value::text(quoting::quoted(&text), argument.origin()),
         None => argument.clone(),
     }
 }

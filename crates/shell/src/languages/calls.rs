@@ -5,12 +5,13 @@ use super::fold;
 use super::token::Kind;
 use super::vocabulary::Constant;
 use super::walker::Walker;
+use crate::cli_grammar::entry::applies;
 use crate::cli_grammar::program::Program;
 use crate::cli_grammar::selector::Selector;
 use crate::interpret::draft::Draft;
 use crate::interpret::streams::Stream;
 use crate::model::language::Language;
-use crate::model::value::{Piece, Value, Why};
+use crate::model::value::{Piece, Printed, Value, Why};
 use crate::reading::{Code, CommandId};
 use std::sync::Arc;
 
@@ -709,9 +710,7 @@ impl Walker<'_, '_> {
         let mut read = Vec::new();
         if let Some(invocation) = &command.invocation {
             let entries = invocation.grammars.iter().flat_map(|grammar| grammar.effects());
-            for entry in entries.filter(|entry| {
-                entry.get("do").text() == "read" && crate::cli_grammar::entry::applies(*entry, invocation)
-            }) {
+            for entry in entries.filter(|entry| entry.get("do").text() == "read" && applies(*entry, invocation)) {
                 read.extend(Selector(entry.get("to").text()).values(invocation, &command.words));
             }
         }
@@ -719,7 +718,7 @@ impl Walker<'_, '_> {
             .text
             .pieces
             .iter()
-            .all(|(piece, _)| matches!(piece, Piece::Output(crate::model::value::Printed::Program(name)) if name.contains(':')));
+            .all(|(piece, _)| matches!(piece, Piece::Output(Printed::Program(name)) if name.contains(':')));
         text.value = match own {
             true => Value::piece(Piece::Unknown(Why::NotEvaluated), self.origin),
             false => printed.text,
@@ -760,7 +759,7 @@ impl Walker<'_, '_> {
             let invocation = command.invocation.as_ref()?;
             let mut entries = invocation.grammar()?.effects();
             let opens = |entry: &reflex_tables::Node<'_>| entry.get("set").texts().any(|word| word == "connection");
-            let entry = entries.find(|entry| opens(entry) && crate::cli_grammar::entry::applies(*entry, invocation))?;
+            let entry = entries.find(|entry| opens(entry) && applies(*entry, invocation))?;
             Some(
                 Selector(entry.get("to").text())
                     .values(invocation, &command.words)

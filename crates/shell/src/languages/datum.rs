@@ -1,6 +1,7 @@
 //! What an expression stands for, as far as it is known.
 
 use crate::model::value::{Origin, Piece, Value, Why};
+use crate::model::work;
 use crate::reading::CommandId;
 use crate::reading::WHOLE_ENVIRONMENT;
 use std::rc::Rc;
@@ -90,7 +91,7 @@ impl Datum {
     pub(super) fn any(items: Vec<Datum>) -> Datum {
         let mut all: Vec<Datum> = Vec::new();
         // Each is compared with those before it.
-        crate::model::work::spend((items.len() * items.len().min(MOST)) as u64 / 2);
+        work::spend((items.len() * items.len().min(MOST)) as u64 / 2);
         for item in items.iter().flat_map(Datum::alternatives) {
             if all.len() < MOST && !all.contains(item) {
                 all.push(item.clone());

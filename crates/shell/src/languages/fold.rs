@@ -3,6 +3,8 @@
 use super::datum::{Datum, ENVIRONMENT, MOST, Text};
 use crate::model::language::Language;
 use crate::model::value::{Origin, Piece, Value, Why};
+use crate::text_tools::quoting;
+use crate::text_tools::quoting::is_plain;
 use std::rc::Rc;
 
 /// A list has no more items than this, a repeated text is made of no more.
@@ -372,8 +374,8 @@ pub(super) fn zip(lists: &[Datum], origin: Origin) -> Option<Datum> {
 /// A text for a shell that stands for itself there.
 pub(super) fn quoted(datum: &Datum, origin: Origin) -> Datum {
     match datum.literal() {
-        Some(text) if crate::text_tools::quoting::is_plain(&text) => datum.clone(),
-        Some(text) => Value::text(crate::text_tools::quoting::quoted(&text), origin).into(),
+        Some(text) if is_plain(&text) => datum.clone(),
+        Some(text) => Value::text(quoting::quoted(&text), origin).into(),
         // A value that is not known stays one word.
         None => {
             let mut text = Text::default();

@@ -2,7 +2,8 @@
 //!
 //! A call is a command whose program is `LANGUAGE:dotted.name`; its named arguments come first as `--key=value`, then
 //! `--`, then the positional ones. What it does or runs stands in `library/programs` as for any program. One lexer and
-//! one walker read all of these languages; a dialect says how each is written, a file of its own what its names mean.
+//! one walker read most of these languages (`scripts`): a dialect says how each is written, a file of its own what its
+//! names mean. awk, sed, cmd and PowerShell have readers of their own.
 
 mod applescript;
 pub(crate) mod awk;

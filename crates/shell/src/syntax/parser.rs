@@ -1,7 +1,7 @@
 //! The cursor over the text: where it stands, how deep it is, what heredocs wait for the line's end.
 
 use super::tree::{Line, Part, Redirect, Word};
-use crate::model::value::{Origin, Span, Why};
+use crate::model::value::{DerivationId, Origin, Span, Why};
 use crate::reading::Gap;
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ const MAX_DEPTH: u32 = 60;
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Placement {
     /// The text is a part of what was written, beginning at this byte.
-    At { start: u32, derivation: Option<crate::model::value::DerivationId> },
+    At { start: u32, derivation: Option<DerivationId> },
     /// The text was derived: all of it comes from here.
     From(Origin),
 }

@@ -5,6 +5,7 @@ use super::names::is_name;
 use super::parser::Parser;
 use super::tree::{Element, Node, Operator, Parameter, Part, Redirect, RedirectKind, Script, Statement, Word};
 use crate::model::value::{Origin, Why};
+use crate::text_tools::decode;
 use std::rc::Rc;
 
 /// What a word's characters mean where it stands.
@@ -519,7 +520,7 @@ impl Parser<'_> {
                 }
                 Some(b'\\') => {
                     self.at += 1;
-                    let (bytes, length) = crate::text_tools::decode::escape(self.rest().as_bytes());
+                    let (bytes, length) = decode::escape(self.rest().as_bytes());
                     text.extend(bytes);
                     self.at += length;
                     while !self.text.is_char_boundary(self.at) {

@@ -1,6 +1,7 @@
 //! Patterns of the shell: `*`, `?`, `[a-z]`, `@(a|b)`, matched against a known text.
 
 use crate::model::value::{Piece, Value};
+use crate::model::work;
 use std::cell::Cell;
 
 /// Patterns in a pattern may stand this deep in each other.
@@ -68,7 +69,7 @@ impl Pattern {
     fn fits(&self, letters: &[char]) -> bool {
         let mut matcher = Matcher { of_path: self.of_path, steps: self.steps.get() };
         let fits = matcher.fits(&self.tokens, letters);
-        crate::model::work::spend(u64::from(matcher.steps - self.steps.get()) / 40);
+        work::spend(u64::from(matcher.steps - self.steps.get()) / 40);
         self.steps.set(matcher.steps);
         fits
     }
