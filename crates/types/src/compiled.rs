@@ -3,7 +3,7 @@
 //! from has to be one that only the guard itself writes to; whoever loads it says so by `unsafe`.
 #![allow(unsafe_code, reason = "the interpreter believes the code that it loads")]
 
-use crate::Needs;
+use crate::needs::Needs;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::{Declared, WriteOptions, WriteOptionsEndianness};
 use rquickjs::{Context, Ctx, Module, Result as JsResult, Runtime};
