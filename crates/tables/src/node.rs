@@ -1,30 +1,21 @@
-//! A tree of values in one position-independent byte blob, read in place.
-//!
-//! The library that ships is compiled into such a blob when Reflex is built, a user's files into one in the cache, by the
-//! same code (feature `compile`). Reading allocates nothing and relocates nothing: a [`Node`] is one word plus the
-//! bytes. Only what is touched is read, and every read is bounds-checked, so a damaged blob yields [`Node::NIL`] and
-//! never a panic.
+//! Reads a blob in place.
 //!
 //! Layout, little-endian: `RFXTAB02`, the root's word, then the data. A word is `payload << 3 | tag`; the payload of
 //! a number is the number, that of a text, list or map the offset of its record. Records: text `len bytes`, list
 //! `count words`, map `count start* (key-offset word)*` with the keys sorted by their bytes; a start is the first four
 //! bytes of a key as a number, so that a search reads one row of numbers and hardly any key.
 
-#[cfg(feature = "compile")]
-pub mod compile;
-pub mod sieve;
-
 use std::cmp::Ordering;
 
 /// The first eight bytes of every blob; the digits are the layout's version.
 pub const MAGIC: &[u8; 8] = b"RFXTAB02";
 
-const NIL: u32 = 0;
-const BOOL: u32 = 1;
-const NUMBER: u32 = 2;
-const TEXT: u32 = 3;
-const LIST: u32 = 4;
-const MAP: u32 = 5;
+pub(crate) const NIL: u32 = 0;
+pub(crate) const BOOL: u32 = 1;
+pub(crate) const NUMBER: u32 = 2;
+pub(crate) const TEXT: u32 = 3;
+pub(crate) const LIST: u32 = 4;
+pub(crate) const MAP: u32 = 5;
 
 /// The root of a blob; [`Node::NIL`] if the bytes are not a blob of this version.
 pub fn root(bytes: &[u8]) -> Node<'_> {
@@ -216,7 +207,7 @@ impl<'a> Node<'a> {
 }
 
 /// The first four bytes of a key as a number: numbers are in the order of the keys, where they are not equal.
-fn start(key: &[u8]) -> u32 {
+pub(crate) fn start(key: &[u8]) -> u32 {
     if let Some(first) = key.first_chunk() {
         return u32::from_be_bytes(*first);
     }
@@ -235,15 +226,17 @@ fn text_at(bytes: &[u8], offset: usize) -> &[u8] {
     offset.checked_add(4).and_then(|start| bytes.get(start..start.checked_add(length)?)).unwrap_or(&[])
 }
 
-#[cfg(all(test, feature = "compile"))]
+#[cfg(feature = "compile")]
+#[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{Node, root};
+    use crate::compile::encode;
     use serde_json::json;
 
     #[test]
     fn what_is_written_is_read() {
         let value = json!({"b": [1, "two", true, null], "a": {"x": "y"}, "c": 7});
-        let blob = compile::encode(&value).unwrap();
+        let blob = encode(&value).unwrap();
         let root = root(&blob);
         assert_eq!(root.get("c").number(), 7);
         assert_eq!(root.get("a").get("x").text(), "y");
@@ -260,7 +253,7 @@ mod tests {
         let keys = ["", "a", "a\0", "kube", "kubeadm", "kubectl", "kubectx", "kubens", "z", "é"];
         let map: serde_json::Map<_, _> =
             keys.iter().zip(0..).map(|(key, place)| ((*key).to_owned(), json!(place))).collect();
-        let blob = compile::encode(&map.into()).unwrap();
+        let blob = encode(&map.into()).unwrap();
         for (key, place) in keys.iter().zip(0..) {
             assert_eq!((root(&blob).get(key).number(), root(&blob).get(key).is_nil()), (place, false), "{key:?}");
             assert_eq!(root(&blob).entry(key).map(|(key, value)| (key, value.number())), Some((*key, place)));
@@ -273,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_single_value_is_a_list_of_one() {
-        let blob = compile::encode(&json!({"one": "x", "many": ["x", "y"]})).unwrap();
+        let blob = encode(&json!({"one": "x", "many": ["x", "y"]})).unwrap();
         assert_eq!(root(&blob).get("one").texts().collect::<Vec<_>>(), ["x"]);
         assert_eq!(root(&blob).get("many").texts().count(), 2);
         assert_eq!(root(&blob).get("none").texts().count(), 0);
@@ -281,14 +274,14 @@ mod tests {
 
     #[test]
     fn equal_parts_are_stored_once() {
-        let once = compile::encode(&json!([["some longer text", 1]])).unwrap().len();
-        let often = compile::encode(&json!([["some longer text", 1], ["some longer text", 1]])).unwrap().len();
+        let once = encode(&json!([["some longer text", 1]])).unwrap().len();
+        let often = encode(&json!([["some longer text", 1], ["some longer text", 1]])).unwrap().len();
         assert_eq!(often, once + 4);
     }
 
     #[test]
     fn damaged_bytes_are_read_without_a_panic() {
-        let blob = compile::encode(&json!({"a": ["b", {"c": [1, 2, 3]}], "d": "e"})).unwrap();
+        let blob = encode(&json!({"a": ["b", {"c": [1, 2, 3]}], "d": "e"})).unwrap();
         for at in 0..blob.len() {
             for byte in [0, 1, 3, 4, 5, 0x7f, 0xff] {
                 let mut damaged = blob.clone();
@@ -301,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_damaged_blob_claims_no_more_than_it_has_room_for_and_leads_in_no_circle() {
-        let mut blob = compile::encode(&json!([1, 2, 3])).unwrap();
+        let mut blob = encode(&json!([1, 2, 3])).unwrap();
         let list = root(&blob).payload();
         blob[list..list + 4].fill(0xff);
         assert_eq!(root(&blob).len(), 3);

@@ -1,10 +1,6 @@
 //! Writes blobs: a tree of values in, bytes out; equal parts are stored once.
 
-mod secrets;
-mod source;
-
-pub use source::{Entry, Kind, Problem, Sources, list};
-
+use crate::node::{BOOL, LIST, MAGIC, MAP, NIL, NUMBER, TEXT, start};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -23,8 +19,8 @@ pub fn encode(value: &Value) -> Result<Vec<u8>, String> {
 ///
 /// # Errors
 /// As [`encode`].
-fn encode_apart(value: &Value, seldom: &[&str]) -> Result<Vec<u8>, String> {
-    let mut writer = Writer { bytes: super::MAGIC.to_vec(), known: HashMap::new() };
+pub(super) fn encode_apart(value: &Value, seldom: &[&str]) -> Result<Vec<u8>, String> {
+    let mut writer = Writer { bytes: MAGIC.to_vec(), known: HashMap::new() };
     writer.bytes.extend([0; 4]);
     writer.texts_under(value, seldom);
     let root = writer.node(value)?;
@@ -62,12 +58,12 @@ impl Writer {
 
     fn node(&mut self, value: &Value) -> Result<u32, String> {
         Ok(match value {
-            Value::Null => super::NIL,
-            Value::Bool(flag) => u32::from(*flag) << 3 | super::BOOL,
+            Value::Null => NIL,
+            Value::Bool(flag) => u32::from(*flag) << 3 | BOOL,
             Value::Number(number) => number_word(number)?,
-            Value::String(text) => self.text(text) << 3 | super::TEXT,
-            Value::Array(items) => self.list(items)? << 3 | super::LIST,
-            Value::Object(map) => self.map(map)? << 3 | super::MAP,
+            Value::String(text) => self.text(text) << 3 | TEXT,
+            Value::Array(items) => self.list(items)? << 3 | LIST,
+            Value::Object(map) => self.map(map)? << 3 | MAP,
         })
     }
 
@@ -91,7 +87,7 @@ impl Writer {
         entries.sort_by_key(|(key, _)| key.as_bytes());
         let mut record = length(entries.len());
         for (key, _) in &entries {
-            record.extend(super::start(key.as_bytes()).to_le_bytes());
+            record.extend(start(key.as_bytes()).to_le_bytes());
         }
         for (key, value) in entries {
             let key = self.text(key);
@@ -118,7 +114,7 @@ fn length(count: usize) -> Vec<u8> {
 
 fn number_word(number: &serde_json::Number) -> Result<u32, String> {
     match number.as_u64() {
-        Some(small) if small < 1 << 29 => Ok((small as u32) << 3 | super::NUMBER),
+        Some(small) if small < 1 << 29 => Ok((small as u32) << 3 | NUMBER),
         _ => Err(format!("the number `{number}` is not a whole number below 2^29")),
     }
 }

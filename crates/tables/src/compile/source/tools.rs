@@ -1,6 +1,6 @@
 //! What the words of a tool's name and the keys of its arguments say, lowered to one map for each sort of word.
 
-use super::once;
+use super::map::once;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

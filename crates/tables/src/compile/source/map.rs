@@ -1,0 +1,23 @@
+//! Entries in maps: none twice, and none that is empty.
+
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+pub(super) fn once(map: &mut BTreeMap<String, Value>, name: String, value: Value) -> Result<(), String> {
+    match map.insert(name.clone(), value) {
+        Some(_) => Err(format!("`{name}` is defined twice")),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn put(node: &mut Map<String, Value>, key: &str, value: Value) {
+    let empty = match &value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    };
+    if !empty {
+        node.insert(key.into(), value);
+    }
+}

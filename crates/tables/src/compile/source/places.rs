@@ -1,0 +1,47 @@
+//! A class of paths: an entry of `library/places`.
+
+use super::map::put;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Place {
+    pub(super) class: String,
+    #[expect(dead_code, reason = "for readers of the file and the generated manual")]
+    about: String,
+    paths: Vec<String>,
+    #[serde(default)]
+    except: Vec<String>,
+    /// Files one of which must lie beside the matched folder (manifests of build folders).
+    #[serde(default)]
+    beside: Vec<String>,
+    /// Words of a person's intent that name what lies there.
+    #[serde(default)]
+    subjects: Vec<String>,
+    /// Switches that turn an agent's hooks off there: `key=value`, with `*` for any text.
+    #[serde(default)]
+    off: Vec<String>,
+    /// What a program must not make of the hooks, in the same form.
+    #[serde(default)]
+    dropped: Vec<String>,
+    /// Words of keys that are about what an agent runs, asks or trusts.
+    #[serde(default)]
+    careful: Vec<String>,
+    #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
+    matches: Vec<String>,
+    #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
+    passes: Vec<String>,
+}
+
+impl Place {
+    pub(super) fn lower(self) -> Value {
+        let mut node = json!({"paths": self.paths, "except": self.except, "beside": self.beside});
+        let lists =
+            [("subjects", self.subjects), ("off", self.off), ("dropped", self.dropped), ("careful", self.careful)];
+        if let Some(node) = node.as_object_mut() {
+            lists.into_iter().for_each(|(name, list)| put(node, name, json!(list)));
+        }
+        node
+    }
+}
