@@ -1,13 +1,15 @@
 //! A chain of modules: asked in their order, the first that does not pass decides, and one that fails stops no other.
 
-use crate::answer::{Limit, Problem, Report, Said};
-use crate::call::Call;
 use crate::image::{self, Guest, Seat};
-use crate::lent::Lent;
-use crate::module::{Module, OnError};
-use crate::natives::Asks;
+use crate::model::answer::{Limit, Problem, Report, Said};
+use crate::model::call::Call;
+use crate::model::limits::Limits;
+use crate::model::message::Message;
+use crate::model::module::{Module, OnError};
+use crate::natives::lent::Lent;
+use crate::natives::tools::Asks;
 use crate::region::Region;
-use crate::sandbox::{self, Message};
+use crate::sandbox;
 use reflex_types::Needs;
 use serde_json::Value;
 use std::cell::RefCell;
@@ -15,38 +17,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
-use std::time::{Duration, Instant};
-
-/// What one module may take for one call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// How often the interpreter's counter may run out: ten thousand steps each, in regular expressions too.
-    pub ticks: u64,
-    /// Bytes of memory, besides what the interpreter needs itself.
-    pub memory: usize,
-    /// Bytes of the interpreter's stack.
-    pub stack: usize,
-    /// Bytes of a decision.
-    pub output: usize,
-    /// Real time: what no counter sees is cut here.
-    pub watchdog: Duration,
-    /// Whether interpreters are left as they are, for the process is about to end: taking one apart takes as long as
-    /// asking it. A little of each is then lost until the end.
-    pub leave: bool,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
-            ticks: 1000,
-            memory: 32 << 20,
-            stack: 256 << 10,
-            output: 64 << 10,
-            watchdog: Duration::from_millis(600),
-            leave: false,
-        }
-    }
-}
+use std::time::Instant;
 
 /// Modules in their order.
 pub struct Chain {

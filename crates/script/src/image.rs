@@ -7,13 +7,12 @@
 //! holds in every process. Where the section is empty, interpreters are set up when they are needed.
 #![allow(unsafe_code, reason = "memory of the program is taken for the interpreter that was written there")]
 
-use crate::answer::{Limit, Problem};
-use crate::chain::Limits;
-use crate::module::Module;
+use crate::model::answer::{Limit, Problem};
+use crate::model::limits::Limits;
+use crate::model::module::Module;
 use crate::region::Region;
 use crate::sandbox::Interpreter;
 use reflex_types::Needs;
-use rquickjs::{Ctx, qjs};
 use std::cell::UnsafeCell;
 use std::ops::{Deref, Range};
 use std::ptr;
@@ -250,10 +249,4 @@ pub fn bytes() -> &'static [u8] {
     }
     // SAFETY: the section is that long; whoever looks at it uses no interpreter.
     unsafe { slice::from_raw_parts(BLOCKS.as_ptr().cast(), size_of_val(&BLOCKS)) }
-}
-
-/// Tells the interpreter where the stack of this thread begins: its limit counts from here.
-pub(crate) fn stand_here(ctx: &Ctx<'_>) {
-    // SAFETY: the context is alive, and nobody else uses it.
-    unsafe { qjs::JS_UpdateStackTop(qjs::JS_GetRuntime(ctx.as_raw().as_ptr())) }
 }

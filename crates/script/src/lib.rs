@@ -16,27 +16,21 @@
 //!
 //! Nothing here reads a disk, a clock or the environment: what a module was granted is asked of a [`Machine`].
 
-mod answer;
-mod built_in;
-mod call;
 mod chain;
-mod commonjs;
-mod digests;
 pub mod image;
-mod lent;
-mod loader;
-mod manifest;
-mod module;
+mod imports;
+mod model;
 mod natives;
 mod region;
 mod sandbox;
 pub mod schema;
 
-pub use answer::{Limit, Problem, Report, Said};
-pub use built_in::PRINT;
-pub use call::{Call, Handler, Machine, Nothing, WorkedOut};
-pub use chain::{Chain, Limits, Outcome};
-pub use manifest::{Capabilities, Manifest, OptionType};
-pub use module::{Module, OnError};
-pub use natives::host_of;
+pub use chain::{Chain, Outcome};
+pub use imports::built_in::PRINT;
+pub use model::answer::{Limit, Problem, Report, Said};
+pub use model::call::{Call, Handler, Machine, Nothing, WorkedOut};
+pub use model::limits::Limits;
+pub use model::manifest::{Capabilities, Manifest, OptionType};
+pub use model::module::{Module, OnError};
+pub use natives::urls::host_of;
 pub use reflex_types::{Code, javascript};

@@ -5,7 +5,7 @@
 #![allow(unsafe_code, reason = "an allocator hands out raw memory")]
 
 use rquickjs::allocator::Allocator;
-use rquickjs::{Context, Runtime};
+use rquickjs::{Context, Ctx, Runtime, qjs};
 use std::alloc::{Layout, alloc, dealloc};
 use std::cell::{Cell, RefCell};
 use std::mem;
@@ -313,6 +313,12 @@ unsafe impl Allocator for Share {
         // SAFETY: the caller's promise is passed on.
         unsafe { size_of_block(block) }
     }
+}
+
+/// Tells the interpreter where the stack of this thread begins: its limit counts from here.
+pub(crate) fn stand_here(ctx: &Ctx<'_>) {
+    // SAFETY: the context is alive, and nobody else uses it.
+    unsafe { qjs::JS_UpdateStackTop(qjs::JS_GetRuntime(ctx.as_raw().as_ptr())) }
 }
 
 #[cfg(test)]

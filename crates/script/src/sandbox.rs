@@ -1,14 +1,14 @@
 //! One module in an interpreter: loaded, asked, its answer taken out. Modules that are Reflex's own text follow each other
 //! in one interpreter; everybody else's find one that nobody has used.
 
-use crate::answer::{Limit, Problem, Report, Said};
-use crate::call::{Call, Handler};
-use crate::chain::Limits;
-use crate::image;
-use crate::loader::{self, CORE, Files};
-use crate::module::Module;
-use crate::natives::{self, Asks, Tools};
-use crate::region::Region;
+use crate::imports::loader::{self, CORE, Files};
+use crate::model::answer::{Limit, Problem, Said};
+use crate::model::call::{Call, Handler};
+use crate::model::limits::Limits;
+use crate::model::module::Module;
+use crate::natives;
+use crate::natives::tools::{Asks, Tools};
+use crate::region::{Region, stand_here};
 use reflex_types::{Code, Needs, written};
 use rquickjs::context::intrinsic::{Eval, Json, Promise as Promises, RegExp, RegExpCompiler};
 use rquickjs::{
@@ -19,15 +19,6 @@ use std::cell::Cell;
 use std::iter;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
-
-/// What a module's thread says to the one that waits.
-pub(crate) enum Message {
-    /// What became of a module.
-    Report(Report),
-    /// A field of the context that it looks at; its JSON is sent back.
-    Wanted(String, Sender<String>),
-}
 
 /// An interpreter with the memory that it lives in. It is made without a call; [`begin`](Self::begin) gives it one.
 pub(crate) struct Interpreter {
@@ -123,7 +114,7 @@ impl Interpreter {
         self.limits.set(limits);
         if let Some((runtime, context)) = &self.engine {
             runtime.set_gc_threshold(ROUND.min(limits.memory / 2));
-            context.with(|ctx| image::stand_here(&ctx));
+            context.with(|ctx| stand_here(&ctx));
             runtime.set_max_stack_size(limits.stack);
         }
     }

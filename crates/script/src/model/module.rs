@@ -1,6 +1,6 @@
 //! A module as it is run: its files as JavaScript, its manifest, its options.
 
-use crate::manifest::{Capabilities, Manifest};
+use super::manifest::{Capabilities, Manifest};
 use reflex_types::{Code, Needs};
 use serde_json::Value;
 

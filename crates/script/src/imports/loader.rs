@@ -1,8 +1,8 @@
-//! Where the imports of a module lead: to its own files and to what is built in, nowhere else.
+//! The files of a module as the interpreter finds them when it imports.
 
-use crate::commonjs::REQUIRED;
-use crate::module::Module;
-use crate::{built_in, commonjs};
+use super::commonjs::REQUIRED;
+use super::{built_in, commonjs};
+use crate::model::module::Module;
 use reflex_types::Compiled;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::Declared;

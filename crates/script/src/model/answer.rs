@@ -1,6 +1,6 @@
 //! What a module says about a call, or why it says nothing.
 
-use crate::module::Module;
+use super::module::Module;
 use serde_json::{Map, Value};
 use std::fmt;
 

@@ -1,0 +1,34 @@
+//! What `require` is made of: the full name of what is required, and what stands there.
+
+use super::commonjs::function;
+use super::loader::Files;
+use rquickjs::{Ctx, Exception, Function, Object, Result};
+
+/// Gives what `require` is made of.
+pub(crate) fn add<'js>(ctx: &Ctx<'js>, own: &Object<'js>, files: &Files) -> Result<()> {
+    let kept = files.clone();
+    let resolve = move |ctx: Ctx<'js>, base: String, name: String| {
+        kept.required(&base, &name).map_err(|why| Exception::throw_message(&ctx, &why))
+    };
+    own.set("resolve", Function::new(ctx.clone(), resolve)?)?;
+    let kept = files.clone();
+    let load = move |ctx: Ctx<'js>, name: String| load(&ctx, &kept, &name);
+    own.set("load", Function::new(ctx.clone(), load)?)
+}
+
+/// What a full name stands for among the module's own files: a function of CommonJS, or the text of JSON. Nothing is loaded
+/// here that imports: the interpreter must not be made to link modules while it runs one.
+fn load<'js>(ctx: &Ctx<'js>, files: &Files, name: &str) -> Result<Object<'js>> {
+    let loaded = Object::new(ctx.clone())?;
+    let Some(text) = files.named(name) else { return Ok(loaded) };
+    if name.ends_with(".json") {
+        loaded.set("json", text)?;
+        return Ok(loaded);
+    }
+    let own: Object<'js> = ctx.globals().get("__reflex")?;
+    let kept: Option<Function<'js>> = own.get(format!("code {name}"))?;
+    if let Some(function) = kept.or_else(|| function(ctx, name, &text)) {
+        loaded.set("code", function)?;
+    }
+    Ok(loaded)
+}

@@ -1,0 +1,34 @@
+//! What one module may take for one call.
+
+use std::time::Duration;
+
+/// What one module may take for one call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// How often the interpreter's counter may run out: ten thousand steps each, in regular expressions too.
+    pub ticks: u64,
+    /// Bytes of memory, besides what the interpreter needs itself.
+    pub memory: usize,
+    /// Bytes of the interpreter's stack.
+    pub stack: usize,
+    /// Bytes of a decision.
+    pub output: usize,
+    /// Real time: what no counter sees is cut here.
+    pub watchdog: Duration,
+    /// Whether interpreters are left as they are, for the process is about to end: taking one apart takes as long as
+    /// asking it. A little of each is then lost until the end.
+    pub leave: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            ticks: 1000,
+            memory: 32 << 20,
+            stack: 256 << 10,
+            output: 64 << 10,
+            watchdog: Duration::from_millis(600),
+            leave: false,
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What a module asks of the machine; only what was granted is passed on.
+
+use super::tools::Tools;
+use rquickjs::{Ctx, Exception, Result, TypedArray, Value as Js};
+use serde_json::{Value, json};
+
+/// What a module asks of the machine; only what was granted is passed on.
+pub(super) fn on_machine<'js>(
+    tools: &Tools,
+    ctx: &Ctx<'js>,
+    (deed, name): (&str, &str),
+    given: Js<'js>,
+) -> Result<Js<'js>> {
+    let (call, granted) = (tools.call(), tools.granted.borrow());
+    let machine = &call.machine;
+    tools.afford(ctx, 0)?;
+    let told = |problem: String| Exception::throw_message(ctx, &problem);
+    let text = |text: String| rquickjs::IntoJs::into_js(text, ctx);
+    match deed {
+        "read" => {
+            let bytes = machine.read(name, &granted.files).map_err(told)?;
+            tools.charge_bytes(bytes.len());
+            Ok(TypedArray::new(ctx.clone(), bytes)?.into_value())
+        }
+        "write" => {
+            let bytes = <Vec<u8> as rquickjs::FromJs>::from_js(ctx, given)?;
+            tools.afford(ctx, bytes.len().saturating_mul(4))?;
+            machine.write(name, &bytes, &granted.writes).map_err(told)?;
+            Ok(Js::new_undefined(ctx.clone()))
+        }
+        "list" => text(json!(machine.list(name, &granted.files).map_err(told)?).to_string()),
+        "kind" => {
+            let looked: Vec<String> = granted.files.iter().chain(&granted.writes).cloned().collect();
+            text(machine.kind(name, &looked).unwrap_or("").to_owned())
+        }
+        "variable" => {
+            let value = granted.environment.iter().any(|known| known == name).then(|| machine.variable(name)).flatten();
+            value.map_or_else(|| Ok(Js::new_undefined(ctx.clone())), text)
+        }
+        "variables" => text(json!(granted.environment).to_string()),
+        "fetch" => {
+            let request = given.as_string().and_then(|text| text.to_string().ok()).unwrap_or_default();
+            let request: Value = serde_json::from_str(&request).unwrap_or_default();
+            let of = |key: &str| request.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
+            let answer = machine.fetch(name, (&of("method"), &of("body")), &granted.network).map_err(told)?;
+            tools.charge_bytes(answer.1.len());
+            text(json!({"status": answer.0, "body": answer.1}).to_string())
+        }
+        _ => Err(told(format!("nothing is called `{deed}`"))),
+    }
+}

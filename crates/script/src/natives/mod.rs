@@ -1,0 +1,144 @@
+//! What the interpreter is given of ours: functions for the built-in modules, and what scripts expect of every runtime.
+
+mod bytes;
+mod commands;
+mod console;
+mod digests;
+pub(crate) mod lent;
+mod machine;
+pub(crate) mod tools;
+pub(crate) mod urls;
+
+use crate::imports::loader::Files;
+use crate::imports::{built_in, require};
+use bytes::{digest, randomly};
+use commands::{MOST_COMMAND, commands};
+use console::console;
+use machine::on_machine;
+use reflex_types::{Compiled, Needs};
+use rquickjs::{Ctx, Function, Object, Result, Value as Js};
+use std::rc::Rc;
+use tools::{BYTES_A_TICK, Tools};
+use urls::{changed, url};
+
+/// What a context is given of what its modules name.
+fn parts(needs: Needs) -> impl Iterator<Item = Compiled> {
+    let parts = [
+        (needs.timers, "timers"),
+        (needs.web, "web"),
+        (needs.buffer, "buffer"),
+        (needs.events, "event-target"),
+        (needs.url, "url"),
+        (needs.process, "process"),
+        (needs.common, "common"),
+    ];
+    parts.into_iter().filter(|(named, _)| *named).filter_map(|(_, part)| built_in::part(part))
+}
+
+/// Gives a context our functions.
+pub(crate) fn add(ctx: &Ctx<'_>, (tools, files): (&Rc<Tools>, &Files), needs: Needs) -> Result<()> {
+    let globals = ctx.globals();
+    if needs.console {
+        globals.set("console", console(ctx, tools)?)?;
+    }
+    globals.set("__reflex", own(ctx, tools, needs)?)?;
+    complete(ctx, files, needs)
+}
+
+/// The same of what an interpreter can be given later, too.
+pub(crate) fn complete(ctx: &Ctx<'_>, files: &Files, needs: Needs) -> Result<()> {
+    if needs.common {
+        require::add(ctx, &ctx.globals().get("__reflex")?, files)?;
+    }
+    parts(needs).try_for_each(|part| {
+        let (_, ended) = part.load(ctx)?.eval()?;
+        ended.result::<()>().unwrap_or(Ok(()))
+    })
+}
+
+fn own<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>, needs: Needs) -> Result<Object<'js>> {
+    let own = Object::new(ctx.clone())?;
+    let kept = Rc::clone(tools);
+    own.set("home", Function::new(ctx.clone(), move || kept.call().home.clone())?)?;
+    let kept = Rc::clone(tools);
+    let math: Object<'js> = ctx.globals().get("Math")?;
+    math.set("random", Function::new(ctx.clone(), move || kept.random())?)?;
+    if needs.commands {
+        let kept = Rc::clone(tools);
+        let parse = move |ctx: Ctx<'js>, text: String| -> Result<String> {
+            // Reading a hundred bytes takes about as long as a round of the interpreter.
+            kept.charge(1);
+            kept.afford(&ctx, text.len().saturating_mul(BYTES_A_TICK / 100))?;
+            let call = kept.call();
+            let text = text.get(..MOST_COMMAND).unwrap_or(&text);
+            // Several modules ask about one command, and its reading is the same for each.
+            Ok(call.worked_out(&format!("command {text}"), || commands(text, call.tables).to_string()).to_string())
+        };
+        own.set("parse", Function::new(ctx.clone(), parse)?)?;
+    }
+    let kept = Rc::clone(tools);
+    own.set("want", Function::new(ctx.clone(), move |field: String| kept.wanted(&field).to_string())?)?;
+    if needs.url {
+        let kept = Rc::clone(tools);
+        let parse = move |ctx: Ctx<'js>, text: String, base: String| -> Result<String> {
+            kept.afford(&ctx, (text.len() + base.len()).saturating_mul(4))?;
+            Ok(url(&text, &base).to_string())
+        };
+        own.set("url", Function::new(ctx.clone(), parse)?)?;
+        let kept = Rc::clone(tools);
+        let change = move |ctx: Ctx<'js>, text: String, part: String, value: String| -> Result<String> {
+            kept.afford(&ctx, (text.len() + value.len()).saturating_mul(4))?;
+            Ok(changed(&text, &part, &value).to_string())
+        };
+        own.set("changeUrl", Function::new(ctx.clone(), change)?)?;
+    }
+    if needs.cwd {
+        let kept = Rc::clone(tools);
+        own.set("cwd", Function::new(ctx.clone(), move || kept.cwd())?)?;
+    }
+    if needs.web {
+        own.set("random", Function::new(ctx.clone(), randomly(tools))?)?;
+        own.set("digest", Function::new(ctx.clone(), digest(tools))?)?;
+    }
+    if needs.process {
+        let kept = Rc::clone(tools);
+        let print = move |ctx: Ctx<'js>, text: String| -> Result<()> {
+            kept.afford(&ctx, text.len())?;
+            kept.print(&[text]);
+            Ok(())
+        };
+        own.set("print", Function::new(ctx.clone(), print)?)?;
+    }
+    if needs.files || needs.process {
+        let kept = Rc::clone(tools);
+        let machine = move |ctx: Ctx<'js>, deed: String, name: String, bytes: Js<'js>| {
+            on_machine(&kept, &ctx, (&deed, &name), bytes)
+        };
+        own.set("machine", Function::new(ctx.clone(), machine)?)?;
+    }
+    Ok(own)
+}
+
+/// Gives an object a field that is asked for when it is looked at.
+pub(crate) fn lazily<'js>(ctx: &Ctx<'js>, context: &Js<'js>, field: &str) -> Result<()> {
+    let own: Object<'js> = ctx.globals().get("__reflex")?;
+    let known: Option<Function<'js>> = own.get("lazily")?;
+    let define = match known {
+        Some(define) => define,
+        None => {
+            let define: Function<'js> = ctx.eval(include_str!("../js/lazy.js"))?;
+            own.set("lazily", define.clone())?;
+            define
+        }
+    };
+    define.call((context.clone(), field))
+}
+
+/// Runs the timer that is due first; gives whether there was one. Time does not pass for modules.
+pub(crate) fn next_timer(ctx: &Ctx<'_>) -> Result<bool> {
+    let own: Object<'_> = ctx.globals().get("__reflex")?;
+    match own.get::<_, Option<Function<'_>>>("timer")? {
+        Some(timer) => timer.call(()),
+        None => Ok(false),
+    }
+}
