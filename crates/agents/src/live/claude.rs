@@ -1,8 +1,7 @@
 //! Claude Code, started once with a model of ours.
 
-use super::{
-    Launch, Live, NO_KEY, PROMPT, Source, Stage, Standing, Text, against, against_in_env, foreign_hooks, objects,
-};
+use super::model::{Launch, Live, NO_KEY, PROMPT, Source, Stage, Standing, Text};
+use super::settings_texts::{against, against_in_env, foreign_hooks, objects};
 use serde_json::{Value, json};
 
 pub(super) const LIVE: Live = Live {

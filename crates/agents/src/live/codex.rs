@@ -1,8 +1,7 @@
 //! Codex CLI, started once with a model of ours.
 
-use super::{
-    Against, Launch, Live, NO_KEY, PROMPT, Source, Stage, Standing, Text, foreign_hooks, is_ours, leads_elsewhere,
-};
+use super::model::{Against, Launch, Live, NO_KEY, PROMPT, Source, Stage, Standing, Text};
+use super::settings_texts::{foreign_hooks, is_ours, leads_elsewhere};
 use serde_json::json;
 
 pub(super) const LIVE: Live = Live {

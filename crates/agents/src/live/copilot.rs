@@ -1,6 +1,7 @@
 //! Copilot CLI, started once with a model of ours.
 
-use super::{Launch, Live, NO_KEY, PROMPT, Source, Stage, Standing, Text, against_in_env, foreign_hooks, names_below};
+use super::model::{Launch, Live, NO_KEY, PROMPT, Source, Stage, Standing, Text};
+use super::settings_texts::{against_in_env, foreign_hooks, names_below};
 use serde_json::json;
 
 pub(super) const LIVE: Live = Live {

@@ -1,6 +1,7 @@
 //! OpenCode, started once with a model of ours.
 
-use super::{Launch, Live, NO_KEY, PROMPT, Source, Stage, Standing, Text, against, names_below, objects};
+use super::model::{Launch, Live, NO_KEY, PROMPT, Source, Stage, Standing, Text};
+use super::settings_texts::{against, names_below, objects};
 use serde_json::{Map, Value, json};
 
 pub(super) const LIVE: Live = Live {
@@ -35,7 +36,8 @@ fn standing(texts: &[Text]) -> Standing {
         texts.iter().filter(|text| matches!(text.source, Source::System { .. })).cloned().collect();
     let against = against(&managed, &["model", "provider", "enabled_providers"]);
     let is_script = |text: &&Text| text.file.ends_with(".js") || text.file.ends_with(".ts");
-    let scripts = texts.iter().filter(is_script).filter(|text| crate::opencode::guard_hooks(&text.text).is_none());
+    let scripts =
+        texts.iter().filter(is_script).filter(|text| crate::settings::plugin::guard_hooks(&text.text).is_none());
     let scripts = scripts.map(|text| format!("the plugin {}", text.file));
     let named = objects(texts).flat_map(|(text, settings)| {
         let list = settings.get("plugin").and_then(Value::as_array).cloned().unwrap_or_default();

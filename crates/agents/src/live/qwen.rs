@@ -1,6 +1,7 @@
 //! Qwen Code, started once with a model of ours.
 
-use super::{Launch, Live, NO_KEY, PROMPT, Source, Stage, Standing, Text, against, foreign_hooks};
+use super::model::{Launch, Live, NO_KEY, PROMPT, Source, Stage, Standing, Text};
+use super::settings_texts::{against, foreign_hooks};
 use serde_json::json;
 
 pub(super) const LIVE: Live = Live {

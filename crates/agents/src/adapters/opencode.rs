@@ -3,13 +3,20 @@
 //! This client runs no commands before its tools, it loads plugins. Ours hands every call to the binary and throws what
 //! the binary refuses, or what it does not answer.
 
-use crate::HookCommand;
-use crate::form::{self, Form};
-use crate::gemini::in_folder_of;
+use crate::form::answers;
+use crate::form::folder::in_folder_of;
+use crate::form::hook_form::Form;
 use crate::json::BadEvent;
-use crate::settings::{Settings, SettingsError, SettingsFile, Start};
-use crate::tools::{self, Tool};
-use crate::{Abilities, Agent, Delivery, Extent, Limit, Line, Payload, Reply, Surface};
+use crate::model::abilities::{Abilities, Line};
+use crate::model::agent::Agent;
+use crate::model::delivery::Delivery;
+use crate::model::payload::Payload;
+use crate::model::reply::Reply;
+use crate::model::surface::{Extent, Limit, Surface};
+use crate::settings::files::{Settings, SettingsFile};
+use crate::settings::plugin::{install, remove};
+use crate::tools;
+use crate::tools::Tool;
 use reflex_engine::shell::Language;
 use reflex_engine::{Action, Decision, Event, Moment, Verdict};
 use serde_json::{Value, json};
@@ -157,13 +164,13 @@ fn actions(_event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, Bad
 
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
     if let Delivery::Replace { arguments, reason } = delivery {
-        return form::print(&json!({"args": arguments, "context": reason}));
+        return answers::print(&json!({"args": arguments, "context": reason}));
     }
     let (decision, reason) = delivery.said();
     match (event.moment, decision) {
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
         (Moment::BeforeTool | Moment::AfterTool, Decision::Pass) if !reason.is_empty() => {
-            form::print(&json!({"context": reason}))
+            answers::print(&json!({"context": reason}))
         }
         // A question never comes here: it was made a refusal.
         (_, Decision::Ask | Decision::Pass) => Reply::default(),
@@ -172,7 +179,7 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
 
 fn refuse(_word: &str, moment: Moment, reason: &str) -> Reply {
     match moment {
-        Moment::BeforeTool => form::refused_with(&json!({"decision": "deny", "reason": reason}), reason),
+        Moment::BeforeTool => answers::refused_with(&json!({"decision": "deny", "reason": reason}), reason),
         Moment::AfterTool
         | Moment::PermissionRequest
         | Moment::Prompt
@@ -182,42 +189,4 @@ fn refuse(_word: &str, moment: Moment, reason: &str) -> Reply {
         | Moment::Subagent
         | Moment::Other => Reply::default(),
     }
-}
-
-/// How the plugin begins; a file that begins otherwise is not ours.
-const FIRST_LINE: &str = "// Reflex: written by `reflex init`, taken away by `reflex uninstall`.";
-
-const PLUGIN: &str = include_str!("opencode.js");
-
-/// The path stands in the plugin as a JSON text, which is one of JavaScript too.
-fn install(text: &str, command: HookCommand<'_>) -> Result<String, SettingsError> {
-    if !text.trim().is_empty() && !is_ours(text) {
-        return Err(SettingsError::Foreign("it is not the plugin of Reflex, which would replace it"));
-    }
-    let home = command.home.into_iter().flat_map(|home| ["--home", home]);
-    let key = command.key.into_iter().flat_map(|key| ["--key", key]);
-    let place: Vec<&str> = home.chain(key).collect();
-    let plugin = PLUGIN.replace("\"REFLEX\"", &Value::from(command.binary).to_string());
-    Ok(plugin.replace("[\"HOME\"]", &Value::from(place).to_string()))
-}
-
-fn remove(text: &str) -> Result<Option<String>, SettingsError> {
-    Ok(if is_ours(text) { None } else { Some(text.to_owned()) })
-}
-
-fn is_ours(text: &str) -> bool {
-    text.starts_with(FIRST_LINE)
-}
-
-/// What our plugin starts, and before which events; `None` for any other text.
-pub(crate) fn guard_hooks(text: &str) -> Option<Vec<(String, Start)>> {
-    let written = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).filter(|_| is_ours(text));
-    let binary: String = serde_json::from_str(written("const BINARY = ")?).ok()?;
-    let home: Vec<String> =
-        written("const PLACE = ").and_then(|home| serde_json::from_str(home).ok()).unwrap_or_default();
-    let start = |event: &str| {
-        let words = [binary.as_str(), "hook", "--agent", AGENT.name, "--event", event].map(str::to_owned);
-        (event.to_owned(), Start::Exec(words.into_iter().chain(home.iter().cloned()).collect()))
-    };
-    Some(["tool.execute.before", "tool.execute.after"].map(start).to_vec())
 }

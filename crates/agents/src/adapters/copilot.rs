@@ -3,11 +3,20 @@
 //! It has two dialects. The case of the event's word chooses: `preToolUse` has keys of its own and a flat answer,
 //! `PreToolUse` looks like Claude Code's. It also runs the hooks of a project's `.claude/settings.json`, in the second.
 
-use crate::form::{self, Form};
+use crate::form::answers;
+use crate::form::hook_form::Form;
 use crate::json::{BadEvent, object, optional};
-use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch, alone, flag};
-use crate::tools::{self, Tool};
-use crate::{Abilities, Agent, Ask, Delivery, Extent, Limit, Line, Payload, Reply};
+use crate::model::abilities::{Abilities, Ask, Line};
+use crate::model::agent::Agent;
+use crate::model::delivery::Delivery;
+use crate::model::payload::Payload;
+use crate::model::reply::Reply;
+use crate::model::surface::{Extent, Limit};
+use crate::settings::files::{Managed, Settings, SettingsFile, Switch};
+use crate::settings::hook_file::{HookFile, alone};
+use crate::settings::json_text::flag;
+use crate::tools;
+use crate::tools::Tool;
 use reflex_engine::shell::Language;
 use reflex_engine::{Action, Decision, Event, Moment, Verdict};
 use serde_json::{Value, json};
@@ -340,13 +349,13 @@ fn actions(_event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, Bad
 
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
     if let Delivery::Replace { arguments, reason } = delivery {
-        return form::print(&replaced(&event.word, arguments, reason));
+        return answers::print(&replaced(&event.word, arguments, reason));
     }
     let (decision, reason) = delivery.said();
     match (event.moment, decision) {
-        (Moment::Stop, Decision::Deny) => form::kept_at_work(reason),
+        (Moment::Stop, Decision::Deny) => answers::kept_at_work(reason),
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
-        (Moment::BeforeTool, Decision::Ask) => form::print(&decided(&event.word, "ask", reason)),
+        (Moment::BeforeTool, Decision::Ask) => answers::print(&decided(&event.word, "ask", reason)),
         (_, Decision::Pass) if !reason.is_empty() && AGENT.abilities(event).advise => advised(event, reason),
         (_, Decision::Ask | Decision::Pass) => Reply::default(),
     }
@@ -358,7 +367,7 @@ fn is_pascal(word: &str) -> bool {
 
 fn decided(word: &str, decision: &str, reason: &str) -> Value {
     if is_pascal(word) {
-        form::decided(decision, reason)
+        answers::decided(decision, reason)
     } else {
         json!({"permissionDecision": decision, "permissionDecisionReason": reason})
     }
@@ -366,7 +375,7 @@ fn decided(word: &str, decision: &str, reason: &str) -> Value {
 
 fn replaced(word: &str, arguments: &Value, reason: &str) -> Value {
     if is_pascal(word) {
-        form::replaced(arguments, reason)
+        answers::replaced(arguments, reason)
     } else {
         json!({"modifiedArgs": arguments, "additionalContext": reason})
     }
@@ -374,20 +383,20 @@ fn replaced(word: &str, arguments: &Value, reason: &str) -> Value {
 
 fn advised(event: &Event, reason: &str) -> Reply {
     if is_pascal(&event.word) {
-        form::advised(event, reason)
+        answers::advised(event, reason)
     } else {
-        form::print(&json!({"additionalContext": reason}))
+        answers::print(&json!({"additionalContext": reason}))
     }
 }
 
 fn refuse(word: &str, moment: Moment, reason: &str) -> Reply {
     match moment {
         // With status 2 this dialect refuses too, but drops the reason; an answer that cannot be written has status 2.
-        Moment::BeforeTool if is_pascal(word) => form::print(&decided(word, "deny", reason)),
-        Moment::BeforeTool => form::refused_with(&decided(word, "deny", reason), reason),
+        Moment::BeforeTool if is_pascal(word) => answers::print(&decided(word, "deny", reason)),
+        Moment::BeforeTool => answers::refused_with(&decided(word, "deny", reason), reason),
         // Flat in both dialects.
-        Moment::PermissionRequest => form::print(&json!({"behavior": "deny", "message": reason})),
-        Moment::Prompt => form::print(&json!({"decision": "block", "reason": reason})),
+        Moment::PermissionRequest => answers::print(&json!({"behavior": "deny", "message": reason})),
+        Moment::Prompt => answers::print(&json!({"decision": "block", "reason": reason})),
         Moment::AfterTool
         | Moment::SessionStart
         | Moment::SessionEnd

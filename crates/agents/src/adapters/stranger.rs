@@ -4,10 +4,16 @@
 //! VS Code reads the hook files of Claude Code and Copilot CLI, and other clients take the same files over. None of them
 //! was seen to honour more than a refusal.
 
-use crate::form;
-use crate::json::{BadEvent, object, optional};
+use super::{claude, copilot};
+use crate::form::answers;
+use crate::form::arguments::{WRAPPERS, has_call, input, written};
+use crate::json::{BadEvent, optional};
+use crate::model::abilities::{Abilities, Line};
+use crate::model::agent::Agent;
+use crate::model::delivery::Delivery;
+use crate::model::payload::Payload;
+use crate::model::reply::Reply;
 use crate::tools;
-use crate::{Abilities, Agent, Delivery, Line, Payload, Reply, claude, copilot};
 use reflex_engine::{Action, Decision, Event, Moment, Outcome, Verdict};
 use serde_json::{Map, Value, json};
 
@@ -36,20 +42,6 @@ const SAYS: [Line; 2] = [
 /// Keys under which clients name the event, the tool, its arguments, and so on; the first that is there counts.
 const WORDS: [&str; 4] = ["hookEventName", "hook_event_name", "hookName", "event"];
 const TOOLS: [&str; 5] = ["tool_name", "toolName", "tool", "name", "functionName"];
-const INPUTS: [&str; 11] = [
-    "tool_input",
-    "toolInput",
-    "toolArgs",
-    "tool_args",
-    "arguments",
-    "args",
-    "parameters",
-    "params",
-    "input",
-    "tool_arguments",
-    "toolParameters",
-];
-const WRAPPERS: [&str; 6] = ["toolCall", "tool_call", "preToolUse", "postToolUse", "toolUse", "tool_use"];
 const FOLDERS: [&str; 6] = ["cwd", "working_dir", "workingDirectory", "workspaceRoot", "workspace_root", "workdir"];
 const ROOTS: [&str; 3] = ["workspacePaths", "workspaceRoots", "workspace_roots"];
 const SESSIONS: [&str; 5] = ["session_id", "sessionId", "conversationId", "conversation_id", "taskId"];
@@ -89,23 +81,6 @@ fn moment(word: &str) -> Option<Moment> {
         "aftertool" | "posttool" | "posttoolcall" => Some(Moment::AfterTool),
         _ => None,
     })
-}
-
-/// Whether a payload tells of a call, under whatever name.
-pub(crate) fn has_call(fields: &Map<String, Value>) -> bool {
-    let named = ["tool_name", "toolName", "functionName"].iter().any(|key| fields.contains_key(*key));
-    named || WRAPPERS.iter().any(|key| fields.get(*key).is_some_and(Value::is_object)) || input(fields).is_some()
-}
-
-/// A call's arguments, under whatever name: an object, or one that is written as a text.
-pub(crate) fn input(fields: &Map<String, Value>) -> Option<&Value> {
-    INPUTS.iter().find_map(|key| fields.get(*key).filter(|value| !value.is_null()))
-}
-
-/// The object that a text holds, where it is one.
-pub(crate) fn written(value: &Value) -> Option<Map<String, Value>> {
-    let text = value.as_str().filter(|text| text.trim_start().starts_with('{'))?;
-    object(text.as_bytes()).ok()
 }
 
 fn first<'f>(fields: &'f Map<String, Value>, keys: &[&str]) -> Result<Option<&'f str>, BadEvent> {
@@ -186,18 +161,18 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
 /// The refusal in the client's own dialect, where it is known from its documents.
 fn answer(client: &str, reason: &str) -> Reply {
     let own = match client {
-        "vscode" => form::decided("deny", reason),
+        "vscode" => answers::decided("deny", reason),
         "antigravity" => json!({"decision": "deny", "reason": reason}),
         "cline" => json!({"cancel": true, "errorMessage": reason}),
         _ => for_all(reason),
     };
-    form::refused_with(&own, reason)
+    answers::refused_with(&own, reason)
 }
 
 /// One object that as many clients as possible take for a refusal. Whoever takes no key that it does not know honours
 /// the exit status and what stands on standard error.
 fn for_all(reason: &str) -> Value {
-    let mut all = form::decided("deny", reason);
+    let mut all = answers::decided("deny", reason);
     let flat = json!({
         "decision": "block", "reason": reason, "permission": "deny", "user_message": reason, "agent_message": reason,
         "permissionDecision": "deny", "permissionDecisionReason": reason, "behavior": "deny", "message": reason,
@@ -211,7 +186,9 @@ fn for_all(reason: &str) -> Value {
 
 fn refuse(_word: &str, moment: Moment, reason: &str) -> Reply {
     match moment {
-        Moment::BeforeTool | Moment::PermissionRequest | Moment::Prompt => form::refused_with(&for_all(reason), reason),
+        Moment::BeforeTool | Moment::PermissionRequest | Moment::Prompt => {
+            answers::refused_with(&for_all(reason), reason)
+        }
         Moment::AfterTool
         | Moment::SessionStart
         | Moment::SessionEnd

@@ -1,10 +1,19 @@
 //! Claude Code: its hook payloads and answers, as the client 2.1.329 was seen to send and honour them.
 
-use crate::form::{self, Form};
+use crate::form::answers;
+use crate::form::hook_form::Form;
 use crate::json::BadEvent;
-use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch, alone, flag, is_true};
-use crate::tools::{self, Tool};
-use crate::{Abilities, Agent, Ask, Delivery, Extent, Limit, Line, Payload, Reply, Surface};
+use crate::model::abilities::{Abilities, Ask, Line};
+use crate::model::agent::Agent;
+use crate::model::delivery::Delivery;
+use crate::model::payload::Payload;
+use crate::model::reply::Reply;
+use crate::model::surface::{Extent, Limit, Surface};
+use crate::settings::files::{Managed, Settings, SettingsFile, Switch};
+use crate::settings::hook_file::{HookFile, alone};
+use crate::settings::json_text::{flag, is_true};
+use crate::tools;
+use crate::tools::Tool;
 use reflex_engine::shell::Language;
 use reflex_engine::{Action, Decision, Event, Moment, Verdict};
 use serde_json::{Map, Value, json};
@@ -21,7 +30,7 @@ pub const AGENT: Agent = Agent {
     moment,
     says: &SAYS,
     write,
-    refuse: form::refuse,
+    refuse: answers::refuse,
     settings: Some(&Settings {
         files: &[FILE],
         project: &[SettingsFile {
@@ -255,16 +264,16 @@ pub(crate) fn action(tool: &str, input: &Map<String, Value>) -> Result<Action, B
 
 fn write(event: &Event, verdict: &Verdict, delivery: &Delivery) -> Reply {
     if let Delivery::Replace { arguments, reason } = delivery {
-        return form::print(&form::replaced(arguments, reason));
+        return answers::print(&answers::replaced(arguments, reason));
     }
     let (decision, reason) = delivery.said();
     match (event.moment, decision) {
-        (Moment::Stop, Decision::Deny) => form::kept_at_work(reason),
+        (Moment::Stop, Decision::Deny) => answers::kept_at_work(reason),
         // With status 2 only the reason would be heard.
-        (Moment::BeforeTool, Decision::Deny) if verdict.ends_turn => form::print(&form::ended(reason)),
-        (moment, Decision::Deny) => form::refuse(&event.word, moment, reason),
-        (Moment::BeforeTool, Decision::Ask) => form::print(&form::decided("ask", reason)),
-        (_, Decision::Pass) if !reason.is_empty() && AGENT.abilities(event).advise => form::advised(event, reason),
+        (Moment::BeforeTool, Decision::Deny) if verdict.ends_turn => answers::print(&answers::ended(reason)),
+        (moment, Decision::Deny) => answers::refuse(&event.word, moment, reason),
+        (Moment::BeforeTool, Decision::Ask) => answers::print(&answers::decided("ask", reason)),
+        (_, Decision::Pass) if !reason.is_empty() && AGENT.abilities(event).advise => answers::advised(event, reason),
         (_, Decision::Ask | Decision::Pass) => Reply::default(),
     }
 }

@@ -1,7 +1,14 @@
 //! The universal event and verdict: what scripts, scorers and `eval` speak.
 
+use super::{claude, codex, copilot, cursor, gemini, opencode, qwen, windsurf};
+use crate::form::arguments;
 use crate::json::{BadEvent, optional, required, texts};
-use crate::{Abilities, Agent, Delivery, Line, Payload, Reply, claude, stranger, tools};
+use crate::model::abilities::{Abilities, Line};
+use crate::model::agent::Agent;
+use crate::model::delivery::Delivery;
+use crate::model::payload::Payload;
+use crate::model::reply::Reply;
+use crate::tools;
 use reflex_engine::shell::Language;
 use reflex_engine::{
     Action, AgentPath, Decision, Event, Finding, Moment, Outcome, Purpose, Remnant, RemnantKind, Rewrite, Supposed,
@@ -186,10 +193,24 @@ pub fn declared(object: &Map<String, Value>, root: &str) -> Result<Option<Task>,
     }
 }
 
+/// The agents whose events may come in this form, too: all others.
+pub(crate) static ENGINES: [Agent; 8] = [
+    claude::AGENT,
+    codex::AGENT,
+    copilot::AGENT,
+    gemini::AGENT,
+    qwen::AGENT,
+    opencode::AGENT,
+    cursor::AGENT,
+    windsurf::AGENT,
+];
+
 /// Aliases are folded into the name that the adapters use.
 fn client(engine: Option<&str>) -> &str {
     let engine = engine.unwrap_or(AGENT.name);
-    crate::find(engine).map_or(engine.strip_suffix("-cli").unwrap_or(engine), |agent| agent.name)
+    let is_it = |agent: &&Agent| agent.name == engine || agent.aliases.contains(&engine);
+    let known = ENGINES.iter().find(is_it).or(Some(&AGENT).filter(is_it));
+    known.map_or(engine.strip_suffix("-cli").unwrap_or(engine), |agent| agent.name)
 }
 
 fn outcome(object: &Map<String, Value>) -> Result<Outcome, BadEvent> {
@@ -332,7 +353,7 @@ fn tool_name(object: &Map<String, Value>) -> Result<Option<&str>, BadEvent> {
 /// A call of a tool by its arguments; where no key names them, they stand among the event's own fields.
 fn called(tool: &str, object: &Map<String, Value>, content: Option<&str>) -> Result<Vec<Action>, BadEvent> {
     let input = INPUTS.iter().find_map(|key| object.get(*key).filter(|value| !value.is_null()));
-    if let Some(fields) = input.and_then(stranger::written) {
+    if let Some(fields) = input.and_then(arguments::written) {
         return Ok(vec![claude::action(tool, &fields)?]);
     }
     match (input, content) {

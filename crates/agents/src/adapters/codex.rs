@@ -3,14 +3,23 @@
 //! The client reads answers strictly: one key that it does not know, a deny without a reason or a status 2 without words
 //! on standard error, and the call runs.
 
-use crate::HookCommand;
-use crate::form::{self, Form};
+use super::codex_trust;
+use crate::form::answers;
+use crate::form::folder::language;
+use crate::form::hook_form::Form;
 use crate::json::BadEvent;
-use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch};
-use crate::tools::{self, Tool};
-use crate::{Abilities, Agent, Delivery, Extent, Limit, Line, Payload, Reply, Surface, trust};
-use reflex_engine::shell::Language;
-use reflex_engine::{Action, AgentPath, Decision, Event, Flavour, Moment, Verdict};
+use crate::model::abilities::{Abilities, Ask, Line};
+use crate::model::agent::Agent;
+use crate::model::delivery::Delivery;
+use crate::model::payload::Payload;
+use crate::model::reply::Reply;
+use crate::model::surface::{Extent, Limit, Surface};
+use crate::settings::files::{Managed, Settings, SettingsFile, Switch};
+use crate::settings::hook_command::HookCommand;
+use crate::settings::hook_file::HookFile;
+use crate::tools;
+use crate::tools::Tool;
+use reflex_engine::{Action, Decision, Event, Moment, Verdict};
 use serde_json::{Map, Value, json};
 
 /// The adapter.
@@ -25,7 +34,7 @@ pub const AGENT: Agent = Agent {
     moment: |word| FORM.known(word).unwrap_or(Moment::BeforeTool),
     says: &SAYS,
     write,
-    refuse: form::refuse,
+    refuse: answers::refuse,
     settings: Some(&Settings {
         files: &[
             FILE,
@@ -58,7 +67,7 @@ pub const AGENT: Agent = Agent {
             name: "[features] hooks = false",
         }],
         folder_trust: None,
-        trust: Some(&trust::CODEX),
+        trust: Some(&codex_trust::CODEX),
     }),
     limits: &LIMITS,
 };
@@ -84,7 +93,7 @@ const SAYS: [Line; 6] = [
     Line::of(
         Moment::PermissionRequest,
         // A person, or who stands in for one, is being asked already.
-        Abilities { ask: crate::Ask::Native, ..Abilities::DENY },
+        Abilities { ask: Ask::Native, ..Abilities::DENY },
         "cases permreq-afm-deny, permreq-afm-none with 0.169.0",
     ),
     Line::of(Moment::Prompt, Abilities::DENY_ADVISE, "cases prompt-block-json, prompt-context with 0.169.0"),
@@ -229,14 +238,6 @@ fn actions(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadE
     }
 }
 
-/// On Windows its shell is PowerShell; a folder of Windows tells that it runs there.
-pub(crate) fn language(event: &Event) -> Language {
-    match AgentPath::new(event.cwd.as_str()).flavour {
-        Flavour::Windows => Language::PowerShell,
-        Flavour::Posix => Language::Shell,
-    }
-}
-
 fn patch(input: &Map<String, Value>) -> Result<Vec<Action>, BadEvent> {
     let text = ["command", "input", "patch"].iter().find_map(|key| input.get(*key)?.as_str());
     tools::patched(text.ok_or_else(|| BadEvent::of("tool_input.command", "is missing"))?)
@@ -248,9 +249,9 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
     }
     let (decision, reason) = delivery.said();
     match (event.moment, decision) {
-        (Moment::Stop, Decision::Deny) => form::kept_at_work(reason),
-        (moment, Decision::Deny) => form::refuse(&event.word, moment, reason),
-        (_, Decision::Pass) if !reason.is_empty() && AGENT.abilities(event).advise => form::advised(event, reason),
+        (Moment::Stop, Decision::Deny) => answers::kept_at_work(reason),
+        (moment, Decision::Deny) => answers::refuse(&event.word, moment, reason),
+        (_, Decision::Pass) if !reason.is_empty() && AGENT.abilities(event).advise => answers::advised(event, reason),
         // A question never comes here before a tool: it was made a refusal. A person is asked at a permission request.
         (_, Decision::Ask | Decision::Pass) => Reply::default(),
     }
@@ -259,9 +260,9 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
 /// This client takes other arguments only beside an `allow`. It is none for its sandbox: what the call may touch is
 /// decided there as before (client case `modify`).
 fn replaced(arguments: &Value, reason: &str) -> Reply {
-    let mut output = form::replaced(arguments, reason);
+    let mut output = answers::replaced(arguments, reason);
     if let Some(said) = output.get_mut("hookSpecificOutput").and_then(Value::as_object_mut) {
         said.insert("permissionDecision".into(), "allow".into());
     }
-    form::print(&output)
+    answers::print(&output)
 }

@@ -1,9 +1,11 @@
-//! Payloads in the form of Claude Code's hooks, which other agents took over with their own names.
+//! The form of a payload: what an agent calls its parts, and how an event is read out of them.
 
+use super::arguments;
+use super::outcome::{exit_code, failed, text};
 use crate::json::{BadEvent, optional, required};
-use crate::{Payload, Reply, stranger};
+use crate::model::payload::Payload;
 use reflex_engine::{Action, Event, Moment, Outcome};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// What an agent calls the parts of such a payload, and what it means by them.
 pub(crate) struct Form {
@@ -42,7 +44,7 @@ impl Form {
         let Payload { fields, told, .. } = *payload;
         let word = optional(fields, self.event)?.or(told);
         let word = word.ok_or_else(|| BadEvent::of(self.event, "is missing"))?;
-        let has_call = stranger::has_call(fields) || payload.has(self.tool) || payload.has(self.input);
+        let has_call = arguments::has_call(fields) || payload.has(self.tool) || payload.has(self.input);
         let known = self.known(word).or_else(|| told.and_then(|told| self.known(told)));
         let moment = known.unwrap_or(if has_call { Moment::BeforeTool } else { Moment::Other });
         self.event(fields, word, moment).map_err(|problem| BadEvent { moment: Some(moment), ..problem })
@@ -76,9 +78,9 @@ impl Form {
     fn call(&self, event: &Event, fields: &Map<String, Value>) -> Result<Vec<Action>, BadEvent> {
         let tool = required(fields, self.tool)?;
         // Who runs this agent's hooks with payloads of its own may call the arguments something else.
-        let input = fields.get(self.input).or_else(|| stranger::input(fields));
+        let input = fields.get(self.input).or_else(|| arguments::input(fields));
         let input = input.ok_or_else(|| BadEvent::of(self.input, "is missing"))?;
-        match stranger::written(input) {
+        match arguments::written(input) {
             Some(written) => (self.actions)(event, tool, &Value::Object(written)),
             None => (self.actions)(event, tool, input),
         }
@@ -102,113 +104,5 @@ impl Form {
         let exit_code = exit_code(&output);
         event.outcome = Some(Outcome { output, exit_code, failed: error.is_some() || response.is_some_and(failed) });
         Ok(())
-    }
-}
-
-/// What a tool returned, as a text: itself, what is meant for the model, or all texts in it.
-fn text(response: &Value) -> String {
-    let for_model =
-        ["textResultForLlm", "text_result_for_llm", "llmContent"].iter().find_map(|key| response.get(key)?.as_str());
-    response.as_str().or(for_model).map_or_else(|| texts(response).join("\n"), str::to_owned)
-}
-
-/// The texts of a structured result, as they are and not as JSON writes them: a line end is one.
-fn texts(value: &Value) -> Vec<&str> {
-    match value {
-        Value::String(text) => vec![text],
-        Value::Array(items) => items.iter().flat_map(texts).collect(),
-        Value::Object(fields) => fields.values().flat_map(texts).collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
-    }
-}
-
-fn failed(response: &Value) -> bool {
-    let result = ["resultType", "result_type"].iter().find_map(|key| response.get(key)?.as_str());
-    result.is_some_and(|result| result != "success")
-}
-
-/// `<shellId: 0 completed with exit code 1>` at the end of an output, as one client writes it.
-fn exit_code(output: &str) -> Option<i64> {
-    let last = output.trim_end().lines().next_back()?.strip_prefix("<shellId: ")?;
-    last.strip_suffix('>')?.rsplit_once(" completed with exit code ")?.1.parse().ok()
-}
-
-/// One JSON object and nothing else on standard output.
-pub(crate) fn print(output: &Value) -> Reply {
-    Reply { stdout: format!("{output}\n"), ..Reply::default() }
-}
-
-/// The refusal of a tool call in native JSON, with the reason on standard error and exit status 2 beside it, so that it
-/// holds even where a client honours only one of them. An empty reason is taken for none, so there always is one.
-pub(crate) fn refused_with(output: &Value, reason: &str) -> Reply {
-    Reply { stderr: format!("{reason}\n"), code: 2, ..print(output) }
-}
-
-/// The answer before a tool: a decision with its reason.
-pub(crate) fn decided(decision: &str, reason: &str) -> Value {
-    json!({
-        "hookSpecificOutput": {
-            "hookEventName": "PreToolUse",
-            "permissionDecision": decision,
-            "permissionDecisionReason": reason,
-        },
-    })
-}
-
-/// Words without a decision. Before a tool they are for the model and for the person, elsewhere for the model alone:
-/// that is the form in which they were seen to be heard.
-pub(crate) fn advised(event: &Event, reason: &str) -> Reply {
-    if event.moment == Moment::BeforeTool {
-        return print(&json!({
-            "systemMessage": reason,
-            "hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": reason},
-        }));
-    }
-    print(&json!({"hookSpecificOutput": {"hookEventName": event.word, "additionalContext": reason}}))
-}
-
-/// Another call in place of this one, with words about it for the person and the model. There is no decision in it: the
-/// client asks its own permissions about the new call.
-pub(crate) fn replaced(arguments: &Value, reason: &str) -> Value {
-    json!({
-        "systemMessage": reason,
-        "hookSpecificOutput": {
-            "hookEventName": "PreToolUse", "updatedInput": arguments, "additionalContext": reason,
-        },
-    })
-}
-
-/// A refusal after which the turn ends.
-pub(crate) fn ended(reason: &str) -> Value {
-    let mut answer = decided("deny", reason);
-    if let Some(answer) = answer.as_object_mut() {
-        answer.insert("continue".into(), false.into());
-        answer.insert("stopReason".into(), reason.into());
-    }
-    answer
-}
-
-/// Keeps an agent at work that would stop. Only a judgement does: who cannot judge lets it stop.
-pub(crate) fn kept_at_work(reason: &str) -> Reply {
-    print(&json!({"decision": "block", "reason": reason}))
-}
-
-/// The refusal at each moment at which one is honoured.
-pub(crate) fn refuse(_word: &str, moment: Moment, reason: &str) -> Reply {
-    match moment {
-        Moment::BeforeTool => refused_with(&decided("deny", reason), reason),
-        Moment::PermissionRequest => print(&json!({
-            "hookSpecificOutput": {
-                "hookEventName": "PermissionRequest",
-                "decision": {"behavior": "deny", "message": reason},
-            },
-        })),
-        Moment::Prompt => print(&json!({"decision": "block", "reason": reason})),
-        Moment::AfterTool
-        | Moment::SessionStart
-        | Moment::SessionEnd
-        | Moment::Stop
-        | Moment::Subagent
-        | Moment::Other => Reply::default(),
     }
 }

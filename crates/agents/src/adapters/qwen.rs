@@ -1,12 +1,22 @@
 //! Qwen Code: its hook payloads and answers, as the client 0.24.4 was seen to send and honour them. It has Claude Code's
 //! words for events and Gemini CLI's for tools.
 
-use crate::form::{self, Form};
-use crate::gemini::{end_of, in_folder_of};
+use crate::form::answers;
+use crate::form::folder::{in_folder_of, language};
+use crate::form::hook_form::Form;
+use crate::form::outcome::end_of;
 use crate::json::BadEvent;
-use crate::settings::{HookFile, Managed, Settings, SettingsFile, Switch, alone, value};
-use crate::tools::{self, Tool};
-use crate::{Abilities, Agent, Ask, Delivery, Extent, Limit, Line, Payload, Reply, Surface, codex};
+use crate::model::abilities::{Abilities, Ask, Line};
+use crate::model::agent::Agent;
+use crate::model::delivery::Delivery;
+use crate::model::payload::Payload;
+use crate::model::reply::Reply;
+use crate::model::surface::{Extent, Limit, Surface};
+use crate::settings::files::{Managed, Settings, SettingsFile, Switch};
+use crate::settings::hook_file::{HookFile, alone};
+use crate::settings::json_text::value;
+use crate::tools;
+use crate::tools::Tool;
 use reflex_engine::{Action, Decision, Event, Moment, Verdict};
 use serde_json::{Value, json};
 
@@ -194,7 +204,7 @@ fn actions(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadE
     let Value::Object(input) = input else { return Err(BadEvent::of("tool_input", "is not an object")) };
     match tool {
         "run_shell_command" => {
-            let shell = [(tool, Tool::Shell { command: &["command"], language: codex::language(event) })];
+            let shell = [(tool, Tool::Shell { command: &["command"], language: language(event) })];
             Ok(tools::known(&shell, tool, input)?.unwrap_or_default())
         }
         // A tool that is found by search is called through this one.
@@ -213,12 +223,12 @@ fn actions(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadE
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
     let (decision, reason) = delivery.said();
     match (event.moment, decision) {
-        (Moment::Stop, Decision::Deny) => form::kept_at_work(reason),
+        (Moment::Stop, Decision::Deny) => answers::kept_at_work(reason),
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
-        (Moment::BeforeTool, Decision::Ask) => form::print(&form::decided("ask", reason)),
+        (Moment::BeforeTool, Decision::Ask) => answers::print(&answers::decided("ask", reason)),
         // For the person: the model is not told what stands beside no decision.
-        (Moment::BeforeTool, Decision::Pass) if !reason.is_empty() => form::print(&json!({"systemMessage": reason})),
-        (Moment::AfterTool, Decision::Pass) if !reason.is_empty() => form::advised(event, reason),
+        (Moment::BeforeTool, Decision::Pass) if !reason.is_empty() => answers::print(&json!({"systemMessage": reason})),
+        (Moment::AfterTool, Decision::Pass) if !reason.is_empty() => answers::advised(event, reason),
         (_, Decision::Ask | Decision::Pass) => Reply::default(),
     }
 }
@@ -226,7 +236,7 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
 /// Only before a tool a refusal was seen to be honoured.
 fn refuse(word: &str, moment: Moment, reason: &str) -> Reply {
     match moment {
-        Moment::BeforeTool => form::refuse(word, moment, reason),
+        Moment::BeforeTool => answers::refuse(word, moment, reason),
         Moment::AfterTool
         | Moment::PermissionRequest
         | Moment::Prompt

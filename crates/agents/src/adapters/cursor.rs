@@ -4,12 +4,20 @@
 //! It also runs the hooks of Claude Code's settings, with payloads of its own: who calls is told from the payload, and
 //! the answer is in this dialect.
 
-use crate::form::{self, Form};
-use crate::gemini::in_folder_of;
+use crate::form::answers;
+use crate::form::folder::{in_folder_of, language};
+use crate::form::hook_form::Form;
 use crate::json::{BadEvent, object, optional, required};
-use crate::settings::{HookFile, Managed, Settings, SettingsFile, alone};
-use crate::tools::{self, Tool};
-use crate::{Abilities, Agent, Ask, Delivery, Extent, Limit, Line, Payload, Reply, Surface, codex};
+use crate::model::abilities::{Abilities, Ask, Line};
+use crate::model::agent::Agent;
+use crate::model::delivery::Delivery;
+use crate::model::payload::Payload;
+use crate::model::reply::Reply;
+use crate::model::surface::{Extent, Limit, Surface};
+use crate::settings::files::{Managed, Settings, SettingsFile};
+use crate::settings::hook_file::{HookFile, alone};
+use crate::tools;
+use crate::tools::Tool;
 use reflex_engine::{Action, AgentPath, Decision, Event, Moment, Outcome, Verdict};
 use serde_json::{Map, Value, json};
 
@@ -287,7 +295,7 @@ fn call(event: &Event, fields: &Map<String, Value>, word: &str) -> Result<(Strin
     match word {
         "beforeShellExecution" | "afterShellExecution" => {
             let command = required(fields, "command")?.to_owned();
-            Ok(("Shell".into(), vec![Action::Shell { command, language: codex::language(event) }]))
+            Ok(("Shell".into(), vec![Action::Shell { command, language: language(event) }]))
         }
         "beforeMCPExecution" | "afterMCPExecution" => {
             let name = required(fields, "tool_name")?;
@@ -321,7 +329,7 @@ fn written(fields: &Map<String, Value>, key: &str) -> Result<Map<String, Value>,
 fn actions(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadEvent> {
     let Value::Object(input) = input else { return Err(BadEvent::of("tool_input", "is not an object")) };
     if tool == "Shell" {
-        let shell = [(tool, Tool::Shell { command: &["command"], language: codex::language(event) })];
+        let shell = [(tool, Tool::Shell { command: &["command"], language: language(event) })];
         return Ok(tools::known(&shell, tool, input)?.unwrap_or_default());
     }
     if let Some(name) = tool.strip_prefix("MCP:") {
@@ -334,13 +342,13 @@ fn actions(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadE
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
     let (decision, reason) = delivery.said();
     match (event.moment, decision) {
-        (Moment::Stop, Decision::Deny) => form::print(&json!({"followup_message": reason})),
+        (Moment::Stop, Decision::Deny) => answers::print(&json!({"followup_message": reason})),
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
         (Moment::BeforeTool, Decision::Ask) => decided("ask", reason),
         (Moment::BeforeTool | Moment::AfterTool, Decision::Pass)
             if !reason.is_empty() && matches!(event.word.as_str(), "preToolUse" | "postToolUse") =>
         {
-            form::print(&json!({"additional_context": reason}))
+            answers::print(&json!({"additional_context": reason}))
         }
         (_, Decision::Ask | Decision::Pass) => silence(),
     }
@@ -348,19 +356,19 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
 
 /// No answer at all is a refusal where the hook fails closed, and an allow would be a decision.
 fn silence() -> Reply {
-    form::print(&json!({}))
+    answers::print(&json!({}))
 }
 
 /// Which of both messages the model is given depends on the runtime. With exit status 2 a person would be shown the
 /// JSON as it stands, so it is 0; an answer that cannot be read is a refusal too.
 fn decided(permission: &str, reason: &str) -> Reply {
-    form::print(&json!({"permission": permission, "user_message": reason, "agent_message": reason}))
+    answers::print(&json!({"permission": permission, "user_message": reason, "agent_message": reason}))
 }
 
 fn refuse(_word: &str, moment: Moment, reason: &str) -> Reply {
     match moment {
         Moment::BeforeTool | Moment::PermissionRequest => decided("deny", reason),
-        Moment::Prompt => form::print(&json!({"continue": false, "user_message": reason})),
+        Moment::Prompt => answers::print(&json!({"continue": false, "user_message": reason})),
         Moment::AfterTool
         | Moment::SessionStart
         | Moment::SessionEnd

@@ -1,6 +1,7 @@
 //! The call that is to run in place of another, in the agent's own arguments.
 
-use crate::{Agent, Payload};
+use crate::model::agent::Agent;
+use crate::model::payload::Payload;
 use reflex_engine::{Event, Rewrite};
 use serde_json::{Map, Value};
 

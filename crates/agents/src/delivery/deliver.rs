@@ -1,38 +1,10 @@
 //! What is done with a verdict now, given what the agent lets a hook say. What cannot be said is said more strictly.
 
-use crate::{Abilities, Agent, Ask, Payload};
+use crate::model::abilities::{Abilities, Ask};
+use crate::model::agent::Agent;
+use crate::model::delivery::Delivery;
+use crate::model::payload::Payload;
 use reflex_engine::{Decision, Event, Verdict, way_on};
-use serde_json::Value;
-
-/// What is said to the agent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Delivery {
-    /// The answer, now.
-    Say {
-        /// What the agent is told to do.
-        decision: Decision,
-        /// Why: the reasons of the verdict, or its advice if the call may run.
-        reason: String,
-    },
-    /// Another call runs in place of this one. It is no approval: the agent's own permissions are asked about it.
-    Replace {
-        /// Its arguments, all of them.
-        arguments: Value,
-        /// Why.
-        reason: String,
-    },
-}
-
-impl Delivery {
-    /// What is said by who can only decide: another call in place of this one is a refusal of this one.
-    pub fn said(&self) -> (Decision, &str) {
-        match self {
-            Delivery::Say { decision, reason } => (*decision, reason),
-            Delivery::Replace { reason, .. } => (Decision::Deny, reason),
-        }
-    }
-}
 
 impl Agent {
     /// Fits a verdict to what this agent lets a hook say about this payload: never looser than the verdict.

@@ -1,6 +1,6 @@
 //! The command that stands in a hook entry: this binary, asked by this agent at this event.
 
-use crate::settings::quoted;
+use super::guard_line::quoted;
 
 /// What every hook entry of one wiring has in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,10 +1,22 @@
 //! Gemini CLI: its hook payloads and answers, as the client 0.61.0 was seen to send and honour them.
 
-use crate::form::{self, Form};
+use crate::form::answers;
+use crate::form::folder::{in_folder_of, language};
+use crate::form::hook_form::Form;
+use crate::form::outcome::end_of;
 use crate::json::BadEvent;
-use crate::settings::{FolderTrust, HookFile, Managed, Settings, SettingsFile, Switch, alone, value};
-use crate::tools::{self, Tool};
-use crate::{Abilities, Agent, Delivery, Extent, Limit, Line, Payload, Reply, codex};
+use crate::model::abilities::{Abilities, Line};
+use crate::model::agent::Agent;
+use crate::model::delivery::Delivery;
+use crate::model::payload::Payload;
+use crate::model::reply::Reply;
+use crate::model::surface::{Extent, Limit};
+use crate::settings::files::{FolderTrust, Managed, Settings, SettingsFile, Switch};
+use crate::settings::guard_line::runs_guard;
+use crate::settings::hook_file::{HookFile, alone};
+use crate::settings::json_text::value;
+use crate::tools;
+use crate::tools::Tool;
 use reflex_engine::{Action, Decision, Event, Moment, Verdict};
 use serde_json::{Map, Value, json};
 
@@ -126,8 +138,7 @@ pub(crate) const SETTINGS: HookFile = HookFile {
 fn hooks_are_off(text: &str) -> Option<bool> {
     let settings = value(text)?;
     let config = settings.get("hooksConfig")?;
-    let is_named =
-        |name: &Value| name.as_str().is_some_and(|name| name == "reflex" || crate::settings::runs_guard(name));
+    let is_named = |name: &Value| name.as_str().is_some_and(|name| name == "reflex" || runs_guard(name));
     if config.get("disabled").and_then(Value::as_array).is_some_and(|names| names.iter().any(is_named)) {
         return Some(true);
     }
@@ -226,46 +237,11 @@ fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
     Ok(event)
 }
 
-/// A shell command may run in a folder that its call names. The project stays where the client is.
-pub(crate) fn in_folder_of(payload: &Payload<'_>, names: &[&str], project: &str, event: &mut Event) {
-    if !matches!(event.actions.as_slice(), [Action::Shell { .. }]) {
-        return;
-    }
-    let input = payload.fields.get(FORM.input).or_else(|| payload.fields.get("args"));
-    let folder = names.iter().find_map(|name| input?.get(*name)?.as_str()).filter(|folder| !folder.is_empty());
-    let Some(folder) = folder else { return };
-    if event.workspace.is_empty() && !payload.is_set(project) {
-        event.workspace = event.cwd.clone();
-    }
-    let absolute = reflex_engine::is_absolute(&reflex_engine::AgentPath::new(folder).with_slashes());
-    let alone = absolute || event.cwd.is_empty();
-    event.cwd = if alone { folder.to_owned() } else { format!("{}/{folder}", event.cwd) };
-}
-
-/// What the call returned and how it ended, as this client and its fork tell it: a text or parts of one, an `error` in the response, `Exit Code: 1` in the text.
-pub(crate) fn end_of(payload: &Payload<'_>, event: &mut Event) {
-    let Some(outcome) = event.outcome.as_mut() else { return };
-    let parts = payload.fields.get(FORM.output).and_then(|response| response.get("llmContent")?.as_array());
-    if let Some(parts) = parts {
-        let texts: Vec<&str> = parts.iter().filter_map(|part| part.get("text")?.as_str()).collect();
-        outcome.output = texts.join("\n");
-    }
-    // What the client itself puts around a text from elsewhere is no part of the text.
-    let inside = outcome.output.trim().strip_prefix("<untrusted_context>");
-    if let Some(inside) = inside.and_then(|text| text.strip_suffix("</untrusted_context>")) {
-        outcome.output = inside.trim_matches('\n').to_owned();
-    }
-    let code = outcome.output.lines().find_map(|line| line.strip_prefix("Exit Code: ")?.trim().parse().ok());
-    outcome.exit_code = outcome.exit_code.or(code);
-    let error = payload.fields.get(FORM.output).and_then(|response| response.get("error"));
-    outcome.failed |= error.is_some_and(|error| !error.is_null()) || outcome.exit_code.is_some_and(|code| code != 0);
-}
-
 fn actions(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadEvent> {
     let Value::Object(input) = input else { return Err(BadEvent::of("tool_input", "is not an object")) };
     match tool {
         "run_shell_command" => {
-            let shell = [(tool, Tool::Shell { command: &["command"], language: codex::language(event) })];
+            let shell = [(tool, Tool::Shell { command: &["command"], language: language(event) })];
             Ok(tools::known(&shell, tool, input)?.unwrap_or_default())
         }
         "web_fetch" => Ok(fetched(input)),
@@ -296,16 +272,16 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
     if let Delivery::Replace { arguments, reason } = delivery {
         // What stands here takes the place of all arguments; a part of them would be a call without the others.
         let said = json!({"hookEventName": "BeforeTool", "tool_input": arguments});
-        return form::print(&json!({"systemMessage": reason, "hookSpecificOutput": said}));
+        return answers::print(&json!({"systemMessage": reason, "hookSpecificOutput": said}));
     }
     let (decision, reason) = delivery.said();
     match (event.moment, decision) {
         // Only a judgement keeps an agent at work.
-        (Moment::Stop, Decision::Deny) => form::print(&json!({"decision": "deny", "reason": reason})),
+        (Moment::Stop, Decision::Deny) => answers::print(&json!({"decision": "deny", "reason": reason})),
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
         // For the person: the client drops words for the model here.
-        (Moment::BeforeTool, Decision::Pass) if !reason.is_empty() => form::print(&json!({"systemMessage": reason})),
-        (Moment::AfterTool | Moment::Prompt, Decision::Pass) if !reason.is_empty() => form::advised(event, reason),
+        (Moment::BeforeTool, Decision::Pass) if !reason.is_empty() => answers::print(&json!({"systemMessage": reason})),
+        (Moment::AfterTool | Moment::Prompt, Decision::Pass) if !reason.is_empty() => answers::advised(event, reason),
         // A question never comes here: it was made a refusal.
         (_, Decision::Ask | Decision::Pass) => Reply::default(),
     }
@@ -315,8 +291,8 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
 /// refuse would run.
 fn refuse(_word: &str, moment: Moment, reason: &str) -> Reply {
     match moment {
-        Moment::BeforeTool => form::refused_with(&json!({"decision": "deny", "reason": reason}), reason),
-        Moment::Prompt => form::print(&json!({"decision": "deny", "reason": reason})),
+        Moment::BeforeTool => answers::refused_with(&json!({"decision": "deny", "reason": reason}), reason),
+        Moment::Prompt => answers::print(&json!({"decision": "deny", "reason": reason})),
         Moment::AfterTool
         | Moment::PermissionRequest
         | Moment::SessionStart

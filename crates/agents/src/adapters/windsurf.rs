@@ -3,10 +3,18 @@
 //!
 //! There is no answer in JSON: exit status 2 refuses and standard error says why; any other status lets the call run.
 
+use crate::form::folder::language;
 use crate::json::{BadEvent, optional, required};
-use crate::settings::{HookFile, Managed, Settings, SettingsFile, alone};
-use crate::tools::{self, Tool};
-use crate::{Abilities, Agent, Delivery, Extent, Limit, Line, Payload, Reply, Surface, codex};
+use crate::model::abilities::{Abilities, Line};
+use crate::model::agent::Agent;
+use crate::model::delivery::Delivery;
+use crate::model::payload::Payload;
+use crate::model::reply::Reply;
+use crate::model::surface::{Extent, Limit, Surface};
+use crate::settings::files::{Managed, Settings, SettingsFile};
+use crate::settings::hook_file::{HookFile, alone};
+use crate::tools;
+use crate::tools::Tool;
 use reflex_engine::{Action, Decision, Event, Moment, Outcome, Verdict};
 use serde_json::{Map, Value, json};
 
@@ -187,7 +195,7 @@ fn call(event: &Event, kind: &str, info: &Map<String, Value>) -> Result<(String,
     match kind {
         "run_command" => {
             let command = required(info, "command_line")?.to_owned();
-            Ok((kind.into(), vec![Action::Shell { command, language: codex::language(event) }]))
+            Ok((kind.into(), vec![Action::Shell { command, language: language(event) }]))
         }
         "mcp_tool_use" => {
             let (server, tool) = (required(info, "mcp_server_name")?, required(info, "mcp_tool_name")?);

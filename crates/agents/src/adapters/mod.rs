@@ -1,0 +1,13 @@
+//! One adapter per coding agent: bytes to event, verdict to bytes.
+
+pub mod claude;
+pub mod codex;
+mod codex_trust;
+pub mod copilot;
+pub mod cursor;
+pub mod gemini;
+pub mod opencode;
+pub mod qwen;
+pub mod stranger;
+pub mod universal;
+pub mod windsurf;

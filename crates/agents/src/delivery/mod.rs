@@ -1,0 +1,4 @@
+//! What becomes of a verdict, given what the agent lets a hook say.
+
+pub(crate) mod deliver;
+mod replaced;

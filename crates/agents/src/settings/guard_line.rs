@@ -1,0 +1,95 @@
+//! The line that starts the guard: how it is told from others, and how it is quoted.
+
+/// Whether a shell line runs the guard, at its beginning or behind a wrapper of a few known ones.
+pub(crate) fn runs_guard(line: &str) -> bool {
+    runs(line, &OURS)
+}
+
+pub(super) fn runs(line: &str, names: &[&str]) -> bool {
+    let words = words(line);
+    if let [_, _, script, program, ..] = words.as_slice()
+        && script.starts_with("\"$0\" hook ")
+    {
+        return is_named(program, names);
+    }
+    let is_hook = |pair: &[String]| matches!(pair, [program, word] if is_named(program, names) && word == "hook");
+    let Some(at) = words.windows(2).position(is_hook) else { return false };
+    let wraps = |word: &String| {
+        matches!(word.as_str(), "timeout" | "exec" | "command" | "env" | "nice" | "&")
+            || word.starts_with('-')
+            || word.starts_with(|first: char| first.is_ascii_digit())
+            || word.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains('/'))
+    };
+    words.iter().take(at).all(wraps)
+}
+
+/// The names of the guard.
+pub(super) const OURS: [&str; 2] = ["reflex", "rfx"];
+
+/// The names of guards that came before it.
+pub(super) const OLDER: [&str; 2] = ["arx", "vf"];
+
+pub(super) fn is_named(program: &str, names: &[&str]) -> bool {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or("");
+    names.contains(&name.strip_suffix(".exe").unwrap_or(name))
+}
+
+/// The words of a shell line as far as quotes divide them.
+pub(super) fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote, mut begun) = (Vec::new(), String::new(), None, false);
+    for letter in line.chars() {
+        match (quote, letter) {
+            (Some(open), letter) if letter == open => quote = None,
+            (None, '\'' | '"') => (quote, begun) = (Some(letter), true),
+            (None, letter) if letter.is_whitespace() => {
+                if begun {
+                    words.push(std::mem::take(&mut word));
+                }
+                begun = false;
+            }
+            (_, letter) => {
+                word.push(letter);
+                begun = true;
+            }
+        }
+    }
+    words.extend(begun.then_some(word));
+    words
+}
+
+/// A word that a POSIX shell reads as this text.
+pub(crate) fn quoted(text: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@%".contains(letter);
+    if !text.is_empty() && text.chars().all(plain) { text.to_owned() } else { reflex_engine::shell::quoted(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{quoted, runs_guard, words};
+
+    #[test]
+    fn a_shell_line_runs_the_guard_or_does_not() {
+        for (line, ours) in [
+            ("/x/reflex hook --agent codex", true),
+            ("'/home me/reflex' hook", true),
+            ("timeout 8 reflex hook --agent copilot", true),
+            ("X=1 exec \"/a b/rfx\" hook || { exit 2; }", true),
+            ("/bin/sh -c '\"$0\" hook --agent codex || exit 2' '/a b/reflex'", true),
+            ("/bin/sh -c '\"$0\" hook --agent codex --home \"$1\" || exit 2' /a/reflex '/home/a b'", true),
+            ("/bin/sh -c '\"$0\" hook --agent codex || exit 2' /a/other", false),
+            ("echo reflex hook", false),
+            ("/opt/reflexology hook", false),
+            ("reflex status", false),
+            ("cat reflex; true", false),
+        ] {
+            assert_eq!(runs_guard(line), ours, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_quoted_is_one_word() {
+        for text in ["/x/reflex", "/home me/reflex", "a'b", "$(x)", ""] {
+            assert_eq!(words(&format!("{} hook", quoted(text).replace("'\\''", "'\"'\"'"))), [text, "hook"], "{text}");
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! The agents' settings files: where the guard's hook stands in them, and their texts with and without it.
+
+pub(crate) mod files;
+pub(crate) mod guard_line;
+mod guards;
+pub(crate) mod hook_command;
+pub(crate) mod hook_file;
+pub(crate) mod json_text;
+pub(crate) mod plugin;
+pub(crate) mod trust;
+
+pub use files::{FolderTrust, Managed, Settings, SettingsError, SettingsFile, Start, Switch};
+pub use guards::{guard_hooks, older_guards, without_older_guards};
