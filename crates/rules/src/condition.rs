@@ -1,9 +1,9 @@
 //! The conditions of a rule, and their lowering to the one condition language.
 
-use crate::pattern::{Ready, fill, needs, regex};
+use crate::pattern::{Ready, Variables, fill, needs, regex};
+use crate::problem;
 use crate::problem::{Level, Problems};
 use crate::yaml::{Located, Yaml};
-use crate::{Variables, problem};
 use reflex_engine::{EffectKind, RULE_FIELDS};
 use serde_json::{Value, json};
 

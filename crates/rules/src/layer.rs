@@ -1,6 +1,6 @@
 //! Files of one place become one tree: rules by event, and the policy.
 
-use crate::Variables;
+use crate::pattern::Variables;
 use crate::policy::{Policy, policy_of};
 use crate::problem::{Level, Problem, Problems};
 use crate::rule::{Rule, rules_of};

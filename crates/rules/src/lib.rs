@@ -2,7 +2,6 @@
 //! language, and asked as a library ([`RuleEngine`]).
 
 mod condition;
-mod duties;
 pub mod import;
 mod layer;
 mod load;
@@ -16,16 +15,12 @@ pub mod schema;
 mod yaml;
 
 pub use condition::{Condition, FieldCondition, OPERATORS};
-pub use duties::{BUDGETS, Skill, skills_of};
 pub use layer::{Compiled, SourceFile, compile};
 pub use load::{MOST_BYTES, ReflexConfig, load_rule_directory, load_rule_file, rule_files};
+pub use pattern::Variables;
+pub use policy::duties::{BUDGETS, Skill, skills_of};
 pub use policy::{Base, KEYS as POLICY_KEYS, Policy};
 pub use problem::{Level, Problem, Problems, nearest};
 pub use review::review;
 pub use rule::{KEYS as RULE_KEYS, Override, Rule, rules_of};
 pub use rule_engine::{CORE_RULES, EvaluationResult, RuleEngine, core_rules};
-
-use std::collections::BTreeMap;
-
-/// Values of `{{variables}}`: one text, or several for a list.
-pub type Variables = BTreeMap<String, Vec<String>>;

@@ -1,7 +1,11 @@
 //! Patterns as people write them: variables filled in, checked, and what a regular expression cannot do without.
 
-use crate::Variables;
+use crate::problem::nearest;
 use reflex_engine::{MOST_PATTERN, RULE_FIELDS};
+use std::collections::BTreeMap;
+
+/// Values of `{{variables}}`: one text, or several for a list.
+pub type Variables = BTreeMap<String, Vec<String>>;
 
 /// A pattern that is ready, or what to mend and how.
 pub(crate) type Ready<T> = Result<T, (String, String)>;
@@ -55,7 +59,7 @@ fn each_word(text: &str, word: &mut dyn FnMut(&str) -> Ready<String>) -> Ready<S
 
 fn unset(name: &str, variables: &Variables) -> (String, String) {
     let known: Vec<&str> = variables.keys().map(String::as_str).chain(RULE_FIELDS).collect();
-    let near = crate::nearest(name, &known).map(|near| format!("did you mean `{near}`?"));
+    let near = nearest(name, &known).map(|near| format!("did you mean `{near}`?"));
     let help = near.unwrap_or_else(|| format!("set it: `variables: {{{name}: …}}` in policy.yaml"));
     (format!("the variable `{name}` is not set"), help)
 }

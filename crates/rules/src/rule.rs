@@ -1,9 +1,9 @@
 //! Rules as people write them: the form of seed 001 and what goes beyond it.
 
 use crate::condition::{Condition, conditions_of};
-use crate::problem::{Level, Problems};
+use crate::pattern::{self, Variables};
+use crate::problem::{Level, Problem, Problems};
 use crate::yaml::{Key, Located, Yaml, documents};
-use crate::{Variables, pattern};
 use reflex_engine::{RULE_EVENTS, Severity, Tier};
 use serde_json::{Map, Value, json};
 
@@ -153,7 +153,7 @@ impl Rule {
 }
 
 /// The rules of one file. A rule with an error is left out; `variables` are checked where they are known.
-pub fn rules_of(file: &str, text: &str, variables: Option<&Variables>) -> (Vec<Rule>, Vec<crate::Problem>) {
+pub fn rules_of(file: &str, text: &str, variables: Option<&Variables>) -> (Vec<Rule>, Vec<Problem>) {
     let mut problems = Problems::of(file, text);
     let mut rules = Vec::new();
     for document in documents(text, &mut problems) {

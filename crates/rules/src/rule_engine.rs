@@ -1,7 +1,7 @@
 //! Rules asked without an agent: the engine of seed 001 under its names.
 
-use crate::Variables;
 use crate::condition::{Condition, is_operator};
+use crate::pattern::Variables;
 use crate::rule::{Override, Rule, rules_of};
 use reflex_engine::shell::Language;
 use reflex_engine::{Action, AgentPath, Event, Facts, Moment, Raised, Severity, Supposed, Tier, analyze, ask};

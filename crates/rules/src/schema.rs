@@ -1,7 +1,9 @@
 //! JSON Schemas of what people write, for editors.
 
 use crate::condition::OPERATORS;
-use crate::{BUDGETS, POLICY_KEYS, RULE_KEYS};
+use crate::policy::KEYS as POLICY_KEYS;
+use crate::policy::duties::BUDGETS;
+use crate::rule::KEYS as RULE_KEYS;
 use reflex_engine::{EffectKind, RULE_EVENTS, RULE_FIELDS, Severity};
 use serde_json::{Map, Value, json};
 

@@ -1,6 +1,7 @@
 //! `permissions` of Claude Code's settings: `deny`, `ask` and `allow`, in this order.
 
-use super::{Fate, Line, Reader, Wish, regex_of, words_of};
+use super::reader::{Line, Reader, Wish, regex_of, words_of};
+use super::report::Fate;
 use serde_json::{Value, json};
 
 pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), String> {

@@ -1,6 +1,6 @@
 //! Codex CLI's prefix rules: calls of `prefix_rule` with lists of words.
 
-use super::{Line, Reader, Wish};
+use super::reader::{Line, Reader, Wish};
 
 /// A rule with alternatives stands for several; more than these are too many.
 const MOST_ALTERNATIVES: usize = 64;

@@ -1,6 +1,6 @@
 //! Gemini CLI's policies: `[[rule]]` with a decision and a priority; the highest priority wins.
 
-use super::{Line, Reader, Wish, words_of};
+use super::reader::{Line, Reader, Wish, words_of};
 use serde_json::{Value, json};
 
 /// Keys that decide where a rule counts, which a rule of ours cannot say.

@@ -1,6 +1,6 @@
 //! Hookify's rules: markdown, with the rule in front of it and the message behind.
 
-use super::{Line, Reader};
+use super::reader::{Line, Reader};
 use crate::problem::Problems;
 use crate::yaml::{Located, Yaml, documents};
 use serde_json::{Value, json};

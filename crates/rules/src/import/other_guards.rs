@@ -1,6 +1,6 @@
 //! Rules of cc-safety-net and allowlists of dcg, where they have a counterpart.
 
-use super::{Line, Reader, Wish, words_of};
+use super::reader::{Line, Reader, Wish, words_of};
 use serde_json::{Value, json};
 
 /// `{"rules": [{"name", "command", "subcommand", "block_args", "reason"}]}`

@@ -1,7 +1,8 @@
 //! `policy.yaml`: what people's folders, commands and rules are worth here.
 
-use crate::Variables;
-use crate::duties;
+pub(crate) mod duties;
+
+use crate::pattern::Variables;
 use crate::problem::{Level, Problems};
 use crate::yaml::{Key, Located, documents};
 use serde_json::{Map, Value, json};

@@ -1,144 +1,15 @@
-//! What people wrote for other guards and agents, as rules and allowances of ours: every line with what became of it.
+//! Reads the lines of a file of another guard: what each wants of a call, and which of them cover each other.
 
-mod claude;
-mod codex;
-mod gemini;
-mod hookify;
-mod other_guards;
-
+use super::report::{Fate, Import, Told, yaml};
+use super::source::Source;
+use crate::pattern::Variables;
 use crate::problem::Level;
 use crate::rule::rules_of;
-use serde_json::{Map, Value, json};
-
-/// What became of a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
-    /// It says the same here, or more.
-    Imported,
-    /// It says less here.
-    Narrowed,
-    /// It is left out.
-    Refused,
-    /// It never had an effect where it stands: a stricter line covers it.
-    Dead,
-    /// Another line says the same already.
-    Shadowed,
-}
-
-impl Fate {
-    /// Its word.
-    pub fn name(self) -> &'static str {
-        match self {
-            Fate::Imported => "imported",
-            Fate::Narrowed => "narrowed",
-            Fate::Refused => "refused",
-            Fate::Dead => "dead",
-            Fate::Shadowed => "shadowed",
-        }
-    }
-}
-
-/// A line of a file that was read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
-    /// `file:line`
-    pub at: String,
-    /// As it stands there.
-    pub text: String,
-    /// What became of it.
-    pub fate: Fate,
-    /// Why; empty where nothing is to say.
-    pub why: String,
-}
-
-/// What was made of a file.
-#[derive(Debug, Clone, Default)]
-pub struct Import {
-    /// Rules, each a map with the keys of a rule.
-    pub rules: Vec<Value>,
-    /// Entries for a policy's `allow`.
-    pub allow: Vec<Value>,
-    /// Entries for a policy's `allowed_roots`.
-    pub roots: Vec<String>,
-    /// Every line.
-    pub told: Vec<Told>,
-}
-
-/// Whose file it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    /// `permissions` of Claude Code's settings.
-    Claude,
-    /// Codex CLI's prefix rules.
-    Codex,
-    /// Gemini CLI's policies.
-    Gemini,
-    /// Hookify's markdown.
-    Hookify,
-    /// cc-safety-net's own rules.
-    SafetyNet,
-    /// Allowlists of destructive_command_guard.
-    Dcg,
-}
-
-impl Source {
-    /// Every source with its word.
-    pub const ALL: [(Source, &'static str); 6] = [
-        (Source::Claude, "claude"),
-        (Source::Codex, "codex"),
-        (Source::Gemini, "gemini"),
-        (Source::Hookify, "hookify"),
-        (Source::SafetyNet, "safety-net"),
-        (Source::Dcg, "dcg"),
-    ];
-
-    /// The source of this word.
-    pub fn named(name: &str) -> Option<Source> {
-        Source::ALL.iter().find(|(_, known)| *known == name).map(|(source, _)| *source)
-    }
-
-    /// The source that a file's name tells.
-    pub fn of_file(path: &str) -> Option<Source> {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        let ends = |end: &str| name.ends_with(end);
-        Some(match () {
-            () if ends(".md") => Source::Hookify,
-            () if ends(".rules") || ends(".codexpolicy") => Source::Codex,
-            () if name == "allowlist.toml" => Source::Dcg,
-            () if ends(".toml") => Source::Gemini,
-            () if name == ".safety-net.json" || path.contains("cc-safety-net") => Source::SafetyNet,
-            () if ends(".json") => Source::Claude,
-            () => return None,
-        })
-    }
-
-    fn name(self) -> &'static str {
-        Source::ALL.iter().find(|(source, _)| *source == self).map_or("", |(_, name)| name)
-    }
-}
-
-/// Reads a file of another guard.
-///
-/// # Errors
-/// It is not what it should be as a whole; then nothing of it is taken.
-pub fn import(source: Source, file: &str, text: &str) -> Result<Import, String> {
-    let mut reader = Reader { source, file, text, import: Import::default(), entries: Vec::new() };
-    match source {
-        Source::Claude => claude::read(&mut reader),
-        Source::Codex => codex::read(&mut reader),
-        Source::Gemini => gemini::read(&mut reader),
-        Source::Hookify => hookify::read(&mut reader),
-        Source::SafetyNet => other_guards::safety_net(&mut reader),
-        Source::Dcg => other_guards::dcg(&mut reader),
-    }
-    .map_err(|problem| format!("{file}: {problem}"))?;
-    reader.settle();
-    Ok(reader.import)
-}
+use serde_json::{Value, json};
 
 /// What a line wants of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Wish {
+pub(super) enum Wish {
     Allow,
     Ask,
     Block,
@@ -153,19 +24,19 @@ struct Entry {
     priority: i64,
 }
 
-struct Reader<'t> {
-    source: Source,
-    file: &'t str,
-    text: &'t str,
-    import: Import,
+pub(super) struct Reader<'t> {
+    pub(super) source: Source,
+    pub(super) file: &'t str,
+    pub(super) text: &'t str,
+    pub(super) import: Import,
     entries: Vec<Entry>,
 }
 
 /// Where a line stands, and its words.
 #[derive(Clone)]
-struct Line {
-    number: usize,
-    text: String,
+pub(super) struct Line {
+    pub(super) number: usize,
+    pub(super) text: String,
 }
 
 /// Programs that run whatever stands behind them: who allows them allows everything.
@@ -206,25 +77,32 @@ const RUNNERS: [&str; 34] = [
     "awk",
 ];
 
+impl<'t> Reader<'t> {
+    /// Nothing is read yet.
+    pub(super) fn new(source: Source, file: &'t str, text: &'t str) -> Reader<'t> {
+        Reader { source, file, text, import: Import::default(), entries: Vec::new() }
+    }
+}
+
 impl Reader<'_> {
     /// The line on which a text first stands, from the one given on.
-    fn line(&self, wanted: &str, from: usize) -> usize {
+    pub(super) fn line(&self, wanted: &str, from: usize) -> usize {
         let numbered = self.text.lines().enumerate().skip(from);
         numbered.filter(|(_, line)| line.contains(wanted)).map(|(index, _)| index + 1).next().unwrap_or(from.max(1))
     }
 
-    fn tell(&mut self, line: &Line, fate: Fate, why: impl Into<String>) -> usize {
+    pub(super) fn tell(&mut self, line: &Line, fate: Fate, why: impl Into<String>) -> usize {
         let at = format!("{}:{}", self.file, line.number);
         self.import.told.push(Told { at, text: line.text.clone(), fate, why: why.into() });
         self.import.told.len() - 1
     }
 
-    fn refuse(&mut self, line: &Line, why: impl Into<String>) {
+    pub(super) fn refuse(&mut self, line: &Line, why: impl Into<String>) {
         self.tell(line, Fate::Refused, why);
     }
 
     /// A line about commands by their first words.
-    fn command(&mut self, line: &Line, wish: Wish, words: &[String], (message, priority): (&str, i64)) {
+    pub(super) fn command(&mut self, line: &Line, wish: Wish, words: &[String], (message, priority): (&str, i64)) {
         let told = if wish == Wish::Allow {
             let Some(told) = self.allow(line, words) else { return };
             told
@@ -259,20 +137,20 @@ impl Reader<'_> {
     }
 
     /// An allowance for exactly one text.
-    fn allow_exactly(&mut self, line: &Line, command: &str) {
+    pub(super) fn allow_exactly(&mut self, line: &Line, command: &str) {
         self.import.allow.push(json!({"command": command}));
         self.tell(line, Fate::Narrowed, "it lifts a question of ours about exactly this text, never a block");
     }
 
     /// A rule, if our reader takes it.
-    fn rule(&mut self, line: &Line, wish: Wish, about: (&[&str], &Value), message: &str) -> Option<usize> {
+    pub(super) fn rule(&mut self, line: &Line, wish: Wish, about: (&[&str], &Value), message: &str) -> Option<usize> {
         let (events, conditions) = about;
         let action = if wish == Wish::Block { "block" } else { "ask" };
         self.whole_rule(line, json!({"events": events, "conditions": conditions, "action": action, "message": message}))
     }
 
     /// The same with all of its keys; the name is made where none is given.
-    fn whole_rule(&mut self, line: &Line, rule: Value) -> Option<usize> {
+    pub(super) fn whole_rule(&mut self, line: &Line, rule: Value) -> Option<usize> {
         let Value::Object(mut keys) = rule else { return None };
         let wanted = keys.get("name").and_then(Value::as_str).map_or_else(|| line.text.clone(), str::to_owned);
         keys.insert("name".into(), self.name(&wanted).into());
@@ -285,7 +163,7 @@ impl Reader<'_> {
         }
         keys.insert("description".into(), format!("from {}:{}", self.file, line.number).into());
         let text = yaml(&Value::Object(keys.clone()));
-        let (_, problems) = rules_of("rule", &text, Some(&crate::Variables::new()));
+        let (_, problems) = rules_of("rule", &text, Some(&Variables::new()));
         if let Some(problem) = problems.iter().find(|problem| problem.level == Level::Error) {
             let help = if problem.help.is_empty() { String::new() } else { format!("; {}", problem.help) };
             self.refuse(line, format!("{}{help}", problem.message));
@@ -307,14 +185,14 @@ impl Reader<'_> {
     }
 
     /// Says of an imported line that it means less here.
-    fn narrow(&mut self, told: Option<usize>, why: &str) {
+    pub(super) fn narrow(&mut self, told: Option<usize>, why: &str) {
         if let Some(told) = told.and_then(|index| self.import.told.get_mut(index)) {
             (told.fate, told.why) = (Fate::Narrowed, why.into());
         }
     }
 
     /// Finds the lines that never had an effect where they stand.
-    fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         for (index, entry) in self.entries.iter().enumerate() {
             let covers =
                 |other: &Entry| other.words.len() <= entry.words.len() && entry.words.starts_with(&other.words);
@@ -366,56 +244,8 @@ impl Reader<'_> {
     }
 }
 
-impl Import {
-    /// The rules as a file of ours.
-    pub fn rules_text(&self) -> String {
-        self.rules.iter().map(yaml).collect::<Vec<_>>().join("---\n")
-    }
-
-    /// The rest as a part of a policy; empty where there is none.
-    pub fn policy_text(&self) -> String {
-        let mut text = String::new();
-        if !self.roots.is_empty() {
-            text.push_str(&format!("allowed_roots: {}\n", json!(self.roots)));
-        }
-        if !self.allow.is_empty() {
-            text.push_str("allow:\n");
-            self.allow.iter().for_each(|entry| text.push_str(&format!("  - {entry}\n")));
-        }
-        text
-    }
-
-    /// Takes what was made of another file too.
-    pub fn join(&mut self, other: Import) {
-        self.rules.extend(other.rules);
-        self.allow.extend(other.allow);
-        self.roots.extend(other.roots);
-        self.told.extend(other.told);
-    }
-}
-
-/// A map as YAML: each key on a line of its own, what it holds in the form of JSON, which YAML contains.
-fn yaml(rule: &Value) -> String {
-    const ORDER: [&str; 10] = [
-        "name",
-        "description",
-        "category",
-        "enabled",
-        "events",
-        "conditions",
-        "action",
-        "severity",
-        "message",
-        "examples",
-    ];
-    let empty = Map::new();
-    let keys = rule.as_object().unwrap_or(&empty);
-    let line = |key: &str| keys.get(key).map(|value| format!("{key}: {value}\n"));
-    ORDER.iter().filter_map(|key| line(key)).collect()
-}
-
 /// A pattern with stars as a regular expression over the whole text.
-fn regex_of(glob: &str) -> String {
+pub(super) fn regex_of(glob: &str) -> String {
     let escaped = |letter: char| match letter {
         '*' => ".*".to_owned(),
         letter if letter.is_alphanumeric() || " -_/:@=,\"'<>!#%&~".contains(letter) => letter.to_string(),
@@ -425,6 +255,6 @@ fn regex_of(glob: &str) -> String {
 }
 
 /// The plain words of a prefix.
-fn words_of(text: &str) -> Vec<String> {
+pub(super) fn words_of(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
