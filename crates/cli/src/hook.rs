@@ -1,6 +1,8 @@
 //! `reflex hook`: one payload on standard input, the agent's own answer out.
 
-use crate::{arena, lifeline, status};
+use crate::arena;
+use crate::lifeline;
+use crate::status;
 use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, caller, find, object, stranger};
 use reflex_engine::{Decision, Event, Moment, Verdict};
 use reflex_host::signing::choose_key;

@@ -4,28 +4,12 @@ mod arena;
 mod commands;
 mod hook;
 mod lifeline;
-mod paint;
-mod visible;
+mod status;
+mod terminal;
 
 use reflex_engine::shell::work;
 use reflex_host::choose_home;
 use std::process::ExitCode;
-
-/// Exit statuses that scripts rely on.
-pub(crate) mod status {
-    /// Allowed, or done.
-    pub(crate) const OK: u8 = 0;
-    /// A check found something.
-    pub(crate) const FOUND: u8 = 1;
-    /// Blocked.
-    pub(crate) const BLOCK: u8 = 2;
-    /// A person has to decide.
-    pub(crate) const ASK: u8 = 3;
-    /// The command line is wrong.
-    pub(crate) const USAGE: u8 = 64;
-    /// Reflex itself failed.
-    pub(crate) const INTERNAL: u8 = 70;
-}
 
 fn main() -> ExitCode {
     work::measure_memory(arena::used);

@@ -1,10 +1,11 @@
 //! `reflex appeal ID --because …`: a refused call is judged again. An agent only asks with it; a person decides.
 
 use super::approve::{View, length, once, preview_and_give};
-use super::consent::Consent;
-use super::{complain, print, print_json, text};
 use crate::status;
-use crate::visible::visible;
+use crate::terminal::arguments::text;
+use crate::terminal::consent::Consent;
+use crate::terminal::output::{complain, print, print_json};
+use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::{Decision, Judgement};
 use reflex_host::person::at_terminal;

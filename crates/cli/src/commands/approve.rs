@@ -1,19 +1,23 @@
 //! `pending`, `approve`, `deny`, `grants`, `off`: what a person says about calls. Nothing here works for an agent.
 
-use super::consent::Consent;
-use super::{ago, complain, print, print_json, text};
-use crate::paint::Paint;
+use crate::commands::waiting::waiting;
 use crate::status;
-use crate::visible::visible;
+use crate::terminal::age::ago;
+use crate::terminal::arguments::text;
+use crate::terminal::confirm::{answer, confirmed};
+use crate::terminal::consent::Consent;
+use crate::terminal::output::{complain, print, print_json};
+use crate::terminal::paint::Paint;
+use crate::terminal::person::{person, record};
+use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::Event;
-use reflex_host::person::{Person, at_terminal};
+use reflex_host::person::Person;
 use reflex_host::store::Store;
 use reflex_host::store::approvals::{Grant, Pending, Scope};
 use reflex_host::store::life::{LONGEST_PAUSE, Pause};
 use reflex_host::{Host, Mode, duration, now, timestamp};
 use serde_json::{Value, json};
-use std::io::Write;
 
 /// A yes holds so long if nothing else is said.
 const USUAL: u64 = 15 * 60_000;
@@ -23,15 +27,6 @@ const LONGEST: u64 = 30 * 86_400_000;
 
 fn store() -> Store {
     Host::new(Mode::default()).store()
-}
-
-/// The calls that were refused or asked about and have no person's yes.
-pub(super) fn waiting(store: &Store) -> Vec<Pending> {
-    let grants = store.grants();
-    let mut all = store.pending();
-    let answered = |grant: &Grant| grant.vouched && (grant.uses > 0 || now() < grant.expires);
-    all.retain(|call| !grants.iter().any(|grant| grant.id == call.id && answered(grant)));
-    all
 }
 
 /// `reflex pending`: the calls that wait for a person.
@@ -415,39 +410,4 @@ fn answerable(store: &Store, matches: &ArgMatches, what: &str) -> Option<(Pendin
         complain(&format!("no call `{}` waits; `reflex pending` lists them", visible(id)));
     }
     Some((call?, person))
-}
-
-/// The person at the terminal; an attempt of anybody else is recorded.
-pub(super) fn person(store: &Store, what: &str, id: &str) -> Option<Person> {
-    match at_terminal() {
-        Ok(person) => Some(person),
-        Err(why) => {
-            complain(&format!("only a person at a terminal can do this: {why}"));
-            let _ = record(store, "attempt", json!({"what": what, "pending": id, "why": why}));
-            None
-        }
-    }
-}
-
-pub(super) fn record(store: &Store, kind: &'static str, fields: Value) -> Result<(), String> {
-    store.note(kind, fields).map_err(|error| format!("this cannot be recorded, so it is not done: {error}"))
-}
-
-/// The person's answer at the terminal itself, whatever stands on standard input.
-pub(super) fn confirmed(question: &str) -> bool {
-    answer(question).is_some_and(|answer| matches!(answer.trim(), "y" | "Y" | "yes"))
-}
-
-/// The same where an empty line is a yes; a terminal that is closed gives none.
-pub(super) fn agreed(question: &str) -> bool {
-    answer(question)
-        .is_some_and(|answer| matches!(answer.as_str(), "\n" | "\r\n") || matches!(answer.trim(), "y" | "Y" | "yes"))
-}
-
-fn answer(question: &str) -> Option<String> {
-    let mut terminal = std::fs::OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;
-    let _ = terminal.write_all(question.as_bytes());
-    let mut answer = String::new();
-    std::io::BufRead::read_line(&mut std::io::BufReader::new(terminal), &mut answer).ok()?;
-    Some(answer)
 }

@@ -1,14 +1,17 @@
 //! `reflex audit`: the log of every decision, read, checked and cut back.
 
-use super::approve::person;
-use super::{complain, field, print, print_json, text};
+use crate::commands::audit_record::{action, field, time};
 use crate::status;
-use crate::visible::{visible, visible_json};
+use crate::terminal::arguments::text;
+use crate::terminal::output::{complain, print, print_json};
+use crate::terminal::person::person;
+use crate::terminal::progress::Progress;
+use crate::terminal::visible::{visible, visible_json};
 use clap::ArgMatches;
 use reflex_host::store::{Log, Search, Store};
-use reflex_host::{Host, Mode, duration, moment, now, timestamp};
+use reflex_host::{Host, Mode, timestamp};
 use serde_json::{Map, Value, json};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 pub(super) fn run(matches: &ArgMatches) -> u8 {
     let store = Host::new(Mode::default()).store();
@@ -85,11 +88,6 @@ fn search(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
     Ok(status::OK)
 }
 
-/// A date, a time, or how long ago.
-pub(super) fn time(written: &str) -> Option<u64> {
-    moment(written).or_else(|| duration(written).map(|length| now().saturating_sub(length)))
-}
-
 fn count(matches: &ArgMatches) -> usize {
     matches.get_one::<usize>("number").copied().unwrap_or(20)
 }
@@ -125,11 +123,6 @@ fn in_words(record: &Map<String, Value>) -> String {
     format!("{time}  {agent:8}  {about}  {text}{found}")
 }
 
-pub(super) fn action(action: &Value) -> String {
-    let text = action.as_object().and_then(|object| object.iter().nth(1)).and_then(|(_, value)| value.as_str());
-    text.or_else(|| action.get("kind")?.as_str()).unwrap_or("").to_owned()
-}
-
 fn verify(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
     let mut progress = Progress::default();
     let checked = log.verify(&mut |records| {
@@ -155,29 +148,6 @@ fn verify(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
     }
     let is_whole = checked.broken.is_none() && checked.missing.is_empty();
     Ok(if is_whole { status::OK } else { status::FOUND })
-}
-
-/// How far a long work is, for a person who waits for it at a terminal; gone when the work is done.
-#[derive(Default)]
-pub(super) struct Progress {
-    shown: bool,
-}
-
-impl Progress {
-    pub(super) fn at(&mut self, records: u64) {
-        if records > 0 && (self.shown || io::stderr().is_terminal()) {
-            self.shown = true;
-            let _ = write!(io::stderr(), "\r{records} records");
-        }
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        if self.shown {
-            let _ = write!(io::stderr(), "\r\x1b[K");
-        }
-    }
 }
 
 /// Who leaves texts out blinds the log a little: that is for a person, and stands in the log.

@@ -1,9 +1,13 @@
 //! `reflex check`: what would happen to a command, here and now.
 
-use super::{agents, complain, print, print_json, text};
-use crate::paint::Paint;
-use crate::visible::visible;
-use crate::{hook, lifeline, status};
+use crate::commands::chosen::agents;
+use crate::hook;
+use crate::lifeline;
+use crate::status;
+use crate::terminal::arguments::text;
+use crate::terminal::output::{complain, print, print_json};
+use crate::terminal::paint::Paint;
+use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use reflex_agents::{Agent, Payload, caller, object, universal};

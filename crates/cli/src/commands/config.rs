@@ -1,8 +1,9 @@
 //! `reflex config show`: every key of people's policies, and who sets it.
 
-use super::{print, print_json, rules};
+use super::rules;
 use crate::status;
-use crate::visible::visible;
+use crate::terminal::output::{print, print_json};
+use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_host::layers::{preset_in_force, standing};
 use reflex_host::{Host, Mode};

@@ -1,9 +1,9 @@
 //! `reflex demo`: recorded calls through the real path, in a supposed world. Nothing is touched.
 
 use super::check::word;
-use super::{complain, print};
-use crate::paint::Paint;
 use crate::status;
+use crate::terminal::output::{complain, print};
+use crate::terminal::paint::Paint;
 use clap::ArgMatches;
 use reflex_agents::{Reply, deliver, find, universal};
 use reflex_engine::Verdict;

@@ -1,8 +1,10 @@
 //! `reflex doctor` and `reflex verify`: does the guard really stand before the agents' tools?
 
-use super::{ago, complain, print, print_json, wire};
+use crate::commands::chosen::{self, has_hook, wired_in_project};
 use crate::status;
-use crate::visible::visible;
+use crate::terminal::age::ago;
+use crate::terminal::output::{complain, print, print_json};
+use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::Event;
 use reflex_host::doctor::{Trouble, answers, copies, examine};
@@ -14,17 +16,17 @@ use serde_json::{Value, json};
 /// The files that `init` writes, of the agent that is asked for or of all that are used here.
 fn wirings(matches: &ArgMatches) -> Result<Vec<Wiring>, u8> {
     let asked = matches.get_one::<String>("agent").map(String::as_str);
-    let mut wirings = wire::chosen(asked);
+    let mut wirings = chosen::chosen(asked);
     wirings.retain(|wiring| !wiring.is_written_by_agent());
     let is_asked = |wiring: &Wiring| asked.is_none_or(|name| wiring.is_for(name));
-    for of_project in wire::wired_in_project().into_iter().filter(is_asked) {
+    for of_project in wired_in_project().into_iter().filter(is_asked) {
         // Who has the hook in the project needs none of the user's, and may have both.
-        let has_none = |wiring: &Wiring| wiring.agent() == of_project.agent() && !wire::has_hook(wiring);
+        let has_none = |wiring: &Wiring| wiring.agent() == of_project.agent() && !has_hook(wiring);
         wirings.retain(|wiring| !has_none(wiring));
         wirings.push(of_project);
     }
     if wirings.is_empty() {
-        return Err(wire::unknown(asked));
+        return Err(chosen::unknown(asked));
     }
     Ok(wirings)
 }

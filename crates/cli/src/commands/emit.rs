@@ -1,7 +1,8 @@
 //! `reflex emit`: every agent's own files with the guard's hook in them, for a person or a fleet to put in place.
 
-use super::{complain, print};
+use crate::commands::chosen;
 use crate::status;
+use crate::terminal::output::{complain, print};
 use clap::ArgMatches;
 use reflex_agents::{AGENTS, Agent, HookCommand, Settings, SettingsFile};
 use reflex_host::person::no_agent_above;
@@ -29,7 +30,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     let agents: Vec<(&Agent, &Settings)> =
         agents.into_iter().filter_map(|agent| Some((agent, agent.settings?))).collect();
     if agents.is_empty() {
-        return super::wire::unknown(wanted("agent"));
+        return chosen::unknown(wanted("agent"));
     }
     let binary = match binary(wanted("binary")) {
         Ok(binary) => binary,

@@ -1,8 +1,10 @@
 //! `reflex eval`: universal events in, verdicts out, in a world that is only supposed.
 
 use super::check::TOO_MUCH;
-use super::{complain, note, text};
-use crate::{lifeline, status};
+use crate::lifeline;
+use crate::status;
+use crate::terminal::arguments::text;
+use crate::terminal::output::{complain, note};
 use clap::ArgMatches;
 use reflex_agents::{BadEvent, universal};
 use reflex_engine::loopbreaker::{Step, finish};

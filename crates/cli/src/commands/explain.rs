@@ -4,10 +4,11 @@ mod marked;
 mod stages;
 
 use super::check::{Question, TOO_MUCH, code, question, subject, word};
-use super::{complain, print, print_json};
-use crate::paint::Paint;
-use crate::visible::visible;
-use crate::{lifeline, status};
+use crate::lifeline;
+use crate::status;
+use crate::terminal::output::{complain, print, print_json};
+use crate::terminal::paint::Paint;
+use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use marked::{Line, short};
 use reflex_agents::{AGENTS, Agent, Reply, deliver, universal};

@@ -5,18 +5,18 @@ mod ocsf;
 mod otlp;
 mod post;
 
-use super::approve::person;
-use super::audit::{Progress, time};
-use super::{complain, field, text};
+use crate::commands::audit_record::{Record, time};
 use crate::status;
-use crate::visible::{visible, visible_json};
+use crate::terminal::arguments::text;
+use crate::terminal::output::{complain, print};
+use crate::terminal::person::person;
+use crate::terminal::progress::Progress;
+use crate::terminal::visible::{visible, visible_json};
 use clap::ArgMatches;
 use reflex_host::store::{Log, Store};
 use reflex_host::timestamp;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::io::{self, IsTerminal, Write};
-
-type Record = Map<String, Value>;
 
 /// So many records go into one request.
 const BATCH: usize = 500;
@@ -102,7 +102,7 @@ fn send(store: &Store, format: &str, (url, since): (&str, &str)) -> io::Result<u
     let mut sent = Sent { collector, otlp: format == "otlp", batch: Vec::new(), count: 0, rejected: 0 };
     records(&store.log(), since, &mut |_, record| sent.add(&record))?;
     sent.flush()?;
-    super::print(&format!("{} records are sent, {} of them refused by the collector", sent.count, sent.rejected));
+    print(&format!("{} records are sent, {} of them refused by the collector", sent.count, sent.rejected));
     Ok(if sent.rejected > 0 { status::FOUND } else { status::OK })
 }
 
@@ -132,10 +132,4 @@ impl Sent {
         self.rejected += otlp::rejected(&answer);
         Ok(())
     }
-}
-
-/// The call in one line, as the log has it.
-fn subject(record: &Record) -> String {
-    let actions = record.get("actions").and_then(Value::as_array).into_iter().flatten();
-    actions.map(super::audit::action).collect::<Vec<_>>().join("; ")
 }

@@ -1,6 +1,7 @@
 //! `reflex image`: the program makes the interpreters that are part of it, for whoever builds it to write into its file.
 
-use crate::{arena, status};
+use crate::arena;
+use crate::status;
 use reflex_host::reflexes::image;
 use std::cell::RefCell;
 use std::io::Write;

@@ -1,9 +1,10 @@
 //! `reflex import`: rules of other guards and agents become rules of ours, each line with what became of it.
 
-use super::approve::{person, record};
-use super::{complain, print};
 use crate::status;
-use crate::visible::visible;
+use crate::terminal::arguments::{flag, json, option};
+use crate::terminal::output::{complain, print};
+use crate::terminal::person::{person, record};
+use crate::terminal::visible::visible;
 use clap::{Arg, ArgMatches, Command};
 use reflex_engine::Event;
 use reflex_host::rules::MOST_BYTES;
@@ -39,14 +40,10 @@ const FOLDERS: [(&str, &str); 5] = [
 pub(super) fn grammar() -> Command {
     Command::new("import")
         .about("Turn rules of other guards and agents into yours; prints them, and what became of every line")
-        .arg(super::option(
-            "from",
-            "NAME",
-            "claude, codex, gemini, hookify, safety-net or dcg; told by the file's name",
-        ))
-        .arg(super::flag("write", "Write them into your own folder of rules; only a person at a terminal can"))
+        .arg(option("from", "NAME", "claude, codex, gemini, hookify, safety-net or dcg; told by the file's name"))
+        .arg(flag("write", "Write them into your own folder of rules; only a person at a terminal can"))
         .arg(Arg::new("path").num_args(0..).value_name("PATH").help("Files; without one, where the others keep theirs"))
-        .arg(super::json())
+        .arg(json())
 }
 
 pub(super) fn run(matches: &ArgMatches) -> u8 {

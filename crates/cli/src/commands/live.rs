@@ -1,8 +1,11 @@
 //! `reflex verify --live`: the real client started once with a harmless canary; and the canary itself.
 
-use super::{approve, complain, print, print_json, text, wire};
+use crate::commands::chosen::{self, wired_in_project};
 use crate::status;
-use crate::visible::visible;
+use crate::terminal::arguments::text;
+use crate::terminal::confirm::{agreed, confirmed};
+use crate::terminal::output::{complain, print, print_json};
+use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_agents::live::Against;
 use reflex_engine::Event;
@@ -72,17 +75,17 @@ pub(super) fn offer(wirings: &[Wiring]) {
         return;
     }
     let question = format!("Start {} once with a harmless canary to prove it? [Y/n] ", titles.join(", "));
-    if approve::agreed(&question) {
+    if agreed(&question) {
         agents.into_iter().map(|(agent, title)| tried(agent, title, Consent::Asked)).for_each(|tried| tried.show());
     }
 }
 
 /// The agents whose clients are started: the one that is asked for, or all that are used here.
 fn agents(asked: Option<&str>) -> Result<Vec<(&'static str, &'static str)>, u8> {
-    let mut wirings = wire::chosen(asked);
-    wirings.extend(wire::wired_in_project().into_iter().filter(|_| asked.is_none()));
+    let mut wirings = chosen::chosen(asked);
+    wirings.extend(wired_in_project().into_iter().filter(|_| asked.is_none()));
     if wirings.is_empty() {
-        return Err(wire::unknown(asked));
+        return Err(chosen::unknown(asked));
     }
     let mut once: Vec<(&'static str, &'static str)> = Vec::new();
     for agent in wirings.iter().filter_map(|wiring| named(wiring.agent())) {
@@ -183,7 +186,7 @@ fn may_start(plan: &Plan, title: &str, consent: Consent) -> Result<(), (String, 
     complain(&list);
     let declined =
         || ("it is not started".to_owned(), "reflex verify --live --yes accepts what runs beside it".to_owned());
-    if approve::confirmed("Start it? [y/N] ") { Ok(()) } else { Err(declined()) }
+    if confirmed("Start it? [y/N] ") { Ok(()) } else { Err(declined()) }
 }
 
 /// Drives the client in a process of its own, out of reach of the terminal's signals: it ends the client when it is

@@ -3,9 +3,10 @@
 mod appeal;
 mod approve;
 mod audit;
+mod audit_record;
 mod check;
+mod chosen;
 mod config;
-mod consent;
 mod demo;
 mod doctor;
 mod emit;
@@ -25,22 +26,21 @@ mod status_line;
 mod suggest;
 mod task;
 mod trust;
+mod waiting;
 mod why;
 mod wire;
 
 use crate::status as code;
-use crate::visible::visible_json;
+use crate::terminal::arguments::{flag, json, option};
+use crate::terminal::output::{complain, note, was_lost};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use reflex_agents::{AGENTS, Agent};
 use reflex_host::choose_home;
-use serde_json::{Map, Value};
-use std::io::{ErrorKind, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io::Write;
 
 /// Parses the command line and runs what it names; the exit status. What could not be printed is no success.
 pub(crate) fn run() -> u8 {
     let code = run_named();
-    if LOST.load(Ordering::Relaxed) {
+    if was_lost() {
         complain("standard output cannot be written");
         return code::INTERNAL;
     }
@@ -395,18 +395,6 @@ fn emitted(name: &'static str) -> Command {
         .arg(json())
 }
 
-fn option(name: &'static str, value: &'static str, help: &'static str) -> Arg {
-    Arg::new(name).long(name).value_name(value).help(help)
-}
-
-fn flag(name: &'static str, help: &'static str) -> Arg {
-    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
-}
-
-fn json() -> Arg {
-    flag("json", "Print JSON")
-}
-
 fn completions(matches: &ArgMatches) -> u8 {
     if let Some(shell) = matches.get_one::<clap_complete::Shell>("shell") {
         let mut script = Vec::new();
@@ -414,58 +402,4 @@ fn completions(matches: &ArgMatches) -> u8 {
         note(std::io::stdout().write_all(&script));
     }
     code::OK
-}
-
-/// How long ago, in the largest unit.
-fn ago(time: u64) -> String {
-    format!("{} ago", age(time))
-}
-
-fn age(time: u64) -> String {
-    let seconds = reflex_host::now().saturating_sub(time) / 1000;
-    match seconds {
-        0..60 => format!("{seconds}s"),
-        60..3600 => format!("{}m", seconds / 60),
-        3600..86_400 => format!("{}h", seconds / 3600),
-        _ => format!("{}d", seconds / 86_400),
-    }
-}
-
-/// The names of agents, as a message lists them.
-fn agents(listed: impl Fn(&Agent) -> bool) -> String {
-    let names: Vec<&str> = AGENTS.iter().filter(|agent| listed(agent)).map(|agent| agent.name).collect();
-    names.join(", ")
-}
-
-/// A text of an option that always has one.
-fn text<'a>(matches: &'a ArgMatches, name: &str) -> &'a str {
-    matches.get_one::<String>(name).map_or("", String::as_str)
-}
-
-/// A text of a record of the log; empty where there is none.
-fn field<'r>(record: &'r Map<String, Value>, key: &str) -> &'r str {
-    record.get(key).and_then(Value::as_str).unwrap_or("")
-}
-
-/// Prints to standard output; a reader that went away is no error of ours.
-fn print(line: &str) {
-    note(writeln!(std::io::stdout(), "{line}"));
-}
-
-/// Prints a document of which no part is a command to the terminal.
-fn print_json(document: &str) {
-    print(&visible_json(document));
-}
-
-/// Whether something that was to be printed was lost.
-static LOST: AtomicBool = AtomicBool::new(false);
-
-fn note(printed: std::io::Result<()>) {
-    if printed.is_err_and(|error| error.kind() != ErrorKind::BrokenPipe) {
-        LOST.store(true, Ordering::Relaxed);
-    }
-}
-
-fn complain(line: &str) {
-    let _ = writeln!(std::io::stderr(), "reflex: {line}");
 }

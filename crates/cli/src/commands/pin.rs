@@ -1,11 +1,12 @@
 //! `reflex pin`: the passphrase with which a person's yes is signed.
 
-use super::approve::{confirmed, person, record};
-use super::consent::hidden;
-use super::wire::has_hook;
-use super::{complain, print};
+use crate::commands::chosen::has_hook;
 use crate::status;
-use crate::visible::visible;
+use crate::terminal::confirm::confirmed;
+use crate::terminal::consent::hidden;
+use crate::terminal::output::{complain, print};
+use crate::terminal::person::{person, record};
+use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_host::person::Person;
 use reflex_host::signing::{InForce, MIN_PASSPHRASE, Pin, PublicKey};

@@ -3,20 +3,16 @@
 mod accept;
 mod catalog;
 mod check;
+mod here;
 mod list;
 mod show;
 mod take;
 mod template;
 mod test;
 
-use super::{complain, flag, json, option};
 use crate::status;
-use crate::visible::visible;
+use crate::terminal::arguments::{flag, json, option};
 use clap::{Arg, ArgMatches, Command};
-use reflex_engine::Event;
-use reflex_host::catalog::Home;
-use reflex_host::{Host, Mode};
-use std::path::PathBuf;
 
 /// The words of the command.
 pub(super) fn grammar() -> Command {
@@ -93,35 +89,4 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         Some(("catalog", matches)) => catalog::run(matches),
         _ => status::USAGE,
     }
-}
-
-/// Where we are.
-struct Here {
-    host: Host,
-    workspace: PathBuf,
-    cwd: PathBuf,
-}
-
-impl Here {
-    fn new() -> Here {
-        let host = Host::new(Mode::default());
-        let workspace = PathBuf::from(host.placed(Event::default()).workspace);
-        let cwd = std::env::current_dir().unwrap_or_else(|_| workspace.clone());
-        Here { host, workspace, cwd }
-    }
-
-    /// The list that the command is about.
-    fn home(&self, matches: &ArgMatches) -> Home {
-        if matches.get_flag("user") { self.of_user() } else { Home::of_workspace(&self.workspace) }
-    }
-
-    fn of_user(&self) -> Home {
-        Home::of_user(self.host.folders())
-    }
-}
-
-/// What went wrong, for a person's terminal.
-fn failed(problem: &str) -> u8 {
-    complain(&visible(problem));
-    status::FOUND
 }

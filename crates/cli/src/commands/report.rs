@@ -1,15 +1,18 @@
 //! `reflex report --since 12h`: one page about what agents did and what the guard said.
 
 mod html;
+mod page;
 
-use super::audit::time;
-use super::{complain, field, print, print_json, text};
+use crate::commands::audit_record::{Record, field, time};
 use crate::status;
-use crate::visible::visible;
+use crate::terminal::arguments::text;
+use crate::terminal::output::{complain, print, print_json};
+use crate::terminal::visible::visible;
 use clap::ArgMatches;
+use page::{Page, Section};
 use reflex_host::store::Search;
 use reflex_host::{Host, Mode, now, timestamp};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Of each list so many rows are shown: the page stays one page.
@@ -17,25 +20,6 @@ const MOST_ROWS: usize = 8;
 
 /// Of a call so many letters are shown.
 const MOST_LETTERS: usize = 100;
-
-type Record = Map<String, Value>;
-
-/// One page.
-pub(super) struct Page {
-    since: String,
-    until: String,
-    sections: Vec<Section>,
-}
-
-/// A part of the page: a number for each row, and what it counts.
-pub(super) struct Section {
-    title: &'static str,
-    rows: Vec<(usize, String)>,
-    /// What is said where there is nothing to count.
-    nothing: &'static str,
-    /// Rows that are left out.
-    more: usize,
-}
 
 pub(super) fn run(matches: &ArgMatches) -> u8 {
     let written = text(matches, "since");

@@ -1,9 +1,11 @@
 //! `reflex rules`: list, show, validate, test, new.
 
-use super::{complain, print, print_json, rules_new, text};
-use crate::paint::Paint;
+use super::rules_new;
 use crate::status;
-use crate::visible::visible;
+use crate::terminal::arguments::text;
+use crate::terminal::output::{complain, print, print_json};
+use crate::terminal::paint::Paint;
+use crate::terminal::visible::visible;
 use annotate_snippets::{AnnotationKind, Level as Shown, Renderer, Snippet};
 use clap::ArgMatches;
 use reflex_agents::universal;

@@ -1,8 +1,9 @@
 //! `reflex rules new`: a rule to begin with, about a call of the audit log.
 
-use super::{complain, print, why};
+use super::why;
 use crate::status;
-use crate::visible::visible;
+use crate::terminal::output::{complain, print};
+use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_agents::universal;
 use reflex_engine::Supposed;

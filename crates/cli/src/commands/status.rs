@@ -1,8 +1,12 @@
 //! `reflex status`: is the guard alive, what does it see of each agent, and is there something a person should know?
 
-use super::{age, print, print_json};
+use crate::commands::audit_record::field;
+use crate::commands::chosen::{self, wired_in_project};
+use crate::commands::waiting::waiting;
 use crate::status;
-use crate::visible::visible;
+use crate::terminal::age::age;
+use crate::terminal::output::{print, print_json};
+use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_agents::Surface;
 use reflex_engine::Event;
@@ -35,10 +39,10 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
 
 /// The agents that are used here; where none is, the first that is known.
 fn shown() -> Vec<Wiring> {
-    let mut wirings = super::wire::chosen(None);
+    let mut wirings = chosen::chosen(None);
     wirings.retain(|wiring| !wiring.is_written_by_agent());
     // An agent that has the hook in the project here alone has it all the same.
-    for of_project in super::wire::wired_in_project() {
+    for of_project in wired_in_project() {
         match wirings.iter_mut().find(|wiring| wiring.agent() == of_project.agent()) {
             Some(of_user) if row(of_user, &[]).broken.is_some() => *of_user = of_project,
             Some(_) => {}
@@ -67,7 +71,7 @@ fn as_json(store: &Store) -> Value {
         "reflexes": reflexes, "approvals": approvals(store),
         "schema": "reflex/status-v1", "version": env!("CARGO_PKG_VERSION"), "agents": agents, "heartbeats": beats,
         "unjudged": {"days": DAYS, "calls": unjudged(store).len(), "tools": tools(&unjudged(store))},
-        "off": off, "alarms": alarms, "places": places(), "pending": super::approve::waiting(store).len(), "audit": store.log().folder().display().to_string(),
+        "off": off, "alarms": alarms, "places": places(), "pending": waiting(store).len(), "audit": store.log().folder().display().to_string(),
     })
 }
 
@@ -149,7 +153,7 @@ fn show(store: &Store) {
     }
     let unjudged = unjudged(store);
     if !unjudged.is_empty() {
-        print(&crate::visible::visible(&format!(
+        print(&visible(&format!(
             "{} calls in {DAYS} days of tools of which nothing is known: {} (`rules: {{tool/unjudged: ask}}` asks about them)",
             unjudged.len(),
             tools(&unjudged).join(", ")
@@ -157,7 +161,7 @@ fn show(store: &Store) {
     }
     print(&format!(
         "{} calls wait or were refused (`reflex pending`); the log is in {}",
-        super::approve::waiting(store).len(),
+        waiting(store).len(),
         store.log().folder().display()
     ));
 }
@@ -194,7 +198,7 @@ fn unjudged(store: &Store) -> Vec<String> {
     let since = Some(timestamp(now().saturating_sub(DAYS * 24 * 60 * 60 * 1000)));
     let search = Search { since, fields: vec![("unjudged".into(), "true".into())], ..Search::default() };
     let records = store.log().search(&search, usize::MAX).unwrap_or_default();
-    records.iter().map(|record| super::field(record, "tool").to_owned()).collect()
+    records.iter().map(|record| field(record, "tool").to_owned()).collect()
 }
 
 /// Each once, at most as many as a line holds.

@@ -1,8 +1,10 @@
 //! `reflex status --line`: one line for the status line of a client, of tmux or of a prompt.
 
-use super::{ago, complain, print, wire};
+use crate::commands::chosen::{self, has_hook, wired_in_project};
 use crate::status;
-use crate::visible::visible;
+use crate::terminal::age::ago;
+use crate::terminal::output::{complain, print};
+use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::Event;
 use reflex_host::live::Outcome;
@@ -71,10 +73,10 @@ fn state(asked: Option<&str>) -> State {
 
 /// The files that count: the project's where the user's has no hook.
 fn wirings(asked: Option<&str>) -> Vec<Wiring> {
-    let mut wirings = wire::chosen(asked);
+    let mut wirings = chosen::chosen(asked);
     wirings.retain(|wiring| !wiring.is_written_by_agent());
-    for of_project in wire::wired_in_project() {
-        let without = |wiring: &&mut Wiring| wiring.agent() == of_project.agent() && !wire::has_hook(wiring);
+    for of_project in wired_in_project() {
+        let without = |wiring: &&mut Wiring| wiring.agent() == of_project.agent() && !has_hook(wiring);
         if let Some(of_user) = wirings.iter_mut().find(without) {
             *of_user = of_project;
         }

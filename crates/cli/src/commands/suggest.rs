@@ -1,8 +1,9 @@
 //! `reflex grants --suggest`: what a person said yes to again and again, as one narrow entry of a policy.
 
-use super::{field, print, print_json};
+use crate::commands::audit_record::field;
 use crate::status;
-use crate::visible::visible;
+use crate::terminal::output::{complain, print, print_json};
+use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_host::store::Store;
 use serde_json::{Map, Value, json};
@@ -32,7 +33,7 @@ pub(super) fn run(store: &Store, matches: &ArgMatches) -> u8 {
     let habits = match habits(store) {
         Ok(habits) => habits,
         Err(error) => {
-            super::complain(&format!("the audit log: {error}"));
+            complain(&format!("the audit log: {error}"));
             return status::INTERNAL;
         }
     };

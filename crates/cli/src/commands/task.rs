@@ -1,10 +1,12 @@
 //! `reflex task`: what a person and their agents work on, and what became of it so far.
 
-use super::approve::person;
-use super::consent::Consent;
-use super::{complain, field, print, print_json, text};
+use crate::commands::audit_record::field;
 use crate::status;
-use crate::visible::visible;
+use crate::terminal::arguments::{json, option, text};
+use crate::terminal::consent::Consent;
+use crate::terminal::output::{complain, print, print_json};
+use crate::terminal::person::person;
+use crate::terminal::visible::visible;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use reflex_engine::Event;
 use reflex_host::layers::trust::repository;
@@ -33,11 +35,11 @@ pub(super) fn grammar() -> Command {
             Command::new("start")
                 .about("Declare the task of this workspace; only a person at a terminal can")
                 .arg(Arg::new("id").required(true).value_name("ID").help("Such as TASK-123"))
-                .arg(super::option("intent", "TEXT", "What it is for").default_value(""))
+                .arg(option("intent", "TEXT", "What it is for").default_value(""))
                 .arg(several("scope", "PATTERN", "What it changes: src/**; may be given again"))
                 .arg(several("accept", "TEXT", "When it is done; may be given again")),
         )
-        .subcommand(Command::new("show").about("Print the task and what was done for it").arg(super::json()))
+        .subcommand(Command::new("show").about("Print the task and what was done for it").arg(json()))
         .subcommand(Command::new("end").about("End it; only a person at a terminal can"))
 }
 

@@ -1,11 +1,12 @@
 //! `reflex trust`: a person accepts exactly the files that lie in a workspace's `.reflex`.
 
-use super::approve::{person, record};
-use super::consent::Consent;
-use super::{complain, print, text};
-use crate::paint::Paint;
 use crate::status;
-use crate::visible::visible;
+use crate::terminal::arguments::text;
+use crate::terminal::consent::Consent;
+use crate::terminal::output::{complain, print};
+use crate::terminal::paint::Paint;
+use crate::terminal::person::{person, record};
+use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::Event;
 use reflex_host::layers::{Offer, offer, offer_of_own, trust};

@@ -1,8 +1,10 @@
 //! `reflex why` and `reflex report-fp`: the story of one decision, and a case that plays it again.
 
-use super::{complain, field, print, print_json, text};
+use crate::commands::audit_record::field;
 use crate::status;
-use crate::visible::visible;
+use crate::terminal::arguments::text;
+use crate::terminal::output::{complain, print, print_json};
+use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::shell::quoted;
 use reflex_host::store::Search;

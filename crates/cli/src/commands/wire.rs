@@ -1,15 +1,19 @@
 //! `reflex init` and `reflex uninstall`: the guard's hook in an agent's settings, and out again.
 
-use super::{agents, approve, complain, live, pin, print};
-use crate::paint::Paint;
+use super::live;
+use super::pin;
+use crate::commands::chosen::{chosen, chosen_in_project, has_hook, unknown};
 use crate::status;
-use crate::visible::visible;
+use crate::terminal::confirm;
+use crate::terminal::output::{complain, print};
+use crate::terminal::paint::Paint;
+use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::Event;
 use reflex_host::person::no_agent_above;
 use reflex_host::{Change, Host, Mode, Wiring};
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 pub(super) fn init(matches: &ArgMatches) -> u8 {
     change(matches, Work::PutIn)
@@ -77,13 +81,6 @@ fn change(matches: &ArgMatches, work: Work) -> u8 {
     result
 }
 
-/// Tells which agents have settings that are known.
-pub(super) fn unknown(asked: Option<&str>) -> u8 {
-    let known = agents(|agent| agent.settings.is_some());
-    complain(&format!("no settings are known for the agent `{}`; there are {known}", visible(asked.unwrap_or(""))));
-    status::USAGE
-}
-
 /// The change that puts the hook in, in place of a guard that came before if a person wants it so.
 fn wanted(matches: &ArgMatches, wiring: &Wiring) -> Result<Change, String> {
     if matches.get_flag("repair") {
@@ -99,18 +96,6 @@ fn wanted(matches: &ArgMatches, wiring: &Wiring) -> Result<Change, String> {
     wiring.install()
 }
 
-/// The settings of the agent that is asked for; else of all that are used here; else of the first that is known.
-pub(super) fn chosen(asked: Option<&str>) -> Vec<Wiring> {
-    let all = Wiring::all();
-    if let Some(name) = asked {
-        return all.into_iter().filter(|wiring| wiring.is_for(name)).collect();
-    }
-    let is_used = |wiring: &Wiring| wiring.is_installed() || wiring.file().exists();
-    let used = all.iter().any(is_used);
-    let first = all.first().map(Wiring::agent);
-    all.into_iter().filter(|wiring| if used { is_used(wiring) } else { Some(wiring.agent()) == first }).collect()
-}
-
 /// The folder here, where it may lie in a project: in the home's own files agents look for the user's settings.
 fn project_here() -> Result<PathBuf, String> {
     let here = std::env::current_dir().map_err(|error| format!("the working directory is not there: {error}"))?;
@@ -120,24 +105,6 @@ fn project_here() -> Result<PathBuf, String> {
         return Err(format!("{} is no project: go into one", visible(&root.display().to_string())));
     }
     Ok(here)
-}
-
-/// The same for the project around a folder: of the agents whose settings would be chosen.
-fn chosen_in_project(folder: &Path, asked: Option<&str>) -> Vec<Wiring> {
-    let of_user = chosen(asked);
-    let is_chosen = |wiring: &Wiring| of_user.iter().any(|chosen| chosen.agent() == wiring.agent());
-    Wiring::of_project_around(folder).into_iter().filter(is_chosen).collect()
-}
-
-/// The settings files of the project here in which the guard's hook stands.
-pub(super) fn wired_in_project() -> Vec<Wiring> {
-    let here = std::env::current_dir().unwrap_or_else(|_| "/".into());
-    Wiring::of_project_around(&here).into_iter().filter(has_hook).collect()
-}
-
-/// Whether a hook of the guard stands in the file, whichever binary it starts.
-pub(super) fn has_hook(wiring: &Wiring) -> bool {
-    !wiring.hooks().is_empty()
 }
 
 /// Taking back what the agent wrote is told only if there is something to take back.
@@ -214,5 +181,5 @@ fn confirmed() -> Result<bool, String> {
     if !std::io::stdin().is_terminal() {
         return Err("there is no terminal to ask at; use --yes to write, or --dry-run to look".into());
     }
-    Ok(approve::confirmed("Write this? [y/N] "))
+    Ok(confirm::confirmed("Write this? [y/N] "))
 }

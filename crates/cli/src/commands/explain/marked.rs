@@ -1,6 +1,6 @@
 //! Texts of a call as a terminal can show them: nothing hidden, nothing that steers it, the guilty part underlined.
 
-use crate::visible::cell;
+use crate::terminal::visible::cell;
 use reflex_engine::shell::Span;
 use std::collections::BTreeSet;
 

@@ -2,7 +2,7 @@
 
 use super::marked::{Line, marked, short};
 use crate::commands::check::word;
-use crate::visible::visible;
+use crate::terminal::visible::visible;
 use reflex_engine::shell::{
     Access, Change, ChangeKind, Command, CommandId, Derivation, DerivationId, Origin, Piece, Printed, Reading, Site,
     Span, Stdin, Value, Why,

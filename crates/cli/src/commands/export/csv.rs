@@ -1,7 +1,7 @@
 //! One row for each record, for spreadsheets.
 
-use super::{Record, subject};
-use crate::visible::visible;
+use crate::commands::audit_record::{Record, subject};
+use crate::terminal::visible::visible;
 use serde_json::Value;
 
 const COLUMNS: [&str; 12] =

@@ -1,7 +1,7 @@
 //! Records as events of the Open Cybersecurity Schema Framework 1.3: a call with findings is a Detection Finding, all else
 //! is an API Activity. Nothing is lost: the whole record stands in `unmapped`.
 
-use super::{Record, field, subject};
+use crate::commands::audit_record::{Record, field, subject};
 use reflex_host::moment;
 use serde_json::{Map, Value, json};
 

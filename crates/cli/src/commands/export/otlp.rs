@@ -1,6 +1,6 @@
 //! Records as logs of OpenTelemetry's protocol in its JSON form.
 
-use super::{Record, field, subject};
+use crate::commands::audit_record::{Record, field, subject};
 use reflex_host::moment;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! What a person has seen of a workspace's reflexes stays accepted when they add one, and nothing else is with it.
 
-use super::Here;
-use crate::commands::consent::Consent;
+use super::here::Here;
+use crate::terminal::consent::Consent;
 use reflex_host::catalog::{Home, Package};
 use reflex_host::layers::{Offer, trust};
 use reflex_host::reflexes::offers;

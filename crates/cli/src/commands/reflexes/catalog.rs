@@ -1,10 +1,11 @@
 //! `reflexes catalog`: search the list that ships or a registry; make a registry.
 
-use super::{Here, failed};
-use crate::commands::approve::person;
-use crate::commands::{complain, print, text};
+use super::here::{Here, failed};
 use crate::status;
-use crate::visible::visible;
+use crate::terminal::arguments::text;
+use crate::terminal::output::{complain, print};
+use crate::terminal::person::person;
+use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_host::catalog::{Listed, Registry, build, official, search};
 use serde_json::{Value, json};

@@ -1,9 +1,11 @@
 //! `reflexes publish --check`: what a reflex lacks before others take it. Nothing is uploaded anywhere.
 
-use super::{failed, show};
-use crate::commands::{print, text};
+use super::here::failed;
+use super::show;
 use crate::status;
-use crate::visible::visible;
+use crate::terminal::arguments::text;
+use crate::terminal::output::print;
+use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_host::catalog::{Package, lacks};
 use std::path::Path;

@@ -1,9 +1,9 @@
 //! `reflexes list`: what is listed for a folder, and whether it is what was added.
 
-use super::{Here, failed};
-use crate::commands::print;
+use super::here::{Here, failed};
 use crate::status;
-use crate::visible::visible;
+use crate::terminal::output::print;
+use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::Authority;
 use reflex_host::catalog::{Entry, Home, Locked, Origin, name_of};

@@ -1,8 +1,8 @@
 //! What a person sees of a reflex before a yes: what it may do, what changed, its files.
 
-use crate::commands::print;
-use crate::paint::Paint;
-use crate::visible::visible;
+use crate::terminal::output::print;
+use crate::terminal::paint::Paint;
+use crate::terminal::visible::visible;
 use reflex_host::catalog::{MANIFEST, Package};
 use similar::{ChangeTag, TextDiff};
 

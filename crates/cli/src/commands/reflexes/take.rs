@@ -1,12 +1,15 @@
 //! `reflexes add`, `remove`, `update`: what decides over calls is changed by a person who saw it, and by nobody else.
 
 use super::accept::Before;
-use super::{Here, failed, show};
-use crate::commands::approve::{confirmed, person, record};
-use crate::commands::consent::Consent;
-use crate::commands::{print, text};
+use super::here::{Here, failed};
+use super::show;
 use crate::status;
-use crate::visible::visible;
+use crate::terminal::arguments::text;
+use crate::terminal::confirm::confirmed;
+use crate::terminal::consent::Consent;
+use crate::terminal::output::print;
+use crate::terminal::person::{person, record};
+use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_host::catalog::{Entry, Home, Locked, Origin, Package, Registry, name_of, problems};
 use reflex_host::layers::accept_reflex;

@@ -1,9 +1,10 @@
 //! `reflexes new`: a reflex to begin with, with its manifest, its examples and the types.
 
-use super::{Here, failed};
-use crate::commands::{print, text};
+use super::here::{Here, failed};
 use crate::status;
-use crate::visible::visible;
+use crate::terminal::arguments::text;
+use crate::terminal::output::print;
+use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_host::catalog::{Home, Package, TYPES, is_name};
 

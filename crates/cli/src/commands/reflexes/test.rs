@@ -1,9 +1,10 @@
 //! `reflexes test`: plays the examples of reflexes, or asks one about a call of any agent.
 
-use super::{Here, failed};
-use crate::commands::{complain, flag, json, option, print, text};
+use super::here::{Here, failed};
 use crate::status;
-use crate::visible::visible;
+use crate::terminal::arguments::{flag, json, option, text};
+use crate::terminal::output::{complain, print};
+use crate::terminal::visible::visible;
 use clap::{Arg, ArgMatches, Command};
 use reflex_host::catalog::{Example, Home, Origin, Package, Played, difference, examples, name_of, play};
 use serde_json::{Map, Value, json};

@@ -1,7 +1,7 @@
 //! The page as one HTML file that loads nothing and runs nothing.
 
-use super::{Page, Section};
-use crate::visible::visible;
+use super::page::{Page, Section};
+use crate::terminal::visible::visible;
 
 /// Whoever opens the file elsewhere asks nobody for anything.
 const HEAD: &str = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

@@ -1,7 +1,7 @@
 //! A person's yes at the terminal, signed with their passphrase where one is set.
 
-use super::approve::confirmed;
-use super::complain;
+use super::confirm::confirmed;
+use super::output::complain;
 use reflex_host::signing::{InForce, Signer};
 use reflex_host::store::Store;
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
@@ -15,14 +15,14 @@ const MAX_TRIES: usize = 3;
 const CANCEL: char = '\u{3}';
 
 /// Who is asked, and whether they have unlocked their key for more than one yes.
-pub(super) struct Consent<'s> {
+pub(crate) struct Consent<'s> {
     store: &'s Store,
     held: Option<Signer>,
 }
 
 impl<'s> Consent<'s> {
     /// Each yes is asked for by itself.
-    pub(super) fn each(store: &'s Store) -> Consent<'s> {
+    pub(crate) fn each(store: &'s Store) -> Consent<'s> {
         Consent { store, held: None }
     }
 
@@ -30,7 +30,7 @@ impl<'s> Consent<'s> {
     ///
     /// # Errors
     /// Why nothing can be signed.
-    pub(super) fn held(store: &'s Store) -> Result<Option<Consent<'s>>, String> {
+    pub(crate) fn held(store: &'s Store) -> Result<Option<Consent<'s>>, String> {
         let signer = unlocked(store, "Passphrase for your answers: ")?;
         Ok(signer.map(|signer| Consent { store, held: Some(signer) }))
     }
@@ -39,7 +39,7 @@ impl<'s> Consent<'s> {
     ///
     /// # Errors
     /// Why nothing can be signed.
-    pub(super) fn sign(store: &Store, question: &str) -> Result<Option<Signer>, String> {
+    pub(crate) fn sign(store: &Store, question: &str) -> Result<Option<Signer>, String> {
         unlocked(store, &format!("{question} Passphrase (empty: no): "))
     }
 
@@ -47,7 +47,7 @@ impl<'s> Consent<'s> {
     ///
     /// # Errors
     /// Why nothing can be signed.
-    pub(super) fn ask(&mut self, question: &str) -> Result<Option<&Signer>, String> {
+    pub(crate) fn ask(&mut self, question: &str) -> Result<Option<&Signer>, String> {
         if self.held.is_some() || *self.store.key_in_force() == InForce::Unprotected {
             if !confirmed(&format!("{question} [y/N] ")) {
                 return Ok(None);
@@ -79,7 +79,7 @@ fn unlocked(store: &Store, prompt: &str) -> Result<Option<Signer>, String> {
 }
 
 /// A line that the terminal does not show; `None` where there is no terminal, or after Ctrl-C.
-pub(super) fn hidden(prompt: &str) -> Option<String> {
+pub(crate) fn hidden(prompt: &str) -> Option<String> {
     let terminal = File::options().read(true).write(true).open("/dev/tty").ok()?;
     let quiet = Quiet::begin(&terminal)?;
     let _ = (&terminal).write_all(prompt.as_bytes());

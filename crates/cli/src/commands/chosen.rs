@@ -1,0 +1,51 @@
+//! Which agents a command is about, and in which of their settings the hook stands.
+
+use crate::status;
+use crate::terminal::output::complain;
+use crate::terminal::visible::visible;
+use reflex_agents::{AGENTS, Agent};
+use reflex_host::Wiring;
+use std::path::Path;
+
+/// Tells which agents have settings that are known.
+pub(super) fn unknown(asked: Option<&str>) -> u8 {
+    let known = agents(|agent| agent.settings.is_some());
+    complain(&format!("no settings are known for the agent `{}`; there are {known}", visible(asked.unwrap_or(""))));
+    status::USAGE
+}
+
+/// The settings of the agent that is asked for; else of all that are used here; else of the first that is known.
+pub(super) fn chosen(asked: Option<&str>) -> Vec<Wiring> {
+    let all = Wiring::all();
+    if let Some(name) = asked {
+        return all.into_iter().filter(|wiring| wiring.is_for(name)).collect();
+    }
+    let is_used = |wiring: &Wiring| wiring.is_installed() || wiring.file().exists();
+    let used = all.iter().any(is_used);
+    let first = all.first().map(Wiring::agent);
+    all.into_iter().filter(|wiring| if used { is_used(wiring) } else { Some(wiring.agent()) == first }).collect()
+}
+
+/// The same for the project around a folder: of the agents whose settings would be chosen.
+pub(super) fn chosen_in_project(folder: &Path, asked: Option<&str>) -> Vec<Wiring> {
+    let of_user = chosen(asked);
+    let is_chosen = |wiring: &Wiring| of_user.iter().any(|chosen| chosen.agent() == wiring.agent());
+    Wiring::of_project_around(folder).into_iter().filter(is_chosen).collect()
+}
+
+/// The settings files of the project here in which the guard's hook stands.
+pub(super) fn wired_in_project() -> Vec<Wiring> {
+    let here = std::env::current_dir().unwrap_or_else(|_| "/".into());
+    Wiring::of_project_around(&here).into_iter().filter(has_hook).collect()
+}
+
+/// Whether a hook of the guard stands in the file, whichever binary it starts.
+pub(super) fn has_hook(wiring: &Wiring) -> bool {
+    !wiring.hooks().is_empty()
+}
+
+/// The names of agents, as a message lists them.
+pub(super) fn agents(listed: impl Fn(&Agent) -> bool) -> String {
+    let names: Vec<&str> = AGENTS.iter().filter(|agent| listed(agent)).map(|agent| agent.name).collect();
+    names.join(", ")
+}

@@ -1,0 +1,14 @@
+//! Exit statuses that scripts rely on.
+
+/// Allowed, or done.
+pub(crate) const OK: u8 = 0;
+/// A check found something.
+pub(crate) const FOUND: u8 = 1;
+/// Blocked.
+pub(crate) const BLOCK: u8 = 2;
+/// A person has to decide.
+pub(crate) const ASK: u8 = 3;
+/// The command line is wrong.
+pub(crate) const USAGE: u8 = 64;
+/// Reflex itself failed.
+pub(crate) const INTERNAL: u8 = 70;

@@ -1,0 +1,17 @@
+//! How long ago something was, in the largest unit.
+
+/// How long ago, in the largest unit.
+pub(crate) fn ago(time: u64) -> String {
+    format!("{} ago", age(time))
+}
+
+/// The same without `ago`.
+pub(crate) fn age(time: u64) -> String {
+    let seconds = reflex_host::now().saturating_sub(time) / 1000;
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3600 => format!("{}m", seconds / 60),
+        3600..86_400 => format!("{}h", seconds / 3600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}

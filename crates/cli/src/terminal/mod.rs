@@ -1,0 +1,11 @@
+//! The terminal below the commands: what is printed there, and what a person answers.
+
+pub(crate) mod age;
+pub(crate) mod arguments;
+pub(crate) mod confirm;
+pub(crate) mod consent;
+pub(crate) mod output;
+pub(crate) mod paint;
+pub(crate) mod person;
+pub(crate) mod progress;
+pub(crate) mod visible;

@@ -1,0 +1,23 @@
+//! The person at the terminal, and the record of what they did.
+
+use super::output::complain;
+use reflex_host::person::{Person, at_terminal};
+use reflex_host::store::Store;
+use serde_json::{Value, json};
+
+/// The person at the terminal; an attempt of anybody else is recorded.
+pub(crate) fn person(store: &Store, what: &str, id: &str) -> Option<Person> {
+    match at_terminal() {
+        Ok(person) => Some(person),
+        Err(why) => {
+            complain(&format!("only a person at a terminal can do this: {why}"));
+            let _ = record(store, "attempt", json!({"what": what, "pending": id, "why": why}));
+            None
+        }
+    }
+}
+
+/// Notes in the audit log what a person does; what cannot be recorded is not done.
+pub(crate) fn record(store: &Store, kind: &'static str, fields: Value) -> Result<(), String> {
+    store.note(kind, fields).map_err(|error| format!("this cannot be recorded, so it is not done: {error}"))
+}
