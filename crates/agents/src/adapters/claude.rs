@@ -228,22 +228,10 @@ fn moment(word: &str) -> Moment {
     FORM.known(word).unwrap_or(Moment::BeforeTool)
 }
 
-pub(crate) const FORM: Form = Form {
-    client: "claude",
-    event: "hook_event_name",
-    session: "session_id",
-    tool: "tool_name",
-    input: "tool_input",
-    output: "tool_response",
-    role: "agent_type",
-    subagent: "agent_id",
-    call: "tool_use_id",
-    events: &EVENTS,
-    actions: |_, tool, input| {
-        let input = input.as_object().ok_or_else(|| BadEvent::of("tool_input", "is not an object"))?;
-        Ok(vec![action(tool, input)?])
-    },
-};
+pub(crate) const FORM: Form = Form::of("claude", &EVENTS, |_, tool, input| {
+    let input = input.as_object().ok_or_else(|| BadEvent::of("tool_input", "is not an object"))?;
+    Ok(vec![action(tool, input)?])
+});
 
 fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
     Ok(Event { version: version(payload), ..FORM.read(payload)? })

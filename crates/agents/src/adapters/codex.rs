@@ -198,19 +198,7 @@ pub const EVENTS: [(&str, Moment); 12] = [
     ("Interrupt", Moment::Other),
 ];
 
-const FORM: Form = Form {
-    client: "codex",
-    event: "hook_event_name",
-    session: "session_id",
-    tool: "tool_name",
-    input: "tool_input",
-    output: "tool_response",
-    role: "agent_type",
-    subagent: "agent_id",
-    call: "tool_use_id",
-    events: &EVENTS,
-    actions,
-};
+const FORM: Form = Form::of("codex", &EVENTS, actions);
 
 /// Its tools as hooks see them; every shell is `Bash` there.
 const TOOLS: [(&str, Tool); 2] =

@@ -194,19 +194,7 @@ const CAMEL: Form = Form {
     actions,
 };
 
-const PASCAL: Form = Form {
-    client: "copilot",
-    event: "hook_event_name",
-    session: "session_id",
-    tool: "tool_name",
-    input: "tool_input",
-    output: "tool_result",
-    role: "agent_type",
-    subagent: "agent_id",
-    call: "toolCallId",
-    events: &PASCAL_EVENTS,
-    actions,
-};
+const PASCAL: Form = Form { output: "tool_result", call: "toolCallId", ..Form::of("copilot", &PASCAL_EVENTS, actions) };
 
 /// A request for permission has keys of its own in both dialects.
 const REQUEST: Form = Form { input: "toolInput", ..CAMEL };

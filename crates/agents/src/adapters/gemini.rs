@@ -182,19 +182,7 @@ pub const EVENTS: [(&str, Moment); 11] = [
     ("Notification", Moment::Other),
 ];
 
-const FORM: Form = Form {
-    client: "gemini",
-    event: "hook_event_name",
-    session: "session_id",
-    tool: "tool_name",
-    input: "tool_input",
-    output: "tool_response",
-    role: "agent_type",
-    subagent: "agent_id",
-    call: "tool_use_id",
-    events: &EVENTS,
-    actions,
-};
+const FORM: Form = Form::of("gemini", &EVENTS, actions);
 
 const PATH: tools::Field = &["file_path", "path", "absolute_path"];
 const FOLDER: tools::Field = &["dir_path", "path"];

@@ -156,19 +156,7 @@ pub const EVENTS: [(&str, Moment); 13] = [
     ("Notification", Moment::Other),
 ];
 
-const FORM: Form = Form {
-    client: "qwen",
-    event: "hook_event_name",
-    session: "session_id",
-    tool: "tool_name",
-    input: "tool_input",
-    output: "tool_response",
-    role: "agent_type",
-    subagent: "agent_id",
-    call: "tool_use_id",
-    events: &EVENTS,
-    actions,
-};
+const FORM: Form = Form::of("qwen", &EVENTS, actions);
 
 const PATH: tools::Field = &["file_path", "absolute_path", "path"];
 

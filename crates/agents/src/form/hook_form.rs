@@ -7,6 +7,9 @@ use crate::model::payload::Payload;
 use reflex_engine::{Action, Event, Moment, Outcome};
 use serde_json::{Map, Value};
 
+/// Reads what a tool does with its arguments.
+pub(crate) type Actions = fn(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadEvent>;
+
 /// What an agent calls the parts of such a payload, and what it means by them.
 pub(crate) struct Form {
     /// The agent.
@@ -30,10 +33,27 @@ pub(crate) struct Form {
     /// The words for events.
     pub(crate) events: &'static [(&'static str, Moment)],
     /// What a tool does with its arguments. The event has its folder already.
-    pub(crate) actions: fn(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadEvent>,
+    pub(crate) actions: Actions,
 }
 
 impl Form {
+    /// The form with the keys of Claude Code.
+    pub(crate) const fn of(client: &'static str, events: &'static [(&'static str, Moment)], actions: Actions) -> Form {
+        Form {
+            client,
+            event: "hook_event_name",
+            session: "session_id",
+            tool: "tool_name",
+            input: "tool_input",
+            output: "tool_response",
+            role: "agent_type",
+            subagent: "agent_id",
+            call: "tool_use_id",
+            events,
+            actions,
+        }
+    }
+
     /// The moment of a word, if it is known.
     pub(crate) fn known(&self, word: &str) -> Option<Moment> {
         self.events.iter().find(|(name, _)| *name == word).map(|(_, moment)| *moment)
