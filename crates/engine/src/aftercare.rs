@@ -1,8 +1,8 @@
 //! What is said after a tool failed: whether to try again, and how often at most.
 
-use crate::event::Event;
-use crate::finding::{Finding, Worth};
-use crate::loopbreaker::Step;
+use crate::model::event::Event;
+use crate::model::finding::{Finding, Worth};
+use crate::model::session::Step;
 
 /// A call that failed is worth so many tries more, and no more than that.
 const MOST_RETRIES: usize = 2;
@@ -74,8 +74,8 @@ pub(crate) fn passes(output: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Outcome;
     use crate::loopbreaker::End;
+    use crate::model::event::Outcome;
 
     #[track_caller]
     fn check(output: &str, failures: usize, said: Option<&str>) {

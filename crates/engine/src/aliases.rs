@@ -1,8 +1,9 @@
 //! Other names that a call itself gives to files before it uses them: links, copies, moves.
 
-use crate::analyze::Analysis;
-use crate::effect::{Effect, EffectKind, Target, TargetPath};
-use crate::path::{self, Folders, is_below, is_within, parent};
+use crate::model::analysis::Analysis;
+use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
+use crate::model::path;
+use crate::model::path::{Folders, is_below, is_within, parent};
 use reflex_shell::{CommandId, Redirection, work};
 
 /// More names of one file than these are not followed.
@@ -155,7 +156,7 @@ fn copies(effect: &Effect, analysis: &Analysis) -> Vec<(String, String)> {
     let Some(place) = effect.targets.first().and_then(Target::path) else { return Vec::new() };
     let mut copies = Vec::new();
     for source in sources(effect, analysis).filter_map(Target::path) {
-        copies.push((path::absolute(name_of(source), place), source.to_owned()));
+        copies.push((path::absolute(path::name_of(source), place), source.to_owned()));
         copies.push((place.to_owned(), source.to_owned()));
     }
     copies
@@ -175,9 +176,4 @@ pub(crate) fn sources<'a>(effect: &'a Effect, analysis: &'a Analysis) -> impl It
 pub(crate) fn moved<'a>(effect: &'a Effect, analysis: &'a Analysis) -> impl Iterator<Item = &'a Target> {
     let is_moved = |other: &&Effect| other.kind == EffectKind::Move && by(other) == by(effect);
     analysis.effects.iter().filter(is_moved).flat_map(|moved| &moved.targets)
-}
-
-/// The last part of a path.
-pub(crate) fn name_of(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or("")
 }

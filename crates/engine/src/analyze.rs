@@ -14,18 +14,20 @@ pub(crate) mod served;
 mod spelling;
 mod statements;
 mod thrown_away;
+mod truncation;
 mod waiting;
 
-use crate::aliases;
 use crate::disguise;
-use crate::effect::{Effect, EffectKind, Sort, Target, TargetPath};
-use crate::event::{Action, AgentPath, Event};
-use crate::facts::GUARD_PROGRAMS;
 use crate::glob;
-use crate::path::{self, Folders};
-use crate::scripts::{self, Script};
+use crate::model::analysis::Analysis;
+use crate::model::effect::{Effect, EffectKind, Sort, Target, TargetPath};
+use crate::model::event::{Action, AgentPath, Event};
+use crate::model::guard::GUARD_PROGRAMS;
+use crate::model::path;
+use crate::model::path::Folders;
+use crate::model::world::World;
+use crate::scripts;
 use crate::tool_call;
-use crate::world::World;
 use reflex_shell::{
     Access, Code, Command, CommandId, Invocation, Language, Origin, Piece, Printed, Program, Reading, Selector,
     Setting, Span, Stdin, Surroundings, Value, Why, work,
@@ -33,66 +35,11 @@ use reflex_shell::{
 use reflex_tables::Node;
 use std::collections::BTreeSet;
 
-/// What an event would do, worked out once and shared by all detectors.
-#[derive(Debug, Default)]
-pub struct Analysis {
-    /// One for each action of the event; empty for those that are no shell text.
-    pub readings: Vec<Reading>,
-    /// Everything that would happen.
-    pub effects: Vec<Effect>,
-    /// Files whose text the call runs or writes, in the order in which they are found.
-    pub scripts: Vec<Script>,
-}
-
-/// Targets of a call that are looked at, in all: a person names fewer.
-const MOST_TARGETS: usize = 20_000;
-
 /// What it costs to work out what a command does, in units of [`work`]; each target comes to that.
 const COMMAND: u64 = 8;
 
 /// Texts for a database of one command: a person gives it few.
 const MOST_STATEMENTS: usize = 256;
-
-impl Analysis {
-    /// The command of an effect.
-    pub fn command(&self, effect: &Effect) -> Option<&Command> {
-        self.reading(effect)?.commands.get(effect.command?)
-    }
-
-    /// More than [`MOST_TARGETS`] are not looked at, which is a gap of its own. Those outside of the project are dropped
-    /// last: among tens of thousands of files one home is not to be hidden.
-    fn limit_targets(&mut self, workspace: &str) {
-        let inside = |target: &Target| target.path().is_some_and(|path| path::is_within(path, workspace));
-        let (mut left, mut left_outside) = (MOST_TARGETS, MOST_TARGETS);
-        let mut cut: Vec<Effect> = Vec::new();
-        for effect in &mut self.effects {
-            let before = effect.targets.len();
-            if before <= left {
-                left -= before;
-                continue;
-            }
-            effect.targets.retain(|target| {
-                let left = if inside(target) { &mut left } else { &mut left_outside };
-                let keeps = *left > 0;
-                *left = left.saturating_sub(1);
-                keeps
-            });
-            if effect.targets.len() < before {
-                cut.push(Effect { kind: EffectKind::ExceedLimit, targets: Vec::new(), ..effect.clone() });
-            }
-        }
-        cut.truncate(1);
-        self.effects.append(&mut cut);
-    }
-
-    /// The reading in which an effect stands: of its action's text, or of a script.
-    pub fn reading(&self, effect: &Effect) -> Option<&Reading> {
-        match effect.script {
-            Some(script) => self.scripts.get(script).map(|script| &script.reading),
-            None => self.readings.get(effect.action),
-        }
-    }
-}
 
 /// Works out what the event's actions would do.
 pub fn analyze(event: &Event, tables: Node<'static>, world: &dyn World) -> Analysis {
@@ -110,7 +57,7 @@ pub fn analyze(event: &Event, tables: Node<'static>, world: &dyn World) -> Analy
     thrown_away::follow_moves(&mut analysis);
     kept::mark(event, &mut analysis);
     waiting::named(event, world, &mut analysis);
-    analysis.limit_targets(&event.workspace);
+    truncation::limit_targets(&mut analysis, &event.workspace);
     analysis
 }
 
@@ -411,7 +358,7 @@ impl Drafter<'_> {
             return paths.any(|put| put == path || put == path::parent(path)).then_some(target);
         }
         let name = ran.command.name.as_str();
-        let path = paths.find(|path| aliases::name_of(path) == name)?.to_owned();
+        let path = paths.find(|path| path::name_of(path) == name)?.to_owned();
         Some(self.path_target(Value::text(path, first.origin()), Some("/")))
     }
 
@@ -425,7 +372,7 @@ impl Drafter<'_> {
     fn own_program(&self, value: &Value) -> Option<String> {
         let [(Piece::Output(_), _), (Piece::Text(behind), _)] = value.pieces.as_slice() else { return None };
         let name = behind.strip_prefix('/').filter(|name| GUARD_PROGRAMS.contains(name))?;
-        let known = self.world.guard().into_iter().find(|own| aliases::name_of(own) == name);
+        let known = self.world.guard().into_iter().find(|own| path::name_of(own) == name);
         Some(known.unwrap_or_else(|| format!("{}/.local/bin/{name}", self.event.home)))
     }
 

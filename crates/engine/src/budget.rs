@@ -1,9 +1,9 @@
 //! Whether a session has used up what a person gave it: calls, minutes, agents that it starts, agents within agents.
 
-use crate::event::Action;
 use crate::facts::Facts;
-use crate::finding::{Finding, Severity};
 use crate::layers::Policy;
+use crate::model::event::Action;
+use crate::model::finding::{Finding, Severity};
 
 /// From this share of a budget on the agent is told, in percent.
 const TOLD_FROM: u64 = 80;
@@ -13,19 +13,6 @@ const STOPPED_FROM: u64 = 125;
 
 /// The category of a finding after which the turn ends where an agent can end it.
 pub(crate) const CATEGORY: &str = "budget";
-
-/// What a session has used, this call included.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Spent {
-    /// Tool calls.
-    pub calls: u64,
-    /// Since the first of them.
-    pub minutes: u64,
-    /// Agents that it started.
-    pub agents: u64,
-    /// Agents within which this one works; told only of a call that starts one more.
-    pub depth: u64,
-}
 
 /// One finding for each budget that is nearly or wholly used up. Without budgets nothing is counted.
 pub(crate) fn inspect(policy: &Policy, facts: &Facts<'_>) -> Vec<Finding> {

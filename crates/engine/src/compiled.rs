@@ -24,7 +24,7 @@ pub(crate) const MAINS: [&str; 3] = ["main.go", "src/main.rs", "Program.cs"];
 
 /// Whether a file of this name is one of a compiled language.
 pub(crate) fn is_source(path: &str) -> bool {
-    crate::aliases::name_of(path).rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
+    crate::model::path::name_of(path).rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
 }
 
 /// What a program does, as lines of a shell.

@@ -1,10 +1,13 @@
 //! The one language for "this is bad": conditions over effects, targets and facts, with three answers.
 
-use crate::effect::{Effect, Target};
 use crate::facts::Facts;
+use crate::field;
+use crate::model::effect::{Effect, Target};
+use crate::model::truth::Truth;
 use crate::raised::Raised;
-use crate::truth::Truth;
-use crate::{field, runs, sql, url};
+use crate::runs;
+use crate::sql;
+use crate::url;
 use reflex_tables::Node;
 
 /// What a condition is about: an effect, and inside of `target:` one of its targets; or what a call raises.

@@ -4,19 +4,25 @@ mod asked_by_people;
 mod below;
 mod hooks;
 
-use crate::aliases::{self, Aliases};
-use crate::analyze::Analysis;
-use crate::condition::{self, Subject};
-use crate::effect::{Effect, EffectKind, Target, TargetPath};
-use crate::event::Event;
+use crate::aliases;
+use crate::aliases::Aliases;
+use crate::condition;
+use crate::condition::Subject;
 use crate::glob;
-use crate::path::{self, Folders, Place, is_below, is_within, parent};
-use crate::points::{self, Pointed};
-use crate::remnant::{self, Remnant, RemnantKind};
+use crate::model::analysis::Analysis;
+use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
+use crate::model::event::Event;
+use crate::model::guard::GUARD_PROGRAMS;
+use crate::model::path;
+use crate::model::path::{Folders, Place, is_below, is_within, parent};
+use crate::model::session::{Remnant, RemnantKind};
+use crate::model::truth::Truth;
+use crate::model::vouched::Vouched;
+use crate::model::world::{Known, Look, Names, Real, Untracked, World};
+use crate::points;
+use crate::points::Pointed;
+use crate::remnant;
 use crate::switches::Change;
-use crate::truth::Truth;
-use crate::vouched::Vouched;
-use crate::world::{Known, Look, Names, Real, Untracked, World};
 use reflex_shell::{Command, Piece, Site, Value};
 use reflex_tables::Node;
 use std::borrow::Cow;
@@ -106,9 +112,6 @@ const HARMLESS: [&str; 2] = ["caches", "agent-notes"];
 
 /// Commands that run a command that runs a command: more are not looked at for what they set.
 const MOST_WRAPPERS: usize = 16;
-
-/// Names under which the guard's program is its own.
-pub(crate) const GUARD_PROGRAMS: [&str; 2] = ["reflex", "rfx"];
 
 /// More files than these that land in one folder are not looked at one by one.
 const MOST_LANDINGS: usize = 64;
@@ -248,7 +251,7 @@ impl<'a> Facts<'a> {
             return Truth::from(there.iter().any(|path| self.in_class(class, path)));
         }
         // `.*` is whatever is hidden. A repository has its own folder there; whether it has others is not known.
-        let last = aliases::name_of(written);
+        let last = path::name_of(written);
         let everything = [".*", ".?", ".["].iter().any(|start| last.starts_with(start));
         if everything && class != "git-internals" { Truth::Unknown } else { Truth::Yes }
     }
@@ -403,7 +406,7 @@ impl<'a> Facts<'a> {
             return Vec::new();
         }
         let sources = aliases::sources(effect, self.analysis).filter_map(Target::path);
-        let names = sources.map(aliases::name_of).filter(|name| !name.is_empty());
+        let names = sources.map(path::name_of).filter(|name| !name.is_empty());
         names.take(MOST_LANDINGS).map(|name| path::absolute(name, &real.path)).collect()
     }
 
@@ -452,14 +455,14 @@ impl<'a> Facts<'a> {
     /// prints into it, or by what lies there.
     fn is_guard_program(&self, effect: &Effect, target: &Target) -> bool {
         let text = target.path().unwrap_or("");
-        if GUARD_PROGRAMS.contains(&aliases::name_of(text)) {
+        if GUARD_PROGRAMS.contains(&path::name_of(text)) {
             return false;
         }
         let poured = aliases::poured_into(self.analysis, text);
         let seen = self.seen(effect, target);
         let mut sources = seen.paths.iter().chain(&poured);
         let is_own = |path: &String| {
-            let named = GUARD_PROGRAMS.contains(&aliases::name_of(path));
+            let named = GUARD_PROGRAMS.contains(&path::name_of(path));
             named && (self.world.guard().contains(path) || self.in_class("guard", path))
         };
         sources.any(is_own) || self.world.is_guard_program(&seen.real.path)
@@ -693,7 +696,7 @@ impl<'a> Facts<'a> {
         // Most that is added is one file after the other: no look at the disk for those.
         let named = |known: &str| !known.is_empty() && known == folder;
         let is_folder = named(&self.event.workspace) || effect.folder.as_deref().is_some_and(named);
-        if !is_folder && aliases::name_of(folder).contains('.') {
+        if !is_folder && path::name_of(folder).contains('.') {
             return Truth::No;
         }
         let forced = effect.flags.contains(&"force");
@@ -847,7 +850,7 @@ impl<'a> Facts<'a> {
 
     /// Whether the session itself had the folder ignored, which was there before: no build need have made it.
     fn is_newly_ignored(&self, path: &str) -> bool {
-        let name = aliases::name_of(path);
+        let name = path::name_of(path);
         let names = |known: &&Remnant| known.from.split(' ').any(|word| word == name);
         let told = self.past().iter().filter(|known| known.kind == RemnantKind::Ignoring).any(|known| names(&known));
         told && self.world.is_of_session(path) == Some(false)
@@ -922,7 +925,7 @@ fn meets(written: &str, library: &str, home: &str) -> bool {
     let starred = parts.iter().position(|part| part.contains(['*', '?', '['])).unwrap_or(0);
     let named = match library.split_once('/') {
         Some((first, _)) => starred.checked_sub(1).and_then(|at| parts.get(at)).is_some_and(|part| *part == first),
-        None => names(written) && aliases::name_of(written).starts_with('.'),
+        None => names(written) && path::name_of(written).starts_with('.'),
     };
     named && glob::may_meet(written, &format!("/**/{library}"))
 }
@@ -931,7 +934,7 @@ fn meets(written: &str, library: &str, home: &str) -> bool {
 /// holds some of it.
 fn holds(tree: &str, library: &str, home: &str) -> bool {
     let Some(rest) = library.strip_prefix("~/") else {
-        return library.split_once('/').is_some_and(|(first, _)| first == aliases::name_of(tree) && !first.is_empty());
+        return library.split_once('/').is_some_and(|(first, _)| first == path::name_of(tree) && !first.is_empty());
     };
     let below = tree.strip_prefix(home).and_then(|below| below.strip_prefix('/'));
     below.is_some_and(|folder| !folder.is_empty() && is_below(rest, folder))
@@ -939,7 +942,7 @@ fn holds(tree: &str, library: &str, home: &str) -> bool {
 
 /// Whether the last part of a pattern begins with a name, or at least with the dot of what is hidden.
 fn names(written: &str) -> bool {
-    let last = aliases::name_of(written);
+    let last = path::name_of(written);
     last.starts_with('.') || last.find(['*', '?', '[']).unwrap_or(last.len()) > 1
 }
 

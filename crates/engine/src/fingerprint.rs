@@ -1,8 +1,8 @@
 //! What makes two calls the same.
 
-use crate::analyze::Analysis;
-use crate::effect::{Effect, Target};
-use crate::event::{Action, Event};
+use crate::model::analysis::Analysis;
+use crate::model::effect::{Effect, Target};
+use crate::model::event::{Action, Event};
 use sha2::{Digest, Sha256};
 
 /// What makes a call the same as another, and what it writes.

@@ -1,10 +1,10 @@
 //! A detector from outside: asked when all others have reported, and its findings join theirs.
 
-use crate::analyze::Analysis;
-use crate::event::{Action, Event};
 use crate::facts::Facts;
-use crate::finding::{Finding, Severity};
-use crate::path::absolute;
+use crate::model::analysis::Analysis;
+use crate::model::event::{Action, Event};
+use crate::model::finding::{Finding, Severity};
+use crate::model::path::absolute;
 use crate::quote;
 
 /// Such a detector.

@@ -1,64 +1,13 @@
 //! Turns findings into one verdict: each is weighed alone, the policy says what a weight is worth, the strictest decides.
 
 use crate::budget;
-use crate::effect::{Effect, EffectKind};
-use crate::event::{Event, Moment};
 use crate::facts::Facts;
-use crate::finding::{Decision, Finding, Rewrite, Severity, Worth};
 use crate::layers::Policy;
+use crate::model::effect::{Effect, EffectKind};
+use crate::model::event::{Event, Moment};
+use crate::model::finding::{Decision, Finding, Rewrite, Worth};
+use crate::model::verdict::{Behind, Precaution, Verdict};
 use crate::weight;
-
-/// What is said about a call, and why.
-#[derive(Debug, Clone, Default)]
-pub struct Verdict {
-    /// What is to happen.
-    pub decision: Decision,
-    /// The heaviest weight among the findings.
-    pub risk: Severity,
-    /// How sure the detectors are together that there is this risk, in percent; 100 without findings.
-    pub confidence: u32,
-    /// Strictest first.
-    pub findings: Vec<Finding>,
-    /// One sentence for each finding that decides.
-    pub reasons: Vec<String>,
-    /// Words that ride beside a call that may run.
-    pub advice: Vec<String>,
-    /// The finding of each piece of advice.
-    pub advised: Vec<String>,
-    /// A call that may run in its place.
-    pub rewrite: Option<Rewrite>,
-    /// What must be done before the call may run.
-    pub precautions: Vec<Precaution>,
-    /// How the decision came about, step by step.
-    pub chain: Vec<String>,
-    /// The id under which a person can say yes to a call that does not run.
-    pub pending: Option<String>,
-    /// Whether the agent's turn shall end with this refusal, where a hook can end it.
-    pub ends_turn: bool,
-    /// What stands behind the decision: what holds when a person has said yes to it.
-    pub behind: Option<Behind>,
-}
-
-/// What holds when a person has said yes to a first decision.
-#[derive(Debug, Clone, Default)]
-pub struct Behind {
-    /// What is to happen then.
-    pub decision: Decision,
-    /// One sentence for each finding that decides it.
-    pub reasons: Vec<String>,
-    /// The findings.
-    pub findings: Vec<Finding>,
-}
-
-/// What must be done before a call may run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Precaution {
-    /// Keep a copy of what these paths hold.
-    Snapshot {
-        /// Absolute paths.
-        paths: Vec<String>,
-    },
-}
 
 /// Weighs the findings under the policy.
 pub(crate) fn decide(policy: &Policy, facts: &Facts<'_>, findings: Vec<Finding>) -> Verdict {
@@ -248,9 +197,10 @@ impl Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analyze::Analysis;
-    use crate::finding::Tier;
-    use crate::world::Supposed;
+    use crate::model::analysis::Analysis;
+    use crate::model::fake_world::Supposed;
+    use crate::model::finding::Severity;
+    use crate::model::finding::Tier;
     use reflex_tables::Node;
 
     /// Every severity with every decision that may be fixed, of several detectors, tiers and degrees of sureness.
@@ -306,8 +256,8 @@ mod tests {
     #[test]
     fn a_core_finding_is_not_weighed_away() {
         let (event, analysis) = (Event::default(), Analysis::default());
-        let orders = crate::remnant::Remnant {
-            kind: crate::remnant::RemnantKind::Orders,
+        let orders = crate::model::session::Remnant {
+            kind: crate::model::session::RemnantKind::Orders,
             path: String::new(),
             from: "injection/override".into(),
         };

@@ -1,6 +1,6 @@
 //! Patterns of paths: whether one fits a path, and whether two may fit the same path.
 
-use crate::path::drive_length;
+use crate::model::path::drive_length;
 
 /// Whether a path fits a pattern of the library: `*` within a part, `**` over parts, `?` one letter; `~/` is the home,
 /// a pattern that begins with neither `/` nor `~/` may begin at any part.

@@ -12,7 +12,7 @@ mod links;
 mod meanings;
 mod words;
 
-use crate::finding::{At, Decision, Finding, Severity, Tier};
+use crate::model::finding::{At, Decision, Finding, Severity, Tier};
 use crate::quote;
 use meanings::Meanings;
 use reflex_shell::work;

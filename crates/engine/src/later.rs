@@ -14,7 +14,7 @@ use reflex_tables::Node;
 use serde_json::Value as Json;
 
 /// A longer content is written by programs, not by agents.
-const MOST_CONTENT: usize = crate::world::MOST_CONTENT;
+const MOST_CONTENT: usize = crate::model::world::MOST_CONTENT;
 
 /// What a written file means for later.
 #[derive(Debug, Default)]

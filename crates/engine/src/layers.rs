@@ -1,11 +1,11 @@
 //! What people's files say: layers of rules and policy, and what each may change about a finding.
 
 use crate::facts::Facts;
-use crate::finding::{Decision, Finding, Severity, Tier, Worth};
+use crate::model::finding::{Decision, Finding, Severity, Tier, Worth};
+use crate::model::vouched::Vouched;
 use crate::quote::told_by_stranger;
 use crate::runs;
 use crate::too_much;
-use crate::vouched::Vouched;
 use reflex_shell::{Command, Stdin};
 use reflex_tables::Node;
 
@@ -320,7 +320,7 @@ pub(crate) fn broken(policy: &Policy, facts: &Facts<'_>) -> Option<Finding> {
     let first = if layer.is_strange() { told_by_stranger("A file", &layer.folder, first) } else { first.to_owned() };
     let count = policy.problems().count();
     let more = if count > 1 { format!(" ({count} problems in all)") } else { String::new() };
-    let harmless = facts.event.actions.iter().all(crate::event::Action::only_looks);
+    let harmless = facts.event.actions.iter().all(crate::model::event::Action::only_looks);
     (!harmless).then(|| Finding {
         id: "guard/broken-rules".into(),
         detector: "rules".into(),

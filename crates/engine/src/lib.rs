@@ -9,24 +9,20 @@ mod budget;
 mod compiled;
 mod condition;
 mod disguise;
-mod effect;
-mod event;
 mod facts;
 mod field;
-mod finding;
 mod fingerprint;
 mod further;
 mod gatekeeper;
 mod glob;
 pub mod injection;
-mod latency;
 mod later;
 mod layers;
 mod logins;
 pub mod loopbreaker;
+mod model;
 mod orders;
 mod patches;
-mod path;
 mod points;
 mod quote;
 mod raised;
@@ -43,46 +39,45 @@ mod switches;
 mod task;
 mod too_much;
 mod tool_call;
-mod truth;
 mod url;
-mod vouched;
 mod weight;
-mod world;
 
-pub use analyze::{Analysis, analyze};
-pub use budget::Spent;
+pub use analyze::analyze;
 pub use condition::OPERATORS;
-pub use effect::{Effect, EffectKind, Sort, Target, TargetPath};
-pub use event::{Action, AgentPath, Event, Flavour, Moment, Outcome, Purpose, Task};
 pub use facts::Facts;
 pub use field::{FIELD_OPERATORS, MOST_PATTERN};
-pub use finding::{At, Decision, Finding, Rewrite, Severity, Tier, Worth};
 pub use fingerprint::Fingerprint;
 pub use further::{Further, NONE, Seen};
-pub use gatekeeper::{Behind, Precaution, Verdict, way_on};
+pub use gatekeeper::way_on;
 pub use glob::fits;
-pub use latency::{Latency, Tick};
 pub use layers::{Authority, Layer, Policy};
 pub use logins::passwords;
+pub use model::analysis::{Analysis, Script, Usage};
+pub use model::effect::{Effect, EffectKind, Sort, Target, TargetPath};
+pub use model::event::{Action, AgentPath, Event, Flavour, Moment, Outcome, Purpose, Task};
+pub use model::fake_world::{Supposed, SupposedGit};
+pub use model::finding::{At, Decision, Finding, Rewrite, Severity, Tier, Worth};
+pub use model::latency::{Latency, Tick};
+pub use model::path::{Folders, Place, absolute, is_absolute, is_below, is_within, parent};
+pub use model::rule_trace::Weighed;
+pub use model::session::{Remnant, RemnantKind, Spent};
+pub use model::truth::Truth;
+pub use model::verdict::{Behind, Precaution, Verdict};
+pub use model::vouched::Vouched;
+pub use model::world::{
+    Age, Known, Look, MAX_LISTED, MOST_CONTENT, Names, NamesOf, Real, Unreadable, Untracked, World,
+};
 pub use orders::{How, MOST_ORDERS, Order, orders};
-pub use path::{Folders, Place, absolute, is_absolute, is_below, is_within, parent};
 pub use quote::{plain_path, quotation, told_by_stranger};
 pub use raised::{RULE_EVENTS, RULE_FIELDS, Raised};
 pub use reflex_shell as shell;
-pub use remnant::{Remnant, RemnantKind, written_by};
+pub use remnant::written_by;
 pub use rules::{Answer, ask};
-pub use scripts::{Script, Usage};
 pub use secret::{Secret, find as find_secrets, redact, redact_known, redacted, unescaped};
-pub use sentinel::Weighed;
 pub use tool_call::unfolded;
-pub use truth::Truth;
-pub use vouched::Vouched;
-pub use world::{
-    Age, Known, Look, MAX_LISTED, MOST_CONTENT, Names, NamesOf, Real, Supposed, SupposedGit, Unreadable, Untracked,
-    World,
-};
 
-use loopbreaker::Step;
+use model::session::Step;
+use model::stopwatch::Stopwatch;
 use reflex_shell::{Command, Program, work};
 use reflex_tables::Node;
 
@@ -146,7 +141,7 @@ fn judge_once(
     world: &dyn World,
     further: Further<'_>,
 ) -> Judgement {
-    let mut watch = latency::Stopwatch::new(world);
+    let mut watch = Stopwatch::new(world);
     let analysis = analyze(event, tables, world);
     work::reserve(too_much::most(event) / too_much::RESERVE);
     watch.stop("analyze");
@@ -176,7 +171,7 @@ fn concluded(
     facts: &Facts<'_>,
     mut findings: Vec<Finding>,
     further: Further<'_>,
-    watch: &mut latency::Stopwatch<'_>,
+    watch: &mut Stopwatch<'_>,
 ) -> Verdict {
     let more = further(&Seen { event: facts.event, analysis: facts.analysis, facts, findings: &findings });
     findings.extend(more);
@@ -206,7 +201,7 @@ fn overhear_within(
     world: &dyn World,
     further: Further<'_>,
 ) -> Judgement {
-    let mut watch = latency::Stopwatch::new(world);
+    let mut watch = Stopwatch::new(world);
     let event = &*tool_call::unfolded(event, tables);
     let analysis = analyze(event, tables, world);
     work::reserve(too_much::most(event) / too_much::RESERVE);
@@ -277,7 +272,7 @@ fn said_by_files<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f
     };
     let spoken = facts.analysis.readings.iter().flat_map(|reading| &reading.commands).filter(speaks);
     spoken.flat_map(files_of).flat_map(|name| {
-        let path = path::absolute(&name, &facts.event.cwd);
+        let path = model::path::absolute(&name, &facts.event.cwd);
         let text = facts.world.content(&path).unwrap_or_default();
         injection::findings(&text, &format!("file:{name}"), facts.tables)
     })

@@ -1,7 +1,7 @@
 //! Passwords by where they stand in a command: the options, operands and input of which `library/logins` says that a
 //! password stands there.
 
-use crate::analyze::Analysis;
+use crate::model::analysis::Analysis;
 use crate::secret::{is_no_password, looks_like_one, names_a_secret};
 use reflex_shell::{Command, Reading, Stdin};
 use reflex_tables::Node;

@@ -7,9 +7,11 @@
 mod signature;
 pub(crate) mod step;
 
-use crate::finding::{At, Decision, Finding, Severity, Tier};
+use crate::model::finding::{At, Decision, Finding, Severity, Tier};
+use crate::model::session::PASSES;
 use std::collections::BTreeMap;
 
+pub use crate::model::session::{Deed, End, Pace, Step};
 pub use signature::{error_signature, letters};
 
 /// A run of one to three calls flags when it is there more often.
@@ -50,69 +52,6 @@ const LEAST_LETTERS: u64 = 4096;
 
 /// Millibits for each byte: English prose has more than four bits, a wall of the same word less than this.
 const COLLAPSED: f64 = 3.5;
-
-/// A call of the session, as far as it is remembered.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Step {
-    /// See [`crate::Fingerprint`].
-    pub exact: String,
-    /// A digest of each effect that was found fault with, however it is spelled.
-    pub goals: Vec<String>,
-    /// Its command or path, secrets redacted, shortened.
-    pub text: String,
-    /// What it was for.
-    pub deed: Deed,
-    /// How soon it may be made again.
-    pub pace: Pace,
-    /// It was refused, and no person said yes.
-    pub refused: bool,
-    /// Files that it changed, each with a digest of what came in.
-    pub changes: Vec<(String, String)>,
-    /// How it ended; `None` if that is not known.
-    pub end: Option<End>,
-}
-
-/// How soon a call may be made again without getting nowhere.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Pace {
-    /// What it tells changes only if something was done before.
-    #[default]
-    Straight,
-    /// It asks for the state of something that goes on by itself: a server, a job, a pipeline.
-    Asks,
-    /// It waits before it looks, or goes to another state of the work at which the same is looked at.
-    Waits,
-}
-
-/// What a call is for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Deed {
-    /// Looks at something and changes nothing.
-    Look,
-    /// Changes files or the system.
-    Change,
-    /// Runs something that may do either.
-    #[default]
-    Run,
-    /// A tool of which nothing is known: it may have a state of its own, such as the place in a file.
-    Opaque,
-}
-
-/// How a call ended.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct End {
-    /// Whether it failed.
-    pub failed: bool,
-    /// A digest of what it printed.
-    pub output: String,
-    /// See [`error_signature`]; behind `PASSES` if it may pass by itself; empty without an error.
-    pub error: String,
-    /// How often each byte stood in its output, by byte; see [`letters`].
-    pub letters: Vec<(u8, u32)>,
-}
-
-/// Stands before the signature of an error that may pass by itself.
-pub(crate) const PASSES: char = '~';
 
 /// A circle that was noticed.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,12 +3,13 @@
 
 mod included;
 
-use crate::analyze::{Analysis, Drafter};
-use crate::effect::{Effect, EffectKind, Sort, Target, TargetPath};
-use crate::event::{Action, Event};
-use crate::path::{self, parent};
-use crate::scripts::Usage;
-use crate::world::World;
+use crate::analyze::Drafter;
+use crate::model::analysis::{Analysis, Usage};
+use crate::model::effect::{Effect, EffectKind, Sort, Target, TargetPath};
+use crate::model::event::{Action, Event};
+use crate::model::path;
+use crate::model::path::parent;
+use crate::model::world::World;
 use reflex_shell::{Access, Command, CommandId, Language, Piece, Reading, Site, Span, Stdin, Value};
 use reflex_tables::Node;
 use std::collections::{BTreeMap, BTreeSet};

@@ -5,10 +5,10 @@
 //! `option:host`), `operand` (the first one), `operands`, a variable (`DATABASE_URL`), or the kind of a settings file (`kube`, `docker`, …). Options beat the rest;
 //! of the rest everything counts that says something, because projects do not agree on an order.
 
-use crate::effect::{Effect, EffectKind, Target};
-use crate::event::Event;
-use crate::path;
-use crate::world::World;
+use crate::model::effect::{Effect, EffectKind, Target};
+use crate::model::event::Event;
+use crate::model::path;
+use crate::model::world::World;
 use reflex_shell::{Command, Piece, Program, Site, Value};
 
 /// Files in which projects keep variables.

@@ -1,8 +1,8 @@
 //! Words of a call as they may be shown: short, and without secrets. Words of strangers: as a quotation.
 
-use crate::effect::{Effect, EffectKind};
-use crate::event::Action;
 use crate::facts::Facts;
+use crate::model::effect::{Effect, EffectKind};
+use crate::model::event::Action;
 use crate::secret::redacted;
 use reflex_shell::Command;
 

@@ -1,9 +1,9 @@
 //! What rules that people write are asked about: a call raises events by name, each with fields.
 
-use crate::analyze::Analysis;
-use crate::effect::EffectKind;
-use crate::event::{Action, AgentPath, Event, Moment};
 use crate::facts::Facts;
+use crate::model::analysis::Analysis;
+use crate::model::effect::EffectKind;
+use crate::model::event::{Action, AgentPath, Event, Moment};
 use reflex_shell::Site;
 use serde_json::{Map, Value};
 use std::borrow::Cow;

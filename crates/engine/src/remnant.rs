@@ -1,14 +1,15 @@
 //! What a call leaves behind for the calls after it: copies of secrets, files that came from elsewhere, secrets that
 //! the agent has seen. A call is judged alone but for these.
 
-use crate::aliases;
-use crate::analyze::Analysis;
-use crate::effect::{Effect, EffectKind, Target};
-use crate::event::Action;
 use crate::facts::Facts;
-use crate::finding::Finding;
-use crate::path::{self, is_within};
-use crate::truth::Truth;
+use crate::model::analysis::Analysis;
+use crate::model::effect::{Effect, EffectKind, Target};
+use crate::model::event::Action;
+use crate::model::finding::Finding;
+use crate::model::path;
+use crate::model::path::is_within;
+use crate::model::session::{Remnant, RemnantKind};
+use crate::model::truth::Truth;
 use reflex_shell::{Command, CommandId, Selector, Site, Stdin, WHOLE_ENVIRONMENT};
 use reflex_tables::Node;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,59 +19,6 @@ const MOST_REMNANTS: usize = 32;
 
 /// A pipeline is followed back over this many commands.
 const MOST_MEMBERS: usize = 32;
-
-/// One thing that an earlier call of the session left behind.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Remnant {
-    /// What it is.
-    pub kind: RemnantKind,
-    /// The absolute path of the file or folder.
-    pub path: String,
-    /// What it is a copy of, or whence it came.
-    pub from: String,
-}
-
-/// What an earlier call left behind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RemnantKind {
-    /// The file holds what stood in a secret one.
-    Copy,
-    /// The file or all in the folder was fetched.
-    Fetched,
-    /// The agent has been shown what stands in this secret file.
-    Seen,
-    /// The path is a link.
-    Link,
-    /// A text that gives orders came in; `from` is the finding.
-    Orders,
-    /// The session has set the times of the file itself: they say nothing of what stands in it.
-    Dated,
-    /// The session has written this file of ignore rules; `from` are the names of build folders that its text names.
-    Ignoring,
-}
-
-impl RemnantKind {
-    /// Every kind with the word under which it is kept.
-    pub const ALL: [(RemnantKind, &'static str); 7] = [
-        (RemnantKind::Copy, "copy"),
-        (RemnantKind::Fetched, "fetched"),
-        (RemnantKind::Seen, "seen"),
-        (RemnantKind::Link, "link"),
-        (RemnantKind::Orders, "orders"),
-        (RemnantKind::Dated, "dated"),
-        (RemnantKind::Ignoring, "ignoring"),
-    ];
-
-    /// The word under which it is kept.
-    pub fn name(self) -> &'static str {
-        RemnantKind::ALL.iter().find(|(kind, _)| *kind == self).map_or("seen", |(_, name)| name)
-    }
-
-    /// The kind of this word.
-    pub fn named(name: &str) -> Option<RemnantKind> {
-        RemnantKind::ALL.iter().find(|(_, known)| *known == name).map(|(kind, _)| *kind)
-    }
-}
 
 /// Classes of paths whose content is followed.
 const FOLLOWED: [&str; 5] = ["secret", "environment", "key-files", "secret-folders", "history"];
@@ -132,12 +80,12 @@ const MOST_IGNORED: usize = 16;
 
 /// Build folders that a call names while it writes ignore rules: whoever ignores work makes it look as if a build made it.
 fn ignoring(facts: &Facts<'_>, effect: &Effect) -> Option<Remnant> {
-    let is_rules = |path: &&str| aliases::name_of(path) == ".gitignore" || path.ends_with("/.git/info/exclude");
+    let is_rules = |path: &&str| path::name_of(path) == ".gitignore" || path.ends_with("/.git/info/exclude");
     let file = effect.targets.iter().filter_map(Target::path).find(is_rules)?;
     let action = facts.event.actions.get(effect.action)?;
     let text = if let Action::Shell { command, .. } = action { command } else { action.content()? };
     let ends = |letter: char| letter.is_whitespace() || "\"'`;,&|<>()\\".contains(letter);
-    let words = text.split(ends).map(|word| aliases::name_of(word.trim_matches(['/', '*', '!'])));
+    let words = text.split(ends).map(|word| path::name_of(word.trim_matches(['/', '*', '!'])));
     let is_built =
         |name: &&str| !name.is_empty() && facts.is_named_like_built(&path::absolute(name, &facts.event.workspace));
     let names: BTreeSet<&str> = words.filter(is_built).take(MOST_IGNORED).collect();
@@ -148,7 +96,7 @@ fn ignoring(facts: &Facts<'_>, effect: &Effect) -> Option<Remnant> {
 /// What a script would do that is only written has not happened.
 fn is_of_text(facts: &Facts<'_>, effect: &Effect) -> bool {
     let script = effect.script.and_then(|script| facts.analysis.scripts.get(script));
-    script.is_some_and(|script| script.usage == crate::scripts::Usage::Written)
+    script.is_some_and(|script| script.usage == crate::model::analysis::Usage::Written)
 }
 
 /// The effects from which something can flow on, by the text and the command that they are of. Each of many commands that
@@ -279,7 +227,7 @@ fn unpacked(facts: &Facts<'_>, effect: &Effect, left: &[Remnant]) -> Option<Remn
     // What is unpacked into the project makes the project no foreign one.
     let own = |folder: &String| !is_within(&facts.event.cwd, folder) && !is_within(&facts.event.workspace, folder);
     let folder = named.clone().filter(own).or_else(|| {
-        let name = stem(aliases::name_of(&archive));
+        let name = stem(path::name_of(&archive));
         (!name.is_empty()).then(|| path::absolute(name, named.as_deref().unwrap_or(here)))
     })?;
     Some(remnant(RemnantKind::Fetched, &folder, &from))
@@ -328,7 +276,7 @@ fn places(effect: &Effect, source: &Target) -> Vec<String> {
     for target in effect.targets.iter().filter_map(Target::path) {
         places.push(target.to_owned());
         if let (true, Some(source)) = (effect.flags.contains(&"place"), source.path()) {
-            places.push(path::absolute(aliases::name_of(source), target));
+            places.push(path::absolute(path::name_of(source), target));
         }
     }
     places

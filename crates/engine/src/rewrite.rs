@@ -1,8 +1,8 @@
 //! A call that is to run in place of another is judged as if it had been made.
 
-use crate::event::{Action, AgentPath, Event};
-use crate::finding::{Decision, Rewrite};
-use crate::gatekeeper::Verdict;
+use crate::model::event::{Action, AgentPath, Event};
+use crate::model::finding::{Decision, Rewrite};
+use crate::model::verdict::Verdict;
 
 /// A rewrite may be rewritten so often; a further time it is none.
 const MOST_ROUNDS: usize = 2;

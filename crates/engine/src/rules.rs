@@ -1,15 +1,17 @@
 //! The detector of rules that people write: what a call raises, compared with every rule about it.
 
 use crate::condition::{Subject, evaluate};
-use crate::event::Action;
 use crate::facts::Facts;
 use crate::field::fill;
-use crate::finding::{At, Decision, Finding, Rewrite, Severity, Tier, Worth};
 use crate::layers::{Authority, Layer, Policy};
-use crate::quote::{self, told_by_stranger};
-use crate::raised::{self, Held, Raised};
+use crate::model::event::Action;
+use crate::model::finding::{At, Decision, Finding, Rewrite, Severity, Tier, Worth};
+use crate::model::truth::Truth;
+use crate::quote;
+use crate::quote::told_by_stranger;
+use crate::raised;
+use crate::raised::{Held, Raised};
 use crate::secret::redacted;
-use crate::truth::Truth;
 use reflex_shell::Span;
 use reflex_tables::Node;
 

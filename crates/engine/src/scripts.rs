@@ -3,17 +3,22 @@
 
 mod sourced;
 
-use crate::aliases::{self, Aliases};
-use crate::analyze::{Analysis, Drafter, about_guard, served};
+use crate::aliases;
+use crate::aliases::Aliases;
+use crate::analyze::{Drafter, about_guard, served};
 use crate::compiled;
-use crate::effect::{Effect, EffectKind, Target, TargetPath};
-use crate::event::{Action, AgentPath, Event};
-use crate::later::{self, Later};
+use crate::later;
+use crate::later::Later;
+use crate::model::analysis::{Analysis, Script, Usage};
+use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
+use crate::model::event::{Action, AgentPath, Event};
+use crate::model::path;
+use crate::model::path::{Folders, parent};
+use crate::model::world::{MOST_CONTENT, World};
 use crate::patches;
-use crate::path::{self, Folders, parent};
-use crate::recipe::{self, TaskFile};
-use crate::world::{MOST_CONTENT, World};
-use reflex_shell::{Access, Command, Language, Reading, Site, Span, Stdin, Surroundings, Value, Why, work};
+use crate::recipe;
+use crate::recipe::TaskFile;
+use reflex_shell::{Access, Command, Language, Site, Span, Stdin, Surroundings, Value, Why, work};
 use reflex_tables::Node;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -51,45 +56,6 @@ const MOST_PACKAGES: usize = 512;
 
 /// Options that run a task in the packages of a project.
 const WORKSPACES: [&str; 2] = ["workspace", "workspaces"];
-
-/// A file of which the call runs or writes the text.
-#[derive(Debug)]
-pub struct Script {
-    /// The file.
-    pub path: String,
-    /// What was read: the file's text, or the recipes of the tasks that are run.
-    pub text: String,
-    /// What it would run.
-    pub reading: Reading,
-    /// Why it is read.
-    pub usage: Usage,
-    /// The folder in which it begins, if that is known.
-    pub(crate) folder: Option<String>,
-    /// How many scripts stand between the call and this one.
-    level: usize,
-}
-
-/// What a call does with a script.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Usage {
-    /// The file is run.
-    Run,
-    /// Tasks that the file names are run.
-    Task,
-    /// The file is only written.
-    Written,
-}
-
-impl Script {
-    /// Where a byte of the text stands: `x.sh:3`, or the file of a task.
-    pub fn place(&self, at: u32) -> String {
-        let before = self.text.get(..at as usize).unwrap_or("");
-        match self.usage {
-            Usage::Run | Usage::Written => format!("{}:{}", self.path, before.matches('\n').count() + 1),
-            Usage::Task => self.path.clone(),
-        }
-    }
-}
 
 /// Reads what the call runs and writes, and what that runs in turn.
 pub(crate) fn follow(event: &Event, tables: Node<'static>, world: &dyn World, analysis: &mut Analysis) {
@@ -509,7 +475,7 @@ impl Follower<'_> {
             let before = later::of(self.tables, &path, &gone).filter(|_| !gone.is_empty()).unwrap_or_default();
             return self.later(index, &path, later.beyond(&before));
         }
-        let package = match crate::aliases::name_of(&path) {
+        let package = match crate::model::path::name_of(&path) {
             "package.json" => Some(TaskFile::Package),
             "composer.json" => Some(TaskFile::Composer),
             _ => None,
@@ -783,7 +749,7 @@ const SHELLS: [&str; 7] = ["sh", "bash", "zsh", "ksh", "dash", "ash", "mksh"];
 
 fn language_by_itself(path: &str, text: &str) -> Option<Language> {
     if let Some(first) = text.strip_prefix("#!").and_then(|rest| rest.lines().next()) {
-        let mut words = first.split_whitespace().map(crate::aliases::name_of);
+        let mut words = first.split_whitespace().map(crate::model::path::name_of);
         let name = words.find(|word| *word != "env" && !word.starts_with('-') && !word.contains('='))?;
         let plain = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
         return if SHELLS.contains(&plain) { Some(Language::Shell) } else { Language::named(plain) };
@@ -806,5 +772,5 @@ fn language_if_run(path: &str, text: &str) -> Option<Language> {
 }
 
 fn ending(path: &str) -> &str {
-    crate::aliases::name_of(path).rsplit_once('.').map_or("", |(_, ending)| ending)
+    crate::model::path::name_of(path).rsplit_once('.').map_or("", |(_, ending)| ending)
 }

@@ -1,31 +1,19 @@
 //! The patterns of the library: what is dangerous, by effect.
 
 use crate::condition::{Subject, evaluate};
-use crate::effect::{Effect, EffectKind, Target};
 use crate::facts::Facts;
-use crate::finding::{At, Decision, Finding, Severity, Tier};
-use crate::latency::Stopwatch;
+use crate::model::analysis::Usage;
+use crate::model::effect::{Effect, EffectKind, Target};
+use crate::model::finding::{At, Decision, Finding, Severity, Tier};
+use crate::model::rule_trace::Weighed;
+use crate::model::stopwatch::Stopwatch;
+use crate::model::truth::Truth;
 use crate::quote;
-use crate::scripts::Usage;
-use crate::truth::Truth;
 use reflex_shell::{Derivation, work};
 use reflex_tables::Node;
 
 /// What a finding costs, in units of [`work`]: its words, and the facts behind it.
 const FINDING: u64 = 20;
-
-/// A rule that an effect made us look at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Weighed {
-    /// Which of the analysis' effects.
-    pub effect: usize,
-    /// The rule's id.
-    pub rule: &'static str,
-    /// What its condition says about the effect.
-    pub truth: Truth,
-    /// Whether that makes it a finding.
-    pub fires: bool,
-}
 
 /// The findings of every entry whose trigger is one of the call's effects that are meant, and all that were looked at.
 /// The time is that of the detector as which a rule reports.
@@ -177,7 +165,7 @@ struct Words<'a> {
     guilty: &'a [&'a Target],
     effect: &'a Effect,
     facts: &'a Facts<'a>,
-    lost: &'a crate::world::Names,
+    lost: &'a crate::model::world::Names,
     known: bool,
 }
 

@@ -104,7 +104,7 @@ fn takes_guard_out(text: &str) -> bool {
     let is_address = text.contains('/') && text.ends_with('d') && !text.contains('.');
     let is_code = is_address || text.contains([' ', '(', '|', '"', '\'', '=', ';', '[']);
     let mut words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_' && letter != '-');
-    is_code && words.any(|word| crate::facts::GUARD_PROGRAMS.contains(&word) || word == KEY)
+    is_code && words.any(|word| crate::model::guard::GUARD_PROGRAMS.contains(&word) || word == KEY)
 }
 
 /// Whether a text by itself switches hooks off.
@@ -154,7 +154,7 @@ pub(crate) fn names_guard(text: &str) -> bool {
     let mut words = text.split(|letter: char| letter.is_whitespace() || "\"'`()[]{};,|&<>=:".contains(letter));
     words.any(|word| {
         let name = word.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or("");
-        crate::facts::GUARD_PROGRAMS.contains(&name.strip_suffix(".exe").unwrap_or(name))
+        crate::model::guard::GUARD_PROGRAMS.contains(&name.strip_suffix(".exe").unwrap_or(name))
     })
 }
 

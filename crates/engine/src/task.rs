@@ -1,15 +1,17 @@
 //! What the work is for: changes outside of a scope that was declared, of sensitive places that the intent does not
 //! name, and all that is more than looking where only looking is wanted.
 
-use crate::effect::{Effect, EffectKind, Target, TargetPath};
-use crate::event::{Action, Purpose};
 use crate::facts::Facts;
-use crate::finding::{Decision, Finding, Severity, Tier, Worth};
 use crate::layers::Policy;
+use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
+use crate::model::event::{Action, Purpose};
+use crate::model::finding::{Decision, Finding, Severity, Tier, Worth};
+use crate::model::truth::Truth;
+use crate::quote;
 use crate::quote::told_by_stranger;
+use crate::runs;
 use crate::secret::redacted;
-use crate::truth::Truth;
-use crate::{quote, runs, sentinel};
+use crate::sentinel;
 use reflex_shell::Site;
 use reflex_tables::Node;
 

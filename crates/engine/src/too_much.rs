@@ -1,7 +1,7 @@
 //! What a call may cost to judge, and what is said when that does not do.
 
-use crate::event::{Action, Event};
-use crate::finding::{Finding, Severity, Worth};
+use crate::model::event::{Action, Event};
+use crate::model::finding::{Finding, Severity, Worth};
 use reflex_shell::work;
 
 /// The id of the finding that not all of a call was looked at. It asks where a policy lets the worst run only then.

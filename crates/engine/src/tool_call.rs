@@ -14,7 +14,7 @@ mod texts;
 use self::acts::Context;
 use self::name::{Name, Way};
 use self::slots::Slots;
-use crate::event::{Action, Event};
+use crate::model::event::{Action, Event};
 use reflex_tables::Node;
 use serde_json::{Map, Value as Json};
 use std::borrow::Cow;

@@ -12,12 +12,12 @@
 //! Each finding is weighed alone, so that a further one never loosens. A finding whose decision a person's rule fixes is
 //! not moved.
 
-use crate::effect::{Effect, EffectKind};
 use crate::facts::Facts;
-use crate::finding::{Finding, Severity, Tier};
-use crate::remnant::RemnantKind;
+use crate::model::effect::{Effect, EffectKind};
+use crate::model::finding::{Finding, Severity, Tier};
+use crate::model::session::RemnantKind;
+use crate::model::truth::Truth;
 use crate::task;
-use crate::truth::Truth;
 use reflex_shell::Site;
 
 /// Who is less sure than this, in percent, doubts itself.
@@ -91,7 +91,7 @@ fn removes(kind: EffectKind) -> bool {
 
 /// Whether git has every target as it is. What is not known is not recoverable, nor what git would not find.
 fn is_recoverable(effect: &Effect, facts: &Facts<'_>) -> bool {
-    let of_git = |target: &crate::effect::Target| {
+    let of_git = |target: &crate::model::effect::Target| {
         let is = |fact| facts.fact(effect, Some(target), fact);
         is("tracked") == Truth::Yes
             && ["uncommitted", "untracked", "ignored-data", "unreadable"].iter().all(|fact| is(fact) == Truth::No)

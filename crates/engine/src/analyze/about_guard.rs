@@ -3,10 +3,10 @@
 //! Whoever prepares a yes writes it into something that runs later and that no reader knows: a build script, an editor's
 //! macro, a terminal's configuration. There the guard's name with a person's word behind it is enough to ask.
 
-use crate::effect::{Effect, EffectKind, Target, TargetPath};
-use crate::event::{Action, Event, Moment};
+use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
+use crate::model::event::{Action, Event, Moment};
+use crate::model::world::World;
 use crate::secret::lifted;
-use crate::world::World;
 use reflex_shell::{Language, Origin, Site, Value};
 use reflex_tables::Node;
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! What the arguments of a tool name of which nothing else is known: files it is given, URLs it is told to use.
 
 use super::{Drafter, agent_path_value};
-use crate::effect::{EffectKind, Target};
+use crate::model::effect::{EffectKind, Target};
 use serde_json::Value as Json;
 
 /// More texts than these are not looked at in one call.

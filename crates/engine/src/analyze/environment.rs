@@ -2,7 +2,7 @@
 //! sends what was printed.
 
 use super::{Drafter, Ran, with_sources};
-use crate::effect::{Effect, EffectKind, Target};
+use crate::model::effect::{Effect, EffectKind, Target};
 use crate::url;
 use reflex_shell::{Command, CommandId, Origin, Piece, Value, WHOLE_ENVIRONMENT};
 use std::collections::BTreeSet;

@@ -1,12 +1,13 @@
 //! Keys and passwords in what a call writes, runs, sends or is told: each kind becomes an effect of its own.
 
 use super::{Analysis, Drafter};
-use crate::effect::{Effect, EffectKind, Target};
-use crate::event::{Action, AgentPath, Event};
+use crate::model::effect::{Effect, EffectKind, Target};
+use crate::model::event::{Action, AgentPath, Event};
+use crate::model::world::World;
 use crate::scripts::replaced;
-use crate::secret::{self, Secret};
+use crate::secret;
+use crate::secret::Secret;
 use crate::url;
-use crate::world::World;
 use reflex_shell::{Command, CommandId, Origin, Reading, Span, Stdin, Value};
 use reflex_tables::Node;
 use std::borrow::Cow;

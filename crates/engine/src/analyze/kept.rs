@@ -1,9 +1,10 @@
 //! What a call has put away before it deletes it: `tar czf a.tgz d && rm -rf d` loses nothing.
 
 use super::Analysis;
-use crate::effect::{Effect, EffectKind, Target};
-use crate::event::{Action, Event};
-use crate::path::{self, is_within};
+use crate::model::effect::{Effect, EffectKind, Target};
+use crate::model::event::{Action, Event};
+use crate::model::path;
+use crate::model::path::is_within;
 use reflex_shell::{Command, Site};
 
 /// Programs that pack or copy whole trees; of `cp` an option says so.

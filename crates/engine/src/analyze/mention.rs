@@ -4,8 +4,8 @@
 //! little: there a path that no entry explains is an effect by itself, and so is one inside of a text in any language.
 
 use super::{Drafter, Ran, agent_path_value};
-use crate::effect::{EffectKind, Target};
-use crate::path::is_within;
+use crate::model::effect::{EffectKind, Target};
+use crate::model::path::is_within;
 use reflex_shell::{Command, Origin, Piece, Site, Stdin, Value};
 use std::cell::OnceCell;
 use std::collections::HashSet;

@@ -2,8 +2,8 @@
 //! workspace is worth an effect of its own; what is written in the workspace stands in other effects.
 
 use super::{Drafter, Ran};
-use crate::effect::EffectKind;
-use crate::path::is_within;
+use crate::model::effect::EffectKind;
+use crate::model::path::is_within;
 use reflex_shell::{Command, CommandId, Origin, Reading, Value};
 
 /// Commands of git that write the work tree.

@@ -5,8 +5,8 @@ mod names;
 
 use self::names::{Deed, deed};
 use super::Drafter;
-use crate::effect::EffectKind;
-use crate::event::{Action, AgentPath};
+use crate::model::effect::EffectKind;
+use crate::model::event::{Action, AgentPath};
 use crate::tool_call::{Call, Called, words};
 use reflex_shell::{Origin, Value};
 use serde_json::{Map, Value as Json};

@@ -1,7 +1,7 @@
 //! What is written so that nobody reads it: programs' names in pieces, code that is decoded where it runs.
 
 use super::{Drafter, is_decoder};
-use crate::effect::{EffectKind, Target, TargetPath};
+use crate::model::effect::{EffectKind, Target, TargetPath};
 use reflex_shell::{Command, Derivation, DerivationId, Language, Origin, Reading, Span, Value};
 
 /// Steps behind which a text cannot be read by eye.

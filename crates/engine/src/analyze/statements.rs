@@ -1,7 +1,7 @@
 //! Statements that a database is given: what is fetched for it, and what stands in a file that it reads.
 
 use super::{Drafter, Ran, with_sources};
-use crate::effect::{Effect, EffectKind, Target, TargetPath};
+use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use reflex_shell::{Access, Command, CommandId, Site, Stdin};
 use reflex_tables::Node;
 

@@ -3,8 +3,9 @@
 
 use super::Analysis;
 use crate::aliases;
-use crate::effect::{Effect, EffectKind, Target, TargetPath};
-use crate::path::{self, is_within};
+use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
+use crate::model::path;
+use crate::model::path::is_within;
 use reflex_shell::{Access, Command, Site};
 
 /// More moves than these of one call are not followed.
@@ -51,7 +52,7 @@ fn moved(analysis: &Analysis) -> Vec<Moved> {
         let Some(place) = effect.targets.first().and_then(Target::path) else { continue };
         let sources = aliases::moved(effect, analysis).filter(|source| !source.is_pattern()).take(MOST_MOVES);
         for (source, from) in sources.filter_map(|source| Some((source, source.path()?))) {
-            let inside = path::absolute(aliases::name_of(from), place);
+            let inside = path::absolute(path::name_of(from), place);
             for at in [inside, place.to_owned()] {
                 moved.push(Moved { index, at, from: from.to_owned(), source: source.clone() });
             }

@@ -4,10 +4,10 @@
 //! written. An id is chance: no text holds one by accident, so a text is looked through in any spelling.
 
 use super::Analysis;
-use crate::effect::{Effect, EffectKind, Target, TargetPath};
-use crate::event::{Action, Event};
+use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
+use crate::model::event::{Action, Event};
+use crate::model::world::World;
 use crate::secret::lifted;
-use crate::world::World;
 use reflex_shell::{Origin, Reading, Site, Span, Value};
 use std::ops::Range;
 

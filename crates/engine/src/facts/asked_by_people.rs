@@ -1,13 +1,14 @@
 //! What rules and policies that people write ask about a call.
 
 use super::{Facts, Pattern, fixed_part, meets};
-use crate::effect::{Effect, EffectKind, Target};
-use crate::event::{Action, AgentPath};
 use crate::glob;
 use crate::layers;
-use crate::path::{self, is_within};
+use crate::model::effect::{Effect, EffectKind, Target};
+use crate::model::event::{Action, AgentPath};
+use crate::model::path;
+use crate::model::path::is_within;
+use crate::model::truth::Truth;
 use crate::scripts;
-use crate::truth::Truth;
 use reflex_shell::Command;
 use reflex_tables::Node;
 use std::borrow::Cow;

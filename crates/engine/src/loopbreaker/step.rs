@@ -1,12 +1,14 @@
 //! A call as a step of its session.
 
-use super::{Deed, End, PASSES, Pace, Step, error_signature, letters, signature};
+use super::signature::{self, error_signature, letters};
 use crate::aftercare;
-use crate::analyze::Analysis;
-use crate::effect::{Effect, EffectKind, Target};
-use crate::event::{Action, Event, Outcome};
-use crate::fingerprint::{self, Fingerprint};
-use crate::sentinel::Weighed;
+use crate::fingerprint;
+use crate::fingerprint::Fingerprint;
+use crate::model::analysis::Analysis;
+use crate::model::effect::{Effect, EffectKind, Target};
+use crate::model::event::{Action, Event, Outcome};
+use crate::model::rule_trace::Weighed;
+use crate::model::session::{Deed, End, PASSES, Pace, Step};
 use reflex_shell::{Command, Value};
 use reflex_tables::Node;
 

@@ -1,7 +1,8 @@
 //! Files that other files name, and files that the environment names.
 
 use super::{Drafter, Finder, How, known};
-use crate::path::{self, parent};
+use crate::model::path;
+use crate::model::path::parent;
 use reflex_shell::{Command, Reading, Value};
 use reflex_tables::Node;
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! A file that is read into the running shell (`. f`): the functions that it defines are called by what follows.
 
-use crate::analyze::Analysis;
-use crate::effect::Effect;
+use crate::model::analysis::Analysis;
+use crate::model::effect::Effect;
 use reflex_shell::{Command, work};
 
 /// A longer file is one of those that set up a shell, of which only one of many functions is called.

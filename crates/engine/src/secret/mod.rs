@@ -19,7 +19,7 @@ pub(crate) use redaction::{is_no_password, looks_like_one, names_a_secret};
 pub use redaction::{redact, redact_known, redacted};
 pub(crate) use veils::lifted;
 
-use crate::finding::Severity;
+use crate::model::finding::Severity;
 use reflex_tables::Node;
 use reflex_tables::sieve::{Sieve, bucket, only};
 use std::ops::Range;

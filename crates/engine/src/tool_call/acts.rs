@@ -6,7 +6,7 @@ use super::named;
 use super::operations::{self, Said};
 use super::slots::Slots;
 use super::texts;
-use crate::event::{Action, AgentPath};
+use crate::model::event::{Action, AgentPath};
 use crate::patches;
 use reflex_shell::Language;
 use reflex_shell::patch::{self, FileChange};

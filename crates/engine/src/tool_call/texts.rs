@@ -1,6 +1,6 @@
 //! What a text of a tool's arguments is: a command line, a program, statements, a path.
 
-use crate::event::{AgentPath, Flavour};
+use crate::model::event::{AgentPath, Flavour};
 use reflex_shell::{Language, Program};
 use reflex_tables::Node;
 

@@ -1,6 +1,6 @@
 //! What an agent is about to do, or has done, in words that belong to no agent.
 
-use crate::vouched::Vouched;
+use crate::model::vouched::Vouched;
 use reflex_shell::Language;
 use reflex_shell::patch::Part;
 

@@ -1,6 +1,6 @@
 //! Where a path lies, told from its text alone.
 
-use crate::effect::TargetPath;
+use crate::model::effect::TargetPath;
 use reflex_shell::{Piece, Printed, Value};
 
 /// The folders that paths are judged against.
@@ -347,6 +347,11 @@ pub(crate) fn is_harmless_device(path: &str) -> bool {
 /// What bash opens as a connection.
 pub(crate) fn is_connection(path: &str) -> bool {
     path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/")
+}
+
+/// The last part of a path.
+pub(crate) fn name_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or("")
 }
 
 #[cfg(test)]
