@@ -58,7 +58,7 @@ pub(crate) fn inspect(event: &Event, step: &Step, past: &[Step]) -> Option<Findi
         fixed: Some(Worth::Warn),
         message,
         remedy: remedy.into(),
-        command: crate::quote::shortened(&step.text),
+        command: crate::text::excerpt::shortened(&step.text),
         ..Finding::default()
     })
 }

@@ -3,7 +3,7 @@
 mod json;
 mod types;
 
-use crate::glob;
+use crate::text::glob;
 use json::{Dialect, Json, Kind, read};
 use reflex_tables::Node;
 use serde_json::Value;

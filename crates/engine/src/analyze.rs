@@ -17,8 +17,6 @@ mod thrown_away;
 mod truncation;
 mod waiting;
 
-use crate::disguise;
-use crate::glob;
 use crate::model::analysis::Analysis;
 use crate::model::effect::{Effect, EffectKind, Sort, Target, TargetPath};
 use crate::model::event::{Action, AgentPath, Event};
@@ -27,6 +25,7 @@ use crate::model::path;
 use crate::model::path::Folders;
 use crate::model::world::World;
 use crate::scripts;
+use crate::text::{encoded_paths, glob};
 use crate::tool_call;
 use reflex_shell::{
     Access, Code, Command, CommandId, Invocation, Language, Origin, Piece, Printed, Program, Reading, Selector,
@@ -121,7 +120,7 @@ impl Drafter<'_> {
         let written = path.with_slashes();
         let plain = without_scheme(&written);
         let mut targets = vec![self.target(kind, agent_path_value(plain), &self.event.cwd)];
-        let hidden = disguise::disguise(without_scheme(&path.text));
+        let hidden = encoded_paths::disguise(without_scheme(&path.text));
         let mut flags: Vec<&'static str> = Vec::new();
         for other in hidden.paths {
             let target = self.target(kind, agent_path_value(&other), &self.event.cwd);

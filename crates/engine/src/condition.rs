@@ -6,8 +6,7 @@ use crate::model::effect::{Effect, Target};
 use crate::model::truth::Truth;
 use crate::raised::Raised;
 use crate::runs;
-use crate::sql;
-use crate::url;
+use crate::text::{sql, url};
 use reflex_tables::Node;
 
 /// What a condition is about: an effect, and inside of `target:` one of its targets; or what a call raises.
@@ -123,8 +122,9 @@ fn argument(value: Node<'_>, effect: &Effect, target: Option<&Target>, read: fn(
     // A slash is a letter like any other here.
     let plain = |text: &str| read(text).replace('/', "\u{1}");
     let written = plain(&written(effect, target));
-    let fits =
-        |pattern: &str| may_end(pattern, &written) && crate::glob::glob(plain(pattern).as_bytes(), written.as_bytes());
+    let fits = |pattern: &str| {
+        may_end(pattern, &written) && crate::text::glob::glob(plain(pattern).as_bytes(), written.as_bytes())
+    };
     Truth::from(value.texts().any(fits))
 }
 

@@ -1,12 +1,12 @@
 //! The operators over fields: what a rule that a person wrote says about a command, a path, a text.
 
 use crate::facts::Facts;
-use crate::glob::glob;
 use crate::model::event::AgentPath;
 use crate::model::path;
 use crate::model::path::is_within;
 use crate::model::truth::Truth;
 use crate::raised::{Held, Raised};
+use crate::text::glob::glob;
 use reflex_tables::Node;
 
 /// The operators of a `field` condition, negations aside.

@@ -199,8 +199,7 @@ mod tests {
     use super::*;
     use crate::model::analysis::Analysis;
     use crate::model::fake_world::Supposed;
-    use crate::model::finding::Severity;
-    use crate::model::finding::Tier;
+    use crate::model::finding::{Severity, Tier};
     use reflex_tables::Node;
 
     /// Every severity with every decision that may be fixed, of several detectors, tiers and degrees of sureness.

@@ -3,12 +3,10 @@
 
 mod servers;
 mod tasks;
-mod yaml;
 
-pub(crate) use servers::{lenient_json, without_comments};
-
-use crate::glob;
 use crate::injection;
+use crate::text::json::lenient_json;
+use crate::text::{glob, yaml};
 use reflex_shell::{Language, Site, work};
 use reflex_tables::Node;
 use serde_json::Value as Json;
@@ -260,7 +258,7 @@ fn container_file(content: &str, later: &mut Later) {
 }
 
 fn devcontainer(content: &str, later: &mut Later) {
-    let Some(json) = servers::lenient_json(content) else { return };
+    let Some(json) = lenient_json(content) else { return };
     const INSIDE: [&str; 5] =
         ["onCreateCommand", "updateContentCommand", "postCreateCommand", "postStartCommand", "postAttachCommand"];
     for name in INSIDE {
@@ -302,7 +300,7 @@ fn quoted(word: &str) -> String {
 }
 
 fn editor_tasks(content: &str, later: &mut Later) {
-    let Some(json) = servers::lenient_json(content) else { return };
+    let Some(json) = lenient_json(content) else { return };
     for task in json.get("tasks").and_then(Json::as_array).into_iter().flatten() {
         let command = task.get("command").and_then(Json::as_str).unwrap_or("");
         if task.pointer("/runOptions/runOn").and_then(Json::as_str) == Some("folderOpen") {

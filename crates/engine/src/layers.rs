@@ -3,8 +3,8 @@
 use crate::facts::Facts;
 use crate::model::finding::{Decision, Finding, Severity, Tier, Worth};
 use crate::model::vouched::Vouched;
-use crate::quote::told_by_stranger;
 use crate::runs;
+use crate::text::excerpt::told_by_stranger;
 use crate::too_much;
 use reflex_shell::{Command, Stdin};
 use reflex_tables::Node;
@@ -287,7 +287,7 @@ fn covers(entry: Node<'_>, finding: &Finding, facts: &Facts<'_>) -> bool {
     let mut each = entry.entries().map(|(key, value)| match key {
         "command" => said && facts.shell_text(action).is_some_and(|text| text.trim() == value.text().trim()),
         "argv" => command().is_some_and(|command| begins(value, command)),
-        "glob" => command().is_some_and(|command| runs::is(value.text(), &crate::quote::words(command))),
+        "glob" => command().is_some_and(|command| runs::is(value.text(), &crate::text::excerpt::words(command))),
         "path" => finding.effect.is_some_and(|effect| facts.all_lie_at(effect, value)),
         "rule" => value.texts().any(|pattern| runs::is(pattern, &finding.id)),
         _ => true,

@@ -93,7 +93,7 @@ impl Circle {
             would: None,
             message: self.message.clone(),
             remedy: self.remedy.into(),
-            command: crate::quote::shortened(&now.text),
+            command: crate::text::excerpt::shortened(&now.text),
             rewrite: None,
             otherwise: Decision::Deny,
             judgeable: false,

@@ -8,10 +8,10 @@ use crate::model::event::Action;
 use crate::model::finding::{At, Decision, Finding, Rewrite, Severity, Tier, Worth};
 use crate::model::truth::Truth;
 use crate::quote;
-use crate::quote::told_by_stranger;
 use crate::raised;
 use crate::raised::{Held, Raised};
 use crate::secret::redacted;
+use crate::text::excerpt::told_by_stranger;
 use reflex_shell::Span;
 use reflex_tables::Node;
 

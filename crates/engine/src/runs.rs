@@ -1,7 +1,7 @@
 //! Patterns of commands, compared with the parsed command and not with its text.
 
 use crate::facts::Facts;
-use crate::glob::glob;
+use crate::text::glob::glob;
 use reflex_shell::Command;
 use reflex_tables::Node;
 

@@ -2,8 +2,8 @@
 //! of `library/places`. Where a client's reading is known, a text means what that client takes it for.
 
 use crate::agent_settings::Form;
-use crate::glob;
-use crate::later::without_comments;
+use crate::text::glob;
+use crate::text::json::without_comments;
 use reflex_tables::Node;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -172,7 +172,7 @@ pub(crate) fn leaves_toml(before: &str, after: &str) -> bool {
 
 /// Whether a file that could be read as JSON no longer can: an agent drops the whole of such a file.
 fn breaks(before: &str, after: &str) -> bool {
-    let is_json = |text: &str| crate::later::lenient_json(text).is_some();
+    let is_json = |text: &str| crate::text::json::lenient_json(text).is_some();
     before.contains("hook") && is_json(before) && !is_json(after)
 }
 

@@ -8,10 +8,10 @@ use crate::model::event::{Action, Purpose};
 use crate::model::finding::{Decision, Finding, Severity, Tier, Worth};
 use crate::model::truth::Truth;
 use crate::quote;
-use crate::quote::told_by_stranger;
 use crate::runs;
 use crate::secret::redacted;
 use crate::sentinel;
+use crate::text::excerpt::told_by_stranger;
 use reflex_shell::Site;
 use reflex_tables::Node;
 

@@ -2,9 +2,8 @@
 //! to the agent. Only names say so; the values are not asked for.
 
 use super::{Drafter, Ran};
-use crate::glob;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
-use crate::url;
+use crate::text::{glob, url};
 use reflex_shell::{Access, Command, CommandId, Origin, Piece, Value};
 use reflex_tables::Node;
 

@@ -3,7 +3,7 @@
 
 use super::{Drafter, Ran, with_sources};
 use crate::model::effect::{Effect, EffectKind, Target};
-use crate::url;
+use crate::text::url;
 use reflex_shell::{Command, CommandId, Origin, Piece, Value, WHOLE_ENVIRONMENT};
 use std::collections::BTreeSet;
 

@@ -7,7 +7,7 @@ use crate::model::world::World;
 use crate::scripts::replaced;
 use crate::secret;
 use crate::secret::Secret;
-use crate::url;
+use crate::text::url;
 use reflex_shell::{Command, CommandId, Origin, Reading, Span, Stdin, Value};
 use reflex_tables::Node;
 use std::borrow::Cow;

@@ -1,7 +1,6 @@
 //! What rules and policies that people write ask about a call.
 
 use super::{Facts, Pattern, fixed_part, meets};
-use crate::glob;
 use crate::layers;
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::event::{Action, AgentPath};
@@ -9,6 +8,7 @@ use crate::model::path;
 use crate::model::path::is_within;
 use crate::model::truth::Truth;
 use crate::scripts;
+use crate::text::glob;
 use reflex_shell::Command;
 use reflex_tables::Node;
 use std::borrow::Cow;

@@ -1,7 +1,9 @@
 //! Commands that stand in the settings of builds, hooks, servers and editors, and where their parts come from.
 
-use super::servers::{lenient_json, mount};
-use super::{Later, USUAL_REGISTRIES, yaml};
+use super::servers::mount;
+use super::{Later, USUAL_REGISTRIES};
+use crate::text::json::lenient_json;
+use crate::text::yaml;
 use reflex_shell::{Site, work};
 use serde_json::{Value as Json, json};
 

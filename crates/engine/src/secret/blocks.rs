@@ -1,7 +1,7 @@
 //! Keys that stand as a block or a record of their own: PEM and its kin, PuTTY, JSON web keys, phrases of wallets.
 
 use super::plausible::{contains, decoded, entropy, is_standin};
-use crate::glob::find;
+use crate::text::glob::find;
 use std::ops::Range;
 
 /// A block is looked at so far.

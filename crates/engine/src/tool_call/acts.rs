@@ -7,7 +7,7 @@ use super::operations::{self, Said};
 use super::slots::Slots;
 use super::texts;
 use crate::model::event::{Action, AgentPath};
-use crate::patches;
+use crate::text::patches;
 use reflex_shell::Language;
 use reflex_shell::patch::{self, FileChange};
 use reflex_tables::Node;

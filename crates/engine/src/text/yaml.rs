@@ -7,7 +7,7 @@ use reflex_shell::work;
 const MOST_LINES: usize = 50_000;
 
 /// Keys from the outermost to the innermost, and the text; a list's texts have the keys of the list.
-pub(super) fn entries(text: &str) -> Vec<(Vec<String>, String)> {
+pub(crate) fn entries(text: &str) -> Vec<(Vec<String>, String)> {
     let mut rest = text.lines();
     let lines: Vec<&str> = rest.by_ref().take(MOST_LINES).collect();
     if rest.next().is_some() || !work::spend_bytes(text.len(), 40) {
