@@ -4,7 +4,7 @@
 mod servers;
 mod tasks;
 
-use crate::injection;
+use crate::injection::scan::scan;
 use crate::text::json::lenient_json;
 use crate::text::{glob, yaml};
 use reflex_shell::{Language, Site, work};
@@ -58,7 +58,7 @@ impl Later {
     /// Orders that nobody gives in such a file who means the agent well.
     fn orders(&mut self, tables: Node<'static>, content: &str) {
         let content = without_prohibitions(content);
-        let found = injection::scan(&content, tables);
+        let found = scan(&content, tables);
         if found.unread > 0 {
             self.set(&["orders"], "more than is looked at");
         }

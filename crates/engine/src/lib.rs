@@ -16,7 +16,6 @@ mod gatekeeper;
 pub mod injection;
 mod later;
 mod layers;
-mod logins;
 pub mod loopbreaker;
 mod model;
 mod orders;
@@ -29,7 +28,7 @@ mod rewrite;
 mod rules;
 mod runs;
 mod scripts;
-mod secret;
+mod secrets;
 mod sentinel;
 mod switches;
 mod task;
@@ -46,7 +45,6 @@ pub use fingerprint::Fingerprint;
 pub use further::{Further, NONE, Seen};
 pub use gatekeeper::way_on;
 pub use layers::{Authority, Layer, Policy};
-pub use logins::passwords;
 pub use model::analysis::{Analysis, Script, Usage};
 pub use model::effect::{Effect, EffectKind, Sort, Target, TargetPath};
 pub use model::event::{Action, AgentPath, Event, Flavour, Moment, Outcome, Purpose, Task};
@@ -67,7 +65,10 @@ pub use raised::{RULE_EVENTS, RULE_FIELDS, Raised};
 pub use reflex_shell as shell;
 pub use remnant::written_by;
 pub use rules::{Answer, ask};
-pub use secret::{Secret, find as find_secrets, redact, redact_known, redacted, unescaped};
+pub use secrets::disguises::unescaped;
+pub use secrets::passwords::passwords;
+pub use secrets::redaction::{redact, redact_known, redacted};
+pub use secrets::scan::{Secret, find as find_secrets};
 pub use text::excerpt::{plain_path, quotation, told_by_stranger};
 pub use text::glob::fits;
 pub use tool_call::unfolded;
@@ -205,7 +206,7 @@ fn overhear_within(
     let facts = Facts::new(event, &analysis, tables, world).with_roots(policy.roots());
     let fingerprint = fingerprint::of(event, &analysis);
     let mut findings: Vec<Finding> =
-        heard(event).flat_map(|(place, text)| injection::findings(text, place, tables)).collect();
+        heard(event).flat_map(|(place, text)| injection::findings::findings(text, place, tables)).collect();
     watch.stop("tripwire");
     // What was done is done: of the effects only what was brought is looked at.
     let is_brought = |effect: &Effect| {
@@ -252,7 +253,7 @@ fn passed_on(facts: &Facts<'_>) -> Vec<Finding> {
         let Action::McpCall { arguments, .. } = action else { return None };
         Some(("arg:arguments", arguments))
     });
-    let found = texts.flat_map(|(place, text)| injection::findings(text, place, facts.tables));
+    let found = texts.flat_map(|(place, text)| injection::findings::findings(text, place, facts.tables));
     found.chain(said(facts)).chain(said_by_files(facts)).collect()
 }
 
@@ -270,7 +271,7 @@ fn said_by_files<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f
     spoken.flat_map(files_of).flat_map(|name| {
         let path = model::path::absolute(&name, &facts.event.cwd);
         let text = facts.world.content(&path).unwrap_or_default();
-        injection::findings(&text, &format!("file:{name}"), facts.tables)
+        injection::findings::findings(&text, &format!("file:{name}"), facts.tables)
     })
 }
 
@@ -322,7 +323,8 @@ fn said<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f {
     let words = sent.chain(spoken).flat_map(|command| command.words.iter().skip(1));
     words.flat_map(|word| {
         let text = word.literal().filter(|text| text.len() >= LEAST_SAID);
-        let found = text.map(|text| injection::findings(&text, injection::IN_COMMAND, facts.tables));
+        let found =
+            text.map(|text| injection::findings::findings(&text, injection::findings::IN_COMMAND, facts.tables));
         // Where it stands in the command, not in the word.
         let placed = |found: Finding| Finding { at: At { span: word.span(), ..found.at }, ..found };
         found.unwrap_or_default().into_iter().map(placed).collect::<Vec<_>>()

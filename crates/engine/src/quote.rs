@@ -3,7 +3,7 @@
 use crate::facts::Facts;
 use crate::model::effect::{Effect, EffectKind};
 use crate::model::event::Action;
-use crate::secret::redacted;
+use crate::secrets::redaction::redacted;
 use crate::text::excerpt::{first_words, shortened, words};
 
 /// The part of the call that an effect comes from.

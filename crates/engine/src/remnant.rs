@@ -180,7 +180,7 @@ fn filled(facts: &Facts<'_>, givers: &Givers<'_>, effect: &Effect) -> Vec<Remnan
 
 /// Whence a file was fetched; an address may hold a password, and this is kept.
 fn from_elsewhere(facts: &Facts<'_>, source: &Target) -> (RemnantKind, String) {
-    (RemnantKind::Fetched, crate::secret::redacted(&source.shown(), facts.tables))
+    (RemnantKind::Fetched, crate::secrets::redaction::redacted(&source.shown(), facts.tables))
 }
 
 /// What a program writes beside its effects, as its entry says with `flows`: the file of a download, an archive.
@@ -325,7 +325,7 @@ pub(crate) fn cloned(analysis: &Analysis, effect: &Effect, tables: Node<'static>
         name.strip_suffix(".git").unwrap_or(name).to_owned()
     });
     let folder = path::absolute(&named, effect.folder.as_deref()?);
-    Some(remnant(RemnantKind::Fetched, &folder, &crate::secret::redacted(&source, tables)))
+    Some(remnant(RemnantKind::Fetched, &folder, &crate::secrets::redaction::redacted(&source, tables)))
 }
 
 fn operands(command: &Command) -> Vec<String> {

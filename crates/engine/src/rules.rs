@@ -10,7 +10,7 @@ use crate::model::truth::Truth;
 use crate::quote;
 use crate::raised;
 use crate::raised::{Held, Raised};
-use crate::secret::redacted;
+use crate::secrets::redaction::redacted;
 use crate::text::excerpt::told_by_stranger;
 use reflex_shell::Span;
 use reflex_tables::Node;

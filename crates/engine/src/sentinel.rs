@@ -137,7 +137,7 @@ pub(crate) fn at(effect: &Effect, facts: &Facts<'_>) -> At {
     let mut derived = Vec::new();
     let mut step = effect.origin.derivation;
     while let Some(derivation) = step.and_then(|id| reading?.derivations.get(id.0 as usize)) {
-        let text = crate::secret::redacted(&derivation.text, facts.tables);
+        let text = crate::secrets::redaction::redacted(&derivation.text, facts.tables);
         derived.insert(0, Derivation { text, ..derivation.clone() });
         step = derivation.from.derivation;
     }
@@ -189,11 +189,11 @@ impl Words<'_> {
             "lost" => self.lost(),
             "mend" => self.facts.mend(),
             "program" => self.facts.analysis.command(self.effect).map_or(String::new(), |command| command.name.clone()),
-            "argument" => self
-                .effect
-                .argument
-                .as_ref()
-                .map_or(String::new(), |value| crate::secret::redacted(&value.shown(), self.facts.tables)),
+            "argument" => {
+                self.effect.argument.as_ref().map_or(String::new(), |value| {
+                    crate::secrets::redaction::redacted(&value.shown(), self.facts.tables)
+                })
+            }
             _ => format!("{{{word}}}"),
         }
     }
@@ -207,7 +207,7 @@ impl Words<'_> {
 
     /// As written, with the place it really leads to if that is another.
     fn target(&self, target: &Target) -> String {
-        let shown = crate::secret::redacted(&target.shown(), self.facts.tables);
+        let shown = crate::secrets::redaction::redacted(&target.shown(), self.facts.tables);
         let real = self.facts.real(self.effect, target).path;
         match target.path() {
             Some(path) if path != real && !real.is_empty() => format!("{shown} (really {real})"),

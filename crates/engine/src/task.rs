@@ -9,7 +9,7 @@ use crate::model::finding::{Decision, Finding, Severity, Tier, Worth};
 use crate::model::truth::Truth;
 use crate::quote;
 use crate::runs;
-use crate::secret::redacted;
+use crate::secrets::redaction::redacted;
 use crate::sentinel;
 use crate::text::excerpt::told_by_stranger;
 use reflex_shell::Site;

@@ -6,7 +6,7 @@
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::event::{Action, Event, Moment};
 use crate::model::world::World;
-use crate::secret::lifted;
+use crate::secrets::veils::lifted;
 use reflex_shell::{Language, Origin, Site, Value};
 use reflex_tables::Node;
 use std::collections::BTreeSet;

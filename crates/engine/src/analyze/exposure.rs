@@ -5,8 +5,8 @@ use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::event::{Action, AgentPath, Event};
 use crate::model::world::World;
 use crate::scripts::replaced;
-use crate::secret;
-use crate::secret::Secret;
+use crate::secrets::disguises::{disguised, unescaped};
+use crate::secrets::scan::{Secret, find};
 use crate::text::url;
 use reflex_shell::{Command, CommandId, Origin, Reading, Span, Stdin, Value};
 use reflex_tables::Node;
@@ -72,7 +72,7 @@ impl Drafter<'_> {
 
     /// The same of arguments: what stands behind `\n` begins a line, and what stands between `\"` is quoted.
     fn exposed_in_json(&mut self, text: &str, flag: &'static str) {
-        let plain = secret::unescaped(text);
+        let plain = unescaped(text);
         for secret in self.told(&plain) {
             let word = plain.get(secret.span.clone()).unwrap_or("");
             let span = text.find(word).map_or(0..text.len(), |at| at..at + word.len());
@@ -90,7 +90,7 @@ impl Drafter<'_> {
 
     /// Secrets that are sent in another form: who writes a key backwards does not want it to be seen.
     fn exposed_in_disguise(&mut self, text: &str) {
-        for (span, plain) in secret::disguised(text) {
+        for (span, plain) in disguised(text) {
             for secret in self.told(&plain) {
                 let secret = secret.at(span.clone());
                 self.expose(&secret, Goes { flag: "sent", whither: None, targets: Vec::new(), command: None });
@@ -101,7 +101,7 @@ impl Drafter<'_> {
     /// Each kind of secret in a text once.
     fn told(&self, text: &str) -> Vec<Secret> {
         let mut told: Vec<Secret> = Vec::new();
-        for secret in secret::find(text, self.tables) {
+        for secret in find(text, self.tables) {
             if told.len() < MOST_KINDS && told.iter().all(|known| known.id() != secret.id()) {
                 told.push(secret);
             }

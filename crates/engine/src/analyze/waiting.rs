@@ -7,7 +7,7 @@ use super::Analysis;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::event::{Action, Event};
 use crate::model::world::World;
-use crate::secret::lifted;
+use crate::secrets::veils::lifted;
 use reflex_shell::{Origin, Reading, Site, Span, Value};
 use std::ops::Range;
 

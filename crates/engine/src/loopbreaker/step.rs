@@ -130,7 +130,7 @@ fn text(event: &Event, tables: Node<'static>) -> String {
     let words: Vec<&str> = event.actions.iter().flat_map(texts).collect();
     let text = words.join(" ");
     let end = text.char_indices().nth(MOST_LETTERS).map_or(text.len(), |(at, _)| at);
-    crate::secret::redacted(text.get(..end).unwrap_or_default(), tables).replace(['\n', '\t', '\r'], " ")
+    crate::secrets::redaction::redacted(text.get(..end).unwrap_or_default(), tables).replace(['\n', '\t', '\r'], " ")
 }
 
 fn change(action: &Action) -> Option<(String, String)> {

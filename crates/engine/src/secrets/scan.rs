@@ -1,24 +1,9 @@
-//! What a key or a password looks like in a text, and the text without it. The formats are data (`library/secrets`).
-//!
-//! One pass: a sieve of three-byte sequences says where a format may begin; only there it is looked at, so a text
-//! without secrets costs about ten instructions a byte. Every look is bounded: the work is linear in the text.
+//! Looks for secrets in a text.
 
-mod assignments;
-mod blocks;
-mod disguises;
-mod forms;
-mod logins;
-mod plausible;
-mod redaction;
-mod shapes;
-mod veils;
-
-pub(crate) use disguises::disguised;
-pub use disguises::unescaped;
-pub(crate) use redaction::{is_no_password, looks_like_one, names_a_secret};
-pub use redaction::{redact, redact_known, redacted};
-pub(crate) use veils::lifted;
-
+use super::assignments;
+use super::forms;
+use super::plausible;
+use super::shapes;
 use crate::model::finding::Severity;
 use reflex_tables::Node;
 use reflex_tables::sieve::{Sieve, bucket, only};
@@ -29,8 +14,8 @@ use std::ops::Range;
 pub struct Secret {
     /// Its bytes in the text.
     pub span: Range<usize>,
-    sure: Sure,
-    entry: Node<'static>,
+    pub(super) sure: Sure,
+    pub(super) entry: Node<'static>,
 }
 
 impl Secret {
@@ -64,14 +49,14 @@ impl Secret {
     }
 
     /// The word that stands in its place: `github-token`.
-    fn kind(&self) -> &'static str {
+    pub(super) fn kind(&self) -> &'static str {
         self.entry.get("kind").text()
     }
 }
 
 /// What says that it is one, the weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Sure {
+pub(super) enum Sure {
     /// What it is called, or where it stands.
     Called,
     /// The name of a service, and the form of what that one gives out.
@@ -98,7 +83,11 @@ pub fn find(text: &str, tables: Node<'static>) -> Vec<Secret> {
 
 /// Calls `look` where a secret may begin: with the place, what may begin there, and where the last one ended. It gives
 /// the end of what it found.
-fn scan(text: &str, tables: Node<'static>, look: &mut dyn FnMut(usize, Node<'static>, usize) -> Option<usize>) {
+pub(super) fn scan(
+    text: &str,
+    tables: Node<'static>,
+    look: &mut dyn FnMut(usize, Node<'static>, usize) -> Option<usize>,
+) {
     let formats = tables.get("secrets");
     let (sieve, starts) = (Sieve::new(formats.get("sieve").bytes()), formats.get("starts"));
     let fourths = formats.get("fourths");
@@ -131,14 +120,14 @@ fn scan(text: &str, tables: Node<'static>, look: &mut dyn FnMut(usize, Node<'sta
 
 /// What a candidate is: the second place of its list.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Candidate {
+pub(super) enum Candidate {
     Form,
     Name,
     Shape,
 }
 
 impl Candidate {
-    fn of(node: Node<'_>) -> Candidate {
+    pub(super) fn of(node: Node<'_>) -> Candidate {
         match node.at(1).number() {
             0 => Candidate::Form,
             1 => Candidate::Name,
@@ -148,7 +137,7 @@ impl Candidate {
 }
 
 /// The secret that a candidate stands for here.
-fn meant(text: &str, at: usize, candidate: Node<'static>, after: usize) -> Option<Secret> {
+pub(super) fn meant(text: &str, at: usize, candidate: Node<'static>, after: usize) -> Option<Secret> {
     let bytes = text.as_bytes();
     let word = candidate.at(0).bytes();
     let here = bytes.get(at..at + word.len())?;
@@ -187,7 +176,7 @@ fn of_service(values: Node<'_>, bytes: &[u8], word: Range<usize>) -> Option<Rang
 }
 
 /// Of those that overlap, the worst, and of equal ones the surest.
-fn apart(mut found: Vec<Secret>) -> Vec<Secret> {
+pub(super) fn apart(mut found: Vec<Secret>) -> Vec<Secret> {
     found.sort_by_key(|secret| (secret.span.start, std::cmp::Reverse(secret.span.end)));
     let mut kept: Vec<Secret> = Vec::with_capacity(found.len());
     for secret in found {

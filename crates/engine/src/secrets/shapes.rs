@@ -1,9 +1,10 @@
 //! Secrets without a format of their own: what is called a password or a key. Logins and blocks have files of their own.
 
 use super::assignments::{self, Assigned, Sign};
+use super::blocks;
+use super::logins;
 use super::logins::is_encoded_login;
 use super::plausible::{changes, contains, entropy, is_password, is_random, is_scrambled, is_strong};
-use super::{blocks, logins};
 use std::ops::Range;
 
 /// The secret of this shape for which `word` stands.

@@ -1,6 +1,9 @@
 //! A text without its secrets. It is stricter than what is told of: what only may be one goes too.
 
-use super::{Candidate, Secret, Sure, apart, forms, meant, plausible, scan, veils};
+use super::forms;
+use super::plausible;
+use super::scan::{Candidate, Secret, Sure, apart, meant, scan};
+use super::veils;
 use reflex_tables::Node;
 use std::borrow::Cow;
 use std::ops::Range;

@@ -2,7 +2,7 @@
 //! password stands there.
 
 use crate::model::analysis::Analysis;
-use crate::secret::{is_no_password, looks_like_one, names_a_secret};
+use crate::secrets::redaction::{is_no_password, looks_like_one, names_a_secret};
 use reflex_shell::{Command, Reading, Stdin};
 use reflex_tables::Node;
 
