@@ -1,11 +1,11 @@
 //! The one language for "this is bad": conditions over effects, targets and facts, with three answers.
 
+use crate::analysis::command_pattern;
 use crate::facts::Facts;
 use crate::field;
 use crate::model::effect::{Effect, Target};
 use crate::model::truth::Truth;
 use crate::raised::Raised;
-use crate::runs;
 use crate::text::{sql, url};
 use reflex_tables::Node;
 
@@ -81,7 +81,11 @@ fn operator(key: &str, value: Node<'_>, subject: Subject<'_>, facts: &Facts<'_>)
         "any" => return any(value.items().map(|item| evaluate(item, subject, facts))),
         "not" => return evaluate(value, subject, facts).not(),
         "field" => return subject.raised.map_or(Truth::No, |raised| field::holds(value, raised, facts)),
-        "runs" => return Truth::from(subject.action().is_some_and(|action| runs::holds(value, action, facts))),
+        "runs" => {
+            return Truth::from(
+                subject.action().is_some_and(|action| command_pattern::holds(value, action, facts.analysis)),
+            );
+        }
         "also" => return subject.action().map_or(Truth::No, |action| facts.also(action, value)),
         _ => {}
     }

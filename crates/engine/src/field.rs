@@ -2,8 +2,7 @@
 
 use crate::facts::Facts;
 use crate::model::event::AgentPath;
-use crate::model::path;
-use crate::model::path::is_within;
+use crate::model::path::{self, is_within};
 use crate::model::truth::Truth;
 use crate::raised::{Held, Raised};
 use crate::text::glob::glob;

@@ -1,9 +1,9 @@
 //! What people's files say: layers of rules and policy, and what each may change about a finding.
 
+use crate::analysis::command_pattern;
 use crate::facts::Facts;
 use crate::model::finding::{Decision, Finding, Severity, Tier, Worth};
 use crate::model::vouched::Vouched;
-use crate::runs;
 use crate::text::excerpt::told_by_stranger;
 use crate::too_much;
 use reflex_shell::{Command, Stdin};
@@ -287,9 +287,11 @@ fn covers(entry: Node<'_>, finding: &Finding, facts: &Facts<'_>) -> bool {
     let mut each = entry.entries().map(|(key, value)| match key {
         "command" => said && facts.shell_text(action).is_some_and(|text| text.trim() == value.text().trim()),
         "argv" => command().is_some_and(|command| begins(value, command)),
-        "glob" => command().is_some_and(|command| runs::is(value.text(), &crate::text::excerpt::words(command))),
+        "glob" => {
+            command().is_some_and(|command| command_pattern::is(value.text(), &crate::text::excerpt::words(command)))
+        }
         "path" => finding.effect.is_some_and(|effect| facts.all_lie_at(effect, value)),
-        "rule" => value.texts().any(|pattern| runs::is(pattern, &finding.id)),
+        "rule" => value.texts().any(|pattern| command_pattern::is(pattern, &finding.id)),
         _ => true,
     });
     let about = ["command", "argv", "glob", "path", "rule"].iter().any(|key| !entry.get(key).is_nil());

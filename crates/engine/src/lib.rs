@@ -3,45 +3,38 @@
 
 mod aftercare;
 pub mod agent_settings;
-mod aliases;
-mod analyze;
+mod analysis;
 mod budget;
-mod compiled;
 mod condition;
 mod facts;
 mod field;
-mod fingerprint;
 mod further;
 mod gatekeeper;
 pub mod injection;
-mod later;
 mod layers;
 pub mod loopbreaker;
 mod model;
-mod orders;
 mod points;
 mod quote;
 mod raised;
-mod recipe;
 mod remnant;
 mod rewrite;
 mod rules;
-mod runs;
-mod scripts;
 mod secrets;
 mod sentinel;
 mod switches;
 mod task;
 mod text;
 mod too_much;
-mod tool_call;
 mod weight;
 
-pub use analyze::analyze;
+pub use analysis::analyze;
+pub use analysis::fingerprint::Fingerprint;
+pub use analysis::orders::{How, MOST_ORDERS, Order, orders};
+pub use analysis::tool_call::unfolded;
 pub use condition::OPERATORS;
 pub use facts::Facts;
 pub use field::{FIELD_OPERATORS, MOST_PATTERN};
-pub use fingerprint::Fingerprint;
 pub use further::{Further, NONE, Seen};
 pub use gatekeeper::way_on;
 pub use layers::{Authority, Layer, Policy};
@@ -60,7 +53,6 @@ pub use model::vouched::Vouched;
 pub use model::world::{
     Age, Known, Look, MAX_LISTED, MOST_CONTENT, Names, NamesOf, Real, Unreadable, Untracked, World,
 };
-pub use orders::{How, MOST_ORDERS, Order, orders};
 pub use raised::{RULE_EVENTS, RULE_FIELDS, Raised};
 pub use reflex_shell as shell;
 pub use remnant::written_by;
@@ -71,7 +63,6 @@ pub use secrets::redaction::{redact, redact_known, redacted};
 pub use secrets::scan::{Secret, find as find_secrets};
 pub use text::excerpt::{plain_path, quotation, told_by_stranger};
 pub use text::glob::fits;
-pub use tool_call::unfolded;
 
 use model::session::Step;
 use model::stopwatch::Stopwatch;
@@ -122,7 +113,7 @@ fn judge_within(
     world: &dyn World,
     further: Further<'_>,
 ) -> Judgement {
-    let event = &*tool_call::unfolded(event, tables);
+    let event = &*analysis::tool_call::unfolded(event, tables);
     let mut judgement = judge_once(event, policy, tables, world, further);
     if judgement.verdict.rewrite.is_some() {
         let again = |event: &Event| judge_once(event, policy, tables, world, further).verdict;
@@ -145,7 +136,7 @@ fn judge_once(
     let facts = Facts::new(event, &analysis, tables, world).with_roots(policy.roots());
     let (mut findings, weighed) = sentinel::inspect(&facts, &|_| true, &mut watch);
     let left = remnant::left_by(&facts, &findings);
-    let fingerprint = fingerprint::of(event, &analysis);
+    let fingerprint = analysis::fingerprint::of(event, &analysis);
     let goals = loopbreaker::step::goals(&analysis, &weighed);
     let step = Step { goals, ..loopbreaker::step::of(event, &analysis, &fingerprint, tables) };
     findings.extend(loopbreaker::before(&step, &world.past(&step)).iter().map(|circle| circle.finding(&step)));
@@ -199,12 +190,12 @@ fn overhear_within(
     further: Further<'_>,
 ) -> Judgement {
     let mut watch = Stopwatch::new(world);
-    let event = &*tool_call::unfolded(event, tables);
+    let event = &*analysis::tool_call::unfolded(event, tables);
     let analysis = analyze(event, tables, world);
     work::reserve(too_much::most(event) / too_much::RESERVE);
     watch.stop("analyze");
     let facts = Facts::new(event, &analysis, tables, world).with_roots(policy.roots());
-    let fingerprint = fingerprint::of(event, &analysis);
+    let fingerprint = analysis::fingerprint::of(event, &analysis);
     let mut findings: Vec<Finding> =
         heard(event).flat_map(|(place, text)| injection::findings::findings(text, place, tables)).collect();
     watch.stop("tripwire");

@@ -1,6 +1,7 @@
 //! What the work is for: changes outside of a scope that was declared, of sensitive places that the intent does not
 //! name, and all that is more than looking where only looking is wanted.
 
+use crate::analysis::command_pattern;
 use crate::facts::Facts;
 use crate::layers::Policy;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
@@ -8,7 +9,6 @@ use crate::model::event::{Action, Purpose};
 use crate::model::finding::{Decision, Finding, Severity, Tier, Worth};
 use crate::model::truth::Truth;
 use crate::quote;
-use crate::runs;
 use crate::secrets::redaction::redacted;
 use crate::sentinel;
 use crate::text::excerpt::told_by_stranger;
@@ -198,7 +198,7 @@ fn acts(facts: &Facts<'_>, looks: Node<'_>) -> Option<String> {
         | Action::Other { .. } => None,
     };
     let commands = facts.analysis.readings.iter().flat_map(|reading| &reading.commands);
-    let mut others = commands.filter(|command| !looks.texts().any(|pattern| runs::fits(pattern, command)));
+    let mut others = commands.filter(|command| !looks.texts().any(|pattern| command_pattern::fits(pattern, command)));
     let of_command = || others.next().map(|command| format!("{} is run", redacted(&command.name, facts.tables)));
     facts.event.actions.iter().find_map(of_action).or_else(of_command)
 }

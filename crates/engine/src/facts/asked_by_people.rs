@@ -1,13 +1,12 @@
 //! What rules and policies that people write ask about a call.
 
 use super::{Facts, Pattern, fixed_part, meets};
+use crate::analysis::replaced::replaced;
 use crate::layers;
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::event::{Action, AgentPath};
-use crate::model::path;
-use crate::model::path::is_within;
+use crate::model::path::{self, is_within};
 use crate::model::truth::Truth;
-use crate::scripts;
 use crate::text::glob;
 use reflex_shell::Command;
 use reflex_tables::Node;
@@ -31,7 +30,7 @@ impl Facts<'_> {
 
     /// What a file or a part of it held before an action that writes it.
     pub(crate) fn replaced<'e>(&self, action: &'e Action) -> Cow<'e, str> {
-        scripts::replaced(action, &self.event.cwd, self.world)
+        replaced(action, &self.event.cwd, self.world)
     }
 
     /// Whether nothing is there.

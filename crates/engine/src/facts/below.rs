@@ -1,10 +1,9 @@
 //! What is written below a folder, by name: whether the guard or an agent's hook file is among it.
 
 use super::{Facts, fixed_part};
-use crate::aliases;
+use crate::analysis::aliases;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
-use crate::model::path;
-use crate::model::path::is_within;
+use crate::model::path::{self, is_within};
 use crate::model::truth::Truth;
 use crate::model::world::{Known, NamesOf};
 use reflex_shell::Value;

@@ -3,14 +3,13 @@
 
 use super::Facts;
 use crate::agent_settings::Form;
-use crate::aliases;
+use crate::analysis::aliases;
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::event::Action;
 use crate::model::path;
 use crate::model::truth::Truth;
 use crate::model::world::{Names, Untracked};
-use crate::switches;
-use crate::switches::Change;
+use crate::switches::{self, Change};
 use reflex_shell::patch::Part;
 use reflex_shell::{Command, Stdin, Value};
 use std::borrow::Cow;

@@ -2,8 +2,7 @@
 
 use super::signature::{self, error_signature, letters};
 use crate::aftercare;
-use crate::fingerprint;
-use crate::fingerprint::Fingerprint;
+use crate::analysis::fingerprint::{self, Fingerprint};
 use crate::model::analysis::Analysis;
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::event::{Action, Event, Outcome};

@@ -2,8 +2,7 @@
 
 use super::assignments::{self, Assigned, Sign};
 use super::blocks;
-use super::logins;
-use super::logins::is_encoded_login;
+use super::logins::{self, is_encoded_login};
 use super::plausible::{changes, contains, entropy, is_password, is_random, is_scrambled, is_strong};
 use std::ops::Range;
 
