@@ -1,43 +1,26 @@
 //! The judgement: an event becomes an analysis, the detectors' findings on it, and one verdict. Pure: what the machine
 //! knows is asked of a [`World`].
 
-mod aftercare;
-pub mod agent_settings;
 mod analysis;
-mod budget;
-mod condition;
+mod detectors;
 mod facts;
-mod field;
-mod further;
-mod gatekeeper;
 pub mod injection;
-mod layers;
-pub mod loopbreaker;
 mod model;
-mod points;
-mod quote;
-mod raised;
-mod remnant;
-mod rewrite;
+mod policy;
 mod rules;
 mod secrets;
-mod sentinel;
-mod switches;
-mod task;
 mod text;
-mod too_much;
-mod weight;
+mod verdict;
 
 pub use analysis::analyze;
 pub use analysis::fingerprint::Fingerprint;
 pub use analysis::orders::{How, MOST_ORDERS, Order, orders};
 pub use analysis::tool_call::unfolded;
-pub use condition::OPERATORS;
-pub use facts::Facts;
-pub use field::{FIELD_OPERATORS, MOST_PATTERN};
-pub use further::{Further, NONE, Seen};
-pub use gatekeeper::way_on;
-pub use layers::{Authority, Layer, Policy};
+pub use detectors::extension::{Further, NONE, Seen};
+pub use detectors::loops as loopbreaker;
+pub use detectors::taint::written_by;
+pub use facts::agent_settings;
+pub use facts::cache::Facts;
 pub use model::analysis::{Analysis, Script, Usage};
 pub use model::effect::{Effect, EffectKind, Sort, Target, TargetPath};
 pub use model::event::{Action, AgentPath, Event, Flavour, Moment, Outcome, Purpose, Task};
@@ -53,21 +36,28 @@ pub use model::vouched::Vouched;
 pub use model::world::{
     Age, Known, Look, MAX_LISTED, MOST_CONTENT, Names, NamesOf, Real, Unreadable, Untracked, World,
 };
-pub use raised::{RULE_EVENTS, RULE_FIELDS, Raised};
+pub use policy::{Authority, Layer, Policy};
 pub use reflex_shell as shell;
-pub use remnant::written_by;
-pub use rules::{Answer, ask};
+pub use rules::condition::OPERATORS;
+pub use rules::field::{FIELD_OPERATORS, MOST_PATTERN};
+pub use rules::rule_event::{RULE_EVENTS, RULE_FIELDS, Raised};
+pub use rules::user::{Answer, ask};
 pub use secrets::disguises::unescaped;
 pub use secrets::passwords::passwords;
 pub use secrets::redaction::{redact, redact_known, redacted};
 pub use secrets::scan::{Secret, find as find_secrets};
 pub use text::excerpt::{plain_path, quotation, told_by_stranger};
 pub use text::glob::fits;
+pub use verdict::gatekeeper::way_on;
 
+use analysis::fingerprint;
+use detectors::{budget, incoming_text, loops, outgoing_text, retry, taint, task_scope, too_much};
 use model::session::Step;
 use model::stopwatch::Stopwatch;
-use reflex_shell::{Command, Program, work};
+use reflex_shell::work;
 use reflex_tables::Node;
+use rules::{library, user};
+use verdict::{gatekeeper, rewrite};
 
 /// Everything that was worked out about one call.
 #[derive(Debug)]
@@ -134,18 +124,18 @@ fn judge_once(
     work::reserve(too_much::most(event) / too_much::RESERVE);
     watch.stop("analyze");
     let facts = Facts::new(event, &analysis, tables, world).with_roots(policy.roots());
-    let (mut findings, weighed) = sentinel::inspect(&facts, &|_| true, &mut watch);
-    let left = remnant::left_by(&facts, &findings);
-    let fingerprint = analysis::fingerprint::of(event, &analysis);
-    let goals = loopbreaker::step::goals(&analysis, &weighed);
-    let step = Step { goals, ..loopbreaker::step::of(event, &analysis, &fingerprint, tables) };
-    findings.extend(loopbreaker::before(&step, &world.past(&step)).iter().map(|circle| circle.finding(&step)));
+    let (mut findings, weighed) = library::inspect(&facts, &|_| true, &mut watch);
+    let left = taint::left_by(&facts, &findings);
+    let fingerprint = fingerprint::of(event, &analysis);
+    let goals = loops::step::goals(&analysis, &weighed);
+    let step = Step { goals, ..loops::step::of(event, &analysis, &fingerprint, tables) };
+    findings.extend(loops::before(&step, &world.past(&step)).iter().map(|circle| circle.finding(&step)));
     watch.stop("loopbreaker");
-    findings.extend(rules::inspect(policy, &facts));
-    findings.extend(layers::broken(policy, &facts));
+    findings.extend(user::inspect(policy, &facts));
+    findings.extend(policy::broken(policy, &facts));
     findings.extend(budget::inspect(policy, &facts));
-    findings.extend(passed_on(&facts));
-    findings.extend(task::inspect(policy, &facts));
+    findings.extend(outgoing_text::inspect(&facts));
+    findings.extend(task_scope::inspect(policy, &facts));
     findings.extend(too_much::finding(event));
     watch.stop("rules");
     let verdict = concluded(policy, &facts, findings, further, &mut watch);
@@ -195,28 +185,23 @@ fn overhear_within(
     work::reserve(too_much::most(event) / too_much::RESERVE);
     watch.stop("analyze");
     let facts = Facts::new(event, &analysis, tables, world).with_roots(policy.roots());
-    let fingerprint = analysis::fingerprint::of(event, &analysis);
-    let mut findings: Vec<Finding> =
-        heard(event).flat_map(|(place, text)| injection::findings::findings(text, place, tables)).collect();
+    let fingerprint = fingerprint::of(event, &analysis);
+    let mut findings = incoming_text::inspect(event, tables);
     watch.stop("tripwire");
-    // What was done is done: of the effects only what was brought is looked at.
-    let is_brought = |effect: &Effect| {
-        effect.kind == EffectKind::ExposeSecret && effect.flags.iter().any(|flag| BROUGHT.contains(flag))
-    };
-    findings.extend(sentinel::inspect(&facts, &is_brought, &mut watch).0);
-    let mut step = loopbreaker::step::of(event, &analysis, &fingerprint, tables);
-    step.end = event.outcome.as_ref().map(loopbreaker::step::end_of);
+    findings.extend(library::inspect(&facts, &incoming_text::is_brought, &mut watch).0);
+    let mut step = loops::step::of(event, &analysis, &fingerprint, tables);
+    step.end = event.outcome.as_ref().map(loops::step::end_of);
     if step.end.is_some() {
         let mut past = world.past(&step);
-        loopbreaker::finish(&mut past, step.clone());
-        findings.extend(loopbreaker::after(&past).iter().map(|circle| circle.finding(&step)));
-        findings.extend(aftercare::inspect(event, &step, &past));
+        loops::finish(&mut past, step.clone());
+        findings.extend(loops::after(&past).iter().map(|circle| circle.finding(&step)));
+        findings.extend(retry::inspect(event, &step, &past));
     }
     watch.stop("loopbreaker");
-    findings.extend(rules::inspect(policy, &facts));
+    findings.extend(user::inspect(policy, &facts));
     findings.extend(too_much::finding(event));
     watch.stop("rules");
-    let left = remnant::left_by_orders(&findings);
+    let left = taint::left_by_orders(&findings);
     let verdict = concluded(policy, &facts, findings, further, &mut watch);
     let latency = watch.latency();
     let (asked, weighed) = (Vec::new(), Vec::new());
@@ -233,103 +218,4 @@ pub fn conclude(
 ) -> Verdict {
     let analysis = Analysis::default();
     gatekeeper::decide(policy, &Facts::new(event, &analysis, tables, world), findings)
-}
-
-/// Orders in what a call would hand on: to a server's tool, to another agent, to whoever reads what is published.
-fn passed_on(facts: &Facts<'_>) -> Vec<Finding> {
-    let texts = facts.event.actions.iter().filter_map(|action| {
-        if let Action::SpawnAgent { prompt } = action {
-            return Some(("arg:prompt", prompt));
-        }
-        let Action::McpCall { arguments, .. } = action else { return None };
-        Some(("arg:arguments", arguments))
-    });
-    let found = texts.flat_map(|(place, text)| injection::findings::findings(text, place, facts.tables));
-    found.chain(said(facts)).chain(said_by_files(facts)).collect()
-}
-
-/// Options by which a program takes what it says from a file.
-const FROM_FILE: [&str; 4] = ["-F", "--file", "--body-file", "--notes-file"];
-
-/// Orders in files whose text a command says to others: the body of an issue, a commit's message.
-fn said_by_files<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f {
-    let programs = facts.tables.get("programs");
-    let speaks = move |command: &&Command| {
-        command.words.iter().any(|word| word.literal().is_some_and(|word| option_of(&word).is_some()))
-            && Program::find(programs, &command.name).is_some_and(|program| is_said(program, command))
-    };
-    let spoken = facts.analysis.readings.iter().flat_map(|reading| &reading.commands).filter(speaks);
-    spoken.flat_map(files_of).flat_map(|name| {
-        let path = model::path::absolute(&name, &facts.event.cwd);
-        let text = facts.world.content(&path).unwrap_or_default();
-        injection::findings::findings(&text, &format!("file:{name}"), facts.tables)
-    })
-}
-
-/// The option that a word is or begins with, and what stands in the same word.
-fn option_of(word: &str) -> Option<&str> {
-    let word = Some(word).filter(|word| word.starts_with('-'))?;
-    let option = FROM_FILE.iter().find(|option| word.starts_with(**option))?;
-    let rest = word.get(option.len()..)?;
-    (rest.is_empty() || rest.starts_with('=') || !option.starts_with("--")).then(|| rest.trim_start_matches('='))
-}
-
-/// The files of a command's options, in the same word or in the next one; `name=@FILE` is one too.
-fn files_of(command: &Command) -> Vec<String> {
-    let words: Vec<_> = command.words.iter().map(|word| word.literal().unwrap_or_default()).collect();
-    let mut files = Vec::new();
-    for (at, word) in words.iter().enumerate() {
-        let Some(rest) = option_of(word) else { continue };
-        let value = if rest.is_empty() { words.get(at + 1).map(AsRef::as_ref).unwrap_or_default() } else { rest };
-        let file = value.split_once("=@").map_or(value, |(_, file)| file);
-        files.extend((!file.is_empty() && file != "-").then(|| file.to_owned()));
-    }
-    files
-}
-
-/// Whether the words of this command reach others.
-fn is_said(program: Program, command: &Command) -> bool {
-    let stands = |name: &str| {
-        command.words.iter().skip(1).take(MOST_BEFORE).any(|word| word.literal().is_some_and(|word| word == name))
-    };
-    program.speaks().any(|name| name == "*" || stands(name))
-}
-
-/// A subcommand stands among the first of a command's words.
-const MOST_BEFORE: usize = 4;
-
-/// A shorter word gives no orders.
-const LEAST_SAID: usize = 16;
-
-/// Orders in the words that commands say to others: a comment, a message, what is sent with a request.
-fn said<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f {
-    let sent = facts.analysis.effects.iter().filter(|effect| effect.kind == EffectKind::SendText);
-    let sent = sent.filter_map(|effect| facts.analysis.command(effect));
-    let programs = facts.tables.get("programs");
-    let speaks = move |command: &&Command| {
-        command.words.iter().any(|word| word.span().end - word.span().start >= LEAST_SAID as u32)
-            && Program::find(programs, &command.name).is_some_and(|program| is_said(program, command))
-    };
-    let spoken = facts.analysis.readings.iter().flat_map(|reading| &reading.commands).filter(speaks);
-    let words = sent.chain(spoken).flat_map(|command| command.words.iter().skip(1));
-    words.flat_map(|word| {
-        let text = word.literal().filter(|text| text.len() >= LEAST_SAID);
-        let found =
-            text.map(|text| injection::findings::findings(&text, injection::findings::IN_COMMAND, facts.tables));
-        // Where it stands in the command, not in the word.
-        let placed = |found: Finding| Finding { at: At { span: word.span(), ..found.at }, ..found };
-        found.unwrap_or_default().into_iter().map(placed).collect::<Vec<_>>()
-    })
-}
-
-/// Flags of effects that are about a text which an event brings.
-const BROUGHT: [&str; 2] = ["output", "prompt"];
-
-/// The texts that an event brings, each with the place it stands in.
-fn heard(event: &Event) -> impl Iterator<Item = (&'static str, &str)> {
-    let prompts = event.actions.iter().filter_map(|action| {
-        let Action::Prompt { text } = action else { return None };
-        Some(("prompt", text.as_str()))
-    });
-    prompts.chain(event.outcome.iter().map(|outcome| ("output", outcome.output.as_str())))
 }

@@ -2,7 +2,7 @@
 
 use crate::model::analysis::Analysis;
 use crate::text::glob::glob;
-use reflex_shell::Command;
+use reflex_shell::{Command, Stdin};
 use reflex_tables::Node;
 
 /// Whether a command of the action fits one of the patterns: `git push --force*`. Wherever the command stands in the
@@ -54,4 +54,15 @@ pub(crate) fn plain_words(command: &Command) -> Vec<String> {
 pub(crate) fn is(pattern: &str, word: &str) -> bool {
     let plain = |text: &str| text.replace('/', "\u{1}").into_bytes();
     glob(&plain(pattern), &plain(word))
+}
+
+/// Whether nothing but the words of the command decides what it does: no files, no input, no variables of its own.
+pub(crate) fn is_plain(command: &Command) -> bool {
+    command.redirects.is_empty()
+        && command.assignments.is_empty()
+        && command.unread.is_empty()
+        && command.parent.is_none()
+        && matches!(command.stdin, Stdin::Inherited)
+        && command.origin.derivation.is_none()
+        && command.words.iter().all(|word| word.literal().is_some())
 }

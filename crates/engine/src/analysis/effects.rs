@@ -3,8 +3,8 @@
 use super::agent_paths::{agent_path_value, without_scheme};
 use super::named::paths_in_code;
 use super::thrown_away::{pours_nothing, prints_nothing};
+use super::tool_call;
 use super::tool_call::call::called;
-use crate::analysis::tool_call;
 use crate::model::effect::{Effect, EffectKind, Sort, Target, TargetPath};
 use crate::model::event::{Action, AgentPath, Event};
 use crate::model::guard::GUARD_PROGRAMS;

@@ -8,6 +8,7 @@ mod agent_paths;
 pub(crate) mod aliases;
 mod arguments;
 mod carried;
+pub(crate) mod clones;
 pub(crate) mod command_pattern;
 mod compiled;
 pub(crate) mod config_files;

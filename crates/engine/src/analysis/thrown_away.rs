@@ -1,7 +1,7 @@
 //! What a call throws away without saying so: what it moves before it deletes it under the new name, and what stood in
 //! files into which it pours nothing.
 
-use crate::analysis::aliases;
+use super::aliases;
 use crate::model::analysis::Analysis;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::path::{self, is_within};

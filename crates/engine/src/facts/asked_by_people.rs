@@ -1,8 +1,8 @@
 //! What rules and policies that people write ask about a call.
 
-use super::{Facts, Pattern, fixed_part, meets};
+use super::cache::{Facts, Pattern, fixed_part, meets};
+use crate::analysis::command_pattern::is_plain;
 use crate::analysis::replaced::replaced;
-use crate::layers;
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::event::{Action, AgentPath};
 use crate::model::path::{self, is_within};
@@ -180,7 +180,7 @@ impl Facts<'_> {
         let reading = self.analysis.readings.get(action)?;
         let whole = reading.gaps.is_empty() && reading.settings.is_empty() && reading.changes.is_empty();
         match reading.commands.as_slice() {
-            [command] if whole && layers::is_plain(command) => Some(command),
+            [command] if whole && is_plain(command) => Some(command),
             _ => None,
         }
     }

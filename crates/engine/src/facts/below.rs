@@ -1,6 +1,6 @@
 //! What is written below a folder, by name: whether the guard or an agent's hook file is among it.
 
-use super::{Facts, fixed_part};
+use super::cache::{Facts, fixed_part};
 use crate::analysis::aliases;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::path::{self, is_within};

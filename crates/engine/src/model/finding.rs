@@ -183,3 +183,6 @@ pub struct At {
     /// How the guilty text follows from what stands there, outermost first.
     pub derived: Vec<Derivation>,
 }
+
+/// The id of the finding that not all of a call was looked at. It asks where a policy lets the worst run only then.
+pub(crate) const TOO_MUCH: &str = "judgement/too-much";

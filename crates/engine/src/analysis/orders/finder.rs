@@ -125,7 +125,7 @@ impl Finder<'_> {
         }
     }
 
-    pub(super) fn command(&mut self, relations: &Relations<'_>, text: Text<'_>, id: CommandId, drafter: &Drafter<'_>) {
+    fn command(&mut self, relations: &Relations<'_>, text: Text<'_>, id: CommandId, drafter: &Drafter<'_>) {
         let Some(command) = text.reading.commands.get(id) else { return };
         self.touched.clear();
         let effects = relations.effects.get(&id).map(Vec::as_slice).unwrap_or_default();

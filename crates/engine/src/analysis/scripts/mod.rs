@@ -3,15 +3,15 @@
 
 mod sourced;
 
-use crate::analysis::about_guard::{self, Analyst, Analyze};
-use crate::analysis::aliases::{self, Aliases};
-use crate::analysis::compiled;
-use crate::analysis::config_files;
-use crate::analysis::config_files::later::{Later, Text};
-use crate::analysis::effects::Drafter;
-use crate::analysis::mcp;
-use crate::analysis::replaced::replaced;
-use crate::analysis::task_runners::{self, TaskFile};
+use super::about_guard::{self, Analyst, Analyze};
+use super::aliases::{self, Aliases};
+use super::compiled;
+use super::config_files;
+use super::config_files::later::{Later, Text};
+use super::effects::Drafter;
+use super::mcp;
+use super::replaced::replaced;
+use super::task_runners::{self, TaskFile};
 use crate::model::analysis::{Analysis, Script, Usage};
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::event::{Action, AgentPath, Event};

@@ -1,11 +1,9 @@
 //! What a call may cost to judge, and what is said when that does not do.
 
 use crate::model::event::{Action, Event};
+use crate::model::finding::TOO_MUCH;
 use crate::model::finding::{Finding, Severity, Worth};
 use reflex_shell::work;
-
-/// The id of the finding that not all of a call was looked at. It asks where a policy lets the worst run only then.
-pub(crate) const ID: &str = "judgement/too-much";
 
 /// Units of work (see [`work`]) that every call may take.
 const FREE: u64 = 300_000;
@@ -61,7 +59,7 @@ pub(crate) fn finding(event: &Event) -> Option<Finding> {
         ),
     };
     (work::has_ended() || unread.is_some()).then(|| Finding {
-        id: ID.into(),
+        id: TOO_MUCH.into(),
         detector: "tripwire".into(),
         category: "evasion".into(),
         severity: if before { Severity::Critical } else { Severity::Medium },

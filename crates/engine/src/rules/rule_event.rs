@@ -1,6 +1,6 @@
 //! What rules that people write are asked about: a call raises events by name, each with fields.
 
-use crate::facts::Facts;
+use crate::facts::cache::Facts;
 use crate::model::analysis::Analysis;
 use crate::model::effect::EffectKind;
 use crate::model::event::{Action, AgentPath, Event, Moment};

@@ -1,15 +1,16 @@
 //! The patterns of the library: what is dangerous, by effect.
 
-use crate::condition::{Subject, evaluate};
-use crate::facts::Facts;
+use crate::facts::cache::Facts;
+use crate::facts::excerpt;
+use crate::facts::location::at;
 use crate::model::analysis::Usage;
-use crate::model::effect::{Effect, EffectKind, Target};
-use crate::model::finding::{At, Decision, Finding, Severity, Tier};
+use crate::model::effect::{Effect, Target};
+use crate::model::finding::{Decision, Finding, Severity, Tier};
 use crate::model::rule_trace::Weighed;
 use crate::model::stopwatch::Stopwatch;
 use crate::model::truth::Truth;
-use crate::quote;
-use reflex_shell::{Derivation, work};
+use crate::rules::condition::{Subject, evaluate};
+use reflex_shell::work;
 use reflex_tables::Node;
 
 /// What a finding costs, in units of [`work`]: its words, and the facts behind it.
@@ -110,7 +111,7 @@ fn finding(
         would: None,
         message: words.fill(rule.get("message").text()),
         remedy: words.fill(rule.get("remedy").text()),
-        command: quote::guilty_part(effect, facts),
+        command: excerpt::guilty_part(effect, facts),
         rewrite: None,
         otherwise: Decision::Deny,
         judgeable: false,
@@ -130,34 +131,6 @@ fn guilty_targets<'e>(rule: Node<'static>, effect: &'e Effect, facts: &Facts<'_>
         condition.is_nil() || evaluate(condition, Subject::effect(effect).target(target), facts) != Truth::No
     };
     effect.targets.iter().filter(guilty).collect()
-}
-
-pub(crate) fn at(effect: &Effect, facts: &Facts<'_>) -> At {
-    let reading = facts.analysis.reading(effect);
-    let mut derived = Vec::new();
-    let mut step = effect.origin.derivation;
-    while let Some(derivation) = step.and_then(|id| reading?.derivations.get(id.0 as usize)) {
-        let text = crate::secrets::redaction::redacted(&derivation.text, facts.tables);
-        derived.insert(0, Derivation { text, ..derivation.clone() });
-        step = derivation.from.derivation;
-    }
-    if let Some(script) = effect.script.and_then(|script| facts.analysis.scripts.get(script)) {
-        let span = if script.usage == Usage::Task { Default::default() } else { effect.origin.span };
-        return At { within: format!("file:{}", script.path), span, derived };
-    }
-    let exposed = |flag| effect.kind == EffectKind::ExposeSecret && effect.flags.contains(&flag);
-    let within = if exposed("written") && effect.command.is_none() {
-        "arg:content"
-    } else if exposed("output") {
-        "output"
-    } else if exposed("prompt") {
-        "prompt"
-    } else if effect.command.is_some() || !effect.origin.span.eq(&Default::default()) {
-        "command"
-    } else {
-        "arg:file_path"
-    };
-    At { within: within.into(), span: effect.origin.span, derived }
 }
 
 /// The words that a message may name in braces.

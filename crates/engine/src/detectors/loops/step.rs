@@ -1,8 +1,8 @@
 //! A call as a step of its session.
 
 use super::signature::{self, error_signature, letters};
-use crate::aftercare;
 use crate::analysis::fingerprint::{self, Fingerprint};
+use crate::detectors::retry;
 use crate::model::analysis::Analysis;
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::event::{Action, Event, Outcome};
@@ -104,7 +104,7 @@ fn branch(shown: String) -> String {
 /// How a call ended, without its words. A failure that took longer than the last one is the same failure.
 pub(crate) fn end_of(outcome: &Outcome) -> End {
     let output = outcome.output.trim();
-    let mark = if outcome.failed && aftercare::passes(output) { String::from(PASSES) } else { String::new() };
+    let mark = if outcome.failed && retry::passes(output) { String::from(PASSES) } else { String::new() };
     End {
         failed: outcome.failed,
         output: if outcome.failed { told_apart(&signature::without_times(output)) } else { told_apart(output) },

@@ -1,6 +1,6 @@
 //! Words of a call as they may be shown: short, and without secrets. Words of strangers: as a quotation.
 
-use crate::facts::Facts;
+use crate::facts::cache::Facts;
 use crate::model::effect::{Effect, EffectKind};
 use crate::model::event::Action;
 use crate::secrets::redaction::redacted;

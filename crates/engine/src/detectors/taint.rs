@@ -1,7 +1,8 @@
 //! What a call leaves behind for the calls after it: copies of secrets, files that came from elsewhere, secrets that
 //! the agent has seen. A call is judged alone but for these.
 
-use crate::facts::Facts;
+use crate::analysis::clones::cloned;
+use crate::facts::cache::Facts;
 use crate::model::analysis::Analysis;
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::event::Action;
@@ -9,8 +10,7 @@ use crate::model::finding::Finding;
 use crate::model::path::{self, is_within};
 use crate::model::session::{Remnant, RemnantKind};
 use crate::model::truth::Truth;
-use reflex_shell::{Command, CommandId, Selector, Site, Stdin, WHOLE_ENVIRONMENT};
-use reflex_tables::Node;
+use reflex_shell::{CommandId, Selector, Site, Stdin, WHOLE_ENVIRONMENT};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Of one call, at most so many remnants are kept.
@@ -308,28 +308,6 @@ fn feeding(analysis: &Analysis, effect: &Effect) -> Vec<CommandId> {
         feeding.extend(piped.iter().filter(|id| !feeding.contains(id)).copied().collect::<Vec<_>>());
     }
     feeding
-}
-
-/// The folder of a clone.
-pub(crate) fn cloned(analysis: &Analysis, effect: &Effect, tables: Node<'static>) -> Option<Remnant> {
-    if !effect.flags.contains(&"cloned") {
-        return None;
-    }
-    let command = analysis.command(effect)?;
-    let source = effect.targets.first()?.value.shown();
-    let operands = operands(command);
-    let at = operands.iter().position(|operand| *operand == source)?;
-    let named = operands.get(at + 1).cloned().unwrap_or_else(|| {
-        let name = source.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or("");
-        name.strip_suffix(".git").unwrap_or(name).to_owned()
-    });
-    let folder = path::absolute(&named, effect.folder.as_deref()?);
-    Some(remnant(RemnantKind::Fetched, &folder, &crate::secrets::redaction::redacted(&source, tables)))
-}
-
-fn operands(command: &Command) -> Vec<String> {
-    let Some(invocation) = &command.invocation else { return Vec::new() };
-    invocation.operands.iter().filter_map(|at| command.words.get(*at)).map(|word| word.shown()).collect()
 }
 
 fn seen(facts: &Facts<'_>, effect: &Effect) -> Vec<Remnant> {

@@ -1,11 +1,11 @@
 //! The one language for "this is bad": conditions over effects, targets and facts, with three answers.
 
 use crate::analysis::command_pattern;
-use crate::facts::Facts;
-use crate::field;
+use crate::facts::cache::Facts;
 use crate::model::effect::{Effect, Target};
 use crate::model::truth::Truth;
-use crate::raised::Raised;
+use crate::rules::field;
+use crate::rules::rule_event::Raised;
 use crate::text::{sql, url};
 use reflex_tables::Node;
 
@@ -86,7 +86,10 @@ fn operator(key: &str, value: Node<'_>, subject: Subject<'_>, facts: &Facts<'_>)
                 subject.action().is_some_and(|action| command_pattern::holds(value, action, facts.analysis)),
             );
         }
-        "also" => return subject.action().map_or(Truth::No, |action| facts.also(action, value)),
+        "also" => {
+            let fits = |effect: &Effect| evaluate(value, Subject::effect(effect), facts);
+            return subject.action().map_or(Truth::No, |action| facts.also(action, value, &fits));
+        }
         _ => {}
     }
     subject.effect.map_or(Truth::No, |effect| of_effect(key, value, effect, subject, facts))

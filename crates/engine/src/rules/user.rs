@@ -1,14 +1,15 @@
 //! The detector of rules that people write: what a call raises, compared with every rule about it.
 
-use crate::condition::{Subject, evaluate};
-use crate::facts::Facts;
-use crate::field::fill;
-use crate::layers::{Authority, Layer, Policy};
+use crate::facts::cache::Facts;
+use crate::facts::excerpt;
+use crate::facts::location;
 use crate::model::event::Action;
 use crate::model::finding::{At, Decision, Finding, Rewrite, Severity, Tier, Worth};
 use crate::model::truth::Truth;
-use crate::quote;
-use crate::raised::{self, Held, Raised};
+use crate::policy::{Authority, Layer, Policy};
+use crate::rules::condition::{Subject, evaluate};
+use crate::rules::field::fill;
+use crate::rules::rule_event::{self, Held, Raised};
 use crate::secrets::redaction::redacted;
 use crate::text::excerpt::told_by_stranger;
 use reflex_shell::Span;
@@ -24,7 +25,7 @@ pub(crate) fn inspect(policy: &Policy, facts: &Facts<'_>) -> Vec<Finding> {
     if policy.layers().is_empty() {
         return findings;
     }
-    let raised = raised::of(facts.event, facts.analysis, facts);
+    let raised = rule_event::of(facts.event, facts.analysis, facts);
     for layer in policy.layers() {
         let triggers = layer.node.get("triggers");
         let mut fired: Vec<(usize, u32)> = Vec::new();
@@ -80,7 +81,7 @@ fn finding(layer: &Layer, rule: Node<'static>, raised: &Raised<'_>, facts: &Fact
         would: rule.get("would").is_text().then(|| Worth::named(rule.get("would").text()).unwrap_or(otherwise)),
         message,
         remedy,
-        command: quote::action_part(facts, raised.action.unwrap_or(0)),
+        command: excerpt::action_part(facts, raised.action.unwrap_or(0)),
         rewrite,
         by_stranger,
         otherwise: Decision::Deny,
@@ -153,9 +154,9 @@ fn protected(layer: &Layer, facts: &Facts<'_>) -> Vec<Finding> {
                 fixed: Worth::named(rule.get("action").text()),
                 message: if by_stranger { theirs(layer, rule, &message) } else { message },
                 by_stranger,
-                command: quote::guilty_part(effect, facts),
+                command: excerpt::guilty_part(effect, facts),
                 otherwise: Decision::Deny,
-                at: crate::sentinel::at(effect, facts),
+                at: location::at(effect, facts),
                 action: Some(effect.action),
                 effect: Some(index),
                 ..Finding::default()

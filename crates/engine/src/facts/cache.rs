@@ -1,11 +1,9 @@
-//! Facts about targets, asked of the world at most once each and remembered for the call.
-
-mod asked_by_people;
-mod below;
-mod hooks;
+//! What is remembered of the facts of one call, and the facts about targets that it holds.
 
 use crate::analysis::aliases::{self, Aliases};
-use crate::condition::{self, Subject};
+use crate::analysis::clones::cloned;
+use crate::facts::connection::{self, Pointed};
+use crate::facts::switches::Change;
 use crate::model::analysis::Analysis;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::event::Event;
@@ -15,9 +13,6 @@ use crate::model::session::{Remnant, RemnantKind};
 use crate::model::truth::Truth;
 use crate::model::vouched::Vouched;
 use crate::model::world::{Known, Look, Names, Real, Untracked, World};
-use crate::points::{self, Pointed};
-use crate::remnant;
-use crate::switches::Change;
 use crate::text::glob;
 use reflex_shell::{Command, Piece, Site, Value};
 use reflex_tables::Node;
@@ -27,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 /// The patterns of classes by address and length of their word.
-type PatternsOfClasses = BTreeMap<(usize, usize), Rc<[Places]>>;
+pub(super) type PatternsOfClasses = BTreeMap<(usize, usize), Rc<[Places]>>;
 
 /// The facts of one call.
 pub struct Facts<'a> {
@@ -64,39 +59,39 @@ pub struct Facts<'a> {
 }
 
 /// A condition by its place in memory, and an action.
-type Accompanied = ((usize, u32), usize);
+pub(super) type Accompanied = ((usize, u32), usize);
 
 /// The lines of `explain` in their order, each once.
 #[derive(Default)]
-struct Asked {
-    lines: Vec<String>,
-    known: BTreeSet<String>,
+pub(super) struct Asked {
+    pub(super) lines: Vec<String>,
+    pub(super) known: BTreeSet<String>,
 }
 
 /// Patterns of paths of a class, and of those that are none of it.
-struct Places {
-    paths: Vec<Cow<'static, [u8]>>,
-    except: Vec<Cow<'static, [u8]>>,
+pub(super) struct Places {
+    pub(super) paths: Vec<Cow<'static, [u8]>>,
+    pub(super) except: Vec<Cow<'static, [u8]>>,
 }
 
 /// What a target stands for.
-struct Seen {
+pub(super) struct Seen {
     /// Where it leads.
-    real: Real,
+    pub(super) real: Real,
     /// Where that lies.
-    place: Place,
+    pub(super) place: Place,
     /// Every path that is meant: where it leads, what is written, what it lands on in a folder, what it is a copy of.
-    paths: Vec<String>,
+    pub(super) paths: Vec<String>,
     /// How many of them are meant for certain; the others may be.
-    sure: usize,
+    pub(super) sure: usize,
     /// The pattern of paths that is meant, absolute.
-    pattern: Option<Pattern>,
+    pub(super) pattern: Option<Pattern>,
     /// The answers about classes so far, by the place of their word in memory.
-    classes: RefCell<BTreeMap<usize, Truth>>,
+    pub(super) classes: RefCell<BTreeMap<usize, Truth>>,
 }
 
 /// Paths of which only a pattern is known.
-enum Pattern {
+pub(super) enum Pattern {
     /// As the shell expands it.
     Written(String),
     /// All that lies in a folder which is copied or read as a whole.
@@ -104,19 +99,20 @@ enum Pattern {
 }
 
 /// Classes that only take danger away: every path that may be meant must belong to them, not any.
-const HARMLESS: [&str; 2] = ["caches", "agent-notes"];
+pub(super) const HARMLESS: [&str; 2] = ["caches", "agent-notes"];
 
 /// Commands that run a command that runs a command: more are not looked at for what they set.
-const MOST_WRAPPERS: usize = 16;
+pub(super) const MOST_WRAPPERS: usize = 16;
 
 /// More files than these that land in one folder are not looked at one by one.
-const MOST_LANDINGS: usize = 64;
+pub(super) const MOST_LANDINGS: usize = 64;
 
 /// More questions than these are not listed: nobody reads on, and a call may have tens of thousands of targets.
-const MOST_ASKED: usize = 1000;
+pub(super) const MOST_ASKED: usize = 1000;
 
 /// Branches that everybody protects.
-const PROTECTED: [&str; 8] = ["main", "master", "trunk", "develop", "production", "prod", "release", "stable"];
+pub(super) const PROTECTED: [&str; 8] =
+    ["main", "master", "trunk", "develop", "production", "prod", "release", "stable"];
 
 impl<'a> Facts<'a> {
     /// Facts about `event`, asked of `world`.
@@ -213,7 +209,7 @@ impl<'a> Facts<'a> {
         truth
     }
 
-    fn class(&self, seen: &Seen, class: &str) -> Truth {
+    pub(super) fn class(&self, seen: &Seen, class: &str) -> Truth {
         let real = &seen.real.path;
         if class == "system" && (is_within(real, &self.event.home) || is_within(real, &self.event.workspace)) {
             // The home of root lies among the system's folders, and a project may too.
@@ -230,7 +226,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Whether a path that the pattern stands for belongs to the class: by what is there if that can be listed.
-    fn may_belong(&self, class: &str, pattern: &Pattern) -> Truth {
+    pub(super) fn may_belong(&self, class: &str, pattern: &Pattern) -> Truth {
         let places = self.tables.get("places").get(class);
         let mut patterns = places.items().flat_map(|place| place.get("paths").texts());
         let home = &self.event.home;
@@ -253,20 +249,20 @@ impl<'a> Facts<'a> {
     }
 
     /// Whether an effect of an action fits a condition.
-    pub(crate) fn also(&self, action: usize, condition: Node<'_>) -> Truth {
+    pub(crate) fn also(&self, action: usize, condition: Node<'_>, fits: &dyn Fn(&Effect) -> Truth) -> Truth {
         let key = (condition.identity(), action);
         if let Some(known) = self.accompanied.borrow().get(&key) {
             return *known;
         }
         reflex_shell::work::spend(1 + self.analysis.effects.len() as u64 / 4);
         let others = self.analysis.effects.iter().filter(|other| other.action == action);
-        let answers = others.map(|effect| condition::evaluate(condition, Subject::effect(effect), self));
+        let answers = others.map(fits);
         let truth = answers.max().unwrap_or(Truth::No);
         self.accompanied.borrow_mut().insert(key, truth);
         truth
     }
 
-    fn folders(&self) -> Folders<'a> {
+    pub(super) fn folders(&self) -> Folders<'a> {
         Folders {
             cwd: &self.event.cwd,
             start: &self.event.cwd,
@@ -275,7 +271,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    fn place(&self, path: &str) -> Place {
+    pub(super) fn place(&self, path: &str) -> Place {
         let mut added = self.roots.iter().filter(|(root, _)| is_within(path, root));
         if let Some((root, _)) = added.find(|(_, vouched)| vouched.holds()) {
             return if path == root { Place::Workspace } else { Place::Inside };
@@ -294,7 +290,7 @@ impl<'a> Facts<'a> {
         self.seen(effect, target).real.clone()
     }
 
-    fn seen(&self, effect: &Effect, target: &Target) -> Rc<Seen> {
+    pub(super) fn seen(&self, effect: &Effect, target: &Target) -> Rc<Seen> {
         let key = std::ptr::from_ref(target) as usize;
         if let Some(seen) = self.seen.borrow().get(&key) {
             return Rc::clone(seen);
@@ -305,7 +301,7 @@ impl<'a> Facts<'a> {
         seen
     }
 
-    fn look(&self, effect: &Effect, target: &Target) -> Seen {
+    pub(super) fn look(&self, effect: &Effect, target: &Target) -> Seen {
         let real = self.follow(effect, target);
         let text = target.path().unwrap_or("");
         let mut paths = vec![real.path.clone()];
@@ -334,7 +330,7 @@ impl<'a> Facts<'a> {
         Seen { real, place, paths, sure, pattern, classes: RefCell::default() }
     }
 
-    fn pattern(&self, effect: &Effect, target: &Target, real: &Real, lands: &str) -> Option<Pattern> {
+    pub(super) fn pattern(&self, effect: &Effect, target: &Target, real: &Real, lands: &str) -> Option<Pattern> {
         let TargetPath::Known { contents, .. } = target.path else { return None };
         if target.is_pattern() {
             let deep = target.value.pieces.iter().any(|(piece, _)| matches!(piece, Piece::Glob(glob) if glob == "**"));
@@ -366,8 +362,13 @@ impl<'a> Facts<'a> {
         self.past.get_or_init(|| self.world.remnants())
     }
 
+    /// Whether a text with orders was heard in this session. What follows may be its wish and not the person's.
+    pub(crate) fn is_tainted(&self) -> bool {
+        self.past().iter().any(|known| known.kind == RemnantKind::Orders)
+    }
+
     /// What the file is a copy of that an earlier call made, or what was packed into it.
-    fn copied_before(&self, path: &str) -> impl Iterator<Item = String> {
+    pub(super) fn copied_before(&self, path: &str) -> impl Iterator<Item = String> {
         let copies = self.past().iter().filter(move |known| known.kind == RemnantKind::Copy);
         let path = path.to_owned();
         copies.filter(move |known| is_within(&path, &known.path)).map(|known| known.from.clone())
@@ -388,15 +389,15 @@ impl<'a> Facts<'a> {
     }
 
     /// Whether the path was fetched by an earlier call, or lies in a folder that this call or an earlier one cloned.
-    fn was_fetched(&self, path: &str) -> bool {
+    pub(super) fn was_fetched(&self, path: &str) -> bool {
         let own = self.analysis.effects.iter().filter(|effect| effect.kind == EffectKind::Fetch);
-        let mut own = own.filter_map(|effect| remnant::cloned(self.analysis, effect, self.tables));
+        let mut own = own.filter_map(|effect| cloned(self.analysis, effect, self.tables));
         let holds = |known: &Remnant| known.kind == RemnantKind::Fetched && is_within(path, &known.path);
         own.any(|known| holds(&known)) || self.past().iter().any(holds)
     }
 
     /// What a copy or move into a folder writes there.
-    fn landings(&self, effect: &Effect, target: &Target, real: &Real) -> Vec<String> {
+    pub(super) fn landings(&self, effect: &Effect, target: &Target, real: &Real) -> Vec<String> {
         let placed = effect.kind == EffectKind::Overwrite && effect.flags.contains(&"place");
         if !placed || real.is_folder == Some(false) || target.path().is_none() {
             return Vec::new();
@@ -407,17 +408,17 @@ impl<'a> Facts<'a> {
     }
 
     /// Whether the target is a folder, told without looking.
-    fn is_folder(&self, target: &Target, real: &Real) -> Option<bool> {
+    pub(super) fn is_folder(&self, target: &Target, real: &Real) -> Option<bool> {
         let follows = matches!(target.path, TargetPath::Known { follows: true, .. });
         let known = matches!(self.place(&real.path), Place::Root | Place::Home | Place::Workspace);
         (follows || known).then_some(true)
     }
 
-    fn aliases(&self) -> &Aliases {
+    pub(super) fn aliases(&self) -> &Aliases {
         self.aliases.get_or_init(|| Aliases::of(self.analysis, self.folders(), &|name| self.world.variable(name)))
     }
 
-    fn follow(&self, effect: &Effect, target: &Target) -> Real {
+    pub(super) fn follow(&self, effect: &Effect, target: &Target) -> Real {
         let TargetPath::Known { text, climbing, follows, .. } = &target.path else {
             return Real { path: String::new(), exists: None, is_folder: None };
         };
@@ -433,7 +434,7 @@ impl<'a> Facts<'a> {
         real
     }
 
-    fn is_guard(&self, effect: &Effect, target: &Target) -> bool {
+    pub(super) fn is_guard(&self, effect: &Effect, target: &Target) -> bool {
         let seen = self.seen(effect, target);
         let (real, own) = (&seen.real.path, self.world.guard());
         let whole = matches!(
@@ -449,7 +450,7 @@ impl<'a> Facts<'a> {
 
     /// Whether a program that is run is the guard's under another name: by what the call itself links, copies or
     /// prints into it, or by what lies there.
-    fn is_guard_program(&self, effect: &Effect, target: &Target) -> bool {
+    pub(super) fn is_guard_program(&self, effect: &Effect, target: &Target) -> bool {
         let text = target.path().unwrap_or("");
         if GUARD_PROGRAMS.contains(&path::name_of(text)) {
             return false;
@@ -464,7 +465,7 @@ impl<'a> Facts<'a> {
         sources.any(is_own) || self.world.is_guard_program(&seen.real.path)
     }
 
-    fn in_class(&self, class: &str, path: &str) -> bool {
+    pub(super) fn in_class(&self, class: &str, path: &str) -> bool {
         let folded = self.world.folds_case().then(|| (path.to_lowercase(), self.event.home.to_lowercase()));
         let (path, home) =
             folded.as_ref().map_or((path, self.event.home.as_str()), |(path, home)| (path.as_str(), home.as_str()));
@@ -475,7 +476,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Whether a variable is taken away by which the programs that an agent starts are known.
-    fn takes_mark_off(&self, effect: &Effect, target: Option<&Target>) -> bool {
+    pub(super) fn takes_mark_off(&self, effect: &Effect, target: Option<&Target>) -> bool {
         let takes = |value: &Value| value.literal().is_none_or(|text| text.is_empty());
         let name = target.and_then(|target| target.value.literal());
         effect.argument.as_ref().is_none_or(takes) && name.is_some_and(|name| self.in_class("agent-variable", &name))
@@ -483,7 +484,7 @@ impl<'a> Facts<'a> {
 
     /// Whether the action runs something of which nobody knows what it does: a file whose text is not known, and where
     /// one variable alone is taken away also a program that is not known and does not lie among the system's.
-    fn reaches_unread(&self, effect: &Effect) -> bool {
+    pub(super) fn reaches_unread(&self, effect: &Effect) -> bool {
         let sites: &[Site] = if effect.flags.contains(&"host") { &[Site::Here, Site::Remote] } else { &[Site::Here] };
         // Tests run without variables, and in terminals: there a project's own file is no reason, unless the session made it.
         let common = effect.flags.contains(&"ignore") || effect.flags.contains(&"terminal");
@@ -520,7 +521,7 @@ impl<'a> Facts<'a> {
     }
 
     /// The patterns of a class, taken out of the library once: a call may have thousands of targets.
-    fn places(&self, class: &str) -> Rc<[Places]> {
+    pub(super) fn places(&self, class: &str) -> Rc<[Places]> {
         let key = (class.as_ptr() as usize, class.len());
         if let Some(known) = self.places.borrow().get(&key) {
             return Rc::clone(known);
@@ -558,7 +559,7 @@ impl<'a> Facts<'a> {
         truth
     }
 
-    fn ask(&self, effect: &Effect, target: Option<&Target>, name: &str) -> Truth {
+    pub(super) fn ask(&self, effect: &Effect, target: Option<&Target>, name: &str) -> Truth {
         let folder = self.folder_of(effect, target);
         match name {
             "stashes" if self.stashes_first() => Truth::Yes,
@@ -569,7 +570,7 @@ impl<'a> Facts<'a> {
             "local" => Truth::from(self.is_local(&self.pointed(effect))),
             "unmerged" => self.is_unmerged(&folder, target),
             "fetched" => Truth::from(self.was_fetched(&self.started_in(effect, target).unwrap_or(folder))),
-            "orders-heard" => Truth::from(crate::weight::is_tainted(self)),
+            "orders-heard" => Truth::from(self.is_tainted()),
             "writes-guard" => Truth::from(target.is_some_and(|target| self.writes_guard(effect, target) == Truth::Yes)),
             "may-write-guard" => {
                 Truth::from(target.is_some_and(|target| self.writes_guard(effect, target) == Truth::Unknown))
@@ -588,7 +589,7 @@ impl<'a> Facts<'a> {
     }
 
     /// What the effect's command points to, so far as that is known.
-    fn pointed(&self, effect: &Effect) -> Rc<Pointed> {
+    pub(super) fn pointed(&self, effect: &Effect) -> Rc<Pointed> {
         let key = std::ptr::from_ref(effect) as usize;
         if let Some(known) = self.pointed.borrow().get(&key) {
             return Rc::clone(known);
@@ -598,7 +599,7 @@ impl<'a> Facts<'a> {
         pointed
     }
 
-    fn find_pointed(&self, effect: &Effect) -> Pointed {
+    pub(super) fn find_pointed(&self, effect: &Effect) -> Pointed {
         let Some(reading) = self.analysis.reading(effect) else { return Pointed::default() };
         let command = |id: Option<usize>| reading.commands.get(id?);
         let commands: Vec<_> =
@@ -612,40 +613,40 @@ impl<'a> Facts<'a> {
                 && (set.derivation != used.derivation || set.span.start <= used.span.start)
         };
         let (earlier, later) = effects.split_at_checked(at).unwrap_or((effects, &[]));
-        let before = earlier.iter().chain(later.iter().filter(sets)).take(points::MOST_EFFECTS + 1).collect();
-        points::Text { event: self.event, world: self.world, before }.pointed(effect.site, &commands)
+        let before = earlier.iter().chain(later.iter().filter(sets)).take(connection::MOST_EFFECTS + 1).collect();
+        connection::Text { event: self.event, world: self.world, before }.pointed(effect.site, &commands)
     }
 
-    fn is_production(&self, pointed: &Pointed) -> bool {
+    pub(super) fn is_production(&self, pointed: &Pointed) -> bool {
         let parts = pointed.hosts.iter().chain(&pointed.names).flat_map(|name| name.split(['/', ':']));
         parts.map(str::to_owned).any(|name| self.in_class("production-name", &name))
     }
 
     /// Every host must be this machine: what a project's files say of one proves nothing about another.
-    fn is_local(&self, pointed: &Pointed) -> bool {
+    pub(super) fn is_local(&self, pointed: &Pointed) -> bool {
         let here = pointed.hosts.iter().all(|name| self.in_class("local-name", name));
         here && !pointed.unclear && !pointed.hosts.is_empty() && !self.is_production(pointed)
     }
 
     /// Whether the same call stashes something: it is not there yet.
-    fn stashes_first(&self) -> bool {
+    pub(super) fn stashes_first(&self) -> bool {
         let commands = self.analysis.readings.iter().flat_map(|reading| &reading.commands);
         let paths = commands.filter_map(|command| command.invocation.as_ref().map(|invocation| &invocation.path));
         paths.into_iter().any(|path| matches!(path.as_slice(), ["stash"] | ["stash", "push" | "save"]))
     }
 
-    fn folder_of(&self, effect: &Effect, target: Option<&Target>) -> String {
+    pub(super) fn folder_of(&self, effect: &Effect, target: Option<&Target>) -> String {
         let lies = target.and_then(Target::path).map(str::to_owned);
         lies.or_else(|| effect.folder.clone()).unwrap_or_else(|| self.event.cwd.clone())
     }
 
     /// The folder that an agent is told to work in: its target is no path of the effect's.
-    fn started_in(&self, effect: &Effect, target: Option<&Target>) -> Option<String> {
+    pub(super) fn started_in(&self, effect: &Effect, target: Option<&Target>) -> Option<String> {
         let target = target.filter(|_| effect.flags.contains(&"with-directory"))?;
         self.lexical(&target.value, effect)
     }
 
-    fn file_fact(&self, effect: &Effect, target: &Target, name: &str) -> Truth {
+    pub(super) fn file_fact(&self, effect: &Effect, target: &Target, name: &str) -> Truth {
         let real = self.real(effect, target);
         let path = &*self.meant(effect, &real);
         match name {
@@ -669,7 +670,7 @@ impl<'a> Facts<'a> {
 
     /// Whether the repository that the effect is about is there and cannot be read. What is written over needs no look at
     /// all that git has.
-    fn is_unreadable(&self, effect: &Effect, target: Option<&Target>) -> Truth {
+    pub(super) fn is_unreadable(&self, effect: &Effect, target: Option<&Target>) -> Truth {
         let look = match effect.kind == EffectKind::Overwrite || effect.kind == EffectKind::Truncate {
             true => Look::Quick,
             false => Look::Whole,
@@ -687,7 +688,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Whether git would take up a project's secrets from this folder that it does not have yet.
-    fn is_new_secret(&self, effect: &Effect, target: &Target, folder: &str) -> Truth {
+    pub(super) fn is_new_secret(&self, effect: &Effect, target: &Target, folder: &str) -> Truth {
         const NAMES: [&str; 5] = [".env", ".env.local", ".env.production", ".env.prod", ".env.staging"];
         // Most that is added is one file after the other: no look at the disk for those.
         let named = |known: &str| !known.is_empty() && known == folder;
@@ -707,7 +708,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Whether git does not track something of the target that a build does not make again.
-    fn loose(&self, effect: &Effect, target: &Target, real: &Real, which: Untracked) -> Truth {
+    pub(super) fn loose(&self, effect: &Effect, target: &Target, real: &Real, which: Untracked) -> Truth {
         let path = self.meant(effect, real);
         let names = self.world.untracked(&path, which);
         if names.as_ref().is_some_and(Names::any) && self.is_link(effect, target, real) {
@@ -718,7 +719,7 @@ impl<'a> Facts<'a> {
 
     /// The path that facts are about: the whole work tree where the effect is about all of it, else without a pattern.
     /// A folder with a repository of its own is one thing to the outer one; what discards in it means what lies in it.
-    fn meant<'r>(&self, effect: &Effect, real: &'r Real) -> Cow<'r, str> {
+    pub(super) fn meant<'r>(&self, effect: &Effect, real: &'r Real) -> Cow<'r, str> {
         let discards = matches!(effect.kind, EffectKind::DiscardChanges | EffectKind::DiscardUntracked);
         let fixed = fixed_part(&real.path);
         let is_whole = effect.flags.contains(&"whole");
@@ -731,7 +732,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Whoever deletes a submodule deletes what only its own work tree has.
-    fn uncommitted(&self, effect: &Effect, path: &str) -> Known<Names> {
+    pub(super) fn uncommitted(&self, effect: &Effect, path: &str) -> Known<Names> {
         let has = |flag| effect.flags.contains(&flag);
         let own = if has("submodules") { Names::default() } else { self.world.uncommitted(path)? };
         if (effect.kind != EffectKind::Delete || has("name")) && !has("submodules") {
@@ -751,7 +752,7 @@ impl<'a> Facts<'a> {
 
     /// Whether what git does not have of the file is older than the session: all of it, or its last changes. A tracked
     /// file was there before, whatever has taken its place since.
-    fn is_from_before(&self, path: &str) -> Known<bool> {
+    pub(super) fn is_from_before(&self, path: &str) -> Known<bool> {
         let age = self.world.age(path)?;
         if self.world.is_tracked(path) == Some(false) {
             return Some(age.is_older);
@@ -760,20 +761,20 @@ impl<'a> Facts<'a> {
         Some(age.is_untouched || self.past().iter().any(is_dated))
     }
 
-    fn is_commit(&self, path: &str, target: &Target) -> bool {
+    pub(super) fn is_commit(&self, path: &str, target: &Target) -> bool {
         let word = target.value.literal().unwrap_or_default();
         self.world.names_commit(path, &word) != Some(false)
     }
 
     /// A link that is itself removed takes nothing along.
-    fn is_link(&self, effect: &Effect, target: &Target, real: &Real) -> bool {
+    pub(super) fn is_link(&self, effect: &Effect, target: &Target, real: &Real) -> bool {
         let itself =
             effect.kind == EffectKind::Delete && matches!(target.path, TargetPath::Known { follows: false, .. });
         itself && !target.is_pattern() && self.world.real(&real.path, true).path != real.path
     }
 
     /// Whether there are any; remembers the names for the reason. With a pattern only those that it fits count.
-    fn names(&self, names: Known<Names>, target: &Target) -> Truth {
+    pub(super) fn names(&self, names: Known<Names>, target: &Target) -> Truth {
         let Some(mut names) = names else { return Truth::Unknown };
         if let Some(pattern) = target.path().filter(|path| fixed_part(path).len() < path.len()) {
             let names_folder = &self.event.workspace;
@@ -796,7 +797,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Without what a build makes again.
-    fn lasting(&self, path: &str, names: Known<Names>) -> Known<Names> {
+    pub(super) fn lasting(&self, path: &str, names: Known<Names>) -> Known<Names> {
         let mut names = names?;
         let before = names.names.len();
         let regenerable = |name: &String| {
@@ -811,7 +812,7 @@ impl<'a> Facts<'a> {
     }
 
     /// A build or dependency folder by its name, with its manifest beside it, and not tracked.
-    fn is_regenerable(&self, path: &str) -> Truth {
+    pub(super) fn is_regenerable(&self, path: &str) -> Truth {
         if let Some(known) = self.regenerable.borrow().get(path) {
             return *known;
         }
@@ -821,7 +822,7 @@ impl<'a> Facts<'a> {
     }
 
     /// The folder itself, or one that it lies in.
-    fn ask_regenerable(&self, path: &str) -> Truth {
+    pub(super) fn ask_regenerable(&self, path: &str) -> Truth {
         let compared = glob::Compared::new(path, &self.event.home);
         let fits = |pattern: Node<'_>| compared.fits(pattern.bytes());
         for place in
@@ -845,14 +846,14 @@ impl<'a> Facts<'a> {
     }
 
     /// Whether the session itself had the folder ignored, which was there before: no build need have made it.
-    fn is_newly_ignored(&self, path: &str) -> bool {
+    pub(super) fn is_newly_ignored(&self, path: &str) -> bool {
         let name = path::name_of(path);
         let names = |known: &&Remnant| known.from.split(' ').any(|word| word == name);
         let told = self.past().iter().filter(|known| known.kind == RemnantKind::Ignoring).any(|known| names(&known));
         told && self.world.is_of_session(path) == Some(false)
     }
 
-    fn branch_name(&self, folder: &str, target: Option<&Target>) -> Option<String> {
+    pub(super) fn branch_name(&self, folder: &str, target: Option<&Target>) -> Option<String> {
         let shown = target.map(|target| target.value.shown()).unwrap_or_default();
         let name = shown.rsplit(':').next().unwrap_or("").trim_start_matches("refs/heads/").to_owned();
         if name.is_empty() || name == "HEAD" || name == "the current branch" {
@@ -861,14 +862,14 @@ impl<'a> Facts<'a> {
         Some(name)
     }
 
-    fn is_protected(&self, folder: &str, target: Option<&Target>) -> Truth {
+    pub(super) fn is_protected(&self, folder: &str, target: Option<&Target>) -> Truth {
         let Some(name) = self.branch_name(folder, target) else { return Truth::Unknown };
         let own = self.world.protected(folder);
         let known = PROTECTED.contains(&name.as_str()) || name.starts_with("release/") || own.contains(&name);
         Truth::from(known)
     }
 
-    fn is_unmerged(&self, folder: &str, target: Option<&Target>) -> Truth {
+    pub(super) fn is_unmerged(&self, folder: &str, target: Option<&Target>) -> Truth {
         let Some(name) = target.map(|target| target.value.shown()) else { return Truth::Unknown };
         let count = self.world.only_on(folder, &name);
         if let Some(count) = count.filter(|count| *count > 0) {
@@ -880,15 +881,15 @@ impl<'a> Facts<'a> {
 }
 
 /// Whether what replaces a file does not come out of the index of its own repository: what is staged is lost too.
-fn comes_from_elsewhere(effect: &Effect) -> bool {
+pub(super) fn comes_from_elsewhere(effect: &Effect) -> bool {
     ["staged", "git-dir", "work-tree"].iter().any(|flag| effect.flags.contains(flag))
 }
 
-fn truth(known: Known<bool>) -> Truth {
+pub(super) fn truth(known: Known<bool>) -> Truth {
     known.map_or(Truth::Unknown, Truth::from)
 }
 
-fn untracked_kind(effect: &Effect) -> Untracked {
+pub(super) fn untracked_kind(effect: &Effect) -> Untracked {
     if effect.kind != EffectKind::DiscardUntracked {
         return Untracked::Ordinary;
     }
@@ -902,7 +903,7 @@ fn untracked_kind(effect: &Effect) -> Untracked {
 /// Whether a path may fit both a pattern as the shell expands it and one of the library. A pattern of the library that
 /// may begin anywhere counts only where the shell's one names what is hidden: `*.json` is not meant to be a
 /// `credentials.json`.
-fn meets(written: &str, library: &str, home: &str) -> bool {
+pub(super) fn meets(written: &str, library: &str, home: &str) -> bool {
     let searched = written.contains("/**/") || written.ends_with("/**");
     let anchored = match library.strip_prefix("~/") {
         Some(rest) => Some(format!("{home}/{rest}")),
@@ -928,7 +929,7 @@ fn meets(written: &str, library: &str, home: &str) -> bool {
 
 /// Whether a folder that is taken as a whole holds a folder of what a pattern of the library means. Everybody's home
 /// holds some of it.
-fn holds(tree: &str, library: &str, home: &str) -> bool {
+pub(super) fn holds(tree: &str, library: &str, home: &str) -> bool {
     let Some(rest) = library.strip_prefix("~/") else {
         return library.split_once('/').is_some_and(|(first, _)| first == path::name_of(tree) && !first.is_empty());
     };
@@ -937,13 +938,13 @@ fn holds(tree: &str, library: &str, home: &str) -> bool {
 }
 
 /// Whether the last part of a pattern begins with a name, or at least with the dot of what is hidden.
-fn names(written: &str) -> bool {
+pub(super) fn names(written: &str) -> bool {
     let last = path::name_of(written);
     last.starts_with('.') || last.find(['*', '?', '[']).unwrap_or(last.len()) > 1
 }
 
 /// The path up to the last part without a pattern.
-fn fixed_part(path: &str) -> &str {
+pub(super) fn fixed_part(path: &str) -> &str {
     let Some(at) = path.bytes().position(|byte| matches!(byte, b'*' | b'?' | b'[')) else { return path };
     let before = path.get(..at).unwrap_or("");
     match before.rfind('/') {
@@ -953,7 +954,7 @@ fn fixed_part(path: &str) -> &str {
 }
 
 /// On another system only the roots are known.
-fn elsewhere(target: &Target, class: &str) -> Truth {
+pub(super) fn elsewhere(target: &Target, class: &str) -> Truth {
     let root = match target.path() {
         Some("/") => "root",
         _ if target.value.pieces.len() == 1 && target.value.shown() == "~" => "home",

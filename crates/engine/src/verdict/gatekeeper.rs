@@ -1,26 +1,26 @@
 //! Turns findings into one verdict: each is weighed alone, the policy says what a weight is worth, the strictest decides.
 
-use crate::budget;
-use crate::facts::Facts;
-use crate::layers::Policy;
+use crate::detectors::budget;
+use crate::facts::cache::Facts;
 use crate::model::effect::{Effect, EffectKind};
 use crate::model::event::{Event, Moment};
 use crate::model::finding::{Decision, Finding, Rewrite, Worth};
 use crate::model::verdict::{Behind, Precaution, Verdict};
-use crate::weight;
+use crate::policy::Policy;
+use crate::verdict::severity;
 
 /// Weighs the findings under the policy.
 pub(crate) fn decide(policy: &Policy, facts: &Facts<'_>, findings: Vec<Finding>) -> Verdict {
     let mut verdict = Verdict { confidence: 100, ..Verdict::default() };
     let weighed = findings.into_iter().map(|finding| {
-        let finding = weight::weighed(finding, facts, &mut verdict.chain);
+        let finding = severity::weighed(finding, facts, &mut verdict.chain);
         let worth = policy.worth(&finding, facts, &mut verdict.chain);
         (finding, worth)
     });
     let (weighed, behind) = parted(weighed.collect());
     verdict.behind = behind;
     verdict.risk = weighed.iter().map(|(finding, _)| finding.severity).max().unwrap_or_default();
-    verdict.confidence = weight::confidence(verdict.risk, weighed.iter().map(|(finding, _)| finding));
+    verdict.confidence = severity::confidence(verdict.risk, weighed.iter().map(|(finding, _)| finding));
     let weighed = once_each(weighed);
     let mut deciding: Vec<(Decision, String)> = Vec::new();
     let mut keys: Vec<(Decision, &str)> = Vec::new();
@@ -265,7 +265,7 @@ mod tests {
             let world = Supposed { remnants, ..Supposed::default() };
             let facts = Facts::new(&event, &analysis, Node::NIL, &world);
             for finding in findings() {
-                let weighed = weight::weighed(finding.clone(), &facts, &mut Vec::new());
+                let weighed = severity::weighed(finding.clone(), &facts, &mut Vec::new());
                 let steps = severity_steps(weighed.severity) - severity_steps(finding.severity);
                 assert!(steps.abs() <= 1 && (finding.tier != Tier::Core || steps >= 0), "{finding:?} {weighed:?}");
                 let at_stake = finding.category == "credential" && finding.fixed.is_none();
@@ -287,7 +287,7 @@ mod tests {
             severity: Severity::High,
             ..Finding::default()
         };
-        let sure = |findings: &[Finding]| weight::confidence(Severity::High, findings.iter());
+        let sure = |findings: &[Finding]| severity::confidence(Severity::High, findings.iter());
         assert_eq!(sure(&[of("sentinel", 80)]), 80);
         assert_eq!(sure(&[of("sentinel", 80), of("sentinel", 70)]), 80);
         assert_eq!(sure(&[of("sentinel", 80), of("tripwire", 70)]), 94);

@@ -1,10 +1,10 @@
 //! The operators over fields: what a rule that a person wrote says about a command, a path, a text.
 
-use crate::facts::Facts;
+use crate::facts::cache::Facts;
 use crate::model::event::AgentPath;
 use crate::model::path::{self, is_within};
 use crate::model::truth::Truth;
-use crate::raised::{Held, Raised};
+use crate::rules::rule_event::{Held, Raised};
 use crate::text::glob::glob;
 use reflex_tables::Node;
 

@@ -1,12 +1,12 @@
 //! What people's files say: layers of rules and policy, and what each may change about a finding.
 
 use crate::analysis::command_pattern;
-use crate::facts::Facts;
+use crate::facts::cache::Facts;
+use crate::model::finding::TOO_MUCH;
 use crate::model::finding::{Decision, Finding, Severity, Tier, Worth};
 use crate::model::vouched::Vouched;
 use crate::text::excerpt::told_by_stranger;
-use crate::too_much;
-use reflex_shell::{Command, Stdin};
+use reflex_shell::Command;
 use reflex_tables::Node;
 
 /// Whose files a layer is; later ones have more to say.
@@ -121,7 +121,7 @@ impl Policy {
                 let worth = self.by_severity(finding, facts.event.role.as_deref());
                 why.extend(self.lowering_preset(finding, worth));
                 // What was not looked at may be the worst; nobody knows that it is.
-                if finding.id == too_much::ID { worth.min(Worth::Ask) } else { worth }
+                if finding.id == TOO_MUCH { worth.min(Worth::Ask) } else { worth }
             }
         };
         let spoken = self.overridden(finding, base, why);
@@ -304,17 +304,6 @@ fn begins(wanted: Node<'_>, command: &Command) -> bool {
     wanted.texts().all(|wanted| words.next().is_some_and(|word| word == wanted))
 }
 
-/// Whether nothing but the words of the command decides what it does: no files, no input, no variables of its own.
-pub(crate) fn is_plain(command: &Command) -> bool {
-    command.redirects.is_empty()
-        && command.assignments.is_empty()
-        && command.unread.is_empty()
-        && command.parent.is_none()
-        && matches!(command.stdin, Stdin::Inherited)
-        && command.origin.derivation.is_none()
-        && command.words.iter().all(|word| word.literal().is_some())
-}
-
 /// Files that cannot be read: told with every call that could do harm, and asked about where the policy is strict.
 pub(crate) fn broken(policy: &Policy, facts: &Facts<'_>) -> Option<Finding> {
     let (layer, first) = policy.problems().next()?;
@@ -332,7 +321,7 @@ pub(crate) fn broken(policy: &Policy, facts: &Facts<'_>) -> Option<Finding> {
         tier: Tier::Core,
         message: format!("Rules or policy that a person wrote are not in force: {first}{more}."),
         remedy: "a person mends the file; `reflex rules validate` shows the place".into(),
-        command: crate::quote::action_part(facts, 0),
+        command: crate::facts::excerpt::action_part(facts, 0),
         otherwise: Decision::Deny,
         ..Finding::default()
     })

@@ -12,12 +12,11 @@
 //! Each finding is weighed alone, so that a further one never loosens. A finding whose decision a person's rule fixes is
 //! not moved.
 
-use crate::facts::Facts;
+use crate::detectors::task_scope;
+use crate::facts::cache::Facts;
 use crate::model::effect::{Effect, EffectKind};
 use crate::model::finding::{Finding, Severity, Tier};
-use crate::model::session::RemnantKind;
 use crate::model::truth::Truth;
-use crate::task;
 use reflex_shell::Site;
 
 /// Who is less sure than this, in percent, doubts itself.
@@ -62,11 +61,12 @@ fn reasons(finding: &Finding, facts: &Facts<'_>) -> Vec<Reason> {
     let mut reasons = Vec::new();
     let effect = finding.effect.and_then(|index| facts.analysis.effects.get(index));
     // What is found about the place itself has its weight.
-    let placed = effect.filter(|_| finding.category != "scope").and_then(|effect| task::sensitive_place(effect, facts));
+    let placed =
+        effect.filter(|_| finding.category != "scope").and_then(|effect| task_scope::sensitive_place(effect, facts));
     reasons.extend(
         placed.map(|class| Reason::Raises(format!("{} is a sensitive place", class.trim_start_matches("sensitive-")))),
     );
-    if STAKES.contains(&finding.category.as_str()) && is_tainted(facts) {
+    if STAKES.contains(&finding.category.as_str()) && facts.is_tainted() {
         reasons.push(Reason::Raises("a text that gives orders came into this session".into()));
     }
     if finding.tier != Tier::Core {
@@ -78,11 +78,6 @@ fn reasons(finding: &Finding, facts: &Facts<'_>) -> Vec<Reason> {
         }
     }
     reasons
-}
-
-/// Whether a text with orders was heard in this session. What follows may be its wish and not the person's.
-pub(crate) fn is_tainted(facts: &Facts<'_>) -> bool {
-    facts.past().iter().any(|known| known.kind == RemnantKind::Orders)
 }
 
 fn removes(kind: EffectKind) -> bool {

@@ -1,9 +1,9 @@
 //! Whether a session has used up what a person gave it: calls, minutes, agents that it starts, agents within agents.
 
-use crate::facts::Facts;
-use crate::layers::Policy;
+use crate::facts::cache::Facts;
 use crate::model::event::Action;
 use crate::model::finding::{Finding, Severity};
+use crate::policy::Policy;
 
 /// From this share of a budget on the agent is told, in percent.
 const TOLD_FROM: u64 = 80;

@@ -74,7 +74,7 @@ pub(crate) fn passes(output: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loopbreaker::End;
+    use crate::detectors::loops::End;
     use crate::model::event::Outcome;
 
     #[track_caller]

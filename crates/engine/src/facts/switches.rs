@@ -1,7 +1,7 @@
 //! What a change of an agent's settings makes of the hooks in them: told from the text before and after, by the words
 //! of `library/places`. Where a client's reading is known, a text means what that client takes it for.
 
-use crate::agent_settings::Form;
+use crate::facts::agent_settings::Form;
 use crate::text::glob;
 use crate::text::json::without_comments;
 use reflex_tables::Node;

@@ -2,15 +2,15 @@
 //! name, and all that is more than looking where only looking is wanted.
 
 use crate::analysis::command_pattern;
-use crate::facts::Facts;
-use crate::layers::Policy;
+use crate::facts::cache::Facts;
+use crate::facts::excerpt;
+use crate::facts::location;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::event::{Action, Purpose};
 use crate::model::finding::{Decision, Finding, Severity, Tier, Worth};
 use crate::model::truth::Truth;
-use crate::quote;
+use crate::policy::Policy;
 use crate::secrets::redaction::redacted;
-use crate::sentinel;
 use crate::text::excerpt::told_by_stranger;
 use reflex_shell::Site;
 use reflex_tables::Node;
@@ -167,7 +167,7 @@ fn more_than_looks(preset: Node<'static>, facts: &Facts<'_>) -> Option<Finding> 
     };
     let about = match effect {
         Some((index, effect)) => about(index, effect, facts),
-        None => Finding { command: quote::action_part(facts, 0), ..plain() },
+        None => Finding { command: excerpt::action_part(facts, 0), ..plain() },
     };
     Some(Finding {
         id: "policy/read-only".into(),
@@ -205,8 +205,8 @@ fn acts(facts: &Facts<'_>, looks: Node<'_>) -> Option<String> {
 
 fn about(index: usize, effect: &Effect, facts: &Facts<'_>) -> Finding {
     Finding {
-        command: quote::guilty_part(effect, facts),
-        at: sentinel::at(effect, facts),
+        command: excerpt::guilty_part(effect, facts),
+        at: location::at(effect, facts),
         action: Some(effect.action),
         effect: Some(index),
         ..plain()

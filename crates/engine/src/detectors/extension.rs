@@ -1,11 +1,11 @@
 //! A detector from outside: asked when all others have reported, and its findings join theirs.
 
-use crate::facts::Facts;
+use crate::facts::cache::Facts;
+use crate::facts::excerpt;
 use crate::model::analysis::Analysis;
 use crate::model::event::{Action, Event};
 use crate::model::finding::{Finding, Severity};
 use crate::model::path::absolute;
-use crate::quote;
 
 /// Such a detector.
 pub type Further<'a> = &'a dyn Fn(&Seen<'_>) -> Vec<Finding>;
@@ -36,7 +36,7 @@ impl Seen<'_> {
 
     /// The part of an action that a person knows it by, shortened and without secrets.
     pub fn part(&self, action: usize) -> String {
-        quote::action_part(self.facts, action)
+        excerpt::action_part(self.facts, action)
     }
 
     /// The branch that is checked out in the workspace; empty if none is, nothing if that is not known.
