@@ -1,6 +1,7 @@
 //! What rules and policies that people write ask about a call.
 
-use super::cache::{Facts, Pattern, fixed_part, meets};
+use super::cache::{Facts, Pattern};
+use super::classes::{fixed_part, meets};
 use crate::analysis::command_pattern::is_plain;
 use crate::analysis::replaced::replaced;
 use crate::model::effect::{Effect, EffectKind, Target};

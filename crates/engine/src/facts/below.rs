@@ -1,6 +1,7 @@
 //! What is written below a folder, by name: whether the guard or an agent's hook file is among it.
 
-use super::cache::{Facts, fixed_part};
+use super::cache::Facts;
+use super::classes::fixed_part;
 use crate::analysis::aliases;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::path::{self, is_within};
