@@ -54,9 +54,9 @@ pub struct End {
     pub failed: bool,
     /// A digest of what it printed.
     pub output: String,
-    /// See [`crate::detectors::loops::error_signature`]; behind `PASSES` if it may pass by itself; empty without an error.
+    /// See [`crate::loopbreaker::error_signature`]; behind `PASSES` if it may pass by itself; empty without an error.
     pub error: String,
-    /// How often each byte stood in its output, by byte; see [`crate::detectors::loops::letters`].
+    /// How often each byte stood in its output, by byte; see [`crate::loopbreaker::letters`].
     pub letters: Vec<(u8, u32)>,
 }
 

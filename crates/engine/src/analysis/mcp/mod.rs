@@ -1,5 +1,5 @@
 //! What a tool without a table of its own is made for, where its name and arguments say so: statements for a database,
-//! something that it would destroy, send or put live. What it does here are actions of their own ([`crate::analysis::tool_call`]).
+//! something that it would destroy, send or put live. What it does here are actions of their own ([`super::tool_call`]).
 
 mod names;
 
