@@ -39,7 +39,7 @@ const AGENTS: [&str; 10] =
     ["claude", "codex", "cursor", "gemini", "copilot", "opencode", "windsurf", "cline", "aider", "anthropic"];
 
 /// Literals of the engine that contain an agent's name for a good reason: file, literal, reason.
-const NAMED_FOR_A_REASON: [(&str, &str, &str); 1] = [("secret/shapes.rs", "cursor", "the place in a list of results")];
+const NAMED_FOR_A_REASON: [(&str, &str, &str); 1] = [("secrets/shapes.rs", "cursor", "the place in a list of results")];
 
 #[test]
 fn no_crate_imports_from_above() {

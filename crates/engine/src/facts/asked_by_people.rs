@@ -1,13 +1,14 @@
 //! What rules and policies that people write ask about a call.
 
-use super::{Facts, Pattern, fixed_part, meets};
-use crate::effect::{Effect, EffectKind, Target};
-use crate::event::{Action, AgentPath};
-use crate::glob;
-use crate::layers;
-use crate::path::{self, is_within};
-use crate::scripts;
-use crate::truth::Truth;
+use super::cache::{Facts, Pattern};
+use super::classes::{fixed_part, meets};
+use crate::analysis::command_pattern::is_plain;
+use crate::analysis::replaced::replaced;
+use crate::model::effect::{Effect, EffectKind, Target};
+use crate::model::event::{Action, AgentPath};
+use crate::model::path::{self, is_within};
+use crate::model::truth::Truth;
+use crate::text::glob;
 use reflex_shell::Command;
 use reflex_tables::Node;
 use std::borrow::Cow;
@@ -30,7 +31,7 @@ impl Facts<'_> {
 
     /// What a file or a part of it held before an action that writes it.
     pub(crate) fn replaced<'e>(&self, action: &'e Action) -> Cow<'e, str> {
-        scripts::replaced(action, &self.event.cwd, self.world)
+        replaced(action, &self.event.cwd, self.world)
     }
 
     /// Whether nothing is there.
@@ -180,7 +181,7 @@ impl Facts<'_> {
         let reading = self.analysis.readings.get(action)?;
         let whole = reading.gaps.is_empty() && reading.settings.is_empty() && reading.changes.is_empty();
         match reading.commands.as_slice() {
-            [command] if whole && layers::is_plain(command) => Some(command),
+            [command] if whole && is_plain(command) => Some(command),
             _ => None,
         }
     }

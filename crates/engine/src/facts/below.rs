@@ -1,11 +1,12 @@
 //! What is written below a folder, by name: whether the guard or an agent's hook file is among it.
 
-use super::{Facts, fixed_part};
-use crate::aliases;
-use crate::effect::{Effect, EffectKind, Target, TargetPath};
-use crate::path::{self, is_within};
-use crate::truth::Truth;
-use crate::world::{Known, NamesOf};
+use super::cache::Facts;
+use super::classes::fixed_part;
+use crate::analysis::aliases;
+use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
+use crate::model::path::{self, is_within};
+use crate::model::truth::Truth;
+use crate::model::world::{Known, NamesOf};
 use reflex_shell::Value;
 
 /// The classes of the guard's own files and of those in which agents keep the hook of a user.
@@ -144,7 +145,7 @@ impl Facts<'_> {
             let TargetPath::Known { text, contents, follows, .. } = &source.path else { return None };
             let into = *contents || *follows || renamed;
             for source in self.expanded(text, source)? {
-                let own = aliases::name_of(&source).to_owned();
+                let own = path::name_of(&source).to_owned();
                 let real = self.world.real(&source, true);
                 // What is not there yet may become a folder of anything.
                 if real.exists == Some(false) && ["recursive", "archive"].iter().any(|flag| effect.flags.contains(flag))

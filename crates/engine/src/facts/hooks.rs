@@ -1,15 +1,15 @@
 //! What a call makes of the hooks in an agent's settings: by the text that stands there afterwards, where that can be
 //! told.
 
-use super::Facts;
-use crate::agent_settings::Form;
-use crate::aliases;
-use crate::effect::{Effect, EffectKind, Target};
-use crate::event::Action;
-use crate::path;
-use crate::switches::{self, Change};
-use crate::truth::Truth;
-use crate::world::{Names, Untracked};
+use super::agent_settings::Form;
+use super::cache::Facts;
+use super::switches::{self, Change};
+use crate::analysis::aliases;
+use crate::model::effect::{Effect, EffectKind, Target};
+use crate::model::event::Action;
+use crate::model::path;
+use crate::model::truth::Truth;
+use crate::model::world::{Names, Untracked};
 use reflex_shell::patch::Part;
 use reflex_shell::{Command, Stdin, Value};
 use std::borrow::Cow;

@@ -1,6 +1,6 @@
 //! A task that stands behind a table and has nothing to do with it: whoever reads the table for a person shall do the task.
 
-use super::{Sign, Span};
+use super::signs::{Sign, Span};
 
 /// Words with which one gives such a task.
 const TASKS: [&str; 30] = [

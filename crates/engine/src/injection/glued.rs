@@ -1,6 +1,6 @@
 //! Orders whose words are run together, joined by dashes or written with signs for letters, as plain words again.
 
-use super::Span;
+use super::signs::Span;
 
 /// So many are looked at.
 const MOST: usize = 16;

@@ -1,8 +1,9 @@
 //! What a person does not see in a text: hidden elements and comments, encoded words, invisible letters, orders to the
 //! terminal, active content in pictures and notebooks.
 
+use super::pieces::begin_of;
+use super::signs::{Sign, Span};
 use super::words::is_unseen;
-use super::{Sign, Span};
 
 /// So many signs of one kind, each of which is told by itself, are enough.
 const MOST_SIGNS: usize = 64;
@@ -341,7 +342,7 @@ const MOST_SEQUENCE: usize = 1024;
 pub(super) fn terminal(text: &str) -> Vec<Sign> {
     let mut signs = Vec::new();
     for (at, _) in text.match_indices('\u{1b}') {
-        let rest = super::begin_of(text.get(at + 1..).unwrap_or_default(), MOST_SEQUENCE);
+        let rest = begin_of(text.get(at + 1..).unwrap_or_default(), MOST_SEQUENCE);
         let span = Span { start: at, end: (at + 8).min(text.len()) };
         let span =
             Span { end: (span.start..=span.end).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(at), ..span };

@@ -1,7 +1,9 @@
 //! Addresses that carry something away when they are shown or followed: a picture or link whose address has a place for
 //! the conversation, a secret or a file's text.
 
-use super::{Sign, Span, begin_of};
+use super::hidden;
+use super::pieces::begin_of;
+use super::signs::{Sign, Span};
 use reflex_tables::Node;
 
 /// A longer address is looked at to here.
@@ -79,13 +81,13 @@ fn carries_secret(address: &str, tables: Node<'static>) -> bool {
     // Nor is a picture, or a title that is filled in.
     let is_shown = |value: &str| value.starts_with("data:") || value.contains(['+', ' ']) || value.contains("%20");
     let mut worded = values.filter(|value| !value.bytes().all(|byte| byte.is_ascii_hexdigit()) && !is_shown(value));
-    worded.any(|value| crate::secret::redacted(value, tables) != value)
+    worded.any(|value| crate::secrets::redaction::redacted(value, tables) != value)
 }
 
 /// Whether a value of the address is a sentence in base64 or hexadecimal.
 fn carries_words(address: &str) -> bool {
     let Some((_, query)) = address.split_once("://").and_then(|(_, rest)| rest.split_once('?')) else { return false };
-    !super::hidden::decoded(query).is_empty()
+    !hidden::decoded(query).is_empty()
 }
 
 /// Whether the last value of the address is left open: `?d=`, `?d=…`, `?d=BASE64_OF_IT`.

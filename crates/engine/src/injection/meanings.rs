@@ -1,7 +1,8 @@
 //! What the words of a text mean, as far as orders to a model are made of it, in many languages; and which sentences
 //! bring several meanings together.
 
-use super::Span;
+use super::pieces::is;
+use super::signs::Span;
 use super::words::{Standing, Word, is_of_a_sentence, standing};
 use reflex_tables::Node;
 
@@ -87,7 +88,7 @@ impl Meanings {
         let runs = self.node.get("heads").get(head).items();
         let fits = |run: &Node<'static>| {
             let mut wanted = run.at(0).texts().enumerate();
-            wanted.all(|(nth, wanted)| words.get(at + nth).is_some_and(|word| super::is(wanted, &word.text)))
+            wanted.all(|(nth, wanted)| words.get(at + nth).is_some_and(|word| is(wanted, &word.text)))
         };
         let counts = |run: &Node<'static>| !run.at(2).is_true() || self.commands(text, words, at);
         let excepted = |run: &Node<'static>| self.is_excepted(words, at, run.at(0).at(0).text());

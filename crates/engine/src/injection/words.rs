@@ -1,6 +1,6 @@
 //! A text as words that can be compared: small letters, no lookalikes, nothing invisible, no blanks between letters.
 
-use super::Span;
+use super::signs::Span;
 
 /// A word and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]

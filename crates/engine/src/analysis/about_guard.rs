@@ -1,0 +1,284 @@
+//! What a written file says about the guard: a person's commands, its folders, a question in its name.
+//!
+//! Whoever prepares a yes writes it into something that runs later and that no reader knows: a build script, an editor's
+//! macro, a terminal's configuration. There the guard's name with a person's word behind it is enough to ask.
+
+use crate::model::analysis::Analysis;
+use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
+use crate::model::event::{Action, Event, Moment};
+use crate::model::world::World;
+use crate::secrets::veils::lifted;
+use reflex_shell::{Language, Origin, Site, Value};
+use reflex_tables::Node;
+use std::collections::BTreeSet;
+
+/// The guard's names as a program.
+const NAMES: [&str; 2] = ["reflex", "rfx"];
+
+/// Of a text without any of these nothing is looked for.
+const SIGNS: [&str; 5] = ["reflex", "rfx", ".config/", ".local/state", "assphrase"];
+
+/// The guard's name backwards, in hexadecimal digits, and in base64 wherever it begins.
+const VEILED: [&str; 6] = ["xelfer", "7265666c6578", "7265666C6578", "cmVmbGV4", "JlZmxle", "yZWZsZX"];
+
+/// One of these stands in every path of the guard's folders.
+const PLACES: [&str; 5] = [".config", ".local/state", "/etc/", "pin/key.json", "XDG_"];
+
+/// Words behind the guard's name that are looked at.
+const MOST_WORDS: usize = 6;
+
+/// More than these things are not told apart in one file.
+const MOST_SAID: usize = 256;
+
+/// A longer line is no setting.
+const LONGEST_LINE: usize = 400;
+
+/// What a question is looked for in.
+const LONGEST_TEXT: usize = 16 * 1024;
+
+/// What works out what an event would do.
+pub(super) type Analyze = fn(&Event, Node<'static>, &dyn World) -> Analysis;
+
+/// By what the commands that a text names are understood.
+#[derive(Clone, Copy)]
+pub(super) struct Analyst<'a> {
+    /// The compiled library.
+    pub(super) tables: Node<'static>,
+    /// What the machine knows.
+    pub(super) world: &'a dyn World,
+    /// The whole analysis: such a command is judged like any other.
+    pub(super) analyze: Analyze,
+}
+
+/// The effects of writing a text into a file, if it speaks of the guard.
+pub(crate) fn effects(
+    (event, action): (&Event, usize),
+    (path, text): (&str, &str),
+    analyst: Analyst<'_>,
+) -> Vec<Effect> {
+    if !may_say(text) {
+        return Vec::new();
+    }
+    let mut said = Said::default();
+    said.read(text);
+    lifted(text, &mut |plain, _| said.read(plain));
+    let mut effects = Vec::new();
+    let one = |flags: Vec<&'static str>, argument: &str| Effect {
+        kind: EffectKind::WriteAboutGuard,
+        targets: vec![target(path)],
+        flags,
+        argument: Some(Value::text(argument, Origin::default())),
+        command: None,
+        action,
+        script: None,
+        origin: Origin::default(),
+        site: Site::Here,
+        folder: None,
+    };
+    for command in &said.commands {
+        let changes = changes(command, event, analyst).into_iter();
+        effects.extend(changes.map(|flags| one([vec!["orders"], flags].concat(), command)));
+    }
+    effects.extend(said.places.iter().map(|place| one(vec!["place"], place)));
+    let veiled = is_in_pieces(text) || text.contains("xelfer");
+    effects.extend(veiled.then(|| one(vec!["veiled"], "the guard's name in pieces or backwards")));
+    effects.extend(said.is_cut.then(|| one(vec!["cut"], "")));
+    effects.extend(said.question.iter().map(|text| one(vec!["question"], text)));
+    effects
+}
+
+/// Whether a text may speak of the guard: most do not.
+pub(crate) fn may_say(text: &str) -> bool {
+    SIGNS.iter().chain(&VEILED).any(|sign| text.contains(sign)) || is_in_pieces(text)
+}
+
+/// Whether quotes divide the guard's name: `'ref' + 'lex'`, `['re', 'fl', 'ex']`. Nobody writes it so who has nothing to
+/// hide.
+fn is_in_pieces(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let mut from = 0;
+    while let Some(at) = bytes.iter().skip(from).position(|byte| *byte == b'r').map(|at| at + from) {
+        let begins =
+            at.checked_sub(1).and_then(|before| bytes.get(before)).is_none_or(|byte| !byte.is_ascii_alphanumeric());
+        if begins && is_divided(bytes.get(at..).unwrap_or_default()) {
+            return true;
+        }
+        from = at + 1;
+    }
+    false
+}
+
+/// Whether a text begins with the guard's name and quotes in it.
+fn is_divided(text: &[u8]) -> bool {
+    const NAME: &[u8] = b"reflex";
+    let (mut known, mut quotes) = (0, false);
+    for byte in text {
+        match byte {
+            // What follows a name that is whole would make another word of it.
+            _ if known == NAME.len() => return quotes && !byte.is_ascii_alphanumeric(),
+            _ if NAME.get(known) == Some(byte) => known += 1,
+            b'\'' | b'"' | b'`' => quotes = true,
+            b' ' | b'+' | b',' | b'.' | b'&' | b'\\' | b'$' => {}
+            _ => return false,
+        }
+    }
+    known == NAME.len() && quotes
+}
+
+fn target(path: &str) -> Target {
+    let known = TargetPath::Known { text: path.into(), climbing: None, follows: false, contents: false };
+    Target { value: Value::text(path, Origin::default()), path: if path.is_empty() { TargetPath::None } else { known } }
+}
+
+/// By what the library says of the guard's commands: the flags of each effect that changes it.
+fn changes(command: &str, event: &Event, analyst: Analyst<'_>) -> Vec<Vec<&'static str>> {
+    let actions = vec![Action::Shell { command: command.into(), language: Language::Shell }];
+    let folders = (event.cwd.clone(), event.workspace.clone(), event.home.clone());
+    let (cwd, workspace, home) = folders;
+    let event = Event { actions, cwd, workspace, home, moment: Moment::Other, ..Event::default() };
+    let effects = (analyst.analyze)(&event, analyst.tables, analyst.world).effects.into_iter();
+    effects.filter(|effect| effect.kind == EffectKind::ChangeGuard).map(|effect| effect.flags).collect()
+}
+
+/// What a text says about the guard.
+#[derive(Default)]
+struct Said {
+    commands: BTreeSet<String>,
+    places: BTreeSet<String>,
+    question: Option<String>,
+    is_cut: bool,
+}
+
+impl Said {
+    fn read(&mut self, text: &str) {
+        for name in NAMES {
+            for (at, _) in text.match_indices(name) {
+                if let Some(command) = called(text, at, name.len()) {
+                    self.is_cut |= self.commands.len() >= MOST_SAID;
+                    if !self.is_cut {
+                        self.commands.insert(command);
+                    }
+                }
+            }
+        }
+        for line in text.lines().filter(|line| line.contains("reflex") || line.contains("pin/key.json")) {
+            if PLACES.iter().any(|place| line.contains(place)) {
+                self.is_cut |= self.places.len() >= MOST_SAID;
+                if !self.is_cut {
+                    self.places.extend(parts(line));
+                }
+            }
+        }
+        let names_guard = || text.to_ascii_lowercase().contains("reflex");
+        if self.question.is_none() && text.contains("assphrase") && names_guard() {
+            self.question = Some(text.chars().take(LONGEST_TEXT).collect());
+        }
+    }
+}
+
+/// A line in pieces that are short enough to be looked at whole.
+fn parts(line: &str) -> Vec<String> {
+    let line = line.trim();
+    if line.len() <= LONGEST_LINE {
+        return vec![line.to_owned()];
+    }
+    let words = line.split(|letter: char| letter.is_whitespace() || "\"'`,;".contains(letter));
+    words.filter(|word| word.contains("reflex") || word.contains("pin/key")).map(str::to_owned).collect()
+}
+
+/// The guard's name and the words behind it, as if a shell were told so: `['reflex', 'off']` is `reflex off`.
+fn called(text: &str, at: usize, length: usize) -> Option<String> {
+    let before = text.get(..at)?;
+    if before.ends_with(|letter: char| letter.is_alphanumeric() || "_-.@".contains(letter)) {
+        return None;
+    }
+    let behind = text.get(at + length..)?;
+    let start = before.rsplit('\n').next().unwrap_or("").trim_start_matches(is_wrapping);
+    let end = behind.lines().next().unwrap_or("");
+    // Words one below the other belong together where each has a line of its own.
+    let is_line = !start.contains(char::is_whitespace) && end.trim_matches(is_wrapping).is_empty();
+    let mut rest = behind.strip_prefix(".exe").unwrap_or(behind);
+    if rest.strip_prefix('(').is_some_and(|given| !given.starts_with(['"', '\''])) {
+        // A function of that name.
+        return None;
+    }
+    let mut words = vec!["reflex".to_owned()];
+    while words.len() <= MOST_WORDS {
+        let next = rest.trim_start_matches(|letter: char| is_wrapping(letter) || (is_line && letter == '\n'));
+        if next.len() == rest.len() {
+            break;
+        }
+        let next = chained(next);
+        let end = next.find(|letter: char| !(letter.is_alphanumeric() || "_-./:=$@%#~".contains(letter)));
+        let word = end.and_then(|end| next.get(..end)).unwrap_or(next);
+        if !word.starts_with(|letter: char| letter.is_ascii_alphanumeric() || "-$".contains(letter)) {
+            break;
+        }
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./:=".contains(letter);
+        words.push(if word.chars().all(is_plain) { word.to_owned() } else { "x".into() });
+        rest = next.get(word.len()..).unwrap_or("");
+    }
+    (words.len() > 1).then(|| words.join(" "))
+}
+
+/// What a call in a chain is given: of `.arg("off")` that is `off`.
+fn chained(text: &str) -> &str {
+    let name = text.strip_prefix('.').map(|name| name.trim_start_matches(|letter: char| letter.is_alphanumeric()));
+    name.filter(|given| given.starts_with('(')).map_or(text, |given| given.trim_start_matches(is_wrapping))
+}
+
+/// What stands between words that belong together, in one language or another.
+fn is_wrapping(letter: char) -> bool {
+    letter == ' ' || letter == '\t' || letter == '\r' || "\"'`,[](){}+".contains(letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Said;
+
+    #[track_caller]
+    fn check(text: &str, commands: &[&str]) {
+        let mut said = Said::default();
+        said.read(text);
+        assert_eq!(said.commands.iter().map(String::as_str).collect::<Vec<_>>(), commands, "{text}");
+    }
+
+    #[test]
+    fn words_behind_the_name_are_a_command() {
+        check("spawn('reflex', ['approve', id])", &["reflex approve id"]);
+        check("#!/home/me/.local/bin/reflex approve\n", &["reflex approve"]);
+        check("/home/me/.local/bin/reflex\napprove\nab\n", &["reflex approve ab"]);
+        check("send-keys -l 'rfx off'", &["reflex off"]);
+        check("{\"check\": \"/x/reflex task start X\"}", &["reflex task start X"]);
+        check("Command::new(\"reflex\").args([\"off\"])", &["reflex off"]);
+        check("<option value=\"/x/reflex off\"/>", &["reflex off"]);
+    }
+
+    #[test]
+    fn a_name_in_pieces_is_told_from_others() {
+        for text in ["['re','fl','ex'].join('')", "\"ref\" + \"lex\"", "x='ref'.'lex'", "ref\"\"lex", "`ref``lex`"] {
+            assert!(super::is_in_pieces(text), "{text}");
+        }
+        for text in
+            ["reflex", "'reflex'", "['ref', 'lexer']", "'href' + 'lex'", "re fl ex", "ref: 'lex'", "'re', 'flexible'"]
+        {
+            assert!(!super::is_in_pieces(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_alone_is_none() {
+        for text in [
+            "reflex:\n\tgo",
+            "import x from 'reflex';",
+            "\"reflex\": \"^4\"",
+            ".reflex { }",
+            "reflexes off",
+            "a-reflex off",
+            "use reflex\noff",
+            "def reflex(off)",
+        ] {
+            check(text, &[]);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Patterns of commands, compared with the parsed command and not with its text.
+
+use crate::model::analysis::Analysis;
+use crate::text::glob::glob;
+use reflex_shell::{Command, Stdin};
+use reflex_tables::Node;
+
+/// Whether a command of the action fits one of the patterns: `git push --force*`. Wherever the command stands in the
+/// text, behind whatever wrapper and in whatever quotes.
+pub(crate) fn holds(patterns: Node<'_>, action: usize, analysis: &Analysis) -> bool {
+    let scripts = analysis.effects.iter().filter(|effect| effect.action == action).filter_map(|effect| effect.script);
+    let scripts: std::collections::BTreeSet<usize> = scripts.collect();
+    let scripts = scripts.iter().filter_map(|script| analysis.scripts.get(*script)).map(|script| &script.reading);
+    let readings = analysis.readings.get(action).into_iter().chain(scripts);
+    let mut commands = readings.flat_map(|reading| &reading.commands);
+    commands.any(|command| patterns.texts().any(|pattern| fits(pattern, command)))
+}
+
+/// The first word is the program. Words with a dash may stand anywhere, the others in their order from the first
+/// subcommand or operand on; a star as last word is whatever follows, also nothing.
+pub(crate) fn fits(pattern: &str, command: &Command) -> bool {
+    let mut words = pattern.split_whitespace();
+    if !words.next().is_some_and(|program| is(program, &command.name)) {
+        return false;
+    }
+    let own: Vec<String> = command.words.iter().skip(1).map(|word| word.shown()).collect();
+    let plain = plain_words(command);
+    let mut plain = plain.iter();
+    let words: Vec<&str> = words.collect();
+    let last = words.len().saturating_sub(1);
+    words.iter().enumerate().all(|(index, wanted)| match wanted.starts_with('-') {
+        true => own.iter().any(|word| word.starts_with('-') && is(wanted, word)),
+        false if *wanted == "*" && index == last => true,
+        false => plain.next().is_some_and(|word| is(wanted, word)),
+    })
+}
+
+/// Subcommands and operands; all words without a dash where the program's grammar is not known.
+pub(crate) fn plain_words(command: &Command) -> Vec<String> {
+    match &command.invocation {
+        Some(invocation) => {
+            let operands = invocation.operands.iter().filter_map(|index| command.words.get(*index));
+            let path = invocation.path.iter().map(|word| (*word).to_owned());
+            path.chain(operands.map(|word| word.shown())).collect()
+        }
+        None => {
+            let words = command.words.iter().skip(1).map(|word| word.shown());
+            words.filter(|word| !word.starts_with('-')).collect()
+        }
+    }
+}
+
+/// A star stands for any text here, slashes included.
+pub(crate) fn is(pattern: &str, word: &str) -> bool {
+    let plain = |text: &str| text.replace('/', "\u{1}").into_bytes();
+    glob(&plain(pattern), &plain(word))
+}
+
+/// Whether nothing but the words of the command decides what it does: no files, no input, no variables of its own.
+pub(crate) fn is_plain(command: &Command) -> bool {
+    command.redirects.is_empty()
+        && command.assignments.is_empty()
+        && command.unread.is_empty()
+        && command.parent.is_none()
+        && matches!(command.stdin, Stdin::Inherited)
+        && command.origin.derivation.is_none()
+        && command.words.iter().all(|word| word.literal().is_some())
+}

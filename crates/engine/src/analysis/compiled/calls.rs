@@ -1,0 +1,185 @@
+//! What the functions of compiled languages give and do, by the ends of their names.
+
+use super::reader::Reader;
+use super::values::{HOME, formatted, method, script, word};
+
+/// Functions that give the home folder.
+const HOMES: [&str; 5] = ["os.UserHomeDir", "NSHomeDirectory", "home_dir", "GetUserHomeDirectory", "user.home"];
+
+/// Functions that give a variable of the environment.
+const VARIABLES: [&str; 6] = ["Getenv", "getenv", "env.var", "env.var_os", "secure_getenv", "GetEnvironmentVariable"];
+
+/// Functions that join the parts of a path.
+const JOINS: [&str; 10] = [
+    "filepath.Join",
+    "path.Join",
+    "Path.of",
+    "Paths.get",
+    "Path.Combine",
+    "File",
+    "Path.new",
+    "PathBuf.from",
+    "path",
+    "URL",
+];
+
+const DELETES_TREE: [&str; 7] = [
+    "os.RemoveAll",
+    "remove_dir_all",
+    "remove_all",
+    "FileUtils.deleteDirectory",
+    "FileUtils.forceDelete",
+    "Directory.Delete",
+    "removeItem",
+];
+
+const DELETES: [&str; 7] =
+    ["os.Remove", "unlink", "fs.remove_file", "Files.delete", "Files.deleteIfExists", "File.Delete", "syscall.Unlink"];
+
+const READS: [&str; 11] = [
+    "os.ReadFile",
+    "ioutil.ReadFile",
+    "os.Open",
+    "fs.read",
+    "fs.read_to_string",
+    "Files.readString",
+    "Files.readAllBytes",
+    "Files.readAllLines",
+    "File.ReadAllText",
+    "File.ReadAllBytes",
+    "fopen",
+];
+
+const SENDS: [&str; 5] = ["http.Post", "http.PostForm", "PostAsync", "client.post", "Client.post"];
+
+/// Whether a name is one of these, whatever stands before it.
+fn is(name: &str, known: &[&str]) -> bool {
+    let fits =
+        |known: &&str| name.strip_suffix(*known).is_some_and(|before| before.is_empty() || before.ends_with('.'));
+    known.iter().any(fits)
+}
+
+impl Reader {
+    /// What a call gives, where that is a path or a text.
+    pub(super) fn function(&self, name: &str, arguments: &[Option<String>], open: usize) -> Option<String> {
+        let first = arguments.first().and_then(Option::as_deref);
+        let of_home = matches!(first, Some("HOME" | "USERPROFILE" | "user.home"));
+        let home = is(name, &HOMES) || (of_home && (is(name, &VARIABLES) || is(name, &["System.getProperty"])));
+        let profile = || self.names_in(open).any(|name| name.ends_with("SpecialFolder.UserProfile"));
+        if home || (is(name, &["GetFolderPath"]) && profile()) {
+            return Some(HOME.to_string());
+        }
+        if is(name, &JOINS) {
+            let parts: Option<Vec<&str>> = arguments.iter().map(Option::as_deref).collect();
+            return parts.filter(|parts| !parts.is_empty()).map(|parts| parts.join("/"));
+        }
+        if is(name, &["format", "Sprintf", "String.format"]) {
+            return formatted(arguments);
+        }
+        if is(name, &["String.from", "std.string", "string", "URI.create", "OsStr.new"]) {
+            return first.map(str::to_owned);
+        }
+        // `home.join("x")`: the name of a value and its method are one.
+        let (value, method_name) = name.rsplit_once('.')?;
+        method(self.names.get(value)?.clone(), method_name, arguments)
+    }
+
+    /// What a call does, as a line of a shell.
+    pub(super) fn call(&mut self, name: &str, open: usize) {
+        let arguments = self.arguments(open, 0);
+        let first = arguments.first().cloned().flatten();
+        let owner = name.rsplit_once('.').and_then(|(value, _)| self.names.get(value).cloned());
+        let tree = is(name, &DELETES_TREE);
+        if let Some(path) = first.clone().filter(|_| tree || is(name, &DELETES)) {
+            self.lines.push(format!("rm {} -- {}", if tree { "-rf" } else { "-f" }, word(&path)));
+        } else if let (true, Some(path)) = (is(name, &["deleteRecursively"]), owner) {
+            self.lines.push(format!("rm -rf -- {}", word(&path)));
+        } else if let Some(path) = first.clone().filter(|_| is(name, &READS)) {
+            let writes = arguments.get(1).cloned().flatten().is_some_and(|mode| !mode.starts_with('r'));
+            if !writes {
+                self.lines.push(format!("cat -- {}", word(&path)));
+                self.read.push(path);
+            }
+        } else if let Some(text) =
+            first.clone().filter(|_| matches!(name, "system" | "popen" | "std.system" | "libc.system"))
+        {
+            self.lines.push(script(&text));
+        } else if let Some(url) = first.filter(|url| is(name, &SENDS) && url.contains("://")) {
+            self.sends(&url);
+        } else {
+            let words = self.program(name, open, arguments);
+            self.lines.extend(words.filter(|line| !line.is_empty()));
+        }
+        self.behind(name, open);
+    }
+
+    /// The program that a call runs.
+    fn program(&mut self, name: &str, open: usize, arguments: Vec<Option<String>>) -> Option<String> {
+        let quoted = |values: Vec<Option<String>>| {
+            let known: Option<Vec<String>> = values.into_iter().map(|value| Some(word(&value?))).collect();
+            known.map(|words| words.join(" "))
+        };
+        match name {
+            "exec.Command" | "ProcessBuilder" => {
+                let listed =
+                    arguments.iter().all(Option::is_none).then(|| self.texts(open).into_iter().map(Some).collect());
+                quoted(listed.unwrap_or(arguments))
+            }
+            "exec.CommandContext" => quoted(arguments.into_iter().skip(1).collect()),
+            "execl" | "execlp" | "execle" => {
+                let named = arguments.iter().enumerate().filter(|(at, _)| *at != 1).map(|(_, value)| value.clone());
+                quoted(named.take_while(Option::is_some).collect())
+            }
+            "Process.Start" => {
+                let texts: Option<Vec<String>> = arguments.into_iter().collect();
+                texts.map(|texts| script(&texts.join(" ")))
+            }
+            name if is(name, &["Command.new"]) => {
+                let mut words = arguments;
+                let mut at = self.close(open) + 1;
+                while let Some((method, inner)) = self.method_at(at) {
+                    match method.as_str() {
+                        "arg" => words.extend(self.arguments(inner, 1)),
+                        "args" => words.extend(self.texts(inner).into_iter().map(Some)),
+                        _ => {}
+                    }
+                    at = self.close(inner) + 1;
+                }
+                quoted(words)
+            }
+            _ => None,
+        }
+    }
+
+    /// `Runtime.getRuntime().exec("…")`, `File(x).deleteRecursively()`: what is done to what a call gives.
+    fn behind(&mut self, name: &str, open: usize) {
+        let close = self.close(open);
+        let Some((method, inner)) = self.method_at(close + 1) else { return };
+        let arguments = self.arguments(inner, 1);
+        if name.ends_with("getRuntime") && method == "exec" {
+            let line = match arguments.first() {
+                Some(Some(text)) => script(text),
+                _ => self.texts(inner).iter().map(|text| word(text)).collect::<Vec<_>>().join(" "),
+            };
+            self.lines.push(line);
+        } else if method == "deleteRecursively" {
+            let values = self.arguments(open, 1);
+            let path = self.function(name, &values, open);
+            self.lines.extend(path.map(|path| format!("rm -rf -- {}", word(&path))));
+        } else if method == "post" {
+            let url = arguments.into_iter().next().flatten().filter(|url| url.contains("://"));
+            url.into_iter().for_each(|url| self.sends(&url));
+        }
+    }
+
+    /// What was read before may be what is sent.
+    fn sends(&mut self, url: &str) {
+        let lines: Vec<String> =
+            self.read.iter().map(|path| format!("curl --data-binary @{} {}", word(path), word(url))).collect();
+        let environment = self.names_in(0).any(|name| is(name, &["os.Environ", "env.vars"]));
+        self.lines.extend(lines);
+        if environment {
+            self.lines.push(format!("env | curl -d @- {}", word(url)));
+        }
+    }
+}

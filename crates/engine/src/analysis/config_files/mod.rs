@@ -1,0 +1,385 @@
+//! What a file that is only written makes others run or trust later: build servers, containers, editors, package
+//! managers, the agent itself. Told from the file's name and content, without running anything.
+
+pub(crate) mod later;
+mod servers;
+mod tasks;
+
+use self::later::{Later, Text, USUAL_REGISTRIES, hidden_letters, quoted};
+use crate::text::json::lenient_json;
+use crate::text::{glob, yaml};
+use reflex_shell::{Language, Site, work};
+use reflex_tables::Node;
+use serde_json::Value as Json;
+
+/// A longer content is written by programs, not by agents.
+const MOST_CONTENT: usize = crate::model::world::MOST_CONTENT;
+
+/// What the content means, if the file is of a kind that is understood. An edit shows only the text that comes in.
+pub(crate) fn of(tables: Node<'static>, path: &str, content: &str) -> Option<Later> {
+    let places = tables.get("places");
+    let (class, read) = KINDS.iter().find(|(class, _)| belongs(places.get(class), path))?;
+    let mut later = Later::default();
+    if content.len() <= MOST_CONTENT {
+        read(content, &mut later);
+    } else {
+        work::cut(|| format!("what is written to {path} is larger than {} KiB", MOST_CONTENT / 1024));
+    }
+    if READ_BY_AGENTS.contains(class) {
+        later.orders(tables, content);
+    }
+    Some(later)
+}
+
+/// Classes of files that an agent reads as what it is to do.
+const READ_BY_AGENTS: [&str; 2] = ["tool-servers", "agent-instructions"];
+
+type Reader = fn(&str, &mut Later);
+
+/// Classes of `library/places` whose files are understood.
+const KINDS: [(&str, Reader); 21] = [
+    ("workflows", workflow),
+    ("build-servers", pipeline),
+    ("container-files", container_file),
+    ("dev-containers", devcontainer),
+    ("editor-tasks", editor_tasks),
+    ("tool-servers", servers::read),
+    ("package-sources", registry),
+    ("cargo-settings", cargo_settings),
+    ("recipes", recipes),
+    ("python-hooks", python_hook),
+    ("folder-hooks", folder_hook),
+    ("agent-instructions", instructions),
+    ("hook-settings", tasks::hooks),
+    ("command-settings", tasks::settings),
+    ("processes", tasks::processes),
+    ("shell-calls", tasks::calls),
+    ("submodules", tasks::modules),
+    ("compose-files", tasks::compose),
+    ("build-sources", tasks::sources),
+    ("editor-settings", tasks::editor_settings),
+    ("cluster-manifests", tasks::manifest),
+];
+
+fn belongs(class: Node<'_>, path: &str) -> bool {
+    let fits = |pattern: &str| glob::fits(pattern, path, "");
+    class.items().any(|place| place.get("paths").texts().any(fits) && !place.get("except").texts().any(fits))
+}
+
+/// Triggers by which a workflow runs with the project's rights for what strangers send.
+const FOR_STRANGERS: [&str; 2] = ["pull_request_target", "workflow_run"];
+
+/// Triggers that strangers set off by writing something.
+const BY_STRANGERS: [&str; 4] = ["issue_comment", "discussion_comment", "issues", "fork"];
+
+/// What strangers write into a repository: a `run` that pastes it runs it.
+const STRANGERS_WORDS: [&str; 11] = [
+    ".title",
+    ".body",
+    ".head_ref",
+    ".head.ref",
+    ".head.label",
+    ".head.repo",
+    ".message",
+    ".name",
+    ".email",
+    ".label",
+    ".default_branch",
+];
+
+fn workflow(content: &str, later: &mut Later) {
+    let mut bounded = false;
+    let (mut scripts, mut given) = (Vec::new(), Vec::new());
+    for (keys, value) in yaml::entries(content) {
+        let key = keys.last().map_or("", String::as_str);
+        let first = keys.first().map_or("", String::as_str);
+        let named = |trigger: &&str| {
+            let words = value.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
+            keys.get(1).is_some_and(|key| key == *trigger)
+                || (keys.len() == 1 && words.clone().any(|word| word == &**trigger))
+        };
+        if first == "on" {
+            if let Some(trigger) = FOR_STRANGERS.iter().find(|trigger| named(trigger)) {
+                later.set(&["workflow", "for-strangers"], *trigger);
+            }
+            if let Some(trigger) = BY_STRANGERS.iter().find(|trigger| named(trigger)) {
+                later.set(&["workflow", "by-strangers"], *trigger);
+            }
+        }
+        // Who says what a workflow may do has thought of who sets it off.
+        bounded |= keys.iter().any(|key| key == "permissions") && value != "write-all";
+        if value.contains("toJSON(secrets)") || value.contains("toJson(secrets)") {
+            later.set(&["workflow", "every-secret"], "toJSON(secrets)");
+        }
+        if key == "permissions" && value == "write-all" {
+            later.set(&["workflow", "all-rights"], "write-all");
+        }
+        if key == "run" {
+            if let Some(pasted) = pasted_words(&value) {
+                later.set(&["workflow", "pasted"], pasted);
+            }
+            scripts.push(value);
+        } else if keys.iter().any(|key| key == "env") && value.contains("secrets.") {
+            given.push((key.to_owned(), value));
+        }
+    }
+    for script in scripts {
+        later.run(with_variables(&script, &given), Site::Remote);
+    }
+    if bounded {
+        later.settings.retain(|(flags, _)| !flags.contains(&"by-strangers"));
+    }
+}
+
+/// A script in which secrets are called as a shell calls its variables: `${{ secrets.A }}`, and what `env` gives one as.
+fn with_variables(script: &str, given: &[(String, String)]) -> String {
+    let secret_in = |text: &str| {
+        let behind = text.split("secrets.").nth(1)?;
+        let end =
+            behind.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_')).unwrap_or(behind.len());
+        behind.get(..end).map(str::to_owned)
+    };
+    let mut text = String::new();
+    for (name, value) in given.iter().filter(|(name, _)| script.contains(name.as_str())) {
+        if let Some(secret) = secret_in(value).filter(|secret| secret != name) {
+            text.push_str(&format!("{name}=\"${{{secret}}}\"\n"));
+        }
+    }
+    let mut rest = script;
+    while let Some((before, (inside, behind))) =
+        rest.split_once("${{").and_then(|(before, rest)| Some((before, rest.split_once("}}")?)))
+    {
+        text.push_str(before);
+        match secret_in(inside) {
+            Some(secret) => text.push_str(&format!("${{{secret}}}")),
+            None => text.push_str(&format!("${{{{{inside}}}}}")),
+        }
+        rest = behind;
+    }
+    text.push_str(rest);
+    text
+}
+
+/// The first `${{ … }}` with words of strangers in it.
+fn pasted_words(script: &str) -> Option<String> {
+    script.split("${{").skip(1).filter_map(|behind| behind.split("}}").next()).map(str::trim).find_map(|expression| {
+        let of_event = expression.starts_with("github.event.") || expression == "github.head_ref";
+        let words = STRANGERS_WORDS.iter().any(|word| expression.ends_with(word));
+        (of_event && words).then(|| expression.to_owned())
+    })
+}
+
+/// Other build servers: whatever stands under these keys is run.
+fn pipeline(content: &str, later: &mut Later) {
+    const SCRIPTS: [&str; 9] =
+        ["script", "before_script", "after_script", "run", "command", "commands", "bash", "install", "before_install"];
+    for (keys, value) in yaml::entries(content) {
+        if keys.last().is_some_and(|key| SCRIPTS.contains(&key.as_str())) && !value.is_empty() {
+            later.run(value, Site::Remote);
+        }
+    }
+}
+
+fn container_file(content: &str, later: &mut Later) {
+    let joined = content.replace("\\\r\n", " ").replace("\\\n", " ");
+    for line in joined.lines() {
+        let (word, rest) = line.trim_start().split_once(char::is_whitespace).unwrap_or((line, ""));
+        let rest = rest.trim_start();
+        if word.eq_ignore_ascii_case("run") && !rest.starts_with('[') {
+            let mut words = rest;
+            while let Some((option, behind)) = words.split_once(' ').filter(|(option, _)| option.starts_with("--")) {
+                let _ = option;
+                words = behind.trim_start();
+            }
+            later.run(words, Site::Container);
+        }
+    }
+}
+
+fn devcontainer(content: &str, later: &mut Later) {
+    let Some(json) = lenient_json(content) else { return };
+    const INSIDE: [&str; 5] =
+        ["onCreateCommand", "updateContentCommand", "postCreateCommand", "postStartCommand", "postAttachCommand"];
+    for name in INSIDE {
+        commands(json.get(name)).into_iter().for_each(|text| later.run(text, Site::Container));
+    }
+    // This one runs on the machine itself, before there is a container.
+    commands(json.get("initializeCommand")).into_iter().for_each(|text| later.run_all(text, Site::Here));
+    let listed = |name: &str| json.get(name).and_then(Json::as_array).into_iter().flatten();
+    for argument in listed("runArgs").filter_map(Json::as_str) {
+        if ["--privileged", "--pid=host", "--network=host", "--userns=host", "--cap-add=ALL", "--cap-add=SYS_ADMIN"]
+            .contains(&argument)
+        {
+            later.set(&["container", "opened"], argument);
+        }
+    }
+    if json.get("privileged").and_then(Json::as_bool) == Some(true) {
+        later.set(&["container", "opened"], "privileged");
+    }
+    for mount in listed("mounts") {
+        servers::mount(mount, later);
+    }
+}
+
+/// A command is a text, a list of words, or several of them by name.
+fn commands(json: Option<&Json>) -> Vec<String> {
+    match json {
+        Some(Json::String(text)) => vec![text.clone()],
+        Some(Json::Array(words)) => {
+            vec![words.iter().filter_map(Json::as_str).map(quoted).collect::<Vec<_>>().join(" ")]
+        }
+        Some(Json::Object(several)) => several.values().flat_map(|one| commands(Some(one))).collect(),
+        Some(Json::Null | Json::Bool(_) | Json::Number(_)) | None => Vec::new(),
+    }
+}
+
+fn editor_tasks(content: &str, later: &mut Later) {
+    let Some(json) = lenient_json(content) else { return };
+    for task in json.get("tasks").and_then(Json::as_array).into_iter().flatten() {
+        let command = task.get("command").and_then(Json::as_str).unwrap_or("");
+        if task.pointer("/runOptions/runOn").and_then(Json::as_str) == Some("folderOpen") {
+            later.set(&["editor", "on-open"], command);
+        }
+        let words = task.get("args").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
+        let line: Vec<String> = [command.to_owned()].into_iter().chain(words.map(quoted)).collect();
+        later.run_all(line.join(" "), Site::Here);
+    }
+}
+
+/// Where packages are taken from: `registry=`, `index-url =`, `--extra-index-url`.
+fn registry(content: &str, later: &mut Later) {
+    const NAMES: [&str; 8] = [
+        "registry",
+        "npmregistryserver",
+        "index-url",
+        "extra-index-url",
+        "find-links",
+        "trusted-host",
+        "index_url",
+        "default-index",
+    ];
+    for line in content.lines().map(str::trim).filter(|line| !line.starts_with(['#', ';'])) {
+        let Some((name, value)) = line.split_once(['=', ' ', ':']) else { continue };
+        let plain = name.trim_start_matches('-').trim_matches('"').to_ascii_lowercase();
+        let is_registry = NAMES.contains(&plain.rsplit(':').next().unwrap_or(&plain)) || value.starts_with("registry=");
+        let value = value.trim_start_matches("registry=").trim_matches(|letter: char| " \t=:\"'".contains(letter));
+        let host = value.split("://").last().unwrap_or(value).split(['/', ':']).next().unwrap_or("");
+        if is_registry && host.contains('.') && !USUAL_REGISTRIES.contains(&host) {
+            later.set(&["registry"], value);
+        }
+    }
+}
+
+/// Programs that cargo starts in place of its own.
+fn cargo_settings(content: &str, later: &mut Later) {
+    const PROGRAMS: [&str; 5] = ["runner", "rustc-wrapper", "rustc-workspace-wrapper", "rustc", "credential-provider"];
+    for line in content.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+        let Some((name, value)) = line.split_once('=') else { continue };
+        let name = name.trim().rsplit('.').next().unwrap_or("");
+        let value = value.trim().trim_matches(['"', '\'']);
+        if PROGRAMS.contains(&name) && !value.ends_with("sccache") {
+            later.set(&["cargo", "program"], value);
+            later.run_all(value, Site::Here);
+        }
+        if name == "replace-with" {
+            later.set(&["registry"], value);
+        }
+    }
+}
+
+fn recipes(content: &str, later: &mut Later) {
+    let lines = content.lines().filter(|line| line.starts_with(['\t', ' ']) || line.contains("$(shell "));
+    let lines = lines.map(|line| line.trim().trim_start_matches(['@', '-', '+']));
+    later.run(lines.collect::<Vec<_>>().join("\n").replace("$$", "$").replace("$(shell ", "$("), Site::Here);
+}
+
+fn python_hook(content: &str, later: &mut Later) {
+    later.scripts.push(Text { text: content.to_owned(), language: Language::Python, site: Site::Here, whole: true });
+}
+
+fn folder_hook(content: &str, later: &mut Later) {
+    later.run_all(content, Site::Here);
+}
+
+/// What an agent is told by a file: letters that a person does not see, or takes for others, are meant for the agent
+/// alone.
+fn instructions(content: &str, later: &mut Later) {
+    if let Some(hidden) = hidden_letters(content) {
+        later.set(&["hidden-letters"], hidden);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(class: &str, content: &str, scripts: &[&str], settings: &[&str]) {
+        let (_, read) = KINDS.iter().find(|(known, _)| *known == class).unwrap();
+        let mut later = Later::default();
+        read(content, &mut later);
+        let found: Vec<&str> = later.scripts.iter().map(|script| script.text.as_str()).collect();
+        let set: Vec<String> =
+            later.settings.iter().map(|(flags, value)| format!("{} {value}", flags.join(" "))).collect();
+        assert_eq!(
+            (found.as_slice(), set.as_slice()),
+            (scripts, settings.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>().as_slice())
+        );
+    }
+
+    #[test]
+    fn what_a_workflow_runs_and_for_whom() {
+        let text = "on:\n  pull_request_target:\n    types: [opened]\njobs:\n  a:\n    steps:\n      - uses: x/y@v1\n      - name: b\n        run: |\n          make\n          make test\n      - run: echo \"${{ github.event.issue.title }}\"\n";
+        let told = ["workflow for-strangers pull_request_target", "workflow pasted github.event.issue.title"];
+        check("workflows", text, &["make\nmake test", "echo \"${{ github.event.issue.title }}\""], &told);
+        check("workflows", "on: [push, workflow_run]\n", &[], &["workflow for-strangers workflow_run"]);
+        check("workflows", "on: [push, pull_request]\njobs: {}\n", &[], &[]);
+    }
+
+    #[test]
+    fn what_a_container_file_runs() {
+        check("container-files", "FROM x\nRUN --mount=type=cache a && \\\n  b\nCMD [\"c\"]\n", &["a &&    b"], &[]);
+    }
+
+    #[test]
+    fn where_packages_come_from() {
+        check(
+            "package-sources",
+            "registry=https://npm.x.example/\nsave-exact=true\n",
+            &[],
+            &["registry https://npm.x.example/"],
+        );
+        check(
+            "package-sources",
+            "@a:registry=https://npm.x.example\nregistry=https://registry.npmjs.org/\n",
+            &[],
+            &["registry https://npm.x.example"],
+        );
+        check(
+            "package-sources",
+            "--extra-index-url https://x.example/simple\nrequests==2.0\n",
+            &[],
+            &["registry https://x.example/simple"],
+        );
+    }
+
+    #[test]
+    fn what_an_editor_and_a_container_run() {
+        let tasks = r#"{"tasks": [{"command": "make", "args": ["a b"], "runOptions": {"runOn": "folderOpen"}}]}"#;
+        check("editor-tasks", tasks, &["make 'a b'"], &["editor on-open make"]);
+        let container = "{ // x\n \"initializeCommand\": [\"a\", \"b c\"], \"runArgs\": [\"--privileged\"], \"mounts\": [\"source=${localEnv:HOME}/.ssh,target=/x,type=bind\"],\n}";
+        check(
+            "dev-containers",
+            container,
+            &["a 'b c'"],
+            &["container opened --privileged", "container mount ${localEnv:HOME}/.ssh"],
+        );
+    }
+
+    #[test]
+    fn letters_that_nobody_sees() {
+        assert_eq!(hidden_letters("a\u{200b}b").as_deref(), Some("U+200B"));
+        assert!(hidden_letters("Typ\u{435}Script").is_some());
+        assert_eq!(hidden_letters("\u{41f}\u{440}\u{438}\u{432}\u{435}\u{442} world, \u{3b1} = 2"), None);
+    }
+}

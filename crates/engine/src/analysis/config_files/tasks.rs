@@ -1,0 +1,255 @@
+//! Commands that stand in the settings of builds, hooks, servers and editors, and where their parts come from.
+
+use super::later::{Later, USUAL_REGISTRIES};
+use super::servers::mount;
+use crate::text::json::lenient_json;
+use crate::text::yaml;
+use reflex_shell::{Site, work};
+use serde_json::{Value as Json, json};
+
+/// Keys under which a command stands in the settings of hooks, tasks and hosts.
+const COMMANDS: [&str; 19] = [
+    "entry",
+    "run",
+    "cmd",
+    "cmds",
+    "command",
+    "commands",
+    "sh",
+    "shell",
+    "raw",
+    "script",
+    "scripts",
+    "tasks",
+    "buildCommand",
+    "installCommand",
+    "devCommand",
+    "ignoreCommand",
+    "startCommand",
+    "release_command",
+    "build_command",
+];
+
+/// Objects nested deeper than this are not read, which is told.
+const MOST_LEVELS: usize = 32;
+
+/// Hooks and tasks in YAML: `.pre-commit-config.yaml`, `lefthook.yml`, `Taskfile.yml`, playbooks.
+pub(super) fn hooks(content: &str, later: &mut Later) {
+    for (keys, value) in yaml::entries(content) {
+        if keys.last().is_some_and(|key| COMMANDS.contains(&key.as_str())) && !value.is_empty() {
+            later.run(value, Site::Here);
+        }
+    }
+}
+
+/// Settings of hosts and tools in JSON or lines: `vercel.json`, `deno.json`, `netlify.toml`, Terraform.
+pub(super) fn settings(content: &str, later: &mut Later) {
+    if let Some(json) = lenient_json(content) {
+        return named_commands(&json, false, 0, later);
+    }
+    for (name, value) in content.lines().filter_map(|line| line.split_once('=')) {
+        if COMMANDS.contains(&name.trim()) {
+            later.run(value.trim().trim_matches(['"', '\'']), Site::Here);
+        }
+    }
+}
+
+fn named_commands(json: &Json, named: bool, level: usize, later: &mut Later) {
+    match json {
+        Json::String(text) if named => later.run(text.as_str(), Site::Here),
+        Json::Array(items) if level < MOST_LEVELS => {
+            items.iter().for_each(|item| named_commands(item, named, level + 1, later));
+        }
+        Json::Object(fields) if level < MOST_LEVELS => {
+            for (name, value) in fields {
+                named_commands(value, named || COMMANDS.contains(&name.as_str()), level + 1, later);
+            }
+        }
+        Json::Array(_) | Json::Object(_) => {
+            work::cut(|| format!("settings are nested deeper than {MOST_LEVELS} levels"))
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => {}
+    }
+}
+
+/// Processes of a host: `web: COMMAND`.
+pub(super) fn processes(content: &str, later: &mut Later) {
+    for (_, command) in content.lines().filter_map(|line| line.split_once(": ")) {
+        later.run(command.trim(), Site::Remote);
+    }
+}
+
+/// Recipes in a language of their own that hand texts to a shell: `sh 'COMMAND'`, `system("COMMAND")`.
+pub(super) fn calls(content: &str, later: &mut Later) {
+    const CALLS: [&str; 10] =
+        ["sh", "bat", "system", "exec", "execute", "popen", "shell-command", "arg", "spawn", "shell_output"];
+    for (count, (at, _)) in content.match_indices(['"', '\'']).enumerate() {
+        if count >= MOST_TEXTS || !work::spend(1) {
+            work::cut(|| format!("a file has more than {MOST_TEXTS} texts in quotes"));
+            break;
+        }
+        let before = content.get(..at).unwrap_or("").trim_end_matches(['(', ' ', '"', '\'']);
+        let word = |call: &&str| {
+            let rest = before.strip_suffix(*call);
+            rest.is_some_and(|rest| !rest.ends_with(|letter: char| letter.is_alphanumeric() || letter == '_'))
+        };
+        if before.len() < at && CALLS.iter().any(word) {
+            let quote = content.get(at..=at).unwrap_or("\"");
+            let text = content.get(at + 1..).and_then(|rest| rest.split(quote).next()).unwrap_or("");
+            later.run(text, Site::Here);
+        }
+    }
+    // `!COMMAND` of editors.
+    for command in content.lines().filter_map(|line| line.split_once('!')).map(|(_, command)| command) {
+        later.run(command, Site::Here);
+    }
+}
+
+/// More texts in quotes are not looked at, which is told.
+const MOST_TEXTS: usize = 50_000;
+
+/// Submodules whose address or update is a command.
+pub(super) fn modules(content: &str, later: &mut Later) {
+    for (name, value) in content.lines().filter_map(|line| line.split_once('=')) {
+        let (name, value) = (name.trim(), value.trim().trim_matches('"'));
+        let command = match name {
+            "url" => value.strip_prefix("ext::"),
+            "update" => value.strip_prefix('!'),
+            _ => None,
+        };
+        if let Some(command) = command {
+            later.set(&["editor", "on-open"], command);
+            later.run_all(command, Site::Here);
+        }
+    }
+}
+
+/// What a cluster is told to run: pods that are opened to their machine, and everything allowed to somebody.
+pub(super) fn manifest(content: &str, later: &mut Later) {
+    if !content.contains("apiVersion:") || !content.contains("kind:") {
+        return;
+    }
+    let mut binds = false;
+    for (keys, value) in yaml::entries(content) {
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        match (keys.as_slice(), value.as_str()) {
+            ([.., key @ ("privileged" | "hostPID" | "hostIPC")], "true") => {
+                later.set(&["container", "opened"], format!("{key}: true"));
+            }
+            ([.., "hostPath", "path"], source) => mount(&json!({ "source": source }), later),
+            (["kind"], kind) => binds = kind == "ClusterRoleBinding",
+            (["roleRef", "name"], "cluster-admin") if binds => later.set(&["cluster", "every-right"], "cluster-admin"),
+            _ => {}
+        }
+    }
+}
+
+/// Containers that are opened to the machine, or get more of it than the project.
+pub(super) fn compose(content: &str, later: &mut Later) {
+    for (keys, value) in yaml::entries(content) {
+        let key = keys.last().map_or("", String::as_str);
+        if (key == "privileged" && value == "true") || (matches!(key, "pid" | "ipc") && value == "host") {
+            later.set(&["container", "opened"], format!("{key}: {value}"));
+        }
+        let listed = key == "volumes" && !value.is_empty();
+        let source = if listed { value.trim_matches(['"', '\'', '-', ' ']).split(':').next() } else { None };
+        // What only reads the socket watches containers, as proxies do.
+        let watches = value.contains("docker.sock") && value.ends_with(":ro");
+        if let Some(source) = source.or((key == "source").then_some(value.as_str())).filter(|_| !watches) {
+            mount(&json!({ "source": source.replacen('~', "${localEnv:HOME}", 1) }), later);
+        }
+    }
+}
+
+/// Where a build takes itself or its packages from: wrappers of Gradle and Maven, sources of Python and Ruby.
+pub(super) fn sources(content: &str, later: &mut Later) {
+    const USUAL: [&str; 7] = [
+        "services.gradle.org",
+        "downloads.gradle.org",
+        "repo.maven.apache.org",
+        "repo1.maven.org",
+        "rubygems.org",
+        "archive.apache.org",
+        "dlcdn.apache.org",
+    ];
+    let mut section = "";
+    for line in content.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+        if line.starts_with('[') {
+            section = line;
+        }
+        let of_packages = section.contains("source") || section.contains(".index") || section.contains("repositories");
+        let (name, value) = line.split_once(['=', ' ', '(']).unwrap_or((line, ""));
+        // `source 'ADDRESS'` is a call of Ruby, `source = ADDRESS` names where the sources of the project are.
+        let called = name.trim() == "source" && !value.trim_start().starts_with('=');
+        let named = called
+            || matches!(name.trim(), "distributionUrl" | "wrapperUrl")
+            || (of_packages && matches!(name.trim(), "url" | "default-index"));
+        let value = value.replace("\\:", ":");
+        let address = value.trim_matches(|letter: char| " =\"'(),".contains(letter)).split(['"', '\'']).next();
+        let address = address.filter(|address| named && address.contains("://")).unwrap_or("");
+        let host = address.split("://").last().unwrap_or("").split(['/', ':']).next().unwrap_or("");
+        if host.contains('.') && !USUAL.contains(&host) && !USUAL_REGISTRIES.contains(&host) {
+            later.set(&["registry"], address);
+        }
+    }
+}
+
+/// Settings of an editor under which its agent asks nobody: by the end of their names, which all of them share.
+pub(super) fn editor_settings(content: &str, later: &mut Later) {
+    const WITHOUT_QUESTION: [&str; 2] = ["autoapprove", "yolomode"];
+    let Some(Json::Object(settings)) = lenient_json(content) else { return };
+    let asks_nobody = |name: &str| WITHOUT_QUESTION.iter().any(|end| name.to_ascii_lowercase().ends_with(end));
+    let on = settings.iter().find(|(name, value)| value.as_bool() == Some(true) && asks_nobody(name));
+    if let Some((name, _)) = on {
+        later.set(&["tool-server", "every-tool"], name.as_str());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(read: fn(&str, &mut Later), content: &str, scripts: &[&str], settings: &[&str]) {
+        let mut later = Later::default();
+        read(content, &mut later);
+        let found: Vec<&str> = later.scripts.iter().map(|script| script.text.as_str()).collect();
+        let set: Vec<&str> = later.settings.iter().map(|(_, value)| value.as_str()).collect();
+        assert_eq!((found.as_slice(), set.as_slice()), (scripts, settings));
+    }
+
+    #[test]
+    fn commands_of_hooks_tasks_and_hosts() {
+        check(hooks, "repos:\n- repo: local\n  hooks:\n  - id: a\n    entry: make x\n", &["make x"], &[]);
+        check(hooks, "tasks:\n  a:\n    cmds:\n      - make y\n", &["make y"], &[]);
+        check(settings, "{\"tasks\": {\"dev\": \"make z\"}, \"name\": \"x\"}", &["make z"], &[]);
+        check(settings, "[build]\ncommand = \"make\"\npublish = \"dist\"\n", &["make"], &[]);
+        check(processes, "web: make run\n", &["make run"], &[]);
+        check(calls, "sh 'make a'\nputs \"sh\"\nsystem(\"make b\")\n", &["make a", "make b"], &[]);
+        check(calls, "autocmd VimEnter * !make c\n", &["make c"], &[]);
+        check(modules, "url = https://x.example/a\nupdate = !make d\n", &["make d"], &["make d"]);
+    }
+
+    #[test]
+    fn what_opens_a_container_and_where_parts_come_from() {
+        let open = "services:\n  a:\n    privileged: true\n    volumes:\n      - /:/host\n      - ./data:/data\n";
+        check(compose, open, &[], &["privileged: true", "/"]);
+        check(compose, "services:\n  a:\n    volumes:\n      - /var/run/docker.sock:/s:ro\n", &[], &[]);
+        let pod = "apiVersion: v1\nkind: Pod\nspec:\n  hostPID: true\n  volumes:\n    - name: a\n      hostPath:\n        path: /\n";
+        check(manifest, pod, &[], &["hostPID: true", "/"]);
+        let bound =
+            "apiVersion: a/v1\nkind: ClusterRoleBinding\nroleRef:\n  kind: ClusterRole\n  name: cluster-admin\n";
+        check(manifest, bound, &[], &["cluster-admin"]);
+        check(manifest, &bound.replace("cluster-admin", "view"), &[], &[]);
+        check(manifest, "privileged: true\n", &[], &[]);
+        check(sources, "distributionUrl=http\\://x.example/g.zip\n", &[], &["http://x.example/g.zip"]);
+        check(
+            sources,
+            "source 'https://rubygems.org'\n[project.urls]\nurl = \"https://x.example\"\nsource = \"https://y.example\"\n",
+            &[],
+            &[],
+        );
+        check(sources, "[[tool.poetry.source]]\nurl = \"https://x.example/s\"\n", &[], &["https://x.example/s"]);
+        check(editor_settings, "{\"chat.tools.autoApprove\": true}", &[], &["chat.tools.autoApprove"]);
+    }
+}

@@ -1,0 +1,826 @@
+//! The effects of one text: what each of its commands, and each action of another tool, would do.
+
+use super::agent_paths::{agent_path_value, without_scheme};
+use super::named::paths_in_code;
+use super::thrown_away::{pours_nothing, prints_nothing};
+use super::tool_call;
+use super::tool_call::call::called;
+use crate::model::effect::{Effect, EffectKind, Sort, Target, TargetPath};
+use crate::model::event::{Action, AgentPath, Event};
+use crate::model::guard::GUARD_PROGRAMS;
+use crate::model::path::{self, Folders};
+use crate::model::world::World;
+use crate::text::{encoded_paths, glob};
+use reflex_shell::{
+    Access, Code, Command, CommandId, Invocation, Language, Origin, Piece, Printed, Program, Reading, Selector,
+    Setting, Span, Stdin, Surroundings, Value, Why, work,
+};
+use reflex_tables::Node;
+use std::collections::BTreeSet;
+
+/// What it costs to work out what a command does, in units of [`work`]; each target comes to that.
+const COMMAND: u64 = 8;
+
+/// Texts for a database of one command: a person gives it few.
+const MOST_STATEMENTS: usize = 256;
+
+/// A command of the text, with the folder it runs in if that is known.
+#[derive(Clone, Copy)]
+pub(super) struct Ran<'a> {
+    pub(super) id: CommandId,
+    pub(super) command: &'a Command,
+    pub(super) folder: Option<&'a str>,
+}
+
+/// Works out the effects of one text.
+pub(crate) struct Drafter<'a> {
+    pub(crate) event: &'a Event,
+    pub(crate) world: &'a dyn World,
+    pub(crate) tables: Node<'static>,
+    /// The action that runs the text.
+    pub(crate) action: usize,
+    /// The script that the text is of; `None` for the action's own.
+    pub(crate) script: Option<usize>,
+    /// The folder in which the text begins, if that is known.
+    pub(crate) start: Option<String>,
+    /// Variables that are set for the text.
+    pub(crate) variables: &'a [(String, String)],
+    pub(crate) effects: &'a mut Vec<Effect>,
+}
+
+impl Drafter<'_> {
+    pub(super) fn action(&mut self, action: &Action) -> Reading {
+        match action {
+            Action::Shell { command, language } => return self.shell(command, *language),
+            Action::Read { path } | Action::Search { path } => self.file(EffectKind::Read, path),
+            Action::Write { path, .. } => self.file(EffectKind::Overwrite, path),
+            Action::Edit { path, .. } => self.file(EffectKind::Edit, path),
+            Action::Delete { path } => self.file(EffectKind::Delete, path),
+            Action::Fetch { url } => {
+                self.name(EffectKind::Fetch, url);
+                let path = without_scheme(url);
+                if path != url {
+                    self.file(EffectKind::Read, &AgentPath::new(path));
+                }
+            }
+            Action::McpCall { arguments, .. } | Action::Other { arguments } => {
+                self.mention_in_arguments(arguments);
+                if let Some(called) = called(self.event, action) {
+                    let call = tool_call::read(called, self.tables);
+                    // What is only looked for is no path; where it is looked for is an action of its own.
+                    if !call.is_search {
+                        self.paths_in(arguments);
+                    }
+                    self.addresses_in(arguments);
+                    self.served(called, &call);
+                }
+            }
+            Action::Prompt { .. } | Action::SpawnAgent { .. } | Action::Skill { .. } | Action::Input { .. } => {}
+        }
+        Reading::default()
+    }
+
+    pub(super) fn file(&mut self, kind: EffectKind, path: &AgentPath) {
+        let written = path.with_slashes();
+        let plain = without_scheme(&written);
+        let mut targets = vec![self.target(kind, agent_path_value(plain), &self.event.cwd)];
+        let hidden = encoded_paths::disguise(without_scheme(&path.text));
+        let mut flags: Vec<&'static str> = Vec::new();
+        for other in hidden.paths {
+            let target = self.target(kind, agent_path_value(&other), &self.event.cwd);
+            if targets.iter().all(|known| known.path() != target.path()) {
+                targets.push(target);
+                flags = vec!["disguised"];
+            }
+        }
+        flags.extend(hidden.malformed.then_some("malformed"));
+        flags.extend(is_share(&written).then_some("share"));
+        self.push(kind, targets);
+        if let Some(effect) = self.effects.last_mut() {
+            effect.flags = flags;
+        }
+    }
+
+    pub(super) fn name(&mut self, kind: EffectKind, text: &str) {
+        let target = Target { value: Value::text(text, Origin::default()), path: TargetPath::None };
+        self.push(kind, vec![target]);
+    }
+
+    pub(super) fn push(&mut self, kind: EffectKind, targets: Vec<Target>) {
+        self.effects.push(Effect {
+            kind,
+            targets,
+            flags: Vec::new(),
+            argument: None,
+            command: None,
+            action: self.action,
+            script: self.script,
+            origin: Origin::default(),
+            site: reflex_shell::Site::Here,
+            folder: Some(self.event.cwd.clone()),
+        });
+    }
+
+    pub(super) fn shell(&mut self, text: &str, language: Language) -> Reading {
+        let world = self.world;
+        let surroundings = Surroundings {
+            programs: self.tables.get("programs"),
+            variable: &|name| world.variable(name),
+            alias: &|program, name| world.alias(program, name),
+            parameters: Vec::new(),
+        };
+        let reading = reflex_shell::read_as(language, text, &surroundings);
+        self.draft(text, &reading);
+        reading
+    }
+
+    /// The effects of everything that a text would run.
+    pub(crate) fn draft(&mut self, text: &str, reading: &Reading) {
+        let before = self.effects.len();
+        for (id, command) in reading.commands.iter().enumerate() {
+            let first = self.effects.len();
+            self.command(id, command, &reading.commands);
+            let targets: usize = self.effects.iter().skip(first).map(|effect| 1 + effect.targets.len()).sum();
+            if !work::spend(COMMAND + 2 * targets as u64) {
+                break;
+            }
+        }
+        for (id, command) in reading.commands.iter().enumerate() {
+            self.unread(id, command, &reading.commands);
+        }
+        self.populated(before, reading);
+        self.found_processes(text, before, &reading.commands);
+        self.environment_sent(before, &reading.commands);
+        self.kept_in_variables(before, &reading.commands);
+        self.variables_carried(before, &reading.commands);
+        self.mentions(&reading.commands);
+        self.downloads_that_run();
+        self.fetched_statements(&reading.commands);
+        self.statements_of_files(&reading.commands);
+        self.decoded_code(reading);
+        self.disguises(text, &reading.commands);
+        self.nested_decoding(&reading.commands);
+        for setting in &reading.settings {
+            self.setting(setting);
+        }
+        reading.multiplying.iter().for_each(|origin| self.push_at(EffectKind::Exhaust, *origin));
+        for gap in &reading.gaps {
+            match gap.why {
+                Why::Limit => self.push_at(EffectKind::ExceedLimit, gap.origin),
+                Why::Unparsed => self.push_at(EffectKind::Unreadable, gap.origin),
+                Why::Unfinished => {
+                    self.push_at(EffectKind::Unreadable, gap.origin);
+                    self.effects.last_mut().into_iter().for_each(|effect| effect.flags = vec!["unfinished"]);
+                }
+                Why::NotEvaluated => {
+                    self.push_at(EffectKind::RunUnknown, gap.origin);
+                    let written = Value::text(gap.origin.span.of(text), gap.origin);
+                    if let Some(effect) = self.effects.last_mut() {
+                        effect.targets.push(Target { value: written, path: TargetPath::None });
+                    }
+                }
+                Why::Branches | Why::Arithmetic | Why::Input => {}
+            }
+        }
+    }
+
+    pub(super) fn setting(&mut self, setting: &Setting) {
+        let name = Value::text(setting.name.clone(), setting.origin);
+        self.push(EffectKind::SetVariable, vec![Target { value: name, path: TargetPath::None }]);
+        if let Some(effect) = self.effects.last_mut() {
+            (effect.argument, effect.origin, effect.site) = (setting.value.clone(), setting.origin, setting.site);
+        }
+    }
+
+    pub(super) fn push_at(&mut self, kind: EffectKind, origin: Origin) {
+        self.push(kind, Vec::new());
+        if let Some(effect) = self.effects.last_mut() {
+            effect.origin = origin;
+        }
+    }
+
+    pub(super) fn command(&mut self, id: CommandId, command: &Command, commands: &[Command]) {
+        let folder = self.folder(command);
+        let ran = Ran { id, command, folder: folder.as_deref() };
+        if let Some(invocation) = &command.invocation {
+            for grammar in &invocation.grammars {
+                for entry in grammar.effects() {
+                    if entry.get("sure").is_true() && is_guess(command, commands) {
+                        continue;
+                    }
+                    self.entry(ran, invocation, entry);
+                }
+                for entry in grammar.inner().filter(|entry| entry.get("escape").is_true()) {
+                    self.escape(ran, invocation, entry);
+                }
+            }
+        }
+        if pours_nothing(command) {
+            self.emptied(ran);
+        }
+        for redirect in &command.redirects {
+            let kind = match redirect.access {
+                Access::Read => EffectKind::Read,
+                Access::Overwrite => EffectKind::Overwrite,
+                Access::Append => EffectKind::Append,
+            };
+            let target = self.path_of(ran, redirect.target.clone());
+            if target.path().is_some_and(path::is_connection) {
+                self.connection(ran, target);
+                continue;
+            }
+            let targets = self.touched(vec![target]);
+            if targets.is_empty() {
+                continue;
+            }
+            if kind == EffectKind::Overwrite && prints_nothing(command) {
+                self.push_command(ran, EffectKind::Truncate, targets.clone());
+            }
+            self.push_command(ran, kind, targets);
+        }
+        self.run_by_path(ran);
+        self.touch(ran);
+    }
+
+    /// What a command replaces with nothing, or with what says nothing.
+    fn emptied(&mut self, ran: Ran<'_>) {
+        let own = self.effects.iter().rev().take_while(|effect| effect.command == Some(ran.id));
+        let replaced = own.filter(|effect| effect.kind == EffectKind::Overwrite);
+        let targets: Vec<Target> = replaced.flat_map(|effect| effect.targets.clone()).collect();
+        if !targets.is_empty() {
+            self.push_command(ran, EffectKind::Truncate, targets);
+        }
+    }
+
+    /// Paths among a command's words that none of its effects is about: all words of a program that is not known, the
+    /// operands of one that is. Which paths matter, the rules say by class.
+    pub(super) fn touch(&mut self, ran: Ran<'_>) {
+        let Ran { id, command, folder } = ran;
+        let words: Vec<&Value> = match &command.invocation {
+            Some(invocation) if invocation.grammars.iter().any(|grammar| takes_over(*grammar)) => Vec::new(),
+            Some(invocation) => invocation.operands.iter().filter_map(|index| command.words.get(*index)).collect(),
+            None => command.words.iter().skip(1).collect(),
+        };
+        let invocation = command.invocation.as_ref();
+        let is_code = invocation.is_none_or(|known| known.grammars.iter().any(|grammar| runs_by_the_way(*grammar)));
+        let mut paths: Vec<Value> = words.iter().filter_map(|word| path_in(word)).collect();
+        paths.extend(command.words.iter().skip(1).filter(|_| is_code).flat_map(paths_in_code));
+        if paths.is_empty() {
+            return;
+        }
+        let known = self.effects.iter().rev().take_while(|effect| effect.command == Some(id));
+        let known: BTreeSet<String> = known
+            .filter(|effect| effect.kind.sort() == Sort::Path)
+            .flat_map(|effect| &effect.targets)
+            .map(|target| target.value.shown())
+            .collect();
+        paths.retain(|path| !known.contains(&path.shown()));
+        let targets = self.touched(paths.into_iter().map(|value| self.path_target(value, folder)).collect());
+        if !targets.is_empty() {
+            self.push_command(ran, EffectKind::Touch, targets);
+        }
+    }
+
+    /// `/dev/tcp/HOST/PORT`: something is sent there, or a shell is tied to it.
+    fn connection(&mut self, ran: Ran<'_>, target: Target) {
+        let shell = ran.command.invocation.as_ref().and_then(Invocation::grammar).is_some_and(Program::reads_script);
+        let kind = if shell { EffectKind::GiveShell } else { EffectKind::Connect };
+        self.push_command(ran, kind, vec![Target { value: target.value, path: TargetPath::None }]);
+    }
+
+    /// `./tool`, `bin/x`: the file is what runs.
+    fn run_by_path(&mut self, ran: Ran<'_>) {
+        let command = ran.command;
+        let Some(first) = command.words.first() else { return };
+        let by_path = first.prefix().contains('/');
+        let put = || self.put_here(first, ran);
+        let target = match &command.invocation {
+            None if by_path || is_file_of_windows(command) => Some(self.path_of(ran, first.clone())),
+            None => put().or_else(|| self.guard_elsewhere(&command.name)),
+            // What the call itself puts there need not be the program of that name.
+            Some(_) => put(),
+        };
+        if let Some(target) = target {
+            self.push_command(ran, EffectKind::RunFile, vec![target]);
+        }
+    }
+
+    /// The file that a program's name means, if the call has just put it there: at its path, or without one into any
+    /// folder, for that may be one for programs.
+    fn put_here(&self, first: &Value, ran: Ran<'_>) -> Option<Target> {
+        // What is put further before lies there by the next call.
+        const NEAR: usize = 64;
+        let puts =
+            |effect: &&Effect| matches!(effect.kind, EffectKind::Overwrite | EffectKind::Link | EffectKind::Move);
+        let near = self.effects.iter().rev().take(NEAR).filter(puts).filter(|effect| effect.action == self.action);
+        let mut paths = near.flat_map(|effect| &effect.targets).filter_map(Target::path).peekable();
+        paths.peek()?;
+        if first.prefix().contains('/') {
+            let target = self.path_of(ran, first.clone());
+            let path = target.path()?;
+            return paths.any(|put| put == path || put == path::parent(path)).then_some(target);
+        }
+        let name = ran.command.name.as_str();
+        let path = paths.find(|path| path::name_of(path) == name)?.to_owned();
+        Some(self.path_target(Value::text(path, first.origin()), Some("/")))
+    }
+
+    /// A program of no known name that is the guard's own under another.
+    fn guard_elsewhere(&self, name: &str) -> Option<Target> {
+        let path = self.world.program(name).filter(|path| self.world.is_guard_program(path))?;
+        Some(self.path_target(Value::text(path, Origin::default()), Some("/")))
+    }
+
+    /// `$(which reflex)`: where the guard's program lies, as far as the world knows.
+    fn own_program(&self, value: &Value) -> Option<String> {
+        let [(Piece::Output(_), _), (Piece::Text(behind), _)] = value.pieces.as_slice() else { return None };
+        let name = behind.strip_prefix('/').filter(|name| GUARD_PROGRAMS.contains(name))?;
+        let known = self.world.guard().into_iter().find(|own| path::name_of(own) == name);
+        Some(known.unwrap_or_else(|| format!("{}/.local/bin/{name}", self.event.home)))
+    }
+
+    /// One entry of a program's `effects`.
+    pub(super) fn entry(&mut self, ran: Ran<'_>, invocation: &Invocation, entry: Node<'static>) {
+        let command = ran.command;
+        let Some(kind) = EffectKind::named(entry.get("do").text()) else { return };
+        if !reflex_shell::applies(entry, invocation) || !is_worded(entry, invocation, &command.words) {
+            return;
+        }
+        if entry.get("single").is_true() && !is_single(invocation, &command.words) {
+            return;
+        }
+        let open = entry.get("unread");
+        if open.is_text()
+            && !selected(open.text(), invocation, command).iter().any(|word| begins_unread(open.text(), word))
+        {
+            return;
+        }
+        if entry.get("from").text() == "terminal" && command.stdin != Stdin::Inherited {
+            return;
+        }
+        let mut values = selected(entry.get("to").text(), invocation, command);
+        reflex_shell::narrow(entry, &mut values);
+        if values.is_empty() && entry.get("at-least").is_text() {
+            values.push(Value::text(entry.get("at-least").text(), command.origin));
+        }
+        let wants_targets = entry.get("to").is_text();
+        let of_option = entry.get("to").text().starts_with("option:") || entry.get("to").text() == "input";
+        if values.is_empty() && wants_targets && (kind.sort() == Sort::Path || of_option) {
+            return;
+        }
+        if values.is_empty() && !(entry.get("starting").is_nil() && entry.get("behind").is_nil()) {
+            return;
+        }
+        let starting = entry.get("starting");
+        let is_own_text =
+            starting.is_text() || starting.items().next().is_some() || entry.get("at-least").text() == "~";
+        if kind.sort() == Sort::Path && is_own_text {
+            // Whoever reads such a text has a home of its own to fill in.
+            values.iter_mut().for_each(with_own_home);
+        }
+        let named = !values.is_empty();
+        let targets = self.touched(values.into_iter().map(|value| self.target_in(kind, value, ran)).collect());
+        if targets.is_empty() && named {
+            return;
+        }
+        let mut flags: Vec<&'static str> = invocation.options.iter().map(|option| option.key).collect();
+        flags.extend(entry.get("set").texts());
+        flags.sort_unstable();
+        flags.dedup();
+        let mut arguments = selected(entry.get("argument").text(), invocation, command).into_iter();
+        self.push_command(ran, kind, targets);
+        let argument = arguments.next();
+        let shown = self.effects.last_mut().map(|effect| {
+            (effect.flags, effect.argument) = (flags, argument);
+            effect.clone()
+        });
+        // `psql -c A -c B`: each is a text of its own.
+        let mut further = arguments.filter(|_| kind == EffectKind::Query);
+        let of_each = further.by_ref().take(MOST_STATEMENTS);
+        self.effects.extend(of_each.filter_map(|next| Some(Effect { argument: Some(next), ..shown.clone()? })));
+        if further.next().is_some() {
+            work::cut(|| format!("more than {MOST_STATEMENTS} statements are given to one command"));
+        }
+    }
+
+    /// An entry of a program's `inner` with the mark `escape`: nobody expects that program to run another one.
+    fn escape(&mut self, ran: Ran<'_>, invocation: &Invocation, entry: Node<'static>) {
+        if !reflex_shell::applies(entry, invocation) {
+            return;
+        }
+        let selector =
+            ["script", "argv", "file"].into_iter().map(|key| entry.get(key)).find(|selector| selector.is_text());
+        let mut values = selected(selector.map_or("", Node::text), invocation, ran.command);
+        reflex_shell::narrow(entry, &mut values);
+        let named = values.into_iter().filter(|value| !value.pieces.is_empty());
+        let targets: Vec<Target> = named.map(|value| Target { value, path: TargetPath::None }).collect();
+        if !targets.is_empty() {
+            self.push_command(ran, EffectKind::Escape, targets);
+        }
+    }
+
+    /// Files that only stand for nothing, for zeros or for the terminal are no targets.
+    pub(super) fn touched(&self, targets: Vec<Target>) -> Vec<Target> {
+        targets.into_iter().filter(|target| !target.path().is_some_and(path::is_harmless_device)).collect()
+    }
+
+    pub(super) fn push_command(&mut self, ran: Ran<'_>, kind: EffectKind, targets: Vec<Target>) {
+        self.push(kind, targets);
+        if let Some(effect) = self.effects.last_mut() {
+            (effect.command, effect.origin, effect.site) = (Some(ran.id), ran.command.origin, ran.command.site);
+            effect.folder = ran.folder.map(str::to_owned);
+        }
+    }
+
+    /// Code that is run and stands nowhere in the text: where does it come from?
+    pub(super) fn unread(&mut self, id: CommandId, command: &Command, commands: &[Command]) {
+        let folder = self.folder(command);
+        let ran = Ran { id, command, folder: folder.as_deref() };
+        for (code, from) in &command.unread {
+            if !work::spend(2 + self.effects.len() as u64 / 64) {
+                return self.push_at(EffectKind::ExceedLimit, command.origin);
+            }
+            let from = &with_printing(code.value(), from, commands);
+            let (kind, targets) = match code {
+                Code::File(path) => match self.source_of(path, from) {
+                    (EffectKind::RunUnknown, targets) if from.iter().any(|id| is_decoder(commands.get(*id))) => {
+                        (EffectKind::RunDecoded, targets)
+                    }
+                    (EffectKind::RunUnknown, _) => (EffectKind::RunFile, vec![self.path_of(ran, path.clone())]),
+                    known => known,
+                },
+                Code::Stdin(value) => match command.redirects.iter().find(|file| file.access == Access::Read) {
+                    Some(file) => {
+                        // `python < a.py` is `python a.py`; what a shell reads from a file is a gap.
+                        let shell = command.invocation.as_ref().and_then(Invocation::grammar);
+                        let shell = shell.is_none_or(Program::reads_shell_text);
+                        let kind = if shell { EffectKind::RunUnknown } else { EffectKind::RunFile };
+                        (kind, vec![self.path_target(file.target.clone(), ran.folder)])
+                    }
+                    None => self.source_of(value, from),
+                },
+                Code::Text(value) => self.source_of(value, from),
+                Code::Part(value) => match self.source_of(value, from) {
+                    // What was read of it has been judged; the rest is an argument in nearly every case.
+                    (EffectKind::RunUnknown, targets) if !targets.iter().any(|file| file.path().is_some()) => continue,
+                    (EffectKind::RunUnknown, targets) => (EffectKind::RunFile, targets),
+                    known => known,
+                },
+            };
+            self.push_command(ran, kind, targets);
+            let here = |effect: &&Effect| effect.action == self.action && effect.script == self.script;
+            let sources = self
+                .effects
+                .iter()
+                .filter(here)
+                .filter(|effect| effect.command.is_some_and(|source| from.contains(&source)));
+            let span = sources.map(|effect| effect.origin.span).fold(command.origin.span, Span::join);
+            if let Some(effect) = self.effects.last_mut() {
+                effect.origin.span = span;
+            }
+        }
+    }
+
+    fn source_of(&self, value: &Value, from: &[CommandId]) -> (EffectKind, Vec<Target>) {
+        work::spend(1 + self.effects.len() as u64 / 32);
+        let of_sources = |kind| {
+            self.effects.iter().filter(move |effect| {
+                effect.kind == kind
+                    && effect.action == self.action
+                    && effect.script == self.script
+                    && effect.command.is_some_and(|id| from.contains(&id))
+            })
+        };
+        let fetched: Vec<Target> = of_sources(EffectKind::Fetch).flat_map(|effect| effect.targets.clone()).collect();
+        if of_sources(EffectKind::Fetch).next().is_some() {
+            return (EffectKind::RunFetched, fetched);
+        }
+        // `$(cat f)`: what stands in the file is not known from the text, but the file is.
+        let mut files: Vec<Target> = of_sources(EffectKind::Read).flat_map(|effect| effect.targets.clone()).collect();
+        if files.len() == 1 && is_output_of(value, "cat") {
+            return (EffectKind::RunUnknown, std::mem::take(&mut files));
+        }
+        let kind = if decodes(value) { EffectKind::RunDecoded } else { EffectKind::RunUnknown };
+        (kind, vec![Target { value: value.clone(), path: TargetPath::None }])
+    }
+
+    /// A file that was fetched in this text and is run in it.
+    fn downloads_that_run(&mut self) {
+        let (action, script) = (self.action, self.script);
+        let here = |effect: &&Effect| effect.action == action && effect.script == script;
+        let fetching: Vec<CommandId> = self
+            .effects
+            .iter()
+            .filter(here)
+            .filter(|e| e.kind == EffectKind::Fetch)
+            .filter_map(|e| e.command)
+            .collect();
+        if fetching.is_empty() {
+            return;
+        }
+        let written: Vec<String> = self
+            .effects
+            .iter()
+            .filter(here)
+            .filter(|effect| {
+                effect.kind == EffectKind::Overwrite && effect.command.is_some_and(|id| fetching.contains(&id))
+            })
+            .flat_map(|effect| effect.targets.iter().filter_map(Target::path))
+            .map(str::to_owned)
+            .collect();
+        for effect in self
+            .effects
+            .iter_mut()
+            .filter(|effect| effect.action == action && effect.script == script && effect.kind == EffectKind::RunFile)
+        {
+            if effect.targets.iter().filter_map(Target::path).any(|path| written.iter().any(|file| file == path)) {
+                effect.kind = EffectKind::RunFetched;
+            }
+        }
+    }
+
+    /// `kill $(pgrep x)`, `pgrep x | xargs kill`: what is looked for is what is ended.
+    fn found_processes(&mut self, text: &str, before: usize, commands: &[Command]) {
+        let looked_for = |effect: &Effect| -> Vec<Target> {
+            let Some(command) = effect.command.and_then(|id| commands.get(id)) else { return Vec::new() };
+            let fed = command.parent.and_then(|id| commands.get(id)).into_iter().chain([command]);
+            let mut sources: Vec<CommandId> = fed.flat_map(|command| command.stdin.sources()).copied().collect();
+            sources.extend(effect.targets.iter().flat_map(|target| with_printing(&target.value, &[], commands)));
+            let named = sources.iter().filter_map(|id| commands.get(*id)).flat_map(operands);
+            named.map(|value| Target { value, path: TargetPath::None }).collect()
+        };
+        for effect in self.effects.iter_mut().skip(before).filter(|effect| effect.kind == EffectKind::Kill) {
+            let found = looked_for(effect);
+            // The number itself says nothing: what the shell of an agent was started by is the agent.
+            let own = |target: &Target| target.value.origin().span.of(text).contains("PPID");
+            if effect.targets.iter().any(own) {
+                effect.flags.push("own-parent");
+            }
+            effect.targets.extend(found);
+        }
+    }
+
+    fn target_in(&self, kind: EffectKind, value: Value, ran: Ran<'_>) -> Target {
+        match kind.sort() {
+            Sort::Name if kind == EffectKind::OpenContainer => {
+                Target { value: self.with_home(value), path: TargetPath::None }
+            }
+            Sort::Name => Target { value, path: TargetPath::None },
+            Sort::Path => self.path_of(ran, value),
+        }
+    }
+
+    /// `/home/me:/x`, `source=/home/me,target=/x` with a tilde for the home itself.
+    fn with_home(&self, value: Value) -> Value {
+        let home = self.event.home.trim_end_matches('/');
+        let Some(text) = value.literal().filter(|text| !home.is_empty() && text.contains(home)) else { return value };
+        let whole = |rest: &str| {
+            rest.is_empty() || rest.starts_with([':', ',']) || rest.starts_with("/:") || rest.starts_with("/,")
+        };
+        let short = match text.strip_prefix(home).filter(|rest| whole(rest)) {
+            Some(rest) => format!("~{rest}"),
+            None => match text.split_once(&format!("={home}")).filter(|(_, rest)| whole(rest)) {
+                Some((before, rest)) => format!("{before}=~{rest}"),
+                None => return value,
+            },
+        };
+        Value::text(short, value.origin())
+    }
+
+    /// What a command names as a path, divided as its language does.
+    pub(super) fn path_of(&self, ran: Ran<'_>, value: Value) -> Target {
+        if !ran.command.language.is_windows() {
+            return self.path_target(value, ran.folder);
+        }
+        let target = self.path_target(with_slashes(&value), ran.folder);
+        Target { value, ..target }
+    }
+
+    pub(crate) fn path_target(&self, value: Value, folder: Option<&str>) -> Target {
+        match folder {
+            Some(folder) => self.target(EffectKind::Read, value, folder),
+            None if is_absolute(&value) => self.target(EffectKind::Read, value, "/"),
+            None => Target { value, path: TargetPath::Unknown },
+        }
+    }
+
+    pub(super) fn target(&self, kind: EffectKind, value: Value, folder: &str) -> Target {
+        if kind.sort() == Sort::Name {
+            return Target { value, path: TargetPath::None };
+        }
+        let folders = Folders {
+            cwd: folder,
+            start: self.start.as_deref().unwrap_or(folder),
+            workspace: &self.event.workspace,
+            home: &self.event.home,
+        };
+        let own = self.own_program(&value).map(|path| Value::text(path, value.origin()));
+        let path = path::lexical(own.as_ref().unwrap_or(&value), folders, &|name| self.variable(name));
+        Target { value, path }
+    }
+
+    pub(super) fn variable(&self, name: &str) -> Option<String> {
+        let own = self.variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        own.or_else(|| self.world.variable(name))
+    }
+
+    /// The folder that a command runs in, with `-C` and its kin.
+    pub(crate) fn folder(&self, command: &Command) -> Option<String> {
+        let start = self.start.as_deref()?;
+        let base = Folders { cwd: start, start, workspace: &self.event.workspace, home: &self.event.home };
+        let resolve =
+            |value: &Value, cwd: &str| match path::lexical(value, Folders { cwd, ..base }, &|name| self.variable(name))
+            {
+                TargetPath::Known { text, .. } => Some(text),
+                TargetPath::None | TargetPath::Unknown => None,
+            };
+        let moved = command.folder.as_ref()?;
+        let folder = if moved.pieces.is_empty() { start.to_owned() } else { resolve(moved, start)? };
+        let changes = command.invocation.as_ref().map(|invocation| invocation.values("directory", &command.words));
+        let is_git = command.name == "git" || command.name == "make" || command.name == "tar";
+        changes
+            .unwrap_or_default()
+            .iter()
+            .filter(|_| is_git)
+            .try_fold(folder, |folder, change| resolve(change, &folder))
+    }
+}
+
+/// Whether only a program that is not known may run it: its name stands among that one's words.
+fn is_guess(command: &Command, commands: &[Command]) -> bool {
+    let parent = command.parent.and_then(|id| commands.get(id));
+    parent.is_some_and(|parent| parent.invocation.is_none() && !parent.name.is_empty())
+}
+
+/// `unread:` wants a word of which not even the beginning is known, so that it may be any, or several: what a variable
+/// holds, what a file holds, a name that is looked for. An option's variable is taken for one word.
+fn begins_unread(selector: &str, word: &Value) -> bool {
+    let found_here = |text: &str| text.bytes().all(|byte| byte == b'.' || byte == b'/');
+    let mut pieces = word.pieces.iter().map(|(piece, _)| piece);
+    pieces.find(|piece| !piece.as_text().is_some_and(found_here)).is_some_and(|piece| match piece {
+        Piece::Unknown(_) | Piece::Glob(_) | Piece::Output(Printed::Program(_)) => true,
+        Piece::Variable(_) => !selector.starts_with("option:"),
+        Piece::Text(_) | Piece::Home(_) | Piece::Output(_) => false,
+    })
+}
+
+/// `single:` wants one operand alone that need not be a path.
+fn is_single(invocation: &Invocation, words: &[Value]) -> bool {
+    let known = |index: &usize| words.get(*index).is_some_and(|word| word.literal().is_some());
+    let one = invocation.operands.len() == 1 && invocation.dashes.is_none();
+    one && invocation.operands.iter().all(known) && Selector("paths").values(invocation, words).is_empty()
+}
+
+/// How many operands may name what a program is to do: `aws ec2 terminate-instances`, `gh api repos delete`.
+pub(crate) const MOST_VERBS: usize = 4;
+
+/// `word:` wants one of the first operands to fit one of its patterns, `unless-word:` none of them. With `any-case:` they
+/// are compared in small letters.
+fn is_worded(entry: Node<'static>, invocation: &Invocation, words: &[Value]) -> bool {
+    let (wanted, unwanted) = (entry.get("word"), entry.get("unless-word"));
+    let any_case = !entry.get("any-case").is_nil();
+    let says = |patterns: Node<'static>| {
+        let verbs = invocation.operands.iter().take(MOST_VERBS).filter_map(|index| words.get(*index)?.literal());
+        let mut verbs = verbs.map(|verb| if any_case { verb.to_lowercase().into() } else { verb });
+        verbs.any(|verb| patterns.texts().any(|pattern| glob::glob(pattern.as_bytes(), verb.as_bytes())))
+    };
+    (wanted.is_nil() || says(wanted)) && !says(unwanted)
+}
+
+/// The commands that print the value, also those whose output was kept in a variable first.
+fn with_printing(value: &Value, from: &[CommandId], commands: &[Command]) -> Vec<CommandId> {
+    let printed = value.pieces.iter().filter(|(piece, _)| matches!(piece, Piece::Output(_))).map(|(_, origin)| *origin);
+    let printed: Vec<Origin> = printed.collect();
+    let mut sources = from.to_vec();
+    if !printed.is_empty() {
+        work::spend(1 + commands.len() as u64 / 64);
+    }
+    for (id, command) in commands.iter().enumerate().filter(|_| !printed.is_empty()) {
+        if command.words.first().is_some_and(|word| printed.contains(&word.origin())) {
+            sources.push(id);
+            sources.extend(command.stdin.sources());
+        }
+    }
+    sources
+}
+
+/// What a command is about: its operands, or all its words but options if its program is not known.
+fn operands(command: &Command) -> Vec<Value> {
+    match &command.invocation {
+        Some(invocation) => invocation.operands.iter().filter_map(|at| command.words.get(*at)).cloned().collect(),
+        None => command.words.iter().skip(1).filter(|word| !word.prefix().starts_with('-')).cloned().collect(),
+    }
+}
+
+pub(super) fn is_decoder(command: Option<&Command>) -> bool {
+    command.is_some_and(|command| DECODERS.contains(&command.name.as_str()))
+}
+
+const DECODERS: [&str; 10] =
+    ["base64", "base32", "basenc", "xxd", "openssl", "gunzip", "uudecode", "zcat", "bzcat", "xzcat"];
+
+/// The words that a selector means; `input` is the text that the command reads, where it is known.
+fn selected(selector: &str, invocation: &Invocation, command: &Command) -> Vec<Value> {
+    match (selector, &command.stdin) {
+        ("input", Stdin::Text(text)) => vec![text.clone()],
+        (other, _) => Selector(other).values(invocation, &command.words),
+    }
+}
+
+fn takes_over(grammar: Program) -> bool {
+    grammar.takes_texts() || grammar.runs_operands()
+}
+
+/// Whether texts among its words may run something though it is made for something else.
+fn runs_by_the_way(grammar: Program) -> bool {
+    grammar.inner().any(|entry| entry.get("escape").is_true() || entry.get("language").text() == "other")
+}
+
+/// The path that a word names: the whole word, or what stands behind its first `=`, `@` or `:`.
+fn path_in(word: &Value) -> Option<Value> {
+    let leads = |value: &Value| {
+        let text = value.prefix();
+        (text.starts_with('/') && !text.starts_with("//"))
+            || text.starts_with("~/")
+            || matches!(value.pieces.first(), Some((Piece::Home(_), _)))
+    };
+    if leads(word) {
+        return Some(word.clone());
+    }
+    let prefix = word.prefix();
+    // `SHELL=/bin/sh`, as make takes it, is a variable.
+    let is_variable = |at: usize| prefix.bytes().take(at).all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    let separator = prefix.find(['=', '@', ':']).filter(|at| !is_variable(*at));
+    let behind = separator.map(|at| word.without_prefix(at + 1)).filter(leads);
+    let relative = || prefix.contains('/') && !prefix.contains([' ', '\n', ':']) && !prefix.starts_with('-');
+    behind.or_else(|| relative().then(|| word.clone()))
+}
+
+fn is_output_of(value: &Value, program: &str) -> bool {
+    matches!(value.pieces.as_slice(), [(Piece::Output(reflex_shell::Printed::Program(name)), _)] if name == program)
+}
+
+fn decodes(value: &Value) -> bool {
+    value.pieces.iter().any(|(piece, _)| {
+        matches!(piece, Piece::Output(reflex_shell::Printed::Program(name)) if DECODERS.contains(&name.as_str()))
+    })
+}
+
+fn is_absolute(value: &Value) -> bool {
+    match value.pieces.first() {
+        Some((Piece::Text(text), _)) => path::is_absolute(text),
+        Some((Piece::Home(_) | Piece::Output(_) | Piece::Variable(_), _)) => true,
+        Some((Piece::Glob(_) | Piece::Unknown(_), _)) | None => false,
+    }
+}
+
+/// `.\tool`, and in cmd also `tool.exe`, which is looked for where it runs.
+fn is_file_of_windows(command: &Command) -> bool {
+    let name = command.words.first().map(|word| word.prefix().to_lowercase()).unwrap_or_default();
+    let looked_for = [".exe", ".bat", ".cmd", ".com", ".vbs"].iter().any(|end| name.ends_with(end));
+    command.language.is_windows() && (name.contains('\\') || (command.language == Language::Cmd && looked_for))
+}
+
+/// The value with slashes between the parts of its path.
+fn with_slashes(value: &Value) -> Value {
+    let slashed = |piece: &Piece| match piece {
+        Piece::Text(text) => Piece::Text(text.replace('\\', "/")),
+        Piece::Glob(_) | Piece::Home(_) | Piece::Variable(_) | Piece::Output(_) | Piece::Unknown(_) => piece.clone(),
+    };
+    let mut slashed = Value { pieces: value.pieces.iter().map(|(piece, origin)| (slashed(piece), *origin)).collect() };
+    // A tilde is the home in PowerShell, also in quotes.
+    let tilde = slashed.prefix().strip_prefix('~').is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    if tilde {
+        let origin = slashed.origin();
+        slashed = slashed.without_prefix(1);
+        slashed.pieces.insert(0, (Piece::Home(String::new()), origin));
+    }
+    slashed
+}
+
+/// `//host/share`: a folder of another machine, which learns who asks for it.
+fn is_share(path: &str) -> bool {
+    let host = path.strip_prefix("//").and_then(|rest| rest.split('/').next()).unwrap_or("");
+    let own = ["?", ".", "localhost", "127.0.0.1", "wsl$", "wsl.localhost"];
+    !host.is_empty() && host.starts_with(|letter: char| letter.is_ascii_alphanumeric()) && !own.contains(&host)
+}
+
+/// `~/x` in a text that no shell expands: an editor or a client does.
+fn with_own_home(value: &mut Value) {
+    let tilde = value.prefix().strip_prefix('~').is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    if tilde {
+        let origin = value.origin();
+        *value = value.without_prefix(1);
+        value.pieces.insert(0, (Piece::Home(String::new()), origin));
+    }
+}
+
+/// The commands whose output it reads, also through a pipeline.
+pub(super) fn with_sources(command: &Command, commands: &[Command]) -> BTreeSet<CommandId> {
+    let mut found: BTreeSet<CommandId> = command.stdin.sources().iter().copied().collect();
+    let mut open: Vec<CommandId> = found.iter().copied().collect();
+    while let Some(source) = open.pop().and_then(|id| commands.get(id)) {
+        open.extend(source.stdin.sources().iter().copied().filter(|id| found.insert(*id)));
+    }
+    found
+}

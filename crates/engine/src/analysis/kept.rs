@@ -1,0 +1,69 @@
+//! What a call has put away before it deletes it: `tar czf a.tgz d && rm -rf d` loses nothing.
+
+use crate::model::analysis::Analysis;
+use crate::model::effect::{Effect, EffectKind, Target};
+use crate::model::event::{Action, Event};
+use crate::model::path::{self, is_within};
+use reflex_shell::{Command, Site};
+
+/// Programs that pack or copy whole trees; of `cp` an option says so.
+const PACKERS: [&str; 9] = ["tar", "gtar", "bsdtar", "zip", "7z", "7za", "rsync", "ditto", "cp"];
+
+/// Deletions of more targets than these are no tidying up.
+const MOST: usize = 16;
+
+/// Gives a deletion the flag `kept` if all of it was packed or copied before to somewhere else, and only then is deleted.
+pub(super) fn mark(event: &Event, analysis: &mut Analysis) {
+    let packs = |effect: &&Effect| effect.kind == EffectKind::Read && effect.flags.contains(&"copied");
+    if !analysis.effects.iter().any(|effect| effect.kind == EffectKind::Delete) {
+        return;
+    }
+    let packed: Vec<Effect> = analysis.effects.iter().filter(packs).take(MOST).cloned().collect();
+    if packed.is_empty() {
+        return;
+    }
+    let is_kept = |effect: &Effect| {
+        let here = effect.kind == EffectKind::Delete && effect.site == Site::Here && effect.script.is_none();
+        let few = !effect.targets.is_empty() && effect.targets.len() <= MOST;
+        let covers = |target: &Target| packed.iter().any(|pack| covers(event, analysis, pack, effect, target));
+        here && few && effect.targets.iter().all(covers)
+    };
+    let kept: Vec<bool> = analysis.effects.iter().map(is_kept).collect();
+    let marked = analysis.effects.iter_mut().zip(kept).filter(|(_, kept)| *kept);
+    marked.for_each(|(effect, _)| effect.flags.push("kept"));
+}
+
+fn covers(event: &Event, analysis: &Analysis, pack: &Effect, effect: &Effect, target: &Target) -> bool {
+    let (Some(path), Some(command)) = (target.path().filter(|_| !target.is_pattern()), analysis.command(pack)) else {
+        return false;
+    };
+    let (Some(Action::Shell { command: text, .. }), Some(folder)) = (event.actions.get(pack.action), &pack.folder)
+    else {
+        return false;
+    };
+    let same = (pack.action, pack.script, pack.site) == (effect.action, effect.script, effect.site);
+    let whole =
+        pack.targets.iter().any(|source| !source.is_pattern() && source.path().is_some_and(|at| is_within(path, at)));
+    let taken = text.get(pack.origin.span.end as usize..effect.origin.span.start as usize).unwrap_or("");
+    // Only where the packing has succeeded; what stands behind a bar or a line's end runs in any case.
+    let tied = taken.contains("&&") && !taken.contains([';', '|', '\n']) && !taken.replace("&&", "").contains('&');
+    same && whole && tied && packs_whole(command) && lies_elsewhere(command, path, folder, pack)
+}
+
+fn packs_whole(command: &Command) -> bool {
+    let words = || command.words.iter().skip(1).filter_map(|word| word.literal());
+    let option = |word: &str| word.starts_with("--exclude") || word.starts_with("--include") || word.starts_with("-x");
+    let recursive =
+        words().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(['r', 'R', 'a']));
+    PACKERS.contains(&command.name.as_str())
+        && !words().any(|word| option(&word))
+        && (command.name != "cp" || recursive)
+}
+
+/// Whether nothing that the packer names lies in what is deleted, but the sources.
+fn lies_elsewhere(command: &Command, deleted: &str, folder: &str, pack: &Effect) -> bool {
+    let names: Option<Vec<String>> =
+        command.words.iter().skip(1).map(|word| word.literal().map(|word| path::absolute(&word, folder))).collect();
+    let source = |name: &String| pack.targets.iter().any(|target| target.path() == Some(name.trim_end_matches('/')));
+    names.is_some_and(|names| names.iter().filter(|name| !source(name)).all(|name| !is_within(name, deleted)))
+}

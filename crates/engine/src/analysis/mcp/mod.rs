@@ -1,0 +1,128 @@
+//! What a tool without a table of its own is made for, where its name and arguments say so: statements for a database,
+//! something that it would destroy, send or put live. What it does here are actions of their own ([`super::tool_call`]).
+
+mod names;
+
+use self::names::{Deed, deed};
+use super::effects::Drafter;
+use super::tool_call::call::{Call, Called};
+use super::tool_call::name::words;
+use crate::model::effect::EffectKind;
+use crate::model::event::{Action, AgentPath};
+use reflex_shell::{Origin, Value};
+use serde_json::{Map, Value as Json};
+
+/// Keys of a file's path, and of what is written to it.
+const PATHS: [&str; 5] = ["path", "file_path", "filePath", "filename", "relative_path"];
+const CONTENTS: [&str; 8] =
+    ["content", "contents", "text", "file_content", "newText", "new_text", "new_string", "new_str"];
+
+/// Keys that say that the path is one of another place than this machine.
+const FAR: [&str; 7] = ["owner", "repo", "repository", "project_id", "projectId", "bucket", "drive"];
+
+/// Branches that others build on, by their usual names.
+const SHARED_BRANCHES: [&str; 5] = ["main", "master", "production", "prod", "release"];
+
+/// Deeper objects hold no arguments of the tool itself.
+const DEEPEST: usize = 2;
+
+impl Drafter<'_> {
+    /// The effects of what a tool is told to do elsewhere; what it does here are actions of their own.
+    pub(super) fn served(&mut self, called: Called<'_>, call: &Call) {
+        let Called { server, tool, .. } = called;
+        let fields = serde_json::from_str::<Map<String, Json>>(called.arguments).unwrap_or_default();
+        // An agent's own tool that sends a message sends it to the person or to its like.
+        let deed = deed(server, tool).filter(|deed| !server.is_empty() || *deed != Deed::Speak);
+        self.done(server, tool, deed);
+        let is_far = is_far_file(tool, &fields);
+        if is_far {
+            self.done(server, tool, Some(Deed::Destroy));
+        }
+        call.statements.iter().for_each(|statement| self.statement(statement));
+        self.shared(tool, &fields);
+        if call.is_cut {
+            self.name(EffectKind::ExceedLimit, tool);
+        }
+        if !(call.is_judged || is_far || deed.is_some()) {
+            self.name(EffectKind::Unjudged, tool);
+        }
+    }
+
+    fn statement(&mut self, statement: &str) {
+        self.name(EffectKind::Query, statement);
+        if let Some(effect) = self.effects.last_mut() {
+            effect.argument = Some(Value::text(statement, Origin::default()));
+        }
+    }
+
+    /// `delete_repository`, `send_email`: the name alone says it.
+    fn done(&mut self, server: &str, tool: &str, deed: Option<Deed>) {
+        let Some(deed) = deed else { return };
+        let (kind, flags) = match deed {
+            Deed::Destroy => (EffectKind::DestroyRemote, vec!["tool"]),
+            Deed::Change => (EffectKind::ChangeRemote, vec!["tool"]),
+            Deed::Deploy => (EffectKind::Deploy, vec!["tool"]),
+            Deed::Merge => (EffectKind::ChangeRemote, vec!["merge"]),
+            Deed::Pay => (EffectKind::ChangeRemote, vec!["money"]),
+            Deed::Speak => (EffectKind::ChangeRemote, vec!["message"]),
+            Deed::Grant => (EffectKind::ChangeRemote, vec!["rights-of-others"]),
+        };
+        let whose = if server.is_empty() { tool.to_owned() } else { format!("{tool} of {server}") };
+        self.name(kind, &whose);
+        if let Some(effect) = self.effects.last_mut() {
+            effect.flags = flags;
+        }
+    }
+
+    /// `push_files`, `create_or_update_file` on a branch that others build on.
+    fn shared(&mut self, tool: &str, fields: &Map<String, Json>) {
+        let words = words(tool);
+        let writes = words.iter().any(|word| ["push", "create", "update", "delete", "commit"].contains(&word.as_str()));
+        let files = words.iter().any(|word| ["file", "files"].contains(&word.as_str()));
+        let branch = fields.get("branch").and_then(Json::as_str).unwrap_or("");
+        if writes && files && SHARED_BRANCHES.contains(&branch) {
+            self.name(EffectKind::ChangeRemote, branch);
+            if let Some(effect) = self.effects.last_mut() {
+                effect.flags = vec!["merge"];
+            }
+        }
+    }
+}
+
+/// `delete_file` of something that is named by its number: it lies with the server.
+fn is_far_file(tool: &str, fields: &Map<String, Json>) -> bool {
+    let words = words(tool);
+    let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+    let by_number =
+        ["file_id", "fileId", "folder_id", "folderId", "document_id"].iter().any(|key| fields.contains_key(*key));
+    by_number && has(&["delete", "trash", "remove"]) && has(&["file", "folder", "document"])
+}
+
+/// What a server's tool writes to a file of its own: what the file makes others run is judged as on this machine. A file
+/// that lies here is an action of its own.
+pub(crate) fn written(tool: &str, arguments: &str) -> Option<Action> {
+    let fields = serde_json::from_str::<Map<String, Json>>(arguments).ok()?;
+    let words = words(tool);
+    let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+    let path = PATHS.iter().find_map(|key| fields.get(*key).and_then(Json::as_str))?;
+    let is_far = FAR.iter().any(|key| fields.contains_key(*key));
+    let writes = has(&["write", "create", "save", "append", "edit", "update", "replace", "insert", "put"]);
+    let deletes = has(&["delete", "remove"]) && has(&["file", "directory", "folder", "path"]);
+    let mut parts = Vec::new();
+    contents(&fields, DEEPEST, &mut parts);
+    let fills = is_far && writes && !deletes && !parts.is_empty();
+    fills.then(|| Action::Write { path: AgentPath::new(path), content: parts.join("\n") })
+}
+
+fn contents(fields: &Map<String, Json>, depth: usize, found: &mut Vec<String>) {
+    for (key, value) in fields {
+        match value {
+            Json::String(text) if CONTENTS.contains(&key.as_str()) => found.push(text.clone()),
+            Json::Object(inner) if depth > 1 => contents(inner, depth - 1, found),
+            Json::Array(items) if depth > 1 => {
+                items.iter().filter_map(Json::as_object).for_each(|inner| contents(inner, depth - 1, found));
+            }
+            Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Array(_) | Json::Object(_) => {}
+        }
+    }
+}

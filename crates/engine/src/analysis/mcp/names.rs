@@ -1,0 +1,312 @@
+//! What the name of a server's tool says that it does: its verb, and the object of the verb.
+
+use crate::analysis::tool_call::name::words;
+
+/// What a tool does for which a person should be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Deed {
+    /// It takes something away that lasts.
+    Destroy,
+    /// It stops, scales or hands over what others use.
+    Change,
+    /// It puts a version live, or changes what is live.
+    Deploy,
+    /// It joins commits to the branch that others build on.
+    Merge,
+    /// It moves money.
+    Pay,
+    /// It writes to people in the person's name.
+    Speak,
+    /// It changes who may do what.
+    Grant,
+}
+
+/// First and last words of the names of tools that only look.
+const LOOKS: [&str; 36] = [
+    "get",
+    "list",
+    "describe",
+    "search",
+    "find",
+    "query",
+    "read",
+    "show",
+    "view",
+    "fetch",
+    "check",
+    "status",
+    "count",
+    "explain",
+    "preview",
+    "plan",
+    "validate",
+    "diff",
+    "download",
+    "log",
+    "info",
+    "history",
+    "doc",
+    "documentation",
+    "schema",
+    "draft",
+    "lookup",
+    "retrieve",
+    "inspect",
+    "analyze",
+    "watch",
+    "wait",
+    "lint",
+    "detail",
+    "reader",
+    "viewer",
+];
+
+const TAKES_AWAY: [&str; 9] =
+    ["delete", "drop", "destroy", "terminate", "purge", "wipe", "truncate", "uninstall", "flush"];
+
+/// `remove` and `reset` are also said of small things, so their objects are fewer.
+const TAKES_BACK: [&str; 2] = ["remove", "reset"];
+
+/// What is not made again by those who use it. A local file or a note of the agent's own is none.
+const LASTING: [&str; 54] = [
+    "repository",
+    "repo",
+    "project",
+    "database",
+    "db",
+    "pg",
+    "table",
+    "bucket",
+    "namespace",
+    "cluster",
+    "instance",
+    "branch",
+    "volume",
+    "stack",
+    "environment",
+    "site",
+    "organization",
+    "workspace",
+    "collection",
+    "index",
+    "deployment",
+    "service",
+    "server",
+    "droplet",
+    "zone",
+    "domain",
+    "kubectl",
+    "keyspace",
+    "topic",
+    "queue",
+    "stream",
+    "snapshot",
+    "backup",
+    "worker",
+    "lambda",
+    "app",
+    "resource",
+    "pod",
+    "release",
+    "helm",
+    "terraform",
+    "vm",
+    "machine",
+    "user",
+    "account",
+    "customer",
+    "contact",
+    "product",
+    "issue",
+    "page",
+    "channel",
+    "email",
+    "event",
+    "document",
+];
+
+/// Of these also `remove` and `reset` say that they are gone.
+const HEAVY: [&str; 15] = [
+    "repository",
+    "repo",
+    "project",
+    "database",
+    "db",
+    "pg",
+    "table",
+    "bucket",
+    "namespace",
+    "cluster",
+    "instance",
+    "volume",
+    "collection",
+    "deployment",
+    "user",
+];
+
+/// What others notice when it stops.
+const RUNNING: [&str; 17] = [
+    "instance",
+    "cluster",
+    "project",
+    "deployment",
+    "service",
+    "function",
+    "worker",
+    "app",
+    "database",
+    "db",
+    "machine",
+    "vm",
+    "droplet",
+    "repository",
+    "repo",
+    "node",
+    "dyno",
+];
+
+/// Parts of the names of servers that keep what programs store.
+const STORES: [&str; 10] =
+    ["mongo", "redis", "elastic", "qdrant", "pinecone", "dynamo", "firestore", "weaviate", "chroma", "milvus"];
+
+/// Parts of the names of servers that change what is live.
+const LIVE: [&str; 7] = ["terraform", "kubernetes", "k8s", "kubectl", "pulumi", "helm", "argocd"];
+
+/// What a tool is made for, as its name says; none if it only looks or if that harms nobody.
+pub(super) fn deed(server: &str, tool: &str) -> Option<Deed> {
+    let servers: Vec<String> = words(server);
+    let name: Vec<String> = words(tool);
+    let looks = |word: Option<&String>| word.is_some_and(|word| LOOKS.iter().any(|known| is(word, known)));
+    let own: Vec<&String> = name.iter().filter(|word| !servers.contains(word)).collect();
+    if looks(own.first().copied()) || looks(own.last().copied()) {
+        return None;
+    }
+    let has = |known: &[&str]| name.iter().any(|word| known.iter().any(|known| is(word, known)));
+    let verb = |known: &[&str]| name.iter().any(|word| known.contains(&word.as_str()));
+    let served = |parts: &[&str]| parts.iter().any(|part| server.to_ascii_lowercase().contains(part));
+    if destroys(&name, &verb, &has, &served) {
+        return Some(Deed::Destroy);
+    }
+    // `create_merge_request` merges nothing yet.
+    let proposes = verb(&["create", "open", "update", "close", "edit", "add", "new", "approve"]);
+    if verb(&["merge"]) && has(&["request", "pr", "mr", "branch"]) && !proposes {
+        return Some(Deed::Merge);
+    }
+    if pays(&verb, &has) {
+        return Some(Deed::Pay);
+    }
+    if speaks(&verb, &has) {
+        return Some(Deed::Speak);
+    }
+    if grants(&name, &verb, &has) {
+        return Some(Deed::Grant);
+    }
+    if deploys(&verb, &has, &served) {
+        return Some(Deed::Deploy);
+    }
+    const STOPS: [&str; 11] = [
+        "stop", "suspend", "pause", "scale", "disable", "reboot", "shutdown", "rollback", "resize", "transfer",
+        "archive",
+    ];
+    (verb(&STOPS) && has(&RUNNING)).then_some(Deed::Change)
+}
+
+type Says<'a> = dyn Fn(&[&str]) -> bool + 'a;
+
+fn destroys(name: &[String], verb: &Says<'_>, has: &Says<'_>, served: &Says<'_>) -> bool {
+    const ROWS: [&str; 10] = ["many", "one", "row", "document", "record", "key", "all", "item", "vector", "point"];
+    if (verb(&TAKES_AWAY) && has(&LASTING)) || (verb(&TAKES_BACK) && has(&HEAVY)) || verb(&["flushall", "flushdb"]) {
+        return true;
+    }
+    // `delete` of a server of a store takes away what it keeps.
+    let alone = name.iter().all(|word| TAKES_AWAY.contains(&word.as_str()));
+    verb(&TAKES_AWAY) && ((served(&STORES) && (alone || has(&ROWS))) || (served(&LIVE) && (alone || has(&["stack"]))))
+}
+
+fn pays(verb: &Says<'_>, has: &Says<'_>) -> bool {
+    const MOVES: [&str; 13] = [
+        "transfer", "send", "pay", "create", "process", "make", "place", "submit", "execute", "issue", "cancel",
+        "capture", "confirm",
+    ];
+    const MONEY: [&str; 10] =
+        ["fund", "money", "payment", "refund", "charge", "payout", "subscription", "trade", "purchase", "order"];
+    verb(&MOVES) && has(&MONEY) || verb(&["withdraw", "refund", "buy", "sell"])
+}
+
+fn speaks(verb: &Says<'_>, has: &Says<'_>) -> bool {
+    let said = ["message", "email", "mail", "sms", "tweet", "dm", "thread", "whatsapp", "invitation", "newsletter"];
+    (verb(&["send", "post", "reply", "forward", "broadcast"]) && has(&said))
+        || (verb(&["create", "post", "publish"]) && has(&["tweet", "toot"]))
+}
+
+fn grants(name: &[String], verb: &Says<'_>, has: &Says<'_>) -> bool {
+    let pair = |first: &str, second: &str| {
+        name.iter().zip(name.iter().skip(1)).any(|(one, other)| one == first && is(other, second))
+    };
+    let gives = verb(&["create", "add", "attach", "put", "set", "grant", "update", "invite", "assign", "revoke"]);
+    let rights = has(&["policy", "policies", "permission", "collaborator", "role", "acl"])
+        || pair("access", "key")
+        || pair("api", "key")
+        || pair("service", "account")
+        || pair("org", "member");
+    (gives && rights) || (verb(&["share", "publicize"]) && has(&["file", "document", "folder", "drive", "calendar"]))
+}
+
+fn deploys(verb: &Says<'_>, has: &Says<'_>, served: &Says<'_>) -> bool {
+    const LIVES: [&str; 8] =
+        ["migration", "manifest", "stack", "kubectl", "terraform", "helm", "resource", "infrastructure"];
+    let applies = verb(&["apply"]) && (has(&LIVES) || served(&LIVE));
+    let installs = verb(&["install", "upgrade"]) && has(&["helm", "chart"]);
+    let starts = verb(&["trigger", "dispatch"]) && has(&["workflow", "pipeline", "build", "job", "deployment"]);
+    let publishes = verb(&["publish"]) && has(&["package", "release", "version", "site", "module", "crate"]);
+    verb(&["deploy", "promote"]) || applies || installs || starts || publishes
+}
+
+/// Whether the word is this one, or several of it.
+fn is(word: &str, known: &str) -> bool {
+    word.strip_prefix(known).is_some_and(|rest| matches!(rest, "" | "s" | "es"))
+        || known.strip_suffix('y').is_some_and(|stem| word.strip_prefix(stem) == Some("ies"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(server: &str, tool: &str, expected: Option<Deed>) {
+        assert_eq!(deed(server, tool), expected, "{server} {tool}");
+    }
+
+    #[test]
+    fn a_tool_is_judged_by_its_verb_and_object() {
+        check("github", "delete_repository", Some(Deed::Destroy));
+        check("kubernetes", "pods_delete", Some(Deed::Destroy));
+        check("redis", "delete", Some(Deed::Destroy));
+        check("mongodb", "delete-many", Some(Deed::Destroy));
+        check("heroku", "pg_reset", Some(Deed::Destroy));
+        check("github", "merge_pull_request", Some(Deed::Merge));
+        check("bank", "transferFunds", Some(Deed::Pay));
+        check("gmail", "send_email", Some(Deed::Speak));
+        check("aws", "put_bucket_policy", Some(Deed::Grant));
+        check("supabase", "apply_migration", Some(Deed::Deploy));
+        check("aws", "stop_instances", Some(Deed::Change));
+    }
+
+    #[test]
+    fn what_only_looks_or_is_the_agents_own_is_nothing() {
+        check("vercel", "list_deployments", None);
+        check("vercel", "deploy_status", None);
+        check("netlify", "deploy-services-reader", None);
+        check("kubernetes", "pods_list", None);
+        check("memory", "delete_entities", None);
+        check("excel", "delete_sheet_row", None);
+        check("files", "delete_file", None);
+        check("gmail", "draft_email", None);
+        check("editor", "apply_patch", None);
+        check("serena", "restart_language_server", None);
+        check("chroma", "query_collection", None);
+        check("github", "create_pull_request", None);
+        check("gitlab", "create_merge_request", None);
+        check("git", "git_reset", None);
+    }
+}

@@ -1,0 +1,126 @@
+//! Words that name something of the guard, whatever their program does with them.
+//!
+//! The library knows what many programs do to their files, not what all do. Around the guard's own files that is too
+//! little: there a path that no entry explains is an effect by itself, and so is one inside of a text in any language.
+
+use super::agent_paths::agent_path_value;
+use super::effects::{Drafter, Ran};
+use crate::model::effect::{EffectKind, Target};
+use crate::model::path::is_within;
+use reflex_shell::{Command, Origin, Piece, Site, Stdin, Value};
+use std::cell::OnceCell;
+use std::collections::HashSet;
+
+/// Stands in the path of every file of the guard.
+const NAME: &str = "reflex";
+
+/// What divides a list of settings: `src=PATH,dst=PATH`, `PATH:PATH`.
+const DIVIDERS: [char; 3] = ['=', ',', ':'];
+
+/// What no path in a text of another language goes across.
+const QUOTES: [char; 18] =
+    [' ', '\t', '\n', '"', '\'', '`', '(', ')', '[', ']', '{', '}', ';', ',', '=', '<', '>', '|'];
+
+impl Drafter<'_> {
+    /// The effects of naming the guard: `whole` for words that are a path, `code` for texts with one in them.
+    pub(super) fn mentions(&mut self, commands: &[Command]) {
+        // A program that another command runs is looked at by itself. That an unknown one runs a path is a guess: it
+        // may as well change it.
+        let is_known = |id: usize| commands.get(id).is_none_or(|command| command.invocation.is_some());
+        let is_path = |word: &Value| word.literal().is_none_or(|text| text.contains('/'));
+        let is_run =
+            |command: &&Command| command.parent.is_none_or(is_known) || !command.words.first().is_some_and(is_path);
+        let programs: OnceCell<HashSet<&Value>> = OnceCell::new();
+        let programs = || {
+            programs
+                .get_or_init(|| commands.iter().filter(is_run).filter_map(|command| command.words.first()).collect())
+        };
+        for (id, command) in commands.iter().enumerate().filter(|(_, command)| command.site == Site::Here) {
+            let Some(words) = self.naming_words(command) else { continue };
+            let folder = self.folder(command);
+            let ran = Ran { id, command, folder: folder.as_deref() };
+            words.into_iter().filter(|word| !programs().contains(word)).for_each(|word| self.mention(ran, word));
+        }
+    }
+
+    /// The words and the input of a command in which the guard's name stands; all of them if it runs in its folders.
+    fn naming_words<'c>(&self, command: &'c Command) -> Option<Vec<&'c Value>> {
+        let input = match &command.stdin {
+            Stdin::Text(text) => Some(text),
+            Stdin::Inherited | Stdin::Pipe(_) | Stdin::File(_) => None,
+        };
+        let moved = command.folder.as_ref().is_some_and(names_it);
+        let within = (moved || self.event.cwd.contains(NAME)) && self.is_in_guard(command);
+        let named = command.words.iter().skip(1).chain(input).filter(|word| within || names_it(word));
+        let named: Vec<&Value> = named.collect();
+        (!named.is_empty()).then_some(named)
+    }
+
+    fn is_in_guard(&self, command: &Command) -> bool {
+        self.folder(command).is_some_and(|folder| self.world.guard().iter().any(|own| is_within(&folder, own)))
+    }
+
+    /// A path among the arguments of a tool of which nothing else is known.
+    pub(super) fn mention_in_arguments(&mut self, arguments: &str) {
+        if !arguments.contains(NAME) {
+            return;
+        }
+        let values = Value::text(arguments, Origin::default()).split(&['"']);
+        let folder = self.event.cwd.clone();
+        let targets = values.into_iter().map(|value| self.target(EffectKind::Mention, tool_path(value), &folder));
+        let targets: Vec<Target> = targets.filter(|target| target.shown().contains(NAME)).collect();
+        self.push(EffectKind::Mention, targets);
+        if let Some(effect) = self.effects.last_mut() {
+            effect.flags = vec!["whole"];
+        }
+    }
+
+    fn mention(&mut self, ran: Ran<'_>, word: &Value) {
+        let mut whole = vec![word.clone()];
+        let parts = word.split(&DIVIDERS);
+        whole.extend(parts.into_iter().filter(|part| part != word));
+        self.push_mention(ran, word, ("whole", whole));
+        let code = word.split(&QUOTES);
+        if code.len() > 1 && may_run(ran.command) {
+            self.push_mention(ran, word, ("code", code));
+        }
+    }
+
+    fn push_mention(&mut self, ran: Ran<'_>, word: &Value, (flag, values): (&'static str, Vec<Value>)) {
+        let targets = values.into_iter().map(|value| self.path_of(ran, value));
+        let named = targets.filter(|target| target.shown().contains(NAME) && !self.is_explained(ran, target));
+        let targets: Vec<Target> = named.collect();
+        if targets.is_empty() {
+            return;
+        }
+        self.push_command(ran, EffectKind::Mention, targets);
+        if let Some(effect) = self.effects.last_mut() {
+            (effect.flags, effect.argument) = (vec![flag], Some(word.clone()));
+        }
+    }
+
+    /// Whether an entry of the library says what this command does to the path.
+    fn is_explained(&self, ran: Ran<'_>, target: &Target) -> bool {
+        let own =
+            self.effects.iter().rev().take_while(|effect| effect.action == self.action && effect.script == self.script);
+        let explains = |kind| !matches!(kind, EffectKind::Mention | EffectKind::Touch);
+        let own = own.filter(|effect| effect.command == Some(ran.id) && explains(effect.kind));
+        target.path().is_some() && own.flat_map(|effect| &effect.targets).any(|known| known.path() == target.path())
+    }
+}
+
+fn tool_path(value: Value) -> Value {
+    value.literal().map_or_else(|| value.clone(), |text| agent_path_value(&text))
+}
+
+/// Whether the program is one that may take its words or its input for code.
+fn may_run(command: &Command) -> bool {
+    command.invocation.as_ref().is_none_or(|invocation| invocation.grammars.iter().any(|program| program.runs_code()))
+}
+
+fn names_it(value: &Value) -> bool {
+    value.pieces.iter().any(|(piece, _)| match piece {
+        Piece::Text(text) | Piece::Glob(text) => text.contains(NAME),
+        Piece::Home(_) | Piece::Variable(_) | Piece::Output(_) | Piece::Unknown(_) => false,
+    })
+}

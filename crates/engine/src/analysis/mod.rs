@@ -1,0 +1,60 @@
+//! From an event to its analysis: commands, effects, gaps. The machine is asked for the names of variables, and for what
+//! stands in files that are run.
+//!
+//! [`analyze`] is the list of the passes, in their order: each adds effects, or marks or cuts those that are there.
+
+mod about_guard;
+mod agent_paths;
+pub(crate) mod aliases;
+mod arguments;
+mod carried;
+pub(crate) mod clones;
+pub(crate) mod command_pattern;
+mod compiled;
+pub(crate) mod config_files;
+pub(crate) mod effects;
+mod environment;
+pub(crate) mod fingerprint;
+mod kept;
+mod mcp;
+mod mention;
+mod named;
+pub(crate) mod orders;
+mod populated;
+pub(crate) mod replaced;
+mod scripts;
+mod secret_exposure;
+mod spelling;
+mod statements;
+pub(crate) mod task_runners;
+mod thrown_away;
+pub(crate) mod tool_call;
+mod truncation;
+mod waiting;
+
+use self::about_guard::Analyst;
+use self::effects::Drafter;
+use crate::model::analysis::Analysis;
+use crate::model::event::Event;
+use crate::model::world::World;
+use reflex_tables::Node;
+
+/// Works out what the event's actions would do.
+pub fn analyze(event: &Event, tables: Node<'static>, world: &dyn World) -> Analysis {
+    let mut analysis = Analysis::default();
+    for (index, action) in event.actions.iter().enumerate() {
+        let start = Some(event.cwd.clone());
+        let effects = &mut analysis.effects;
+        let mut drafter = Drafter { event, world, tables, action: index, script: None, start, variables: &[], effects };
+        let reading = drafter.action(action);
+        drafter.exposures(action, &reading);
+        analysis.readings.push(reading);
+    }
+    secret_exposure::in_output(event, tables, world, &mut analysis);
+    scripts::follow(event, Analyst { tables, world, analyze }, &mut analysis);
+    thrown_away::follow_moves(&mut analysis);
+    kept::mark(event, &mut analysis);
+    waiting::named(event, world, &mut analysis);
+    truncation::limit_targets(&mut analysis, &event.workspace);
+    analysis
+}

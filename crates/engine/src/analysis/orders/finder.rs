@@ -1,0 +1,336 @@
+//! Finds the orders of each text, and of each of its commands.
+
+use super::order::{How, MOST_ORDERS, Order};
+use crate::analysis::effects::Drafter;
+use crate::model::analysis::Analysis;
+use crate::model::effect::{Effect, EffectKind, Sort, Target, TargetPath};
+use crate::model::event::Event;
+use crate::model::path::{self, parent};
+use crate::model::world::World;
+use reflex_shell::{Access, Command, CommandId, Language, Piece, Reading, Site, Span, Stdin, Value};
+use reflex_tables::Node;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Files are looked for in so many folders above.
+const MOST_ABOVE: usize = 16;
+
+/// Of a word so many bytes may be a path.
+const MOST_PATH: usize = 4096;
+
+/// Effects by which a file's text decides what happens.
+const FOLLOWED: [EffectKind; 7] = [
+    EffectKind::RunFile,
+    EffectKind::RunUnknown,
+    EffectKind::RunFetched,
+    EffectKind::RunStatements,
+    EffectKind::ApplyPatch,
+    EffectKind::LoadLibrary,
+    EffectKind::Compile,
+];
+
+/// Those by which the file is a program.
+const RUN: [EffectKind; 4] =
+    [EffectKind::RunFile, EffectKind::RunUnknown, EffectKind::RunFetched, EffectKind::LoadLibrary];
+
+/// Effects that say nothing about whether a named file holds orders.
+const LOOKED_AT: [EffectKind; 5] =
+    [EffectKind::Read, EffectKind::SendFile, EffectKind::Touch, EffectKind::Mention, EffectKind::Query];
+
+pub(super) struct Finder<'a> {
+    pub(super) event: &'a Event,
+    pub(super) analysis: &'a Analysis,
+    pub(super) tables: Node<'static>,
+    pub(super) world: &'a dyn World,
+    pub(super) found: Vec<Order>,
+    /// The paths and other orders that were found.
+    pub(super) known: BTreeSet<String>,
+    /// The files of the command that is looked at.
+    pub(super) touched: Vec<String>,
+}
+
+/// A text whose commands run.
+#[derive(Clone, Copy)]
+pub(super) struct Text<'a> {
+    pub(super) reading: &'a Reading,
+    pub(super) action: usize,
+    pub(super) script: Option<usize>,
+    pub(super) start: Option<&'a str>,
+}
+
+impl Finder<'_> {
+    pub(super) fn push(&mut self, order: Order) {
+        let name = match &order {
+            Order::File { path, .. } => path.clone(),
+            Order::Program { .. } | Order::Git { .. } | Order::Server { .. } | Order::Unknown { .. } | Order::More => {
+                format!("{order:?}")
+            }
+        };
+        // What runs or is sent is named so, whatever else is done with it.
+        if self.found.len() > MOST_ORDERS || !self.known.insert(name) {
+            return;
+        }
+        let is_last = self.found.len() == MOST_ORDERS;
+        self.found.push(if is_last { Order::More } else { order });
+    }
+
+    pub(super) fn file(&mut self, path: String, how: How) {
+        self.touched.push(path.clone());
+        self.push(Order::File { path, how });
+    }
+
+    /// The settings in which a server of tools may stand.
+    pub(super) fn server(&mut self, name: &str) {
+        let files: Vec<&str> =
+            self.tables.get("mcp-server").items().flat_map(|entry| entry.get("files").texts()).collect();
+        for file in files {
+            let path = match file.strip_prefix("~/") {
+                Some(below) => path::absolute(below, &self.event.home),
+                None => path::absolute(file, &self.event.workspace),
+            };
+            self.push(Order::Server { name: name.to_owned(), path });
+        }
+    }
+
+    /// The files of an effect by which their text decides what happens.
+    pub(super) fn followed(&mut self, effect: &Effect) {
+        let how = if RUN.contains(&effect.kind) {
+            How::Runs
+        } else if effect.kind == EffectKind::SendFile {
+            How::Sends
+        } else if FOLLOWED.contains(&effect.kind) {
+            How::Follows
+        } else {
+            return;
+        };
+        effect.targets.iter().filter_map(Target::path).for_each(|path| self.file(path.to_owned(), how));
+    }
+
+    pub(super) fn reading(&mut self, text: Text<'_>, tables: Node<'static>) {
+        let mut none = Vec::new();
+        let drafter = Drafter {
+            event: self.event,
+            world: self.world,
+            tables,
+            action: text.action,
+            script: text.script,
+            start: text.start.map(str::to_owned),
+            variables: &[],
+            effects: &mut none,
+        };
+        let relations = Relations::of(text, self.analysis);
+        for (id, command) in text.reading.commands.iter().enumerate() {
+            if command.site == Site::Here && self.found.len() <= MOST_ORDERS {
+                self.command(&relations, text, id, &drafter);
+            }
+        }
+    }
+
+    fn command(&mut self, relations: &Relations<'_>, text: Text<'_>, id: CommandId, drafter: &Drafter<'_>) {
+        let Some(command) = text.reading.commands.get(id) else { return };
+        self.touched.clear();
+        let effects = relations.effects.get(&id).map(Vec::as_slice).unwrap_or_default();
+        effects.iter().for_each(|effect| self.followed(effect));
+        let folder = drafter.folder(command);
+        self.program(command, folder.as_deref(), &relations.paths);
+        let entries: Vec<Node<'static>> =
+            [&*command.name, "*"].iter().flat_map(|name| self.tables.get(name).items()).collect();
+        let is_looked_for = !command.name.is_empty() && command.language == Language::Shell;
+        for entry in entries.iter().filter(|_| is_looked_for) {
+            self.unasked(*entry, command, folder.as_deref());
+            self.named_by_variables(*entry, (command, text.reading), folder.as_deref(), drafter);
+        }
+        self.input(command, folder.as_deref(), drafter);
+        let takes_words = entries.iter().all(|entry| entry.get("words").is_true());
+        let acts = || effects.iter().any(|effect| !LOOKED_AT.contains(&effect.kind));
+        if takes_words && (command.invocation.is_none() || acts() || relations.serves(id, command)) {
+            let effects = relations.within.get(&id).map(Vec::as_slice).unwrap_or_default();
+            self.words(command, folder.as_deref(), effects, drafter);
+        }
+        if is_looked_for {
+            entries.iter().for_each(|entry| self.included(*entry, command, folder.as_deref()));
+        }
+    }
+
+    /// The program itself.
+    pub(super) fn program(&mut self, command: &Command, folder: Option<&str>, paths: &[&Value]) {
+        let Some(word) = command.words.first().and_then(Value::literal) else { return };
+        if command.language != Language::Shell || word.is_empty() {
+            return;
+        }
+        let base = folder.unwrap_or("/");
+        if word.contains('/') {
+            if folder.is_some() || word.starts_with('/') {
+                self.file(path::absolute(&word, base), How::Runs);
+            }
+            return;
+        }
+        let said = command.assignments.iter().filter(|(name, _)| name == "PATH").map(|(_, value)| value);
+        let written: Vec<String> = said.chain(paths.iter().copied()).map(Value::shown).collect();
+        let folders = written.iter().flat_map(|path| path.split(':')).filter(|part| !part.contains('$'));
+        let home = |part: &str| match part.strip_prefix("~/") {
+            Some(rest) => path::absolute(rest, &self.event.home),
+            None => path::absolute(part, base),
+        };
+        let first = folders.map(home).collect();
+        self.push(Order::Program { name: word.into_owned(), first });
+    }
+
+    /// The files that a tool reads unasked.
+    pub(super) fn unasked(&mut self, entry: Node<'static>, command: &Command, folder: Option<&str>) {
+        let Some(folder) = folder else {
+            let home = entry.get("files").texts().filter_map(|file| file.strip_prefix("~/"));
+            let home: Vec<String> = home.map(|file| path::absolute(file, &self.event.home)).collect();
+            home.into_iter().for_each(|path| self.file(path, How::Configured));
+            if !entry.get("runs").is_true() {
+                self.push(Order::Unknown { program: command.name.clone() });
+            }
+            return;
+        };
+        let named = command.invocation.as_ref().and_then(|invocation| {
+            let keys = entry.get("folders").texts();
+            keys.flat_map(|key| invocation.values(key, &command.words))
+                .find_map(|value| Some(value.literal()?.into_owned()))
+        });
+        let folder = named.map_or_else(|| folder.to_owned(), |named| path::absolute(&named, folder));
+        if entry.get("git").is_true() {
+            self.git(command, &folder);
+        }
+        let root = self.event.workspace.as_str();
+        let is_above = entry.get("above").is_true();
+        let above = std::iter::successors(Some(folder.as_str()), |at| {
+            (is_above && path::is_below(at, root)).then(|| parent(at))
+        });
+        let folders: Vec<&str> = above.take(MOST_ABOVE).collect();
+        let how = if entry.get("runs").is_true() { How::Runs } else { How::Configured };
+        for at in folders {
+            for file in entry.get("files").texts() {
+                let file = file.replace("{program}", &command.name);
+                match file.strip_prefix("~/") {
+                    Some(below) => self.file(path::absolute(below, &self.event.home), how),
+                    None => self.file(path::absolute(&file, at), how),
+                }
+            }
+        }
+    }
+
+    pub(super) fn git(&mut self, command: &Command, folder: &str) {
+        let invocation = command.invocation.as_ref().filter(|_| command.name == "git");
+        let operands = invocation.map(|known| known.operands.as_slice()).unwrap_or_default();
+        let given = |key: &str| Some(invocation?.values(key, &command.words).first()?.literal()?.into_owned());
+        let folder = given("git-dir").map_or_else(|| folder.to_owned(), |named| path::absolute(&named, folder));
+        let mut words: Vec<String> =
+            operands.iter().filter_map(|at| command.words.get(*at)).map(Value::shown).collect();
+        let known = invocation.and_then(|known| known.path.first()).map(|name| (*name).to_owned());
+        let subcommand = known.unwrap_or_else(|| if words.is_empty() { String::new() } else { words.remove(0) });
+        let all = ["--all", "--mirror", "--tags", "--branches", "--follow-tags"];
+        words.extend(command.words.iter().map(Value::shown).filter(|word| all.contains(&word.as_str())));
+        self.push(Order::Git { folder, subcommand, words });
+    }
+
+    /// Files that are opened as its input.
+    fn input(&mut self, command: &Command, folder: Option<&str>, drafter: &Drafter<'_>) {
+        let opened = command.redirects.iter().filter(|file| file.access == Access::Read).map(|file| &file.target);
+        let stdin = match &command.stdin {
+            Stdin::File(value) => Some(value),
+            Stdin::Inherited | Stdin::Pipe(_) | Stdin::Text(_) => None,
+        };
+        let code = command.unread.iter().filter(|(code, _)| matches!(code, reflex_shell::Code::File(_)));
+        let values: Vec<Value> = opened.chain(stdin).chain(code.map(|(code, _)| code.value())).cloned().collect();
+        for path in values.into_iter().filter_map(|value| known(drafter, value, folder)) {
+            self.file(path, How::Reads);
+        }
+    }
+
+    /// Files among its words, but those that it deletes, moves or writes: it takes no orders from them.
+    pub(super) fn words(
+        &mut self,
+        command: &Command,
+        folder: Option<&str>,
+        effects: &[&Effect],
+        drafter: &Drafter<'_>,
+    ) {
+        let changed = |effect: &&&Effect| {
+            effect.kind.sort() == Sort::Path && !LOOKED_AT.contains(&effect.kind) && !FOLLOWED.contains(&effect.kind)
+        };
+        let changes = effects.iter().filter(changed).flat_map(|effect| &effect.targets);
+        let changes: Vec<&str> = changes.filter_map(Target::path).collect();
+        let read = effects.iter().filter(|effect| effect.kind == EffectKind::Read).flat_map(|effect| &effect.targets);
+        let read: Vec<&str> = read.filter_map(Target::path).collect();
+        let values = command.invocation.iter().flat_map(|known| &known.options).filter_map(|one| one.value.clone());
+        for word in command.words.iter().skip(1).cloned().chain(values) {
+            for path in paths_in(&word).into_iter().filter_map(|value| known(drafter, value, folder)) {
+                if !changes.contains(&path.as_str()) {
+                    let how = if read.contains(&path.as_str()) { How::Reads } else { How::Follows };
+                    self.file(path, how);
+                }
+            }
+        }
+    }
+}
+
+/// What the commands of a text have to do with each other.
+struct Relations<'a> {
+    /// The effects of each command.
+    effects: BTreeMap<CommandId, Vec<&'a Effect>>,
+    /// The same with those of the commands that it runs.
+    within: BTreeMap<CommandId, Vec<&'a Effect>>,
+    /// Commands that others read from, or that run others.
+    serving: BTreeSet<CommandId>,
+    /// Where commands stand of which the output becomes a word.
+    printing: BTreeSet<Span>,
+    /// What the text makes of the folders in which programs are looked for.
+    paths: Vec<&'a Value>,
+}
+
+impl<'a> Relations<'a> {
+    pub(super) fn of(text: Text<'a>, analysis: &'a Analysis) -> Relations<'a> {
+        let commands = &text.reading.commands;
+        let (mut effects, mut within) = (BTreeMap::<CommandId, Vec<&Effect>>::new(), BTreeMap::new());
+        for effect in analysis.effects.iter().filter(|one| one.action == text.action && one.script == text.script) {
+            let Some(id) = effect.command else { continue };
+            effects.entry(id).or_default().push(effect);
+            // A command stands behind the one that runs it.
+            let parent = |at: &CommandId| commands.get(*at)?.parent.filter(|parent| parent < at);
+            for above in std::iter::successors(Some(id), parent).take(MOST_ABOVE) {
+                within.entry(above).or_insert_with(Vec::new).push(effect);
+            }
+        }
+        let serving = commands.iter().flat_map(|command| command.stdin.sources().iter().copied().chain(command.parent));
+        let words = commands.iter().flat_map(|command| &*command.words);
+        let pieces = words.flat_map(|word| &word.pieces).filter(|(piece, _)| matches!(piece, Piece::Output(_)));
+        let set = text.reading.settings.iter().filter(|setting| setting.name == "PATH");
+        Relations {
+            effects,
+            within,
+            serving: serving.collect(),
+            printing: pieces.map(|(_, at)| at.span).collect(),
+            paths: set.filter_map(|setting| setting.value.as_ref()).collect(),
+        }
+    }
+
+    /// Whether what the command reads becomes part of what another does.
+    fn serves(&self, id: CommandId, command: &Command) -> bool {
+        let prints = || command.words.first().is_some_and(|word| self.printing.contains(&word.origin().span));
+        command.parent.is_some() || self.serving.contains(&id) || prints()
+    }
+}
+
+/// A word, and what stands behind its first `=` or `@`.
+fn paths_in(word: &Value) -> Vec<Value> {
+    let prefix = word.prefix();
+    if prefix.len() > MOST_PATH || prefix.contains('\n') {
+        return Vec::new();
+    }
+    let behind = prefix.find(['=', '@']).map(|at| word.without_prefix(at + 1));
+    let glued =
+        (prefix.starts_with('-') && !prefix.starts_with("--") && prefix.len() > 2).then(|| word.without_prefix(2));
+    let whole = (!prefix.starts_with('-')).then(|| word.clone());
+    whole.into_iter().chain(behind).chain(glued).filter(|value| !value.prefix().is_empty()).collect()
+}
+
+pub(super) fn known(drafter: &Drafter<'_>, value: Value, folder: Option<&str>) -> Option<String> {
+    match drafter.path_target(value, folder).path {
+        TargetPath::Known { text, .. } => Some(text),
+        TargetPath::None | TargetPath::Unknown => None,
+    }
+}

@@ -1,0 +1,50 @@
+//! What a call takes its orders from beside its own text: files that it runs or is given, the files that its tools read
+//! unasked, the settings of a repository. Looked for only where a call was stopped: a person's yes is bound to them.
+
+mod finder;
+mod included;
+mod order;
+
+pub use order::{How, MOST_ORDERS, Order};
+
+use self::finder::{Finder, Text};
+use crate::model::analysis::{Analysis, Usage};
+use crate::model::event::{Action, Event};
+use crate::model::world::World;
+use reflex_shell::Site;
+use reflex_tables::Node;
+use std::collections::BTreeSet;
+
+/// What the call takes orders from, each once, in the order in which it is found.
+pub fn orders(event: &Event, analysis: &Analysis, tables: Node<'static>, world: &dyn World) -> Vec<Order> {
+    let mut finder = Finder {
+        event,
+        analysis,
+        tables: tables.get("orders"),
+        world,
+        found: Vec::new(),
+        known: BTreeSet::new(),
+        touched: Vec::new(),
+    };
+    for script in analysis.scripts.iter().filter(|script| script.usage != Usage::Written) {
+        let how = if script.usage == Usage::Run { How::Runs } else { How::Follows };
+        finder.file(script.path.clone(), how);
+    }
+    for (action, reading) in analysis.readings.iter().enumerate() {
+        finder.reading(Text { reading, action, script: None, start: Some(&event.cwd) }, tables);
+    }
+    for (index, script) in analysis.scripts.iter().enumerate().filter(|(_, script)| script.usage != Usage::Written) {
+        let action = analysis.effects.iter().find(|effect| effect.script == Some(index)).map_or(0, |one| one.action);
+        let start = script.folder.as_deref();
+        finder.reading(Text { reading: &script.reading, action, script: Some(index), start }, tables);
+    }
+    for action in &event.actions {
+        if let Action::McpCall { server, .. } = action {
+            finder.server(server);
+        }
+    }
+    for effect in analysis.effects.iter().filter(|effect| effect.site == Site::Here && effect.command.is_none()) {
+        finder.followed(effect);
+    }
+    finder.found
+}

@@ -1,0 +1,771 @@
+//! Files that a call runs, and scripts that it writes: their text is read like the call's own, and what it would do
+//! belongs to the call. The second step of the analysis: it asks the world for contents, and only where a file is run.
+
+mod sourced;
+
+use super::about_guard::{self, Analyst, Analyze};
+use super::aliases::{self, Aliases};
+use super::compiled;
+use super::config_files;
+use super::config_files::later::{Later, Text};
+use super::effects::Drafter;
+use super::mcp;
+use super::replaced::replaced;
+use super::task_runners::{self, TaskFile};
+use crate::model::analysis::{Analysis, Script, Usage};
+use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
+use crate::model::event::{Action, AgentPath, Event};
+use crate::model::path::{self, Folders, parent};
+use crate::model::world::{MOST_CONTENT, World};
+use crate::text::patches;
+use reflex_shell::{Access, Command, Language, Site, Span, Stdin, Surroundings, Value, Why, work};
+use reflex_tables::Node;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// What a build takes from others and gives to them.
+const REACHES_OTHERS: [EffectKind; 12] = [
+    EffectKind::RunFetched,
+    EffectKind::RunDecoded,
+    EffectKind::GiveShell,
+    EffectKind::StartShell,
+    EffectKind::Connect,
+    EffectKind::Send,
+    EffectKind::SendText,
+    EffectKind::SendFile,
+    EffectKind::PrintEnvironment,
+    EffectKind::RevealSecret,
+    EffectKind::OpenTunnel,
+    EffectKind::Mine,
+];
+
+/// More scripts than these are not read for one call, which is told.
+const MOST_SCRIPTS: usize = 512;
+
+/// More sources than these of one call are not read, which is told.
+const MOST_SOURCES: usize = 256;
+
+/// A script that runs a script that runs a script …: deeper ones are not read, which is told.
+const MOST_LEVELS: usize = 64;
+
+/// More files than these are not taken into a makefile, which is told.
+const MOST_INCLUDED: usize = 512;
+
+/// More packages than these of one project are not looked at, which is told.
+const MOST_PACKAGES: usize = 512;
+
+/// Options that run a task in the packages of a project.
+const WORKSPACES: [&str; 2] = ["workspace", "workspaces"];
+
+/// Reads what the call runs and writes, and what that runs in turn.
+pub(super) fn follow(event: &Event, analyst: Analyst<'_>, analysis: &mut Analysis) {
+    let Analyst { tables, world, analyze } = analyst;
+    let mut follower = Follower { event, tables, world, analyze, analysis };
+    for (index, action) in event.actions.iter().enumerate() {
+        if let Action::McpCall { tool, arguments, .. } = action {
+            mcp::written(tool, arguments).iter().for_each(|action| follower.written(index, action));
+        }
+        follower.written(index, action);
+        follower.printed(index, action);
+    }
+    let mut next = 0;
+    while next < follower.analysis.effects.len() {
+        follower.effect(next);
+        next += 1;
+    }
+}
+
+struct Follower<'a> {
+    event: &'a Event,
+    tables: Node<'static>,
+    world: &'a dyn World,
+    /// How a text that names the guard's commands is analysed in turn.
+    analyze: Analyze,
+    analysis: &'a mut Analysis,
+}
+
+/// A text that is about to be read as a script.
+struct Found {
+    path: String,
+    text: String,
+    language: Language,
+    usage: Usage,
+    parameters: Vec<Value>,
+    folder: Option<String>,
+    assignments: Vec<(String, String)>,
+}
+
+impl Follower<'_> {
+    fn effect(&mut self, index: usize) {
+        let Some(effect) = self.analysis.effects.get(index) else { return };
+        let level = self.level(effect) + 1;
+        if self.usage(effect) == Some(Usage::Written) {
+            // What a script runs that is only written is looked at when it is run.
+            return;
+        }
+        if effect.kind == EffectKind::RunStatements {
+            return self.statements(index);
+        }
+        if effect.kind == EffectKind::ApplyPatch {
+            return self.patched(index);
+        }
+        if effect.site != Site::Here {
+            return;
+        }
+        let found = if matches!(effect.kind, EffectKind::RunFile | EffectKind::RunUnknown) {
+            self.run_file(effect)
+        } else if effect.kind == EffectKind::RunTask {
+            self.task(effect)
+        } else if effect.kind == EffectKind::Compile {
+            self.compiled(effect)
+        } else {
+            None
+        };
+        let (action, own) = (effect.action, effect.script);
+        let Some(found) = found else { return };
+        if let Some(effect) =
+            self.analysis.effects.get_mut(index).filter(|effect| effect.kind == EffectKind::RunUnknown)
+        {
+            effect.kind = EffectKind::RunFile;
+        }
+        let again = |script: &Script| script.path == found.path && script.text == found.text && own.is_some();
+        if self.analysis.scripts.iter().any(again) {
+            return;
+        }
+        if level > MOST_LEVELS {
+            return work::cut(|| {
+                format!("the chain of scripts that ends in {} is longer than {MOST_LEVELS} files", found.path)
+            });
+        }
+        if self.has_room(&found.path) {
+            let runs = found.usage != Usage::Written;
+            self.read(action, level, found);
+            self.tell_gaps(runs);
+        }
+    }
+
+    /// Whether one more script is read.
+    fn has_room(&self, path: &str) -> bool {
+        let has_room = self.analysis.scripts.len() < MOST_SCRIPTS;
+        if !has_room {
+            work::cut(|| format!("{path} would be read after {MOST_SCRIPTS} other texts"));
+        }
+        has_room
+    }
+
+    /// Tells what the reader has left out of the last script, if that is run as it stands.
+    fn tell_gaps(&self, runs: bool) {
+        let Some(script) = self.analysis.scripts.last().filter(|_| runs) else { return };
+        if script.reading.gaps.iter().any(|gap| gap.why == Why::Limit) {
+            work::cut(|| format!("{} is larger or nested deeper than what is read", script.path));
+        }
+    }
+
+    fn level(&self, effect: &Effect) -> usize {
+        self.script(effect).map_or(0, |script| script.level)
+    }
+
+    fn usage(&self, effect: &Effect) -> Option<Usage> {
+        self.script(effect).map(|script| script.usage)
+    }
+
+    fn script(&self, effect: &Effect) -> Option<&Script> {
+        self.analysis.scripts.get(effect.script?)
+    }
+
+    /// What a database is given by a file is a query like one in the call.
+    fn statements(&mut self, index: usize) {
+        let Some(effect) = self.analysis.effects.get(index).filter(|effect| effect.site == Site::Here) else { return };
+        let text = |path: &str| self.written_by_text(effect, path).or_else(|| self.content(effect, path));
+        let texts = effect.targets.iter().filter_map(|target| Some((target, text(target.path()?)?)));
+        let site = self.analysis.command(effect).map_or(Site::Here, |command| command.site);
+        let queries: Vec<Effect> = texts
+            .map(|(target, text)| Effect {
+                kind: EffectKind::Query,
+                targets: vec![Target { value: target.value.clone(), path: TargetPath::None }],
+                flags: vec!["file"],
+                argument: Some(Value::text(text, target.value.origin())),
+                site,
+                ..effect.clone()
+            })
+            .collect();
+        self.analysis.effects.extend(queries);
+    }
+
+    /// What a patch changes is as if the call wrote it.
+    fn patched(&mut self, index: usize) {
+        let Some(effect) = self.analysis.effects.get(index).filter(|effect| effect.site == Site::Here).cloned() else {
+            return;
+        };
+        let named = self.patched_folder(&effect);
+        let here = || effect.folder.clone().unwrap_or_else(|| self.event.workspace.clone());
+        let folder = named.clone().unwrap_or_else(here);
+        let texts = self.patches(&effect);
+        if let (Some(folder), true) = (named, texts.is_empty()) {
+            // What it changes there is not known.
+            let path = TargetPath::Known { text: folder.clone(), climbing: None, follows: false, contents: false };
+            let targets = vec![Target { value: Value::text(folder, effect.origin), path }];
+            self.analysis.effects.push(Effect {
+                kind: EffectKind::Populate,
+                targets,
+                flags: Vec::new(),
+                ..effect.clone()
+            });
+        }
+        for text in texts {
+            for file in patches::changed(&text) {
+                let path = path::absolute(&file.path, &folder);
+                let target = TargetPath::Known { text: path.clone(), climbing: None, follows: false, contents: false };
+                let value = Value::text(path.clone(), effect.origin);
+                let targets = vec![Target { value, path: target }];
+                let change = Action::Edit {
+                    path: AgentPath::new(path),
+                    content: file.comes,
+                    gone: file.goes,
+                    parts: Vec::new(),
+                };
+                let flags = vec!["patched"];
+                self.analysis.effects.push(Effect { kind: EffectKind::Edit, targets, flags, ..effect.clone() });
+                self.written(effect.action, &change);
+            }
+        }
+    }
+
+    /// The folder that `patch -d` works in.
+    fn patched_folder(&self, effect: &Effect) -> Option<String> {
+        let command = self.analysis.command(effect).filter(|command| command.name == "patch")?;
+        let folder = command.invocation.as_ref()?.values("folder", &command.words).pop()?;
+        let cwd = effect.folder.as_deref().unwrap_or(&self.event.cwd);
+        let folders = Folders { cwd, start: cwd, workspace: &self.event.workspace, home: &self.event.home };
+        match path::lexical(&folder, folders, &|name| self.world.variable(name)) {
+            TargetPath::Known { text, .. } => Some(text),
+            TargetPath::None | TargetPath::Unknown => None,
+        }
+    }
+
+    /// The texts of the patches that a command is given: by files, or by its input.
+    fn patches(&self, effect: &Effect) -> Vec<String> {
+        tell_number(effect);
+        let named = effect.targets.iter().filter_map(Target::path).filter_map(|path| self.content(effect, path));
+        let mut texts: Vec<String> = named.take(MOST_SOURCES).collect();
+        let Some(command) = self.analysis.command(effect).filter(|_| texts.is_empty()) else { return texts };
+        let folder = effect.folder.as_deref().unwrap_or("/");
+        let opened = command.redirects.iter().filter(|file| file.access == Access::Read);
+        let opened = opened.filter_map(|file| Some(path::absolute(&file.target.literal()?, folder)));
+        texts.extend(opened.filter_map(|path| self.content(effect, &path)));
+        if let Stdin::Text(text) = &command.stdin {
+            texts.extend(text.literal().map(|text| text.into_owned()));
+        }
+        texts
+    }
+
+    /// The program that a compiler is given. What it makes may never run, unless it is run at once.
+    fn compiled(&self, effect: &Effect) -> Option<Found> {
+        let mut text = String::new();
+        let mut first = None;
+        tell_number(effect);
+        for target in effect.targets.iter().filter_map(Target::path).take(MOST_SOURCES) {
+            let mains = || compiled::MAINS.iter().map(|name| path::absolute(name, target));
+            let files: Vec<String> =
+                if compiled::is_source(target) { vec![target.to_owned()] } else { mains().collect() };
+            for file in files {
+                let Some(content) = self.written_by_text(effect, &file).or_else(|| self.content(effect, &file)) else {
+                    continue;
+                };
+                text.push_str(&compiled::commands(&content));
+                text.push('\n');
+                first.get_or_insert(file);
+            }
+        }
+        let usage = if effect.flags.contains(&"runs") { Usage::Run } else { Usage::Written };
+        (!text.trim().is_empty()).then(|| Found {
+            path: first.unwrap_or_default(),
+            text,
+            language: Language::Shell,
+            usage,
+            parameters: Vec::new(),
+            folder: effect.folder.clone(),
+            assignments: Vec::new(),
+        })
+    }
+
+    fn run_file(&self, effect: &Effect) -> Option<Found> {
+        let target = effect.targets.first()?;
+        let TargetPath::Known { text: path, .. } = &target.path else { return None };
+        let Some(mut text) = self.content(effect, path) else {
+            self.tell_size(path);
+            return None;
+        };
+        if path::is_within(path, &self.event.workspace) {
+            text.push_str(&sourced::calls(self.analysis, effect, &text, self.text_around(effect)));
+        }
+        let command = self.analysis.command(effect)?;
+        let language = language_of(command, path, &text)?;
+        let own = command.words.iter().position(|word| *word == target.value).unwrap_or(0);
+        Some(Found {
+            path: path.clone(),
+            text,
+            language,
+            usage: Usage::Run,
+            parameters: command.words.iter().skip(own).cloned().collect(),
+            folder: effect.folder.clone(),
+            assignments: self.known(&command.assignments),
+        })
+    }
+
+    /// Tells that a file is not read because of its size, if it is not.
+    fn tell_size(&self, path: &str) {
+        if self.world.is_too_large(path) {
+            work::cut(|| format!("{path} is larger than {} KiB", MOST_CONTENT / 1024));
+        }
+    }
+
+    /// The text in which the effect stands.
+    fn text_around(&self, effect: &Effect) -> &str {
+        match (self.script(effect), self.event.actions.get(effect.action)) {
+            (Some(script), _) => &script.text,
+            (None, Some(Action::Shell { command, .. })) => command,
+            (None, _) => "",
+        }
+    }
+
+    /// Values of variables that are set for one command.
+    fn known(&self, assignments: &[(String, Value)]) -> Vec<(String, String)> {
+        let known = |value: &Value| match path::lexical(value, self.folders(), &|name| self.world.variable(name)) {
+            _ if value.literal().is_some() => value.literal().map(|text| text.into_owned()),
+            TargetPath::Known { text, .. } => Some(text),
+            TargetPath::None | TargetPath::Unknown => None,
+        };
+        assignments.iter().filter_map(|(name, value)| Some((name.clone(), known(value)?))).collect()
+    }
+
+    fn folders(&self) -> Folders<'_> {
+        let Event { cwd, workspace, home, .. } = self.event;
+        Folders { cwd, start: cwd, workspace, home }
+    }
+
+    fn task(&self, effect: &Effect) -> Option<Found> {
+        let kind = TaskFile::named(&effect.flags)?;
+        let folder = effect.folder.as_deref()?;
+        let command = self.analysis.command(effect)?;
+        let invocation = command.invocation.as_ref()?;
+        let given = |key: &str| invocation.values(key, &command.words).first().map(|value| value.shown());
+        let folder = given("prefix").map_or_else(|| folder.to_owned(), |prefix| path::absolute(&prefix, folder));
+        let above = std::iter::successors(Some(folder.as_str()), |at| {
+            (*at != self.event.workspace && *at != "/").then(|| parent(at))
+        });
+        let in_folder = |at: &str| kind.file_names().iter().map(|name| path::absolute(name, at)).collect::<Vec<_>>();
+        let files = match given("file") {
+            Some(file) => vec![path::absolute(&file, &folder)],
+            None if kind == TaskFile::Makefile => in_folder(&folder),
+            None => above.flat_map(in_folder).collect(),
+        };
+        let (path, text) = files.into_iter().find_map(|file| {
+            let content = match kind {
+                // The reader of the text itself follows these.
+                TaskFile::Makefile => None,
+                TaskFile::Justfile | TaskFile::Package | TaskFile::Composer => self.written_by_text(effect, &file),
+            };
+            let content = content.or_else(|| self.content(effect, &file));
+            if content.is_none() {
+                self.tell_size(&file);
+            }
+            content.map(|text| (file, text))
+        })?;
+        let wanted: Vec<String> = effect.targets.iter().map(|target| target.value.shown()).collect();
+        let text = if kind == TaskFile::Makefile { self.with_includes(effect, text, &folder) } else { text };
+        let mut text = kind.recipe(&text, &wanted);
+        if kind == TaskFile::Package && WORKSPACES.iter().any(|key| invocation.has(key)) {
+            text.push_str(&self.of_workspaces(effect, &path, &wanted));
+        }
+        let folder = if kind == TaskFile::Makefile { folder } else { parent(&path).to_owned() };
+        let assignments = self.known(&command.assignments);
+        (!text.is_empty()).then(|| Found {
+            path,
+            text,
+            language: Language::Shell,
+            usage: Usage::Task,
+            parameters: Vec::new(),
+            folder: Some(folder),
+            assignments,
+        })
+    }
+
+    /// A makefile with the files that it includes in the places where it does, each once.
+    fn with_includes(&self, effect: &Effect, text: String, folder: &str) -> String {
+        let mut whole = String::with_capacity(text.len());
+        let mut seen = BTreeSet::new();
+        let mut open = vec![text.lines().map(str::to_owned).collect::<Vec<_>>().into_iter()];
+        while let Some(lines) = open.last_mut() {
+            let Some(line) = lines.next() else {
+                open.pop();
+                continue;
+            };
+            let Some(names) = task_runners::included(&line) else {
+                whole.push_str(&line);
+                whole.push('\n');
+                continue;
+            };
+            for file in names.flat_map(|name| self.files_of(name, folder)).collect::<Vec<_>>().into_iter().rev() {
+                if seen.len() >= MOST_INCLUDED {
+                    work::cut(|| format!("the makefile in {folder} includes more than {MOST_INCLUDED} files"));
+                    break;
+                }
+                if seen.insert(file.clone()) && work::spend(20) {
+                    match self.content(effect, &file) {
+                        Some(text) => open.push(text.lines().map(str::to_owned).collect::<Vec<_>>().into_iter()),
+                        None => self.tell_size(&file),
+                    }
+                }
+            }
+        }
+        whole
+    }
+
+    /// The files that a name or a pattern means.
+    fn files_of(&self, name: &str, folder: &str) -> Vec<String> {
+        let path = path::absolute(name, folder);
+        if name.contains(['*', '?', '[']) { self.world.expand(&path).unwrap_or_default() } else { vec![path] }
+    }
+
+    /// What the packages of a project run for a task that is run in all of them, or in those that are named.
+    fn of_workspaces(&self, effect: &Effect, root: &str, wanted: &[String]) -> String {
+        let named = self
+            .analysis
+            .command(effect)
+            .and_then(|command| Some(command.invocation.as_ref()?.values("workspace", &command.words)));
+        let named: Vec<String> = named.unwrap_or_default().iter().map(Value::shown).collect();
+        let is_meant = |package: &str, text: &str| {
+            let fits = |name: &String| {
+                package.ends_with(name.trim_start_matches("./")) || text.contains(&format!("\"{name}\""))
+            };
+            named.is_empty() || named.iter().any(|name| name.contains('*') || fits(name))
+        };
+        let folder = parent(root);
+        let mut texts = String::new();
+        let patterns = self.content(effect, root).map(|text| task_runners::workspaces(&text)).unwrap_or_default();
+        let mut count = 0;
+        for pattern in patterns {
+            let pattern = path::absolute(&format!("{}/package.json", pattern.trim_end_matches('/')), folder);
+            let Some(files) = self.world.expand(&pattern) else {
+                work::cut(|| format!("{pattern} names more packages than are looked at"));
+                continue;
+            };
+            for file in files {
+                count += 1;
+                if count > MOST_PACKAGES || !work::spend(40) {
+                    work::cut(|| format!("{root} has more than {MOST_PACKAGES} packages"));
+                    return texts;
+                }
+                let package = parent(&file);
+                let Some(text) = self.content(effect, &file).filter(|text| is_meant(package, text)) else { continue };
+                let recipe = TaskFile::Package.recipe(&text, wanted);
+                if !recipe.is_empty() {
+                    texts.push_str(&format!("( cd {} || exit\n{recipe})\n", reflex_shell::quoted(package)));
+                }
+            }
+        }
+        texts
+    }
+
+    /// A file that is written by the action without being run.
+    fn written(&mut self, index: usize, action: &Action) {
+        let (Action::Write { path, content } | Action::Edit { path, content, .. }) = action else { return };
+        let path = path::absolute(&path.with_slashes(), &self.event.cwd);
+        self.about_guard(index, &path, content, action);
+        if let Some(later) = config_files::of(self.tables, &path, content) {
+            let gone = if later.is_empty() { Cow::default() } else { replaced(action, &self.event.cwd, self.world) };
+            let before = config_files::of(self.tables, &path, &gone).filter(|_| !gone.is_empty()).unwrap_or_default();
+            return self.later(index, &path, later.beyond(&before));
+        }
+        let package = match crate::model::path::name_of(&path) {
+            "package.json" => Some(TaskFile::Package),
+            "composer.json" => Some(TaskFile::Composer),
+            _ => None,
+        };
+        let (language, text) = if let Some(package) = package {
+            (Language::Shell, package.recipe(content, &["install".to_owned()]))
+        } else if let Some(language) = language_if_run(&path, content) {
+            (language, content.clone())
+        } else {
+            return;
+        };
+        let folder = Some(self.event.workspace.clone());
+        let found = Found {
+            path,
+            text,
+            language,
+            usage: Usage::Written,
+            parameters: Vec::new(),
+            folder,
+            assignments: Vec::new(),
+        };
+        let first = self.analysis.effects.len();
+        let mut text = found.text.clone();
+        let path = found.path.clone();
+        self.read(index, 1, found);
+        let others = package.map(|package| package.others(content)).unwrap_or_default();
+        if !others.is_empty() {
+            text = format!("{text}\n{others}");
+            let script = Text { text: others, language, site: Site::Here, whole: false };
+            self.later_text(index, &path, script);
+        }
+        if self.analysis.effects.len() > first {
+            self.forget_what_stood(first, &text, &replaced(action, &self.event.cwd, self.world));
+        }
+    }
+
+    /// What the texts of a command print into files, and what is typed into a program that runs.
+    fn printed(&mut self, index: usize, action: &Action) {
+        let files = self.analysis.readings.get(index).into_iter().flat_map(|reading| &reading.files);
+        let files: Vec<_> = files.filter(|(_, text)| about_guard::may_say(text)).cloned().collect();
+        for (name, text) in files {
+            let path = path::absolute(&name, &self.event.cwd);
+            self.about_guard(index, &path, &text, action);
+        }
+        if let Action::Input { text } = action {
+            self.about_guard(index, "", text, action);
+        }
+    }
+
+    /// What a written text says about the guard and did not say before.
+    fn about_guard(&mut self, index: usize, path: &str, text: &str, action: &Action) {
+        let analyst = Analyst { tables: self.tables, world: self.world, analyze: self.analyze };
+        let effects = |text: &str| about_guard::effects((self.event, index), (path, text), analyst);
+        let mut said = effects(text);
+        if !said.is_empty() {
+            let gone = replaced(action, &self.event.cwd, self.world);
+            let stood = if gone.is_empty() { Vec::new() } else { effects(&gone) };
+            let again = |effect: &Effect| {
+                stood.iter().any(|known| (&known.flags, &known.argument) == (&effect.flags, &effect.argument))
+            };
+            said.retain(|effect| !again(effect));
+        }
+        self.analysis.effects.append(&mut said);
+    }
+
+    /// What whole lines do that are taken out and put in again is no change: it was there before.
+    fn forget_what_stood(&mut self, first: usize, text: &str, gone: &str) {
+        if gone.is_empty() {
+            return;
+        }
+        let stood: BTreeSet<&str> = gone.lines().map(str::trim).collect();
+        let mut index = 0;
+        self.analysis.effects.retain(|effect| {
+            index += 1;
+            let span = effect.origin.span;
+            let lines = lines_around(text, span);
+            index <= first
+                || span == Span::default()
+                || lines.is_empty()
+                || !lines.lines().all(|line| stood.contains(line.trim()))
+        });
+    }
+
+    /// What a written file makes others run or trust.
+    fn later(&mut self, action: usize, path: &str, later: Later) {
+        let is_tool = |effect: &&mut Effect| effect.command.is_none() || effect.flags.contains(&"patched");
+        let own = |effect: &&mut Effect| effect.action == action && effect.script.is_none() && is_tool(effect);
+        self.analysis.effects.iter_mut().filter(own).for_each(|effect| effect.flags.push("understood"));
+        for (flags, value) in later.settings {
+            self.analysis.effects.push(Effect::configured(action, flags, &value));
+        }
+        for script in later.scripts {
+            if self.has_room(path) {
+                self.later_text(action, path, script);
+                self.tell_gaps(true);
+            }
+        }
+    }
+
+    fn later_text(&mut self, action: usize, path: &str, script: Text) {
+        let first = self.analysis.effects.len();
+        let found = Found {
+            path: path.to_owned(),
+            text: script.text,
+            language: script.language,
+            usage: Usage::Written,
+            parameters: Vec::new(),
+            folder: Some(self.event.workspace.clone()),
+            assignments: Vec::new(),
+        };
+        self.read(action, 1, found);
+        let mut index = 0;
+        let home = self.event.home.as_str();
+        self.analysis.effects.retain(|effect| {
+            index += 1;
+            index <= first || script.whole || REACHES_OTHERS.contains(&effect.kind) || takes_home(effect, home)
+        });
+        let own = self.analysis.effects.iter_mut().skip(first);
+        own.filter(|effect| effect.site == Site::Here).for_each(|effect| effect.site = script.site);
+    }
+
+    fn read(&mut self, action: usize, level: usize, found: Found) {
+        let world = self.world;
+        let variables = found.assignments;
+        let assigned = |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        let surroundings = Surroundings {
+            programs: self.tables.get("programs"),
+            variable: &|name| assigned(name).or_else(|| world.variable(name)),
+            alias: &|program, name| if program.is_empty() { None } else { world.alias(program, name) },
+            parameters: found.parameters,
+        };
+        let reading = reflex_shell::read_as(found.language, &found.text, &surroundings);
+        let first = self.analysis.effects.len();
+        let script = Some(self.analysis.scripts.len());
+        let start = found.folder.clone();
+        let (event, tables) = (self.event, self.tables);
+        Drafter {
+            event,
+            world,
+            tables,
+            action,
+            script,
+            start,
+            variables: &variables,
+            effects: &mut self.analysis.effects,
+        }
+        .draft(&found.text, &reading);
+        keep_known(&mut self.analysis.effects, first);
+        let (path, text, usage, folder) = (found.path, found.text, found.usage, found.folder);
+        self.analysis.scripts.push(Script { path, text, reading, usage, folder, level });
+    }
+
+    /// What the same text has written to the file.
+    fn written_by_text(&self, effect: &Effect, path: &str) -> Option<String> {
+        let reading = self.analysis.reading(effect).filter(|_| effect.script.is_none())?;
+        let folder = effect.folder.as_deref().unwrap_or("/");
+        let is_it =
+            |name: &str| ["/", self.event.cwd.as_str(), folder].iter().any(|at| path::absolute(name, at) == path);
+        reading.files.iter().find(|(name, _)| is_it(name)).map(|(_, text)| text.clone())
+    }
+
+    /// What the file holds when it is run: what another action of this call wrote to it before, else what the world
+    /// has. What the same text wrote to it, its reader knows; if not, nobody does.
+    fn content(&self, effect: &Effect, path: &str) -> Option<String> {
+        let writes = |other: &&Effect| {
+            matches!(other.kind, EffectKind::Overwrite | EffectKind::Append)
+                && other.script == effect.script
+                && (other.action, other.command) < (effect.action, effect.command)
+                && other.targets.iter().any(|target| target.path() == Some(path))
+        };
+        match self.analysis.effects.iter().rfind(writes).map(|other| self.event.actions.get(other.action)) {
+            Some(Some(Action::Write { content, .. })) => Some(content.clone()),
+            Some(_) => self.content_of_source(effect, path),
+            None => self.world.content(path).or_else(|| self.content_of_source(effect, path)),
+        }
+    }
+
+    /// What the file holds that the call itself links, copies, moves or prints there.
+    fn content_of_source(&self, effect: &Effect, path: &str) -> Option<String> {
+        let aliases = Aliases::of(self.analysis, self.folders(), &|name| self.world.variable(name));
+        let linked = aliases.linked(effect, path, true);
+        let sources = aliases.sources(&linked).into_iter().chain(aliases::poured_into(self.analysis, &linked));
+        let linked = Some(linked.clone()).filter(|linked| linked != path);
+        linked.into_iter().chain(sources).find_map(|source| self.world.content(&source))
+    }
+}
+
+/// Tells that an effect has more sources than are read.
+fn tell_number(effect: &Effect) {
+    if effect.targets.len() > MOST_SOURCES {
+        work::cut(|| format!("more than {MOST_SOURCES} files are given to one command"));
+    }
+}
+
+/// The whole lines in which something stands.
+fn lines_around(text: &str, span: Span) -> &str {
+    let (start, end) = (span.start as usize, span.end as usize);
+    let from = text.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+    let to = text.get(end..).and_then(|behind| behind.find('\n')).map_or(text.len(), |at| end + at);
+    text.get(from..to).unwrap_or("")
+}
+
+/// No build's business: the home folder, or one above it, is deleted.
+fn takes_home(effect: &Effect, home: &str) -> bool {
+    let above = |target: &Target| target.path().is_some_and(|path| path::is_within(home, path));
+    effect.kind == EffectKind::Delete && effect.site == Site::Here && effect.targets.iter().any(above)
+}
+
+/// What a script does to something that is only known when it runs is not held against it: people pass it the right
+/// thing. In the call itself it is.
+fn keep_known(effects: &mut Vec<Effect>, first: usize) {
+    let mut index = 0;
+    effects.retain_mut(|effect| {
+        index += 1;
+        if index <= first {
+            return true;
+        }
+        let named = !effect.targets.is_empty();
+        effect.targets.retain(|target| target.path != TargetPath::Unknown);
+        let gap = matches!(effect.kind, EffectKind::ExceedLimit | EffectKind::Unreadable);
+        let unknown =
+            effect.kind == EffectKind::RunUnknown && !effect.targets.iter().any(|target| target.path().is_some());
+        !gap && !unknown && (!named || !effect.targets.is_empty())
+    });
+}
+
+/// The language in which a file that runs is read: that of the program which runs it, else what its first line says.
+fn language_of(command: &Command, path: &str, text: &str) -> Option<Language> {
+    let Some(invocation) = &command.invocation else { return language_by_itself(path, text) };
+    let mut entries = invocation.grammars.iter().rev().flat_map(|grammar| grammar.0.get("inner").items());
+    let Some(entry) = entries.find(|entry| entry.get("file").is_text() || entry.get("script").is_text()) else {
+        // What runs programs of many kinds: a shell is only meant where it says so.
+        return language_by_itself(path, text)
+            .filter(|language| *language != Language::Shell || text.starts_with("#!"));
+    };
+    let language = entry.get("language").text();
+    if language.is_empty() { Some(Language::Shell) } else { Language::named(language) }
+}
+
+/// Endings of files in other languages than the shell's, with those that are read: what runs a file by its name alone
+/// (`uv run`, `bun`) goes by them.
+const OTHER_LANGUAGES: [(&str, Option<Language>); 17] = [
+    ("py", Some(Language::Python)),
+    ("js", Some(Language::JavaScript)),
+    ("mjs", Some(Language::JavaScript)),
+    ("cjs", Some(Language::JavaScript)),
+    ("jsx", Some(Language::JavaScript)),
+    ("ts", Some(Language::JavaScript)),
+    ("mts", Some(Language::JavaScript)),
+    ("cts", Some(Language::JavaScript)),
+    ("tsx", Some(Language::JavaScript)),
+    ("rb", Some(Language::Ruby)),
+    ("pl", Some(Language::Perl)),
+    ("php", Some(Language::Php)),
+    ("lua", Some(Language::Lua)),
+    ("r", None),
+    ("jl", None),
+    ("exe", None),
+    ("fish", None),
+];
+
+const SHELLS: [&str; 7] = ["sh", "bash", "zsh", "ksh", "dash", "ash", "mksh"];
+
+fn language_by_itself(path: &str, text: &str) -> Option<Language> {
+    if let Some(first) = text.strip_prefix("#!").and_then(|rest| rest.lines().next()) {
+        let mut words = first.split_whitespace().map(crate::model::path::name_of);
+        let name = words.find(|word| *word != "env" && !word.starts_with('-') && !word.contains('='))?;
+        let plain = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+        return if SHELLS.contains(&plain) { Some(Language::Shell) } else { Language::named(plain) };
+    }
+    match ending(path).to_ascii_lowercase().as_str() {
+        "ps1" | "psm1" => Some(Language::PowerShell),
+        "bat" | "cmd" => Some(Language::Cmd),
+        ending => {
+            let other = OTHER_LANGUAGES.iter().find(|(known, _)| *known == ending);
+            other.map_or(Some(Language::Shell), |(_, language)| *language)
+        }
+    }
+}
+
+/// The language of a file that is only written, if it is meant to be run: it says so by its name or its first line.
+fn language_if_run(path: &str, text: &str) -> Option<Language> {
+    let named = SHELLS.contains(&ending(path)) || path.contains("/.husky/") || path.contains("/.git/hooks/");
+    let meant = named || (ending(path).is_empty() && text.starts_with("#!"));
+    language_by_itself(path, text).filter(|_| meant)
+}
+
+fn ending(path: &str) -> &str {
+    crate::model::path::name_of(path).rsplit_once('.').map_or("", |(_, ending)| ending)
+}

@@ -1,0 +1,53 @@
+//! A file that is read into the running shell (`. f`): the functions that it defines are called by what follows.
+
+use crate::model::analysis::Analysis;
+use crate::model::effect::Effect;
+use reflex_shell::{Command, work};
+
+/// A longer file is one of those that set up a shell, of which only one of many functions is called.
+const MOST_TEXT: usize = 64 * 1024;
+
+/// More calls than these are not followed, which is told.
+const MOST_CALLS: usize = 512;
+
+/// What follows the effect in its own text and calls a function that the file defines, each call on a line.
+pub(super) fn calls(analysis: &Analysis, effect: &Effect, text: &str, around: &str) -> String {
+    let is_read_in = analysis.command(effect).is_some_and(|command| matches!(command.name.as_str(), "." | "source"));
+    let (Some(id), Some(reading), true) = (effect.command, analysis.reading(effect), is_read_in) else {
+        return String::new();
+    };
+    if text.len() > MOST_TEXT {
+        return String::new();
+    }
+    let is_call = |command: &&Command| {
+        command.invocation.is_none() && command.origin.derivation.is_none() && defines(text, &command.name)
+    };
+    work::spend_bytes(text.len().saturating_mul(reading.commands.len().saturating_sub(id)), 2);
+    let mut calls: Vec<&Command> = reading.commands.iter().skip(id).filter(is_call).take(MOST_CALLS + 1).collect();
+    if calls.len() > MOST_CALLS {
+        work::cut(|| format!("more than {MOST_CALLS} functions of a file that is read in are called"));
+        calls.truncate(MOST_CALLS);
+    }
+    let lines =
+        calls.iter().filter_map(|call| around.get(call.origin.span.start as usize..call.origin.span.end as usize));
+    lines.flat_map(|line| ["\n", line]).collect()
+}
+
+/// Whether the text has `name()` or `function name` at the beginning of a line.
+fn defines(text: &str, name: &str) -> bool {
+    let defines = |line: &str| {
+        let line = line.trim_start();
+        let (named, rest) = match line.strip_prefix("function ") {
+            Some(rest) => (true, rest.trim_start()),
+            None => (false, line),
+        };
+        let behind = rest.strip_prefix(name);
+        behind.is_some_and(|behind| behind.trim_start().starts_with("()") || (named && !is_name(behind)))
+    };
+    !name.is_empty() && text.lines().any(defines)
+}
+
+/// Whether a name goes on here.
+fn is_name(text: &str) -> bool {
+    text.starts_with(|letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-'))
+}

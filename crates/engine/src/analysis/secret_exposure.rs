@@ -1,0 +1,221 @@
+//! Keys and passwords in what a call writes, runs, sends or is told: each kind becomes an effect of its own.
+
+use super::effects::Drafter;
+use super::replaced::replaced;
+use crate::model::analysis::Analysis;
+use crate::model::effect::{Effect, EffectKind, Target};
+use crate::model::event::{Action, AgentPath, Event};
+use crate::model::world::World;
+use crate::secrets::disguises::{disguised, unescaped};
+use crate::secrets::scan::{Secret, find};
+use crate::text::url;
+use reflex_shell::{Command, CommandId, Origin, Reading, Span, Stdin, Value};
+use reflex_tables::Node;
+use std::borrow::Cow;
+
+/// More kinds than these are not told for one action.
+const MOST_KINDS: usize = 8;
+
+/// Where a secret goes.
+struct Goes {
+    flag: &'static str,
+    /// `home` if it goes to hosts of its own service only, `elsewhere` if to another one.
+    whither: Option<&'static str>,
+    targets: Vec<Target>,
+    command: Option<CommandId>,
+}
+
+/// The effects of the secrets in what a tool gave back.
+pub(super) fn in_output(event: &Event, tables: Node<'static>, world: &dyn World, analysis: &mut Analysis) {
+    let Some(outcome) = &event.outcome else { return };
+    let effects = &mut analysis.effects;
+    Drafter { event, world, tables, action: 0, script: None, start: None, variables: &[], effects }
+        .exposed_in(&outcome.output, "output");
+}
+
+impl Drafter<'_> {
+    /// The effects of the secrets in an action's texts.
+    pub(super) fn exposures(&mut self, action: &Action, reading: &Reading) {
+        match action {
+            Action::Shell { command, .. } => self.exposed_by(command, reading),
+            Action::Write { path, content } | Action::Edit { path, content, .. } => {
+                self.exposed_in_file(path, content, action);
+            }
+            Action::Fetch { url } => self.exposed_in_url(url),
+            Action::McpCall { arguments: text, .. } => {
+                self.exposed_in_json(text, "sent");
+                self.exposed_in_disguise(text);
+            }
+            Action::Other { arguments: text } => self.exposed_in_json(text, "argument"),
+            Action::SpawnAgent { prompt: text } | Action::Input { text } => self.exposed_in(text, "argument"),
+            Action::Prompt { text } => self.exposed_in(text, "prompt"),
+            Action::Read { .. } | Action::Delete { .. } | Action::Search { .. } | Action::Skill { .. } => {}
+        }
+    }
+
+    /// What stood in the file before is not written now.
+    fn exposed_in_file(&mut self, path: &AgentPath, content: &str, action: &Action) {
+        let told = self.told(content);
+        let gone = if told.is_empty() { Cow::default() } else { replaced(action, &self.event.cwd, self.world) };
+        let is_new = |secret: &Secret| !content.get(secret.span.clone()).is_some_and(|text| gone.contains(text));
+        for secret in told.into_iter().filter(is_new) {
+            let written = path.with_slashes();
+            let target =
+                self.target(EffectKind::Overwrite, super::agent_paths::agent_path_value(&written), &self.event.cwd);
+            self.expose(&secret, Goes { flag: "written", whither: None, targets: vec![target], command: None });
+        }
+    }
+
+    fn exposed_in(&mut self, text: &str, flag: &'static str) {
+        for secret in self.told(text) {
+            self.expose(&secret, Goes { flag, whither: None, targets: Vec::new(), command: None });
+        }
+    }
+
+    /// The same of arguments: what stands behind `\n` begins a line, and what stands between `\"` is quoted.
+    fn exposed_in_json(&mut self, text: &str, flag: &'static str) {
+        let plain = unescaped(text);
+        for secret in self.told(&plain) {
+            let word = plain.get(secret.span.clone()).unwrap_or("");
+            let span = text.find(word).map_or(0..text.len(), |at| at..at + word.len());
+            self.expose(&secret.at(span), Goes { flag, whither: None, targets: Vec::new(), command: None });
+        }
+    }
+
+    fn exposed_in_url(&mut self, url: &str) {
+        for secret in self.told(url) {
+            let whither = whither(&secret, &mut url::far_host(url).into_iter());
+            self.expose(&secret, Goes { flag: "sent", whither, targets: Vec::new(), command: None });
+        }
+        self.exposed_in_disguise(url);
+    }
+
+    /// Secrets that are sent in another form: who writes a key backwards does not want it to be seen.
+    fn exposed_in_disguise(&mut self, text: &str) {
+        for (span, plain) in disguised(text) {
+            for secret in self.told(&plain) {
+                let secret = secret.at(span.clone());
+                self.expose(&secret, Goes { flag: "sent", whither: None, targets: Vec::new(), command: None });
+            }
+        }
+    }
+
+    /// Each kind of secret in a text once.
+    fn told(&self, text: &str) -> Vec<Secret> {
+        let mut told: Vec<Secret> = Vec::new();
+        for secret in find(text, self.tables) {
+            if told.len() < MOST_KINDS && told.iter().all(|known| known.id() != secret.id()) {
+                told.push(secret);
+            }
+        }
+        told
+    }
+
+    /// A text of a shell: a secret goes to the files that its command writes, else it is an argument.
+    fn exposed_by(&mut self, text: &str, reading: &Reading) {
+        for secret in self.told(text) {
+            let word = text.get(secret.span.clone()).unwrap_or("");
+            let holders = holders(word, reading);
+            let written: Vec<(CommandId, Vec<Target>)> =
+                holders.iter().map(|id| (*id, self.written_by(*id))).filter(|(_, files)| !files.is_empty()).collect();
+            // A variable that is set for the program alone is not what it writes down.
+            let tells = |command: &Command| {
+                let set = command.assignments.iter().any(|(_, value)| value.shown().contains(word));
+                let told = command.words.iter().any(|value| value.shown().contains(word));
+                keeps_message(command) && (told || !set)
+            };
+            let message = holders.iter().find(|id| reading.commands.get(**id).is_some_and(tells));
+            if let Some(id) = message {
+                self.expose(&secret, Goes { flag: "message", whither: None, targets: Vec::new(), command: Some(*id) });
+            }
+            for (id, targets) in &written {
+                self.expose(
+                    &secret,
+                    Goes { flag: "written", whither: None, targets: targets.clone(), command: Some(*id) },
+                );
+            }
+            if message.is_none() && written.is_empty() {
+                let whither = self.sent_by(&holders, &secret);
+                let command = holders.last().copied();
+                self.expose(&secret, Goes { flag: "argument", whither, targets: Vec::new(), command });
+            }
+        }
+    }
+
+    /// Whether commands give a secret to its own service or to somebody else.
+    fn sent_by(&self, commands: &[CommandId], secret: &Secret) -> Option<&'static str> {
+        let reaches = |effect: &&Effect| {
+            let reached = matches!(effect.kind, EffectKind::Fetch | EffectKind::Send | EffectKind::UseHost);
+            let ours = effect.action == self.action && effect.script == self.script;
+            reached && ours && effect.command.is_some_and(|id| commands.contains(&id))
+        };
+        let targets = self.effects.iter().filter(reaches).flat_map(|effect| &effect.targets);
+        let addresses: Vec<String> = targets.map(Target::shown).collect();
+        whither(secret, &mut addresses.iter().filter_map(|address| url::far_host(address)))
+    }
+
+    /// The files that a command of the action's own text writes.
+    fn written_by(&self, id: CommandId) -> Vec<Target> {
+        let writes = |effect: &&Effect| {
+            let filled = matches!(effect.kind, EffectKind::Overwrite | EffectKind::Append | EffectKind::Edit);
+            filled && effect.action == self.action && effect.script == self.script && effect.command == Some(id)
+        };
+        self.effects.iter().filter(writes).flat_map(|effect| effect.targets.iter().cloned()).collect()
+    }
+
+    fn expose(&mut self, secret: &Secret, goes: Goes) {
+        let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let origin =
+            Origin { span: Span { start: place(secret.span.start), end: place(secret.span.end) }, derivation: None };
+        self.push(EffectKind::ExposeSecret, goes.targets);
+        if let Some(effect) = self.effects.last_mut() {
+            let mut flags = vec![secret.severity().name(), goes.flag];
+            flags.extend(goes.whither);
+            flags.sort_unstable();
+            effect.flags = flags;
+            effect.argument = Some(Value::text(secret.about(), origin));
+            (effect.origin, effect.command) = (origin, goes.command);
+        }
+    }
+}
+
+/// Where a secret goes that is given to these hosts; none if it is not known whose they are.
+fn whither(secret: &Secret, hosts: &mut dyn Iterator<Item = &str>) -> Option<&'static str> {
+    let mut whither = None;
+    for host in hosts {
+        whither = if secret.is_of(host)? { whither.or(Some("home")) } else { Some("elsewhere") };
+    }
+    whither
+}
+
+/// The commands of which a word or the input holds the secret, the last of a pipeline last.
+fn holders(secret: &str, reading: &Reading) -> Vec<CommandId> {
+    let holds = |value: &Value| value.shown().contains(secret);
+    let holds_it = |command: &Command| {
+        let fed = match &command.stdin {
+            Stdin::Text(text) => holds(text),
+            Stdin::Inherited | Stdin::Pipe(_) | Stdin::File(_) => false,
+        };
+        fed || command.words.iter().any(holds) || command.assignments.iter().any(|(_, value)| holds(value))
+    };
+    let mut found: Vec<CommandId> = Vec::new();
+    for (id, command) in reading.commands.iter().enumerate() {
+        let piped = match &command.stdin {
+            Stdin::Pipe(sources) => sources.iter().any(|source| found.contains(source)),
+            Stdin::Inherited | Stdin::Text(_) | Stdin::File(_) => false,
+        };
+        if piped || holds_it(command) {
+            found.push(id);
+        }
+    }
+    found
+}
+
+/// Whether its words are kept where everybody with the repository reads them.
+fn keeps_message(command: &Command) -> bool {
+    let path = command.invocation.as_ref().map(|invocation| invocation.path.as_slice()).unwrap_or_default();
+    matches!(command.name.as_str(), "git" | "gh" | "glab")
+        && path
+            .first()
+            .is_some_and(|word| ["commit", "tag", "notes", "pr", "issue", "release", "gist", "mr"].contains(word))
+}

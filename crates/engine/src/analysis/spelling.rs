@@ -1,0 +1,183 @@
+//! What is written so that nobody reads it: programs' names in pieces, code that is decoded where it runs.
+
+use super::effects::{Drafter, is_decoder};
+use crate::model::effect::{EffectKind, Target, TargetPath};
+use reflex_shell::{Command, Derivation, DerivationId, Language, Origin, Reading, Span, Value};
+
+/// Steps behind which a text cannot be read by eye.
+const HIDING: [&str; 10] =
+    ["base64", "base32", "basenc", "xxd", "openssl", "gunzip", "rot13", "uudecode", "hexadecimal", "rev"];
+
+impl Drafter<'_> {
+    /// Code that stands in the text in an encoded form and is known: what it does is judged like any other.
+    pub(super) fn decoded_code(&mut self, reading: &Reading) {
+        let hidden = |derivation: &&Derivation| runs(derivation) && is_hidden(derivation, &reading.derivations);
+        let Some((id, code)) = reading.derivations.iter().enumerate().find(|(_, derivation)| hidden(derivation)) else {
+            return;
+        };
+        let own = u16::try_from(id).ok().map(DerivationId);
+        let site = reading.commands.iter().find(|command| command.origin.derivation == own).map(|command| command.site);
+        self.push_at(EffectKind::RunDecoded, Origin { span: code.from.span, derivation: None });
+        if let Some(effect) = self.effects.last_mut() {
+            effect.flags = vec!["known"];
+            effect.site = site.unwrap_or_default();
+            effect.targets = vec![name(code.text.as_str(), code.from)];
+        }
+    }
+
+    /// Letters that are not seen, or that turn the direction in which what follows is shown.
+    fn hidden_letters(&mut self, text: &str) {
+        if text.is_ascii() {
+            return;
+        }
+        let mut before = ' ';
+        let hidden = text.char_indices().find(|(_, letter)| {
+            // Behind a black flag, tags make the flag of a region.
+            let is_flag = before == '\u{1f3f4}' || ('\u{e0020}'..='\u{e007f}').contains(&before);
+            before = *letter;
+            matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+                || (('\u{e0001}'..='\u{e007f}').contains(letter) && !is_flag)
+        });
+        let Some((at, letter)) = hidden else { return };
+        let start = u32::try_from(at).unwrap_or(u32::MAX);
+        let span = Span { start, end: start.saturating_add(u32::try_from(letter.len_utf8()).unwrap_or(1)) };
+        self.push_at(EffectKind::Disguise, Origin { span, derivation: None });
+        if let Some(effect) = self.effects.last_mut() {
+            effect.flags = vec!["hidden"];
+            effect.targets = vec![name(&format!("U+{:04X}", u32::from(letter)), effect.origin)];
+        }
+    }
+
+    /// Programs whose name is written in pieces, with escapes or with expansions that come to nothing.
+    pub(super) fn disguises(&mut self, text: &str, commands: &[Command]) {
+        self.hidden_letters(text);
+        let disguised = commands.iter().filter_map(|command| {
+            let first = command.words.first().filter(|_| command.language == Language::Shell)?;
+            let (origin, own) = (first.origin(), first.literal()?);
+            let written = origin.span.of(text);
+            let apart = origin.derivation.is_none() && written.len() > own.len() && is_in_pieces(written);
+            apart.then(|| (name(&own, origin), command.site))
+        });
+        let disguised: Vec<_> = disguised.collect();
+        let Some((first, site)) = disguised.first() else { return };
+        let (origin, site) = (first.value.origin(), *site);
+        self.push_at(EffectKind::Disguise, origin);
+        if let Some(effect) = self.effects.last_mut() {
+            effect.site = site;
+            effect.targets = disguised.into_iter().map(|(target, _)| target).collect();
+        }
+    }
+
+    /// Decoders that stand so deep in texts within texts that nobody reads what they are for.
+    pub(super) fn nested_decoding(&mut self, commands: &[Command]) {
+        const DEEP: usize = 3;
+        // Each looks at all commands.
+        const MOST: usize = 16;
+        let decoders = commands.iter().filter(|command| is_decoder(Some(command)) && is_told_to_decode(command));
+        let mut deep = decoders.take(MOST).filter(|command| texts_around(command, commands) >= DEEP);
+        if let Some(command) = deep.next() {
+            self.push_at(EffectKind::DecodeDeep, command.origin);
+            if let Some(effect) = self.effects.last_mut() {
+                effect.site = command.site;
+                effect.targets = vec![name(&command.name, command.origin)];
+            }
+        }
+    }
+}
+
+/// Programs that encode where no option says that they shall decode.
+fn is_told_to_decode(command: &Command) -> bool {
+    let told = |ends: &[&str]| {
+        let words = command.words.iter().skip(1).filter_map(|word| word.literal());
+        words.into_iter().any(|word| ends.iter().any(|end| word.starts_with(end)))
+    };
+    match command.name.as_str() {
+        "base64" | "base32" | "basenc" => told(&["-d", "-D", "--d"]),
+        "xxd" => told(&["-r"]),
+        "openssl" => told(&["-d"]),
+        _ => true,
+    }
+}
+
+/// In how many texts a command stands, each within the next: substitutions, and what a shell is given to run. A program
+/// that passes its words on adds none.
+fn texts_around(command: &Command, commands: &[Command]) -> usize {
+    const MOST: usize = 64;
+    let mut around: Vec<&Command> = Vec::new();
+    let mut inner = command;
+    while let Some(outer) = inner.parent.and_then(|id| commands.get(id)).filter(|_| around.len() < MOST) {
+        around.push(outer);
+        inner = outer;
+    }
+    let span = command.origin.span;
+    let holds = |other: &&Command| {
+        let outer = other.origin.span;
+        let is_wider = outer.start <= span.start && span.end <= outer.end && outer != span;
+        is_wider && other.origin.derivation == command.origin.derivation
+    };
+    for other in commands.iter().filter(holds).take(MOST) {
+        if !around.iter().any(|known| std::ptr::eq(*known, other)) {
+            around.push(other);
+        }
+    }
+    let names: Vec<&str> = around.iter().map(|outer| &*outer.name).chain([command.name.as_str()]).collect();
+    let passes_on = |outer: &&&Command| {
+        outer.words.iter().skip(1).any(|word| word.literal().is_some_and(|word| names.contains(&&*word)))
+    };
+    around.len() - around.iter().filter(passes_on).count()
+}
+
+fn name(text: &str, origin: Origin) -> Target {
+    Target { value: Value::text(text, origin), path: TargetPath::None }
+}
+
+/// Whether the derived text is one that a shell or an interpreter runs.
+fn runs(derivation: &Derivation) -> bool {
+    derivation.step.ends_with(" text") || matches!(derivation.step, "eval" | "standard input")
+}
+
+fn is_hidden(derivation: &Derivation, all: &[Derivation]) -> bool {
+    let before = |derivation: &Derivation| all.get(usize::from(derivation.from.derivation?.0));
+    std::iter::successors(before(derivation), |derivation| before(derivation))
+        .any(|derivation| HIDING.contains(&derivation.step))
+}
+
+/// Whether a name is interrupted where nothing asks for it: `r""m`, `c\at`, `$'\x72m'`, `pr${*}intf`. Quotes around a
+/// whole name, a backslash before it and folders in variables are ordinary.
+fn is_in_pieces(written: &str) -> bool {
+    let bytes = written.as_bytes();
+    let letter = |at: usize| bytes.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric());
+    let opens = |at: usize, text: &str| bytes.get(at..).is_some_and(|rest| rest.starts_with(text.as_bytes()));
+    (0..bytes.len()).any(|at| {
+        let before = at > 0 && letter(at - 1);
+        match bytes.get(at) {
+            // Escapes that stand for letters.
+            Some(b'$') if opens(at, "$'") => bytes.get(at + 2..).is_some_and(|rest| rest.contains(&b'\\')),
+            Some(b'$') => {
+                ["$*", "$@", "${*", "${@", "${!*", "${!@"].iter().any(|nothing| opens(at, nothing)) && written.len() > 2
+            }
+            Some(b'\\') => before && letter(at + 1),
+            Some(quote @ (b'\'' | b'"')) => {
+                let empty = bytes.get(at + 1) == Some(quote) && (before || letter(at + 2));
+                empty || (before && letter(at + 1))
+            }
+            _ => false,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_in_pieces;
+
+    #[test]
+    fn names_in_pieces_are_told_from_ordinary_quotes() {
+        for written in ["r\"\"m", "c\\at", "$'\\x72m'", "pr${*}intf", "ba''sh", "\"p\"rin''tf", "b$@ash"] {
+            assert!(is_in_pieces(written), "{written}");
+        }
+        for written in ["\"git\"", "'my tool'", "\\rm", "\"$HOME\"/bin/x", "./a\\ b", "\"$D/x\"", "$'git'", "$@", "''"]
+        {
+            assert!(!is_in_pieces(written), "{written}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Statements that a database is given: what is fetched for it, and what stands in a file that it reads.
+
+use super::effects::{Drafter, Ran, with_sources};
+use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
+use reflex_shell::{Access, Command, CommandId, Site, Stdin};
+use reflex_tables::Node;
+
+impl Drafter<'_> {
+    /// `curl URL | psql`: a database runs statements that nobody has seen.
+    pub(super) fn fetched_statements(&mut self, commands: &[Command]) {
+        let (action, script) = (self.action, self.script);
+        let here = |effect: &&Effect| effect.action == action && effect.script == script;
+        let fetched: Vec<_> =
+            self.effects.iter().filter(here).filter(|effect| effect.kind == EffectKind::Fetch).collect();
+        let fetched: Vec<(CommandId, Vec<Target>)> =
+            fetched.into_iter().filter_map(|effect| Some((effect.command?, effect.targets.clone()))).collect();
+        if fetched.is_empty() {
+            return;
+        }
+        for (id, command) in commands.iter().enumerate() {
+            let sources = with_sources(command, commands);
+            let from = fetched.iter().filter(|(fetching, _)| sources.contains(fetching));
+            let targets: Vec<Target> = from.flat_map(|(_, targets)| targets.clone()).collect();
+            if !targets.is_empty() && takes_statements(command) {
+                let ran = Ran { id, command, folder: None };
+                self.push_command(ran, EffectKind::RunFetched, targets);
+            }
+        }
+    }
+
+    /// `psql < FILE`, `cat FILE | psql`, `docker exec -i c psql < FILE`: the file's text is what the database runs.
+    pub(super) fn statements_of_files(&mut self, commands: &[Command]) {
+        for (id, command) in commands.iter().enumerate() {
+            let reads = |command: &Command| command.redirects.iter().any(|file| file.access == Access::Read);
+            let parent = command.parent.and_then(|id| commands.get(id)).filter(|parent| reads(parent));
+            let piped = matches!(&command.stdin, Stdin::Pipe(sources) if sources.len() == 1);
+            if !(reads(command) || parent.is_some() || piped) || !takes_statements(command) {
+                continue;
+            }
+            let own = if reads(command) { Some(command) } else { parent };
+            let files = match own {
+                Some(reader) => self.read_by(reader),
+                None => self.printed_for(command, commands),
+            };
+            if files.iter().any(|file| matches!(file.path, TargetPath::Known { .. })) {
+                self.push_command(Ran { id, command, folder: None }, EffectKind::RunStatements, files);
+                // A shell of this machine opens the file, wherever the client runs.
+                self.effects
+                    .last_mut()
+                    .into_iter()
+                    .filter(|_| parent.is_some())
+                    .for_each(|effect| effect.site = Site::Here);
+            }
+        }
+    }
+
+    /// The file that a redirection opens.
+    fn read_by(&self, command: &Command) -> Vec<Target> {
+        let folder = self.folder(command);
+        let opened = command.redirects.iter().rfind(|file| file.access == Access::Read);
+        opened.map(|file| self.path_target(file.target.clone(), folder.as_deref())).into_iter().collect()
+    }
+
+    /// The files that `cat` prints for a command.
+    fn printed_for(&self, command: &Command, commands: &[Command]) -> Vec<Target> {
+        let Some(source) = command.stdin.sources().first().copied() else { return Vec::new() };
+        if commands.get(source).is_none_or(|command| command.name != "cat") {
+            return Vec::new();
+        }
+        let reads = |effect: &&Effect| {
+            effect.kind == EffectKind::Read
+                && effect.command == Some(source)
+                && effect.action == self.action
+                && effect.script == self.script
+        };
+        self.effects.iter().filter(reads).flat_map(|effect| effect.targets.clone()).collect()
+    }
+}
+
+/// Whether statements for a database are what it reads.
+fn takes_statements(command: &Command) -> bool {
+    let Some(invocation) = &command.invocation else { return false };
+    let entries = invocation.grammars.iter().flat_map(|grammar| grammar.effects());
+    let queries = |entry: Node<'_>| entry.get("do").text() == "query" && entry.get("to").text() == "input";
+    entries.filter(|entry| reflex_shell::applies(*entry, invocation)).any(queries)
+}

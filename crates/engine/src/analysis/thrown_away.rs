@@ -1,0 +1,109 @@
+//! What a call throws away without saying so: what it moves before it deletes it under the new name, and what stood in
+//! files into which it pours nothing.
+
+use super::aliases;
+use crate::model::analysis::Analysis;
+use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
+use crate::model::path::{self, is_within};
+use reflex_shell::{Access, Command, Site};
+
+/// More moves than these of one call are not followed.
+const MOST_MOVES: usize = 64;
+
+/// More targets than these are not added to one call.
+const MOST_ADDED: usize = 256;
+
+/// Something that is moved, with the effect that says where to.
+struct Moved {
+    index: usize,
+    /// Where it is found from then on.
+    at: String,
+    from: String,
+    source: Target,
+}
+
+/// Adds to every deletion what the call has moved there before.
+pub(super) fn follow_moves(analysis: &mut Analysis) {
+    let moved = moved(analysis);
+    let mut left = MOST_ADDED;
+    for (index, effect) in analysis.effects.iter_mut().enumerate() {
+        if effect.kind != EffectKind::Delete || effect.site != Site::Here || moved.is_empty() {
+            continue;
+        }
+        let before = moved.iter().filter(|moved| moved.index < index);
+        let origins = before.flat_map(|moved| effect.targets.iter().filter_map(|target| origin(moved, target)));
+        let added: Vec<Target> = origins.take(left).collect();
+        left -= added.len();
+        effect.targets.extend(added);
+    }
+}
+
+fn moved(analysis: &Analysis) -> Vec<Moved> {
+    let effects = &analysis.effects;
+    if !effects.iter().any(|effect| effect.kind == EffectKind::Move) {
+        return Vec::new();
+    }
+    let is_place = |(_, effect): &(usize, &Effect)| {
+        effect.kind == EffectKind::Overwrite && effect.flags.contains(&"place") && effect.site == Site::Here
+    };
+    let mut moved = Vec::new();
+    for (index, effect) in effects.iter().enumerate().filter(is_place).take(MOST_MOVES) {
+        let Some(place) = effect.targets.first().and_then(Target::path) else { continue };
+        let sources = aliases::moved(effect, analysis).filter(|source| !source.is_pattern()).take(MOST_MOVES);
+        for (source, from) in sources.filter_map(|source| Some((source, source.path()?))) {
+            let inside = path::absolute(path::name_of(from), place);
+            for at in [inside, place.to_owned()] {
+                moved.push(Moved { index, at, from: from.to_owned(), source: source.clone() });
+            }
+        }
+    }
+    moved
+}
+
+/// What a deleted path was before it was moved: a part of what was moved, or all of it with the folder around it.
+fn origin(moved: &Moved, target: &Target) -> Option<Target> {
+    let TargetPath::Known { text, contents, .. } = &target.path else { return None };
+    let below = text.strip_prefix(moved.at.as_str()).map(|below| below.trim_start_matches('/'));
+    let text = match below.filter(|_| is_within(text, &moved.at)) {
+        Some(below) => path::absolute(below, &moved.from),
+        None if is_within(&moved.at, text) => moved.from.clone(),
+        None => return None,
+    };
+    let path = TargetPath::Known { text, climbing: None, follows: false, contents: *contents };
+    Some(Target { value: moved.source.value.clone(), path })
+}
+
+/// Whether a command prints nothing at all, so that a file into which that goes is empty from then on.
+pub(super) fn prints_nothing(command: &Command) -> bool {
+    let only = |wanted: &str| {
+        let mut words = command.words.iter().skip(1).map(|word| word.literal());
+        command.words.len() == 2 && words.all(|word| word.as_deref() == Some(wanted))
+    };
+    match command.name.as_str() {
+        // What a program of another language opens for writing has no words either.
+        "" => command.words.is_empty() && command.parent.is_none(),
+        ":" | "true" => true,
+        "cat" => only("/dev/null"),
+        "echo" => only("-n"),
+        "printf" => only(""),
+        _ => false,
+    }
+}
+
+/// Whether a command replaces files with nothing, zeros or noise: `dd if=/dev/zero of=FILE`, `tee FILE </dev/null`.
+pub(super) fn pours_nothing(command: &Command) -> bool {
+    let says_nothing = |path: &str| matches!(path, "/dev/null" | "/dev/zero" | "/dev/urandom" | "/dev/random");
+    let reads = || {
+        let read = command.redirects.iter().rfind(|redirect| redirect.access == Access::Read);
+        read.and_then(|redirect| redirect.target.literal())
+    };
+    match command.name.as_str() {
+        "cp" | "install" => command.words.iter().skip(1).any(|word| word.literal().as_deref() == Some("/dev/null")),
+        "dd" => {
+            let input = command.words.iter().find_map(|word| Some(word.literal()?.strip_prefix("if=")?.to_owned()));
+            input.or_else(|| reads().map(Into::into)).as_deref().is_some_and(says_nothing)
+        }
+        "tee" | "sponge" => reads().as_deref().is_some_and(says_nothing),
+        _ => false,
+    }
+}

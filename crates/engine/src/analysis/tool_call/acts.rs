@@ -1,0 +1,541 @@
+//! What a call does with what it is given: its way, and the texts of one object, as actions.
+
+use super::name::{Name, Way, words};
+use super::named;
+use super::operations::{self, Said};
+use super::slots::Slots;
+use super::texts;
+use crate::model::event::{Action, AgentPath};
+use crate::text::patches;
+use reflex_shell::Language;
+use reflex_shell::patch::{self, FileChange};
+use reflex_tables::Node;
+
+/// What one object of arguments means.
+pub(super) struct Acts {
+    /// Whether anything is known of it.
+    pub(super) is_judged: bool,
+    /// What a database is given.
+    pub(super) statements: Vec<String>,
+    /// What it does.
+    pub(super) actions: Vec<Action>,
+}
+
+/// What is known around one object of arguments.
+#[derive(Debug, Clone)]
+pub(super) struct Context<'n> {
+    name: &'n Name,
+    /// What the arguments around say that is done.
+    said: Vec<String>,
+    pub(super) way: Option<Way>,
+    language: Option<String>,
+    place: Option<String>,
+    paths: Vec<String>,
+    far: bool,
+    deep: bool,
+}
+
+impl<'n> Context<'n> {
+    /// What the name of the tool alone says.
+    pub(super) fn of(name: &'n Name) -> Context<'n> {
+        let (language, place, paths) = (None, None, Vec::new());
+        Context { name, said: Vec::new(), way: name.way, language, place, paths, far: false, deep: name.is("folder") }
+    }
+
+    /// The same in an object that may say more exactly what is done.
+    pub(super) fn within(&self, slots: &Slots<'_>, tools: Node<'static>) -> Context<'n> {
+        let mut context = self.clone();
+        let verb = slots.verb.as_deref().or_else(|| self.subcommand(slots, tools));
+        let way = verb.and_then(|verb| Way::of_word(verb, tools));
+        // What is only said, or is a page, stays so whatever is done with it.
+        if !(self.name.is("web") || self.way == Some(Way::Says) && self.name.is("spoken")) {
+            context.way = match way {
+                Some(Way::Starts) | None => self.way,
+                Some(Way::Runs) if !self.may_run(slots) => self.way,
+                Some(way) => Some(way),
+            };
+        }
+        context.said.extend(slots.verb.iter().filter(|verb| verb.len() <= LONGEST_VERB).flat_map(|verb| words(verb)));
+        context.language = slots.language.clone().or(context.language);
+        context.place = slots.place.clone().or(context.place);
+        context.far |= slots.far;
+        context.deep |= slots.deep;
+        context
+    }
+
+    /// `{"command": "str_replace", "path": …}`: what an editor is told to do is no command line.
+    fn subcommand<'s>(&self, slots: &'s Slots<'_>, tools: Node<'static>) -> Option<&'s str> {
+        let [command] = slots.commands.as_slice() else { return None };
+        let names_file = !(slots.paths.is_empty() && slots.contents.is_empty());
+        (names_file && Way::of_word(command, tools).is_some()).then_some(command.as_str())
+    }
+
+    /// The command line of a program's operation that the call stands for.
+    fn operation(&self, slots: &Slots<'_>, tools: Node<'static>) -> Option<String> {
+        let looks = |way: Option<Way>| matches!(way, Some(Way::Looks | Way::Reads | Way::Gets));
+        if looks(self.name.way) || looks(self.way) {
+            return None;
+        }
+        let words = [self.name.words.as_slice(), self.said.as_slice()].concat();
+        operations::line(Said { own: self.name.own(), words: &words, fields: slots.fields? }, tools)
+    }
+
+    fn may_run(&self, slots: &Slots<'_>) -> bool {
+        !(slots.commands.is_empty() && slots.programs.is_empty() && slots.codes.is_empty())
+            || self.way == Some(Way::Runs)
+    }
+
+    /// Whether what it is given may be a call that it hands on.
+    pub(super) fn may_hand_on(&self) -> bool {
+        matches!(self.way, None | Some(Way::Runs | Way::Starts))
+    }
+
+    /// What objects within this one are about.
+    pub(super) fn handed_down(&self, slots: &Slots<'_>) -> Context<'n> {
+        let paths = if slots.paths.is_empty() { self.paths.clone() } else { slots.paths.clone() };
+        Context { paths, ..self.clone() }
+    }
+
+    /// The actions of one object.
+    pub(super) fn act(&self, slots: &Slots<'_>, tables: Node<'static>, cwd: &str) -> Acts {
+        let programs = tables.get("programs");
+        let work = Work { context: self, slots, programs, cwd };
+        let statements = work.statements();
+        let operation = self.operation(slots, tables.get("tools")).map(|line| vec![work.shell(&line)]);
+        let actions = if let Some(actions) = operation {
+            actions
+        } else if self.far && !matches!(self.way, Some(Way::Runs | Way::Permits)) {
+            Vec::new()
+        } else {
+            work.actions()
+        };
+        let looks = matches!(self.way, Some(Way::Looks | Way::Reads));
+        let is_judged = looks || self.far || !actions.is_empty() || !statements.is_empty();
+        Acts { is_judged, statements, actions }
+    }
+}
+
+/// A longer text does not say what is done.
+const LONGEST_VERB: usize = 32;
+
+/// One object of arguments, and what is done with it.
+struct Work<'w> {
+    context: &'w Context<'w>,
+    slots: &'w Slots<'w>,
+    programs: Node<'static>,
+    cwd: &'w str,
+}
+
+impl Work<'_> {
+    fn actions(&self) -> Vec<Action> {
+        let named = named::lines(self.context.name, self.slots, self.programs);
+        if !named.is_empty() && self.context.way != Some(Way::Looks) {
+            return named.iter().map(|line| self.shell(line)).collect();
+        }
+        or_else(self.by_way(), || self.typed())
+    }
+
+    /// `{"type": "type", "text": "rm -rf ~\n"}`: a line that is typed and ended is one of a shell, if it has the form.
+    fn typed(&self) -> Vec<Action> {
+        let slots = self.slots;
+        let types = |word: String| matches!(word.as_str(), "type" | "keys" | "key" | "paste" | "input" | "write");
+        let told = slots.verb.as_deref().filter(|verb| verb.len() <= LONGEST_VERB);
+        if self.context.name.is("web") || !told.is_some_and(|verb| words(verb).into_iter().any(types)) {
+            return Vec::new();
+        }
+        let texts = slots.contents.iter().chain(&slots.others).filter(|text| text.ends_with(['\n', '\r']));
+        texts.filter(|text| texts::is_clear_command(text, self.programs)).map(|text| self.shell(text)).collect()
+    }
+
+    fn by_way(&self) -> Vec<Action> {
+        match self.context.way {
+            Some(Way::Says) => Vec::new(),
+            Some(Way::Looks) => self.paths().into_iter().map(|path| Action::Search { path }).collect(),
+            Some(Way::Runs) => or_else(self.run(), || self.unknown()),
+            Some(Way::Deletes) => self.and_commands(self.deleted()),
+            Some(Way::Moves) => self.and_commands(self.moved("mv --", "Move-Item -Force")),
+            Some(Way::Copies) => self.and_commands(self.moved("cp -r --", "Copy-Item -Recurse -Force")),
+            Some(Way::Links) => self.and_commands(self.linked()),
+            Some(Way::Permits) => self.and_commands(self.permitted()),
+            Some(Way::Writes | Way::Edits) => self.and_commands(self.filled()),
+            Some(Way::Makes) => {
+                self.and_commands(if self.context.name.is("folder") { Vec::new() } else { self.filled() })
+            }
+            Some(Way::Gets) => self.and_commands(self.fetched()),
+            Some(Way::Reads) => self.and_commands(self.opened()),
+            Some(Way::Starts) | None => self.unknown(),
+        }
+    }
+
+    /// A command line that a command's key holds is one, whatever else the tool does.
+    fn and_commands(&self, actions: Vec<Action>) -> Vec<Action> {
+        if actions.is_empty() { self.clear_commands() } else { actions }
+    }
+
+    fn clear_commands(&self) -> Vec<Action> {
+        let lines = self.slots.lines();
+        lines.into_iter().filter(|line| texts::is_command(line, self.programs)).map(|line| self.shell(&line)).collect()
+    }
+
+    /// What a tool does of which the name says nothing, by the form of its arguments.
+    fn unknown(&self) -> Vec<Action> {
+        let slots = self.slots;
+        let codes = || if slots.language.is_some() { self.codes() } else { Vec::new() };
+        let started = || {
+            let lines = self.started_file().into_iter().filter(|line| texts::is_command(line, self.programs));
+            lines.map(|line| self.shell(&line)).collect()
+        };
+        let found = or_else(or_else(or_else(self.clear_commands(), started), codes), || self.patched());
+        let found = or_else(found, || {
+            let has_content = !(slots.contents.is_empty() && slots.gone.is_empty() && slots.parts.is_empty());
+            if has_content && !slots.paths.is_empty() { self.filled() } else { self.opened() }
+        });
+        or_else(found, || self.clear_texts())
+    }
+
+    fn clear_texts(&self) -> Vec<Action> {
+        let slots = self.slots;
+        let texts = slots.others.iter().chain(&slots.contents).chain(&slots.codes).chain(&slots.sources);
+        texts.filter(|text| texts::is_clear_command(text, self.programs)).map(|text| self.shell(text)).collect()
+    }
+
+    fn run(&self) -> Vec<Action> {
+        let slots = self.slots;
+        let mut lines = or_else_lines(self.encoded(), || or_else_lines(self.started_file(), || slots.lines()));
+        lines.retain(|line| !line.trim().is_empty());
+        let commands: Vec<Action> = lines.iter().map(|line| self.shell(line)).collect();
+        let found = or_else(commands, || self.codes());
+        let found = or_else(found, || self.loose_codes());
+        let found = or_else(found, || self.loose_texts());
+        or_else(found, || self.run_files())
+    }
+
+    /// `{"encoding": "base64", "payload": …}`
+    fn encoded(&self) -> Vec<String> {
+        let slots = self.slots;
+        if !slots.is_encoded() {
+            return Vec::new();
+        }
+        let texts = slots.commands.iter().chain(&slots.codes).chain(&slots.contents).chain(&slots.others);
+        texts
+            .filter(|text| !text.eq_ignore_ascii_case("base64"))
+            .filter_map(|text| reflex_shell::base64(text))
+            .collect()
+    }
+
+    /// `{"file": "/bin/rm", "args": ["-rf", "/"]}`
+    fn started_file(&self) -> Vec<String> {
+        let slots = self.slots;
+        let names_none = slots.commands.is_empty() && slots.programs.is_empty() && slots.codes.is_empty();
+        let [file] = slots.paths.as_slice() else { return Vec::new() };
+        if !names_none || slots.arguments.is_empty() || texts::language_of_file(file).is_some() {
+            return Vec::new();
+        }
+        let is_one = slots.arguments.len() == 1;
+        let word = |word: &String| if is_one { word.clone() } else { texts::word(word) };
+        let words = std::iter::once(texts::word(file)).chain(slots.arguments.iter().map(word));
+        vec![words.collect::<Vec<_>>().join(" ")]
+    }
+
+    /// Programs of a tool whose name or argument tells their language, under keys that do not say that they are programs.
+    fn loose_codes(&self) -> Vec<Action> {
+        let slots = self.slots;
+        let shells = [Language::Shell, Language::PowerShell, Language::Cmd];
+        let Some(language) = self.language().filter(|language| !shells.contains(language)) else { return Vec::new() };
+        let statements = slots.statements.iter().map(|(text, _)| text).filter(|text| !texts::is_statement(text));
+        let texts = slots.others.iter().chain(&slots.contents).chain(&slots.sources).chain(statements);
+        let is_code = |text: &&String| text.contains(['(', '\n', ' ']);
+        let texts: Vec<&String> = texts.filter(is_code).collect();
+        let shell = texts.iter().flat_map(|text| texts::shell_lines(text)).map(|line| self.shell(line));
+        texts.iter().map(|text| Action::Shell { command: (*text).clone(), language }).chain(shell).collect()
+    }
+
+    /// Texts of a tool that runs what it is given, under keys that do not say that they are commands.
+    fn loose_texts(&self) -> Vec<Action> {
+        let slots = self.slots;
+        let is_runner = self.context.name.is("runner");
+        let statements = slots.statements.iter().map(|(text, _)| text).filter(|text| !texts::is_statement(text));
+        let texts = slots.others.iter().chain(&slots.contents).chain(&slots.sources).chain(statements);
+        let is_line = |text: &&String| {
+            let several = is_runner && text.trim().contains(char::is_whitespace);
+            several || texts::is_command(text, self.programs)
+        };
+        let texts = texts.chain(slots.arguments.first().filter(|_| slots.programs.is_empty()));
+        texts.filter(is_line).map(|text| self.shell(text)).collect()
+    }
+
+    /// `run_script {"path": "./x.sh"}`
+    fn run_files(&self) -> Vec<Action> {
+        let name = self.context.name;
+        if !(name.is("runner") || name.is("file") || name.is("code")) || name.way != Some(Way::Runs) {
+            return Vec::new();
+        }
+        let runs = name
+            .words
+            .iter()
+            .any(|word| matches!(word.as_str(), "run" | "exec" | "execute" | "launch" | "start" | "spawn"));
+        let before = match self.language() {
+            Some(Language::Python) => "python3 ",
+            Some(Language::JavaScript) => "node ",
+            Some(Language::Ruby) => "ruby ",
+            Some(Language::Perl) => "perl ",
+            Some(Language::Php) => "php ",
+            Some(Language::Shell) => "bash ",
+            _ => "",
+        };
+        let arguments = self.slots.arguments.iter().map(|word| format!(" {}", texts::word(word))).collect::<String>();
+        let line = |path: &String| {
+            let (word, _) = texts::path_word(path);
+            let word = if word.contains('/') || !before.is_empty() { word } else { format!("./{word}") };
+            self.shell(&format!("{before}{word}{arguments}"))
+        };
+        self.slots.paths.iter().filter(|path| runs && !texts::is_elsewhere(path)).map(line).collect()
+    }
+
+    /// The language that an argument or the name tells.
+    fn language(&self) -> Option<Language> {
+        let told = self.context.language.as_deref().map(|told| told.rsplit('/').next().unwrap_or(told));
+        let told = told.and_then(|told| {
+            texts::language(told.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.'))
+        });
+        told.or_else(|| self.context.name.words.iter().find_map(|word| texts::language(word)))
+    }
+
+    fn codes(&self) -> Vec<Action> {
+        let of_file = || self.slots.paths.first().and_then(|path| texts::language_of_file(path));
+        let told = self.language().or_else(of_file);
+        let shell = || self.slots.codes.iter().flat_map(|code| texts::shell_lines(code)).map(|line| self.shell(line));
+        let one = |code: &String| {
+            let language = told.unwrap_or_else(|| texts::guessed(code, self.programs));
+            if matches!(language, Language::Shell | Language::PowerShell | Language::Cmd) {
+                return self.shell(code);
+            }
+            Action::Shell { command: code.clone(), language }
+        };
+        self.slots.codes.iter().filter(|code| !code.trim().is_empty()).map(one).chain(shell()).collect()
+    }
+
+    /// A command line in the folder in which it runs.
+    fn shell(&self, line: &str) -> Action {
+        let language = self.language().filter(|language| matches!(language, Language::PowerShell | Language::Cmd));
+        let language = language.unwrap_or_default();
+        let place =
+            self.context.place.as_deref().filter(|place| !place.is_empty() && *place != "." && *place != self.cwd);
+        let place = place
+            .filter(|place| AgentPath::new(*place) == AgentPath { text: (*place).to_owned(), ..AgentPath::default() });
+        let command = match place.map(texts::path_word) {
+            Some((place, _)) if language == Language::Shell => format!("cd -- {place} && {line}"),
+            Some((place, _)) if language == Language::PowerShell => format!("Set-Location {place}; {line}"),
+            Some(_) | None => line.to_owned(),
+        };
+        Action::Shell { command, language }
+    }
+
+    fn statements(&self) -> Vec<String> {
+        let name = self.context.name;
+        let runs = matches!(self.context.way, Some(Way::Runs | Way::Starts) | None);
+        let counts =
+            |(text, is_sql): &&(String, bool)| name.is("stored") || *is_sql || (runs && texts::is_statement(text));
+        let slots = self.slots;
+        let loose = slots.codes.iter().chain(&slots.others).chain(&slots.contents).chain(&slots.commands);
+        let codes = loose.filter(|text| name.is("stored") && texts::is_statement(text)).cloned();
+        let told = self.context.way != Some(Way::Says) || name.is("stored");
+        let statements = self.slots.statements.iter().filter(counts).map(|(text, _)| text.clone());
+        statements.chain(codes).filter(|_| told).collect()
+    }
+
+    /// The files that are named here or around; where no key names one, what has the form of a path.
+    fn paths(&self) -> Vec<AgentPath> {
+        self.files(&[&self.slots.paths]).into_iter().map(AgentPath::new).collect()
+    }
+
+    fn files(&self, named: &[&Vec<String>]) -> Vec<String> {
+        let here = |path: &&String| !texts::is_elsewhere(path) && !path.trim().is_empty();
+        let found: Vec<String> = named.iter().copied().flatten().filter(here).cloned().collect();
+        let slots = self.slots;
+        let formed = || {
+            let texts = slots.others.iter().chain(&slots.sources).chain(&slots.destinations).chain(&slots.codes);
+            texts.filter(|text| texts::is_path(text)).cloned().collect()
+        };
+        if found.is_empty() { formed() } else { found }
+    }
+
+    fn opened(&self) -> Vec<Action> {
+        let urls = self.fetches();
+        let reads = self.paths().into_iter().map(|path| Action::Read { path });
+        urls.into_iter().chain(reads).collect()
+    }
+
+    fn fetches(&self) -> Vec<Action> {
+        let slots = self.slots;
+        let urls = slots.urls.iter().chain(&slots.paths).chain(&slots.others).filter(|url| texts::is_url(url));
+        urls.map(|url| Action::Fetch { url: url.clone() }).collect()
+    }
+
+    /// What is fetched to a file is written there.
+    fn fetched(&self) -> Vec<Action> {
+        let urls = self.fetches();
+        let paths = self.files(&[&self.slots.paths, &self.slots.destinations]).into_iter().map(AgentPath::new);
+        let written = |path| Action::Write { path, content: String::new() };
+        let files: Vec<Action> = match urls.is_empty() {
+            true => paths.map(|path| Action::Read { path }).collect(),
+            false => paths.map(written).collect(),
+        };
+        urls.into_iter().chain(files).collect()
+    }
+
+    /// A patch, or files with what comes into them.
+    fn filled(&self) -> Vec<Action> {
+        let slots = self.slots;
+        let named =
+            [&slots.paths, &slots.destinations, &self.context.paths].into_iter().find(|named| !named.is_empty());
+        or_else(self.patched(), || {
+            let paths = self.files(named.as_slice());
+            paths.into_iter().map(|path| self.filled_file(AgentPath::new(path))).collect()
+        })
+    }
+
+    fn filled_file(&self, path: AgentPath) -> Action {
+        let slots = self.slots;
+        let told = slots.contents.iter().chain(slots.parts.iter().map(|part| &part.content));
+        let mut content = told.cloned().collect::<Vec<_>>().join("\n");
+        if content.is_empty() && !self.context.name.is("part") {
+            let is_text = |text: &&String| **text != path.text;
+            let texts = slots.codes.iter().chain(&slots.patches).chain(&slots.others).filter(is_text);
+            content = texts.cloned().collect::<Vec<_>>().join("\n");
+        }
+        let gone =
+            slots.gone.iter().chain(slots.parts.iter().map(|part| &part.gone)).cloned().collect::<Vec<_>>().join("\n");
+        let edits = self.context.way == Some(Way::Edits) || !gone.is_empty() || !slots.parts.is_empty();
+        if edits {
+            return Action::Edit { path, content, gone, parts: slots.parts.clone() };
+        }
+        Action::Write { path, content }
+    }
+
+    fn patched(&self) -> Vec<Action> {
+        let slots = self.slots;
+        let is_patch =
+            |text: &&String| text.contains("*** Begin Patch") || text.contains("\n+++ ") || text.starts_with("--- ");
+        let loose = slots.others.iter().chain(&slots.contents).chain(&slots.commands).filter(is_patch);
+        let texts = slots.patches.iter().chain(loose);
+        texts
+            .flat_map(|text| or_else(patch::changes(text).into_iter().flat_map(changed).collect(), || unified(text)))
+            .collect()
+    }
+
+    fn deleted(&self) -> Vec<Action> {
+        let slots = self.slots;
+        let named = [&slots.paths, &slots.sources];
+        let paths = self.files(if slots.paths.is_empty() { &named } else { &named[..1] });
+        let deep = self.context.deep || self.context.name.is("folder");
+        let one = |path: String| {
+            if !deep {
+                return Action::Delete { path: AgentPath::new(path) };
+            }
+            match texts::path_word(&path) {
+                (word, Language::PowerShell) => powershell(format!("Remove-Item -Recurse -LiteralPath {word}")),
+                (word, _) => posix(format!("rm -r -- {word}")),
+            }
+        };
+        paths.into_iter().map(one).collect()
+    }
+
+    /// The file that goes and where it goes, however the tool calls them.
+    fn pair(&self) -> Option<(String, String)> {
+        let slots = self.slots;
+        let from = slots.sources.first().or(slots.paths.first());
+        let renamed = slots.new_names.first().map(|name| match from.and_then(|from| from.rsplit_once('/')) {
+            Some((folder, _)) if !name.contains('/') => format!("{folder}/{name}"),
+            Some(_) | None => name.clone(),
+        });
+        let second = if slots.sources.is_empty() { slots.paths.get(1) } else { slots.paths.first() };
+        let to = slots.destinations.first().cloned().or(renamed).or(second.cloned());
+        let (from, to) = (from?.clone(), to?);
+        (!texts::is_elsewhere(&from) && !texts::is_elsewhere(&to)).then_some((from, to))
+    }
+
+    fn moved(&self, posix_command: &str, windows: &str) -> Vec<Action> {
+        let Some((from, to)) = self.pair() else {
+            let paths = self.paths().into_iter();
+            return paths
+                .map(|path| Action::Edit { path, content: String::new(), gone: String::new(), parts: Vec::new() })
+                .collect();
+        };
+        let symbol = ["symbol", "refactoring", "variable", "method"];
+        if self.context.name.words.iter().any(|word| symbol.contains(&word.as_str())) {
+            return vec![Action::Edit {
+                path: AgentPath::new(from),
+                content: String::new(),
+                gone: String::new(),
+                parts: Vec::new(),
+            }];
+        }
+        let command = |program: &str, from: &str, to: &str| format!("{program} {from} {to}");
+        match (texts::path_word(&from), texts::path_word(&to)) {
+            ((from, Language::PowerShell), (to, _)) => vec![powershell(command(windows, &from, &to))],
+            ((from, _), (to, _)) => vec![posix(command(posix_command, &from, &to))],
+        }
+    }
+
+    fn linked(&self) -> Vec<Action> {
+        let slots = self.slots;
+        let named = slots.paths.first().zip(slots.urls.first().or(slots.others.first()));
+        let named = named.map(|(target, link)| (target.clone(), link.clone()));
+        let Some((target, link)) = self.pair().or(named) else { return Vec::new() };
+        vec![posix(format!("ln -s -- {} {}", texts::path_word(&target).0, texts::path_word(&link).0))]
+    }
+
+    fn permitted(&self) -> Vec<Action> {
+        let slots = self.slots;
+        let owner = self.context.name.words.iter().find(|word| matches!(word.as_str(), "chown" | "chgrp"));
+        let program = owner.map_or("chmod", String::as_str);
+        let mode = slots.mode.as_ref().or(slots.contents.first()).or(slots.others.first());
+        let mode = mode.map_or_else(|| "0".to_owned(), |mode| texts::word(mode));
+        let deep = if self.context.deep { " -R" } else { "" };
+        let paths = self.files(&[&slots.paths]);
+        paths.iter().map(|path| posix(format!("{program}{deep} {mode} -- {}", texts::path_word(path).0))).collect()
+    }
+}
+
+fn or_else_lines(found: Vec<String>, other: impl FnOnce() -> Vec<String>) -> Vec<String> {
+    if found.is_empty() { other() } else { found }
+}
+
+fn or_else(found: Vec<Action>, other: impl FnOnce() -> Vec<Action>) -> Vec<Action> {
+    if found.is_empty() { other() } else { found }
+}
+
+fn posix(command: String) -> Action {
+    Action::Shell { command, language: Language::Shell }
+}
+
+fn powershell(command: String) -> Action {
+    Action::Shell { command, language: Language::PowerShell }
+}
+
+/// A file that is moved is changed here and written there: nothing of it is lost.
+fn changed(change: FileChange) -> Vec<Action> {
+    let path = AgentPath::new;
+    match change {
+        FileChange::Add { path: file, content } => vec![Action::Write { path: path(file), content }],
+        FileChange::Delete { path: file } => vec![Action::Delete { path: path(file) }],
+        FileChange::Update { path: file, added, parts, moved } => {
+            let gone = parts.iter().map(|part| part.gone.as_str()).collect();
+            let edit = Action::Edit { path: path(file), content: added.clone(), gone, parts };
+            let there = moved.map(|to| Action::Write { path: path(to), content: added });
+            [edit].into_iter().chain(there).collect()
+        }
+    }
+}
+
+/// The files of a patch as git and diff write it.
+fn unified(text: &str) -> Vec<Action> {
+    let one = |file: patches::Changed| Action::Edit {
+        path: AgentPath::new(file.path),
+        content: file.comes,
+        gone: file.goes,
+        parts: Vec::new(),
+    };
+    patches::changed(text).into_iter().map(one).collect()
+}

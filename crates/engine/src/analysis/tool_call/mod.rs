@@ -1,0 +1,121 @@
+//! A call of a tool that no agent's table knows, as the actions that it means: what its name says that it does, to what
+//! stands in its arguments. A renamed shell is a shell, and a server's `delete` of a path is a deletion.
+//!
+//! What the words of names and the keys of arguments say is data (`library/tools`). What nothing is known of stays
+//! unread, and the call says so.
+
+mod acts;
+pub(crate) mod call;
+pub(crate) mod name;
+mod named;
+mod operations;
+mod slots;
+mod texts;
+
+use self::acts::Context;
+use self::call::{Call, Called, called};
+use self::name::{Name, Way};
+use self::slots::Slots;
+use crate::model::event::{Action, Event};
+use reflex_tables::Node;
+use serde_json::{Map, Value as Json};
+use std::borrow::Cow;
+
+/// More objects than these are not looked at in one call.
+const MOST_OBJECTS: usize = 512;
+
+/// A call makes no more actions than these.
+const MOST_ACTIONS: usize = 512;
+
+/// Deeper objects, and texts that hold objects, are not looked into.
+const DEEPEST: usize = 6;
+
+/// The event with what its calls of unknown tools mean, behind its own actions; the event itself where there are none.
+pub fn unfolded<'e>(event: &'e Event, tables: Node<'static>) -> Cow<'e, Event> {
+    let calls = event.actions.iter().filter_map(|action| called(event, action));
+    let meant: Vec<Action> = calls.flat_map(|called| read(called, tables).actions).collect();
+    if meant.is_empty() || event.actions.ends_with(&meant) {
+        return Cow::Borrowed(event);
+    }
+    let mut event = event.clone();
+    event.actions.extend(meant);
+    Cow::Owned(event)
+}
+
+/// What a call means.
+pub(crate) fn read(called: Called<'_>, tables: Node<'static>) -> Call {
+    let mut reader = Reader { tables, cwd: called.cwd, call: Call::default(), objects: 0 };
+    let arguments = object_of(called.arguments);
+    reader.call(called.server, called.tool, &arguments, 0);
+    reader.call
+}
+
+/// What a call is given, under the key that tools without keys stand for.
+fn object_of(arguments: &str) -> Map<String, Json> {
+    let (key, value) = match serde_json::from_str::<Json>(arguments) {
+        Ok(Json::Object(fields)) => return fields,
+        Ok(Json::Null) => return Map::new(),
+        // A list without a key is the words of a command, if anything.
+        Ok(Json::Array(items)) => ("command", Json::Array(items)),
+        Ok(Json::String(text)) => ("input", Json::String(text)),
+        Ok(Json::Bool(_) | Json::Number(_)) | Err(_) => ("input", Json::String(arguments.to_owned())),
+    };
+    let is_empty = value.as_str().is_some_and(|text| text.trim().is_empty());
+    if is_empty { Map::new() } else { Map::from_iter([(key.to_owned(), value)]) }
+}
+
+/// Reads one call, and those that it makes in turn.
+struct Reader<'a> {
+    tables: Node<'static>,
+    cwd: &'a str,
+    call: Call,
+    objects: usize,
+}
+
+impl Reader<'_> {
+    fn call(&mut self, server: &str, tool: &str, arguments: &Map<String, Json>, depth: usize) {
+        let name = Name::of(server, tool, self.tables.get("tools"));
+        let context = Context::of(&name);
+        self.call.is_judged |= name.is_harmless();
+        self.call.is_search |= name.way == Some(Way::Looks);
+        self.object(arguments, &context, depth);
+    }
+
+    /// What one object means, as far as there is room.
+    fn take(&mut self, statements: Vec<String>, actions: Vec<Action>) {
+        let room = MOST_ACTIONS.saturating_sub(self.call.actions.len());
+        self.call.is_cut |= actions.len() > room;
+        for action in actions.into_iter().take(room) {
+            // What is told around an object is told once.
+            if self.call.actions.last() != Some(&action) {
+                self.call.actions.push(action);
+            }
+        }
+        self.call.statements.extend(statements.into_iter().take(MOST_ACTIONS));
+    }
+
+    /// One object of arguments, with what those around it say.
+    fn object(&mut self, fields: &Map<String, Json>, around: &Context<'_>, depth: usize) {
+        self.objects += 1;
+        if depth > DEEPEST || self.objects > MOST_OBJECTS {
+            self.call.is_cut = true;
+            return;
+        }
+        let mut slots = Slots::of(fields, self.tables.get("tools"));
+        if let Some((tool, arguments)) = slots.inner.take() {
+            return self.call(slots.server, tool, &arguments, depth + 1);
+        }
+        let context = around.within(&slots, self.tables.get("tools"));
+        slots.take_parts(context.way, self.tables.get("tools"));
+        if context.may_hand_on() {
+            slots.take_handed_on();
+        }
+        let acts = context.act(&slots, self.tables, self.cwd);
+        self.call.is_judged |= acts.is_judged;
+        self.take(acts.statements, acts.actions);
+        let inner = context.handed_down(&slots);
+        for nested in std::mem::take(&mut slots.nested) {
+            self.object(&nested, &inner, depth + 1);
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! What stands in one object of a tool's arguments, by what its keys say.
+
+use super::name::Way;
+use super::texts;
+use reflex_shell::patch::Part;
+use reflex_shell::work;
+use reflex_tables::Node;
+use serde_json::{Map, Value as Json};
+
+/// A longer text holds no arguments of its own.
+const MOST_JSON: usize = 1024 * 1024;
+
+/// Texts by what they are.
+#[derive(Debug, Default)]
+pub(super) struct Slots<'a> {
+    pub(super) commands: Vec<String>,
+    pub(super) arguments: Vec<String>,
+    pub(super) programs: Vec<String>,
+    pub(super) codes: Vec<String>,
+    pub(super) statements: Vec<(String, bool)>,
+    pub(super) paths: Vec<String>,
+    pub(super) sources: Vec<String>,
+    pub(super) destinations: Vec<String>,
+    pub(super) new_names: Vec<String>,
+    pub(super) contents: Vec<String>,
+    pub(super) gone: Vec<String>,
+    pub(super) patches: Vec<String>,
+    pub(super) urls: Vec<String>,
+    pub(super) language: Option<String>,
+    pub(super) place: Option<String>,
+    pub(super) mode: Option<String>,
+    pub(super) verb: Option<String>,
+    pub(super) others: Vec<String>,
+    pub(super) parts: Vec<Part>,
+    pub(super) deep: bool,
+    pub(super) far: bool,
+    pub(super) nested: Vec<Map<String, Json>>,
+    /// The tool that it tells to call, with its arguments.
+    pub(super) inner: Option<(&'a str, Map<String, Json>)>,
+    pub(super) server: &'a str,
+    /// The fields as they stand.
+    pub(super) fields: Option<&'a Map<String, Json>>,
+}
+
+impl<'a> Slots<'a> {
+    /// The texts of an object.
+    pub(super) fn of(fields: &'a Map<String, Json>, tools: Node<'static>) -> Slots<'a> {
+        let mut slots = Slots { inner: inner(fields, tools), fields: Some(fields), ..Slots::default() };
+        if slots.inner.is_some() {
+            let named = |key: &&str| fields.get(*key).and_then(Json::as_str);
+            slots.server = ["server_name", "server", "serverName", "mcp_server"].iter().find_map(named).unwrap_or("");
+            return slots;
+        }
+        for (key, value) in fields {
+            slots.take(key_of(key, tools), value);
+        }
+        slots
+    }
+
+    fn take(&mut self, key: Key, value: &Json) {
+        match value {
+            Json::Null => {}
+            Json::Bool(yes) => self.flag(key, *yes),
+            Json::Number(number) => self.text(key, &number.to_string()),
+            Json::String(text) => match within(key, text) {
+                Some(inner) => self.take(key, &inner),
+                None => self.text(key, text),
+            },
+            Json::Array(items) if are_lines(items) => {
+                self.text(key, &items.iter().filter_map(Json::as_str).collect::<String>());
+            }
+            Json::Array(items) if key.says == "keys" => self.others.push(texts::typed(items)),
+            Json::Array(items) if key.says == "command" || key.says == "code" => self.commands_of(key, items),
+            Json::Array(items) => items.iter().for_each(|item| self.take(key, item)),
+            Json::Object(fields) if key.says == "path" && are_files(fields) => {
+                let file = |(path, content): (&String, &Json)| {
+                    Map::from_iter([("path".to_owned(), path.as_str().into()), ("content".to_owned(), content.clone())])
+                };
+                self.nested.extend(fields.iter().map(file));
+            }
+            Json::Object(fields) if are_edits(fields) => {
+                let file = |(path, edits): (&String, &Json)| {
+                    Map::from_iter([("path".to_owned(), path.as_str().into()), ("edits".to_owned(), edits.clone())])
+                };
+                self.nested.extend(fields.iter().map(file));
+            }
+            Json::Object(fields) => {
+                self.deep |= fields.get("recursive") == Some(&Json::Bool(true));
+                self.nested.push(fields.clone());
+            }
+        }
+    }
+
+    /// Calls that are handed on as a text: `{"payload": "{\"command\": …}"}`.
+    pub(super) fn take_handed_on(&mut self) {
+        let object = |text: &String| parsed::<Map<String, Json>>(text);
+        let begins = |text: &&String| text.len() <= MOST_JSON && text.trim_start().starts_with('{');
+        if self.paths.is_empty() && self.urls.is_empty() {
+            self.nested.extend(self.contents.iter().filter(begins).filter_map(object));
+        }
+    }
+
+    /// Whether its texts are not what they stand for, but that in base64.
+    pub(super) fn is_encoded(&self) -> bool {
+        let named = ["encoding", "contentEncoding", "content_encoding", "format"];
+        let told = named.iter().find_map(|key| self.fields?.get(*key)?.as_str());
+        told.is_some_and(|told| told.eq_ignore_ascii_case("base64") || told.eq_ignore_ascii_case("b64"))
+    }
+
+    /// Several texts if the first holds more than a word, else the words of one.
+    fn commands_of(&mut self, key: Key, items: &[Json]) {
+        let texts: Vec<&str> = items.iter().filter_map(Json::as_str).collect();
+        let are_texts = texts.first().is_some_and(|first| first.trim().contains(char::is_whitespace));
+        match key.says {
+            "code" => texts.iter().for_each(|text| self.text(key, text)),
+            _ if texts.is_empty() => {}
+            _ if are_texts => self.commands.push(texts.join(";\n")),
+            _ => self.commands.push(texts.iter().map(|word| texts::word(word)).collect::<Vec<_>>().join(" ")),
+        }
+        items.iter().filter(|item| item.is_object()).for_each(|item| self.take(key, item));
+    }
+
+    fn flag(&mut self, key: Key, yes: bool) {
+        match key.says {
+            "deep" => self.deep |= yes,
+            "far" => self.far |= yes,
+            _ => {}
+        }
+    }
+
+    fn text(&mut self, key: Key, text: &str) {
+        let list = match key.says {
+            "deep" => return self.flag(key, matches!(text, "true" | "1" | "yes")),
+            "far" => return self.far = true,
+            "label" | "called" => return,
+            "language" => return self.language = Some(text.to_ascii_lowercase()),
+            "place" => return self.place = Some(text.to_owned()),
+            "mode" => return self.mode = Some(text.to_owned()),
+            "verb" => return self.verb = Some(text.to_owned()),
+            "statement" => return self.statements.push((text.to_owned(), key.is_sql)),
+            "command" => &mut self.commands,
+            "arguments" => &mut self.arguments,
+            "program" => &mut self.programs,
+            "code" => &mut self.codes,
+            "path" => &mut self.paths,
+            "source" => &mut self.sources,
+            "destination" => &mut self.destinations,
+            "newname" => &mut self.new_names,
+            "content" => &mut self.contents,
+            "gone" => &mut self.gone,
+            "patch" => &mut self.patches,
+            "url" => &mut self.urls,
+            _ => &mut self.others,
+        };
+        list.push(text.to_owned());
+    }
+
+    /// The single changes of a file that this object names, where they stand in a list of objects.
+    pub(super) fn take_parts(&mut self, way: Option<Way>, tools: Node<'static>) {
+        let writes = matches!(way, None | Some(Way::Writes | Way::Edits | Way::Makes));
+        if !writes || self.paths.is_empty() {
+            return;
+        }
+        for nested in std::mem::take(&mut self.nested) {
+            let inner = Slots::of(&nested, tools);
+            let is_part = inner.paths.is_empty() && !(inner.contents.is_empty() && inner.gone.is_empty());
+            if is_part {
+                let [gone, content] = [inner.gone, inner.contents].map(|texts| texts.join("\n"));
+                self.parts.push(Part { context: String::new(), gone, content });
+            } else {
+                self.nested.push(nested);
+            }
+        }
+    }
+
+    /// The command lines that stand here, with their words.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let whole = match (self.commands.as_slice(), self.programs.as_slice()) {
+            ([command], [program]) => return vec![format!("{program} {command}")],
+            ([command], _) => command,
+            ([], [program]) => program,
+            ([], []) if self.arguments.len() > 1 => {
+                return vec![self.arguments.iter().map(|word| texts::word(word)).collect::<Vec<_>>().join(" ")];
+            }
+            _ => return self.commands.clone(),
+        };
+        let words: Vec<String> = match self.arguments.as_slice() {
+            [] => Vec::new(),
+            // One text may hold several words.
+            [one] => vec![one.clone()],
+            more => more.iter().map(|word| texts::word(word)).collect(),
+        };
+        vec![std::iter::once(whole.clone()).chain(words).collect::<Vec<_>>().join(" ")]
+    }
+}
+
+/// `{"src/a.c": "int a;"}`: files with their contents.
+fn are_files(fields: &Map<String, Json>) -> bool {
+    let is_file = |(path, content): (&String, &Json)| path.contains(['/', '.', '\\']) && content.is_string();
+    !fields.is_empty() && fields.iter().all(is_file)
+}
+
+/// `{"file:///a": [{"newText": …}]}`: files with their changes, as language servers write them.
+fn are_edits(fields: &Map<String, Json>) -> bool {
+    let is_edit = |edits: &Vec<Json>| !edits.is_empty() && edits.iter().all(Json::is_object);
+    let is_file = |(path, edits): (&String, &Json)| texts::is_path(path) && edits.as_array().is_some_and(is_edit);
+    !fields.is_empty() && fields.iter().all(is_file)
+}
+
+/// One text as a list of its lines, as notebooks keep it.
+fn are_lines(items: &[Json]) -> bool {
+    let ends = |item: &Json| item.as_str().is_some_and(|text| text.ends_with('\n'));
+    match items.split_last() {
+        Some((last, before)) => !before.is_empty() && last.is_string() && before.iter().all(ends),
+        None => false,
+    }
+}
+
+/// What a key says; empty where that is not known.
+#[derive(Debug, Clone, Copy)]
+struct Key {
+    says: &'static str,
+    is_sql: bool,
+}
+
+fn key_of(key: &str, tools: Node<'static>) -> Key {
+    const LONGEST: usize = 40;
+    let letters = key.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase() as char);
+    let plain: String = letters.take(LONGEST).collect();
+    let plain = plain.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    let known = tools.get("key").get(plain).text();
+    let is_sql = plain.contains("sql");
+    let is_statement = is_sql || plain.contains("query") || plain.contains("statement");
+    Key { says: if known.is_empty() && is_statement { "statement" } else { known }, is_sql }
+}
+
+/// Arguments that are written as a text. What goes into a file is that text.
+fn within(key: Key, text: &str) -> Option<Json> {
+    let may = !matches!(key.says, "content" | "patch" | "gone" | "label");
+    let begins = text.len() <= MOST_JSON && text.trim_start().starts_with(['{', '[']);
+    if !may || !begins {
+        return None;
+    }
+    let value = parsed::<Json>(text)?;
+    (value.is_object() || value.is_array()).then_some(value)
+}
+
+/// The JSON in a text. What is nested deeper than the reader goes is instructions that nobody has read.
+pub(super) fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Option<T> {
+    let read = serde_json::from_str(text);
+    if read.as_ref().is_err_and(|error: &serde_json::Error| error.to_string().contains("recursion limit")) {
+        work::cut(|| "the arguments are JSON that is nested too deep to be read".into());
+    }
+    read.ok()
+}
+
+/// `{"tool": "run_shell", "arguments": {…}}`: the tool that this one calls.
+fn inner<'a>(fields: &'a Map<String, Json>, tools: Node<'static>) -> Option<(&'a str, Map<String, Json>)> {
+    let is_name = |text: &&str| !text.is_empty() && text.len() <= 128 && !text.contains(char::is_whitespace);
+    let called = fields.iter().find(|(key, _)| key_of(key, tools).says == "called" || key.as_str() == "name");
+    let tool = called?.1.as_str().filter(is_name)?;
+    let keys =
+        ["arguments", "args", "parameters", "params", "input", "tool_input", "toolInput", "toolArgs", "tool_args"];
+    let given = keys.iter().find_map(|key| fields.get(*key))?;
+    let arguments = match given {
+        Json::Object(arguments) => arguments.clone(),
+        Json::String(text) => parsed(text)?,
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::Array(_) => return None,
+    };
+    Some((tool, arguments))
+}

@@ -1,0 +1,88 @@
+//! Whether a session has used up what a person gave it: calls, minutes, agents that it starts, agents within agents.
+
+use crate::facts::cache::Facts;
+use crate::model::event::Action;
+use crate::model::finding::{Finding, Severity};
+use crate::policy::Policy;
+
+/// From this share of a budget on the agent is told, in percent.
+const TOLD_FROM: u64 = 80;
+
+/// Beyond this share nothing runs any more, in percent; in between a person is asked.
+const STOPPED_FROM: u64 = 125;
+
+/// The category of a finding after which the turn ends where an agent can end it.
+pub(crate) const CATEGORY: &str = "budget";
+
+/// One finding for each budget that is nearly or wholly used up. Without budgets nothing is counted.
+pub(crate) fn inspect(policy: &Policy, facts: &Facts<'_>) -> Vec<Finding> {
+    let budgets = || policy.layers().iter().map(|layer| layer.node.get("policy").get("budgets"));
+    if budgets().all(|budget| budget.is_empty()) {
+        return Vec::new();
+    }
+    let spent = facts.world.spent(facts.event, &mut started(facts));
+    let counts = [("calls", spent.calls), ("minutes", spent.minutes), ("agents", spent.agents), ("depth", spent.depth)];
+    let over = counts.into_iter().filter_map(|(name, used)| {
+        // Of several layers the tightest counts: a budget never grows by another.
+        let most = budgets().map(|budget| u64::from(budget.get(name).number())).filter(|most| *most > 0).min()?;
+        finding(name, used, most)
+    });
+    over.collect()
+}
+
+/// Names of the programs that the call runs; an agent that is started by a tool stands among them without a name.
+fn started<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = &'f str> {
+    let spawned = facts.event.actions.iter().filter(|action| matches!(action, Action::SpawnAgent { .. })).map(|_| "");
+    let commands = facts.analysis.readings.iter().flat_map(|reading| &reading.commands);
+    spawned.chain(commands.map(|command| command.name.as_str()))
+}
+
+fn finding(name: &str, used: u64, most: u64) -> Option<Finding> {
+    let share = used.saturating_mul(100) / most;
+    // One agent within as many as there may be is no news.
+    let told_from = if name == "depth" { 101 } else { TOLD_FROM };
+    let severity = match share {
+        _ if share < told_from => return None,
+        _ if share > STOPPED_FROM => Severity::Critical,
+        _ if share > 100 => Severity::High,
+        _ => Severity::Medium,
+    };
+    let what = match name {
+        "depth" => "agents within agents",
+        "agents" => "agents that are started",
+        other => other,
+    };
+    let remedy = if severity == Severity::Medium {
+        "finish what matters most, and say what stays open"
+    } else {
+        "end the turn now: tell the user what is done, what is open and what it would take"
+    };
+    Some(Finding {
+        id: format!("budget/{name}"),
+        detector: "loopbreaker".into(),
+        category: CATEGORY.into(),
+        severity,
+        confidence: 100,
+        message: format!("This is {used} of {most} {what} that a person gave this session."),
+        remedy: remedy.into(),
+        command: name.into(),
+        ..Finding::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_told_then_asked_about_then_over() {
+        let of = |name, used| finding(name, used, 100).map(|finding| finding.severity);
+        assert_eq!(
+            (of("calls", 79), of("calls", 80), of("calls", 100)),
+            (None, Some(Severity::Medium), Some(Severity::Medium))
+        );
+        assert_eq!((of("calls", 101), of("calls", 125)), (Some(Severity::High), Some(Severity::High)));
+        assert_eq!((of("calls", 126), of("depth", 100)), (Some(Severity::Critical), None));
+        assert_eq!(finding("depth", 3, 2).map(|finding| finding.severity), Some(Severity::Critical));
+    }
+}

@@ -1,0 +1,183 @@
+//! A call as a step of its session.
+
+use super::signature::{self, error_signature, letters};
+use crate::analysis::fingerprint::{self, Fingerprint};
+use crate::detectors::retry;
+use crate::model::analysis::Analysis;
+use crate::model::effect::{Effect, EffectKind, Target};
+use crate::model::event::{Action, Event, Outcome};
+use crate::model::rule_trace::Weighed;
+use crate::model::session::{Deed, End, PASSES, Pace, Step};
+use reflex_shell::{Command, Value};
+use reflex_tables::Node;
+
+/// Of a command or path so many letters are kept.
+const MOST_LETTERS: usize = 200;
+
+/// A subcommand and its own stand among so many words.
+const MOST_BEFORE: usize = 4;
+
+/// Programs that wait before they look again.
+const WAITING: [&str; 6] = ["sleep", "wait", "watch", "timeout", "Start-Sleep", "inotifywait"];
+
+/// The step that a call is. What it writes is known by a digest, its words without secrets.
+pub(crate) fn of(event: &Event, analysis: &Analysis, fingerprint: &Fingerprint, tables: Node<'static>) -> Step {
+    Step {
+        exact: fingerprint.exact.clone(),
+        goals: Vec::new(),
+        text: text(event, tables),
+        deed: deed(event, analysis),
+        pace: pace(analysis),
+        refused: false,
+        changes: event.actions.iter().filter_map(change).collect(),
+        end: None,
+    }
+}
+
+fn pace(analysis: &Analysis) -> Pace {
+    let commands = || analysis.readings.iter().flat_map(|reading| &reading.commands);
+    match () {
+        () if commands().any(|command| WAITING.contains(&command.name.as_str()) || moves_on(command)) => Pace::Waits,
+        () if commands().any(asks) => Pace::Asks,
+        () => Pace::Straight,
+    }
+}
+
+/// `git bisect good`, `git rebase --continue`: whether a command goes on to the next of a row of commits.
+fn moves_on(command: &Command) -> bool {
+    let has = |name: &str| command.words.iter().skip(1).filter_map(Value::literal).any(|word| word == name);
+    command.name == "git" && (has("bisect") || has("--continue") || has("--skip"))
+}
+
+/// Whether a command asks for the state of something that goes on by itself, and does nothing to it.
+fn asks(command: &Command) -> bool {
+    let has = |names: &[&str]| {
+        command.words.iter().skip(1).take(MOST_BEFORE).filter_map(Value::literal).any(|word| names.contains(&&*word))
+    };
+    match command.name.as_str() {
+        "pg_isready" | "mysqladmin" | "journalctl" | "ps" | "pgrep" | "ss" | "netstat" | "lsof" | "ping" | "squeue"
+        | "sacct" | "nvidia-smi" | "tail" | "nc" | "jobs" | "uptime" => true,
+        "curl" | "wget" | "http" | "xh" | "redis-cli" => {
+            !command.words.iter().filter_map(Value::literal).any(|word| sends(&word))
+        }
+        "gh" => has(&["run", "pr", "workflow"]) && has(&["view", "list", "status", "checks", "watch"]),
+        "glab" => has(&["ci", "mr", "pipeline"]) && has(&["view", "list", "status", "get"]),
+        "kubectl" | "oc" => has(&["get", "describe", "logs", "rollout", "top"]),
+        "docker" | "podman" | "nerdctl" => has(&["ps", "logs", "inspect", "stats", "top", "events"]),
+        "systemctl" | "service" | "helm" | "supervisorctl" => has(&["status", "is-active", "show", "list"]),
+        _ => false,
+    }
+}
+
+/// Whether an option of a client makes more of a request than a question.
+fn sends(word: &str) -> bool {
+    ["-X", "-d", "-F", "-T", "--data", "--request", "--form", "--upload", "--post", "--method", "SET", "DEL"]
+        .iter()
+        .any(|option| word.starts_with(option))
+}
+
+/// Digests of the effects that a rule fired on: what is done to what, in whatever words.
+pub(crate) fn goals(analysis: &Analysis, weighed: &[Weighed]) -> Vec<String> {
+    /// More are not compared.
+    const MOST: usize = 8;
+    let guilty =
+        weighed.iter().filter(|weighed| weighed.fires).filter_map(|weighed| analysis.effects.get(weighed.effect));
+    let digest = |effect: &Effect| {
+        let word = |target: &Target| target.path().map_or_else(|| branch(target.shown()), str::to_owned);
+        let targets = effect.targets.iter().map(word);
+        let parts: Vec<String> = [effect.kind.name().to_owned()].into_iter().chain(targets).collect();
+        let digest = fingerprint::digest(parts.iter().map(String::as_str));
+        digest.get(..16).unwrap_or_default().to_owned()
+    };
+    let mut goals: Vec<String> = guilty.map(digest).collect();
+    goals.sort();
+    goals.dedup();
+    goals.truncate(MOST);
+    goals
+}
+
+/// A branch is the same by its full name.
+fn branch(shown: String) -> String {
+    shown.strip_prefix("refs/heads/").map(str::to_owned).unwrap_or(shown)
+}
+
+/// How a call ended, without its words. A failure that took longer than the last one is the same failure.
+pub(crate) fn end_of(outcome: &Outcome) -> End {
+    let output = outcome.output.trim();
+    let mark = if outcome.failed && retry::passes(output) { String::from(PASSES) } else { String::new() };
+    End {
+        failed: outcome.failed,
+        output: if outcome.failed { told_apart(&signature::without_times(output)) } else { told_apart(output) },
+        error: if outcome.failed { mark + &error_signature(output) } else { String::new() },
+        letters: letters(output),
+    }
+}
+
+/// Tells texts apart that are long and compared with few others: FNV-1a by Fowler, Noll and Vo, of 64 bits. Who makes two
+/// texts alike on purpose is told of a loop that is none.
+fn told_apart(text: &str) -> String {
+    let hash = text
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    format!("{hash:016x}")
+}
+
+fn text(event: &Event, tables: Node<'static>) -> String {
+    // A command needs no word for what it is.
+    let named = |action: &Action| usize::from(matches!(action, Action::Shell { .. }));
+    let texts = |action| fingerprint::action_texts(action).take(2).skip(named(action));
+    let words: Vec<&str> = event.actions.iter().flat_map(texts).collect();
+    let text = words.join(" ");
+    let end = text.char_indices().nth(MOST_LETTERS).map_or(text.len(), |(at, _)| at);
+    crate::secrets::redaction::redacted(text.get(..end).unwrap_or_default(), tables).replace(['\n', '\t', '\r'], " ")
+}
+
+fn change(action: &Action) -> Option<(String, String)> {
+    let is_gone = matches!(action, Action::Delete { .. });
+    let state = if is_gone { "-".to_owned() } else { told_apart(action.content()?) };
+    Some((action.path()?.text.clone(), state))
+}
+
+fn deed(event: &Event, analysis: &Analysis) -> Deed {
+    let one = |action: &Action| match action {
+        Action::Read { .. } | Action::Search { .. } | Action::Fetch { .. } => Deed::Look,
+        Action::Write { .. } | Action::Edit { .. } | Action::Delete { .. } => Deed::Change,
+        Action::Shell { .. } => shell(analysis),
+        Action::McpCall { .. }
+        | Action::Prompt { .. }
+        | Action::SpawnAgent { .. }
+        | Action::Skill { .. }
+        | Action::Input { .. }
+        | Action::Other { .. } => Deed::Opaque,
+    };
+    let deeds: Vec<Deed> = event.actions.iter().map(one).collect();
+    let order = [Deed::Change, Deed::Opaque, Deed::Run];
+    order.into_iter().find(|deed| deeds.contains(deed)).unwrap_or(if deeds.is_empty() {
+        Deed::Opaque
+    } else {
+        Deed::Look
+    })
+}
+
+/// A command changes something if an effect says so, and only looks if all its programs do. Of any other it is taken to run.
+fn shell(analysis: &Analysis) -> Deed {
+    let is_silent =
+        |kind| matches!(kind, EffectKind::Read | EffectKind::Touch | EffectKind::Mention | EffectKind::RunUnknown);
+    let commands = || analysis.readings.iter().flat_map(|reading| &reading.commands);
+    match () {
+        () if analysis.effects.iter().any(|effect| !is_silent(effect.kind)) => Deed::Change,
+        () if commands().next().is_some() && commands().all(looks) => Deed::Look,
+        () => Deed::Run,
+    }
+}
+
+/// Whether a command shows files and does nothing else, as long as no effect says otherwise.
+fn looks(command: &Command) -> bool {
+    let shows = ["show", "diff", "log", "blame", "status"];
+    match command.name.as_str() {
+        "cat" | "sed" | "head" | "tail" | "nl" | "less" | "bat" | "grep" | "rg" | "wc" | "ls" | "find" | "fd"
+        | "tree" | "cut" | "sort" | "cd" => true,
+        "git" => command.words.get(1).and_then(Value::literal).is_some_and(|word| shows.contains(&&*word)),
+        _ => false,
+    }
+}

@@ -1,0 +1,95 @@
+//! Orders in what a call would hand on: to a tool, to another agent, to whoever reads what is published.
+
+use crate::facts::cache::Facts;
+use crate::injection::findings::{IN_COMMAND, findings};
+use crate::model::effect::EffectKind;
+use crate::model::event::Action;
+use crate::model::finding::{At, Finding};
+use crate::model::path;
+use reflex_shell::{Command, Program};
+
+/// Orders in what a call would hand on: to a server's tool, to another agent, to whoever reads what is published.
+pub(crate) fn inspect(facts: &Facts<'_>) -> Vec<Finding> {
+    let texts = facts.event.actions.iter().filter_map(|action| {
+        if let Action::SpawnAgent { prompt } = action {
+            return Some(("arg:prompt", prompt));
+        }
+        let Action::McpCall { arguments, .. } = action else { return None };
+        Some(("arg:arguments", arguments))
+    });
+    let found = texts.flat_map(|(place, text)| findings(text, place, facts.tables));
+    found.chain(said(facts)).chain(said_by_files(facts)).collect()
+}
+
+/// Options by which a program takes what it says from a file.
+const FROM_FILE: [&str; 4] = ["-F", "--file", "--body-file", "--notes-file"];
+
+/// Orders in files whose text a command says to others: the body of an issue, a commit's message.
+fn said_by_files<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f {
+    let programs = facts.tables.get("programs");
+    let speaks = move |command: &&Command| {
+        command.words.iter().any(|word| word.literal().is_some_and(|word| option_of(&word).is_some()))
+            && Program::find(programs, &command.name).is_some_and(|program| is_said(program, command))
+    };
+    let spoken = facts.analysis.readings.iter().flat_map(|reading| &reading.commands).filter(speaks);
+    spoken.flat_map(files_of).flat_map(|name| {
+        let path = path::absolute(&name, &facts.event.cwd);
+        let text = facts.world.content(&path).unwrap_or_default();
+        findings(&text, &format!("file:{name}"), facts.tables)
+    })
+}
+
+/// The option that a word is or begins with, and what stands in the same word.
+fn option_of(word: &str) -> Option<&str> {
+    let word = Some(word).filter(|word| word.starts_with('-'))?;
+    let option = FROM_FILE.iter().find(|option| word.starts_with(**option))?;
+    let rest = word.get(option.len()..)?;
+    (rest.is_empty() || rest.starts_with('=') || !option.starts_with("--")).then(|| rest.trim_start_matches('='))
+}
+
+/// The files of a command's options, in the same word or in the next one; `name=@FILE` is one too.
+fn files_of(command: &Command) -> Vec<String> {
+    let words: Vec<_> = command.words.iter().map(|word| word.literal().unwrap_or_default()).collect();
+    let mut files = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let Some(rest) = option_of(word) else { continue };
+        let value = if rest.is_empty() { words.get(at + 1).map(AsRef::as_ref).unwrap_or_default() } else { rest };
+        let file = value.split_once("=@").map_or(value, |(_, file)| file);
+        files.extend((!file.is_empty() && file != "-").then(|| file.to_owned()));
+    }
+    files
+}
+
+/// Whether the words of this command reach others.
+fn is_said(program: Program, command: &Command) -> bool {
+    let stands = |name: &str| {
+        command.words.iter().skip(1).take(MOST_BEFORE).any(|word| word.literal().is_some_and(|word| word == name))
+    };
+    program.speaks().any(|name| name == "*" || stands(name))
+}
+
+/// A subcommand stands among the first of a command's words.
+const MOST_BEFORE: usize = 4;
+
+/// A shorter word gives no orders.
+const LEAST_SAID: usize = 16;
+
+/// Orders in the words that commands say to others: a comment, a message, what is sent with a request.
+fn said<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f {
+    let sent = facts.analysis.effects.iter().filter(|effect| effect.kind == EffectKind::SendText);
+    let sent = sent.filter_map(|effect| facts.analysis.command(effect));
+    let programs = facts.tables.get("programs");
+    let speaks = move |command: &&Command| {
+        command.words.iter().any(|word| word.span().end - word.span().start >= LEAST_SAID as u32)
+            && Program::find(programs, &command.name).is_some_and(|program| is_said(program, command))
+    };
+    let spoken = facts.analysis.readings.iter().flat_map(|reading| &reading.commands).filter(speaks);
+    let words = sent.chain(spoken).flat_map(|command| command.words.iter().skip(1));
+    words.flat_map(|word| {
+        let text = word.literal().filter(|text| text.len() >= LEAST_SAID);
+        let found = text.map(|text| findings(&text, IN_COMMAND, facts.tables));
+        // Where it stands in the command, not in the word.
+        let placed = |found: Finding| Finding { at: At { span: word.span(), ..found.at }, ..found };
+        found.unwrap_or_default().into_iter().map(placed).collect::<Vec<_>>()
+    })
+}

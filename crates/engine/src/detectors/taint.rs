@@ -1,0 +1,352 @@
+//! What a call leaves behind for the calls after it: copies of secrets, files that came from elsewhere, secrets that
+//! the agent has seen. A call is judged alone but for these.
+
+use crate::analysis::clones::cloned;
+use crate::facts::cache::Facts;
+use crate::model::analysis::Analysis;
+use crate::model::effect::{Effect, EffectKind, Target};
+use crate::model::event::Action;
+use crate::model::finding::Finding;
+use crate::model::path::{self, is_within};
+use crate::model::session::{Remnant, RemnantKind};
+use crate::model::truth::Truth;
+use reflex_shell::{CommandId, Selector, Site, Stdin, WHOLE_ENVIRONMENT};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Of one call, at most so many remnants are kept.
+const MOST_REMNANTS: usize = 32;
+
+/// A pipeline is followed back over this many commands.
+const MOST_MEMBERS: usize = 32;
+
+/// Classes of paths whose content is followed.
+const FOLLOWED: [&str; 5] = ["secret", "environment", "key-files", "secret-folders", "history"];
+
+/// What the judged call leaves behind if it runs.
+pub(crate) fn left_by(facts: &Facts<'_>, findings: &[Finding]) -> Vec<Remnant> {
+    let mut left: Vec<Remnant> = Vec::new();
+    // What no rule calls a secret was none when it was read.
+    let shown = findings.iter().any(|finding| finding.category == "credential");
+    let happens = |effect: &&Effect| effect.site == Site::Here && !is_of_text(facts, effect);
+    let givers = Givers::of(facts.analysis);
+    for effect in facts.analysis.effects.iter().filter(happens) {
+        let is = |kinds: &[EffectKind]| kinds.contains(&effect.kind);
+        if is(&[EffectKind::Overwrite, EffectKind::Append]) {
+            left.extend(filled(facts, &givers, effect));
+        }
+        if is(&[EffectKind::Overwrite, EffectKind::Append, EffectKind::Edit]) {
+            left.extend(ignoring(facts, effect));
+        }
+        if is(&[EffectKind::Fetch]) {
+            left.extend(cloned(facts.analysis, effect, facts.tables));
+        }
+        if is(&[EffectKind::Fetch, EffectKind::Read]) {
+            left.extend(flowing(facts, effect));
+        }
+        if is(&[EffectKind::Read]) && effect.flags.contains(&UNPACKED) {
+            let unpacked = unpacked(facts, effect, &left);
+            left.extend(unpacked);
+        }
+        if is(&[EffectKind::Read]) && shown {
+            left.extend(seen(facts, effect));
+        }
+        if is(&[EffectKind::SetTimes]) {
+            left.extend(dated(facts, effect));
+        }
+        if is(&[EffectKind::Link]) {
+            left.extend(facts.link(effect).map(|(path, from)| remnant(RemnantKind::Link, &path, &from)));
+        }
+        if left.len() >= MOST_REMNANTS {
+            break;
+        }
+    }
+    left.truncate(MOST_REMNANTS);
+    left
+}
+
+/// A text that gives orders taints the session: what comes after may be its wish.
+pub(crate) fn left_by_orders(findings: &[Finding]) -> Vec<Remnant> {
+    let order = findings.iter().find(|finding| finding.category == "injection");
+    order.map(|finding| remnant(RemnantKind::Orders, "", &finding.id)).into_iter().collect()
+}
+
+fn remnant(kind: RemnantKind, path: &str, from: &str) -> Remnant {
+    Remnant { kind, path: path.into(), from: from.into() }
+}
+
+/// Names in the text of one call that are kept of a file of ignore rules.
+const MOST_IGNORED: usize = 16;
+
+/// Build folders that a call names while it writes ignore rules: whoever ignores work makes it look as if a build made it.
+fn ignoring(facts: &Facts<'_>, effect: &Effect) -> Option<Remnant> {
+    let is_rules = |path: &&str| path::name_of(path) == ".gitignore" || path.ends_with("/.git/info/exclude");
+    let file = effect.targets.iter().filter_map(Target::path).find(is_rules)?;
+    let action = facts.event.actions.get(effect.action)?;
+    let text = if let Action::Shell { command, .. } = action { command } else { action.content()? };
+    let ends = |letter: char| letter.is_whitespace() || "\"'`;,&|<>()\\".contains(letter);
+    let words = text.split(ends).map(|word| path::name_of(word.trim_matches(['/', '*', '!'])));
+    let is_built =
+        |name: &&str| !name.is_empty() && facts.is_named_like_built(&path::absolute(name, &facts.event.workspace));
+    let names: BTreeSet<&str> = words.filter(is_built).take(MOST_IGNORED).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    (!names.is_empty()).then(|| remnant(RemnantKind::Ignoring, file, &names.join(" ")))
+}
+
+/// What a script would do that is only written has not happened.
+fn is_of_text(facts: &Facts<'_>, effect: &Effect) -> bool {
+    let script = effect.script.and_then(|script| facts.analysis.scripts.get(script));
+    script.is_some_and(|script| script.usage == crate::model::analysis::Usage::Written)
+}
+
+/// The effects from which something can flow on, by the text and the command that they are of. Each of many commands that
+/// write looks up its own: it does not look through those of all.
+struct Givers<'a> {
+    by: BTreeMap<Place, Vec<&'a Effect>>,
+    /// Texts of another language that hand out the whole environment, by a call that stands beside what they write.
+    environment: BTreeSet<Place>,
+}
+
+/// A command of one of the call's texts.
+type Place = (usize, Option<usize>, CommandId);
+
+impl<'a> Givers<'a> {
+    fn of(analysis: &'a Analysis) -> Givers<'a> {
+        let mut by: BTreeMap<_, Vec<&Effect>> = BTreeMap::new();
+        let mut environment = BTreeSet::new();
+        for effect in &analysis.effects {
+            let kinds = [EffectKind::Read, EffectKind::Move, EffectKind::PrintEnvironment];
+            let gives = fetches(effect) || kinds.contains(&effect.kind);
+            if let (true, Some(command)) = (gives, effect.command) {
+                by.entry((effect.action, effect.script, command)).or_default().push(effect);
+            }
+            if effect.kind == EffectKind::PrintEnvironment
+                && let Some(text) = text_of(analysis, effect)
+            {
+                environment.insert((effect.action, effect.script, text));
+            }
+        }
+        Givers { by, environment }
+    }
+
+    /// Whether a text of another language that writes or feeds this hands out the whole environment.
+    fn hand_out(&self, analysis: &Analysis, effect: &Effect, feeding: &[CommandId]) -> bool {
+        let mut texts = text_of(analysis, effect).into_iter().chain(feeding.iter().copied());
+        !self.environment.is_empty() && texts.any(|id| self.environment.contains(&(effect.action, effect.script, id)))
+    }
+
+    /// Those of commands beside the effect.
+    fn beside(&self, effect: &Effect, commands: &[CommandId]) -> impl Iterator<Item = &'a Effect> {
+        let of = |command: &CommandId| self.by.get(&(effect.action, effect.script, *command));
+        commands.iter().filter_map(of).flatten().copied().collect::<Vec<_>>().into_iter()
+    }
+}
+
+/// The command whose text in another language a call stands in.
+fn text_of(analysis: &Analysis, effect: &Effect) -> Option<CommandId> {
+    analysis.command(effect).filter(|command| command.name.contains(':'))?.parent
+}
+
+fn fetches(effect: &Effect) -> bool {
+    effect.kind == EffectKind::Fetch && !effect.flags.contains(&"cloned")
+}
+
+/// A file that a command fills with what it reads, or with what comes down its pipeline.
+fn filled(facts: &Facts<'_>, givers: &Givers<'_>, effect: &Effect) -> Vec<Remnant> {
+    if givers.by.is_empty() {
+        return Vec::new();
+    }
+    let mut left = Vec::new();
+    let feeding = feeding(facts.analysis, effect);
+    if givers.hand_out(facts.analysis, effect, &feeding) {
+        let places = effect.targets.iter().filter_map(Target::path);
+        left.extend(places.map(|place| remnant(RemnantKind::Copy, place, WHOLE_ENVIRONMENT)));
+    }
+    for other in givers.beside(effect, &feeding) {
+        if other.kind == EffectKind::PrintEnvironment {
+            let places = effect.targets.iter().filter_map(Target::path);
+            left.extend(places.map(|place| remnant(RemnantKind::Copy, place, WHOLE_ENVIRONMENT)));
+        }
+        for source in &other.targets {
+            let elsewhere = fetches(other).then(|| from_elsewhere(facts, source));
+            let Some((kind, from)) = elsewhere.or_else(|| origin(facts, other, source)) else { continue };
+            for place in places(effect, source) {
+                left.push(remnant(kind, &place, &from));
+            }
+        }
+    }
+    left
+}
+
+/// Whence a file was fetched; an address may hold a password, and this is kept.
+fn from_elsewhere(facts: &Facts<'_>, source: &Target) -> (RemnantKind, String) {
+    (RemnantKind::Fetched, crate::secrets::redaction::redacted(&source.shown(), facts.tables))
+}
+
+/// What a program writes beside its effects, as its entry says with `flows`: the file of a download, an archive.
+fn flowing(facts: &Facts<'_>, effect: &Effect) -> Vec<Remnant> {
+    let Some(command) = facts.analysis.command(effect) else { return Vec::new() };
+    let Some(invocation) = &command.invocation else { return Vec::new() };
+    let fetched = effect.kind == EffectKind::Fetch;
+    let sources: Vec<(RemnantKind, String)> = match effect.targets.first() {
+        Some(target) if fetched => vec![from_elsewhere(facts, target)],
+        Some(_) | None => effect.targets.iter().filter_map(|source| origin(facts, effect, source)).collect(),
+    };
+    let Some((kind, from)) = sources.first() else { return Vec::new() };
+    let mut left = Vec::new();
+    for entry in invocation.grammars.iter().flat_map(|grammar| grammar.0.get("flows").items()) {
+        let of_output = entry.get("from").text() == "output";
+        if of_output != fetched || !reflex_shell::applies(entry, invocation) {
+            continue;
+        }
+        let mut values = Selector(entry.get("to").text()).values(invocation, &command.words);
+        reflex_shell::narrow(entry, &mut values);
+        let paths = values.iter().filter_map(|value| facts.lexical(value, effect));
+        left.extend(paths.map(|path| remnant(*kind, &path, from)));
+    }
+    left
+}
+
+/// The flag of an archive that a program unpacks.
+const UNPACKED: &str = "unpacked";
+
+/// The folder into which an archive from elsewhere is unpacked: the named one, else the one of the archive's name, in
+/// which such archives hold their files. `left` is what the call leaves before it.
+fn unpacked(facts: &Facts<'_>, effect: &Effect, left: &[Remnant]) -> Option<Remnant> {
+    let (archive, from) = archive(facts, effect, left)?;
+    let command = facts.analysis.command(effect)?;
+    let here = effect.folder.as_deref().unwrap_or(&facts.event.cwd);
+    // Of `tar` the folder is where it works already.
+    let named = match command.name.as_str() {
+        "tar" => effect.flags.contains(&"directory").then(|| here.to_owned()),
+        _ => command.invocation.as_ref().and_then(|invocation| {
+            let values = Selector("option:directory").values(invocation, &command.words);
+            values.iter().find_map(|value| facts.lexical(value, effect))
+        }),
+    };
+    // What is unpacked into the project makes the project no foreign one.
+    let own = |folder: &String| !is_within(&facts.event.cwd, folder) && !is_within(&facts.event.workspace, folder);
+    let folder = named.clone().filter(own).or_else(|| {
+        let name = stem(path::name_of(&archive));
+        (!name.is_empty()).then(|| path::absolute(name, named.as_deref().unwrap_or(here)))
+    })?;
+    Some(remnant(RemnantKind::Fetched, &folder, &from))
+}
+
+/// The archive that is unpacked, if it came from elsewhere, and whence: a file that was fetched, or what comes down the
+/// pipe.
+fn archive(facts: &Facts<'_>, effect: &Effect, left: &[Remnant]) -> Option<(String, String)> {
+    let fetched = |path: &str| {
+        let known =
+            left.iter().chain(facts.past()).find(|known| known.kind == RemnantKind::Fetched && known.path == path);
+        known.map(|known| (path.to_owned(), known.from.clone()))
+    };
+    // `tar` opens the archive before it goes to the folder.
+    let before = |target: &Target| fetched(&path::absolute(&target.value.shown(), &facts.event.cwd));
+    let file = effect.targets.iter().find_map(|target| target.path().and_then(fetched).or_else(|| before(target)));
+    file.or_else(|| {
+        let feeding = feeding(facts.analysis, effect);
+        let fed = |other: &&Effect| {
+            fetches(other)
+                && (other.action, other.script) == (effect.action, effect.script)
+                && other.command.is_some_and(|command| feeding.contains(&command))
+        };
+        let source = facts.analysis.effects.iter().find(fed)?.targets.first()?;
+        Some((source.shown(), from_elsewhere(facts, source).1))
+    })
+}
+
+/// `a-1.2.tar.gz`, `a-1.2.zip`: `a-1.2`.
+fn stem(name: &str) -> &str {
+    const ENDS: [&str; 12] = [
+        ".tar.gz", ".tar.xz", ".tar.bz2", ".tar.zst", ".tgz", ".txz", ".tbz2", ".tar", ".zip", ".7z", ".whl", ".crate",
+    ];
+    ENDS.iter().find_map(|end| name.strip_suffix(end)).unwrap_or_default()
+}
+
+/// Files that are there already: one that is made has no other times.
+fn dated(facts: &Facts<'_>, effect: &Effect) -> Vec<Remnant> {
+    let real = effect.targets.iter().map(|target| facts.real(effect, target));
+    real.filter(|real| real.exists == Some(true)).map(|real| remnant(RemnantKind::Dated, &real.path, "")).collect()
+}
+
+/// The files into which a source goes: the target, and the source's name in it if that is a folder.
+fn places(effect: &Effect, source: &Target) -> Vec<String> {
+    let mut places = Vec::new();
+    for target in effect.targets.iter().filter_map(Target::path) {
+        places.push(target.to_owned());
+        if let (true, Some(source)) = (effect.flags.contains(&"place"), source.path()) {
+            places.push(path::absolute(path::name_of(source), target));
+        }
+    }
+    places
+}
+
+/// Which secret or fetched file a source is, or is itself a copy of.
+fn origin(facts: &Facts<'_>, effect: &Effect, source: &Target) -> Option<(RemnantKind, String)> {
+    let path = source.path()?;
+    if FOLLOWED.iter().any(|class| facts.is(effect, source, class) == Truth::Yes) {
+        return Some((RemnantKind::Copy, path.to_owned()));
+    }
+    let past = facts
+        .past()
+        .iter()
+        .find(|known| matches!(known.kind, RemnantKind::Copy | RemnantKind::Fetched) && is_within(path, &known.path))?;
+    Some((past.kind, past.from.clone()))
+}
+
+/// The command of an effect and those from which it gets its input.
+fn feeding(analysis: &Analysis, effect: &Effect) -> Vec<CommandId> {
+    let Some(reading) = analysis.reading(effect) else { return Vec::new() };
+    let mut feeding: Vec<CommandId> = effect.command.into_iter().collect();
+    let mut next = 0;
+    while let Some(id) = feeding.get(next).copied().filter(|_| feeding.len() < MOST_MEMBERS) {
+        next += 1;
+        let piped = match reading.commands.get(id).map(|command| &command.stdin) {
+            Some(Stdin::Pipe(members)) => members.as_slice(),
+            Some(Stdin::Inherited | Stdin::Text(_) | Stdin::File(_)) | None => &[],
+        };
+        feeding.extend(piped.iter().filter(|id| !feeding.contains(id)).copied().collect::<Vec<_>>());
+    }
+    feeding
+}
+
+fn seen(facts: &Facts<'_>, effect: &Effect) -> Vec<Remnant> {
+    let shows = !effect.flags.contains(&"copied");
+    let secret = |target: &&Target| origin(facts, effect, target).is_some_and(|(kind, _)| kind == RemnantKind::Copy);
+    let targets = effect.targets.iter().filter(|_| shows).filter(secret);
+    targets.filter_map(Target::path).map(|path| remnant(RemnantKind::Seen, path, "")).collect()
+}
+
+/// Files that the texts of the call write, with what stands in them where that is known: what a later call runs.
+pub fn written_by(analysis: &Analysis) -> Vec<(String, String)> {
+    let mut written = Vec::new();
+    let fills = |effect: &&Effect| {
+        matches!(effect.kind, EffectKind::Overwrite | EffectKind::Append)
+            && effect.script.is_none()
+            && effect.site == Site::Here
+    };
+    // By text and folder: the names of its files as paths.
+    let mut known: BTreeMap<(usize, &str), BTreeMap<String, &str>> = BTreeMap::new();
+    for effect in analysis.effects.iter().filter(fills) {
+        let Some(reading) = analysis.readings.get(effect.action).filter(|reading| !reading.files.is_empty()) else {
+            continue;
+        };
+        let folder = effect.folder.as_deref().unwrap_or("/");
+        let files = known.entry((effect.action, folder)).or_insert_with(|| paths_of(&reading.files, folder));
+        for path in effect.targets.iter().filter_map(Target::path) {
+            written.extend(files.get(path).map(|text| (path.to_owned(), (*text).to_owned())));
+        }
+    }
+    written
+}
+
+fn paths_of<'a>(files: &'a [(String, String)], folder: &str) -> BTreeMap<String, &'a str> {
+    let mut paths = BTreeMap::new();
+    // Of whose home a path speaks is not known here.
+    for (name, text) in files.iter().filter(|(name, _)| !name.starts_with('~')) {
+        for base in ["/", folder] {
+            paths.entry(path::absolute(name, base)).or_insert(text.as_str());
+        }
+    }
+    paths
+}

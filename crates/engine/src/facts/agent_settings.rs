@@ -1,0 +1,201 @@
+//! An agent's settings file, read as strictly as the agent reads it: what it would drop, where, and why.
+
+mod json;
+mod types;
+
+use crate::text::glob;
+use json::{Dialect, Json, Kind, read};
+use reflex_tables::Node;
+use serde_json::Value;
+use std::fmt;
+
+/// How a client reads one of its files: an entry of `library/settings`.
+#[derive(Debug, Clone, Copy)]
+pub struct Form<'t>(Node<'t>);
+
+/// Why a client does not take a text, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unloadable {
+    /// From 1.
+    pub line: usize,
+    /// In letters, from 1.
+    pub column: usize,
+    /// What stands there.
+    pub why: String,
+}
+
+impl fmt::Display for Unloadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}: {}", self.line, self.column, self.why)
+    }
+}
+
+impl<'t> Form<'t> {
+    /// How the file at this path is read; `None` where that is not known.
+    pub fn of(tables: Node<'t>, path: &str, home: &str) -> Option<Form<'t>> {
+        let fits = |form: &Node<'t>| form.get("paths").texts().any(|pattern| glob::fits(pattern, path, home));
+        tables.get("settings").items().find(fits).map(Form)
+    }
+
+    /// All forms that are known.
+    pub fn all(tables: Node<'t>) -> impl Iterator<Item = Form<'t>> {
+        tables.get("settings").items().map(Form)
+    }
+
+    /// Its name in the library.
+    pub fn name(self) -> &'t str {
+        self.0.get("form").text()
+    }
+
+    /// The agent whose file it is.
+    pub fn agent(self) -> &'t str {
+        self.0.get("agent").text()
+    }
+
+    /// The version of the client that was seen to read it so.
+    pub fn version(self) -> &'t str {
+        self.0.get("version").text()
+    }
+
+    /// Whether the client does not start with a text that it cannot read, a project's too, or loses all hooks with it.
+    pub fn stops(self) -> bool {
+        self.0.get("stops").is_true()
+    }
+
+    /// Where files of this form stand: below the home with `~/`, in a project without.
+    pub fn paths(self) -> impl Iterator<Item = &'t str> {
+        self.0.get("paths").texts()
+    }
+
+    /// Other files on which the client's hooks hang, written as [`Form::paths`].
+    pub fn beside(self) -> impl Iterator<Item = &'t str> {
+        self.0.get("with").texts()
+    }
+
+    /// Variables with which the client runs no hook of the user.
+    pub fn variables(self) -> impl Iterator<Item = &'t str> {
+        self.0.get("variables").texts()
+    }
+
+    /// What of a file's settings its hooks hang on; all of them where that is not known.
+    pub fn weighty(self, value: &Value) -> Value {
+        let keys: Vec<&str> = self.0.get("weighty").texts().collect();
+        let Some(map) = value.as_object().filter(|_| !keys.is_empty()) else { return value.clone() };
+        let weighty = map.iter().filter(|(key, _)| keys.contains(&key.as_str()));
+        weighty.map(|(key, value)| (key.clone(), value.clone())).collect()
+    }
+
+    /// What a client makes of a text: its value, or where it stops.
+    ///
+    /// # Errors
+    /// The client drops the whole file.
+    pub fn load(self, bytes: &[u8]) -> Result<Value, Unloadable> {
+        let whole = String::from_utf8_lossy(bytes);
+        let at = |at: usize, why: String| placed(&whole, at, why);
+        if matches!(whole, std::borrow::Cow::Owned(_)) && !self.reads("bytes") {
+            let at = std::str::from_utf8(bytes).err().map_or(0, |error| error.valid_up_to());
+            return Err(placed(&whole, at, "bytes that are no UTF-8".into()));
+        }
+        let text = whole.strip_prefix(MARK).unwrap_or(&whole);
+        let marked = whole.len() - text.len();
+        if marked > 0 && !self.reads("mark") {
+            return Err(at(0, "a byte-order mark".into()));
+        }
+        if self.0.get("format").text() != "json" {
+            return Ok(Value::String(text.to_owned()));
+        }
+        if text.trim().is_empty() && self.reads("empty") {
+            return Ok(Value::Object(serde_json::Map::new()));
+        }
+        let value = read(text, self.dialect()).map_err(|(place, why)| at(place + marked, why))?;
+        self.check(&value).map_err(|(place, why)| at(place + marked, why))?;
+        Ok(value.plain())
+    }
+
+    /// The same settings in a text that the client takes; `None` where nothing that a program may decide makes one.
+    pub fn repaired(self, bytes: &[u8]) -> Option<String> {
+        let whole = std::str::from_utf8(bytes).ok()?;
+        let text = whole.strip_prefix(MARK).unwrap_or(whole);
+        let before = read(text, Dialect::LENIENT).ok()?.plain();
+        let mended = bare(text);
+        let after = self.load(mended.as_bytes()).ok()?;
+        (before == after).then_some(mended)
+    }
+
+    fn reads(self, what: &str) -> bool {
+        self.0.get("reads").texts().any(|known| known == what)
+    }
+
+    fn dialect(self) -> Dialect {
+        let [comments, commas, twice, halves] = ["comments", "commas", "twice", "halves"].map(|key| self.reads(key));
+        Dialect { comments, commas, twice, halves }
+    }
+
+    fn check(self, value: &Json) -> Result<(), json::Broken> {
+        let Kind::Map(entries) = &value.kind else { return Err((value.at, "no map of settings".into())) };
+        let known = self.0.get("known");
+        let is_known = |key: &str| known.is_nil() || known.is_empty() || known.texts().any(|name| name == key);
+        if let Some((key, value)) = entries.iter().find(|(key, _)| !is_known(key)) {
+            return Err((value.at, format!("`{key}` is no key of this file")));
+        }
+        let events: Vec<&str> = self.0.get("events").texts().collect();
+        self.0.get("types").texts().try_for_each(|line| types::check(value, line, &events))
+    }
+}
+
+/// Some editors put it before a text.
+const MARK: char = '\u{feff}';
+
+fn placed(text: &str, at: usize, why: String) -> Unloadable {
+    let before = text.get(..at).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or("").trim_start_matches(MARK).chars().count() + 1;
+    Unloadable { line, column, why }
+}
+
+/// The text without comments and without commas behind last entries; all other letters stay.
+fn bare(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(letter) = rest.chars().next() {
+        let length = match letter {
+            '"' => quoted(rest),
+            '/' if rest.starts_with("//") => {
+                kept.truncate(kept.trim_end_matches([' ', '\t']).len());
+                rest = rest.get(rest.find('\n').unwrap_or(rest.len())..).unwrap_or("");
+                continue;
+            }
+            '/' if rest.starts_with("/*") => {
+                rest = rest.get(rest.find("*/").map_or(rest.len(), |end| end + 2)..).unwrap_or("");
+                continue;
+            }
+            '}' | ']' => {
+                without_last_comma(&mut kept);
+                1
+            }
+            letter => letter.len_utf8(),
+        };
+        kept.push_str(rest.get(..length).unwrap_or(""));
+        rest = rest.get(length..).unwrap_or("");
+    }
+    kept
+}
+
+fn without_last_comma(kept: &mut String) {
+    let end = kept.trim_end().len();
+    if kept.get(..end).is_some_and(|text| text.ends_with(',')) {
+        kept.remove(end - 1);
+    }
+}
+
+/// How long the text in quotes is with which this begins.
+fn quoted(text: &str) -> usize {
+    let mut escaped = false;
+    for (index, byte) in text.bytes().enumerate().skip(1) {
+        if byte == b'"' && !escaped {
+            return index + 1;
+        }
+        escaped = byte == b'\\' && !escaped;
+    }
+    text.len()
+}

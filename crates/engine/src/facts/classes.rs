@@ -1,0 +1,178 @@
+//! Whether a target belongs to a class: a place, a property of its path, or a class of the library.
+
+use super::cache::{Facts, Pattern, Places, Seen};
+use crate::model::effect::{Effect, Target, TargetPath};
+use crate::model::path::{self, Place, is_below, is_within};
+use crate::model::truth::Truth;
+use crate::text::glob;
+use reflex_shell::Site;
+use reflex_tables::Node;
+use std::borrow::Cow;
+use std::rc::Rc;
+
+/// Classes that only take danger away: every path that may be meant must belong to them, not any.
+const HARMLESS: [&str; 2] = ["caches", "agent-notes"];
+
+impl Facts<'_> {
+    /// Whether the target belongs to a class: a place, a property of its path, or a class of the library.
+    pub fn is(&self, effect: &Effect, target: &Target, class: &str) -> Truth {
+        if effect.site != Site::Here {
+            return elsewhere(target, class);
+        }
+        let TargetPath::Known { text, contents, climbing, .. } = &target.path else {
+            return Truth::from(class == "unknown" && target.path == TargetPath::Unknown);
+        };
+        match class {
+            "contents" => return Truth::from(*contents),
+            "climbing" => return Truth::from(climbing.is_some()),
+            "pattern" => return Truth::from(target.is_pattern()),
+            "device" => return Truth::from(text.starts_with("/dev/")),
+            "guard" => return Truth::from(self.is_guard(effect, target)),
+            "guard-program" => return Truth::from(self.is_guard_program(effect, target)),
+            _ => {}
+        }
+        let seen = self.seen(effect, target);
+        if Place::ALL.iter().any(|(_, name)| *name == class) {
+            return Truth::from(seen.place.name() == class);
+        }
+        let key = class.as_ptr() as usize;
+        if let Some(known) = seen.classes.borrow().get(&key) {
+            return *known;
+        }
+        let truth = self.class(&seen, class);
+        seen.classes.borrow_mut().insert(key, truth);
+        truth
+    }
+
+    pub(super) fn class(&self, seen: &Seen, class: &str) -> Truth {
+        let real = &seen.real.path;
+        if class == "system" && (is_within(real, &self.event.home) || is_within(real, &self.event.workspace)) {
+            // The home of root lies among the system's folders, and a project may too.
+            return Truth::No;
+        }
+        let belongs = |path: &String| self.in_class(class, path);
+        if HARMLESS.contains(&class) {
+            return Truth::from(seen.paths.iter().take(seen.sure).all(belongs));
+        }
+        if seen.paths.iter().any(belongs) {
+            return Truth::Yes;
+        }
+        seen.pattern.as_ref().map_or(Truth::No, |pattern| self.may_belong(class, pattern))
+    }
+
+    /// Whether a path that the pattern stands for belongs to the class: by what is there if that can be listed.
+    pub(super) fn may_belong(&self, class: &str, pattern: &Pattern) -> Truth {
+        let places = self.tables.get("places").get(class);
+        let mut patterns = places.items().flat_map(|place| place.get("paths").texts());
+        let home = &self.event.home;
+        let written = match pattern {
+            Pattern::Written(written) => written,
+            Pattern::Tree(tree) => return Truth::from(patterns.any(|one| holds(tree, one, home))),
+        };
+        if !patterns.any(|one| meets(written, one, home)) {
+            return Truth::No;
+        }
+        reflex_shell::work::spend(50);
+        if let Some(there) = self.world.expand(written) {
+            reflex_shell::work::spend(there.len() as u64 * 2);
+            return Truth::from(there.iter().any(|path| self.in_class(class, path)));
+        }
+        // `.*` is whatever is hidden. A repository has its own folder there; whether it has others is not known.
+        let last = path::name_of(written);
+        let everything = [".*", ".?", ".["].iter().any(|start| last.starts_with(start));
+        if everything && class != "git-internals" { Truth::Unknown } else { Truth::Yes }
+    }
+
+    pub(super) fn in_class(&self, class: &str, path: &str) -> bool {
+        let folded = self.world.folds_case().then(|| (path.to_lowercase(), self.event.home.to_lowercase()));
+        let (path, home) =
+            folded.as_ref().map_or((path, self.event.home.as_str()), |(path, home)| (path.as_str(), home.as_str()));
+        let path = glob::Compared::new(path, home);
+        let fits = |pattern: &Cow<'static, [u8]>| path.fits(pattern);
+        let places = self.places(class);
+        places.iter().any(|place| place.paths.iter().any(fits) && !place.except.iter().any(fits))
+    }
+
+    /// The patterns of a class, taken out of the library once: a call may have thousands of targets.
+    pub(super) fn places(&self, class: &str) -> Rc<[Places]> {
+        let key = (class.as_ptr() as usize, class.len());
+        if let Some(known) = self.places.borrow().get(&key) {
+            return Rc::clone(known);
+        }
+        let folds = self.world.folds_case();
+        let pattern = |pattern: Node<'static>| match folds {
+            true => Cow::Owned(pattern.text().to_lowercase().into_bytes()),
+            false => Cow::Borrowed(pattern.bytes()),
+        };
+        let patterns = |list: Node<'static>| list.items().map(pattern).collect();
+        let places = self.tables.get("places").get(class).items();
+        let places: Rc<[Places]> = places
+            .map(|place| Places { paths: patterns(place.get("paths")), except: patterns(place.get("except")) })
+            .collect();
+        self.places.borrow_mut().insert(key, Rc::clone(&places));
+        places
+    }
+}
+
+/// Whether a path may fit both a pattern as the shell expands it and one of the library. A pattern of the library that
+/// may begin anywhere counts only where the shell's one names what is hidden: `*.json` is not meant to be a
+/// `credentials.json`.
+pub(super) fn meets(written: &str, library: &str, home: &str) -> bool {
+    let searched = written.contains("/**/") || written.ends_with("/**");
+    let anchored = match library.strip_prefix("~/") {
+        Some(rest) => Some(format!("{home}/{rest}")),
+        None => library.starts_with('/').then(|| library.to_owned()),
+    };
+    if let Some(library) = anchored {
+        let (from, of_class) = (fixed_part(written), fixed_part(&library));
+        if !is_within(from, of_class) {
+            // A search through everything is meant for what it names, and not for all that it could find.
+            let named = library.strip_suffix("/**").filter(|_| searched).unwrap_or(&library);
+            return is_within(of_class, from) && (!searched || names(written)) && glob::may_meet(written, named);
+        }
+        return glob::may_meet(written, &library);
+    }
+    let parts: Vec<&str> = written.split('/').collect();
+    let starred = parts.iter().position(|part| part.contains(['*', '?', '['])).unwrap_or(0);
+    let named = match library.split_once('/') {
+        Some((first, _)) => starred.checked_sub(1).and_then(|at| parts.get(at)).is_some_and(|part| *part == first),
+        None => names(written) && path::name_of(written).starts_with('.'),
+    };
+    named && glob::may_meet(written, &format!("/**/{library}"))
+}
+
+/// Whether a folder that is taken as a whole holds a folder of what a pattern of the library means. Everybody's home
+/// holds some of it.
+pub(super) fn holds(tree: &str, library: &str, home: &str) -> bool {
+    let Some(rest) = library.strip_prefix("~/") else {
+        return library.split_once('/').is_some_and(|(first, _)| first == path::name_of(tree) && !first.is_empty());
+    };
+    let below = tree.strip_prefix(home).and_then(|below| below.strip_prefix('/'));
+    below.is_some_and(|folder| !folder.is_empty() && is_below(rest, folder))
+}
+
+/// Whether the last part of a pattern begins with a name, or at least with the dot of what is hidden.
+pub(super) fn names(written: &str) -> bool {
+    let last = path::name_of(written);
+    last.starts_with('.') || last.find(['*', '?', '[']).unwrap_or(last.len()) > 1
+}
+
+/// The path up to the last part without a pattern.
+pub(super) fn fixed_part(path: &str) -> &str {
+    let Some(at) = path.bytes().position(|byte| matches!(byte, b'*' | b'?' | b'[')) else { return path };
+    let before = path.get(..at).unwrap_or("");
+    match before.rfind('/') {
+        Some(0) | None => "/",
+        Some(slash) => before.get(..slash).unwrap_or("/"),
+    }
+}
+
+/// On another system only the roots are known.
+pub(super) fn elsewhere(target: &Target, class: &str) -> Truth {
+    let root = match target.path() {
+        Some("/") => "root",
+        _ if target.value.pieces.len() == 1 && target.value.shown() == "~" => "home",
+        _ => "elsewhere",
+    };
+    Truth::from(class == root)
+}

@@ -1,0 +1,456 @@
+//! Where a command points that works on something outside of this machine: a database, a cluster, an account.
+//!
+//! An entry of `library/programs` says in `points` where its program looks for the host, context or account, and in
+//! `names` what else may tell production from the rest. A word of such a list is an option (`--host`, or by its key
+//! `option:host`), `operand` (the first one), `operands`, a variable (`DATABASE_URL`), or the kind of a settings file (`kube`, `docker`, …). Options beat the rest;
+//! of the rest everything counts that says something, because projects do not agree on an order.
+
+use crate::model::effect::{Effect, EffectKind, Target};
+use crate::model::event::Event;
+use crate::model::path;
+use crate::model::world::World;
+use reflex_shell::{Command, Piece, Program, Site, Value};
+
+/// Files in which projects keep variables.
+const DOTENV: [&str; 5] = [".env", ".env.local", ".env.development", ".env.development.local", "prisma/.env"];
+
+/// Behind more effects than these nothing is looked for: a text with so many is not made by a person.
+pub(crate) const MOST_EFFECTS: usize = 4096;
+
+/// What is known about where a command points.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Pointed {
+    /// Hosts, contexts, profiles, accounts: each must be this machine's for the whole to be.
+    pub(crate) hosts: Vec<String>,
+    /// Databases, namespaces, buckets: they may have the name of production, and prove nothing else.
+    pub(crate) names: Vec<String>,
+    /// Something is set, and not known to what.
+    pub(crate) unclear: bool,
+}
+
+/// What the text of a call tells about it.
+pub(crate) struct Text<'a> {
+    /// What is judged.
+    pub(crate) event: &'a Event,
+    /// The machine.
+    pub(crate) world: &'a dyn World,
+    /// The effects before the one in question: they set variables, write files, choose contexts.
+    pub(crate) before: Vec<&'a Effect>,
+}
+
+impl Text<'_> {
+    /// Where the first command points; the others run it, the innermost first.
+    pub(crate) fn pointed(&self, site: Site, commands: &[&Command]) -> Pointed {
+        let mut pointed = Pointed::default();
+        if self.before.len() > MOST_EFFECTS {
+            return Pointed { unclear: true, ..pointed };
+        }
+        for (index, command) in commands.iter().enumerate() {
+            if index > 0 && command.site == site && site == Site::Here {
+                continue;
+            }
+            let before = pointed.hosts.len();
+            self.command(command, commands, &mut pointed);
+            let leads_away = index > 0 && commands.get(index - 1).is_some_and(|inner| inner.site != command.site);
+            // Another system of which nothing is known may be any.
+            pointed.unclear |= leads_away && pointed.hosts.len() == before;
+        }
+        // What is this machine's name there may be the end of a tunnel.
+        pointed.unclear |= self.before.iter().any(|effect| effect.kind == EffectKind::OpenTunnel);
+        pointed
+    }
+
+    fn command(&self, command: &Command, commands: &[&Command], pointed: &mut Pointed) {
+        let grammars = command.invocation.iter().flat_map(|invocation| &invocation.grammars);
+        let (mut points, mut names) = (Vec::new(), Vec::new());
+        for grammar in grammars {
+            points.extend(Program::points(*grammar));
+            names.extend(Program::names(*grammar));
+        }
+        let place = Place { text: self, command, commands };
+        let mut told = Pointed::default();
+        points.iter().filter(|word| is_written(word)).for_each(|word| place.written(word, &mut told));
+        let urls = command.words.iter().skip(1).filter_map(literal).filter(|word| is_server(word));
+        urls.for_each(|url| told.add(&url));
+        if told.hosts.is_empty() && !told.unclear {
+            points.iter().filter(|word| !is_written(word)).for_each(|word| place.source(word, &mut told));
+        }
+        let mut besides = Pointed::default();
+        for word in &names {
+            if is_written(word) { place.written(word, &mut besides) } else { place.source(word, &mut besides) }
+        }
+        pointed.hosts.extend(told.hosts);
+        pointed.names.extend(told.names.into_iter().chain(besides.hosts).chain(besides.names));
+        pointed.unclear |= told.unclear;
+    }
+
+    /// What the text itself sets a variable to before it comes to the command.
+    fn set(&self, name: &str) -> Option<Source> {
+        let sets = |effect: &&&Effect| {
+            effect.kind == EffectKind::SetVariable
+                && effect.site == Site::Here
+                && effect.targets.iter().any(|target| literal(&target.value).as_deref() == Some(name))
+        };
+        let last = self.before.iter().rev().find(sets)?;
+        Some(last.argument.as_ref().map_or(Source::Absent, |value| Source::of(literal(value))))
+    }
+
+    /// The context that the text chooses for programs of this kind before it comes to the command.
+    fn chosen(&self, kind: &str) -> Option<&Value> {
+        let chooses = |effect: &&&Effect| effect.kind == EffectKind::PointTo && effect.flags.contains(&kind);
+        let last = self.before.iter().rev().find(chooses)?;
+        last.targets.last().map(|target| &target.value)
+    }
+
+    /// A small file's text, unless the call writes it before.
+    fn file(&self, path: &str) -> Result<Option<String>, Unclear> {
+        let writes = |effect: &&Effect| {
+            matches!(effect.kind, EffectKind::Overwrite | EffectKind::Append | EffectKind::Edit | EffectKind::Link)
+                && effect.targets.iter().filter_map(Target::path).any(|target| path::is_within(path, target))
+        };
+        if self.before.iter().any(writes) { Err(Unclear) } else { Ok(self.world.content(path)) }
+    }
+}
+
+/// The text changes what would have to be known.
+struct Unclear;
+
+/// What one place says.
+#[derive(Debug, PartialEq, Eq)]
+enum Source {
+    Absent,
+    Unclear,
+    Named(String),
+}
+
+impl Source {
+    fn of(text: Option<String>) -> Source {
+        text.map_or(Source::Unclear, Source::Named)
+    }
+}
+
+/// A command in its call.
+struct Place<'a> {
+    text: &'a Text<'a>,
+    command: &'a Command,
+    commands: &'a [&'a Command],
+}
+
+impl Place<'_> {
+    /// An option or the first operand.
+    fn written(&self, word: &str, told: &mut Pointed) {
+        if let (Some(key), Some(invocation)) = (word.strip_prefix("option:"), &self.command.invocation) {
+            let values = invocation.values(key, &self.command.words);
+            return values.iter().for_each(|value| told.take(Source::of(literal(value))));
+        }
+        if word == "operand" {
+            let first = self.command.invocation.as_ref().and_then(|invocation| invocation.operands.first());
+            let value = first.and_then(|index| self.command.words.get(*index));
+            return value.into_iter().for_each(|value| told.take(Source::of(literal(value))));
+        }
+        if word == "operands" {
+            let operands = self.command.invocation.iter().flat_map(|invocation| &invocation.operands);
+            let values = operands.filter_map(|index| self.command.words.get(*index)?.literal());
+            return values.for_each(|value| told.add(&value));
+        }
+        let mut words = self.command.words.iter().skip(1);
+        while let Some(value) = words.next() {
+            let prefix = value.prefix();
+            let Some(rest) = prefix.strip_prefix(word) else { continue };
+            let joined = rest.strip_prefix('=').or(Some(rest).filter(|_| word.len() == 2));
+            match (literal(value), joined) {
+                (Some(whole), _) if whole == word => told.take(Source::of(words.next().and_then(literal))),
+                (Some(_), Some(joined)) => told.add(joined),
+                (None, Some(_)) => told.unclear = true,
+                (_, None) => {}
+            }
+        }
+    }
+
+    fn source(&self, word: &str, told: &mut Pointed) {
+        let here = self.command.site == Site::Here;
+        if word.starts_with(|first: char| first.is_ascii_uppercase()) {
+            return self.variable(word, here, told);
+        }
+        if !here {
+            return;
+        }
+        if let Some(target) = self.text.chosen(word) {
+            return match target.pieces.as_slice() {
+                // A connection whose address stands in a variable.
+                [(Piece::Variable(name), _)] => self.variable(name, here, told),
+                _ => told.take(Source::of(literal(target))),
+            };
+        }
+        match self.settings(word, told) {
+            Ok(named) => told.take(named.map_or(Source::Absent, Source::Named)),
+            Err(Unclear) => told.unclear = true,
+        }
+    }
+
+    /// What the kind of settings file names.
+    fn settings(&self, kind: &str, told: &mut Pointed) -> Result<Option<String>, Unclear> {
+        let home = |file: &str| self.text.file(&path::absolute(file, &self.text.event.home));
+        let own = |file: &str| self.text.file(&path::absolute(file, self.folder()));
+        let of_line = |text: Option<String>, name: &str| text.and_then(|text| field(&text, name));
+        Ok(match kind {
+            "kube" => match self.environment("KUBECONFIG")? {
+                Some(files) => {
+                    let files: Vec<_> = files.split(':').map(|file| self.text.file(file)).collect::<Result<_, _>>()?;
+                    files.into_iter().flatten().find_map(|text| field(&text, "current-context:"))
+                }
+                None => of_line(home(".kube/config")?, "current-context:"),
+            },
+            "docker" => match self.environment("DOCKER_HOST")?.or(self.environment("DOCKER_CONTEXT")?) {
+                Some(named) => Some(named),
+                None => self.docker()?,
+            },
+            "gcloud" => match self.environment("CLOUDSDK_CORE_PROJECT")? {
+                Some(project) => Some(project),
+                None => {
+                    let active = match self.environment("CLOUDSDK_ACTIVE_CONFIG_NAME")? {
+                        Some(active) => active,
+                        None => home(".config/gcloud/active_config")?.unwrap_or_default(),
+                    };
+                    let file = format!(".config/gcloud/configurations/config_{}", active.trim());
+                    of_line(home(&file)?, "project =")
+                }
+            },
+            "azure" => home(".azure/azureProfile.json")?.as_deref().and_then(default_subscription),
+            "terraform" => match self.environment("TF_WORKSPACE")? {
+                Some(workspace) => Some(workspace),
+                None => own(".terraform/environment")?.map(|name| name.trim().to_owned()),
+            },
+            "alembic" => of_line(own("alembic.ini")?, "sqlalchemy.url ="),
+            "prisma" => {
+                self.prisma(told)?;
+                None
+            }
+            _ => None,
+        })
+    }
+
+    /// Without a context the program talks to this machine; what is not readable is not known.
+    fn docker(&self) -> Result<Option<String>, Unclear> {
+        let path = path::absolute(".docker/config.json", &self.text.event.home);
+        let local = || Some("unix:///var/run/docker.sock".to_owned());
+        Ok(match self.text.file(&path)? {
+            Some(text) => match field(&text, "\"currentContext\":") {
+                Some(context) if context != "default" => Some(context),
+                Some(_) | None => local(),
+            },
+            None if self.text.world.real(&path, true).exists == Some(false) => local(),
+            None => None,
+        })
+    }
+
+    /// The data source of a schema: its URL stands there, or in the variable that it names.
+    fn prisma(&self, told: &mut Pointed) -> Result<(), Unclear> {
+        let given = self.command.words.iter().filter_map(literal).collect::<Vec<_>>();
+        let behind = given.iter().position(|word| word == "--schema").and_then(|at| given.get(at + 1));
+        let file =
+            behind.cloned().or_else(|| given.iter().find_map(|word| Some(word.strip_prefix("--schema=")?.into())));
+        let file = file.unwrap_or_else(|| "prisma/schema.prisma".to_owned());
+        let text = self.text.file(&path::absolute(&file, self.folder()))?.unwrap_or_default();
+        let mut named = Vec::new();
+        for key in ["url", "directUrl"] {
+            let lines =
+                text.lines().filter_map(|line| line.trim_start().strip_prefix(key)?.trim_start().strip_prefix('='));
+            named.extend(lines.map(|value| value.trim().to_owned()));
+        }
+        if named.is_empty() {
+            named.extend(["env(\"DATABASE_URL\")", "env(\"DIRECT_URL\")"].map(str::to_owned));
+        }
+        for value in named {
+            match value.strip_prefix("env(").and_then(|rest| rest.split(['"', '\'']).nth(1)) {
+                Some(variable) => self.variable(variable, true, told),
+                None => told.add(value.trim_matches(['"', '\''])),
+            }
+        }
+        Ok(())
+    }
+
+    /// A variable of the command, the text, the environment, and only without any of those of the project's files.
+    fn variable(&self, name: &str, here: bool, told: &mut Pointed) {
+        let named = self.assigned(name).or_else(|| self.text.set(name).filter(|_| here));
+        let named = named.filter(|source| *source != Source::Absent);
+        let named = named.or_else(|| Some(Source::Named(self.text.world.variable(name).filter(|_| here)?)));
+        // What kind of environment a variable names is no host of that name.
+        let marked = |text: String| if name.ends_with("_ENV") { format!("env:{text}") } else { text };
+        match named {
+            Some(Source::Named(text)) => told.add(&marked(text)),
+            Some(_) => told.unclear = true,
+            None if here => self.dotenv(name).into_iter().for_each(|found| match found {
+                Source::Named(text) => told.add(&marked(text)),
+                Source::Unclear | Source::Absent => told.take(found),
+            }),
+            None => {}
+        }
+    }
+
+    /// Of the project's own variables only the one that is asked for is looked at, and of that only where it leads.
+    fn dotenv(&self, name: &str) -> Vec<Source> {
+        let start = format!("{name}=");
+        let mut folders = vec![self.text.event.workspace.as_str()];
+        if folders.iter().all(|folder| *folder != self.folder()) {
+            folders.push(self.folder());
+        }
+        let files = folders.iter().flat_map(|folder| DOTENV.map(|file| path::absolute(file, folder)));
+        let found = files.map(|file| match self.text.file(&file) {
+            Ok(text) => text.and_then(|text| field(&text, &start)).map_or(Source::Absent, Source::Named),
+            Err(Unclear) => Source::Unclear,
+        });
+        found.filter(|source| *source != Source::Absent).collect()
+    }
+
+    fn environment(&self, name: &str) -> Result<Option<String>, Unclear> {
+        match self.assigned(name).or_else(|| self.text.set(name)) {
+            Some(Source::Unclear) => Err(Unclear),
+            Some(Source::Named(text)) => Ok(Some(text)),
+            Some(Source::Absent) => Ok(None),
+            None => Ok(self.text.world.variable(name).filter(|text| !text.is_empty())),
+        }
+    }
+
+    /// What is set for this command alone, or for one that runs it.
+    fn assigned(&self, name: &str) -> Option<Source> {
+        let mut assigned = self.commands.iter().flat_map(|command| &command.assignments);
+        assigned.find(|(assigned, _)| assigned == name).map(|(_, value)| Source::of(literal(value)))
+    }
+
+    fn folder(&self) -> &str {
+        &self.text.event.cwd
+    }
+}
+
+impl Pointed {
+    fn take(&mut self, source: Source) {
+        match source {
+            Source::Named(text) => self.add(&text),
+            Source::Unclear => self.unclear = true,
+            Source::Absent => {}
+        }
+    }
+
+    /// A URL by its hosts and its last part, never by who signs in; `host=… dbname=…` likewise; any other name as it is.
+    fn add(&mut self, text: &str) {
+        let text = text.trim().to_lowercase();
+        if let Some((scheme, rest)) = text.split_once("://") {
+            return self.add_url(scheme, rest);
+        }
+        if text.contains('=') {
+            return text.split([';', ' ']).filter_map(|pair| pair.split_once('=')).for_each(|(key, value)| {
+                match key.trim() {
+                    "host" | "hostaddr" | "server" | "data source" => self.add_host(value),
+                    "dbname" | "database" => self.names.push(value.to_owned()),
+                    _ => {}
+                }
+            });
+        }
+        if !text.is_empty() {
+            self.add_host(&text);
+        }
+    }
+
+    fn add_url(&mut self, scheme: &str, rest: &str) {
+        if matches!(scheme, "file" | "sqlite" | "unix" | "npipe" | "fd") {
+            return self.hosts.push("localhost".to_owned());
+        }
+        let (rest, query) = rest.split_once(['?', '#']).unwrap_or((rest, ""));
+        let (authority, name) = rest.split_once('/').unwrap_or((rest, ""));
+        if matches!(scheme, "s3" | "gs" | "az") {
+            return self.names.extend([authority, name].map(str::to_owned));
+        }
+        let (_, hosts) = authority.rsplit_once('@').unwrap_or(("", authority));
+        hosts.split(',').for_each(|host| self.add_host(host));
+        query.split('&').filter_map(|pair| pair.strip_prefix("host=")).for_each(|host| self.add_host(host));
+        self.names.extend(Some(name.to_owned()).filter(|name| !name.is_empty()));
+    }
+
+    /// Without its port; an address of sixth version without its brackets; a socket's path is this machine.
+    fn add_host(&mut self, host: &str) {
+        let (_, host) = host.rsplit_once('@').unwrap_or(("", host));
+        let inner = host.strip_prefix('[').and_then(|rest| rest.split(']').next());
+        let bare = inner.unwrap_or_else(|| match host.split_once(':') {
+            Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+            _ => host,
+        });
+        let name = if bare.starts_with('/') || bare.starts_with("%2f") { "localhost" } else { bare };
+        self.hosts.extend(Some(name.to_owned()).filter(|name| !name.is_empty()));
+    }
+}
+
+/// Whether a source stands in the command itself.
+fn is_written(word: &str) -> bool {
+    word.starts_with('-') || word.starts_with("operand") || word.starts_with("option:")
+}
+
+/// A URL of something that it works on; a page or a file is what it reads.
+fn is_server(word: &str) -> bool {
+    let scheme = word.split_once("://").map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| !matches!(scheme, "http" | "https" | "file" | "fileb"))
+}
+
+fn literal(value: &Value) -> Option<String> {
+    value.literal().map(|text| text.into_owned())
+}
+
+/// What stands behind a word at the beginning of a line.
+fn field(text: &str, name: &str) -> Option<String> {
+    let value = text.lines().find_map(|line| line.trim_start().trim_start_matches("export ").strip_prefix(name))?;
+    let value = value.trim().trim_matches([',', '"', '\'']).to_owned();
+    (!value.is_empty()).then_some(value)
+}
+
+/// The name of the subscription that Azure's settings mark as the default.
+fn default_subscription(text: &str) -> Option<String> {
+    let is_default = |entry: &&str| entry.split_whitespace().collect::<String>().contains("\"isDefault\":true");
+    let entry = text.split("\"environmentName\"").find(is_default)?;
+    let (_, name) = entry.split_once("\"name\"")?;
+    name.split('"').nth(1).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, hosts: &[&str], names: &[&str]) {
+        let mut pointed = Pointed::default();
+        pointed.add(text);
+        assert_eq!((pointed.hosts, pointed.names), (strings(hosts), strings(names)), "{text}");
+    }
+
+    fn strings(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_url_is_its_hosts_and_its_database() {
+        check("postgres://me:pw@Db.example:5432/shop?x=1", &["db.example"], &["shop"]);
+        check("postgres://localhost/shop?host=far.example", &["localhost", "far.example"], &["shop"]);
+        check("mongodb://a.example:1,b.example:2/shop", &["a.example", "b.example"], &["shop"]);
+        check("postgres://me@[::1]:5432/", &["::1"], &[]);
+        check("postgres:///shop?host=/run/x", &["localhost"], &["shop"]);
+        check("unix:///run/x.sock", &["localhost"], &[]);
+        check("file:./dev.db", &["file:./dev.db"], &[]);
+        check("prod-eu", &["prod-eu"], &[]);
+        check("localhost:5432", &["localhost"], &[]);
+        check("Server=localhost;Database=shop", &["localhost"], &["shop"]);
+        check("host=far.example dbname=shop", &["far.example"], &["shop"]);
+    }
+
+    #[test]
+    fn a_field_is_what_stands_behind_its_name() {
+        assert_eq!(field("a: 1\ncurrent-context: kind-x\n", "current-context:").as_deref(), Some("kind-x"));
+        assert_eq!(field("export A=\"b\"\n", "A=").as_deref(), Some("b"));
+        assert_eq!(field("A=\n", "A="), None);
+    }
+
+    #[test]
+    fn the_default_subscription_is_the_one_that_is_marked() {
+        let text = r#"{"subscriptions": [{"name": "dev", "isDefault": false, "environmentName": "a"},
+            {"id": "2", "name": "shop-prod", "isDefault": true, "environmentName": "a"}]}"#;
+        assert_eq!(default_subscription(text).as_deref(), Some("shop-prod"));
+    }
+}

@@ -1,0 +1,251 @@
+//! Facts that a repository tells: what would be lost, and what can be had again.
+
+use super::cache::{Facts, truth};
+use super::classes::fixed_part;
+use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
+use crate::model::path::{self, parent};
+use crate::model::session::{Remnant, RemnantKind};
+use crate::model::truth::Truth;
+use crate::model::world::{Known, Look, Names, Real, Untracked};
+use crate::text::glob;
+use reflex_tables::Node;
+use std::borrow::Cow;
+
+/// Branches that everybody protects.
+const PROTECTED: [&str; 8] = ["main", "master", "trunk", "develop", "production", "prod", "release", "stable"];
+
+impl Facts<'_> {
+    /// Whether the same call stashes something: it is not there yet.
+    pub(super) fn stashes_first(&self) -> bool {
+        let commands = self.analysis.readings.iter().flat_map(|reading| &reading.commands);
+        let paths = commands.filter_map(|command| command.invocation.as_ref().map(|invocation| &invocation.path));
+        paths.into_iter().any(|path| matches!(path.as_slice(), ["stash"] | ["stash", "push" | "save"]))
+    }
+
+    /// Whether the repository that the effect is about is there and cannot be read. What is written over needs no look at
+    /// all that git has.
+    pub(super) fn is_unreadable(&self, effect: &Effect, target: Option<&Target>) -> Truth {
+        let look = match effect.kind == EffectKind::Overwrite || effect.kind == EffectKind::Truncate {
+            true => Look::Quick,
+            false => Look::Whole,
+        };
+        let real = target.filter(|target| target.path().is_some()).map(|target| self.real(effect, target).path);
+        let known = real.unwrap_or_else(|| self.folder_of(effect, None));
+        // Git's own commands are about the repository of the folder itself, not of what lies above it.
+        let inner = if effect.kind == EffectKind::Delete || look == Look::Quick { "" } else { "/." };
+        let Some(found) = self.world.unreadable(&format!("{}{inner}", fixed_part(&known)), look) else {
+            return Truth::No;
+        };
+        *self.lost.borrow_mut() = Names { names: vec![found.reason], count: 1, more: false };
+        *self.mend.borrow_mut() = found.mend;
+        Truth::Yes
+    }
+
+    /// Whether git would take up a project's secrets from this folder that it does not have yet.
+    pub(super) fn is_new_secret(&self, effect: &Effect, target: &Target, folder: &str) -> Truth {
+        const NAMES: [&str; 5] = [".env", ".env.local", ".env.production", ".env.prod", ".env.staging"];
+        // Most that is added is one file after the other: no look at the disk for those.
+        let named = |known: &str| !known.is_empty() && known == folder;
+        let is_folder = named(&self.event.workspace) || effect.folder.as_deref().is_some_and(named);
+        if !is_folder && path::name_of(folder).contains('.') {
+            return Truth::No;
+        }
+        let forced = effect.flags.contains(&"force");
+        let names = NAMES.iter().map(|name| path::absolute(name, folder));
+        let taken_up = |path: &String| {
+            self.world.real(path, true).exists == Some(true)
+                && self.world.is_tracked(path) == Some(false)
+                && (forced || self.world.is_ignored(path) == Some(false))
+        };
+        let names: Vec<String> = names.filter(taken_up).collect();
+        self.names(Some(Names { count: names.len(), names, more: false }), target)
+    }
+
+    /// Whether git does not track something of the target that a build does not make again.
+    pub(super) fn loose(&self, effect: &Effect, target: &Target, real: &Real, which: Untracked) -> Truth {
+        let path = self.meant(effect, real);
+        let names = self.world.untracked(&path, which);
+        if names.as_ref().is_some_and(Names::any) && self.is_link(effect, target, real) {
+            return Truth::No;
+        }
+        self.names(self.lasting(&path, names), target)
+    }
+
+    /// The path that facts are about: the whole work tree where the effect is about all of it, else without a pattern.
+    /// A folder with a repository of its own is one thing to the outer one; what discards in it means what lies in it.
+    pub(super) fn meant<'r>(&self, effect: &Effect, real: &'r Real) -> Cow<'r, str> {
+        let discards = matches!(effect.kind, EffectKind::DiscardChanges | EffectKind::DiscardUntracked);
+        let fixed = fixed_part(&real.path);
+        let is_whole = effect.flags.contains(&"whole");
+        let root = (discards || is_whole).then(|| self.world.work_tree(fixed)).flatten();
+        match root.filter(|root| is_whole || root == fixed) {
+            Some(root) if root == self.event.workspace => Cow::Owned(root),
+            Some(root) => Cow::Owned(format!("{root}/.")),
+            None => Cow::Borrowed(fixed),
+        }
+    }
+
+    /// Whoever deletes a submodule deletes what only its own work tree has.
+    pub(super) fn uncommitted(&self, effect: &Effect, path: &str) -> Known<Names> {
+        let has = |flag| effect.flags.contains(&flag);
+        let own = if has("submodules") { Names::default() } else { self.world.uncommitted(path)? };
+        if (effect.kind != EffectKind::Delete || has("name")) && !has("submodules") {
+            return Some(own);
+        }
+        // What lies in it is meant: the folder itself belongs to the outer work tree.
+        let inner: Vec<String> = self.world.submodules(path).iter().map(|folder| format!("{folder}/.")).collect();
+        let fresh = |inner: &String| self.world.untracked(inner, Untracked::Ordinary);
+        Some(
+            inner
+                .iter()
+                .flat_map(|inner| [self.world.uncommitted(inner), fresh(inner)])
+                .flatten()
+                .fold(own, Names::and),
+        )
+    }
+
+    /// Whether what git does not have of the file is older than the session: all of it, or its last changes. A tracked
+    /// file was there before, whatever has taken its place since.
+    pub(super) fn is_from_before(&self, path: &str) -> Known<bool> {
+        let age = self.world.age(path)?;
+        if self.world.is_tracked(path) == Some(false) {
+            return Some(age.is_older);
+        }
+        let is_dated = |known: &Remnant| known.kind == RemnantKind::Dated && known.path == path;
+        Some(age.is_untouched || self.past().iter().any(is_dated))
+    }
+
+    pub(super) fn is_commit(&self, path: &str, target: &Target) -> bool {
+        let word = target.value.literal().unwrap_or_default();
+        self.world.names_commit(path, &word) != Some(false)
+    }
+
+    /// A link that is itself removed takes nothing along.
+    pub(super) fn is_link(&self, effect: &Effect, target: &Target, real: &Real) -> bool {
+        let itself =
+            effect.kind == EffectKind::Delete && matches!(target.path, TargetPath::Known { follows: false, .. });
+        itself && !target.is_pattern() && self.world.real(&real.path, true).path != real.path
+    }
+
+    /// Whether there are any; remembers the names for the reason. With a pattern only those that it fits count.
+    pub(super) fn names(&self, names: Known<Names>, target: &Target) -> Truth {
+        let Some(mut names) = names else { return Truth::Unknown };
+        if let Some(pattern) = target.path().filter(|path| fixed_part(path).len() < path.len()) {
+            let names_folder = &self.event.workspace;
+            let fits = |name: &String| {
+                let file = path::absolute(name, names_folder);
+                let above = |folder: &str| glob::glob(pattern.as_bytes(), folder.as_bytes());
+                std::iter::successors(Some(file.as_str()), |at| (*at != "/").then(|| parent(at))).any(above)
+            };
+            let all_named = names.count == names.names.len();
+            names.names.retain(fits);
+            if all_named {
+                names.count = names.names.len();
+            }
+        }
+        if !names.any() {
+            return Truth::No;
+        }
+        *self.lost.borrow_mut() = names;
+        Truth::Yes
+    }
+
+    /// Without what a build makes again.
+    pub(super) fn lasting(&self, path: &str, names: Known<Names>) -> Known<Names> {
+        let mut names = names?;
+        let before = names.names.len();
+        let regenerable = |name: &String| {
+            let file = path::absolute(name, &self.event.workspace);
+            let above =
+                std::iter::successors(Some(file.as_str()), |at| (*at != "/" && *at != path).then(|| parent(at)));
+            above.into_iter().any(|at| self.is_regenerable(at) == Truth::Yes)
+        };
+        names.names.retain(|name| !regenerable(name));
+        names.count -= before - names.names.len();
+        Some(names)
+    }
+
+    /// A build or dependency folder by its name, with its manifest beside it, and not tracked.
+    pub(super) fn is_regenerable(&self, path: &str) -> Truth {
+        if let Some(known) = self.regenerable.borrow().get(path) {
+            return *known;
+        }
+        let truth = self.ask_regenerable(path);
+        self.regenerable.borrow_mut().insert(path.to_owned(), truth);
+        truth
+    }
+
+    /// The folder itself, or one that it lies in.
+    pub(super) fn ask_regenerable(&self, path: &str) -> Truth {
+        let compared = glob::Compared::new(path, &self.event.home);
+        let fits = |pattern: Node<'_>| compared.fits(pattern.bytes());
+        for place in
+            self.tables.get("places").get("regenerable").items().filter(|place| place.get("paths").items().any(fits))
+        {
+            let beside: Vec<&str> = place.get("beside").texts().collect();
+            let manifest = beside.is_empty()
+                || [parent(path), &self.event.workspace]
+                    .iter()
+                    .any(|at| self.world.has_one_of(at, &beside) != Some(false));
+            if manifest && self.world.is_ignored(path) != Some(false) && !self.is_newly_ignored(path) {
+                return Truth::Yes;
+            }
+        }
+        if path == "/" || path == self.event.workspace { Truth::No } else { self.is_regenerable(parent(path)) }
+    }
+
+    /// Whether a path is called as what a build makes.
+    pub(crate) fn is_named_like_built(&self, path: &str) -> bool {
+        self.in_class("regenerable", path)
+    }
+
+    /// Whether the session itself had the folder ignored, which was there before: no build need have made it.
+    pub(super) fn is_newly_ignored(&self, path: &str) -> bool {
+        let name = path::name_of(path);
+        let names = |known: &&Remnant| known.from.split(' ').any(|word| word == name);
+        let told = self.past().iter().filter(|known| known.kind == RemnantKind::Ignoring).any(|known| names(&known));
+        told && self.world.is_of_session(path) == Some(false)
+    }
+
+    pub(super) fn branch_name(&self, folder: &str, target: Option<&Target>) -> Option<String> {
+        let shown = target.map(|target| target.value.shown()).unwrap_or_default();
+        let name = shown.rsplit(':').next().unwrap_or("").trim_start_matches("refs/heads/").to_owned();
+        if name.is_empty() || name == "HEAD" || name == "the current branch" {
+            return self.world.branch(folder)?;
+        }
+        Some(name)
+    }
+
+    pub(super) fn is_protected(&self, folder: &str, target: Option<&Target>) -> Truth {
+        let Some(name) = self.branch_name(folder, target) else { return Truth::Unknown };
+        let own = self.world.protected(folder);
+        let known = PROTECTED.contains(&name.as_str()) || name.starts_with("release/") || own.contains(&name);
+        Truth::from(known)
+    }
+
+    pub(super) fn is_unmerged(&self, folder: &str, target: Option<&Target>) -> Truth {
+        let Some(name) = target.map(|target| target.value.shown()) else { return Truth::Unknown };
+        let count = self.world.only_on(folder, &name);
+        if let Some(count) = count.filter(|count| *count > 0) {
+            *self.lost.borrow_mut() =
+                Names { names: vec![format!("{count} commits that are only on {name}")], count: 1, more: false };
+        }
+        truth(count.map(|count| count > 0))
+    }
+}
+
+/// Whether what replaces a file does not come out of the index of its own repository: what is staged is lost too.
+pub(super) fn comes_from_elsewhere(effect: &Effect) -> bool {
+    ["staged", "git-dir", "work-tree"].iter().any(|flag| effect.flags.contains(flag))
+}
+
+pub(super) fn untracked_kind(effect: &Effect) -> Untracked {
+    if effect.kind != EffectKind::DiscardUntracked {
+        return Untracked::Ordinary;
+    }
+    match (effect.flags.contains(&"ignored"), effect.flags.contains(&"only-ignored")) {
+        (_, true) => Untracked::Ignored,
+        (true, false) => Untracked::All,
+        (false, false) => Untracked::Ordinary,
+    }
+}

@@ -1,0 +1,86 @@
+//! Whether a target is the guard's own, and whether a program is still known as the agent's.
+
+use super::cache::Facts;
+use crate::analysis::aliases::{self};
+use crate::model::effect::{Effect, EffectKind, Target};
+use crate::model::guard::GUARD_PROGRAMS;
+use crate::model::path::{self, Place, is_below, is_within, parent};
+use reflex_shell::{Command, Site, Value};
+
+impl Facts<'_> {
+    pub(super) fn is_guard(&self, effect: &Effect, target: &Target) -> bool {
+        let seen = self.seen(effect, target);
+        let (real, own) = (&seen.real.path, self.world.guard());
+        let whole = matches!(
+            effect.kind,
+            EffectKind::Delete | EffectKind::Move | EffectKind::ChangePermissions | EffectKind::ChangeOwner
+        );
+        let beside = matches!(self.place(real), Place::Outside | Place::Temporary);
+        // Whoever deletes a home or the root takes the guard along, but that is not the news about it.
+        let takes_along = |file: &String| whole && beside && is_within(file, real);
+        let within = |path: &String| own.iter().any(|file| is_within(path, file)) || self.in_class("guard", path);
+        own.iter().any(takes_along) || seen.paths.iter().any(within)
+    }
+
+    /// Whether a program that is run is the guard's under another name: by what the call itself links, copies or
+    /// prints into it, or by what lies there.
+    pub(super) fn is_guard_program(&self, effect: &Effect, target: &Target) -> bool {
+        let text = target.path().unwrap_or("");
+        if GUARD_PROGRAMS.contains(&path::name_of(text)) {
+            return false;
+        }
+        let poured = aliases::poured_into(self.analysis, text);
+        let seen = self.seen(effect, target);
+        let mut sources = seen.paths.iter().chain(&poured);
+        let is_own = |path: &String| {
+            let named = GUARD_PROGRAMS.contains(&path::name_of(path));
+            named && (self.world.guard().contains(path) || self.in_class("guard", path))
+        };
+        sources.any(is_own) || self.world.is_guard_program(&seen.real.path)
+    }
+
+    /// Whether a variable is taken away by which the programs that an agent starts are known.
+    pub(super) fn takes_mark_off(&self, effect: &Effect, target: Option<&Target>) -> bool {
+        let takes = |value: &Value| value.literal().is_none_or(|text| text.is_empty());
+        let name = target.and_then(|target| target.value.literal());
+        effect.argument.as_ref().is_none_or(takes) && name.is_some_and(|name| self.in_class("agent-variable", &name))
+    }
+
+    /// Whether the action runs something of which nobody knows what it does: a file whose text is not known, and where
+    /// one variable alone is taken away also a program that is not known and does not lie among the system's.
+    pub(super) fn reaches_unread(&self, effect: &Effect) -> bool {
+        let sites: &[Site] = if effect.flags.contains(&"host") { &[Site::Here, Site::Remote] } else { &[Site::Here] };
+        // Tests run without variables, and in terminals: there a project's own file is no reason, unless the session made it.
+        let common = effect.flags.contains(&"ignore") || effect.flags.contains(&"terminal");
+        let is_system = |path: &str| self.in_class("system", path);
+        let is_own = |path: &str| {
+            let is_there = is_below(path, &self.event.workspace) && self.world.real(path, true).exists != Some(false);
+            let within = |at: &&str| is_below(at, &self.event.workspace);
+            let mut above = std::iter::successors(Some(path), |at| Some(parent(at))).take_while(within);
+            (is_there && self.is_from_before(path) != Some(false)) || above.any(|at| self.is_named_like_built(at))
+        };
+        let is_unread = |path: &str| {
+            let is_read = self.analysis.scripts.iter().any(|script| script.path == path);
+            let is_known = is_read || is_system(path) || (common && is_own(path));
+            !is_known
+        };
+        let own = self.analysis.effects.iter().filter(|other| other.action == effect.action);
+        let runs = |other: &&Effect| matches!(other.kind, EffectKind::RunFile | EffectKind::RunUnknown);
+        let mut paths = own
+            .filter(|other| sites.contains(&other.site))
+            .filter(runs)
+            .flat_map(|other| other.targets.iter().map(Target::path));
+        if paths.any(|path| path.is_none_or(is_unread)) {
+            return true;
+        }
+        let other = |command: &Command| {
+            let by_path = command.words.first().is_none_or(|word| word.prefix().contains('/'));
+            let by_name = command.invocation.is_none() && !command.name.is_empty() && !by_path;
+            by_name
+                && command.site == Site::Here
+                && self.world.program(&command.name).is_none_or(|path| !is_system(&path))
+        };
+        let reading = self.analysis.reading(effect).filter(|_| effect.kind == EffectKind::SetVariable);
+        reading.is_some_and(|reading| reading.commands.iter().any(other))
+    }
+}

@@ -1,0 +1,153 @@
+//! What a target stands for: where it leads, and every path that is meant.
+
+use super::cache::{Facts, Pattern, Seen};
+use super::classes::fixed_part;
+use crate::analysis::aliases::{self};
+use crate::analysis::clones::cloned;
+use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
+use crate::model::path::{self, Folders, Place, is_within};
+use crate::model::session::{Remnant, RemnantKind};
+use crate::model::world::Real;
+use reflex_shell::{Piece, Value};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// More files than these that land in one folder are not looked at one by one.
+const MOST_LANDINGS: usize = 64;
+
+impl Facts<'_> {
+    /// Where the target really leads: a removed, moved or made link is itself the target, everything else goes through it.
+    pub fn real(&self, effect: &Effect, target: &Target) -> Real {
+        self.seen(effect, target).real.clone()
+    }
+
+    pub(super) fn seen(&self, effect: &Effect, target: &Target) -> Rc<Seen> {
+        let key = std::ptr::from_ref(target) as usize;
+        if let Some(seen) = self.seen.borrow().get(&key) {
+            return Rc::clone(seen);
+        }
+        reflex_shell::work::spend(4);
+        let seen = Rc::new(self.look(effect, target));
+        self.seen.borrow_mut().insert(key, Rc::clone(&seen));
+        seen
+    }
+
+    pub(super) fn look(&self, effect: &Effect, target: &Target) -> Seen {
+        let real = self.follow(effect, target);
+        let text = target.path().unwrap_or("");
+        let mut paths = vec![real.path.clone()];
+        let sure;
+        let landings = self.landings(effect, target, &real);
+        if let (Some(true), false) = (real.is_folder.or(self.is_folder(target, &real)), landings.is_empty()) {
+            paths = landings;
+            sure = paths.len();
+        } else {
+            paths.extend(landings);
+            sure = 1;
+        }
+        let place = paths.first().map_or(Place::Unknown, |path| self.place(path));
+        if real.path != text {
+            paths.push(text.to_owned());
+        }
+        if matches!(target.path, TargetPath::Known { contents: true, .. }) {
+            paths.push(format!("{}/x", real.path));
+        }
+        let given = effect.kind == EffectKind::Touch && effect.flags.contains(&"argument");
+        if given || matches!(effect.kind, EffectKind::Read | EffectKind::SendFile | EffectKind::RunFile) {
+            paths.extend(self.aliases().sources(text));
+            paths.extend(self.copied_before(&real.path));
+        }
+        let pattern = self.pattern(effect, target, &real, paths.first().map_or(text, String::as_str));
+        Seen { real, place, paths, sure, pattern, classes: RefCell::default() }
+    }
+
+    pub(super) fn pattern(&self, effect: &Effect, target: &Target, real: &Real, lands: &str) -> Option<Pattern> {
+        let TargetPath::Known { contents, .. } = target.path else { return None };
+        if target.is_pattern() {
+            let deep = target.value.pieces.iter().any(|(piece, _)| matches!(piece, Piece::Glob(glob) if glob == "**"));
+            let everything = match (contents, deep) {
+                (true, true) => "/**",
+                (true, false) => "/*",
+                (false, _) => "",
+            };
+            // Of everything in a folder a search shows only what it looks for.
+            if contents && effect.flags.contains(&"searched") {
+                return None;
+            }
+            return Some(Pattern::Written(format!("{}{everything}", real.path.trim_end_matches('/'))));
+        }
+        let has = |flag| effect.flags.contains(&flag);
+        if effect.kind == EffectKind::Overwrite && has("place") && (has("recursive") || has("archive")) {
+            return Some(Pattern::Tree(lands.to_owned()));
+        }
+        let taken = matches!(effect.kind, EffectKind::Read | EffectKind::SendFile);
+        if !taken || effect.command.is_none() || has("searched") {
+            return None;
+        }
+        let whole = [Place::Root, Place::Home, Place::Workspace, Place::Temporary].contains(&self.place(&real.path));
+        (!whole).then(|| Pattern::Tree(real.path.clone()))
+    }
+
+    /// What the file is a copy of that an earlier call made, or what was packed into it.
+    pub(super) fn copied_before(&self, path: &str) -> impl Iterator<Item = String> {
+        let copies = self.past().iter().filter(move |known| known.kind == RemnantKind::Copy);
+        let path = path.to_owned();
+        copies.filter(move |known| is_within(&path, &known.path)).map(|known| known.from.clone())
+    }
+
+    /// The path that a word of an effect's command names, where that is known.
+    pub(crate) fn lexical(&self, value: &Value, effect: &Effect) -> Option<String> {
+        let cwd = effect.folder.as_deref()?;
+        match path::lexical(value, Folders { cwd, ..self.folders() }, &|name| self.world.variable(name)) {
+            TargetPath::Known { text, .. } => Some(text),
+            TargetPath::None | TargetPath::Unknown => None,
+        }
+    }
+
+    /// The link that an effect makes, and where it leads.
+    pub(crate) fn link(&self, effect: &Effect) -> Option<(String, String)> {
+        aliases::made_link(effect, self.folders(), &|name| self.world.variable(name))
+    }
+
+    /// Whether the path was fetched by an earlier call, or lies in a folder that this call or an earlier one cloned.
+    pub(super) fn was_fetched(&self, path: &str) -> bool {
+        let own = self.analysis.effects.iter().filter(|effect| effect.kind == EffectKind::Fetch);
+        let mut own = own.filter_map(|effect| cloned(self.analysis, effect, self.tables));
+        let holds = |known: &Remnant| known.kind == RemnantKind::Fetched && is_within(path, &known.path);
+        own.any(|known| holds(&known)) || self.past().iter().any(holds)
+    }
+
+    /// What a copy or move into a folder writes there.
+    pub(super) fn landings(&self, effect: &Effect, target: &Target, real: &Real) -> Vec<String> {
+        let placed = effect.kind == EffectKind::Overwrite && effect.flags.contains(&"place");
+        if !placed || real.is_folder == Some(false) || target.path().is_none() {
+            return Vec::new();
+        }
+        let sources = aliases::sources(effect, self.analysis).filter_map(Target::path);
+        let names = sources.map(path::name_of).filter(|name| !name.is_empty());
+        names.take(MOST_LANDINGS).map(|name| path::absolute(name, &real.path)).collect()
+    }
+
+    /// Whether the target is a folder, told without looking.
+    pub(super) fn is_folder(&self, target: &Target, real: &Real) -> Option<bool> {
+        let follows = matches!(target.path, TargetPath::Known { follows: true, .. });
+        let known = matches!(self.place(&real.path), Place::Root | Place::Home | Place::Workspace);
+        (follows || known).then_some(true)
+    }
+
+    pub(super) fn follow(&self, effect: &Effect, target: &Target) -> Real {
+        let TargetPath::Known { text, climbing, follows, .. } = &target.path else {
+            return Real { path: String::new(), exists: None, is_folder: None };
+        };
+        let itself = matches!(effect.kind, EffectKind::Delete | EffectKind::Move | EffectKind::Link);
+        let written = self.aliases().linked(effect, climbing.as_ref().unwrap_or(text), *follows || !itself);
+        let fixed = fixed_part(&written);
+        let mut real = self.world.real(fixed, *follows || !itself || written.ends_with(".."));
+        // What does not exist has no links in it.
+        real.path = path::absolute(&real.path, "/");
+        if fixed.len() < written.len() {
+            real.path = path::absolute(written.get(fixed.len()..).unwrap_or("").trim_start_matches('/'), &real.path);
+        }
+        real
+    }
+}

@@ -1,0 +1,454 @@
+//! What a change of an agent's settings makes of the hooks in them: told from the text before and after, by the words
+//! of `library/places`. Where a client's reading is known, a text means what that client takes it for.
+
+use crate::facts::agent_settings::Form;
+use crate::text::glob;
+use crate::text::json::without_comments;
+use reflex_tables::Node;
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// More entries than these are not looked at.
+const MOST_ENTRIES: usize = 4096;
+
+/// A text in quotes in a text in quotes …
+const MOST_QUOTES: usize = 3;
+
+/// What a change means for what the agent runs, asks and trusts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Change {
+    /// None of it is touched.
+    Beside,
+    /// It is touched, or nobody knows whether it is.
+    Within,
+    /// Hooks are switched off, or the guard's are taken out.
+    Off,
+}
+
+/// One key with all that stands around it, and a value of it: `hooks.PreToolUse.matcher`, `*`.
+type Entry = (String, String);
+
+/// What becomes of the hooks where a file of the class gets another text. `before` is nothing where there was no text or
+/// it is not known; `form` is how the file's client reads it, where that is known.
+pub(crate) fn of_texts(class: Node<'_>, form: Option<Form<'_>>, (before, after): (Option<&str>, &str)) -> Change {
+    // A client that dropped the whole text obeyed none of it.
+    let was_read = |text: &&str| form.is_none_or(|form| form.load(text.as_bytes()).is_ok());
+    let old = before.filter(was_read).map(|text| meant(form, text)).unwrap_or_default();
+    let new = meant(form, after);
+    let was_off = |entry: &Entry| old.contains(entry);
+    if new.iter().any(|entry| is_off(class, entry) && !was_off(entry)) {
+        return Change::Off;
+    }
+    let is_lost = |form: Form<'_>| form.stops() && form.load(after.as_bytes()).is_err();
+    let Some(before) = before else { return if form.is_some_and(is_lost) { Change::Off } else { Change::Within } };
+    let loss = loses_file(form, before, after);
+    if loses_guard(&old, &new) || loss == Change::Off {
+        return Change::Off;
+    }
+    let old = meant(form, before);
+    let differs =
+        old.iter().filter(|entry| !new.contains(entry)).chain(new.iter().filter(|entry| !old.contains(entry)));
+    let careful = differs.into_iter().any(|(key, _)| is_careful(class, key)) || new.len() >= MOST_ENTRIES;
+    if careful { Change::Within } else { loss }
+}
+
+/// What becomes of hooks where a file of variables gets another text: one that was set before is no news.
+pub(crate) fn of_variables(class: Node<'_>, before: Option<&str>, after: &str) -> Change {
+    let old = entries(before.unwrap_or(""));
+    let is_new = |entry: &Entry| is_off(class, entry) && !old.contains(entry);
+    if entries(after).iter().any(is_new) { Change::Off } else { Change::Beside }
+}
+
+/// What a client takes a text for: of a key that stands twice the last counts, escapes are letters.
+fn meant(form: Option<Form<'_>>, text: &str) -> Vec<Entry> {
+    match form.and_then(|form| form.load(text.as_bytes()).ok()).filter(Value::is_object) {
+        Some(value) => entries(&value.to_string()),
+        None => entries(&without_comments(text)),
+    }
+}
+
+/// What is lost where the client no longer takes a file: the guard with the file in which it stands, every hook where
+/// the client does not start, else what the file says of permissions.
+fn loses_file(form: Option<Form<'_>>, before: &str, after: &str) -> Change {
+    let Some(form) = form else { return if breaks(before, after) { Change::Off } else { Change::Beside } };
+    let is_taken = |text: &str| form.load(text.as_bytes()).is_ok();
+    if is_taken(after) || !is_taken(before) {
+        return Change::Beside;
+    }
+    if names_guard(before) || form.stops() { Change::Off } else { Change::Within }
+}
+
+/// What a text says that changes such a file in a way that is not followed: an argument of a program, a body of code.
+/// A text in it may be another, in quotes.
+pub(crate) fn of_program(class: Node<'_>, text: &str) -> Change {
+    let mut texts = vec![Cow::from(text)];
+    for _ in 0..MOST_QUOTES {
+        let sets = |entry: &Entry| is_off(class, entry) || is_listed(class, "dropped", entry);
+        if texts.iter().any(|text| takes_guard_out(text) || entries(text).iter().any(sets)) {
+            return Change::Off;
+        }
+        let inner = texts.iter().flat_map(|text| tokens(text)).filter_map(|token| match token {
+            Token::Text(text) if text.contains([':', '=', '(']) => Some(Cow::from(text)),
+            Token::Text(_) | Token::Word(_) | Token::Sign(_) => None,
+        });
+        texts = inner.collect();
+    }
+    Change::Within
+}
+
+/// The option of a hook entry with the key by which a person's yes is known.
+const KEY: &str = "--key";
+
+/// Whether a text that is more than a path is about the guard: an address of `sed`, a filter, code.
+fn takes_guard_out(text: &str) -> bool {
+    let is_address = text.contains('/') && text.ends_with('d') && !text.contains('.');
+    let is_code = is_address || text.contains([' ', '(', '|', '"', '\'', '=', ';', '[']);
+    let mut words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_' && letter != '-');
+    is_code && words.any(|word| crate::model::guard::GUARD_PROGRAMS.contains(&word) || word == KEY)
+}
+
+/// Whether a text by itself switches hooks off.
+pub(crate) fn switches_off(class: Node<'_>, text: &str) -> bool {
+    entries(&without_comments(text)).iter().any(|entry| is_off(class, entry))
+}
+
+fn is_off(class: Node<'_>, entry: &Entry) -> bool {
+    is_listed(class, "off", entry)
+}
+
+/// Whether an entry is one of a list of the class: `hooksConfig.enabled=false`, with `*` for any text.
+fn is_listed(class: Node<'_>, list: &str, (key, value): &Entry) -> bool {
+    let value = value.trim_matches(|letter: char| !letter.is_alphanumeric() && !"{}[]*".contains(letter));
+    let fits = |pattern: &str, text: &str| {
+        glob::glob(
+            pattern.to_lowercase().replace('/', "\u{1}").as_bytes(),
+            text.to_lowercase().replace('/', "\u{1}").as_bytes(),
+        )
+    };
+    let is_it = |switch: &str| {
+        let Some((wanted, state)) = switch.split_once('=') else { return false };
+        fits(state, value) && (fits(wanted, key) || fits(&format!("*.{wanted}"), key))
+    };
+    class.items().any(|place| place.get(list).texts().any(is_it))
+}
+
+/// Whether a key is about what the agent runs, asks or trusts: one of its parts holds such a word.
+fn is_careful(class: Node<'_>, key: &str) -> bool {
+    let key = key.to_lowercase();
+    class.items().any(|place| place.get("careful").texts().any(|word| key.contains(word)))
+}
+
+/// Whether a handler of the guard is gone, or something of the event that it stands in: a matcher, another handler's
+/// place. What comes in beside it takes nothing away.
+fn loses_guard(old: &[Entry], new: &[Entry]) -> bool {
+    let event = |key: &str| key.splitn(3, '.').take(2).collect::<Vec<_>>().join(".");
+    let guarded: Vec<String> = old.iter().filter(|(_, value)| names_guard(value)).map(|(key, _)| event(key)).collect();
+    let count = |all: &[Entry], wanted: &Entry| all.iter().filter(|entry| *entry == wanted).count();
+    let own =
+        |entry: &&Entry| guarded.iter().any(|event| entry.0 == *event || entry.0.starts_with(&format!("{event}.")));
+    old.iter().filter(own).any(|entry| count(new, entry) < count(old, entry))
+}
+
+/// Whether a word of the text is the guard's program.
+pub(crate) fn names_guard(text: &str) -> bool {
+    let mut words = text.split(|letter: char| letter.is_whitespace() || "\"'`()[]{};,|&<>=:".contains(letter));
+    words.any(|word| {
+        let name = word.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or("");
+        crate::model::guard::GUARD_PROGRAMS.contains(&name.strip_suffix(".exe").unwrap_or(name))
+    })
+}
+
+/// Whether a line comes in that begins nothing in TOML: with such a file a client does not start. A line in a list or a
+/// text of many lines may be taken for one.
+pub(crate) fn leaves_toml(before: &str, after: &str) -> bool {
+    let is_line = |line: &str| {
+        let line = line.trim();
+        let sets = line.split_once('=').is_some_and(|(key, value)| !key.trim().is_empty() && !value.trim().is_empty());
+        line.is_empty() || line.starts_with('#') || (line.starts_with('[') && line.contains(']')) || sets
+    };
+    let known: Vec<&str> = before.lines().collect();
+    after.lines().any(|line| !is_line(line) && !known.contains(&line))
+}
+
+/// Whether a file that could be read as JSON no longer can: an agent drops the whole of such a file.
+fn breaks(before: &str, after: &str) -> bool {
+    let is_json = |text: &str| crate::text::json::lenient_json(text).is_some();
+    before.contains("hook") && is_json(before) && !is_json(after)
+}
+
+/// What is read of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Token {
+    /// A word without quotes.
+    Word(String),
+    /// A text in quotes.
+    Text(String),
+    /// Any other sign; a line end is one.
+    Sign(char),
+}
+
+/// Every key with its values: of JSON, of TOML, of parts of either, and of code that sets them.
+fn entries(text: &str) -> Vec<Entry> {
+    let mut reader = Reader::default();
+    let tokens = tokens(text);
+    for (index, token) in tokens.iter().enumerate() {
+        if reader.found.len() < MOST_ENTRIES {
+            reader.take(token, tokens.get(index + 1));
+        }
+    }
+    reader.end();
+    reader.found
+}
+
+/// What is open while a text is read.
+#[derive(Default)]
+struct Reader {
+    found: Vec<Entry>,
+    /// The keys of the maps and lists that are open, with whether something stood in each.
+    open: Vec<Open>,
+    /// The table of TOML that the lines belong to.
+    table: String,
+    /// What may be a key: the words that were read last.
+    operand: String,
+    /// The key that waits for its value.
+    waiting: Option<String>,
+    /// Whether the last words go on: behind a dot or within brackets.
+    joined: bool,
+    /// Whether the next operand is taken out.
+    deleting: bool,
+    /// Whether the line has begun.
+    begun: bool,
+    /// The header of a table, while it is read.
+    header: Option<String>,
+}
+
+/// A map or a list that is open.
+struct Open {
+    key: String,
+    is_list: bool,
+    is_empty: bool,
+}
+
+impl Reader {
+    fn take(&mut self, token: &Token, next: Option<&Token>) {
+        if let Some(header) = &mut self.header {
+            match token {
+                Token::Word(text) | Token::Text(text) => header.push_str(text),
+                Token::Sign(']' | '\n') => self.close_header(),
+                Token::Sign('[') => {}
+                Token::Sign(sign) => header.push(*sign),
+            }
+            return;
+        }
+        match token {
+            Token::Word(text) => self.word(text),
+            Token::Text(text) => self.operand(text, matches!(next, Some(Token::Sign(']')))),
+            Token::Sign(sign) => self.sign(*sign, next),
+        }
+        self.begun = !matches!(token, Token::Sign('\n'));
+    }
+
+    fn word(&mut self, text: &str) {
+        if ["del", "delete", "unset"].contains(&text) {
+            self.deleting = true;
+            return;
+        }
+        let (path, pops) = text.strip_suffix(".pop").map_or((text, false), |path| (path, true));
+        self.operand(path, false);
+        if pops {
+            (self.deleting, self.joined) = (true, true);
+        }
+    }
+
+    fn operand(&mut self, text: &str, indexed: bool) {
+        if let Some(key) = self.waiting.take() {
+            self.fill();
+            self.found.push((key, text.to_owned()));
+            self.operand.clear();
+            return;
+        }
+        let text = text.trim_start_matches('.');
+        if (self.joined || indexed) && !self.operand.is_empty() {
+            self.operand.push('.');
+            self.operand.push_str(text);
+        } else {
+            self.operand = text.to_owned();
+        }
+        self.joined = false;
+    }
+
+    fn sign(&mut self, sign: char, next: Option<&Token>) {
+        match sign {
+            '[' if !self.begun && self.waiting.is_none() && self.open.is_empty() => self.header = Some(String::new()),
+            '[' if self.waiting.is_none() && !self.operand.is_empty() && matches!(next, Some(Token::Text(_))) => {
+                self.joined = true;
+            }
+            '[' | '{' => self.open(sign == '['),
+            ']' if !self.operand.is_empty() && self.waiting.is_none() => {}
+            ']' | '}' => self.close(),
+            '.' => self.joined = true,
+            '(' if !self.deleting => self.operand.clear(),
+            ')' => self.delete(),
+            ':' | '=' => self.name(),
+            ',' | ';' | '\n' => self.separate(sign),
+            _ => {}
+        }
+    }
+
+    fn name(&mut self) {
+        if !self.operand.is_empty() {
+            let key = self.full(&self.operand);
+            self.waiting = Some(key);
+            self.operand.clear();
+        }
+    }
+
+    fn separate(&mut self, sign: char) {
+        self.delete();
+        let list = self.open.last().filter(|open| open.is_list).map(|open| open.key.clone());
+        match list {
+            Some(key) => self.waiting = Some(key),
+            None if sign != '\n' => self.waiting = None,
+            None => {}
+        }
+        self.operand.clear();
+        self.joined = false;
+    }
+
+    fn open(&mut self, is_list: bool) {
+        self.fill();
+        let key = self.waiting.take().unwrap_or_else(|| self.full(""));
+        if is_list {
+            self.waiting = Some(key.clone());
+        }
+        self.open.push(Open { key, is_list, is_empty: true });
+        self.operand.clear();
+    }
+
+    fn close(&mut self) {
+        self.waiting = None;
+        self.operand.clear();
+        if let Some(open) = self.open.pop().filter(|open| open.is_empty) {
+            self.found.push((open.key, if open.is_list { "[]" } else { "{}" }.into()));
+        }
+        self.fill();
+    }
+
+    fn fill(&mut self) {
+        self.open.last_mut().into_iter().for_each(|open| open.is_empty = false);
+    }
+
+    fn delete(&mut self) {
+        if self.deleting && !self.operand.is_empty() {
+            let key = self.full(&self.operand);
+            self.found.push((key, "null".into()));
+            self.operand.clear();
+        }
+        self.deleting = false;
+    }
+
+    fn close_header(&mut self) {
+        if let Some(header) = self.header.take().filter(|header| !header.is_empty()) {
+            self.table = header;
+        }
+    }
+
+    fn end(&mut self) {
+        self.delete();
+        while !self.open.is_empty() {
+            self.close();
+        }
+    }
+
+    fn full(&self, key: &str) -> String {
+        let around = self.open.last().map_or(self.table.as_str(), |open| open.key.as_str());
+        let parts: Vec<&str> = [around, key].into_iter().filter(|part| !part.is_empty()).collect();
+        parts.join(".")
+    }
+}
+
+fn tokens(text: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        if letter == '"' || letter == '\'' {
+            tokens.push(Token::Text(quoted(letter, &mut letters)));
+        } else if is_of_word(letter) {
+            let mut word = String::from(letter);
+            while let Some(more) = letters.next_if(|letter| is_of_word(*letter)) {
+                word.push(more);
+            }
+            tokens.push(Token::Word(word));
+        } else if letter == '#' {
+            let _ = letters.by_ref().find(|letter| *letter == '\n');
+            tokens.push(Token::Sign('\n'));
+        } else if letter == '\n' || !letter.is_whitespace() {
+            tokens.push(Token::Sign(letter));
+        }
+    }
+    tokens
+}
+
+fn is_of_word(letter: char) -> bool {
+    letter.is_alphanumeric() || "_-./$@".contains(letter)
+}
+
+/// The text up to the quote, its escapes decoded.
+fn quoted(quote: char, letters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> String {
+    let mut text = String::new();
+    while let Some(letter) = letters.next() {
+        match letter {
+            letter if letter == quote => break,
+            '\\' => match letters.next() {
+                Some('u') => {
+                    let digits: String = letters.by_ref().take(4).collect();
+                    let code = u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32);
+                    text.push(code.unwrap_or('\u{fffd}'));
+                }
+                Some('n') => text.push('\n'),
+                Some(letter) => text.push(letter),
+                None => {}
+            },
+            letter => text.push(letter),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let found: Vec<String> = entries(text).into_iter().map(|(key, value)| format!("{key}={value}")).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn keys_and_values_of_every_form_are_read() {
+        check(r#"{"a": {"b": [1, "x"], "c": {}}, "d": true}"#, &["a.b=1", "a.b=x", "a.c={}", "d=true"]);
+        check(r#"{"h": [{"m": "*", "k": [{"c": "x", "t": 5}]}]}"#, &["h.m=*", "h.k.c=x", "h.k.t=5"]);
+        check(r#""dis\u0061ble": true"#, &["disable=true"]);
+        check("[features]\nhooks = false\n[[a.b]]\nc = \"d\"\n", &["features.hooks=false", "a.b.c=d"]);
+        check("features.hooks=false", &["features.hooks=false"]);
+        check(".a.b = true | .c |= false", &["a.b=true", "c=false"]);
+        check("d['a']['b'] = False; x.y = 1", &["d.a.b=False", "x.y=1"]);
+        check("del(.hooks.x)", &["hooks.x=null"]);
+        check("del d['hooks']\nd.pop('h', None)", &["d.hooks=null", "d.h=null"]);
+        check("delete s.hooks;", &["s.hooks=null"]);
+        check(r#"s/"a": false/"a": true/"#, &["a=false/", "a=true/"]);
+    }
+
+    #[test]
+    fn a_line_that_is_none_of_toml_is_seen_where_it_comes_in() {
+        for (before, after, leaves) in [
+            ("", "a = 1\n[b]\n# c\n[[d]]\n\n", false),
+            ("a = 1\n", "a = 1\nb = \n", true),
+            ("", "a = 1\nnonsense\n", true),
+            ("a = [\n  1,\n]\n", "a = [\n  1,\n]\nb = 2\n", false),
+        ] {
+            assert_eq!(leaves_toml(before, after), leaves, "{after}");
+        }
+    }
+}

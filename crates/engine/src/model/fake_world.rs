@@ -1,0 +1,277 @@
+//! A machine that is only supposed: what `eval`, `demo` and the tests judge in.
+
+use crate::model::event::Event;
+use crate::model::latency::Tick;
+use crate::model::path::{absolute, is_within, parent};
+use crate::model::session::{Remnant, Spent, Step};
+use crate::model::world::{Age, Known, Look, MOST_CONTENT, Names, NamesOf, Real, Unreadable, Untracked, World};
+use std::collections::BTreeMap;
+
+/// A world that is only supposed: what `eval` and the tests judge in. What is not given is not known.
+#[derive(Debug, Clone, Default)]
+pub struct Supposed {
+    /// The project's root; git facts are about it.
+    pub workspace: String,
+    /// The git facts, if any are given.
+    pub git: Option<SupposedGit>,
+    /// Environment variables.
+    pub variables: BTreeMap<String, String>,
+    /// Links and where they lead; relative ones begin at the project's root.
+    pub links: BTreeMap<String, String>,
+    /// Paths at which nothing is.
+    pub missing: Vec<String>,
+    /// Files of the guard.
+    pub guard: Vec<String>,
+    /// Files and what stands in them; relative ones begin at the project's root.
+    pub files: BTreeMap<String, String>,
+    /// Aliases of the shell (`k`) and of programs (`git co`), and what they stand for.
+    pub aliases: BTreeMap<String, String>,
+    /// Whether names that differ only in case are the same file.
+    pub folds_case: bool,
+    /// The calls of the session before.
+    pub past: Vec<Step>,
+    /// What earlier calls of the session left behind.
+    pub remnants: Vec<Remnant>,
+    /// The ids of calls that wait for a person.
+    pub waiting: Vec<String>,
+}
+
+/// Git facts that are given. Paths are relative to the project's root; what is not listed is tracked and unchanged.
+#[derive(Debug, Clone, Default)]
+pub struct SupposedGit {
+    /// The branch that is checked out.
+    pub branch: Option<String>,
+    /// Tracked files with changes.
+    pub dirty: Vec<String>,
+    /// Files that are not tracked.
+    pub untracked: Vec<String>,
+    /// Folders and files that are ignored.
+    pub ignored: Vec<String>,
+    /// Protected branches.
+    pub protected: Vec<String>,
+    /// Commits that exist on no remote.
+    pub unpushed: Option<usize>,
+    /// Stashes.
+    pub stashes: Option<usize>,
+    /// Why the repository cannot be read; what else is given is then not known.
+    pub unreadable: Option<String>,
+}
+
+impl Supposed {
+    fn readable(&self) -> Option<&SupposedGit> {
+        self.git.as_ref().filter(|git| git.unreadable.is_none())
+    }
+
+    fn relative<'p>(&self, path: &'p str) -> Option<&'p str> {
+        if !is_within(path, &self.workspace) {
+            return None;
+        }
+        path.get(self.workspace.trim_end_matches('/').len()..).map(|rest| rest.trim_start_matches('/'))
+    }
+
+    fn names(&self, path: &str, of: impl Fn(&SupposedGit) -> Vec<String>) -> Known<Names> {
+        let git = self.readable()?;
+        let Some(relative) = self.relative(path) else { return Some(Names::default()) };
+        let is_meant = |name: &String| {
+            let name = name.trim_end_matches('/');
+            relative.is_empty() || is_within(name, relative) || is_within(relative, name)
+        };
+        let names: Vec<String> = of(git).into_iter().filter(is_meant).collect();
+        Some(Names { count: names.len(), names, more: false })
+    }
+
+    /// Where a path leads if it is a link; links to links up to eight.
+    fn followed(&self, mut path: String) -> String {
+        for _ in 0..8 {
+            let Some((_, target)) = self.links.iter().find(|(link, _)| self.absolute_link(link) == path) else { break };
+            path = absolute(target, parent(&path));
+        }
+        path
+    }
+
+    fn absolute_link(&self, link: &str) -> String {
+        absolute(link, &self.workspace)
+    }
+}
+
+impl World for Supposed {
+    fn real(&self, path: &str, follow: bool) -> Real {
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let mut real = String::from("/");
+        for (index, part) in parts.iter().enumerate() {
+            real = absolute(part, &real);
+            let last = index + 1 == parts.len();
+            if follow || !last {
+                real = self.followed(real);
+            }
+        }
+        let missing = self.missing.iter().any(|gone| is_within(&real, &self.absolute_link(gone)));
+        Real { path: real, exists: Some(!missing), is_folder: None }
+    }
+
+    fn expand(&self, _pattern: &str) -> Known<Vec<String>> {
+        None
+    }
+
+    fn folds_case(&self) -> bool {
+        self.folds_case
+    }
+
+    /// An archive that is supposed has its names for a text, one a line; so has a commit, as the file `git:WORD`.
+    fn names_of(&self, source: NamesOf<'_>) -> Known<Vec<String>> {
+        let lines = |text: String| text.lines().map(str::to_owned).collect();
+        match source {
+            NamesOf::Archive(path) => self.content(path).map(lines),
+            NamesOf::Commit { word, .. } => self.files.get(&format!("git:{word}")).cloned().map(lines),
+            NamesOf::Folder(folder) => {
+                let files = self.files.keys().map(|file| self.absolute_link(file));
+                let below = files.filter_map(|file| {
+                    let inner = is_within(&file, folder).then(|| file.get(folder.len()..))??;
+                    Some(inner.trim_start_matches('/').to_owned())
+                });
+                let names: Vec<String> = below.filter(|name| !name.is_empty()).collect();
+                (!names.is_empty()).then_some(names)
+            }
+        }
+    }
+
+    fn content(&self, path: &str) -> Option<String> {
+        let real = self.real(path, true).path;
+        let file = self.files.iter().find(|(file, _)| self.absolute_link(file) == real);
+        file.map(|(_, text)| text.clone()).filter(|text| text.len() <= MOST_CONTENT)
+    }
+
+    fn is_too_large(&self, path: &str) -> bool {
+        let real = self.real(path, true).path;
+        self.files.iter().any(|(file, text)| self.absolute_link(file) == real && text.len() > MOST_CONTENT)
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        self.variables.get(name).cloned()
+    }
+
+    fn alias(&self, program: &str, name: &str) -> Option<String> {
+        let key = if program.is_empty() { name.to_owned() } else { format!("{program} {name}") };
+        self.aliases.get(&key).cloned()
+    }
+
+    fn temporary(&self) -> Vec<String> {
+        ["/tmp", "/private/tmp", "/var/tmp", "/var/folders"].map(String::from).to_vec()
+    }
+
+    fn past(&self, _now: &Step) -> Vec<Step> {
+        self.past.clone()
+    }
+
+    fn guard(&self) -> Vec<String> {
+        self.guard.clone()
+    }
+
+    fn waiting(&self) -> Vec<String> {
+        self.waiting.clone()
+    }
+
+    fn is_guard_program(&self, _path: &str) -> bool {
+        false
+    }
+
+    fn program(&self, _name: &str) -> Option<String> {
+        None
+    }
+
+    fn work_tree(&self, _path: &str) -> Option<String> {
+        Some(self.workspace.clone())
+    }
+
+    fn unreadable(&self, path: &str, _look: Look) -> Option<Unreadable> {
+        let reason = self.git.as_ref()?.unreadable.clone()?;
+        self.relative(path).map(|_| Unreadable { reason, mend: "git status".into() })
+    }
+
+    fn has_one_of(&self, _folder: &str, _names: &[&str]) -> Known<bool> {
+        Some(true)
+    }
+
+    fn is_tracked(&self, path: &str) -> Known<bool> {
+        let git = self.readable()?;
+        let Some(relative) = self.relative(path) else { return Some(false) };
+        let mut untracked = git.untracked.iter().chain(&git.ignored);
+        Some(!untracked.any(|name| is_within(relative, name.trim_end_matches('/'))))
+    }
+
+    fn is_ignored(&self, path: &str) -> Known<bool> {
+        let git = self.readable()?;
+        let relative = self.relative(path)?;
+        let listed = git.ignored.iter().any(|name| is_within(relative, name.trim_end_matches('/')));
+        // Without git facts the usual build folders count as ignored; with them only what is listed does.
+        Some(listed)
+    }
+
+    fn uncommitted(&self, path: &str) -> Known<Names> {
+        self.names(path, |git| git.dirty.clone())
+    }
+
+    fn unstaged(&self, path: &str) -> Known<Names> {
+        self.names(path, |git| git.dirty.clone())
+    }
+
+    fn untracked(&self, path: &str, which: Untracked) -> Known<Names> {
+        self.names(path, |git| match which {
+            Untracked::Ordinary => git.untracked.clone(),
+            Untracked::Ignored => git.ignored.clone(),
+            Untracked::All => git.untracked.iter().chain(&git.ignored).cloned().collect(),
+        })
+    }
+
+    fn submodules(&self, _path: &str) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn branch(&self, _path: &str) -> Known<Option<String>> {
+        self.readable().map(|git| git.branch.clone())
+    }
+
+    fn names_commit(&self, _path: &str, word: &str) -> Known<bool> {
+        let git = self.readable()?;
+        let is_branch =
+            word == "HEAD" || git.branch.as_deref() == Some(word) || git.protected.iter().any(|name| name == word);
+        // A file that is listed is meant, other words are branches in nearly every case.
+        Some(is_branch || !git.dirty.iter().any(|name| is_within(name, word)))
+    }
+
+    fn only_on(&self, _path: &str, _branch: &str) -> Known<usize> {
+        self.readable()?.unpushed
+    }
+
+    fn stashes(&self, _path: &str) -> Known<usize> {
+        self.readable()?.stashes
+    }
+
+    fn protected(&self, _path: &str) -> Vec<String> {
+        self.readable().map(|git| git.protected.clone()).unwrap_or_default()
+    }
+
+    fn clock(&self) -> Tick {
+        Tick::default()
+    }
+
+    fn remnants(&self) -> Vec<Remnant> {
+        self.remnants.clone()
+    }
+
+    fn spent(&self, _event: &Event, _started: &mut dyn Iterator<Item = &str>) -> Spent {
+        Spent::default()
+    }
+
+    fn is_of_session(&self, _path: &str) -> Known<bool> {
+        None
+    }
+
+    /// What git is said to lack was there before.
+    fn age(&self, path: &str) -> Known<Age> {
+        let relative = self.relative(path)?;
+        let git = self.readable()?;
+        let listed = git.untracked.iter().chain(&git.dirty).chain(&git.ignored).any(|name| name == relative);
+        listed.then_some(Age { is_older: true, is_untouched: true })
+    }
+}

@@ -1,0 +1,386 @@
+//! Where a path lies, told from its text alone.
+
+use crate::model::effect::TargetPath;
+use reflex_shell::{Piece, Printed, Value};
+
+/// The folders that paths are judged against.
+#[derive(Debug, Clone, Copy)]
+pub struct Folders<'a> {
+    /// Where the command runs.
+    pub cwd: &'a str,
+    /// Where the text began.
+    pub start: &'a str,
+    /// The project's root.
+    pub workspace: &'a str,
+    /// The user's home.
+    pub home: &'a str,
+}
+
+/// The lexical path of a word. `variable` gives the value of an environment variable that is known.
+pub(crate) fn lexical(value: &Value, folders: Folders<'_>, variable: &dyn Fn(&str) -> Option<String>) -> TargetPath {
+    let mut text = String::new();
+    let mut everything = false;
+    for (piece, _) in &value.pieces {
+        everything = false;
+        match piece {
+            Piece::Text(part) => text.push_str(part),
+            Piece::Glob(glob) => {
+                everything = text.is_empty() || text.ends_with('/');
+                text.push_str(glob);
+                everything &= glob.bytes().all(|byte| byte == b'*');
+            }
+            Piece::Home(user) if user.is_empty() => text.push_str(folders.home),
+            Piece::Home(user) => match user.as_str() {
+                "+" => text.push_str(folders.cwd),
+                "-" => return cut_short(&text, folders),
+                "root" => text.push_str("/root"),
+                user => text.push_str(&format!("{}/{user}", parent(folders.home))),
+            },
+            Piece::Output(Printed::Temporary) => text.push_str("/tmp/tmp.new"),
+            Piece::Output(Printed::WorkingDirectory) => text.push_str(folders.start),
+            Piece::Output(Printed::GitRoot) => text.push_str(folders.workspace),
+            Piece::Variable(name) => match variable_path(name, folders, variable) {
+                Some(known) => text.push_str(&known),
+                None => return cut_short(&text, folders),
+            },
+            Piece::Output(Printed::User) => text.push_str("user"),
+            Piece::Output(Printed::Program(_)) | Piece::Unknown(_) => return cut_short(&text, folders),
+        }
+    }
+    known(&text, everything, folders)
+}
+
+fn variable_path(name: &str, folders: Folders<'_>, variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    match name {
+        "PWD" => Some(folders.cwd.to_owned()),
+        "TMPDIR" | "TMP" | "TEMP" => Some(variable(name).unwrap_or_else(|| "/tmp".into())),
+        _ => variable(name),
+    }
+}
+
+/// What is not known may be empty: the folder before it is meant. Without one nothing is known.
+fn cut_short(text: &str, folders: Folders<'_>) -> TargetPath {
+    if text.is_empty() {
+        return TargetPath::Unknown;
+    }
+    let folder_given = text.ends_with('/');
+    match known(text, false, folders) {
+        TargetPath::Known { text, climbing, .. } if folder_given => {
+            TargetPath::Known { text, climbing, follows: true, contents: true }
+        }
+        TargetPath::Known { text, climbing, follows, .. } => {
+            TargetPath::Known { text: format!("{text}*"), climbing, follows, contents: false }
+        }
+        TargetPath::None | TargetPath::Unknown => TargetPath::Unknown,
+    }
+}
+
+fn known(text: &str, everything: bool, folders: Folders<'_>) -> TargetPath {
+    let follows = text.len() > 1 && (text.ends_with('/') || text.ends_with("/."));
+    let path = if everything { text.trim_end_matches('*') } else { text };
+    let climbs = path.as_bytes().windows(2).any(|pair| pair == b"..") && path.split('/').any(|part| part == "..");
+    if path.len() + folders.cwd.len() > MOST_PATH {
+        return TargetPath::Unknown;
+    }
+    let climbing = climbs.then(|| if is_absolute(path) { path.to_owned() } else { format!("{}/{path}", folders.cwd) });
+    TargetPath::Known {
+        text: through_process(absolute(path, folders.cwd), folders.cwd),
+        climbing,
+        follows: follows || everything,
+        contents: everything,
+    }
+}
+
+/// No system opens a path of more bytes than these, and what walks up its folders stays cheap.
+const MOST_PATH: usize = 16 * 1024;
+
+/// `/proc/self/root` is the root, `/proc/self/cwd` the folder of the command.
+fn through_process(path: String, cwd: &str) -> String {
+    let Some((process, rest)) = path.strip_prefix("/proc/").and_then(|below| below.split_once('/')) else {
+        return path;
+    };
+    let is_process =
+        matches!(process, "self" | "thread-self" | "*") || process.bytes().all(|byte| byte.is_ascii_digit());
+    let (link, below) = rest.split_once('/').unwrap_or((rest, ""));
+    let leads_to = match link {
+        "root" => "/",
+        "cwd" => cwd,
+        _ => return path,
+    };
+    if is_process { through_process(absolute(below, leads_to), cwd) } else { path }
+}
+
+/// Joined to `cwd` if it is relative, with `.`, `..` and doubled slashes taken out.
+pub fn absolute(text: &str, cwd: &str) -> String {
+    // Most paths are written as they are meant.
+    if is_plain(text.as_bytes()) {
+        return text.to_owned();
+    }
+    if is_plain(cwd.as_bytes()) {
+        match text.as_bytes() {
+            [] => return cwd.to_owned(),
+            // The roots of the registry begin with this letter.
+            [first, ..] if !first.eq_ignore_ascii_case(&b'h') && has_plain_parts(text.as_bytes()) => {
+                return [cwd, "/", text].concat();
+            }
+            _ => {}
+        }
+    }
+    let named = windows_path(text);
+    let text = named.as_deref().unwrap_or(text);
+    let mut parts: Vec<&str> = Vec::new();
+    let base = if is_absolute(text) { "" } else { cwd };
+    let drive = drive_length(text).or(drive_length(base)).is_some();
+    for part in base.split('/').chain(text.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." if drive && parts.len() < 2 => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    let joined = parts.join("/");
+    match (drive, parts.len()) {
+        (true, 1) => format!("{joined}/"),
+        (true, _) => joined,
+        (false, _) => format!("/{joined}"),
+    }
+}
+
+/// Whether a path begins at the root, is not that, and has nothing in it that could be taken out.
+fn is_plain(path: &[u8]) -> bool {
+    path.split_first().is_some_and(|(first, rest)| *first == b'/' && has_plain_parts(rest))
+}
+
+/// Whether no part is empty, `.` or `..`, and no drive is named.
+fn has_plain_parts(path: &[u8]) -> bool {
+    // What came before, as far as it matters: nothing in this part yet, then its dots, then a letter.
+    let mut dots = 0_u8;
+    const LETTER: u8 = 3;
+    for byte in path {
+        dots = match byte {
+            b':' => return false,
+            b'/' if dots < LETTER => return false,
+            b'/' => 0,
+            b'.' if dots < LETTER => dots + 1,
+            _ => LETTER,
+        };
+    }
+    dots == LETTER
+}
+
+/// Whether a path begins at a root or on a drive.
+pub fn is_absolute(text: &str) -> bool {
+    text.starts_with('/') || drive_length(text).is_some()
+}
+
+/// The roots of the registry, as PowerShell's drives and as `reg` writes them.
+const REGISTRY: [(&str, &str); 5] = [
+    ("HKLM", "HKEY_LOCAL_MACHINE"),
+    ("HKCU", "HKEY_CURRENT_USER"),
+    ("HKCR", "HKEY_CLASSES_ROOT"),
+    ("HKU", "HKEY_USERS"),
+    ("HKCC", "HKEY_CURRENT_CONFIG"),
+];
+
+/// The bytes of `C:` or `HKLM:`, where a path begins with one.
+pub(crate) fn drive_length(text: &str) -> Option<usize> {
+    // Nearly all paths begin with a slash, and every rule asks about them.
+    if !text.starts_with(|letter: char| letter.is_ascii_alphabetic()) {
+        return None;
+    }
+    let first = text.split('/').next()?;
+    let name = first.strip_suffix(':')?;
+    let drive = name.len() == 1 && name.starts_with(|letter: char| letter.is_ascii_alphabetic());
+    (drive || REGISTRY.iter().any(|(root, _)| root.eq_ignore_ascii_case(name))).then_some(first.len())
+}
+
+/// `//?/C:/x` names what `C:/x` does, `HKEY_LOCAL_MACHINE/x` what `HKLM:/x` does; `C:x` is taken from the drive's root.
+fn windows_path(text: &str) -> Option<String> {
+    let plain = ["//?/UNC/", "//?/", "//./"].into_iter().find_map(|start| text.strip_prefix(start));
+    if let Some(plain) = plain.filter(|plain| drive_length(plain).is_some()) {
+        return Some(plain.to_owned());
+    }
+    let behind = text.split_once("::").filter(|(provider, _)| {
+        let provider = provider.to_ascii_lowercase();
+        provider.ends_with("registry") || provider.ends_with("filesystem")
+    });
+    let text = behind.map_or(text, |(_, behind)| behind);
+    let (first, rest) = text.split_once('/').unwrap_or((text, ""));
+    let root = REGISTRY.iter().find(|(short, long)| {
+        long.eq_ignore_ascii_case(first.trim_end_matches(':')) || (*short == first && !rest.is_empty())
+    });
+    if let Some((short, _)) = root {
+        return Some(format!("{short}:/{rest}"));
+    }
+    match text.as_bytes() {
+        [letter, b':', next, ..] if letter.is_ascii_alphabetic() && *next != b'/' => {
+            Some(format!("{}/{}", text.get(..2)?, text.get(2..)?))
+        }
+        [letter, b':'] if letter.is_ascii_alphabetic() => Some(format!("{text}/")),
+        _ => behind.map(|(_, behind)| behind.to_owned()),
+    }
+}
+
+/// Whether `path` is `folder` or lies below it.
+pub fn is_within(path: &str, folder: &str) -> bool {
+    let folder = folder.trim_end_matches('/');
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Whether `path` lies below `folder`.
+pub fn is_below(path: &str, folder: &str) -> bool {
+    is_within(path, folder) && path.len() > folder.trim_end_matches('/').len() + 1
+}
+
+/// The folder above; `/` for a root.
+pub fn parent(path: &str) -> &str {
+    match path.trim_end_matches('/').rfind('/') {
+        Some(0) | None => "/",
+        Some(slash) => path.get(..slash).unwrap_or("/"),
+    }
+}
+
+/// Where a path lies. Exactly one holds; the first that fits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Not known.
+    Unknown,
+    /// The root of the file system, or all homes.
+    Root,
+    /// The user's home folder itself.
+    Home,
+    /// The project's root or a folder above it.
+    Workspace,
+    /// Below the project's root.
+    Inside,
+    /// Below a folder for temporary files.
+    Temporary,
+    /// Below another user's home.
+    OtherHome,
+    /// Anywhere else.
+    Outside,
+}
+
+impl Place {
+    /// Every place with the word that conditions use for it.
+    pub const ALL: [(Place, &'static str); 8] = [
+        (Place::Unknown, "unknown"),
+        (Place::Root, "root"),
+        (Place::Home, "home"),
+        (Place::Workspace, "workspace"),
+        (Place::Inside, "inside"),
+        (Place::Temporary, "temporary"),
+        (Place::OtherHome, "other-home"),
+        (Place::Outside, "outside"),
+    ];
+
+    /// The word that conditions use for it.
+    pub fn name(self) -> &'static str {
+        Place::ALL.iter().find(|(place, _)| *place == self).map_or("outside", |(_, name)| name)
+    }
+
+    /// Where an absolute path lies.
+    pub fn of(path: &str, folders: Folders<'_>, temporary: &[String]) -> Place {
+        let Folders { workspace, home, .. } = folders;
+        if drive_length(path).is_some() {
+            return Place::on_drive(path, folders);
+        }
+        if path == "/" || is_below(home, path) || path == "/home" || path == "/Users" {
+            return Place::Root;
+        }
+        if path == home {
+            return Place::Home;
+        }
+        if is_within(workspace, path) {
+            return Place::Workspace;
+        }
+        if is_below(path, workspace) {
+            return Place::Inside;
+        }
+        let below_temporary =
+            |folder: &&String| is_within(path, folder) && !(is_within(home, folder) && is_within(path, home));
+        if temporary.iter().find(below_temporary).is_some() {
+            return Place::Temporary;
+        }
+        let of_somebody = is_within(path, "/root") || ["/home", "/Users"].iter().any(|homes| is_below(path, homes));
+        if of_somebody && !is_within(path, home) {
+            return Place::OtherHome;
+        }
+        Place::Outside
+    }
+}
+
+impl Place {
+    /// The same on a drive, where letters have no case. Homes lie in `Users`.
+    fn on_drive(path: &str, folders: Folders<'_>) -> Place {
+        let lower = |path: &str| path.to_lowercase().trim_end_matches('/').to_owned();
+        let (path, workspace, home) = (lower(path), lower(folders.workspace), lower(folders.home));
+        if path.len() == 2 || path.get(2..) == Some("/users") || is_below(&home, &path) {
+            return Place::Root;
+        }
+        let temporary = ["/windows/temp", "/temp", "/tmp"]
+            .iter()
+            .any(|folder| path.get(2..).is_some_and(|path| is_within(path, folder)));
+        match () {
+            () if path == home => Place::Home,
+            () if is_within(&workspace, &path) => Place::Workspace,
+            () if is_below(&path, &workspace) => Place::Inside,
+            () if temporary || path.contains("/appdata/local/temp/") => Place::Temporary,
+            () if path.get(2..).is_some_and(|path| is_below(path, "/users")) && !is_within(&path, &home) => {
+                Place::OtherHome
+            }
+            () => Place::Outside,
+        }
+    }
+}
+
+/// Devices that only stand for nothing, zeros, chance or the terminal.
+pub(crate) fn is_harmless_device(path: &str) -> bool {
+    const NAMES: [&str; 10] =
+        ["null", "zero", "random", "urandom", "stdin", "stdout", "stderr", "tty", "full", "console"];
+    const FOLDERS: [&str; 2] = ["fd/", "shm/"];
+    let Some(name) = path.strip_prefix("/dev/") else { return false };
+    NAMES.contains(&name) || FOLDERS.iter().any(|folder| name.starts_with(folder))
+}
+
+/// What bash opens as a connection.
+pub(crate) fn is_connection(path: &str) -> bool {
+    path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/")
+}
+
+/// The last part of a path.
+pub(crate) fn name_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or("")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_no_way_around() {
+        assert_eq!(through_process("/proc/self/root/proc/1/root/etc".into(), "/repo"), "/etc");
+        assert_eq!(through_process("/proc/self/cwd/x".into(), "/repo"), "/repo/x");
+        assert_eq!(through_process("/proc/meminfo/x".into(), "/repo"), "/proc/meminfo/x");
+    }
+
+    #[test]
+    fn paths_are_normalised() {
+        let check = |text, cwd, expected| assert_eq!(absolute(text, cwd), expected, "{text} {cwd}");
+        check("a/.b/..c/...", "/repo", "/repo/a/.b/..c/...");
+        check("/a/.b", "/repo", "/a/.b");
+        check("/a/", "/repo", "/a");
+        check("/a/.", "/repo", "/a");
+        check("/a//b", "/repo", "/a/b");
+        check(".", "/repo/", "/repo");
+        check("", "/repo", "/repo");
+        check("a", "/", "/a");
+        check("c:a", "/repo", "c:/a");
+        check("hklm/x", "/repo", "/repo/hklm/x");
+        check("HKEY_CURRENT_USER/x", "/repo", "HKCU:/x");
+        assert_eq!(absolute("../x/./y//z", "/repo/a"), "/repo/x/y/z");
+        assert_eq!(absolute("../../../..", "/repo"), "/");
+        assert!(is_within("/a/b", "/a") && !is_within("/ab", "/a") && is_below("/a/b", "/a") && !is_below("/a", "/a"));
+    }
+}

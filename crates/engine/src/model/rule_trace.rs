@@ -1,0 +1,16 @@
+//! Which rules an effect made us look at, and what came of it.
+
+use crate::model::truth::Truth;
+
+/// A rule that an effect made us look at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Weighed {
+    /// Which of the analysis' effects.
+    pub effect: usize,
+    /// The rule's id.
+    pub rule: &'static str,
+    /// What its condition says about the effect.
+    pub truth: Truth,
+    /// Whether that makes it a finding.
+    pub fires: bool,
+}

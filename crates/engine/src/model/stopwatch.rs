@@ -1,0 +1,40 @@
+//! Measures the parts of a judgement by the clock of the world.
+
+use crate::model::latency::{Latency, Tick};
+use crate::model::world::World;
+
+/// Measures part after part.
+pub(crate) struct Stopwatch<'w> {
+    world: &'w dyn World,
+    last: Tick,
+    latency: Latency,
+}
+
+impl<'w> Stopwatch<'w> {
+    pub(crate) fn new(world: &'w dyn World) -> Stopwatch<'w> {
+        Stopwatch { world, last: world.clock(), latency: Latency::default() }
+    }
+
+    /// The same if it was long enough to be told: of what may do nothing nothing is said then.
+    pub(crate) fn stop_if_long(&mut self, stage: &'static str) {
+        const LONG: u64 = 20_000;
+        if self.world.clock().now.saturating_sub(self.last.now) >= LONG {
+            self.stop(stage);
+        }
+    }
+
+    /// What went by since the last stop was this part's.
+    pub(crate) fn stop(&mut self, stage: &'static str) {
+        let tick = self.world.clock();
+        let asked = tick.answering.saturating_sub(self.last.answering);
+        self.latency.add(stage, tick.now.saturating_sub(self.last.now).saturating_sub(asked));
+        if asked > 0 {
+            self.latency.add("facts", asked);
+        }
+        self.last = tick;
+    }
+
+    pub(crate) fn latency(self) -> Latency {
+        self.latency
+    }
+}

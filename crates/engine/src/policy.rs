@@ -1,0 +1,328 @@
+//! What people's files say: layers of rules and policy, and what each may change about a finding.
+
+use crate::analysis::command_pattern;
+use crate::facts::cache::Facts;
+use crate::model::finding::TOO_MUCH;
+use crate::model::finding::{Decision, Finding, Severity, Tier, Worth};
+use crate::model::vouched::Vouched;
+use crate::text::excerpt::told_by_stranger;
+use reflex_shell::Command;
+use reflex_tables::Node;
+
+/// Whose files a layer is; later ones have more to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Authority {
+    /// The files of a workspace.
+    Project,
+    /// The user's own, outside of every workspace.
+    User,
+    /// The machine's administrator.
+    Managed,
+}
+
+impl Authority {
+    /// Its word, which is also the subject of its rules' ids.
+    pub fn name(self) -> &'static str {
+        match self {
+            Authority::Project => "project",
+            Authority::User => "user",
+            Authority::Managed => "managed",
+        }
+    }
+}
+
+/// Compiled rules and policy of one place.
+#[derive(Debug, Clone)]
+pub struct Layer {
+    /// Whose.
+    pub authority: Authority,
+    /// Whether it may also loosen; one that a person has not accepted only tightens.
+    pub loosens: Vouched,
+    /// `rules`, `triggers`, `policy`, as the compiler of people's files writes them.
+    pub node: Node<'static>,
+    /// Files that could not be taken, each in a sentence.
+    pub problems: Vec<String>,
+    /// Where its files lie.
+    pub folder: String,
+}
+
+impl Layer {
+    /// Whether its words are those of a repository that no person has reviewed.
+    pub fn is_strange(&self) -> bool {
+        self.authority == Authority::Project && !self.loosens.holds()
+    }
+
+    fn policy(&self) -> Node<'static> {
+        self.node.get("policy")
+    }
+
+    /// Whether this layer may make less of a finding: of a core one only the user or the administrator, with a reason.
+    fn may_lower(&self, finding: &Finding, reason: &str) -> bool {
+        let of_core = self.authority >= Authority::User && !reason.trim().is_empty();
+        (finding.tier != Tier::Core || of_core) && self.loosens.holds()
+    }
+}
+
+/// What is said of findings: the policy of the library and all layers.
+#[derive(Debug, Clone)]
+pub struct Policy {
+    name: &'static str,
+    node: Node<'static>,
+    layers: Vec<Layer>,
+    /// Minutes since 1970: allowances end.
+    minute: u32,
+    /// Whether a person asked for this policy just now, whatever the layers prefer.
+    insisted: bool,
+    tables: Node<'static>,
+}
+
+impl Policy {
+    /// The policy of this name in the library.
+    pub fn named(tables: Node<'static>, name: &str) -> Option<Policy> {
+        let (name, node) = tables.get("policies").entries().find(|(known, _)| *known == name)?;
+        Some(Policy { name, node, layers: Vec::new(), minute: 0, insisted: false, tables })
+    }
+
+    /// The same with people's layers, at this minute since 1970. Unless `insisted`, a layer's preset replaces it.
+    pub fn with_layers(self, layers: Vec<Layer>, minute: u32, insisted: bool) -> Policy {
+        Policy { layers, minute, insisted, ..self }
+    }
+
+    /// Its name: `balanced`, `strict`, …; that of the preset which a layer puts in its place, as far as is known by now.
+    pub fn name(&self) -> &'static str {
+        let presets = self.presets().filter(|(layer, _)| layer.loosens.so_far());
+        presets.map(|(_, name)| name).last().unwrap_or(self.name)
+    }
+
+    /// The layers.
+    pub fn layers(&self) -> &[Layer] {
+        &self.layers
+    }
+
+    /// Folders that are as good as the workspace.
+    pub(crate) fn roots(&self) -> impl Iterator<Item = (&'static str, Vouched)> {
+        let of = |layer: &Layer| {
+            let loosens = layer.loosens.clone();
+            layer.policy().get("allowed_roots").texts().map(move |root| (root, loosens.clone()))
+        };
+        self.layers.iter().flat_map(of)
+    }
+
+    fn presets(&self) -> impl Iterator<Item = (&Layer, &'static str)> {
+        let named = self.layers.iter().map(|layer| (layer, layer.policy().get("preset").text()));
+        named.filter(|(_, name)| !name.is_empty() && !self.insisted)
+    }
+
+    /// What a finding leads to, with the reasons that lie in people's files.
+    pub(crate) fn worth(&self, finding: &Finding, facts: &Facts<'_>, why: &mut Vec<String>) -> Worth {
+        let base = match finding.fixed {
+            Some(fixed) => fixed,
+            None => {
+                let worth = self.by_severity(finding, facts.event.role.as_deref());
+                why.extend(self.lowering_preset(finding, worth));
+                // What was not looked at may be the worst; nobody knows that it is.
+                if finding.id == TOO_MUCH { worth.min(Worth::Ask) } else { worth }
+            }
+        };
+        let spoken = self.overridden(finding, base, why);
+        let asked = spoken == Worth::Ask || spoken == Worth::Warn;
+        let worth = if asked { self.allowed(finding, facts, why).unwrap_or(spoken) } else { spoken };
+        let of_role = facts.event.role.as_deref().into_iter().flat_map(|role| self.roles(role));
+        let mut modes = of_role.map(|(_, said)| said.get("mode").text()).chain(self.presets().map(|(_, name)| name));
+        let denies =
+            self.node.get("ask").text() == "deny" || modes.any(|name| self.preset(name).get("ask").text() == "deny");
+        if worth == Worth::Ask && denies { Worth::Deny } else { worth }
+    }
+
+    /// What the role of an agent may do, by every layer that knows it: it only tightens, for an agent may say what it is.
+    pub(crate) fn roles<'p>(&'p self, role: &'p str) -> impl Iterator<Item = (&'p Layer, Node<'static>)> {
+        let of = move |layer: &'p Layer| (layer, layer.policy().get("roles").get(role));
+        self.layers.iter().map(of).filter(|(_, said)| !said.is_nil())
+    }
+
+    /// The presets in force that ask about effects, whatever their severity.
+    pub(crate) fn cautious(&self, role: Option<&str>) -> Vec<Node<'static>> {
+        let named = self.presets().map(|(_, name)| self.preset(name));
+        let of_role = role.into_iter().flat_map(|role| self.roles(role)).map(|(_, said)| said.get("mode").text());
+        let all = std::iter::once(self.node).chain(named).chain(of_role.map(|name| self.preset(name)));
+        let mut cautious: Vec<Node<'static>> = all.filter(|node| !node.get("asks").is_empty()).collect();
+        cautious.dedup_by_key(|node| node.identity());
+        cautious
+    }
+
+    /// Whether a call may only run if its record is written.
+    pub fn needs_record(&self) -> bool {
+        let presets = self.presets().map(|(_, name)| self.preset(name));
+        std::iter::once(self.node).chain(presets).any(|node| node.get("unrecorded").text() == "deny")
+    }
+
+    fn preset(&self, name: &str) -> Node<'static> {
+        self.tables.get("policies").get(name)
+    }
+
+    fn by_severity(&self, finding: &Finding, role: Option<&str>) -> Worth {
+        let worth = |node: Node<'_>| Worth::named(node.get(finding.severity.name()).text()).unwrap_or(Worth::Deny);
+        let usual = worth(self.node);
+        let mut spoken = Spoken::default();
+        for (layer, name) in self.presets() {
+            let reason = layer.policy().get("reason").text();
+            let worth = worth(self.preset(name));
+            spoken.say(worth < usual && layer.may_lower(finding, reason), worth);
+        }
+        for (_, said) in role.into_iter().flat_map(|role| self.roles(role)) {
+            let mode = self.preset(said.get("mode").text());
+            if !mode.is_nil() {
+                spoken.say(false, worth(mode));
+            }
+        }
+        spoken.over(usual)
+    }
+
+    /// Why a preset makes less of a core finding than is usual, in the words of who chose it.
+    fn lowering_preset(&self, finding: &Finding, worth: Worth) -> Option<String> {
+        let usual = Worth::named(self.node.get(finding.severity.name()).text())?;
+        if finding.tier != Tier::Core || worth >= usual {
+            return None;
+        }
+        let (layer, name) =
+            self.presets().find(|(layer, _)| layer.may_lower(finding, layer.policy().get("reason").text()))?;
+        let (whose, reason) = (layer.authority.name(), layer.policy().get("reason").text());
+        Some(format!("{}: {} by the {whose}'s preset {name}: {reason}", finding.id, worth.name()))
+    }
+
+    /// `rules: {NAME: …}` and `disabled_rules`.
+    fn overridden(&self, finding: &Finding, base: Worth, why: &mut Vec<String>) -> Worth {
+        let mut spoken = Spoken::default();
+        for layer in &self.layers {
+            let Some(said) = said_of(layer, &finding.id) else { continue };
+            let worth = Worth::named(said.get("do").text()).unwrap_or(base);
+            if self.minute >= until(said) {
+                continue;
+            }
+            let lowered = worth < base;
+            let may = lowered && layer.may_lower(finding, said.get("reason").text()) && self.lets_lower(finding, worth);
+            let inert = lowered && !may;
+            let note = match said.get("reason").text() {
+                _ if inert => " (it may not lower this, so it does not count)".to_owned(),
+                "" => String::new(),
+                reason => format!(": {reason}"),
+            };
+            why.push(format!("{}: {} in {}{note}", finding.id, worth.name(), said.get("at").text()));
+            spoken.say(may, worth);
+        }
+        spoken.over(base)
+    }
+
+    /// Whether the rule itself lets its weight be lowered.
+    fn lets_lower(&self, finding: &Finding, worth: Worth) -> bool {
+        let Some((subject, name)) = finding.id.split_once('/') else { return true };
+        let own = self.layers.iter().filter(|layer| layer.authority.name() == subject);
+        let rule = own.map(|layer| layer.node.get("rules").get(name)).find(|rule| !rule.is_nil()).unwrap_or(Node::NIL);
+        let key = if worth == Worth::Record { "fixed" } else { "undowngradable" };
+        finding.tier == Tier::Core || !rule.get(key).is_true()
+    }
+
+    /// An allowance that covers the whole of what the finding is about.
+    fn allowed(&self, finding: &Finding, facts: &Facts<'_>, why: &mut Vec<String>) -> Option<Worth> {
+        for layer in &self.layers {
+            for entry in layer.policy().get("allow").items() {
+                let reason = entry.get("reason").text();
+                let covers = self.minute < until(entry) && covers(entry, finding, facts);
+                if covers && layer.may_lower(finding, reason) {
+                    let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+                    why.push(format!("{}: allowed by {}{because}", finding.id, entry.get("at").text()));
+                    return Some(Worth::Record);
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether files that could not be read make this policy careful.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = (&Layer, &str)> {
+        self.layers.iter().flat_map(|layer| layer.problems.iter().map(move |problem| (layer, problem.as_str())))
+    }
+}
+
+/// What layers say together: the strictest of those that may, and never less than what the others ask for.
+#[derive(Default)]
+struct Spoken {
+    decided: Option<Worth>,
+    floor: Worth,
+}
+
+impl Spoken {
+    fn say(&mut self, may: bool, worth: Worth) {
+        if may {
+            self.decided = self.decided.max(Some(worth));
+        } else {
+            self.floor = self.floor.max(worth);
+        }
+    }
+
+    fn over(&self, base: Worth) -> Worth {
+        self.decided.unwrap_or(base).max(self.floor)
+    }
+}
+
+/// The minute at which an entry ends.
+fn until(entry: Node<'_>) -> u32 {
+    let until = entry.get("until");
+    if until.is_nil() { u32::MAX } else { until.number() }
+}
+
+/// What a layer says about a rule: by its whole id, or for people's rules by their name alone.
+fn said_of(layer: &Layer, id: &str) -> Option<Node<'static>> {
+    let rules = layer.policy().get("overrides");
+    let own = ["project/", "user/", "managed/"].iter().find_map(|subject| id.strip_prefix(subject));
+    [Some(id), own].into_iter().flatten().map(|name| rules.get(name)).find(|said| !said.is_nil())
+}
+
+/// Whether an allowance covers what a finding is about. All that the entry names must hold.
+fn covers(entry: Node<'_>, finding: &Finding, facts: &Facts<'_>) -> bool {
+    let Some(action) = finding.action else { return false };
+    // What stands in a file that the command runs is not what the person who allowed the command has seen.
+    let said = finding.effect.is_none_or(|effect| facts.stands_in_call(effect));
+    let command = || facts.sole_command(action).filter(|_| said);
+    let mut each = entry.entries().map(|(key, value)| match key {
+        "command" => said && facts.shell_text(action).is_some_and(|text| text.trim() == value.text().trim()),
+        "argv" => command().is_some_and(|command| begins(value, command)),
+        "glob" => {
+            command().is_some_and(|command| command_pattern::is(value.text(), &crate::text::excerpt::words(command)))
+        }
+        "path" => finding.effect.is_some_and(|effect| facts.all_lie_at(effect, value)),
+        "rule" => value.texts().any(|pattern| command_pattern::is(pattern, &finding.id)),
+        _ => true,
+    });
+    let about = ["command", "argv", "glob", "path", "rule"].iter().any(|key| !entry.get(key).is_nil());
+    about && each.all(|holds| holds)
+}
+
+/// Whether the command's words begin with these.
+fn begins(wanted: Node<'_>, command: &Command) -> bool {
+    let mut words = command.words.iter().map(|word| word.shown());
+    wanted.texts().all(|wanted| words.next().is_some_and(|word| word == wanted))
+}
+
+/// Files that cannot be read: told with every call that could do harm, and asked about where the policy is strict.
+pub(crate) fn broken(policy: &Policy, facts: &Facts<'_>) -> Option<Finding> {
+    let (layer, first) = policy.problems().next()?;
+    // A problem names what stands in the file.
+    let first = if layer.is_strange() { told_by_stranger("A file", &layer.folder, first) } else { first.to_owned() };
+    let count = policy.problems().count();
+    let more = if count > 1 { format!(" ({count} problems in all)") } else { String::new() };
+    let harmless = facts.event.actions.iter().all(crate::model::event::Action::only_looks);
+    (!harmless).then(|| Finding {
+        id: "guard/broken-rules".into(),
+        detector: "rules".into(),
+        category: "self-protection".into(),
+        severity: Severity::Medium,
+        confidence: 100,
+        tier: Tier::Core,
+        message: format!("Rules or policy that a person wrote are not in force: {first}{more}."),
+        remedy: "run `reflex rules validate` to see where, and ask the user to fix the file".into(),
+        command: crate::facts::excerpt::action_part(facts, 0),
+        otherwise: Decision::Deny,
+        ..Finding::default()
+    })
+}

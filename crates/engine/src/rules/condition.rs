@@ -1,0 +1,181 @@
+//! The one language for "this is bad": conditions over effects, targets and facts, with three answers.
+
+use crate::analysis::command_pattern;
+use crate::facts::cache::Facts;
+use crate::model::effect::{Effect, Target};
+use crate::model::truth::Truth;
+use crate::rules::field;
+use crate::rules::rule_event::Raised;
+use crate::text::{sql, url};
+use reflex_tables::Node;
+
+/// What a condition is about: an effect, and inside of `target:` one of its targets; or what a call raises.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    /// The effect.
+    pub effect: Option<&'a Effect>,
+    /// The target.
+    pub target: Option<&'a Target>,
+    /// What is raised: rules that people write are asked about it.
+    pub raised: Option<&'a Raised<'a>>,
+}
+
+impl<'a> Subject<'a> {
+    /// An effect.
+    pub(crate) fn effect(effect: &'a Effect) -> Subject<'a> {
+        Subject { effect: Some(effect), target: None, raised: None }
+    }
+
+    /// Something that is raised.
+    pub(crate) fn raised(raised: &'a Raised<'a>) -> Subject<'a> {
+        Subject { effect: None, target: None, raised: Some(raised) }
+    }
+
+    /// One target of the effect.
+    pub(crate) fn target(self, target: &'a Target) -> Subject<'a> {
+        Subject { target: Some(target), ..self }
+    }
+
+    /// Which of the call's actions it belongs to.
+    fn action(self) -> Option<usize> {
+        self.effect.map(|effect| effect.action).or(self.raised.and_then(|raised| raised.action))
+    }
+}
+
+/// Evaluates a condition. The entries of a map and the items of a list must all hold; nothing always holds, and what is
+/// neither is not understood.
+pub(crate) fn evaluate(condition: Node<'_>, subject: Subject<'_>, facts: &Facts<'_>) -> Truth {
+    if condition.is_map() {
+        let mut entries: Vec<_> = condition.entries().collect();
+        if entries.len() > 1 {
+            entries.sort_by_key(|(key, _)| cost(key));
+        }
+        return all(entries.into_iter().map(|(key, value)| operator(key, value, subject, facts)));
+    }
+    if condition.is_list() || condition.is_nil() {
+        return all(condition.items().map(|item| evaluate(item, subject, facts)));
+    }
+    Truth::Unknown
+}
+
+/// The operators. The library's tests refuse an entry that uses another word.
+pub const OPERATORS: [&str; 18] = [
+    "all", "any", "not", "target", "flag", "program", "site", "argument", "text", "sql", "url", "is", "fact", "effect",
+    "also", "field", "runs", "path",
+];
+
+/// What is cheap is asked first: most conditions fail there, and then no fact is needed.
+fn cost(key: &str) -> u8 {
+    match key {
+        "flag" | "program" | "site" | "effect" | "is" | "argument" | "text" => 0,
+        "not" | "sql" | "url" => 1,
+        "target" | "all" => 2,
+        "any" | "also" | "runs" | "path" => 3,
+        _ => 4,
+    }
+}
+
+fn operator(key: &str, value: Node<'_>, subject: Subject<'_>, facts: &Facts<'_>) -> Truth {
+    match key {
+        "all" => return evaluate(value, subject, facts),
+        "any" => return any(value.items().map(|item| evaluate(item, subject, facts))),
+        "not" => return evaluate(value, subject, facts).not(),
+        "field" => return subject.raised.map_or(Truth::No, |raised| field::holds(value, raised, facts)),
+        "runs" => {
+            return Truth::from(
+                subject.action().is_some_and(|action| command_pattern::holds(value, action, facts.analysis)),
+            );
+        }
+        "also" => {
+            let fits = |effect: &Effect| evaluate(value, Subject::effect(effect), facts);
+            return subject.action().map_or(Truth::No, |action| facts.also(action, value, &fits));
+        }
+        _ => {}
+    }
+    subject.effect.map_or(Truth::No, |effect| of_effect(key, value, effect, subject, facts))
+}
+
+fn of_effect(key: &str, value: Node<'_>, effect: &Effect, subject: Subject<'_>, facts: &Facts<'_>) -> Truth {
+    let target = subject.target;
+    let of_target = |truth: &dyn Fn(&Target) -> Truth| target.map_or(Truth::No, truth);
+    match key {
+        "target" => any(effect.targets.iter().map(|one| evaluate(value, subject.target(one), facts))),
+        "flag" => Truth::from(value.texts().any(|flag| effect.flags.contains(&flag))),
+        "program" => {
+            let own = facts.analysis.command(effect).map_or("", |command| command.name.as_str());
+            // `reg.exe` from another system's shell is `reg`.
+            let plain = own.strip_suffix(".exe").or(own.strip_suffix(".EXE")).unwrap_or(own);
+            Truth::from(value.texts().any(|name| name == own || name == plain))
+        }
+        "site" => Truth::from(value.texts().any(|site| site == effect.site.name())),
+        "argument" => argument(value, effect, target, str::to_owned),
+        "text" => argument(value, effect, target, folded),
+        "sql" => {
+            let written = written(effect, target);
+            Truth::from(sql::consequences(&written).any(|word| value.texts().any(|wanted| wanted == word)))
+        }
+        "url" => Truth::from(value.texts().any(|wanted| url::has(&written(effect, target), wanted))),
+        "effect" => Truth::from(value.texts().any(|name| name == effect.kind.name())),
+        "is" => of_target(&|target| any(value.texts().map(|class| facts.is(effect, target, class)))),
+        "path" => of_target(&|target| any(value.texts().map(|pattern| facts.lies_at(effect, target, pattern)))),
+        "fact" => any(value.texts().map(|name| facts.fact(effect, target, name))),
+        _ => Truth::No,
+    }
+}
+
+/// `*` in a pattern stands for any text. `argument` compares as it is written, `text` without regard to case and the
+/// width of blanks.
+fn argument(value: Node<'_>, effect: &Effect, target: Option<&Target>, read: fn(&str) -> String) -> Truth {
+    // A slash is a letter like any other here.
+    let plain = |text: &str| read(text).replace('/', "\u{1}");
+    let written = plain(&written(effect, target));
+    let fits = |pattern: &str| {
+        may_end(pattern, &written) && crate::text::glob::glob(plain(pattern).as_bytes(), written.as_bytes())
+    };
+    Truth::from(value.texts().any(fits))
+}
+
+/// A cheap look at the last letter before the walk: a call may have thousands of targets. Where case or blanks are
+/// folded it is a letter or a sign that stays as it is.
+fn may_end(pattern: &str, written: &str) -> bool {
+    let last = pattern.as_bytes().last().copied().unwrap_or(b'*');
+    let is_plain = last.is_ascii_lowercase() || last.is_ascii_digit();
+    !is_plain || written.as_bytes().last() == Some(&last)
+}
+
+/// The target as it is written, or outside of `target` the operand that says how.
+fn written(effect: &Effect, target: Option<&Target>) -> String {
+    match target {
+        Some(target) => target.value.shown(),
+        None => effect.argument.as_ref().map(|value| value.shown()).unwrap_or_default(),
+    }
+}
+
+fn folded(text: &str) -> String {
+    let blank = text.starts_with(char::is_whitespace);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    format!("{}{}", if blank { " " } else { "" }, words.join(" ")).to_lowercase()
+}
+
+fn all(mut answers: impl Iterator<Item = Truth>) -> Truth {
+    let mut worst = Truth::Yes;
+    // What does not hold ends the question: facts that are not needed are not asked.
+    while worst != Truth::No {
+        match answers.next() {
+            Some(answer) => worst = worst.min(answer),
+            None => break,
+        }
+    }
+    worst
+}
+
+fn any(mut answers: impl Iterator<Item = Truth>) -> Truth {
+    let mut best = Truth::No;
+    while best != Truth::Yes {
+        match answers.next() {
+            Some(answer) => best = best.max(answer),
+            None => break,
+        }
+    }
+    best
+}

@@ -1,0 +1,280 @@
+//! The patterns of the library: what is dangerous, by effect.
+
+use crate::analysis::effects::MOST_VERBS;
+use crate::facts::cache::Facts;
+use crate::facts::excerpt;
+use crate::facts::location::at;
+use crate::model::analysis::Usage;
+use crate::model::effect::{Effect, Target, TargetPath};
+use crate::model::finding::{Decision, Finding, Severity, Tier};
+use crate::model::rule_trace::Weighed;
+use crate::model::stopwatch::Stopwatch;
+use crate::model::truth::Truth;
+use crate::rules::condition::{Subject, evaluate};
+use crate::secrets::redaction::redacted;
+use crate::text::glob::glob;
+use reflex_shell::{Command, Invocation, Value, work};
+use reflex_tables::Node;
+
+/// What a finding costs, in units of [`work`]: its words, and the facts behind it.
+const FINDING: u64 = 20;
+
+/// The findings of every entry whose trigger is one of the call's effects that are meant, and all that were looked at.
+/// The time is that of the detector as which a rule reports.
+pub(crate) fn inspect(
+    facts: &Facts<'_>,
+    is_meant: &dyn Fn(&Effect) -> bool,
+    watch: &mut Stopwatch<'_>,
+) -> (Vec<Finding>, Vec<Weighed>) {
+    let mut detector = "sentinel";
+    let triggers = facts.tables.get("triggers");
+    let mut findings: Vec<Finding> = Vec::new();
+    let mut weighed: Vec<Weighed> = Vec::new();
+    for (index, effect) in facts.analysis.effects.iter().enumerate().filter(|(_, effect)| is_meant(effect)) {
+        if work::is_over() {
+            break;
+        }
+        for rule in triggers.get(effect.kind.name()).items() {
+            work::spend(1 + effect.targets.len() as u64 / 8);
+            let reports_as = rule.get("detector").text();
+            if reports_as != detector {
+                watch.stop(detector);
+                detector = reports_as;
+            }
+            let (truth, holds) = judge(rule, effect, facts);
+            let severity = holds.then(|| severity(rule, effect, facts)).flatten();
+            let fires = severity.is_some();
+            if fires {
+                work::spend(FINDING);
+            }
+            weighed.push(Weighed { effect: index, rule: rule.get("id").text(), truth, fires });
+            findings.extend(severity.map(|severity| finding(rule, severity, (index, effect), facts, truth)));
+        }
+    }
+    watch.stop(detector);
+    (findings, weighed)
+}
+
+fn judge(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> (Truth, bool) {
+    facts.take_lost();
+    let truth = evaluate(rule.get("when"), Subject::effect(effect), facts);
+    let fires = match truth {
+        Truth::Yes => true,
+        Truth::Unknown => rule.get("unknown").text() == "fire",
+        Truth::No => false,
+    };
+    (truth, fires)
+}
+
+/// What a script says that is only written weighs less: it may never run, and when it does it is judged then.
+fn severity(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> Option<Severity> {
+    let severity = Severity::named(severity_word(rule, effect, facts)).unwrap_or(Severity::High);
+    let script = effect.script.and_then(|script| facts.analysis.scripts.get(script));
+    if script.is_none_or(|script| script.usage != Usage::Written) {
+        return Some(severity);
+    }
+    match severity {
+        Severity::Critical => Some(Severity::High),
+        Severity::High => Some(Severity::Low),
+        Severity::Medium | Severity::Low | Severity::Info => None,
+    }
+}
+
+/// By consequence, where the rule tells it apart: the same statement is another matter on this machine than where
+/// customers are.
+fn severity_word(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> &'static str {
+    for place in ["production", "local"] {
+        let severity = rule.get(place).text();
+        if !severity.is_empty() && facts.fact(effect, None, place) == Truth::Yes {
+            return severity;
+        }
+    }
+    rule.get("severity").text()
+}
+
+fn finding(
+    rule: Node<'static>,
+    severity: Severity,
+    (index, effect): (usize, &Effect),
+    facts: &Facts<'_>,
+    truth: Truth,
+) -> Finding {
+    let lost = facts.take_lost();
+    let guilty = guilty_targets(rule, effect, facts);
+    let words = Words { guilty: &guilty, effect, facts, lost: &lost, known: truth == Truth::Yes };
+    let id = rule.get("id").text();
+    Finding {
+        id: id.into(),
+        detector: rule.get("detector").text().into(),
+        category: rule.get("category").text().into(),
+        severity,
+        confidence: rule.get("confidence").number(),
+        tier: Tier::named(rule.get("tier").text()).unwrap_or_default(),
+        fixed: None,
+        would: None,
+        message: words.fill(rule.get("message").text()),
+        remedy: words.fill(rule.get("remedy").text()),
+        command: excerpt::guilty_part(effect, facts),
+        rewrite: None,
+        otherwise: Decision::Deny,
+        judgeable: false,
+        at: at(effect, facts),
+        evidence: facts.asked_lately(),
+        action: Some(effect.action),
+        effect: Some(index),
+        by_stranger: false,
+        behind: None,
+    }
+}
+
+/// The targets for which the rule's `target:` condition does not fail; all of them if it has none.
+fn guilty_targets<'e>(rule: Node<'static>, effect: &'e Effect, facts: &Facts<'_>) -> Vec<&'e Target> {
+    let condition = rule.get("when").get("target");
+    let guilty = |target: &&Target| {
+        condition.is_nil() || evaluate(condition, Subject::effect(effect).target(target), facts) != Truth::No
+    };
+    effect.targets.iter().filter(guilty).collect()
+}
+
+/// Keys of options whose values name what a command acts on.
+const NAMING_OPTIONS: [&str; 5] = ["name", "app", "stack", "service", "project"];
+
+/// The words that a message may name in braces.
+struct Words<'a> {
+    guilty: &'a [&'a Target],
+    effect: &'a Effect,
+    facts: &'a Facts<'a>,
+    lost: &'a crate::model::world::Names,
+    known: bool,
+}
+
+impl Words<'_> {
+    fn fill(&self, template: &str) -> String {
+        let mut filled = String::with_capacity(template.len() + 64);
+        // `aws ec2 terminate-instances` alone names nothing that a list could show.
+        let unnamed = template.contains(": {targets}") && self.named().is_empty();
+        let shorter = if unnamed { template.replace(": {targets}", "") } else { String::new() };
+        let mut rest = if unnamed { shorter.as_str() } else { template };
+        while let Some((before, behind)) = rest.split_once('{') {
+            let Some((word, after)) = behind.split_once('}') else { break };
+            filled.push_str(before);
+            filled.push_str(&self.word(word));
+            rest = after;
+        }
+        filled.push_str(rest);
+        filled
+    }
+
+    fn word(&self, word: &str) -> String {
+        match word {
+            "targets" => self.targets(),
+            "operands" => self.operands(),
+            "subject" => self.subject(),
+            "lost" => self.lost(),
+            "mend" => self.facts.mend(),
+            "program" => self.facts.analysis.command(self.effect).map_or(String::new(), |command| command.name.clone()),
+            "argument" => {
+                self.effect.argument.as_ref().map_or(String::new(), |value| redacted(&value.shown(), self.facts.tables))
+            }
+            _ => format!("{{{word}}}"),
+        }
+    }
+
+    fn targets(&self) -> String {
+        let named = self.named();
+        let named =
+            if named.is_empty() { self.guilty.iter().map(|target| self.target(target)).collect() } else { named };
+        let all = named.iter().take(4).cloned().collect::<Vec<_>>().join(", ");
+        let more = named.len().saturating_sub(4);
+        if more > 0 { format!("{all} and {more} more") } else { all }
+    }
+
+    /// What is acted on, without the words that say what is done: of `ec2 terminate-instances --instance-ids i-1` the
+    /// id.
+    fn named(&self) -> Vec<String> {
+        let verbs = self.verbs();
+        let is_verb = |target: &Target| {
+            matches!(target.path, TargetPath::None) && verbs.iter().any(|verb| verb.origin() == target.value.origin())
+        };
+        let named = self.guilty.iter().filter(|target| !is_verb(target));
+        let mut named: Vec<String> = named.map(|target| self.target(target)).collect();
+        if named.is_empty() && !verbs.is_empty() {
+            named = self.names_in_options();
+        }
+        let mut known = std::collections::HashSet::new();
+        named.retain(|name| known.insert(name.clone()));
+        named
+    }
+
+    /// The leading operands of the command up to the one that made the effect: `instances delete` of
+    /// `gcloud compute instances delete web`.
+    fn verbs(&self) -> Vec<&Value> {
+        let Some((command, invocation)) = self.command() else { return Vec::new() };
+        let mut operands: Vec<&Value> = invocation.operands.iter().filter_map(|at| command.words.get(*at)).collect();
+        let kind = self.effect.kind.name();
+        let entries = || invocation.grammars.iter().flat_map(|grammar| grammar.effects());
+        let of_kind = || entries().filter(|entry| entry.get("do").text() == kind);
+        let patterns = || of_kind().flat_map(|entry| entry.get("word").texts());
+        let says = |word: &&Value| {
+            let word = word.literal().unwrap_or_default();
+            // `sysctl kernel.core_pattern` and `git config core.bare`: what is compared there is the thing itself.
+            !word.contains(['.', '=', '/']) && patterns().any(|pattern| glob(pattern.as_bytes(), word.as_bytes()))
+        };
+        let end = operands.iter().take(MOST_VERBS).rposition(says).map_or(0, |at| at + 1);
+        operands.truncate(end);
+        operands
+    }
+    /// What the options name, for a command whose operands are only verbs.
+    fn names_in_options(&self) -> Vec<String> {
+        let Some((command, invocation)) = self.command() else { return Vec::new() };
+        let values = NAMING_OPTIONS.iter().flat_map(|key| invocation.values(key, &command.words));
+        values.map(|value| redacted(&value.shown(), self.facts.tables)).collect()
+    }
+
+    /// All that stands behind the verbs: `ns prod` of `kubectl delete ns prod`.
+    fn operands(&self) -> String {
+        let shown = |target: &Target| redacted(&target.shown(), self.facts.tables);
+        let skipped = self.verbs().len();
+        let operands = self.effect.targets.iter().skip(skipped).take(6);
+        operands.map(shown).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The subcommands before the verb: `issue` of `gh issue delete 1`.
+    fn subject(&self) -> String {
+        let path = self.command().map_or(&[][..], |(_, invocation)| &invocation.path);
+        // The verb is an operand, or else the last of the subcommands.
+        let before = if self.verbs().is_empty() { path.len().saturating_sub(1) } else { path.len() };
+        path.get(..before).unwrap_or_default().join(" ")
+    }
+
+    fn command(&self) -> Option<(&Command, &Invocation)> {
+        let command = self.facts.analysis.command(self.effect)?;
+        Some((command, command.invocation.as_ref()?))
+    }
+
+    /// As written, with the place it really leads to if that is another.
+    fn target(&self, target: &Target) -> String {
+        let shown = redacted(&target.shown(), self.facts.tables);
+        let real = self.facts.real(self.effect, target).path;
+        match target.path() {
+            Some(path) if path != real && !real.is_empty() => format!("{shown} (really {real})"),
+            _ => shown,
+        }
+    }
+
+    fn lost(&self) -> String {
+        if !self.known && self.lost.names.is_empty() {
+            return "which ones is unknown, because the state of the work tree is".into();
+        }
+        let named: Vec<&str> = self.lost.names.iter().take(5).map(String::as_str).collect();
+        let more = self.lost.count.saturating_sub(named.len());
+        let all = named.join(", ");
+        match (self.lost.more, more) {
+            (false, 0) => all,
+            (false, _) => format!("{all} and {more} more"),
+            (true, _) if named.is_empty() => "more than can be checked".into(),
+            (true, 0) => format!("{all} and others that could not be checked"),
+            (true, _) => format!("{all} and at least {more} more"),
+        }
+    }
+}

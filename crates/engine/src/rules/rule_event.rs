@@ -1,0 +1,319 @@
+//! What rules that people write are asked about: a call raises events by name, each with fields.
+
+use crate::facts::cache::Facts;
+use crate::model::analysis::Analysis;
+use crate::model::effect::EffectKind;
+use crate::model::event::{Action, AgentPath, Event, Moment};
+use reflex_shell::Site;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// The names of events that rules can be about; `any` stands for all of them.
+pub const RULE_EVENTS: [&str; 10] = [
+    "bash_command",
+    "file_write",
+    "file_edit",
+    "file_delete",
+    "prompt_submit",
+    "session_start",
+    "session_stop",
+    "tool_call",
+    "post_tool",
+    "any",
+];
+
+/// The fields that a rule can ask for; `tool_input.NAME` and `NAME.NAME` reach into what they hold.
+pub const RULE_FIELDS: [&str; 19] = [
+    "command",
+    "file_path",
+    "content",
+    "added",
+    "prompt",
+    "user_prompt",
+    "output",
+    "exit_code",
+    "tool_name",
+    "tool_input",
+    "url",
+    "cwd",
+    "workspace",
+    "agent",
+    "user",
+    "event",
+    "git.branch",
+    "git.dirty",
+    "deletes",
+];
+
+/// One call raises at most so many events; further files of a command are left to the rules over its effects.
+const MOST_RAISED: usize = 256;
+
+/// Something that happens, as a rule sees it.
+#[derive(Debug)]
+pub struct Raised<'a> {
+    /// The names by which rules may ask for it.
+    pub events: Vec<&'static str>,
+    /// Which of the call's actions it is.
+    pub action: Option<usize>,
+    /// Which of the analysis' effects it is, if it is one of a command.
+    pub effect: Option<usize>,
+    fields: Fields<'a>,
+}
+
+#[derive(Debug)]
+enum Fields<'a> {
+    /// Of a call: texts by name, and the tool's own arguments as JSON.
+    Call {
+        texts: Vec<(&'static str, Cow<'a, str>)>,
+        arguments: Option<&'a str>,
+        /// Whether what is written stands nowhere in the call.
+        hides_content: bool,
+    },
+    /// As somebody else names them.
+    Given(&'a Map<String, Value>),
+}
+
+/// What a field holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Held {
+    /// This text; empty for a field that is not there.
+    Text(String),
+    /// Something that cannot be told before the call runs.
+    Unknown,
+}
+
+impl<'a> Raised<'a> {
+    /// An event whose fields somebody else names. `event` must be one of [`RULE_EVENTS`] to be found by its name.
+    pub fn given(event: &str, fields: &'a Map<String, Value>) -> Raised<'a> {
+        let known = RULE_EVENTS.iter().find(|name| **name == event).copied();
+        Raised { events: known.into_iter().collect(), action: Some(0), effect: None, fields: Fields::Given(fields) }
+    }
+
+    /// The lines that a write or an edit brings in: not those that stood in the file or in what goes out.
+    fn added(&self, facts: &Facts<'_>) -> String {
+        let Some(action) = self.action.and_then(|index| facts.event.actions.get(index)) else { return String::new() };
+        action.content().map(|content| lines_beside(content, &facts.replaced(action))).unwrap_or_default()
+    }
+
+    /// What a field holds.
+    pub fn field(&self, name: &str, facts: &Facts<'_>) -> Held {
+        match name {
+            "git.branch" => return facts.git_branch().map_or(Held::Unknown, Held::Text),
+            "git.dirty" => {
+                return facts.git_dirty().map_or(Held::Unknown, |dirty| Held::Text(dirty.to_string()));
+            }
+            "deletes" if matches!(self.fields, Fields::Call { .. }) => return Held::Text(facts.deletes().to_string()),
+            _ => {}
+        }
+        let is_call = matches!(self.fields, Fields::Call { .. });
+        if let Some(variable) = name.strip_prefix("env.").filter(|_| is_call) {
+            return Held::Text(facts.variable(variable).unwrap_or_default());
+        }
+        match &self.fields {
+            Fields::Given(map) if name == "added" && !map.contains_key(name) => Held::Text(reached(map, "content")),
+            Fields::Given(map) => Held::Text(reached(map, name)),
+            Fields::Call { hides_content: true, .. } if name == "content" || name == "added" => Held::Unknown,
+            Fields::Call { .. } if name == "added" => Held::Text(self.added(facts)),
+            Fields::Call { texts, arguments, .. } => {
+                let name = if name == "user_prompt" { "prompt" } else { name };
+                if let Some((_, text)) = texts.iter().find(|(known, _)| *known == name) {
+                    return Held::Text(text.as_ref().to_owned());
+                }
+                Held::Text(match name.strip_prefix("tool_input") {
+                    Some("") => arguments.map_or_else(|| as_json(texts), str::to_owned),
+                    Some(path) => in_arguments(path.trim_start_matches('.'), texts, *arguments),
+                    None => String::new(),
+                })
+            }
+        }
+    }
+}
+
+/// The lines of a text that do not stand in another.
+fn lines_beside(text: &str, other: &str) -> String {
+    let stood: BTreeSet<&str> = other.lines().map(str::trim_end).collect();
+    let new = text.lines().filter(|line| !stood.contains(line.trim_end()));
+    new.flat_map(|line| [line, "\n"]).collect()
+}
+
+/// The tool's arguments where the call is one that every agent has.
+fn as_json(texts: &[(&'static str, Cow<'_, str>)]) -> String {
+    let own = texts.iter().filter(|(name, _)| is_argument(name));
+    let map: Map<String, Value> = own.map(|(name, text)| ((*name).to_owned(), text.as_ref().into())).collect();
+    Value::Object(map).to_string()
+}
+
+fn is_argument(name: &str) -> bool {
+    ["command", "file_path", "content", "prompt", "url"].contains(&name)
+}
+
+fn in_arguments(path: &str, texts: &[(&'static str, Cow<'_, str>)], arguments: Option<&str>) -> String {
+    if let Some(arguments) = arguments {
+        let parsed = serde_json::from_str::<Map<String, Value>>(arguments).unwrap_or_default();
+        return reached(&parsed, path);
+    }
+    let path = if path == "new_string" { "content" } else { path };
+    let own = texts.iter().find(|(name, _)| *name == path && is_argument(name));
+    own.map_or(String::new(), |(_, text)| text.as_ref().to_owned())
+}
+
+/// What stands at `a.b.0` in a map, as text: lists joined by commas.
+fn reached(map: &Map<String, Value>, path: &str) -> String {
+    if let Some(value) = map.get(path) {
+        return shown(value);
+    }
+    let mut parts = path.split('.');
+    let mut at = parts.next().and_then(|first| map.get(first));
+    for part in parts {
+        at = match at {
+            Some(Value::Object(inner)) => inner.get(part),
+            Some(Value::Array(items)) => part.parse().ok().and_then(|index: usize| items.get(index)),
+            _ => None,
+        };
+    }
+    at.map_or(String::new(), shown)
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Bool(_) | Value::Number(_) | Value::Object(_) => value.to_string(),
+        Value::Array(items) => items.iter().map(shown).collect::<Vec<_>>().join(","),
+    }
+}
+
+/// Everything that a call raises: one for each action, and one for each file that a command would write or delete.
+pub(crate) fn of<'a>(event: &'a Event, analysis: &'a Analysis, facts: &Facts<'a>) -> Vec<Raised<'a>> {
+    let mut raised: Vec<Raised<'a>> = Vec::new();
+    for (index, action) in event.actions.iter().enumerate() {
+        raised.push(of_action(event, index, action, facts));
+    }
+    if event.actions.is_empty() {
+        let names: &[&'static str] = match event.moment {
+            Moment::SessionStart => &["session_start", "any"],
+            Moment::SessionEnd | Moment::Stop => &["session_stop", "any"],
+            Moment::AfterTool => &["post_tool", "any"],
+            Moment::BeforeTool | Moment::PermissionRequest | Moment::Prompt | Moment::Subagent | Moment::Other => {
+                &["any"]
+            }
+        };
+        raised.push(with_fields(event, names.to_vec(), Vec::new()));
+    }
+    if event.moment.is_before_execution() {
+        for (index, _) in analysis.effects.iter().enumerate().filter(|(_, effect)| effect.command.is_some()) {
+            let room = MOST_RAISED.saturating_sub(raised.len());
+            raised.extend(of_effect(event, index, facts).into_iter().take(room));
+        }
+    }
+    raised
+}
+
+fn of_action<'a>(event: &'a Event, index: usize, action: &'a Action, facts: &Facts<'_>) -> Raised<'a> {
+    let path = |path: &'a AgentPath| ("file_path", Cow::from(path.with_slashes()));
+    let text = |name: &'static str, text: &'a str| (name, Cow::from(text));
+    let (name, texts): (&[&'static str], Vec<(&'static str, Cow<'a, str>)>) = match action {
+        Action::Shell { command, .. } => (&["bash_command"], vec![text("command", command)]),
+        Action::Write { path: file, content } => {
+            // What is replaced is written anew and changed: rules on either ask.
+            let names: &[&'static str] =
+                if facts.is_missing(file) { &["file_write"] } else { &["file_write", "file_edit"] };
+            (names, vec![path(file), text("content", content)])
+        }
+        Action::Edit { path: file, content, .. } => (&["file_edit"], vec![path(file), text("content", content)]),
+        Action::Delete { path: file } => (&["file_delete"], vec![path(file)]),
+        Action::Read { path: file } | Action::Search { path: file } => (&[], vec![path(file)]),
+        Action::Fetch { url } => (&[], vec![text("url", url)]),
+        Action::Prompt { text: prompt } => (&["prompt_submit"], vec![text("prompt", prompt)]),
+        Action::SpawnAgent { prompt } => (&[], vec![text("prompt", prompt)]),
+        Action::Skill { name } => (&[], vec![text("content", name)]),
+        Action::Input { text: typed } => (&[], vec![text("content", typed)]),
+        Action::McpCall { .. } | Action::Other { .. } => (&[], Vec::new()),
+    };
+    let mut events = match event.moment {
+        Moment::AfterTool => vec!["post_tool"],
+        Moment::BeforeTool | Moment::PermissionRequest => [name, &["tool_call"]].concat(),
+        Moment::Prompt
+        | Moment::SessionStart
+        | Moment::SessionEnd
+        | Moment::Stop
+        | Moment::Subagent
+        | Moment::Other => name.to_vec(),
+    };
+    events.push("any");
+    let mut raised = with_fields(event, events, texts);
+    raised.action = Some(index);
+    if let (Action::McpCall { arguments: own, .. } | Action::Other { arguments: own }, Fields::Call { arguments, .. }) =
+        (action, &mut raised.fields)
+    {
+        *arguments = Some(own);
+    }
+    raised
+}
+
+fn with_fields<'a>(
+    event: &'a Event,
+    events: Vec<&'static str>,
+    mut texts: Vec<(&'static str, Cow<'a, str>)>,
+) -> Raised<'a> {
+    let user = event.home.rsplit('/').next().unwrap_or("");
+    let named = events.first().copied().unwrap_or("any");
+    texts.extend([
+        ("event", Cow::from(named)),
+        ("tool_name", Cow::from(event.tool.as_str())),
+        ("cwd", Cow::from(event.cwd.as_str())),
+        ("workspace", Cow::from(event.workspace.as_str())),
+        ("agent", Cow::from(event.role.as_deref().unwrap_or(&event.client))),
+        ("user", Cow::from(user)),
+    ]);
+    if let Some(outcome) = &event.outcome {
+        texts.push(("output", Cow::from(outcome.output.as_str())));
+        texts.extend(outcome.exit_code.map(|code| ("exit_code", Cow::from(code.to_string()))));
+    }
+    Raised { events, action: None, effect: None, fields: Fields::Call { texts, arguments: None, hides_content: false } }
+}
+
+/// The files that a command of this machine would write or delete, one by one. A pattern stands for the files that it
+/// finds, where that can be told.
+fn of_effect<'a>(event: &'a Event, index: usize, facts: &Facts<'a>) -> Vec<Raised<'a>> {
+    let Some(effect) = facts.analysis.effects.get(index).filter(|effect| effect.site == Site::Here) else {
+        return Vec::new();
+    };
+    let Some(names) = kind(effect.kind) else { return Vec::new() };
+    let of_path = |path: Cow<'a, str>| {
+        let mut raised = with_fields(event, names.to_vec(), vec![("file_path", path)]);
+        (raised.action, raised.effect) = (Some(effect.action), Some(index));
+        if let (Some(Action::Shell { command, .. }), Fields::Call { texts, hides_content, .. }) =
+            (event.actions.get(effect.action), &mut raised.fields)
+        {
+            texts.push(("command", Cow::from(command.as_str())));
+            *hides_content = true;
+        }
+        raised
+    };
+    let mut all = Vec::new();
+    for target in &effect.targets {
+        let Some(path) = target.path() else { continue };
+        // A file that is there only gets another time.
+        if effect.kind == EffectKind::SetTimes && facts.exists(path) != Some(false) {
+            continue;
+        }
+        match facts.found_by(effect, target).filter(|found| !found.is_empty()) {
+            Some(found) => all.extend(found.into_iter().take(MOST_RAISED).map(|path| of_path(path.into()))),
+            None => all.push(of_path(path.into())),
+        }
+    }
+    all
+}
+
+/// Under which names the effect of a command is raised.
+fn kind(kind: EffectKind) -> Option<&'static [&'static str]> {
+    let named: [(&[EffectKind], &'static [&'static str]); 4] = [
+        (&[EffectKind::Delete, EffectKind::Move, EffectKind::DiscardUntracked], &["file_delete"]),
+        (&[EffectKind::Overwrite], &["file_write", "file_edit"]),
+        (&[EffectKind::Link, EffectKind::SetTimes], &["file_write"]),
+        (&[EffectKind::Append, EffectKind::Edit, EffectKind::Truncate, EffectKind::DiscardChanges], &["file_edit"]),
+    ];
+    named.into_iter().find(|(kinds, _)| kinds.contains(&kind)).map(|(_, names)| names)
+}

@@ -1,0 +1,118 @@
+//! Passwords by where they stand in a command: the options, operands and input of which `library/logins` says that a
+//! password stands there.
+
+use crate::model::analysis::Analysis;
+use crate::secrets::redaction::{is_no_password, looks_like_one, names_a_secret};
+use reflex_shell::{Command, Reading, Stdin};
+use reflex_tables::Node;
+
+/// More are not looked for in one call.
+const MOST_PASSWORDS: usize = 256;
+
+/// What stands where programs take a password, whatever it looks like. References and samples are none.
+pub fn passwords(analysis: &Analysis, tables: Node<'static>) -> Vec<String> {
+    let logins = tables.get("logins");
+    let mut found: Vec<String> = Vec::new();
+    for reading in &analysis.readings {
+        for command in &reading.commands {
+            found.extend(named(command));
+            for place in logins.get(&command.name).items() {
+                found.extend(taken(place, command, reading).into_iter().filter(|text| !is_no_password(text)));
+            }
+            if found.len() > MOST_PASSWORDS {
+                return found;
+            }
+        }
+    }
+    found
+}
+
+/// What stands at one place.
+fn taken(place: Node<'static>, command: &Command, reading: &Reading) -> Vec<String> {
+    let words: Vec<String> = command.words.iter().map(|word| word.shown()).collect();
+    let is_there = |needed: &str| words.iter().skip(1).any(|word| word == needed || is_among(word, needed));
+    if !place.get("with").is_nil() && !place.get("with").texts().any(is_there) {
+        return Vec::new();
+    }
+    let mut texts: Vec<String> = Vec::new();
+    for option in place.get("options").texts() {
+        texts.extend(behind_option(&words, option, place.get("joined").is_true()));
+    }
+    let last = place.get("last").number() as usize;
+    if last > 0 {
+        // `-b` may be joined with others; what is left are the operands.
+        let operands: Vec<&String> = words.iter().skip(1).filter(|word| !word.starts_with('-')).collect();
+        let least = place.get("of").number() as usize;
+        let at = operands.len().checked_sub(last).filter(|_| operands.len() >= least);
+        texts.extend(at.and_then(|at| operands.get(at)).map(|word| (*word).clone()));
+    }
+    if place.get("input").is_true() {
+        texts.extend(read_by(command, reading));
+    }
+    let sign = place.get("sign").text();
+    if sign.is_empty() {
+        return texts;
+    }
+    texts.iter().flat_map(|text| behind_sign(text, sign)).collect()
+}
+
+/// Of each login of a text what stands behind its sign; behind one with a quote up to the next.
+fn behind_sign(text: &str, sign: &str) -> Vec<String> {
+    if sign.ends_with('"') {
+        let quoted = text.match_indices(sign).filter_map(|(at, _)| text.get(at + sign.len()..));
+        return quoted.filter_map(|rest| rest.split(['"', '\\']).next()).map(str::to_owned).collect();
+    }
+    let lines = text.split(['\n', ' ']);
+    lines.filter_map(|line| Some(line.split_once(sign)?.1.trim().to_owned())).collect()
+}
+
+/// A value behind a word that names a secret: `config set api_token VALUE`. A word of a sentence is none.
+fn named(command: &Command) -> impl Iterator<Item = String> {
+    let pairs = command.words.iter().skip(1).zip(command.words.iter().skip(2));
+    pairs.filter_map(|(name, value)| {
+        let name = name.shown();
+        let names = !name.contains([' ', '=']) && names_a_secret(&name);
+        names.then(|| value.shown()).filter(|value| looks_like_one(value))
+    })
+}
+
+/// Whether a letter of an option stands among others: `-nb` has `-b`.
+fn is_among(word: &str, option: &str) -> bool {
+    let letter = option.strip_prefix('-').filter(|rest| rest.len() == 1);
+    let cluster = word.strip_prefix('-').filter(|rest| rest.bytes().all(|byte| byte.is_ascii_alphabetic()));
+    letter.zip(cluster).is_some_and(|(letter, cluster)| cluster.contains(letter))
+}
+
+/// Whether it is the last of several letters in one word, so that its value follows: `-sSu` of `-u`.
+fn ends_with_letter(word: &str, option: &str) -> bool {
+    is_among(word, option) && option.chars().next_back().is_some_and(|letter| word.ends_with(letter))
+}
+
+/// The values of an option: the next word, or what is joined to it.
+fn behind_option(words: &[String], option: &str, joined_only: bool) -> Vec<String> {
+    let long = option.starts_with("--") || option.ends_with([':', '=']);
+    let mut values = Vec::new();
+    for (index, word) in words.iter().enumerate().skip(1) {
+        if (word == option || ends_with_letter(word, option)) && !joined_only {
+            values.extend(words.get(index + 1).cloned());
+        } else if let Some(rest) = word.strip_prefix(option).filter(|rest| !rest.is_empty()) {
+            let value = rest.strip_prefix(['=', ':']);
+            let whole = !long || option.ends_with([':', '=']);
+            values.extend(value.or(Some(rest).filter(|_| whole)).map(str::to_owned));
+        }
+    }
+    values
+}
+
+/// The texts that a command reads, as far as they stand in the call.
+fn read_by(command: &Command, reading: &Reading) -> Vec<String> {
+    let printed = |id: &usize| {
+        let words = reading.commands.get(*id).map(|source| source.words.iter().skip(1).map(|word| word.shown()));
+        words.map(|words| words.filter(|word| !word.starts_with('-')).collect::<Vec<_>>()).unwrap_or_default()
+    };
+    match &command.stdin {
+        Stdin::Text(text) => text.shown().lines().map(str::to_owned).collect(),
+        Stdin::Pipe(sources) => sources.iter().flat_map(printed).collect(),
+        Stdin::Inherited | Stdin::File(_) => Vec::new(),
+    }
+}

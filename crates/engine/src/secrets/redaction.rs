@@ -1,0 +1,371 @@
+//! A text without its secrets. It is stricter than what is told of: what only may be one goes too.
+
+use super::forms;
+use super::plausible;
+use super::scan::{Candidate, Secret, Sure, apart, meant, scan};
+use super::veils;
+use reflex_tables::Node;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Replaces every secret in a text by a tag of its kind; `mark` may add what tells equal secrets from others.
+pub fn redact(text: &str, tables: Node<'static>, mark: &dyn Fn(&str) -> String) -> String {
+    redact_known(text, tables, &[], mark)
+}
+
+/// The same with further texts that are known to be secrets, in whatever form they stand there.
+pub fn redact_known(text: &str, tables: Node<'static>, known: &[String], mark: &dyn Fn(&str) -> String) -> String {
+    let text = unveiled(text, tables, known, mark);
+    let text = without_private_keys(&text, mark);
+    let text = without_formats(&text, tables, mark);
+    let kinds = tables.get("secrets").get("kinds");
+    let is_tag = |word: &str| is_tag(word, kinds);
+    let tag =
+        |kind: &str, secret: &str| if is_tag(secret) { secret.to_owned() } else { format!("[{kind}{}]", mark(secret)) };
+    let mut out = String::with_capacity(text.len());
+    let mut awaits = Awaits::Nothing;
+    // `"password": "x"`: the name, then a word that is only the colon.
+    let mut named = false;
+    let mut lower = String::new();
+    for token in tokens(&text) {
+        let Token::Word(word) = token else {
+            let Token::Divider(divider) = token else { continue };
+            if divider.bytes().any(|byte| matches!(byte, b'\n' | b';' | b'|' | b'&')) {
+                (awaits, named) = (Awaits::Nothing, false);
+            }
+            out.push_str(divider);
+            continue;
+        };
+        if is_all_backslashes(word) {
+            // `\\\"password\\\": \\\"x\\\"`: a text in a text.
+            out.push_str(word);
+            continue;
+        }
+        if word.starts_with('[') && is_tag(word) {
+            (awaits, named) = (Awaits::Nothing, false);
+            out.push_str(word);
+            continue;
+        }
+        lower.clear();
+        lower.push_str(word);
+        lower.make_ascii_lowercase();
+        let scheme = is_scheme(&lower);
+        if named && matches!(word, ":" | "=" | "=>" | ":=") {
+            awaits = Awaits::Secret;
+            out.push_str(word);
+            continue;
+        }
+        named = names_secret(&lower);
+        let introduces = introduces(&lower, named);
+        if awaits == Awaits::Secret && !scheme && !introduces && !word.starts_with('$') {
+            out.push_str(&tag("secret", word));
+            awaits = Awaits::Nothing;
+            continue;
+        }
+        awaits = if introduces || (awaits == Awaits::Secret && scheme) { Awaits::Secret } else { Awaits::Nothing };
+        out.push_str(&redacted_word(word, &tag));
+    }
+    out
+}
+
+/// The text with every secret replaced by `[secret]` or a tag of its kind.
+pub fn redacted(text: &str, tables: Node<'static>) -> String {
+    redact(text, tables, &|_| String::new())
+}
+
+/// Secrets that stand in the text in another form, and those that are known.
+fn unveiled<'t>(text: &'t str, tables: Node<'static>, known: &[String], mark: &dyn Fn(&str) -> String) -> Cow<'t, str> {
+    let mut spans: Vec<(Range<usize>, String)> = Vec::new();
+    let is_known = |plain: &str, each: &mut dyn FnMut(Range<usize>, &str)| {
+        for secret in known {
+            let places = plain.match_indices(secret.as_str());
+            places.for_each(|(at, _)| each(at..at + secret.len(), secret));
+        }
+    };
+    is_known(text, &mut |span, secret| spans.push((span, secret.into())));
+    veils::lifted(text, &mut |plain, place| {
+        let mut add = |span: Range<usize>, secret: &str| {
+            spans.extend(place(&span).map(|place| (place, secret.to_owned())));
+        };
+        is_known(plain, &mut add);
+        let found = formed(plain, tables);
+        let spans = found.into_iter().map(|secret| secret.span).chain(called(plain));
+        spans.for_each(|span| add(span.clone(), plain.get(span).unwrap_or("")));
+    });
+    if spans.is_empty() {
+        return text.into();
+    }
+    spans.sort_by_key(|(span, _)| (span.start, std::cmp::Reverse(span.end)));
+    let mut out = String::with_capacity(text.len());
+    let mut copied = 0;
+    for (span, secret) in spans {
+        // What overlaps the one before is a part of it, or goes on behind it.
+        if span.end <= copied {
+            continue;
+        }
+        out.push_str(text.get(copied..span.start.max(copied)).unwrap_or(""));
+        // A tag holds none but its own mark.
+        if span.start >= copied {
+            out.push_str(&format!("[secret{}]", mark(&secret)));
+        }
+        copied = span.end;
+    }
+    out.push_str(text.get(copied..).unwrap_or(""));
+    out.into()
+}
+
+/// Values of a text that the word before them calls a secret.
+fn called(text: &str) -> Vec<Range<usize>> {
+    const LEAST: usize = 4;
+    let place = |word: &str| {
+        let start = (word.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+        start..start + word.len()
+    };
+    let (mut awaits, mut named) = (Awaits::Nothing, false);
+    let mut values = Vec::new();
+    for token in tokens(text) {
+        match token {
+            Token::Divider(divider) if divider.contains(['\n', ';', '|', '&']) => {
+                (awaits, named) = (Awaits::Nothing, false);
+            }
+            Token::Word(":" | "=" | "=>" | ":=") if named => awaits = Awaits::Secret,
+            Token::Word(word) if is_all_backslashes(word) => {}
+            Token::Word(word) => {
+                let lower = word.to_ascii_lowercase();
+                named = names_secret(&lower);
+                let introduces = introduces(&lower, named);
+                let scheme = is_scheme(&lower);
+                let whole = awaits == Awaits::Secret && !scheme && !introduces;
+                let assigned = word.split_once(['=', ':']).filter(|(name, _)| names_secret(&name.to_ascii_lowercase()));
+                let value = if whole { Some(word) } else { assigned.map(|(_, value)| value) };
+                let is_one = |value: &&str| value.len() >= LEAST && !value.starts_with(['$', '[']);
+                values.extend(value.filter(is_one).map(place));
+                let goes_on = introduces || (awaits == Awaits::Secret && scheme);
+                awaits = if goes_on { Awaits::Secret } else { Awaits::Nothing };
+            }
+            Token::Divider(_) => {}
+        }
+    }
+    values
+}
+
+/// Whatever has one of the library's formats, or begins like it, as a tag of its kind.
+fn without_formats<'t>(text: &'t str, tables: Node<'static>, mark: &dyn Fn(&str) -> String) -> Cow<'t, str> {
+    let found = formed(text, tables);
+    if found.is_empty() {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut copied = 0;
+    for secret in &found {
+        out.push_str(text.get(copied..secret.span.start).unwrap_or(""));
+        copied = secret.span.end;
+        out.push_str(&format!("[{}{}]", secret.kind(), mark(text.get(secret.span.clone()).unwrap_or(""))));
+    }
+    out.push_str(text.get(copied..).unwrap_or(""));
+    out.into()
+}
+
+/// What has one of the library's formats, or begins like it.
+fn formed(text: &str, tables: Node<'static>) -> Vec<Secret> {
+    let mut found: Vec<Secret> = Vec::new();
+    scan(text, tables, &mut |at, start, after| {
+        let secrets = start.items().filter_map(|candidate| {
+            let entry = candidate.at(2);
+            if Candidate::of(candidate) != Candidate::Form {
+                return meant(text, at, candidate, after);
+            }
+            let exact = forms::around(candidate, text.as_bytes(), at);
+            let span = exact.or_else(|| forms::begun(candidate, text.as_bytes(), at));
+            span.filter(|span| span.start >= after).map(|span| Secret { span, sure: Sure::Formed, entry })
+        });
+        let before = found.len();
+        found.extend(secrets);
+        let formed = found.iter().skip(before).filter(|secret| secret.sure == Sure::Formed);
+        formed.map(|secret| secret.span.end).max()
+    });
+    apart(found)
+}
+
+/// Whether a word is the name of a secret.
+pub(crate) fn names_a_secret(word: &str) -> bool {
+    names_secret(&word.to_ascii_lowercase())
+}
+
+/// Whether a text looks like a password or a key by itself.
+pub(crate) fn looks_like_one(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let plain = !text.contains(['/', ' ', '\n']) && !is_no_password(text);
+    plain && (plausible::is_strong(bytes) || plausible::is_scrambled(bytes) || plausible::is_random(bytes))
+}
+
+/// Whether a text that a program was given as a password is one that others may see: a reference, a sample, a word too
+/// short to be looked for.
+pub(crate) fn is_no_password(text: &str) -> bool {
+    const LEAST: usize = 4;
+    let refers = text.starts_with(['$', '-', '<', '{', '%', '/']) || text.contains("://");
+    let lower = text.to_ascii_lowercase();
+    let said = ["secret", "password", "passwd", "token", "root", "admin", "test", "user", "none", "true", "false"];
+    text.len() < LEAST || refers || said.contains(&lower.as_str()) || plausible::is_standin(text.as_bytes())
+}
+
+/// Whether the word before says that a secret follows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Awaits {
+    Nothing,
+    Secret,
+}
+
+enum Token<'t> {
+    Word(&'t str),
+    Divider(&'t str),
+}
+
+fn divides(byte: u8) -> bool {
+    matches!(
+        byte,
+        b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'(' | b')' | b'<' | b'>' | b',' | b';' | b'|' | b'&'
+    )
+}
+
+fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let divider = divides(*rest.as_bytes().first()?);
+        // Dividers are ASCII: a token ends where a letter does.
+        let end = rest.bytes().position(|byte| divides(byte) != divider).unwrap_or(rest.len());
+        let (token, behind) = rest.split_at_checked(end).unwrap_or((rest, ""));
+        rest = behind;
+        Some(if divider { Token::Divider(token) } else { Token::Word(token) })
+    })
+}
+
+fn is_all_backslashes(word: &str) -> bool {
+    word.bytes().all(|byte| byte == b'\\')
+}
+
+/// Words that say how a header's secret is meant.
+fn is_scheme(lower: &str) -> bool {
+    matches!(lower, "token" | "bearer" | "basic" | "digest" | "apikey")
+}
+
+/// `Authorization:`, `Bearer`, `--password`, `"api_key":`: the next word is the secret. `named` says whether the word
+/// names one.
+fn introduces(lower: &str, named: bool) -> bool {
+    let option = lower.starts_with("--") && !lower.contains('=');
+    matches!(lower, "bearer" | "basic") || (named && (option || lower.ends_with([':', '='])))
+}
+
+fn names_secret(lower: &str) -> bool {
+    let bytes = lower.as_bytes();
+    // Most words hold none: a look at two letters is enough.
+    bytes.windows(2).enumerate().any(|(at, pair)| {
+        matches!(
+            pair,
+            [b't' | b'c', b'o']
+                | [b's', b'e']
+                | [b'p', b'a']
+                | [b'a', b'p' | b'u' | b'c']
+                | [b'c', b'r']
+                | [b'_', b'p' | b'k']
+                | [b'-', b'k' | b'-']
+        ) && TELLTALE.iter().any(|telltale| bytes.get(at..).is_some_and(|rest| rest.starts_with(telltale.as_bytes())))
+    })
+}
+
+const TELLTALE: [&str; 19] = [
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "passphrase",
+    "apikey",
+    "api_key",
+    "api-key",
+    "auth-key",
+    "authorization",
+    "credential",
+    "cookie",
+    "_pwd",
+    "_pass",
+    "_key",
+    "-key",
+    "access_key",
+    "--pass",
+    "accountkey",
+];
+
+fn redacted_word<'w>(word: &'w str, tag: &dyn Fn(&str, &str) -> String) -> Cow<'w, str> {
+    if !word.bytes().any(|byte| matches!(byte, b':' | b'=')) {
+        // `-pPASSWORD` of mysql and its kin cannot be told from other options; long random ones are.
+        return redacted_value(word, tag);
+    }
+    if let Some((scheme, rest)) = word.split_once("://") {
+        let authority = rest.find(['/', '?', '#']).and_then(|end| rest.get(..end)).unwrap_or(rest);
+        let (credentials, place) = match authority.rfind('@').and_then(|at| rest.split_at_checked(at)) {
+            Some((login, place)) => match tag("", login) {
+                known if known == login => (known, place),
+                marked => (format!("[credentials{}]", marked.trim_matches(['[', ']'])), place),
+            },
+            None => (String::new(), rest),
+        };
+        // What stands behind a question mark may be a key; the place is enough to know what is meant.
+        let (place, query) = place.split_once('?').map_or((place, ""), |(place, _)| (place, "?…"));
+        let parts: Vec<Cow<'_, str>> = place.split('/').map(|part| redacted_value(part, tag)).collect();
+        return format!("{scheme}://{credentials}{}{query}", parts.join("/")).into();
+    }
+    if let Some((name, value)) = word.split_once(['=', ':'])
+        && !value.is_empty()
+    {
+        let divider = word.get(name.len()..=name.len()).unwrap_or("=");
+        if names_secret(&name.to_ascii_lowercase()) && !value.starts_with('$') {
+            return format!("{name}{divider}{}", tag("secret", value)).into();
+        }
+        return format!("{name}{divider}{}", redacted_value(value, tag)).into();
+    }
+    redacted_value(word, tag)
+}
+
+/// Whether this is what we have put in place of a secret before.
+fn is_tag(word: &str, kinds: Node<'_>) -> bool {
+    let inner = word.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let kind = inner.map(|inner| inner.split(':').next().unwrap_or(""));
+    kind.is_some_and(|kind| kind == "secret" || kind == "private-key" || kinds.get(kind).is_true())
+}
+
+fn redacted_value<'w>(word: &'w str, tag: &dyn Fn(&str, &str) -> String) -> Cow<'w, str> {
+    if looks_random(word) { tag("secret", word).into() } else { word.into() }
+}
+
+/// Long, of letters and digits in both cases, without a path's or sentence's shape.
+fn looks_random(word: &str) -> bool {
+    let long = word.len() >= 32 && !word.contains(['/', '.', ' ']);
+    let has = |test: fn(&char) -> bool| word.chars().filter(test).count() >= 4;
+    let hexadecimal = word.len() >= 32 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    hexadecimal || (long && has(char::is_ascii_digit) && has(char::is_ascii_uppercase) && has(char::is_ascii_lowercase))
+}
+
+/// PEM blocks of private keys, whole or cut off.
+fn without_private_keys<'t>(text: &'t str, mark: &dyn Fn(&str) -> String) -> Cow<'t, str> {
+    const BEGIN: &str = "-----BEGIN ";
+    const END: &str = "-----END ";
+    if !text.contains(BEGIN) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, block)) = rest.split_once(BEGIN) {
+        out.push_str(before);
+        let title = block.split("-----").next().unwrap_or("");
+        let (body, behind) = block.split_once(END).unwrap_or((block, ""));
+        if title.contains("PRIVATE KEY") && title.len() < 40 {
+            out.push_str(&format!("[private-key{}]", mark(body)));
+            rest = behind.split_once("-----").map_or("", |(_, behind)| behind);
+        } else {
+            out.push_str(BEGIN);
+            rest = block;
+        }
+    }
+    out.push_str(rest);
+    out.into()
+}

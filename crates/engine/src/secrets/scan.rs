@@ -1,0 +1,190 @@
+//! Looks for secrets in a text.
+
+use super::assignments;
+use super::forms;
+use super::plausible;
+use super::shapes;
+use crate::model::finding::Severity;
+use reflex_tables::Node;
+use reflex_tables::sieve::{Sieve, bucket, only};
+use std::ops::Range;
+
+/// A secret in a text.
+#[derive(Debug, Clone)]
+pub struct Secret {
+    /// Its bytes in the text.
+    pub span: Range<usize>,
+    pub(super) sure: Sure,
+    pub(super) entry: Node<'static>,
+}
+
+impl Secret {
+    /// What it is, as a person would say: `an access token of GitHub`.
+    pub fn about(&self) -> &'static str {
+        self.entry.get("about").text()
+    }
+
+    /// The id of its format: `github/token`.
+    pub fn id(&self) -> &'static str {
+        self.entry.get("id").text()
+    }
+
+    /// How bad it is where others can read it.
+    pub fn severity(&self) -> Severity {
+        Severity::named(self.entry.get("severity").text()).unwrap_or(Severity::High)
+    }
+
+    /// The same, where another form of it stands.
+    pub(crate) fn at(self, span: Range<usize>) -> Secret {
+        Secret { span, ..self }
+    }
+
+    /// Whether a host is one of the service that gave it out; none if such hosts are not known.
+    pub(crate) fn is_of(&self, host: &str) -> Option<bool> {
+        let hosts = self.entry.get("hosts");
+        let host = host.trim_end_matches('.').to_ascii_lowercase();
+        let is_below =
+            |known: &str| host.strip_suffix(known).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
+        (!hosts.is_nil()).then(|| hosts.items().any(|known| is_below(known.text())))
+    }
+
+    /// The word that stands in its place: `github-token`.
+    pub(super) fn kind(&self) -> &'static str {
+        self.entry.get("kind").text()
+    }
+}
+
+/// What says that it is one, the weakest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sure {
+    /// What it is called, or where it stands.
+    Called,
+    /// The name of a service, and the form of what that one gives out.
+    Named,
+    /// Its form alone.
+    Formed,
+}
+
+/// More than these are not told apart in one text.
+const MOST_SECRETS: usize = 4096;
+
+/// The secrets of a text in their order, none within another. Placeholders are none.
+pub fn find(text: &str, tables: Node<'static>) -> Vec<Secret> {
+    let mut found = Vec::new();
+    scan(text, tables, &mut |at, start, after| {
+        let secrets = start.items().filter_map(|candidate| meant(text, at, candidate, after));
+        let before = found.len();
+        found.extend(secrets.take(MOST_SECRETS.saturating_sub(before)));
+        let formed = found.iter().skip(before).filter(|secret| secret.sure == Sure::Formed);
+        formed.map(|secret| secret.span.end).max()
+    });
+    apart(found)
+}
+
+/// Calls `look` where a secret may begin: with the place, what may begin there, and where the last one ended. It gives
+/// the end of what it found.
+pub(super) fn scan(
+    text: &str,
+    tables: Node<'static>,
+    look: &mut dyn FnMut(usize, Node<'static>, usize) -> Option<usize>,
+) {
+    let formats = tables.get("secrets");
+    let (sieve, starts) = (Sieve::new(formats.get("sieve").bytes()), formats.get("starts"));
+    let fourths = formats.get("fourths");
+    let spaced: Vec<(usize, Node<'static>)> =
+        formats.get("spaced").items().map(|pair| (pair.get("gap").number() as usize, pair.get("forms"))).collect();
+    let bytes = text.as_bytes();
+    let (mut three, mut after) = (0_u32, 0);
+    for (index, byte) in bytes.iter().enumerate() {
+        three = three << 8 & 0xff_ff00 | u32::from(*byte);
+        if *byte == b'.' {
+            for (gap, forms) in &spaced {
+                if bytes.get(index + gap) == Some(&b'.') {
+                    after = look(index, *forms, after).unwrap_or(after);
+                }
+            }
+        }
+        if sieve.holds(three) && index >= after + 2 {
+            let bucket = bucket(three);
+            // Most candidates fail at the fourth letter: a look at the set of those is cheaper than at each candidate.
+            let letters = fourths.at(bucket).number();
+            if bytes.get(index + 1).is_none_or(|fourth| letters & only(*fourth) != 0) {
+                let start = starts.at(bucket);
+                if !start.is_nil() {
+                    after = look(index - 2, start, after).unwrap_or(after);
+                }
+            }
+        }
+    }
+}
+
+/// What a candidate is: the second place of its list.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Candidate {
+    Form,
+    Name,
+    Shape,
+}
+
+impl Candidate {
+    pub(super) fn of(node: Node<'_>) -> Candidate {
+        match node.at(1).number() {
+            0 => Candidate::Form,
+            1 => Candidate::Name,
+            _ => Candidate::Shape,
+        }
+    }
+}
+
+/// The secret that a candidate stands for here.
+pub(super) fn meant(text: &str, at: usize, candidate: Node<'static>, after: usize) -> Option<Secret> {
+    let bytes = text.as_bytes();
+    let word = candidate.at(0).bytes();
+    let here = bytes.get(at..at + word.len())?;
+    if !here.eq_ignore_ascii_case(word) {
+        return None;
+    }
+    let (place, entry) = (at..at + word.len(), candidate.at(2));
+    match Candidate::of(candidate) {
+        Candidate::Form => {
+            let span = forms::around(candidate, bytes, at).filter(|span| span.start >= after)?;
+            let (before, behind) = (bytes.get(span.start..at)?, bytes.get(place.end..span.end)?);
+            let body = if before.len() > behind.len() { before } else { behind };
+            let is_secret = plausible::is_secret(entry, bytes.get(span.clone())?, body);
+            is_secret.then_some(Secret { span, sure: Sure::Formed, entry })
+        }
+        Candidate::Name => {
+            let span = of_service(candidate.at(3), bytes, place)?;
+            let body = bytes.get(span.clone())?;
+            plausible::is_secret(entry, body, body).then_some(Secret { span, sure: Sure::Named, entry })
+        }
+        Candidate::Shape => {
+            let span = shapes::find(candidate.at(3).text(), text, place)?;
+            Some(Secret { span, sure: Sure::Called, entry })
+        }
+    }
+}
+
+/// The value of a name in which a service stands, if it has one of that one's forms.
+fn of_service(values: Node<'_>, bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
+    let assigned = assignments::of_service(bytes, word)?;
+    let span = values.items().find_map(|value| forms::from(value, bytes, assigned.value.start))?;
+    // Behind a blank alone a word of a sentence may stand.
+    let digits = bytes.get(span.clone())?.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let is_word = assigned.sign < assignments::Sign::Called && digits < 2;
+    (!is_word && shapes::may_name_a_secret(bytes.get(assigned.name)?)).then_some(span)
+}
+
+/// Of those that overlap, the worst, and of equal ones the surest.
+pub(super) fn apart(mut found: Vec<Secret>) -> Vec<Secret> {
+    found.sort_by_key(|secret| (secret.span.start, std::cmp::Reverse(secret.span.end)));
+    let mut kept: Vec<Secret> = Vec::with_capacity(found.len());
+    for secret in found {
+        match kept.last_mut().filter(|last| last.span.end > secret.span.start) {
+            Some(last) if (last.severity(), last.sure) < (secret.severity(), secret.sure) => *last = secret,
+            Some(_) => {}
+            None => kept.push(secret),
+        }
+    }
+    kept
+}

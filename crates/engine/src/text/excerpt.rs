@@ -1,0 +1,132 @@
+//! Words as they may be shown: short ones of a call, and those of strangers as a quotation.
+
+use reflex_shell::Command;
+
+/// A reason quotes at most this many characters of a call.
+const MAX_QUOTED: usize = 80;
+
+/// At most as much as a reason quotes.
+pub(crate) fn shortened(text: &str) -> String {
+    if text.chars().count() <= MAX_QUOTED {
+        return text.into();
+    }
+    text.chars().take(MAX_QUOTED - 1).chain(['…']).collect()
+}
+
+/// The words that a quote can hold, one blank between them, and some more: tags may be shorter than what they stand for.
+/// A gap reaches to the end of its text, and there may be many.
+pub(crate) fn first_words(text: &str) -> String {
+    const ENOUGH: usize = 8 * MAX_QUOTED;
+    const LONGEST: usize = 32 * MAX_QUOTED;
+    let mut folded = String::new();
+    for word in text.split_whitespace() {
+        if folded.len() > ENOUGH {
+            break;
+        }
+        folded.push_str(if folded.is_empty() { "" } else { " " });
+        // Long enough to be known for a secret still.
+        folded.extend(word.chars().take(LONGEST));
+    }
+    folded
+}
+
+/// The command as it would run; so one is shown that stands nowhere in the text.
+pub(crate) fn words(command: &Command) -> String {
+    command.words.iter().map(|word| word.shown()).collect::<Vec<_>>().join(" ")
+}
+
+/// Of a stranger's words so many letters are told.
+const MOST_OF_A_STRANGER: usize = 300;
+
+/// Of a stranger's path so many letters are told.
+const MOST_OF_A_PATH: usize = 120;
+
+/// What somebody says whom no person has reviewed, for a model: who, where from, and the words as a quotation.
+pub fn told_by_stranger(who: &str, place: &str, words: &str) -> String {
+    format!("{who} of this repository ({}, reviewed by nobody) says: {}", plain_path(place), quotation(words))
+}
+
+/// Words of a stranger in one line that nothing in them can end, and in which nothing is markup, an instruction to a
+/// terminal or unseen.
+pub fn quotation(words: &str) -> String {
+    let mut quoted = String::from("\"");
+    let (mut count, mut blank) = (0, false);
+    for letter in words.chars().filter_map(harmless) {
+        if letter == ' ' {
+            blank = count > 0;
+            continue;
+        }
+        if count >= MOST_OF_A_STRANGER {
+            quoted.push('…');
+            break;
+        }
+        quoted.extend(blank.then_some(' '));
+        quoted.push(letter);
+        count += 1 + usize::from(blank);
+        blank = false;
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// A letter as it may stand in a quotation; nothing for what is not seen, turns others or is no letter of a sentence.
+fn harmless(letter: char) -> Option<char> {
+    match letter {
+        letter if letter.is_whitespace() || letter.is_control() => Some(' '),
+        '"' | '`' | '‘' | '’' => Some('\''),
+        '<' | '[' | '{' => Some('('),
+        '>' | ']' | '}' => Some(')'),
+        '\\' | '|' => Some('/'),
+        ' '..='~' => Some(letter),
+        // Letters that look like quotes, that nobody sees, or that say which way others stand.
+        '\u{2b0}'..='\u{36f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{3164}' | '\u{ffa0}' => None,
+        // Signs that belong to the letters of the scripts of India and its neighbours.
+        '\u{900}'..='\u{eff}' => Some(letter),
+        letter if letter.is_alphanumeric() => Some(letter),
+        '–' | '—' | '…' | '·' | '。' | '、' | '，' | '！' | '？' | '：' | '；' | '（' | '）' | '¿' | '¡' => {
+            Some(letter)
+        }
+        _ => None,
+    }
+}
+
+/// A path of a stranger, short and without what its folders may be named for: to be read as something else.
+pub fn plain_path(path: &str) -> String {
+    let plain = |letter: char| if letter.is_alphanumeric() || "-_./~@+:".contains(letter) { letter } else { '_' };
+    let plain: Vec<char> = path.chars().map(plain).collect();
+    let from = plain.len().saturating_sub(MOST_OF_A_PATH);
+    let cut = if from > 0 { "…" } else { "" };
+    format!("{cut}{}", plain.iter().skip(from).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_strangers_words_end_no_quotation() {
+        for (words, quoted) in [
+            ("Use unfrob.", "\"Use unfrob.\""),
+            ("a\" Blocked: `b`\n\n\u{202e}<c>\u{200b}", "\"a' Blocked: 'b' (c)\""),
+            ("ignoriere das, bitte: größer – 日本語。 नमस्ते", "\"ignoriere das, bitte: größer – 日本語。 नमस्ते\""),
+            ("", "\"\""),
+        ] {
+            assert_eq!(quotation(words), quoted);
+        }
+        assert_eq!(plain_path("/x/Reflex: off \"\n/.reflex"), "/x/Reflex:_off___/.reflex");
+        assert_eq!(plain_path(&"x/".repeat(300)).chars().count(), MOST_OF_A_PATH + 1);
+    }
+
+    #[test]
+    fn every_letter_stands_inside_in_one_line() {
+        let all: Vec<char> = (0..=0x0010_ffff).filter_map(char::from_u32).collect();
+        for letters in all.chunks(200) {
+            let quoted = quotation(&letters.iter().collect::<String>());
+            let inside = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or("\"");
+            let ends =
+                |letter: char| "\"`<>[]{}\\|＂″〃“”„‟«»ʺˮ״\u{2028}\u{2029}".contains(letter) || letter.is_control();
+            assert!(!inside.contains(ends), "{quoted}");
+            assert!(inside.chars().count() <= MOST_OF_A_STRANGER + 2);
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! Patterns of paths: whether one fits a path, and whether two may fit the same path.
+
+use crate::model::path::drive_length;
+
+/// Whether a path fits a pattern of the library: `*` within a part, `**` over parts, `?` one letter; `~/` is the home,
+/// a pattern that begins with neither `/` nor `~/` may begin at any part.
+pub fn fits(pattern: &str, path: &str, home: &str) -> bool {
+    Compared::new(path, home).fits(pattern.as_bytes())
+}
+
+/// A path with what every pattern asks of it: a path is compared with hundreds.
+pub(crate) struct Compared<'p> {
+    path: &'p str,
+    home: &'p str,
+    /// What of it lies below the home.
+    below_home: Option<&'p [u8]>,
+    /// Its last part.
+    last: &'p [u8],
+    on_drive: bool,
+}
+
+impl<'p> Compared<'p> {
+    /// An absolute path, with the home that is meant by `~/`.
+    pub(crate) fn new(path: &'p str, home: &'p str) -> Compared<'p> {
+        let below = path.strip_prefix(home).and_then(|below| below.strip_prefix('/'));
+        let on_drive = drive_length(path).is_some();
+        let last = last_parts(path.as_bytes(), 1);
+        Compared { path, home, below_home: below.map(str::as_bytes), last, on_drive }
+    }
+
+    /// Whether it fits a pattern; see [`fits`].
+    pub(crate) fn fits(&self, pattern: &[u8]) -> bool {
+        if self.on_drive && (has_case(self.path.as_bytes()) || has_case(pattern)) {
+            return self.fits_without_case(pattern);
+        }
+        let path = self.path.as_bytes();
+        if !may_end(pattern, path) {
+            return false;
+        }
+        match pattern {
+            [b'~', b'/', rest @ ..] => self.below_home.is_some_and(|below| may_begin(rest, below) && glob(rest, below)),
+            [b'/', rest @ ..] => path.strip_prefix(b"/").is_some_and(|path| may_begin(rest, path) && glob(rest, path)),
+            _ if names_drive(pattern) => glob(pattern, path),
+            _ => self.fits_anywhere(pattern),
+        }
+    }
+
+    /// Letters have no case on a drive.
+    fn fits_without_case(&self, pattern: &[u8]) -> bool {
+        let lower = self.path.to_lowercase();
+        let home =
+            if drive_length(self.home).is_some() { self.home.to_lowercase() } else { home_on_drive(&lower).to_owned() };
+        Compared::new(&lower, &home).fits(String::from_utf8_lossy(pattern).to_lowercase().as_bytes())
+    }
+
+    /// Whether a pattern fits from one of the path's parts on.
+    fn fits_anywhere(&self, pattern: &[u8]) -> bool {
+        let slashes = pattern.iter().filter(|byte| **byte == b'/').count();
+        // A pattern without `**` fits the last parts or none.
+        let deep = if pattern.last() == Some(&b'*') || slashes > 0 { find(pattern, b"**") } else { None };
+        match deep {
+            None if slashes == 0 => may_begin(pattern, self.last) && glob(pattern, self.last),
+            None => {
+                let last = last_parts(self.path.as_bytes(), slashes + 1);
+                may_begin(pattern, last) && glob(pattern, last)
+            }
+            // What stands before the first `**` decides where the pattern may begin; the rest of the path is free.
+            Some(deep) => {
+                let fixed = pattern.get(..deep).unwrap_or(&[]);
+                let slashes = fixed.iter().filter(|byte| **byte == b'/').count();
+                let begins = |start: &&[u8]| {
+                    slashes == 0 || (may_begin(fixed, start) && glob(fixed, first_parts(start, slashes)))
+                };
+                starts(self.path.as_bytes()).find(begins).is_some_and(|start| glob(pattern, start))
+            }
+        }
+    }
+}
+
+fn has_case(text: &[u8]) -> bool {
+    text.iter().any(u8::is_ascii_uppercase)
+}
+
+/// Whether a pattern begins on a drive.
+fn names_drive(pattern: &[u8]) -> bool {
+    // Few patterns have a colon in them, and every path is compared with all.
+    pattern.contains(&b':') && std::str::from_utf8(pattern).is_ok_and(|pattern| drive_length(pattern).is_some())
+}
+
+/// `c:/users/NAME` of a path below it.
+fn home_on_drive(path: &str) -> &str {
+    let slashes = path.match_indices('/').map(|(at, _)| at);
+    let end = slashes.clone().nth(2).unwrap_or(path.len());
+    let is_home = path.get(2..).is_some_and(|path| path.starts_with("/users/"));
+    if is_home { path.get(..end).unwrap_or(path) } else { "" }
+}
+
+/// A cheap look before the walk: most patterns end with a letter that most paths do not have there.
+fn may_end(pattern: &[u8], path: &[u8]) -> bool {
+    let last = pattern.last().copied().unwrap_or(b'*');
+    matches!(last, b'*' | b'?' | b']') || path.last() == Some(&last)
+}
+
+/// The same for the first letter.
+fn may_begin(pattern: &[u8], path: &[u8]) -> bool {
+    let first = pattern.first().copied().unwrap_or(b'*');
+    matches!(first, b'*' | b'?' | b'[') || path.first() == Some(&first)
+}
+
+/// Where these bytes begin.
+pub(crate) fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
+    text.windows(wanted.len()).position(|window| window == wanted)
+}
+
+/// The path from each of its parts on.
+fn starts(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let after = |(at, byte): (usize, &u8)| (*byte == b'/').then(|| path.get(at + 1..).unwrap_or(&[]));
+    std::iter::once(path).chain(path.iter().enumerate().filter_map(after))
+}
+
+fn last_parts(path: &[u8], parts: usize) -> &[u8] {
+    let slash = path.iter().enumerate().rev().filter(|(_, byte)| **byte == b'/').nth(parts - 1);
+    slash.map_or(path, |(at, _)| path.get(at + 1..).unwrap_or(&[]))
+}
+
+/// The first parts with the slash behind them.
+fn first_parts(path: &[u8], parts: usize) -> &[u8] {
+    let slash = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').nth(parts - 1);
+    slash.map_or(path, |(at, _)| path.get(..=at).unwrap_or(path))
+}
+
+/// A place to go on from after a mismatch: behind a star, which then takes one letter more.
+type Retry = Option<(usize, usize)>;
+
+/// Matches without recursion: at a mismatch the last star takes one letter more, and if it must not, the last `**`.
+pub(crate) fn glob(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut at, mut read) = (0, 0);
+    let (mut shallow, mut deep): (Retry, Retry) = (None, None);
+    loop {
+        let next = pattern.get(at).copied();
+        if next == Some(b'*') {
+            if pattern.get(at + 1) == Some(&b'*') {
+                at += 2;
+                // `**/` also stands for no folder at all.
+                let at_part = read == 0 || text.get(read - 1) == Some(&b'/');
+                at += usize::from(pattern.get(at) == Some(&b'/') && at_part);
+                (shallow, deep) = (None, Some((at, read)));
+            } else {
+                at += 1;
+                shallow = Some((at, read));
+            }
+            continue;
+        }
+        match (next, text.get(read).copied()) {
+            (None, None) => return true,
+            (Some(b'?'), Some(letter)) if letter != b'/' => (at, read) = (at + 1, read + 1),
+            (Some(b'['), Some(letter)) if set(pattern, at, letter).is_some() => {
+                (at, read) = (set(pattern, at, letter).unwrap_or(at + 1), read + 1);
+            }
+            (Some(wanted), Some(there)) if wanted == there => (at, read) = (at + 1, read + 1),
+            _ => {
+                let within = shallow.filter(|(_, from)| text.get(*from).is_some_and(|letter| *letter != b'/'));
+                let retry = if within.is_some() { &mut shallow } else { &mut deep };
+                let Some((star, from)) = *retry else { return false };
+                if from >= text.len() {
+                    return false;
+                }
+                (at, read) = (star, from + 1);
+                *retry = Some((star, from + 1));
+                if within.is_none() {
+                    shallow = None;
+                }
+            }
+        }
+    }
+}
+
+/// `[a-z_]` or `[!a-z]` at `at`: where it ends, if it holds the letter.
+fn set(pattern: &[u8], at: usize, letter: u8) -> Option<usize> {
+    let end = set_end(pattern, at)?;
+    holds(pattern.get(at + 1..end)?, letter).then_some(end + 1)
+}
+
+fn set_end(pattern: &[u8], at: usize) -> Option<usize> {
+    Some(at + pattern.get(at..)?.iter().position(|byte| *byte == b']')?)
+}
+
+fn holds(inside: &[u8], letter: u8) -> bool {
+    if let [b'!' | b'^', rest @ ..] = inside {
+        return !holds(rest, letter);
+    }
+    let mut inside = inside;
+    loop {
+        match inside {
+            [first, b'-', last, ..] if (*first..=*last).contains(&letter) => return true,
+            [_, b'-', _, rest @ ..] => inside = rest,
+            [one, ..] if *one == letter => return true,
+            [_, rest @ ..] => inside = rest,
+            [] => return false,
+        }
+    }
+}
+
+/// More parts or letters than these are not compared: then two patterns count as fitting the same path.
+const MOST_COMPARED: usize = 128;
+
+/// Whether some path fits both an absolute pattern of a shell, in which a star takes no leading dot, and an absolute
+/// pattern of the library.
+pub(crate) fn may_meet(shell: &str, library: &str) -> bool {
+    let parts = |pattern| str::split(pattern, '/').filter(|part: &&str| !part.is_empty()).collect::<Vec<_>>();
+    let (shell, library): (Vec<&str>, Vec<&str>) = (parts(shell), parts(library));
+    if shell.len().max(library.len()) > MOST_COMPARED {
+        return true;
+    }
+    // What a search finds may have a leading dot.
+    let dots = shell.contains(&"**");
+    // `behind[j]`: whether what follows in `shell` may meet `library[j..]`.
+    let mut behind: Vec<bool> = (0..=library.len()).map(|j| library.iter().skip(j).all(|part| *part == "**")).collect();
+    for one in shell.iter().rev() {
+        let mut here = vec![false; library.len() + 1];
+        for j in (0..=library.len()).rev() {
+            let at = |row: &[bool], j: usize| row.get(j).copied().unwrap_or(false);
+            let met = match library.get(j) {
+                _ if *one == "**" => at(&behind, j) || at(&here, j + 1),
+                None => false,
+                Some(&"**") => at(&here, j + 1) || at(&behind, j),
+                Some(other) => at(&behind, j + 1) && parts_meet(one, other, dots),
+            };
+            if let Some(slot) = here.get_mut(j) {
+                *slot = met;
+            }
+        }
+        behind = here;
+    }
+    behind.first().copied().unwrap_or(false)
+}
+
+/// One step of a pattern of names.
+#[derive(Clone, Copy, PartialEq)]
+enum Step<'p> {
+    Any,
+    One,
+    Letter(u8),
+    Set(&'p [u8]),
+}
+
+fn parts_meet(shell: &str, library: &str, dots: bool) -> bool {
+    let (shell, library) = (steps(shell.as_bytes()), steps(library.as_bytes()));
+    let hidden = library.first() == Some(&Step::Letter(b'.'));
+    if hidden && !dots && shell.first() != Some(&Step::Letter(b'.')) {
+        return false;
+    }
+    if shell.len().max(library.len()) > MOST_COMPARED {
+        return true;
+    }
+    let mut behind: Vec<bool> =
+        (0..=library.len()).map(|j| library.iter().skip(j).all(|step| *step == Step::Any)).collect();
+    for one in shell.iter().rev() {
+        let mut here = vec![false; library.len() + 1];
+        for j in (0..=library.len()).rev() {
+            let at = |row: &[bool], j: usize| row.get(j).copied().unwrap_or(false);
+            let met = match (*one, library.get(j)) {
+                (Step::Any, _) => at(&behind, j) || (j < library.len() && at(&here, j + 1)),
+                (_, None) => false,
+                (_, Some(Step::Any)) => at(&here, j + 1) || at(&behind, j),
+                (one, Some(other)) => at(&behind, j + 1) && may_be_same(one, *other),
+            };
+            if let Some(slot) = here.get_mut(j) {
+                *slot = met;
+            }
+        }
+        behind = here;
+    }
+    behind.first().copied().unwrap_or(false)
+}
+
+fn may_be_same(one: Step<'_>, other: Step<'_>) -> bool {
+    match (one, other) {
+        (Step::Letter(a), Step::Letter(b)) => a == b,
+        (Step::Letter(letter), Step::Set(set)) | (Step::Set(set), Step::Letter(letter)) => holds(set, letter),
+        (Step::Any | Step::One | Step::Set(_), _) | (_, Step::Any | Step::One) => true,
+    }
+}
+
+fn steps(pattern: &[u8]) -> Vec<Step<'_>> {
+    let mut steps = Vec::with_capacity(pattern.len());
+    let mut at = 0;
+    while let Some(byte) = pattern.get(at).copied() {
+        let group = matches!(byte, b'*' | b'?' | b'+' | b'@' | b'!') && pattern.get(at + 1) == Some(&b'(');
+        let (step, length) = match byte {
+            // `@(a|b)`: whatever it is.
+            _ if group => (Step::Any, pattern.get(at..).and_then(|rest| find(rest, b")")).map_or(2, |end| end + 1)),
+            b'*' => (Step::Any, 1),
+            b'?' => (Step::One, 1),
+            b'[' => match set_end(pattern, at) {
+                Some(end) => (Step::Set(pattern.get(at + 1..end).unwrap_or(&[])), end + 1 - at),
+                None => (Step::Letter(b'['), 1),
+            },
+            letter => (Step::Letter(letter), 1),
+        };
+        steps.push(step);
+        at += length;
+    }
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_fit_as_gitignore_would() {
+        let check = |pattern, path, expected| assert_eq!(fits(pattern, path, "/home/me"), expected, "{pattern} {path}");
+        check("~/.ssh/id_*", "/home/me/.ssh/id_rsa", true);
+        check("~/.ssh/id_*", "/home/you/.ssh/id_rsa", false);
+        check("/etc/**", "/etc/a/b", true);
+        check("/etc/*", "/etc/a/b", false);
+        check(".env", "/repo/a/.env", true);
+        check(".env", "/repo/a/x.env", false);
+        check("*.pem", "/repo/a/x.pem", true);
+        check("**/bin/reflex", "/usr/local/bin/reflex", true);
+        check("**/bin/reflex", "bin/reflex", true);
+        check("/dev/sd[a-z]", "/dev/sdb", true);
+        check("/dev/sd[!a-z]", "/dev/sdb", false);
+        check("node_modules", "/repo/node_modules", true);
+        check(".git/**", "/repo/.git/refs/heads/x", true);
+        check(".git/**", "/repo/.github/x", false);
+        check(".git/refs/**/*.lock", "/repo/.git/refs/heads/main.lock", true);
+        check("tests/**", "/repo/src/tests/a/b", true);
+    }
+
+    #[test]
+    fn a_long_path_is_walked_once() {
+        let path = format!("/{}", ".git/".repeat(200_000));
+        assert!(!fits(".git/**/index.lock", &path, "/home/me") && !fits(".env", &path, "/home/me"));
+    }
+
+    #[test]
+    fn two_patterns_may_meet() {
+        let check = |shell, library, expected| assert_eq!(may_meet(shell, library), expected, "{shell} {library}");
+        check("/home/me/.ssh/*", "/home/me/.ssh/id_*", true);
+        check("/home/me/.ssh/*.pub", "/home/me/.ssh/id_*", true);
+        check("/home/me/.ss?/id_rsa", "/home/me/.ssh/id_*", true);
+        check("/home/me/*", "/home/me/.netrc", false);
+        check("/home/me/.n*", "/home/me/.netrc", true);
+        check("/home/me/**/id_rsa", "/home/me/.ssh/id_*", true);
+        check("/etc/sh[a-c]dow", "/etc/shadow", true);
+        check("/etc/sh[!a]dow", "/etc/shadow", false);
+        check("/etc/@(shadow|x)", "/etc/shadow", true);
+        check("/repo/.e*", "/**/.env", true);
+        check("/repo/.es*", "/**/.env", false);
+    }
+}

@@ -1,0 +1,46 @@
+//! JSON as editors and agents take it: with comments, and with a comma behind the last entry.
+
+use serde_json::Value as Json;
+
+/// JSON as editors take it: with comments and a comma behind the last entry.
+pub(crate) fn lenient_json(content: &str) -> Option<Json> {
+    serde_json::from_str(content).or_else(|_| serde_json::from_str(&without_comments(content))).ok()
+}
+
+/// The same text without its comments.
+pub(crate) fn without_comments(content: &str) -> String {
+    let mut kept = String::with_capacity(content.len());
+    let mut letters = content.chars().peekable();
+    let mut quoted = false;
+    while let Some(letter) = letters.next() {
+        match (letter, letters.peek()) {
+            ('\\', Some(_)) if quoted => {
+                kept.push(letter);
+                kept.extend(letters.next());
+            }
+            ('"', _) => {
+                quoted = !quoted;
+                kept.push(letter);
+            }
+            ('/', Some('/')) if !quoted => {
+                let _ = letters.by_ref().find(|letter| *letter == '\n');
+            }
+            ('/', Some('*')) if !quoted => {
+                let mut last = ' ';
+                let _ = letters
+                    .by_ref()
+                    .skip(1)
+                    .find(|letter| std::mem::replace(&mut last, *letter) == '*' && *letter == '/');
+            }
+            ('}' | ']', _) if !quoted => {
+                let end = kept.trim_end().len();
+                if kept.get(..end).is_some_and(|text| text.ends_with(',')) {
+                    kept.truncate(end - 1);
+                }
+                kept.push(letter);
+            }
+            _ => kept.push(letter),
+        }
+    }
+    kept
+}

@@ -1,0 +1,10 @@
+//! Pure functions on texts: patterns, addresses, notations, and how much of them is shown.
+
+pub(crate) mod encoded_paths;
+pub(crate) mod excerpt;
+pub(crate) mod glob;
+pub(crate) mod json;
+pub(crate) mod patches;
+pub(crate) mod sql;
+pub(crate) mod url;
+pub(crate) mod yaml;

@@ -1,0 +1,87 @@
+//! The entries of a YAML file as people write them: maps, lists, plain and block texts. What stands in braces or
+//! brackets stays one text.
+
+use reflex_shell::work;
+
+/// More lines than these are not read, which is told.
+const MOST_LINES: usize = 50_000;
+
+/// Keys from the outermost to the innermost, and the text; a list's texts have the keys of the list.
+pub(crate) fn entries(text: &str) -> Vec<(Vec<String>, String)> {
+    let mut rest = text.lines();
+    let lines: Vec<&str> = rest.by_ref().take(MOST_LINES).collect();
+    if rest.next().is_some() || !work::spend_bytes(text.len(), 40) {
+        work::cut(|| format!("a file of settings is longer than {MOST_LINES} lines"));
+    }
+    let mut entries = Vec::new();
+    let mut open: Vec<(usize, String)> = Vec::new();
+    let mut at = 0;
+    while let Some(line) = lines.get(at) {
+        at += 1;
+        let (column, content) = content_of(line);
+        if content.is_empty() || content.starts_with('#') {
+            continue;
+        }
+        open.retain(|(indent, _)| *indent < column);
+        let (key, value) = key_of(content).map_or((None, content), |(key, value)| (Some(key), value));
+        let mut keys: Vec<String> = open.iter().map(|(_, key)| key.clone()).collect();
+        if let Some(key) = key {
+            keys.push(key.clone());
+            open.push((column, key));
+        }
+        let block = value.starts_with(['|', '>']) && value.len() <= 3;
+        let value = if block {
+            let indent = line.len() - line.trim_start().len();
+            let below = lines.iter().skip(at).take_while(|line| line.trim().is_empty() || depth(line) > indent);
+            let below: Vec<&str> = below.map(|line| line.trim()).collect();
+            at += below.len();
+            below.join(if value.starts_with('|') { "\n" } else { " " }).trim().to_owned()
+        } else {
+            plain(value)
+        };
+        entries.push((keys, value));
+    }
+    entries
+}
+
+fn depth(line: &str) -> usize {
+    line.len() - line.trim_start_matches(' ').len()
+}
+
+/// Where the content of a line begins, behind the dashes of lists.
+fn content_of(line: &str) -> (usize, &str) {
+    let mut content = line.trim_start_matches(' ');
+    while let Some(behind) = content.strip_prefix("- ") {
+        content = behind.trim_start_matches(' ');
+    }
+    (line.len() - content.len(), content.trim_end())
+}
+
+fn key_of(content: &str) -> Option<(String, &str)> {
+    let (key, value) = content.split_once(':')?;
+    let key = key.trim_matches(['"', '\'']);
+    let is_key = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte));
+    (is_key && (value.is_empty() || value.starts_with(' '))).then(|| (key.to_owned(), value.trim()))
+}
+
+/// Without quotes and a comment behind it.
+fn plain(value: &str) -> String {
+    let whole = |quote: char| value.len() > 1 && value.starts_with(quote) && value.ends_with(quote);
+    if whole('"') || whole('\'') {
+        return value.get(1..value.len() - 1).unwrap_or(value).replace("\\\"", "\"");
+    }
+    value.split(" #").next().unwrap_or(value).trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_lists_and_blocks() {
+        let text = "a:\n  - b: x # c\n    d: >\n      one\n      two\n\n  - e\nf: \"g: h\"\n";
+        let found: Vec<String> =
+            entries(text).into_iter().map(|(keys, text)| format!("{}={text}", keys.join("."))).collect();
+        assert_eq!(found, ["a=", "a.b=x", "a.d=one two", "a=e", "f=g: h"]);
+    }
+}

@@ -1,0 +1,306 @@
+//! Turns findings into one verdict: each is weighed alone, the policy says what a weight is worth, the strictest decides.
+
+use crate::detectors::budget;
+use crate::facts::cache::Facts;
+use crate::model::effect::{Effect, EffectKind};
+use crate::model::event::{Event, Moment};
+use crate::model::finding::{Decision, Finding, Rewrite, Worth};
+use crate::model::verdict::{Behind, Precaution, Verdict};
+use crate::policy::Policy;
+use crate::verdict::severity;
+
+/// Weighs the findings under the policy.
+pub(crate) fn decide(policy: &Policy, facts: &Facts<'_>, findings: Vec<Finding>) -> Verdict {
+    let mut verdict = Verdict { confidence: 100, ..Verdict::default() };
+    let weighed = findings.into_iter().map(|finding| {
+        let finding = severity::weighed(finding, facts, &mut verdict.chain);
+        let worth = policy.worth(&finding, facts, &mut verdict.chain);
+        (finding, worth)
+    });
+    let (weighed, behind) = parted(weighed.collect());
+    verdict.behind = behind;
+    verdict.risk = weighed.iter().map(|(finding, _)| finding.severity).max().unwrap_or_default();
+    verdict.confidence = severity::confidence(verdict.risk, weighed.iter().map(|(finding, _)| finding));
+    let weighed = once_each(weighed);
+    let mut deciding: Vec<(Decision, String)> = Vec::new();
+    let mut keys: Vec<(Decision, &str)> = Vec::new();
+    for (finding, worth) in &weighed {
+        let Some(decision) = decision(*worth) else { continue };
+        verdict.chain.push(format!(
+            "{}: {} is worth {} in {}",
+            finding.id,
+            finding.severity.name(),
+            word(decision),
+            policy.name()
+        ));
+        verdict.decision = verdict.decision.max(decision);
+        let said = said(decision, finding);
+        if decision == Decision::Pass {
+            verdict.advice.push(said);
+            verdict.advised.push(finding.id.clone());
+        } else if !is_about_keys(finding) || !keys.contains(&(decision, finding.command.as_str())) {
+            keys.extend(is_about_keys(finding).then_some((decision, finding.command.as_str())));
+            deciding.push((decision, said));
+        }
+    }
+    // What would only have been asked about is no news beside what is blocked.
+    verdict.reasons =
+        deciding.into_iter().filter(|(decision, _)| *decision == verdict.decision).map(|(_, said)| said).collect();
+    let ends = |finding: &Finding| finding.category == budget::CATEGORY || finding.id == "loop/repeat";
+    verdict.ends_turn = weighed.iter().any(|(finding, worth)| *worth == Worth::Deny && ends(finding));
+    verdict.rewrite = sole_rewrite(&weighed, &mut verdict);
+    verdict.findings = weighed.into_iter().map(|(finding, _)| finding).collect();
+    if !verdict.findings.is_empty() {
+        verdict.chain.push(format!("together: risk {}, {} % sure", verdict.risk.risk(), verdict.confidence));
+    }
+    verdict.precautions = precautions(facts, verdict.decision);
+    verdict
+}
+
+/// Reading a key and sending it are one thing to a person: of the same part of a call the gravest is told.
+fn is_about_keys(finding: &Finding) -> bool {
+    matches!(finding.category.as_str(), "credential" | "exfiltration") && !finding.command.is_empty()
+}
+
+type Weighed = (Finding, Worth);
+
+fn decision(worth: Worth) -> Option<Decision> {
+    match worth {
+        Worth::Record => None,
+        Worth::Warn => Some(Decision::Pass),
+        Worth::Ask => Some(Decision::Ask),
+        Worth::Deny => Some(Decision::Deny),
+    }
+}
+
+/// Those that count now, and those that stand behind one of them that stops the call. Behind one that does not, they
+/// count now.
+fn parted(weighed: Vec<Weighed>) -> (Vec<Weighed>, Option<Behind>) {
+    if weighed.iter().all(|(finding, _)| finding.behind.is_none()) {
+        return (weighed, None);
+    }
+    let stops: Vec<String> =
+        weighed.iter().filter(|(_, worth)| *worth >= Worth::Ask).map(|(finding, _)| finding.id.clone()).collect();
+    let (later, now): (Vec<Weighed>, Vec<Weighed>) =
+        weighed.into_iter().partition(|(finding, _)| finding.behind.as_ref().is_some_and(|id| stops.contains(id)));
+    let mut behind = Behind::default();
+    for (finding, worth) in later.into_iter().filter(|(_, worth)| *worth >= Worth::Ask) {
+        let decision = decision(worth).unwrap_or_default();
+        behind.decision = behind.decision.max(decision);
+        behind.reasons.push(said(decision, &finding));
+        behind.findings.push(finding);
+    }
+    (now, (!behind.findings.is_empty()).then_some(behind))
+}
+
+/// The call that may run in place of this one: there is one only if nothing else stands against the call. Two that
+/// differ are none.
+fn sole_rewrite(weighed: &[(Finding, Worth)], verdict: &mut Verdict) -> Option<Rewrite> {
+    let against = weighed.iter().filter(|(_, worth)| *worth >= Worth::Ask);
+    let mut rewrites = against.map(|(finding, _)| finding.rewrite.clone());
+    let first = rewrites.next()??;
+    if rewrites.all(|other| other.as_ref() == Some(&first)) {
+        return Some(first);
+    }
+    verdict.chain.push("several rules would put different calls in its place, so none is".into());
+    verdict.decision = Decision::Deny;
+    None
+}
+
+fn word(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Pass => "a warning",
+        Decision::Ask => "a question",
+        Decision::Deny => "a block",
+    }
+}
+
+/// Strictest first; an id that fires for several parts is told once, for the part that weighs most.
+fn once_each(mut findings: Vec<(Finding, Worth)>) -> Vec<(Finding, Worth)> {
+    findings.sort_by_key(|(finding, _)| std::cmp::Reverse((finding.severity, finding.confidence)));
+    let mut kept: Vec<(Finding, Worth)> = Vec::new();
+    for (finding, worth) in findings {
+        match kept.iter_mut().find(|(known, _)| known.id == finding.id) {
+            Some(known) if worth > known.1 => *known = (finding, worth),
+            Some(_) => {}
+            None => kept.push((finding, worth)),
+        }
+    }
+    kept
+}
+
+/// What triggered and why, then the harm and what to do instead.
+fn said(decision: Decision, finding: &Finding) -> String {
+    let begin = match decision {
+        Decision::Pass => "Warning",
+        Decision::Ask => "Needs approval",
+        Decision::Deny => "Blocked",
+    };
+    let Finding { id, category, command, message, remedy, .. } = finding;
+    let mut text = if finding.by_stranger {
+        format!("{begin}: `{command}`. {message}")
+    } else {
+        format!("{begin}: `{command}` matches safety pattern `{id}` (category: {category}). {message}")
+    };
+    if !remedy.is_empty() {
+        text.push(' ');
+        text.push_str(&sentence(remedy));
+    }
+    text
+}
+
+/// A remedy as a sentence of its own, however its author wrote it.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
+    first.chain(letters).chain(end.chars()).collect()
+}
+
+/// What a call that may run would destroy is kept first.
+fn precautions(facts: &Facts<'_>, decision: Decision) -> Vec<Precaution> {
+    if decision == Decision::Deny {
+        return Vec::new();
+    }
+    let destroys = |effect: &&Effect| {
+        matches!(
+            effect.kind,
+            EffectKind::Delete | EffectKind::Truncate | EffectKind::DiscardChanges | EffectKind::DiscardUntracked
+        )
+    };
+    let destroying = facts.analysis.effects.iter().filter(destroys);
+    let paths: Vec<String> = destroying
+        .flat_map(|effect| effect.targets.iter().map(|target| facts.real(effect, target).path))
+        .filter(|path| !path.is_empty())
+        .collect();
+    if paths.is_empty() { Vec::new() } else { vec![Precaution::Snapshot { paths }] }
+}
+
+/// What is told about how a person can let a denied call run.
+pub fn way_on(event: &Event, decision: Decision, pending: Option<&str>) -> Option<String> {
+    if decision != Decision::Deny || event.moment == Moment::Stop {
+        return None;
+    }
+    let call = if event.tool.is_empty() { "it" } else { "this call" };
+    let way = match pending {
+        Some(id) => format!(
+            "can allow exactly it with `reflex approve {id}` in their own terminal; \
+             say what it is for with `reflex appeal {id} --because REASON`"
+        ),
+        None => "can run it in their own terminal".to_owned(),
+    };
+    Some(format!("Do not work around this. If {call} is really wanted, a person {way}."))
+}
+
+impl Verdict {
+    /// Leaves out the advice that the agent has had before.
+    pub fn advise_once(&mut self, told: impl Fn(&str) -> bool) {
+        let known: Vec<bool> = self.advised.iter().map(|id| told(id)).collect();
+        let mut keep = known.iter().map(|known| !known);
+        self.advice.retain(|_| keep.next().unwrap_or(true));
+        let mut keep = known.iter().map(|known| !known);
+        self.advised.retain(|_| keep.next().unwrap_or(true));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::analysis::Analysis;
+    use crate::model::fake_world::Supposed;
+    use crate::model::finding::{Severity, Tier};
+    use reflex_tables::Node;
+
+    /// Every severity with every decision that may be fixed, of several detectors, tiers and degrees of sureness.
+    fn findings() -> Vec<Finding> {
+        let of = |(index, (severity, fixed)): (usize, (Severity, Option<Worth>))| Finding {
+            id: format!("test/{}", index % 17),
+            detector: ["sentinel", "tripwire", "rules"].get(index % 3).copied().unwrap_or_default().into(),
+            category: ["destructive", "credential", "loop"].get(index / 3 % 3).copied().unwrap_or_default().into(),
+            severity,
+            confidence: [30, 50, 85, 100].get(index % 4).copied().unwrap_or_default(),
+            tier: if index % 2 == 0 { Tier::Recommended } else { Tier::Core },
+            fixed,
+            ..Finding::default()
+        };
+        let actions = [None, Some(Worth::Warn), Some(Worth::Ask), Some(Worth::Deny)];
+        let pairs = Severity::ALL.iter().flat_map(|(severity, _)| actions.map(|action| (*severity, action)));
+        let pairs: Vec<_> = pairs.collect();
+        pairs.iter().chain(&pairs).chain(&pairs).copied().enumerate().map(of).collect()
+    }
+
+    /// What a verdict tells, from loose to strict: its sureness is about its risk.
+    fn strictness(verdict: &Verdict) -> (Decision, Severity, u32) {
+        let sure = if verdict.findings.is_empty() { 0 } else { verdict.confidence };
+        (verdict.decision, verdict.risk, sure)
+    }
+
+    #[test]
+    fn adding_a_finding_never_loosens_a_verdict() {
+        let (event, analysis, world) = (Event::default(), Analysis::default(), Supposed::default());
+        let facts = Facts::new(&event, &analysis, Node::NIL, &world);
+        let worths =
+            serde_json::json!({"info": "pass", "low": "pass", "medium": "warn", "high": "ask", "critical": "block"});
+        let tables = serde_json::json!({"policies": {"test": worths}});
+        let blob = reflex_tables::compile::encode(&tables).unwrap().leak();
+        let policy = Policy::named(reflex_tables::root(blob), "test").unwrap();
+        let all = findings();
+        for (at, one) in all.iter().enumerate() {
+            for other in &all {
+                // A third, so that longer lists than pairs are seen too.
+                let third = all.get((at * 7 + 3) % all.len()).cloned();
+                let few: Vec<Finding> = [Some(one.clone()), third].into_iter().flatten().collect();
+                let more = [few.clone(), vec![other.clone()]].concat();
+                let turned = more.iter().rev().cloned().collect();
+                let (few, more) = (decide(&policy, &facts, few), decide(&policy, &facts, more));
+                let (few, more, turned) =
+                    (strictness(&few), strictness(&more), strictness(&decide(&policy, &facts, turned)));
+                assert!(more.0 >= few.0 && (more.1, more.2) >= (few.1, few.2), "{one:?} {other:?} {few:?} {more:?}");
+                assert_eq!(more, turned, "{} {}", one.id, other.id);
+            }
+        }
+    }
+
+    #[test]
+    fn a_core_finding_is_not_weighed_away() {
+        let (event, analysis) = (Event::default(), Analysis::default());
+        let orders = crate::model::session::Remnant {
+            kind: crate::model::session::RemnantKind::Orders,
+            path: String::new(),
+            from: "injection/override".into(),
+        };
+        for tainted in [false, true] {
+            let remnants = if tainted { vec![orders.clone()] } else { Vec::new() };
+            let world = Supposed { remnants, ..Supposed::default() };
+            let facts = Facts::new(&event, &analysis, Node::NIL, &world);
+            for finding in findings() {
+                let weighed = severity::weighed(finding.clone(), &facts, &mut Vec::new());
+                let steps = severity_steps(weighed.severity) - severity_steps(finding.severity);
+                assert!(steps.abs() <= 1 && (finding.tier != Tier::Core || steps >= 0), "{finding:?} {weighed:?}");
+                let at_stake = finding.category == "credential" && finding.fixed.is_none();
+                assert!(steps != 1 || (tainted && at_stake), "{finding:?} {weighed:?}");
+                assert!(finding.fixed.is_none() || steps == 0);
+            }
+        }
+    }
+
+    fn severity_steps(severity: Severity) -> i32 {
+        Severity::ALL.iter().position(|(known, _)| *known == severity).map_or(0, |at| at as i32)
+    }
+
+    #[test]
+    fn detectors_that_agree_are_surer_together() {
+        let of = |detector: &str, confidence| Finding {
+            detector: detector.into(),
+            confidence,
+            severity: Severity::High,
+            ..Finding::default()
+        };
+        let sure = |findings: &[Finding]| severity::confidence(Severity::High, findings.iter());
+        assert_eq!(sure(&[of("sentinel", 80)]), 80);
+        assert_eq!(sure(&[of("sentinel", 80), of("sentinel", 70)]), 80);
+        assert_eq!(sure(&[of("sentinel", 80), of("tripwire", 70)]), 94);
+        assert_eq!(sure(&[of("sentinel", 99), of("tripwire", 99)]), 99);
+        assert_eq!(sure(&[]), 100);
+    }
+}

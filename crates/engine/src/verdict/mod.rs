@@ -1,0 +1,5 @@
+//! From findings to one verdict.
+
+pub(crate) mod gatekeeper;
+pub(crate) mod rewrite;
+mod severity;

@@ -1,0 +1,137 @@
+//! What a finding weighs: its severity, moved by at most one step by what speaks for and against it.
+//!
+//! ```text
+//! weight     = severity + raised − lowered            within one step of the severity
+//! raised     : a changed place is sensitive and no person's intent names it; orders came into the session, and secrets
+//!              or what leaves are at stake
+//! lowered    : what would be lost can be had again; the detector doubts itself          never of a core finding
+//! risk       = the heaviest weight
+//! confidence = 1 − Π (1 − c)     over the detectors that found something of that weight, of each its surest finding
+//! ```
+//!
+//! Each finding is weighed alone, so that a further one never loosens. A finding whose decision a person's rule fixes is
+//! not moved.
+
+use crate::detectors::task_scope;
+use crate::facts::cache::Facts;
+use crate::model::effect::{Effect, EffectKind};
+use crate::model::finding::{Finding, Severity, Tier};
+use crate::model::truth::Truth;
+use reflex_shell::Site;
+
+/// Who is less sure than this, in percent, doubts itself.
+const DOUBT: u32 = 50;
+
+/// Categories of what an injected order would be after.
+const STAKES: [&str; 2] = ["exfiltration", "credential"];
+
+/// What moves a finding, in the words of the chain.
+enum Reason {
+    Raises(String),
+    Lowers(&'static str),
+}
+
+/// The finding with its weight as severity; why it was moved goes into the chain.
+pub(crate) fn weighed(mut finding: Finding, facts: &Facts<'_>, chain: &mut Vec<String>) -> Finding {
+    if finding.fixed.is_some() || finding.severity == Severity::Info {
+        return finding;
+    }
+    let reasons = reasons(&finding, facts);
+    let raised = reasons.iter().find_map(|reason| match reason {
+        Reason::Raises(why) => Some(why.as_str()),
+        Reason::Lowers(_) => None,
+    });
+    let lowered = reasons.iter().find_map(|reason| match reason {
+        Reason::Lowers(why) => Some(*why),
+        Reason::Raises(_) => None,
+    });
+    let (weight, why) = match (raised, lowered) {
+        (Some(why), None) => (next(finding.severity), why),
+        (None, Some(why)) => (before(finding.severity), why),
+        (Some(_), Some(_)) | (None, None) => (finding.severity, ""),
+    };
+    if weight != finding.severity {
+        chain.push(format!("{}: {} weighs {}: {why}", finding.id, finding.severity.name(), weight.name()));
+        finding.severity = weight;
+    }
+    finding
+}
+
+fn reasons(finding: &Finding, facts: &Facts<'_>) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    let effect = finding.effect.and_then(|index| facts.analysis.effects.get(index));
+    // What is found about the place itself has its weight.
+    let placed =
+        effect.filter(|_| finding.category != "scope").and_then(|effect| task_scope::sensitive_place(effect, facts));
+    reasons.extend(
+        placed.map(|class| Reason::Raises(format!("{} is a sensitive place", class.trim_start_matches("sensitive-")))),
+    );
+    if STAKES.contains(&finding.category.as_str()) && facts.is_tainted() {
+        reasons.push(Reason::Raises("a text that gives orders came into this session".into()));
+    }
+    if finding.tier != Tier::Core {
+        if finding.confidence < DOUBT {
+            reasons.push(Reason::Lowers("its detector is not sure"));
+        }
+        if finding.category == "destructive" && effect.is_some_and(|effect| is_recoverable(effect, facts)) {
+            reasons.push(Reason::Lowers("all of it is in a commit"));
+        }
+    }
+    reasons
+}
+
+fn removes(kind: EffectKind) -> bool {
+    matches!(kind, EffectKind::Delete | EffectKind::Truncate | EffectKind::Overwrite | EffectKind::Move)
+}
+
+/// Whether git has every target as it is. What is not known is not recoverable, nor what git would not find.
+fn is_recoverable(effect: &Effect, facts: &Facts<'_>) -> bool {
+    let of_git = |target: &crate::model::effect::Target| {
+        let is = |fact| facts.fact(effect, Some(target), fact);
+        is("tracked") == Truth::Yes
+            && ["uncommitted", "untracked", "ignored-data", "unreadable"].iter().all(|fact| is(fact) == Truth::No)
+    };
+    let here = effect.site == Site::Here && removes(effect.kind) && !effect.targets.is_empty();
+    here && effect.targets.iter().all(|target| facts.is(effect, target, "inside") == Truth::Yes && of_git(target))
+}
+
+fn next(severity: Severity) -> Severity {
+    match severity {
+        Severity::Info => Severity::Low,
+        Severity::Low => Severity::Medium,
+        Severity::Medium => Severity::High,
+        Severity::High | Severity::Critical => Severity::Critical,
+    }
+}
+
+fn before(severity: Severity) -> Severity {
+    match severity {
+        Severity::Critical => Severity::High,
+        Severity::High => Severity::Medium,
+        Severity::Medium => Severity::Low,
+        Severity::Low | Severity::Info => Severity::Info,
+    }
+}
+
+/// How sure the detectors are together that there is this risk, in percent; 100 without findings.
+pub(crate) fn confidence<'f>(risk: Severity, findings: impl Iterator<Item = &'f Finding>) -> u32 {
+    let mut surest: Vec<(&str, u32)> = Vec::new();
+    for finding in findings.filter(|finding| finding.severity == risk) {
+        match surest.iter_mut().find(|(detector, _)| *detector == finding.detector) {
+            Some((_, sure)) => *sure = (*sure).max(finding.confidence),
+            None => surest.push((&finding.detector, finding.confidence)),
+        }
+    }
+    if let [] | [_] = surest.as_slice() {
+        return surest.first().map_or(100, |(_, sure)| (*sure).min(100));
+    }
+    let doubt = surest.iter().map(|(_, sure)| 1.0 - f64::from((*sure).min(100)) / 100.0).product::<f64>();
+    // Several who are nearly sure are not certain.
+    let most = if surest.iter().any(|(_, sure)| *sure >= 100) { 100 } else { 99 };
+    percent(1.0 - doubt).min(most)
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 1")]
+fn percent(share: f64) -> u32 {
+    (share.clamp(0.0, 1.0) * 100.0).round() as u32
+}
