@@ -5,7 +5,7 @@ use reflex_fuzz::{TARGETS, corpus};
 use std::path::Path;
 
 /// Bytes of a target's file, nearly: every test run reads them all.
-const MOST_BYTES: usize = 64 * 1024;
+const MAX_BYTES: usize = 64 * 1024;
 
 fn main() -> std::io::Result<()> {
     let wanted = std::env::args().nth(1).unwrap_or_default();
@@ -37,6 +37,6 @@ fn pack(target: &str, folder: &Path) -> std::io::Result<()> {
     inputs.dedup();
     let lines: Vec<String> = inputs.iter().map(|bytes| corpus::line(bytes) + "\n").collect();
     let size: usize = lines.iter().map(String::len).sum();
-    let text: String = lines.into_iter().step_by(size.div_ceil(MOST_BYTES).max(1)).collect();
+    let text: String = lines.into_iter().step_by(size.div_ceil(MAX_BYTES).max(1)).collect();
     std::fs::write(corpus::file(target), text)
 }

@@ -17,7 +17,7 @@ pub use bridge::bridge;
 use grammar::{Chance, Dialect};
 use print::{canonical, outermost};
 use reflex_agents::{AGENTS, deliver, universal};
-use reflex_engine::{Action, Event, Judgement, Policy, Supposed, judge as judge_event};
+use reflex_engine::{Action, Event, FakeWorld, Judgement, Policy, judge as judge_event};
 use reflex_shell::{Command, Reading, Surroundings, Why};
 use reflex_tables::Node;
 
@@ -37,17 +37,17 @@ pub const TARGETS: [Target; 8] = [
 ];
 
 /// Longer inputs say nothing that shorter ones do not, and slow the fuzzer down.
-const MOST_BYTES: usize = 4096;
+const MAX_BYTES: usize = 4096;
 
 /// Any bytes are read: without a panic, with places that are in the text, and twice alike.
 pub fn shell_raw(bytes: &[u8]) {
-    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MOST_BYTES)]);
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_BYTES)]);
     whole(&text, &read(&text));
 }
 
 /// Secrets stand in the text, in their order and apart, and what is redacted has none of them left.
 pub fn secrets(bytes: &[u8]) {
-    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MOST_BYTES)]);
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_BYTES)]);
     let found = reflex_engine::find_secrets(&text, library::tables());
     let mut end = 0;
     for secret in &found {
@@ -65,7 +65,7 @@ pub fn secrets(bytes: &[u8]) {
 
 /// A script of the grammar is read, and nothing in it is called unparsed; what `eval` makes of a chance text may be.
 pub fn shell_grammar(bytes: &[u8]) {
-    let bytes = &bytes[..bytes.len().min(MOST_BYTES)];
+    let bytes = &bytes[..bytes.len().min(MAX_BYTES)];
     let lines = grammar::script(Dialect::Bash, Chance::of_bytes(bytes));
     let text = lines.join("\n");
     let reading = read(&text);
@@ -108,7 +108,7 @@ fn whole(text: &str, reading: &Reading) {
 
 /// What is read, printed and read again is the same, and is printed the same.
 pub fn reprint(bytes: &[u8]) {
-    let bytes = &bytes[..bytes.len().min(MOST_BYTES)];
+    let bytes = &bytes[..bytes.len().min(MAX_BYTES)];
     let text = match bytes.split_first() {
         Some((first, rest)) if first % 2 == 1 => grammar::script(Dialect::Bash, Chance::of_bytes(rest)).join("\n"),
         _ => String::from_utf8_lossy(bytes).into_owned(),
@@ -129,7 +129,7 @@ fn reprinted(text: &str, command: &Command) {
 
 /// A deletion inside of wrappers is found, or stands under a gap.
 pub fn wrap(bytes: &[u8]) {
-    let mut chance = Chance::of_bytes(&bytes[..bytes.len().min(MOST_BYTES)]);
+    let mut chance = Chance::of_bytes(&bytes[..bytes.len().min(MAX_BYTES)]);
     let count = 1 + chance.next(4);
     let wrapped = wrappers::wrapped(&mut chance, count);
     let found = wrappers::found(&wrapped);
@@ -138,7 +138,7 @@ pub fn wrap(bytes: &[u8]) {
 
 /// Any payload of any agent is answered; the same one alike; a call more never makes the answer looser.
 pub fn judge(bytes: &[u8]) {
-    let bytes = &bytes[..bytes.len().min(MOST_BYTES)];
+    let bytes = &bytes[..bytes.len().min(MAX_BYTES)];
     for agent in AGENTS {
         for told in [None, Some("PreToolUse"), Some("pre-command")] {
             if let Ok(event) = agent.event(bytes, told) {
@@ -172,7 +172,7 @@ fn of_every_kind(bytes: &[u8]) {
 }
 
 fn judged(event: &Event) -> Judgement {
-    let world = Supposed { workspace: event.workspace.clone(), ..Supposed::default() };
+    let world = FakeWorld { workspace: event.workspace.clone(), ..FakeWorld::default() };
     let Some(policy) = Policy::named(library::tables(), "balanced") else { panic!("there is no such policy") };
     let judgement = judge_event(event, &policy, library::tables(), &world);
     let mut other = world.clone();
@@ -186,7 +186,7 @@ fn judged(event: &Event) -> Judgement {
 fn more_is_never_looser(event: &Event, judgement: &Judgement) {
     let mut more = event.clone();
     more.actions.push(Action::Shell { command: "git push --force; rm -rf ~/x".into(), language: Default::default() });
-    let world = Supposed { workspace: event.workspace.clone(), ..Supposed::default() };
+    let world = FakeWorld { workspace: event.workspace.clone(), ..FakeWorld::default() };
     let Some(policy) = Policy::named(library::tables(), "balanced") else { return };
     let verdict = judge_event(&more, &policy, library::tables(), &world).verdict;
     assert!(verdict.decision >= judgement.verdict.decision && verdict.risk >= judgement.verdict.risk, "{event:?}");
@@ -195,7 +195,7 @@ fn more_is_never_looser(event: &Event, judgement: &Judgement) {
 /// A blob of the library with damage: each five bytes are a place and what stands there instead.
 pub fn damaged(bytes: &[u8]) -> Vec<u8> {
     let mut blob = library::blob().to_vec();
-    for change in bytes[..bytes.len().min(MOST_BYTES)].chunks_exact(5) {
+    for change in bytes[..bytes.len().min(MAX_BYTES)].chunks_exact(5) {
         let place = u32::from_le_bytes([change[0], change[1], change[2], change[3]]) as usize % blob.len();
         blob[place] = change[4];
     }
@@ -216,7 +216,7 @@ pub fn tables(blob: &'static [u8]) {
             actions: vec![Action::Shell { command: text.into(), language: Default::default() }],
             ..Event::default()
         };
-        let world = Supposed { workspace: "/repo".into(), ..Supposed::default() };
+        let world = FakeWorld { workspace: "/repo".into(), ..FakeWorld::default() };
         let _ = reflex_engine::analyze(&event, root, &world);
         let _ = policy.as_ref().map(|policy| judge_event(&event, policy, root, &world));
     }

@@ -3,7 +3,7 @@
 
 use super::grammar::Chance;
 use super::library;
-use reflex_engine::{Action, EffectKind, Event, Supposed};
+use reflex_engine::{Action, EffectKind, Event, FakeWorld};
 use reflex_tables::compile::{Entry, Kind};
 use serde_json::Value;
 use std::sync::OnceLock;
@@ -337,7 +337,7 @@ pub(crate) fn found(text: &str) -> Found {
         actions: vec![Action::Shell { command: text.into(), language: Default::default() }],
         ..Event::default()
     };
-    let analysis = reflex_engine::analyze(&event, library::tables(), &Supposed::default());
+    let analysis = reflex_engine::analyze(&event, library::tables(), &FakeWorld::default());
     let deletes = |target: &reflex_engine::Target| target.value.shown().contains("victim");
     let kinds = [
         EffectKind::Unreadable,

@@ -1,7 +1,7 @@
 //! The manual's page about agents, from their tables: what can be said to whom and when, what is never seen, which files
 //! hold the hook.
 
-use reflex_agents::{AGENTS, Abilities, Agent, Ask, Extent, Limit, Line, Settings, Surface};
+use reflex_agents::{AGENTS, Agent, Ask, Extent, HookCapabilities, Limit, Line, Settings, Surface};
 use reflex_engine::Moment;
 
 const HEAD: &str = "<!-- Written by `cargo xtask docs`; do not edit. -->\n# The agents\n\n\
@@ -49,7 +49,7 @@ fn row(line: &Line) -> String {
         if quoted.is_empty() { "all".to_owned() } else { quoted.join(", ") }
     };
     let versions = if line.before.is_empty() { "all".to_owned() } else { format!("before {}", line.before) };
-    let Abilities { deny, ask, advise, rewrite } = line.can;
+    let HookCapabilities { deny, ask, advise, rewrite } = line.can;
     let mark = |can: bool| if can { "yes" } else { "" };
     let ask = match ask {
         Ask::Native => "yes",

@@ -15,7 +15,7 @@ use texts::{CONSTRUCTS, Construct};
 const SIZES: [usize; 4] = [4 * 1024, 8 * 1024, 16 * 1024, 32 * 1024];
 
 /// Twice the text may take 2 to the power of this times the instructions: sorted maps cost a little more than linear.
-const MOST_GROWTH: f64 = 1.15;
+const MAX_GROWTH: f64 = 1.15;
 
 const HEAD: &str = "\
 <!-- Written by `cargo xtask linear`; do not edit. -->
@@ -104,7 +104,7 @@ pub(crate) fn write(project: &Project) -> Result<(), String> {
     })?);
     page.push_str(FOOT);
     println!("{page}");
-    let grown: Vec<String> = rows.iter().filter(|row| row.growth() > MOST_GROWTH).map(Row::line).collect();
+    let grown: Vec<String> = rows.iter().filter(|row| row.growth() > MAX_GROWTH).map(Row::line).collect();
     if !grown.is_empty() {
         return Err(format!("more than linear:\n{}", grown.concat()));
     }

@@ -15,7 +15,7 @@ mod tools;
 pub use adapters::{claude, codex, copilot, cursor, gemini, opencode, qwen, stranger, universal, windsurf};
 pub use delivery::deliver::deliver;
 pub use json::{BadEvent, object};
-pub use model::abilities::{self, Abilities, Ask, Line, is_older};
+pub use model::abilities::{self, Ask, HookCapabilities, Line, is_older};
 pub use model::agent::Agent;
 pub use model::delivery::Delivery;
 pub use model::enforcement::Enforcement;

@@ -8,7 +8,7 @@
     reason = "a test that cannot go on shall stop"
 )]
 
-use reflex_agents::{Abilities, Reply, claude, deliver};
+use reflex_agents::{HookCapabilities, Reply, claude, deliver};
 use reflex_engine::{Decision, Event, Moment, Verdict};
 use std::path::{Path, PathBuf};
 
@@ -304,7 +304,7 @@ fn a_word_that_is_not_known_is_refused_as_before_a_tool() {
 fn only_before_a_tool_a_hook_can_refuse_ask_advise_and_rewrite() {
     for (word, moment) in claude::EVENTS {
         let can = claude::AGENT.abilities(&Event { moment, ..Event::default() });
-        let all = Abilities { rewrite: true, ..Abilities::DENY_ASK_ADVISE };
+        let all = HookCapabilities { rewrite: true, ..HookCapabilities::DENY_ASK_ADVISE };
         assert_eq!(can == all, moment == Moment::BeforeTool, "{word}");
     }
 }

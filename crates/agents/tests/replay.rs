@@ -214,7 +214,7 @@ fn every_case_that_is_named_as_a_proof_is_among_the_proven_ones() {
     let proven = std::fs::read_to_string(tests().join("fixtures/proven.txt")).unwrap();
     for agent in AGENTS.iter().filter(|agent| FOLDERS.iter().any(|(_, name)| *name == agent.name)) {
         for line in
-            agent.says.iter().filter(|line| line.can != reflex_agents::Abilities::NONE && line.before.is_empty())
+            agent.says.iter().filter(|line| line.can != reflex_agents::HookCapabilities::NONE && line.before.is_empty())
         {
             if let Some(document) = line.proof.strip_prefix("document ") {
                 let (address, _) = document.split_once(": ").unwrap_or_else(|| panic!("{}", line.proof));

@@ -4,7 +4,7 @@ use crate::analysis::analyze;
 use crate::analysis::fingerprint::{self, Fingerprint};
 use crate::analysis::tool_call::unfolded;
 use crate::detectors::budget;
-use crate::detectors::extension::{Further, NONE, Seen};
+use crate::detectors::extension::{ExtraDetector, NONE, Seen};
 use crate::detectors::incoming_text;
 use crate::detectors::loops;
 use crate::detectors::outgoing_text;
@@ -18,7 +18,7 @@ use crate::model::event::Event;
 use crate::model::finding::Finding;
 use crate::model::latency::Latency;
 use crate::model::rule_trace::Weighed;
-use crate::model::session::{Remnant, Step};
+use crate::model::session::{Step, Taint};
 use crate::model::stopwatch::Stopwatch;
 use crate::model::verdict::Verdict;
 use crate::model::world::World;
@@ -48,7 +48,7 @@ pub struct Judgement {
     /// How long it took.
     pub latency: Latency,
     /// What the call leaves behind for those after it, if it runs.
-    pub left: Vec<Remnant>,
+    pub left: Vec<Taint>,
 }
 
 /// Judges one event before it runs: analysis, detectors, gatekeeper.
@@ -62,7 +62,7 @@ pub fn judge_with(
     policy: &Policy,
     tables: Node<'static>,
     world: &dyn World,
-    further: Further<'_>,
+    further: ExtraDetector<'_>,
 ) -> Judgement {
     work::within(too_much::most(event), || judge_within(event, policy, tables, world, further))
 }
@@ -72,7 +72,7 @@ fn judge_within(
     policy: &Policy,
     tables: Node<'static>,
     world: &dyn World,
-    further: Further<'_>,
+    further: ExtraDetector<'_>,
 ) -> Judgement {
     let event = &*unfolded(event, tables);
     let mut judgement = judge_once(event, policy, tables, world, further);
@@ -88,7 +88,7 @@ fn judge_once(
     policy: &Policy,
     tables: Node<'static>,
     world: &dyn World,
-    further: Further<'_>,
+    further: ExtraDetector<'_>,
 ) -> Judgement {
     let mut watch = Stopwatch::new(world);
     let analysis = analyze(event, tables, world);
@@ -119,7 +119,7 @@ fn concluded(
     policy: &Policy,
     facts: &Facts<'_>,
     mut findings: Vec<Finding>,
-    further: Further<'_>,
+    further: ExtraDetector<'_>,
     watch: &mut Stopwatch<'_>,
 ) -> Verdict {
     let more = further(&Seen { event: facts.event, analysis: facts.analysis, facts, findings: &findings });
@@ -133,12 +133,12 @@ fn concluded(
 /// Judges what comes to an agent: a prompt, what a tool gave back, the begin and end of a session. What is done is done,
 /// so by itself it is never stopped; the agent and the person are told that it gives orders, or that the session goes
 /// round in circles, and what people's rules and a detector from outside say.
-pub fn overhear(
+pub fn judge_incoming(
     event: &Event,
     policy: &Policy,
     tables: Node<'static>,
     world: &dyn World,
-    further: Further<'_>,
+    further: ExtraDetector<'_>,
 ) -> Judgement {
     work::within(too_much::most(event), || overhear_within(event, policy, tables, world, further))
 }
@@ -148,7 +148,7 @@ fn overhear_within(
     policy: &Policy,
     tables: Node<'static>,
     world: &dyn World,
-    further: Further<'_>,
+    further: ExtraDetector<'_>,
 ) -> Judgement {
     let mut watch = Stopwatch::new(world);
     let event = &*unfolded(event, tables);

@@ -3,7 +3,7 @@
 use crate::analysis::command_pattern;
 use crate::facts::cache::Facts;
 use crate::model::finding::TOO_MUCH;
-use crate::model::finding::{Decision, Finding, Severity, Tier, Worth};
+use crate::model::finding::{Decision, Finding, PolicyAction, Severity, Tier};
 use crate::model::vouched::Vouched;
 use crate::text::excerpt::told_by_stranger;
 use reflex_shell::Command;
@@ -114,24 +114,24 @@ impl Policy {
     }
 
     /// What a finding leads to, with the reasons that lie in people's files.
-    pub(crate) fn worth(&self, finding: &Finding, facts: &Facts<'_>, why: &mut Vec<String>) -> Worth {
+    pub(crate) fn worth(&self, finding: &Finding, facts: &Facts<'_>, why: &mut Vec<String>) -> PolicyAction {
         let base = match finding.fixed {
             Some(fixed) => fixed,
             None => {
                 let worth = self.by_severity(finding, facts.event.role.as_deref());
                 why.extend(self.lowering_preset(finding, worth));
                 // What was not looked at may be the worst; nobody knows that it is.
-                if finding.id == TOO_MUCH { worth.min(Worth::Ask) } else { worth }
+                if finding.id == TOO_MUCH { worth.min(PolicyAction::Ask) } else { worth }
             }
         };
         let spoken = self.overridden(finding, base, why);
-        let asked = spoken == Worth::Ask || spoken == Worth::Warn;
+        let asked = spoken == PolicyAction::Ask || spoken == PolicyAction::Warn;
         let worth = if asked { self.allowed(finding, facts, why).unwrap_or(spoken) } else { spoken };
         let of_role = facts.event.role.as_deref().into_iter().flat_map(|role| self.roles(role));
         let mut modes = of_role.map(|(_, said)| said.get("mode").text()).chain(self.presets().map(|(_, name)| name));
         let denies =
             self.node.get("ask").text() == "deny" || modes.any(|name| self.preset(name).get("ask").text() == "deny");
-        if worth == Worth::Ask && denies { Worth::Deny } else { worth }
+        if worth == PolicyAction::Ask && denies { PolicyAction::Deny } else { worth }
     }
 
     /// What the role of an agent may do, by every layer that knows it: it only tightens, for an agent may say what it is.
@@ -160,8 +160,10 @@ impl Policy {
         self.tables.get("policies").get(name)
     }
 
-    fn by_severity(&self, finding: &Finding, role: Option<&str>) -> Worth {
-        let worth = |node: Node<'_>| Worth::named(node.get(finding.severity.name()).text()).unwrap_or(Worth::Deny);
+    fn by_severity(&self, finding: &Finding, role: Option<&str>) -> PolicyAction {
+        let worth = |node: Node<'_>| {
+            PolicyAction::named(node.get(finding.severity.name()).text()).unwrap_or(PolicyAction::Deny)
+        };
         let usual = worth(self.node);
         let mut spoken = Spoken::default();
         for (layer, name) in self.presets() {
@@ -179,8 +181,8 @@ impl Policy {
     }
 
     /// Why a preset makes less of a core finding than is usual, in the words of who chose it.
-    fn lowering_preset(&self, finding: &Finding, worth: Worth) -> Option<String> {
-        let usual = Worth::named(self.node.get(finding.severity.name()).text())?;
+    fn lowering_preset(&self, finding: &Finding, worth: PolicyAction) -> Option<String> {
+        let usual = PolicyAction::named(self.node.get(finding.severity.name()).text())?;
         if finding.tier != Tier::Core || worth >= usual {
             return None;
         }
@@ -191,11 +193,11 @@ impl Policy {
     }
 
     /// `rules: {NAME: …}` and `disabled_rules`.
-    fn overridden(&self, finding: &Finding, base: Worth, why: &mut Vec<String>) -> Worth {
+    fn overridden(&self, finding: &Finding, base: PolicyAction, why: &mut Vec<String>) -> PolicyAction {
         let mut spoken = Spoken::default();
         for layer in &self.layers {
             let Some(said) = said_of(layer, &finding.id) else { continue };
-            let worth = Worth::named(said.get("do").text()).unwrap_or(base);
+            let worth = PolicyAction::named(said.get("do").text()).unwrap_or(base);
             if self.minute >= until(said) {
                 continue;
             }
@@ -214,16 +216,16 @@ impl Policy {
     }
 
     /// Whether the rule itself lets its weight be lowered.
-    fn lets_lower(&self, finding: &Finding, worth: Worth) -> bool {
+    fn lets_lower(&self, finding: &Finding, worth: PolicyAction) -> bool {
         let Some((subject, name)) = finding.id.split_once('/') else { return true };
         let own = self.layers.iter().filter(|layer| layer.authority.name() == subject);
         let rule = own.map(|layer| layer.node.get("rules").get(name)).find(|rule| !rule.is_nil()).unwrap_or(Node::NIL);
-        let key = if worth == Worth::Record { "fixed" } else { "undowngradable" };
+        let key = if worth == PolicyAction::Record { "fixed" } else { "undowngradable" };
         finding.tier == Tier::Core || !rule.get(key).is_true()
     }
 
     /// An allowance that covers the whole of what the finding is about.
-    fn allowed(&self, finding: &Finding, facts: &Facts<'_>, why: &mut Vec<String>) -> Option<Worth> {
+    fn allowed(&self, finding: &Finding, facts: &Facts<'_>, why: &mut Vec<String>) -> Option<PolicyAction> {
         for layer in &self.layers {
             for entry in layer.policy().get("allow").items() {
                 let reason = entry.get("reason").text();
@@ -231,7 +233,7 @@ impl Policy {
                 if covers && layer.may_lower(finding, reason) {
                     let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
                     why.push(format!("{}: allowed by {}{because}", finding.id, entry.get("at").text()));
-                    return Some(Worth::Record);
+                    return Some(PolicyAction::Record);
                 }
             }
         }
@@ -247,12 +249,12 @@ impl Policy {
 /// What layers say together: the strictest of those that may, and never less than what the others ask for.
 #[derive(Default)]
 struct Spoken {
-    decided: Option<Worth>,
-    floor: Worth,
+    decided: Option<PolicyAction>,
+    floor: PolicyAction,
 }
 
 impl Spoken {
-    fn say(&mut self, may: bool, worth: Worth) {
+    fn say(&mut self, may: bool, worth: PolicyAction) {
         if may {
             self.decided = self.decided.max(Some(worth));
         } else {
@@ -260,7 +262,7 @@ impl Spoken {
         }
     }
 
-    fn over(&self, base: Worth) -> Worth {
+    fn over(&self, base: PolicyAction) -> PolicyAction {
         self.decided.unwrap_or(base).max(self.floor)
     }
 }

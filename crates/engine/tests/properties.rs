@@ -22,13 +22,13 @@ mod library;
 mod wrappers;
 
 use grammar::Chance;
-use reflex_engine::{Action, EffectKind, Event, Finding, Judgement, OPERATORS, Policy, Supposed, judge};
+use reflex_engine::{Action, EffectKind, Event, FakeWorld, Finding, Judgement, OPERATORS, Policy, judge};
 use reflex_tables::Node;
 use reflex_tables::compile::{Kind, encode};
 use serde_json::{Map, Value, json};
 use wrappers::{Found, found, wrapped};
 
-fn judged_by(tables: Node<'static>, command: &str, world: &Supposed) -> Judgement {
+fn judged_by(tables: Node<'static>, command: &str, world: &FakeWorld) -> Judgement {
     let event = Event {
         cwd: "/repo".into(),
         workspace: "/repo".into(),
@@ -39,8 +39,8 @@ fn judged_by(tables: Node<'static>, command: &str, world: &Supposed) -> Judgemen
     judge(&event, &Policy::named(tables, "balanced").unwrap(), tables, world)
 }
 
-fn world() -> Supposed {
-    Supposed { workspace: "/repo".into(), ..Supposed::default() }
+fn world() -> FakeWorld {
+    FakeWorld { workspace: "/repo".into(), ..FakeWorld::default() }
 }
 
 fn judged(command: &str) -> Judgement {

@@ -213,7 +213,7 @@ fn meant(tool: &str, arguments: &Value) -> Vec<String> {
         Event { tool: tool.into(), actions, cwd: "/repo".into(), workspace: "/repo".into(), ..Event::default() };
     let unfolded = unfolded(&event, reflex_library::tables());
     let mut lines: Vec<String> = unfolded.actions.iter().skip(1).map(in_words).collect();
-    let analysis = analyze(&event, reflex_library::tables(), &reflex_engine::Supposed::default());
+    let analysis = analyze(&event, reflex_library::tables(), &reflex_engine::FakeWorld::default());
     let queries = analysis.effects.iter().filter(|effect| effect.kind == EffectKind::Query);
     lines.extend(queries.flat_map(|effect| &effect.targets).map(|target| format!("statement {}", target.shown())));
     lines
@@ -326,9 +326,9 @@ fn effects(command: &str) -> Vec<String> {
         let flags = if effect.flags.is_empty() { String::new() } else { format!(" ({})", effect.flags.join(" ")) };
         let argument = effect.argument.as_ref().map_or(String::new(), |value| format!(" = {}", value.shown()));
         let site = match effect.site {
-            reflex_engine::shell::Site::Here => "",
-            reflex_engine::shell::Site::Remote => " on another host",
-            reflex_engine::shell::Site::Container => " in a container",
+            reflex_engine::shell::ExecTarget::Here => "",
+            reflex_engine::shell::ExecTarget::Remote => " on another host",
+            reflex_engine::shell::ExecTarget::Container => " in a container",
         };
         let name = effect.kind.name();
         let line = |target: &str| format!("{name}{target}{flags}{argument}{site}");

@@ -8,7 +8,7 @@
 )]
 
 use reflex_engine::shell::Language;
-use reflex_engine::{Action, Event, Judgement, Policy, Supposed, judge};
+use reflex_engine::{Action, Event, FakeWorld, Judgement, Policy, judge};
 
 fn shell(command: String) -> Event {
     let actions = vec![Action::Shell { command, language: Language::Shell }];
@@ -23,11 +23,11 @@ fn shell(command: String) -> Event {
     }
 }
 
-fn world(files: impl IntoIterator<Item = (String, String)>) -> Supposed {
-    Supposed { workspace: "/repo".into(), files: files.into_iter().collect(), ..Supposed::default() }
+fn world(files: impl IntoIterator<Item = (String, String)>) -> FakeWorld {
+    FakeWorld { workspace: "/repo".into(), files: files.into_iter().collect(), ..FakeWorld::default() }
 }
 
-fn judged(event: &Event, world: &Supposed) -> Judgement {
+fn judged(event: &Event, world: &FakeWorld) -> Judgement {
     let tables = reflex_library::tables();
     judge(event, &Policy::named(tables, "balanced").unwrap(), tables, world)
 }

@@ -10,7 +10,7 @@
 use reflex_host::Folders;
 use reflex_host::store::approvals::{Grant, Pending, Scope};
 use reflex_host::store::life::{Alarm, Subject};
-use reflex_host::store::session::{Call, Whose};
+use reflex_host::store::session::{Call, SessionKey};
 use reflex_host::store::{Search, Store};
 use std::path::Path;
 
@@ -141,8 +141,8 @@ fn alarms_of_the_first_form_are_read() {
 
 #[test]
 fn what_a_session_keeps_is_read_back() {
-    use reflex_engine::loopbreaker::{Deed, End, Pace, Step};
-    let whose = Whose { client: "claude", session: "s2", role: None, subagent: None, call: "", word: "" };
+    use reflex_engine::loopbreaker::{Deed, End, RepeatAllowance, Step};
+    let whose = SessionKey { client: "claude", session: "s2", role: None, subagent: None, call: "", word: "" };
     let kept = Kept::of("session-1", "sessions/2d0bd5b1b2a3f6c6d0d7b1f0a0e5c9aa");
     let end = End { failed: true, output: "o".into(), error: "f00d".into(), letters: vec![(b'a', 31), (b'\n', 2)] };
     let step = Step {
@@ -150,7 +150,7 @@ fn what_a_session_keeps_is_read_back() {
         goals: vec!["g".into(), "h".into()],
         text: "make check".into(),
         deed: Deed::Change,
-        pace: Pace::Waits,
+        pace: RepeatAllowance::Waits,
         refused: false,
         changes: vec![("/repo/a".into(), "0011".into())],
         end: Some(end),
@@ -169,7 +169,7 @@ fn what_a_session_keeps_is_read_back() {
 
 #[test]
 fn sessions_of_the_first_form_are_read_and_lines_of_a_later_one_passed_over() {
-    let whose = Whose { client: "claude", session: "s1", role: None, subagent: None, call: "", word: "" };
+    let whose = SessionKey { client: "claude", session: "s1", role: None, subagent: None, call: "", word: "" };
     let kept = Kept::of("session-1", "sessions/2d0bd5b1b2a3f6c6d0d7b1f0a0e5c9aa");
     let calls = kept.root.path().join("sessions");
     // The file is named after whose it is: what is written first tells the name.

@@ -1,7 +1,7 @@
 //! What a hostile folder holds never hangs the guard, and what cannot be known is not guessed.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot set up fails")]
 
-use reflex_engine::{MOST_CONTENT, World};
+use reflex_engine::{MAX_CONTENT, World};
 use reflex_host::LocalWorld;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -35,7 +35,7 @@ fn only_regular_files_of_text_and_of_some_size_have_a_content() {
     fs::write(ground.path("script"), "ls\n").unwrap();
     fs::write(ground.path("binary"), b"\x7fELF\0\0").unwrap();
     fs::write(ground.path("latin"), b"\xe9").unwrap();
-    fs::write(ground.path("large"), "x".repeat(MOST_CONTENT + 1)).unwrap();
+    fs::write(ground.path("large"), "x".repeat(MAX_CONTENT + 1)).unwrap();
     fs::create_dir(ground.path("folder")).unwrap();
     symlink("script", ground.path("link")).unwrap();
     symlink("loop", ground.path("loop")).unwrap();

@@ -16,7 +16,7 @@ mod yaml;
 
 pub use condition::{Condition, FieldCondition, OPERATORS};
 pub use layer::{Compiled, SourceFile, compile};
-pub use load::{MOST_BYTES, ReflexConfig, load_rule_directory, load_rule_file, rule_files};
+pub use load::{MAX_BYTES, ReflexConfig, load_rule_directory, load_rule_file, rule_files};
 pub use pattern::Variables;
 pub use policy::duties::{BUDGETS, Skill, skills_of};
 pub use policy::{Base, KEYS as POLICY_KEYS, Policy};

@@ -8,14 +8,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// A rule file is at most so large.
-pub const MOST_BYTES: u64 = 1 << 20;
+pub const MAX_BYTES: u64 = 1 << 20;
 
 /// So many files and so deep folders are looked at.
-const MOST_FILES: usize = 2_000;
-const MOST_DEPTH: usize = 16;
+const MAX_FILES: usize = 2_000;
+const MAX_DEPTH: usize = 16;
 
 /// So many entries of folders, whatever they are.
-const MOST_SEEN: usize = 20_000;
+const MAX_SEEN: usize = 20_000;
 
 /// What a directory of rules is loaded with, as in seed 001.
 #[derive(Debug, Clone, Default)]
@@ -101,11 +101,11 @@ impl Walk {
         for entry in fs::read_dir(root.join(below))? {
             let entry = entry?;
             self.seen += 1;
-            if self.seen > MOST_SEEN {
-                return Err(io::Error::other(format!("more than {MOST_SEEN} files and folders lie in it")));
+            if self.seen > MAX_SEEN {
+                return Err(io::Error::other(format!("more than {MAX_SEEN} files and folders lie in it")));
             }
             let (name, kind) = (entry.file_name(), entry.file_type()?);
-            let goes_down = depth < MOST_DEPTH && kind.is_dir();
+            let goes_down = depth < MAX_DEPTH && kind.is_dir();
             // A folder that is not looked into is listed as if it were a file, so that whoever reads it says so.
             let is_left_out =
                 !goes_down && (kind.is_dir() || kind.is_symlink() && root.join(below).join(&name).is_dir());
@@ -117,10 +117,10 @@ impl Walk {
             let path = if below.as_os_str().is_empty() { name.into() } else { below.join(name) };
             if goes_down {
                 self.folder(root, &path, depth + 1)?;
-            } else if self.files.len() < MOST_FILES {
+            } else if self.files.len() < MAX_FILES {
                 self.files.push(path);
             } else {
-                return Err(io::Error::other(format!("there are more than {MOST_FILES} files")));
+                return Err(io::Error::other(format!("there are more than {MAX_FILES} files")));
             }
         }
         Ok(())
@@ -144,8 +144,8 @@ fn read(path: &Path) -> io::Result<String> {
     if !metadata.is_file() {
         return Err(io::Error::other("it is no file"));
     }
-    if metadata.len() > MOST_BYTES {
-        return Err(io::Error::other(format!("it is larger than {} KiB", MOST_BYTES / 1024)));
+    if metadata.len() > MAX_BYTES {
+        return Err(io::Error::other(format!("it is larger than {} KiB", MAX_BYTES / 1024)));
     }
     fs::read_to_string(path)
 }

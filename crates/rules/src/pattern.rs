@@ -1,7 +1,7 @@
 //! Patterns as people write them: variables filled in, checked, and what a regular expression cannot do without.
 
 use crate::problem::nearest;
-use reflex_engine::{MOST_PATTERN, RULE_FIELDS};
+use reflex_engine::{MAX_PATTERN, RULE_FIELDS};
 use std::collections::BTreeMap;
 
 /// Values of `{{variables}}`: one text, or several for a list.
@@ -75,7 +75,7 @@ fn is_known(name: &str) -> bool {
 
 /// A regular expression that runs in linear time.
 pub(crate) fn regex(pattern: &str, fold: bool) -> Ready<()> {
-    let built = regex_lite::RegexBuilder::new(pattern).case_insensitive(fold).size_limit(MOST_PATTERN).build();
+    let built = regex_lite::RegexBuilder::new(pattern).case_insensitive(fold).size_limit(MAX_PATTERN).build();
     let Err(error) = built else { return Ok(()) };
     let error = error.to_string();
     let help = match error.as_str() {

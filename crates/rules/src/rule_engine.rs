@@ -4,7 +4,7 @@ use crate::condition::{Condition, is_operator};
 use crate::pattern::Variables;
 use crate::rule::{Override, Rule, rules_of};
 use reflex_engine::shell::Language;
-use reflex_engine::{Action, AgentPath, Event, Facts, Moment, Raised, Severity, Supposed, Tier, analyze, ask};
+use reflex_engine::{Action, AgentPath, Event, Facts, FakeWorld, Moment, RuleEvent, Severity, Tier, analyze, ask};
 use reflex_tables::{compile::encode, root};
 use serde_json::{Map, Value};
 
@@ -72,7 +72,7 @@ pub struct RuleEngine {
     /// The lowered rules, in their order; empty until they are asked.
     blob: Vec<u8>,
     /// Facts of the machine, for rules that ask for some.
-    world: Supposed,
+    world: FakeWorld,
 }
 
 impl RuleEngine {
@@ -132,7 +132,7 @@ impl RuleEngine {
         let tables = reflex_library::tables();
         let analysis = analyze(&call, tables, &self.world);
         let facts = Facts::new(&call, &analysis, tables, &self.world);
-        let raised = Raised::given(name, event);
+        let raised = RuleEvent::given(name, event);
         let compiled = root(&self.blob);
         let enabled = self.rules.iter().enumerate().filter(|(_, rule)| rule.enabled);
         let fired = enabled.filter_map(|(index, rule)| {

@@ -40,7 +40,7 @@ pub use model::value::{Derivation, DerivationId, Origin, Piece, Printed, Span, V
 pub use model::work;
 pub use read::{read, read_as};
 pub use reading::{
-    Access, Change, ChangeKind, Code, Command, CommandId, Gap, Reading, Redirection, Setting, Site, Stdin,
+    Access, Change, ChangeKind, Code, Command, CommandId, ExecTarget, Gap, Reading, Redirection, Setting, Stdin,
     WHOLE_ENVIRONMENT, Words,
 };
 pub use surroundings::Surroundings;

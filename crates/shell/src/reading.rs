@@ -57,7 +57,7 @@ pub struct Setting {
     /// Its place in the text.
     pub origin: Origin,
     /// On which system.
-    pub site: Site,
+    pub site: ExecTarget,
 }
 
 /// A part of the text whose effect is not known before it runs.
@@ -95,7 +95,7 @@ pub struct Command {
     /// The folder it runs in, relative to the text's own; `None` if that is not known.
     pub folder: Option<Value>,
     /// On which system it runs.
-    pub site: Site,
+    pub site: ExecTarget,
     /// The command that runs it, if it is wrapped or substituted.
     pub parent: Option<CommandId>,
     /// In what its words are written: it says how paths are divided.
@@ -178,7 +178,7 @@ impl Stdin {
 
 /// On which system a command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Site {
+pub enum ExecTarget {
     /// This one.
     #[default]
     Here,
@@ -188,13 +188,13 @@ pub enum Site {
     Container,
 }
 
-impl Site {
+impl ExecTarget {
     /// Its word.
     pub fn name(self) -> &'static str {
         match self {
-            Site::Here => "here",
-            Site::Remote => "remote",
-            Site::Container => "container",
+            ExecTarget::Here => "here",
+            ExecTarget::Remote => "remote",
+            ExecTarget::Container => "container",
         }
     }
 }

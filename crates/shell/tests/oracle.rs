@@ -24,7 +24,7 @@ const SCRIPTS: usize = 2_000;
 /// So many scripts share a driver and its bounded wait.
 const BATCH: usize = 50;
 
-const MOST_SECONDS: u64 = 60;
+const MAX_SECONDS: u64 = 60;
 
 /// What was really run: the program's file name and its arguments.
 type Argv = Vec<String>;
@@ -377,9 +377,9 @@ fn wait_for_the_last(mut driver: Child) {
         let _ = output.read_to_end(&mut Vec::new());
         let _ = sender.send(());
     });
-    if receiver.recv_timeout(Duration::from_secs(MOST_SECONDS)) == Err(RecvTimeoutError::Timeout) {
+    if receiver.recv_timeout(Duration::from_secs(MAX_SECONDS)) == Err(RecvTimeoutError::Timeout) {
         let _ = driver.kill();
-        println!("a batch did not end in {MOST_SECONDS} seconds");
+        println!("a batch did not end in {MAX_SECONDS} seconds");
     }
     let _ = driver.wait();
 }

@@ -100,7 +100,7 @@ const SOUGHT: &str = "search";
 const CONFIGURED: &str = "reflexes";
 
 /// A discard may cost so many hundredths of `git status`.
-const MOST_OF_STATUS: u32 = 150;
+const MAX_OF_STATUS: u32 = 150;
 
 const BUILD: &str = "Measured build: ";
 
@@ -148,7 +148,7 @@ impl Report {
         }
         text.push_str(&format!("\n{DISCARDS}| call | time | goal |\n|---|--:|--:|\n"));
         for (command, ratio) in discard::COMMANDS.iter().zip(&self.discards) {
-            let goal = if is_discard(command) { hundredths(MOST_OF_STATUS) } else { "–".into() };
+            let goal = if is_discard(command) { hundredths(MAX_OF_STATUS) } else { "–".into() };
             text.push_str(&format!("| `{command}` | {} | {goal} |\n", hundredths(*ratio)));
         }
         text.push_str(&format!("\n{DISPATCH}"));
@@ -232,7 +232,7 @@ impl Report {
         let over = discard::COMMANDS
             .iter()
             .zip(&self.discards)
-            .filter(|(command, ratio)| is_discard(command) && **ratio > MOST_OF_STATUS);
+            .filter(|(command, ratio)| is_discard(command) && **ratio > MAX_OF_STATUS);
         misses.extend(over.map(|(command, ratio)| format!("{command}: {} `git status`", hundredths(*ratio))));
         let slow = people::CASES.iter().zip(&self.people).filter(|(_, cost)| !cost.is_within);
         misses.extend(slow.map(|((name, _), _)| format!("rules of the user, {name}: more than half a millisecond")));

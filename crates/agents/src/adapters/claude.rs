@@ -3,7 +3,7 @@
 use crate::form::answers;
 use crate::form::hook_form::Form;
 use crate::json::BadEvent;
-use crate::model::abilities::{Abilities, Ask, Line};
+use crate::model::abilities::{Ask, HookCapabilities, Line};
 use crate::model::agent::Agent;
 use crate::model::delivery::Delivery;
 use crate::model::payload::Payload;
@@ -77,7 +77,7 @@ const SAYS: [Line; 9] = [
         before: "2.0.10",
         ..Line::of(
             Moment::BeforeTool,
-            Abilities { advise: false, ..Abilities::DENY_ASK_ADVISE },
+            HookCapabilities { advise: false, ..HookCapabilities::DENY_ASK_ADVISE },
             "the changelog has `updatedInput` since 2.0.10",
         )
     },
@@ -85,29 +85,33 @@ const SAYS: [Line; 9] = [
         before: "2.1.9",
         ..Line::of(
             Moment::BeforeTool,
-            Abilities { advise: false, rewrite: true, ..Abilities::DENY_ASK_ADVISE },
+            HookCapabilities { advise: false, rewrite: true, ..HookCapabilities::DENY_ASK_ADVISE },
             "case pre-context with 2.1.329; the changelog has it since 2.1.9",
         )
     },
     Line::of(
         Moment::BeforeTool,
-        Abilities { rewrite: true, ..Abilities::DENY_ASK_ADVISE },
+        HookCapabilities { rewrite: true, ..HookCapabilities::DENY_ASK_ADVISE },
         "cases pre-deny-json, pre-ask-default, pre-context, pre-modify-nodecision with 2.1.329",
     ),
     // A person is being asked already.
     Line::of(
         Moment::PermissionRequest,
-        Abilities { ask: Ask::Native, ..Abilities::DENY },
+        HookCapabilities { ask: Ask::Native, ..HookCapabilities::DENY },
         "case permreq-deny with 2.1.329",
     ),
-    Line::of(Moment::Prompt, Abilities::DENY_ADVISE, "cases prompt-block-json, prompt-context with 2.1.329"),
+    Line::of(Moment::Prompt, HookCapabilities::DENY_ADVISE, "cases prompt-block-json, prompt-context with 2.1.329"),
     Line {
         words: &["PostToolBatch"],
-        ..Line::of(Moment::AfterTool, Abilities::NONE, "no answer was seen; each call of it has an event of its own")
+        ..Line::of(
+            Moment::AfterTool,
+            HookCapabilities::NONE,
+            "no answer was seen; each call of it has an event of its own",
+        )
     },
-    Line::of(Moment::AfterTool, Abilities::ADVISE, "cases post-context, fail-cmd-context with 2.1.329"),
-    Line::of(Moment::SessionStart, Abilities::ADVISE, "case session-context with 2.1.329"),
-    Line::of(Moment::Stop, Abilities::DENY, "case stop-block with 2.1.329"),
+    Line::of(Moment::AfterTool, HookCapabilities::ADVISE, "cases post-context, fail-cmd-context with 2.1.329"),
+    Line::of(Moment::SessionStart, HookCapabilities::ADVISE, "case session-context with 2.1.329"),
+    Line::of(Moment::Stop, HookCapabilities::DENY, "case stop-block with 2.1.329"),
 ];
 
 const LIMITS: [Limit; 4] = [

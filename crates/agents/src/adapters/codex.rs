@@ -8,7 +8,7 @@ use crate::form::answers;
 use crate::form::folder::language;
 use crate::form::hook_form::Form;
 use crate::json::BadEvent;
-use crate::model::abilities::{Abilities, Ask, Line};
+use crate::model::abilities::{Ask, HookCapabilities, Line};
 use crate::model::agent::Agent;
 use crate::model::delivery::Delivery;
 use crate::model::payload::Payload;
@@ -87,19 +87,19 @@ const SAYS: [Line; 6] = [
     // `ask` is not known there, and an answer that is not known lets the call run (case pre-ask).
     Line::of(
         Moment::BeforeTool,
-        Abilities { rewrite: true, ..Abilities::DENY_ADVISE },
+        HookCapabilities { rewrite: true, ..HookCapabilities::DENY_ADVISE },
         "cases pre-deny-json, pre-deny-exit2, pre-context, patch-deny, mcp-deny, pre-modify-allow with 0.169.0",
     ),
     Line::of(
         Moment::PermissionRequest,
         // A person, or who stands in for one, is being asked already.
-        Abilities { ask: Ask::Native, ..Abilities::DENY },
+        HookCapabilities { ask: Ask::Native, ..HookCapabilities::DENY },
         "cases permreq-afm-deny, permreq-afm-none with 0.169.0",
     ),
-    Line::of(Moment::Prompt, Abilities::DENY_ADVISE, "cases prompt-block-json, prompt-context with 0.169.0"),
-    Line::of(Moment::AfterTool, Abilities::ADVISE, "case post-context with 0.169.0"),
-    Line::of(Moment::SessionStart, Abilities::ADVISE, "case session-context with 0.169.0"),
-    Line::of(Moment::Stop, Abilities::DENY, "case stop-block with 0.169.0"),
+    Line::of(Moment::Prompt, HookCapabilities::DENY_ADVISE, "cases prompt-block-json, prompt-context with 0.169.0"),
+    Line::of(Moment::AfterTool, HookCapabilities::ADVISE, "case post-context with 0.169.0"),
+    Line::of(Moment::SessionStart, HookCapabilities::ADVISE, "case session-context with 0.169.0"),
+    Line::of(Moment::Stop, HookCapabilities::DENY, "case stop-block with 0.169.0"),
 ];
 
 const LIMITS: [Limit; 4] = [

@@ -6,7 +6,7 @@
 use crate::form::answers;
 use crate::form::hook_form::Form;
 use crate::json::{BadEvent, object, optional};
-use crate::model::abilities::{Abilities, Ask, Line};
+use crate::model::abilities::{Ask, HookCapabilities, Line};
 use crate::model::agent::Agent;
 use crate::model::delivery::Delivery;
 use crate::model::payload::Payload;
@@ -87,31 +87,31 @@ const FILE: SettingsFile = SettingsFile {
 const SAYS: [Line; 8] = [
     Line {
         words: &["preMcpToolCall"],
-        ..Line::of(Moment::BeforeTool, Abilities::NONE, "no answer was seen; preToolUse judges the same call")
+        ..Line::of(Moment::BeforeTool, HookCapabilities::NONE, "no answer was seen; preToolUse judges the same call")
     },
     Line {
         before: "1.0.24",
         ..Line::of(
             Moment::BeforeTool,
-            Abilities { ask: Ask::Never, ..Abilities::DENY_ADVISE },
+            HookCapabilities { ask: Ask::Never, ..HookCapabilities::DENY_ADVISE },
             "not seen with a version so old; the strictest is said",
         )
     },
     Line::of(
         Moment::BeforeTool,
-        Abilities { rewrite: true, ..Abilities::DENY_ASK_ADVISE },
+        HookCapabilities { rewrite: true, ..HookCapabilities::DENY_ASK_ADVISE },
         "cases deny-json-plus-exit2, pre-ask, pre-context, create-deny, mcp-deny, pascal-deny, pascal-ask, pre-modify-nodecision, pascal-modify with 1.0.102",
     ),
     Line::of(
         Moment::PermissionRequest,
         // A person is being asked already.
-        Abilities { ask: Ask::Native, ..Abilities::DENY },
+        HookCapabilities { ask: Ask::Native, ..HookCapabilities::DENY },
         "case permreq-deny with 1.0.102",
     ),
-    Line::of(Moment::Prompt, Abilities::DENY_ADVISE, "cases prompt-block, prompt-context with 1.0.102"),
-    Line::of(Moment::AfterTool, Abilities::ADVISE, "case post-context with 1.0.102"),
-    Line::of(Moment::SessionStart, Abilities::ADVISE, "case session-context with 1.0.102"),
-    Line::of(Moment::Stop, Abilities::DENY, "case stop-block with 1.0.102"),
+    Line::of(Moment::Prompt, HookCapabilities::DENY_ADVISE, "cases prompt-block, prompt-context with 1.0.102"),
+    Line::of(Moment::AfterTool, HookCapabilities::ADVISE, "case post-context with 1.0.102"),
+    Line::of(Moment::SessionStart, HookCapabilities::ADVISE, "case session-context with 1.0.102"),
+    Line::of(Moment::Stop, HookCapabilities::DENY, "case stop-block with 1.0.102"),
 ];
 
 const LIMITS: [Limit; 2] = [

@@ -8,7 +8,7 @@ use crate::form::answers;
 use crate::form::folder::{in_folder_of, language};
 use crate::form::hook_form::Form;
 use crate::json::{BadEvent, object, optional, required};
-use crate::model::abilities::{Abilities, Ask, Line};
+use crate::model::abilities::{Ask, HookCapabilities, Line};
 use crate::model::agent::Agent;
 use crate::model::delivery::Delivery;
 use crate::model::payload::Payload;
@@ -78,7 +78,7 @@ const SAYS: [Line; 6] = [
         words: &["beforeShellExecution"],
         ..Line::of(
             Moment::BeforeTool,
-            Abilities { ask: Ask::Native, ..Abilities::DENY },
+            HookCapabilities { ask: Ask::Native, ..HookCapabilities::DENY },
             "document cursor.com/docs/hooks: `permission` is allow, deny or ask here",
         )
     },
@@ -87,23 +87,31 @@ const SAYS: [Line; 6] = [
         words: &["beforeMCPExecution", "beforeReadFile", "beforeTabFileRead"],
         ..Line::of(
             Moment::BeforeTool,
-            Abilities::DENY,
+            HookCapabilities::DENY,
             "document cursor.com/docs/hooks: `permission` is allow or deny here",
         )
     },
     Line::of(
         Moment::BeforeTool,
-        Abilities::DENY_ADVISE,
+        HookCapabilities::DENY_ADVISE,
         "document cursor.com/docs/hooks: `ask` is accepted and not enforced, `additional_context` is read",
     ),
-    Line::of(Moment::Prompt, Abilities::DENY, "document cursor.com/docs/hooks: `continue` false keeps the prompt back"),
+    Line::of(
+        Moment::Prompt,
+        HookCapabilities::DENY,
+        "document cursor.com/docs/hooks: `continue` false keeps the prompt back",
+    ),
     Line {
         words: &["postToolUse"],
-        ..Line::of(Moment::AfterTool, Abilities::ADVISE, "document cursor.com/docs/hooks: `additional_context` is read")
+        ..Line::of(
+            Moment::AfterTool,
+            HookCapabilities::ADVISE,
+            "document cursor.com/docs/hooks: `additional_context` is read",
+        )
     },
     Line::of(
         Moment::Stop,
-        Abilities::DENY,
+        HookCapabilities::DENY,
         "document cursor.com/docs/hooks: `followup_message` is the next message, at most `loop_limit` times",
     ),
 ];

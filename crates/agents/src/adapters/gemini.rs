@@ -5,7 +5,7 @@ use crate::form::folder::{in_folder_of, language};
 use crate::form::hook_form::Form;
 use crate::form::outcome::end_of;
 use crate::json::BadEvent;
-use crate::model::abilities::{Abilities, Line};
+use crate::model::abilities::{HookCapabilities, Line};
 use crate::model::agent::Agent;
 use crate::model::delivery::Delivery;
 use crate::model::payload::Payload;
@@ -77,14 +77,14 @@ const SAYS: [Line; 4] = [
     // Words beside a decision reach the person and not the model.
     Line::of(
         Moment::BeforeTool,
-        Abilities { rewrite: true, ..Abilities::DENY },
+        HookCapabilities { rewrite: true, ..HookCapabilities::DENY },
         "cases deny-json, exit2-stderr, ask, allow-warn, modify-full with 0.61.0",
     ),
-    Line::of(Moment::Prompt, Abilities::DENY_ADVISE, "cases beforeagent-deny, beforeagent-ctx with 0.61.0"),
-    Line::of(Moment::AfterTool, Abilities::ADVISE, "case aftertool-ctx with 0.61.0"),
+    Line::of(Moment::Prompt, HookCapabilities::DENY_ADVISE, "cases beforeagent-deny, beforeagent-ctx with 0.61.0"),
+    Line::of(Moment::AfterTool, HookCapabilities::ADVISE, "case aftertool-ctx with 0.61.0"),
     Line::of(
         Moment::Stop,
-        Abilities::DENY,
+        HookCapabilities::DENY,
         "document geminicli.com/docs/hooks/reference: at `AfterAgent` the reason of a `deny` is the next prompt",
     ),
 ];

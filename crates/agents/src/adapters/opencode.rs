@@ -7,7 +7,7 @@ use crate::form::answers;
 use crate::form::folder::in_folder_of;
 use crate::form::hook_form::Form;
 use crate::json::BadEvent;
-use crate::model::abilities::{Abilities, Line};
+use crate::model::abilities::{HookCapabilities, Line};
 use crate::model::agent::Agent;
 use crate::model::delivery::Delivery;
 use crate::model::payload::Payload;
@@ -64,11 +64,11 @@ const SAYS: [Line; 3] = [
     // A plugin cannot ask. Words without a decision are put behind what the tool answers.
     Line::of(
         Moment::BeforeTool,
-        Abilities { rewrite: true, ..Abilities::DENY_ADVISE },
+        HookCapabilities { rewrite: true, ..HookCapabilities::DENY_ADVISE },
         "cases deny, exit2, after-ctx, modify with 1.18.33",
     ),
-    Line::of(Moment::AfterTool, Abilities::ADVISE, "case after-ctx with 1.18.33"),
-    Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
+    Line::of(Moment::AfterTool, HookCapabilities::ADVISE, "case after-ctx with 1.18.33"),
+    Line::of(Moment::Stop, HookCapabilities::NONE, "nothing is said here"),
 ];
 
 const LIMITS: [Limit; 4] = [

@@ -6,7 +6,7 @@ use crate::form::folder::{in_folder_of, language};
 use crate::form::hook_form::Form;
 use crate::form::outcome::end_of;
 use crate::json::BadEvent;
-use crate::model::abilities::{Abilities, Ask, Line};
+use crate::model::abilities::{Ask, HookCapabilities, Line};
 use crate::model::agent::Agent;
 use crate::model::delivery::Delivery;
 use crate::model::payload::Payload;
@@ -76,13 +76,13 @@ const SAYS: [Line; 3] = [
     // Words without a decision reach the person and not the model, whatever the documents say.
     Line::of(
         Moment::BeforeTool,
-        Abilities { ask: Ask::Native, ..Abilities::DENY },
+        HookCapabilities { ask: Ask::Native, ..HookCapabilities::DENY },
         "cases deny, exit2, ask, warn with 0.24.4",
     ),
-    Line::of(Moment::AfterTool, Abilities::ADVISE, "case post-context with 0.24.4"),
+    Line::of(Moment::AfterTool, HookCapabilities::ADVISE, "case post-context with 0.24.4"),
     Line::of(
         Moment::Stop,
-        Abilities::DENY,
+        HookCapabilities::DENY,
         "document QwenLM/qwen-code docs/users/features/hooks.md: at `Stop` a `block` says why the work goes on",
     ),
 ];

@@ -8,7 +8,7 @@ use super::{claude, copilot};
 use crate::form::answers;
 use crate::form::arguments::{WRAPPERS, has_call, input, written};
 use crate::json::{BadEvent, optional};
-use crate::model::abilities::{Abilities, Line};
+use crate::model::abilities::{HookCapabilities, Line};
 use crate::model::agent::Agent;
 use crate::model::delivery::Delivery;
 use crate::model::payload::Payload;
@@ -35,8 +35,8 @@ pub const AGENT: Agent = Agent {
 };
 
 const SAYS: [Line; 2] = [
-    Line::of(Moment::BeforeTool, Abilities::DENY, "the clients' documents: exit status 2 and their own JSON"),
-    Line::of(Moment::PermissionRequest, Abilities::DENY, "as before a tool"),
+    Line::of(Moment::BeforeTool, HookCapabilities::DENY, "the clients' documents: exit status 2 and their own JSON"),
+    Line::of(Moment::PermissionRequest, HookCapabilities::DENY, "as before a tool"),
 ];
 
 /// Keys under which clients name the event, the tool, its arguments, and so on; the first that is there counts.

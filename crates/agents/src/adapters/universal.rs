@@ -3,7 +3,7 @@
 use super::{claude, codex, copilot, cursor, gemini, opencode, qwen, windsurf};
 use crate::form::arguments;
 use crate::json::{BadEvent, optional, required, texts};
-use crate::model::abilities::{Abilities, Line};
+use crate::model::abilities::{HookCapabilities, Line};
 use crate::model::agent::Agent;
 use crate::model::delivery::Delivery;
 use crate::model::payload::Payload;
@@ -11,8 +11,8 @@ use crate::model::reply::Reply;
 use crate::tools;
 use reflex_engine::shell::Language;
 use reflex_engine::{
-    Action, AgentPath, Decision, Event, Finding, Moment, Outcome, Purpose, Remnant, RemnantKind, Rewrite, Supposed,
-    SupposedGit, Task, Verdict, Vouched, Worth,
+    Action, AgentPath, Decision, Event, FakeWorld, Finding, Moment, Outcome, PolicyAction, Purpose, RemnantKind,
+    Rewrite, SupposedGit, Taint, Task, Verdict, Vouched,
 };
 use serde_json::{Map, Value, json};
 
@@ -34,7 +34,7 @@ pub const AGENT: Agent = Agent {
     limits: &[],
 };
 
-const ALL: Abilities = Abilities { rewrite: true, ..Abilities::DENY_ASK_ADVISE };
+const ALL: HookCapabilities = HookCapabilities { rewrite: true, ..HookCapabilities::DENY_ASK_ADVISE };
 
 const WHY: &str = "our own event: who sends it reads the whole verdict";
 
@@ -372,10 +372,10 @@ fn called(tool: &str, object: &Map<String, Value>, content: Option<&str>) -> Res
 ///
 /// # Errors
 /// A fact of the wrong type, named by its field.
-pub fn supposed(object: &Map<String, Value>, event: &Event) -> Result<Supposed, BadEvent> {
+pub fn supposed(object: &Map<String, Value>, event: &Event) -> Result<FakeWorld, BadEvent> {
     // On a machine whose homes stand there, names in another case are the same files.
     let folds_case = event.home.starts_with("/Users/");
-    let mut world = Supposed { workspace: event.workspace.clone(), folds_case, ..Supposed::default() };
+    let mut world = FakeWorld { workspace: event.workspace.clone(), folds_case, ..FakeWorld::default() };
     let facts = match object.get("facts") {
         None | Some(Value::Null) => return Ok(world),
         Some(Value::Object(facts)) => facts,
@@ -414,7 +414,7 @@ pub fn supposed(object: &Map<String, Value>, event: &Event) -> Result<Supposed, 
 
 /// `left`: what earlier calls of the session left behind, as `copies` and `fetched` (path: whence), `seen` (paths) and
 /// `orders` (findings).
-fn remnants(facts: &Map<String, Value>, event: &Event) -> Result<Vec<Remnant>, BadEvent> {
+fn remnants(facts: &Map<String, Value>, event: &Event) -> Result<Vec<Taint>, BadEvent> {
     let left = match facts.get("left") {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Object(left)) => left,
@@ -429,13 +429,13 @@ fn remnants(facts: &Map<String, Value>, event: &Event) -> Result<Vec<Remnant>, B
         for (path, from) in left.get(field).and_then(Value::as_object).into_iter().flatten() {
             let from = from.as_str().ok_or_else(|| BadEvent::of(field, "holds something else than texts"))?;
             let from = if kind == RemnantKind::Copy { file(from) } else { from.to_owned() };
-            remnants.push(Remnant { kind, path: file(path), from });
+            remnants.push(Taint { kind, path: file(path), from });
         }
     }
     let seen = texts(left, "seen")?.into_iter();
-    remnants.extend(seen.map(|path| Remnant { kind: RemnantKind::Seen, path: file(&path), from: String::new() }));
+    remnants.extend(seen.map(|path| Taint { kind: RemnantKind::Seen, path: file(&path), from: String::new() }));
     let orders = texts(left, "orders")?.into_iter();
-    remnants.extend(orders.map(|from| Remnant { kind: RemnantKind::Orders, path: String::new(), from }));
+    remnants.extend(orders.map(|from| Taint { kind: RemnantKind::Orders, path: String::new(), from }));
     Ok(remnants)
 }
 
@@ -504,10 +504,10 @@ fn finding(finding: &Finding) -> Value {
         "confidence": percent(finding.confidence),
         "tier": finding.tier.name(),
         "action": finding.fixed.map(|fixed| match fixed {
-            Worth::Record => "log",
-            Worth::Warn => "warn",
-            Worth::Ask => "require_approval",
-            Worth::Deny => "block",
+            PolicyAction::Record => "log",
+            PolicyAction::Warn => "warn",
+            PolicyAction::Ask => "require_approval",
+            PolicyAction::Deny => "block",
         }),
         "message": finding.message,
         "remedy": finding.remedy,

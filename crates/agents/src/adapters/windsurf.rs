@@ -5,7 +5,7 @@
 
 use crate::form::folder::language;
 use crate::json::{BadEvent, optional, required};
-use crate::model::abilities::{Abilities, Line};
+use crate::model::abilities::{HookCapabilities, Line};
 use crate::model::agent::Agent;
 use crate::model::delivery::Delivery;
 use crate::model::payload::Payload;
@@ -66,15 +66,15 @@ const FILE: SettingsFile = SettingsFile {
 const SAYS: [Line; 3] = [
     Line::of(
         Moment::BeforeTool,
-        Abilities::DENY,
+        HookCapabilities::DENY,
         "document docs.devin.ai/desktop/cascade/hooks: your script can block the action by exiting with exit code 2",
     ),
     Line::of(
         Moment::Prompt,
-        Abilities::DENY,
+        HookCapabilities::DENY,
         "document docs.devin.ai/desktop/cascade/hooks: your script can block the action by exiting with exit code 2",
     ),
-    Line::of(Moment::Stop, Abilities::NONE, "nothing is said here"),
+    Line::of(Moment::Stop, HookCapabilities::NONE, "nothing is said here"),
 ];
 
 const LIMITS: [Limit; 4] = [

@@ -1,10 +1,10 @@
 //! What is done with a verdict now, given what the agent lets a hook say. What cannot be said is said more strictly.
 
-use crate::model::abilities::{Abilities, Ask};
+use crate::model::abilities::{Ask, HookCapabilities};
 use crate::model::agent::Agent;
 use crate::model::delivery::Delivery;
 use crate::model::payload::Payload;
-use reflex_engine::{Decision, Event, Verdict, way_on};
+use reflex_engine::{Decision, Event, Verdict, next_steps};
 
 impl Agent {
     /// Fits a verdict to what this agent lets a hook say about this payload: never looser than the verdict.
@@ -20,7 +20,7 @@ impl Agent {
 
 /// Fits a verdict to the agent's abilities where no other call can be put in place of this one: never looser than the
 /// verdict.
-pub fn deliver(event: &Event, verdict: &Verdict, abilities: Abilities) -> Delivery {
+pub fn deliver(event: &Event, verdict: &Verdict, abilities: HookCapabilities) -> Delivery {
     // What holds for the call as it is, where none can be put in its place.
     let least = if verdict.rewrite.is_some() { Decision::Ask } else { Decision::Pass };
     let decided = verdict.decision.max(least);
@@ -31,7 +31,7 @@ pub fn deliver(event: &Event, verdict: &Verdict, abilities: Abilities) -> Delive
     if unasked && abilities.ask == Ask::Never {
         reason.push_str(" This agent cannot ask here, so it is refused: ask the person in your answer.");
     }
-    if let Some(way) = way_on(event, decision, verdict.pending.as_deref()) {
+    if let Some(way) = next_steps(event, decision, verdict.pending.as_deref()) {
         reason.push(' ');
         reason.push_str(&way);
     }
@@ -49,14 +49,14 @@ fn replacement(verdict: &Verdict) -> String {
 }
 
 fn joined(sentences: &[String]) -> String {
-    let mut sentences: Vec<&str> = sentences.iter().take(MOST_REASONS).map(String::as_str).collect();
+    let mut sentences: Vec<&str> = sentences.iter().take(MAX_REASONS).map(String::as_str).collect();
     let last = sentences.len().saturating_sub(1);
     sentences.iter_mut().take(last).for_each(|sentence| *sentence = sentence.trim_end_matches('.'));
     sentences.join("; ")
 }
 
 /// An agent reads the strictest few.
-const MOST_REASONS: usize = 3;
+const MAX_REASONS: usize = 3;
 
 #[cfg(test)]
 mod tests {
@@ -70,7 +70,7 @@ mod tests {
             for ask in [Ask::Native, Ask::Never] {
                 for rewrite in [None, rewrite.clone()] {
                     let verdict = Verdict { decision, rewrite: rewrite.clone(), ..Verdict::default() };
-                    let abilities = Abilities { deny: true, ask, advise: true, rewrite: true };
+                    let abilities = HookCapabilities { deny: true, ask, advise: true, rewrite: true };
                     let delivery = deliver(&Event::default(), &verdict, abilities);
                     let (said, _) = delivery.said();
                     assert!(said >= decision, "{decision:?} was said as {said:?}");

@@ -4,7 +4,7 @@ use reflex_engine::{Event, Moment};
 
 /// What an agent lets a hook say at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Abilities {
+pub struct HookCapabilities {
     /// Whether a refusal is honoured.
     pub deny: bool,
     /// How a question reaches a person.
@@ -24,17 +24,18 @@ pub enum Ask {
     Never,
 }
 
-impl Abilities {
+impl HookCapabilities {
     /// Nothing is heard.
-    pub const NONE: Abilities = Abilities { deny: false, ask: Ask::Never, advise: false, rewrite: false };
+    pub const NONE: HookCapabilities = HookCapabilities { deny: false, ask: Ask::Never, advise: false, rewrite: false };
     /// A refusal and nothing else.
-    pub const DENY: Abilities = Abilities { deny: true, ..Abilities::NONE };
+    pub const DENY: HookCapabilities = HookCapabilities { deny: true, ..HookCapabilities::NONE };
     /// Words without a decision.
-    pub const ADVISE: Abilities = Abilities { advise: true, ..Abilities::NONE };
+    pub const ADVISE: HookCapabilities = HookCapabilities { advise: true, ..HookCapabilities::NONE };
     /// A refusal, or words without a decision.
-    pub const DENY_ADVISE: Abilities = Abilities { advise: true, ..Abilities::DENY };
+    pub const DENY_ADVISE: HookCapabilities = HookCapabilities { advise: true, ..HookCapabilities::DENY };
     /// A refusal, a question, or words without a decision.
-    pub const DENY_ASK_ADVISE: Abilities = Abilities { ask: Ask::Native, ..Abilities::DENY_ADVISE };
+    pub const DENY_ASK_ADVISE: HookCapabilities =
+        HookCapabilities { ask: Ask::Native, ..HookCapabilities::DENY_ADVISE };
 }
 
 /// One line of the table of what an agent lets a hook say.
@@ -49,14 +50,14 @@ pub struct Line {
     /// in versions older than this (all of them if empty; a version that is not told is taken for new),
     pub before: &'static str,
     /// a hook can say this.
-    pub can: Abilities,
+    pub can: HookCapabilities,
     /// The case with the real client that showed it, or the line of the document that says it.
     pub proof: &'static str,
 }
 
 impl Line {
     /// A line for every word, mode and version.
-    pub const fn of(moment: Moment, can: Abilities, proof: &'static str) -> Line {
+    pub const fn of(moment: Moment, can: HookCapabilities, proof: &'static str) -> Line {
         Line { moment, words: &[], modes: &[], before: "", can, proof }
     }
 
@@ -99,9 +100,13 @@ mod tests {
     #[test]
     fn the_first_line_that_fits_holds_and_without_one_nothing_is_heard() {
         let table = [
-            Line { before: "2.0", can: Abilities::DENY, ..Line::of(Moment::BeforeTool, Abilities::NONE, "") },
-            Line { words: &["x"], ..Line::of(Moment::BeforeTool, Abilities::ADVISE, "") },
-            Line::of(Moment::BeforeTool, Abilities::DENY_ADVISE, ""),
+            Line {
+                before: "2.0",
+                can: HookCapabilities::DENY,
+                ..Line::of(Moment::BeforeTool, HookCapabilities::NONE, "")
+            },
+            Line { words: &["x"], ..Line::of(Moment::BeforeTool, HookCapabilities::ADVISE, "") },
+            Line::of(Moment::BeforeTool, HookCapabilities::DENY_ADVISE, ""),
         ];
         let event = |word: &str, version: Option<&str>| Event {
             word: word.into(),
@@ -109,11 +114,11 @@ mod tests {
             ..Event::default()
         };
         let of = |table: &[Line], event: &Event| {
-            table.iter().find(|line| line.fits(event)).map_or(Abilities::NONE, |line| line.can)
+            table.iter().find(|line| line.fits(event)).map_or(HookCapabilities::NONE, |line| line.can)
         };
-        assert_eq!(of(&table, &event("x", Some("1.9"))), Abilities::DENY);
-        assert_eq!(of(&table, &event("x", None)), Abilities::ADVISE);
-        assert_eq!(of(&table, &event("y", Some("2.0"))), Abilities::DENY_ADVISE);
-        assert_eq!(of(&table, &Event { moment: Moment::Stop, ..event("x", None) }), Abilities::NONE);
+        assert_eq!(of(&table, &event("x", Some("1.9"))), HookCapabilities::DENY);
+        assert_eq!(of(&table, &event("x", None)), HookCapabilities::ADVISE);
+        assert_eq!(of(&table, &event("y", Some("2.0"))), HookCapabilities::DENY_ADVISE);
+        assert_eq!(of(&table, &Event { moment: Moment::Stop, ..event("x", None) }), HookCapabilities::NONE);
     }
 }

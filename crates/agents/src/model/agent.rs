@@ -1,6 +1,6 @@
 //! A coding agent as a table: how its events are read, how it is answered, where its hook stands.
 
-use super::abilities::{Abilities, Line};
+use super::abilities::{HookCapabilities, Line};
 use super::delivery::Delivery;
 use super::payload::Payload;
 use super::reply::Reply;
@@ -46,8 +46,8 @@ impl Agent {
     }
 
     /// What a hook can say at this event.
-    pub fn abilities(&self, event: &Event) -> Abilities {
-        self.line(event).map_or(Abilities::NONE, |line| line.can)
+    pub fn abilities(&self, event: &Event) -> HookCapabilities {
+        self.line(event).map_or(HookCapabilities::NONE, |line| line.can)
     }
 
     /// Reads bytes that come without an environment: recorded payloads, `check`, tests.

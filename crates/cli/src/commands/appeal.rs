@@ -10,7 +10,7 @@ use clap::ArgMatches;
 use reflex_engine::{Decision, Judgement};
 use reflex_host::person::at_terminal;
 use reflex_host::store::approvals::{Grant, Pending};
-use reflex_host::{Appeal, Host, MOST_APPEALS, Mode};
+use reflex_host::{Appeal, Host, MAX_APPEALS, Mode};
 use serde_json::json;
 
 /// Who has not been shown to be a person.
@@ -33,7 +33,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     let appeal = match host.store().appeal(pending.clone(), by, because, now.as_ref()) {
         Ok(Some(appeal)) => appeal,
         Ok(None) => {
-            complain(&format!("this call was appealed against {MOST_APPEALS} times already; a person decides"));
+            complain(&format!("this call was appealed against {MAX_APPEALS} times already; a person decides"));
             return status::FOUND;
         }
         Err(error) => {

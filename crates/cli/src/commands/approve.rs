@@ -235,10 +235,10 @@ pub(super) enum View {
 }
 
 /// So much of a text or list is shown without `--full`: what nobody reads hides the rest.
-const MOST_LINES: usize = 60;
+const MAX_LINES: usize = 60;
 
 /// So many bytes of a line are shown without `--full`.
-const MOST_BYTES: usize = 4096;
+const MAX_BYTES: usize = 4096;
 
 /// What is covered, part by part; whether that is all that is kept of it.
 fn show(call: &Pending, view: View) -> bool {
@@ -261,7 +261,7 @@ fn show(call: &Pending, view: View) -> bool {
 /// The lines, each with what stands before it; whether none was cut or left out.
 fn show_some<'t>(lines: &[&str], view: View, before: impl Fn(usize) -> &'t str) -> bool {
     let (most, bytes) = match view {
-        View::Short => (MOST_LINES, MOST_BYTES),
+        View::Short => (MAX_LINES, MAX_BYTES),
         View::Full => (usize::MAX, usize::MAX),
     };
     let mut all = true;

@@ -9,8 +9,8 @@ use clap::ArgMatches;
 use reflex_agents::{BadEvent, universal};
 use reflex_engine::loopbreaker::{Step, finish};
 use reflex_engine::{
-    Action, AgentPath, Decision, Effect, EffectKind, Event, Judgement, Moment, Remnant, RemnantKind, Severity,
-    Supposed, Target, Verdict, absolute, written_by,
+    Action, AgentPath, Decision, Effect, EffectKind, Event, FakeWorld, Judgement, Moment, RemnantKind, Severity, Taint,
+    Target, Verdict, absolute, written_by,
 };
 use reflex_host::store::session::WINDOW;
 use reflex_host::{Host, Mode};
@@ -133,18 +133,18 @@ impl Judge {
 #[derive(Default)]
 struct Session {
     past: Vec<Step>,
-    remnants: Vec<Remnant>,
+    remnants: Vec<Taint>,
     files: BTreeMap<String, String>,
 }
 
 impl Session {
     /// The world as the steps before have left it; what an event says of it itself counts more.
-    fn enter(&self, world: &mut Supposed) {
+    fn enter(&self, world: &mut FakeWorld) {
         world.past.clone_from(&self.past);
         for (path, text) in &self.files {
             world.files.entry(path.clone()).or_insert_with(|| text.clone());
         }
-        let (links, rest): (Vec<&Remnant>, Vec<&Remnant>) =
+        let (links, rest): (Vec<&Taint>, Vec<&Taint>) =
             self.remnants.iter().partition(|remnant| remnant.kind == RemnantKind::Link);
         for link in links {
             world.links.entry(link.path.clone()).or_insert_with(|| link.from.clone());

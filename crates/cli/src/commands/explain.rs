@@ -12,7 +12,7 @@ use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use marked::{Line, short};
 use reflex_agents::{AGENTS, Agent, Reply, deliver, universal};
-use reflex_engine::shell::{Command, DerivationId, Site, Span, Value};
+use reflex_engine::shell::{Command, DerivationId, ExecTarget, Span, Value};
 use reflex_engine::{Effect, Judgement, Target};
 use serde_json::{Value as Json, json};
 use stages::{Stage, stages};
@@ -117,9 +117,9 @@ fn reply_json(agent: &Agent, reply: &Reply) -> Json {
 fn command_json(action: usize, command: &Command) -> Json {
     let Span { start, end } = command.origin.span;
     let site = match command.site {
-        Site::Here => "here",
-        Site::Remote => "remote",
-        Site::Container => "container",
+        ExecTarget::Here => "here",
+        ExecTarget::Remote => "remote",
+        ExecTarget::Container => "container",
     };
     json!({
         "action": action, "words": command.words.iter().map(Value::shown).collect::<Vec<_>>(), "span": [start, end],

@@ -7,7 +7,7 @@ use crate::terminal::person::{person, record};
 use crate::terminal::visible::visible;
 use clap::{Arg, ArgMatches, Command};
 use reflex_engine::Event;
-use reflex_host::rules::MOST_BYTES;
+use reflex_host::rules::MAX_BYTES;
 use reflex_host::rules::import::{Fate, Import, Source, Told, import};
 use reflex_host::{Host, Mode};
 use serde_json::{Value, json};
@@ -109,8 +109,8 @@ fn read(source: Option<Source>, file: &Path) -> Result<Import, String> {
     let metadata = fs::metadata(file).map_err(told)?;
     let source = source.or_else(|| Source::of_file(&name));
     let source = source.ok_or_else(|| format!("{name}: whose file this is cannot be told; say it with --from"))?;
-    if !metadata.is_file() || metadata.len() > MOST_BYTES {
-        return Err(format!("{name}: it is no file of at most {} KiB", MOST_BYTES / 1024));
+    if !metadata.is_file() || metadata.len() > MAX_BYTES {
+        return Err(format!("{name}: it is no file of at most {} KiB", MAX_BYTES / 1024));
     }
     import(source, &name, &fs::read_to_string(file).map_err(told)?)
 }

@@ -16,10 +16,10 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Of each list so many rows are shown: the page stays one page.
-const MOST_ROWS: usize = 8;
+const MAX_ROWS: usize = 8;
 
 /// Of a call so many letters are shown.
-const MOST_LETTERS: usize = 100;
+const MAX_LETTERS: usize = 100;
 
 pub(super) fn run(matches: &ArgMatches) -> u8 {
     let written = text(matches, "since");
@@ -100,8 +100,8 @@ fn is_end(record: &Record) -> bool {
 
 impl Section {
     fn of(title: &'static str, nothing: &'static str, mut rows: Vec<(usize, String)>) -> Section {
-        let more = rows.len().saturating_sub(MOST_ROWS);
-        rows.truncate(MOST_ROWS);
+        let more = rows.len().saturating_sub(MAX_ROWS);
+        rows.truncate(MAX_ROWS);
         Section { title, rows, nothing, more }
     }
 }
@@ -149,7 +149,7 @@ fn subject(record: &Record) -> String {
     let text =
         text.and_then(|(_, text)| text.as_str()).unwrap_or_else(|| first.map_or("", |action| field(action, "kind")));
     let line = text.lines().next().unwrap_or("");
-    let end = line.char_indices().nth(MOST_LETTERS).map_or(line.len(), |(at, _)| at);
+    let end = line.char_indices().nth(MAX_LETTERS).map_or(line.len(), |(at, _)| at);
     let cut = if end < text.trim_end().len() { "…" } else { "" };
     format!("{}{cut}", line.get(..end).unwrap_or(""))
 }

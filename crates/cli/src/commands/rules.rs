@@ -302,7 +302,7 @@ struct Trial {
 }
 
 /// So many records are counted.
-const MOST_RECORDS: usize = 100_000;
+const MAX_RECORDS: usize = 100_000;
 
 fn stages(matches: &ArgMatches) -> u8 {
     let host = Host::new(Mode::default());
@@ -312,7 +312,7 @@ fn stages(matches: &ArgMatches) -> u8 {
         for rule in layer.compiled.rules.iter().filter(|rule| rule.enabled && rule.staged() != rule.action) {
             let id = layer.id(rule);
             let fields = vec![("kind".into(), "call".into()), ("id".into(), id.clone())];
-            let found = log.search(&Search { fields, ..Search::default() }, MOST_RECORDS).unwrap_or_default();
+            let found = log.search(&Search { fields, ..Search::default() }, MAX_RECORDS).unwrap_or_default();
             let fired: Vec<&Map<String, Value>> = found.iter().filter(|record| would(record, &id)).collect();
             let last = fired.last().and_then(|record| record.get("time")).and_then(Value::as_str).unwrap_or("");
             let (last, fired) = (last.to_owned(), fired.len());

@@ -6,7 +6,7 @@ use crate::terminal::output::{complain, print};
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_agents::universal;
-use reflex_engine::Supposed;
+use reflex_engine::FakeWorld;
 use reflex_engine::shell::Command;
 use reflex_host::{Host, Mode};
 use serde_json::{Map, Value, json};
@@ -84,7 +84,7 @@ fn of_command(host: &Host, command: &str) -> Subject {
 fn guilty(host: &Host, command: &str) -> Option<Vec<String>> {
     let event = json!({"event": "pre-command", "command": command, "workspace": "/repo", "home": "/home/me"});
     let call = universal::read(event.as_object()?).ok()?;
-    let judgement = host.judge_in(&call, &Supposed::default());
+    let judgement = host.judge_in(&call, &FakeWorld::default());
     let analysis = &judgement.analysis;
     let commands = &analysis.readings.first()?.commands;
     let parents: Vec<_> = commands.iter().filter_map(|one| one.parent).collect();

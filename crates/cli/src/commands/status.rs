@@ -11,7 +11,7 @@ use clap::ArgMatches;
 use reflex_agents::Surface;
 use reflex_engine::Event;
 use reflex_host::live::Outcome;
-use reflex_host::matrix::{Cell, Row, Sight, row};
+use reflex_host::matrix::{Cell, Coverage, Row, row};
 use reflex_host::person::at_terminal;
 use reflex_host::reflexes::{Lodged, lodged};
 use reflex_host::signing::InForce;
@@ -118,13 +118,13 @@ fn surface(cell: &Cell) -> Value {
     let except: Vec<Value> =
         cell.except.iter().map(|limit| json!({"what": limit.what, "instead": limit.instead})).collect();
     match &cell.sight {
-        Sight::Proven(time) => {
+        Coverage::Proven(time) => {
             let seconds = reflex_host::now().saturating_sub(*time) / 1000;
             json!({"state": "PROVEN", "last_call": timestamp(*time), "age_seconds": seconds, "except": except})
         }
-        Sight::Configured => json!({"state": "CONFIGURED", "except": except}),
-        Sight::Blind(why, instead) => json!({"state": "BLIND", "reason": why, "mitigation": instead}),
-        Sight::Off(why, instead) => json!({"state": "OFF", "reason": why, "mitigation": instead}),
+        Coverage::Configured => json!({"state": "CONFIGURED", "except": except}),
+        Coverage::Blind(why, instead) => json!({"state": "BLIND", "reason": why, "mitigation": instead}),
+        Coverage::Off(why, instead) => json!({"state": "OFF", "reason": why, "mitigation": instead}),
     }
 }
 
@@ -218,7 +218,7 @@ fn truth(wiring: &Wiring, beats: &[Heartbeat], store: &Store) -> Row {
     if let Some(proof) = ignored {
         let why = format!("at {} its client ran what the hook had refused", timestamp(proof.time));
         let fix = format!("another version of it, then reflex verify --live --agent {}", wiring.agent());
-        row.cells.iter_mut().for_each(|cell| cell.sight = Sight::Off(why.clone(), fix.clone()));
+        row.cells.iter_mut().for_each(|cell| cell.sight = Coverage::Off(why.clone(), fix.clone()));
         row.broken = row.broken.or(Some(why));
     }
     row
@@ -236,10 +236,10 @@ fn table(rows: &[Row]) {
     let word = |cell: &Cell| {
         let mark = if cell.except.is_empty() { "" } else { "*" };
         match &cell.sight {
-            Sight::Proven(time) => format!("PROVEN {}{mark}", age(*time)),
-            Sight::Configured => format!("CONFIGURED{mark}"),
-            Sight::Blind(..) => "BLIND".to_owned(),
-            Sight::Off(..) => "OFF".to_owned(),
+            Coverage::Proven(time) => format!("PROVEN {}{mark}", age(*time)),
+            Coverage::Configured => format!("CONFIGURED{mark}"),
+            Coverage::Blind(..) => "BLIND".to_owned(),
+            Coverage::Off(..) => "OFF".to_owned(),
         }
     };
     let heading = ["agent", "enforcement"].into_iter().chain(Surface::ALL.map(Surface::name)).map(str::to_owned);
@@ -259,9 +259,9 @@ fn remarks(row: &Row) {
     let mut told: Vec<(String, Vec<&str>)> = Vec::new();
     for cell in &row.cells {
         let blind = match &cell.sight {
-            Sight::Blind(why, instead) => Some(format!("BLIND: {why}. What helps: {instead}")),
-            Sight::Off(why, instead) => Some(format!("OFF: {why}. What helps: {instead}")),
-            Sight::Proven(_) | Sight::Configured => None,
+            Coverage::Blind(why, instead) => Some(format!("BLIND: {why}. What helps: {instead}")),
+            Coverage::Off(why, instead) => Some(format!("OFF: {why}. What helps: {instead}")),
+            Coverage::Proven(_) | Coverage::Configured => None,
         };
         let except = cell.except.iter().filter(|_| blind.is_none());
         let except = except.map(|limit| format!("not seen: {}. What helps: {}", limit.what, limit.instead));

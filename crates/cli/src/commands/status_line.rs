@@ -8,7 +8,7 @@ use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::Event;
 use reflex_host::live::Outcome;
-use reflex_host::matrix::{Sight, row};
+use reflex_host::matrix::{Coverage, row};
 use reflex_host::store::Store;
 use reflex_host::store::canary::Kept;
 use reflex_host::store::life::Heartbeat;
@@ -91,8 +91,8 @@ fn state_of(wiring: &Wiring, name: &str, (beats, store): (&[Heartbeat], &Store))
         return State::Off(format!("{name}{}", visible(&why)));
     }
     let seen = row.cells.iter().filter_map(|cell| match cell.sight {
-        Sight::Proven(time) => Some(time),
-        Sight::Configured | Sight::Blind(..) | Sight::Off(..) => None,
+        Coverage::Proven(time) => Some(time),
+        Coverage::Configured | Coverage::Blind(..) | Coverage::Off(..) => None,
     });
     let last = seen.max();
     // A hook that is called proves nothing where its refusals are ignored; else each later call proves again.

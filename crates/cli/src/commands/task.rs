@@ -12,16 +12,16 @@ use reflex_engine::Event;
 use reflex_host::layers::trust::repository;
 use reflex_host::store::tasks::Declared;
 use reflex_host::store::{Search, Store};
-use reflex_host::{Host, MOST_IN_A_ROW, Mode, now, timestamp};
+use reflex_host::{Host, MAX_IN_A_ROW, Mode, now, timestamp};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
 
 /// So many records of a task are counted.
-const MOST_RECORDS: usize = 100_000;
+const MAX_RECORDS: usize = 100_000;
 
 /// So many changed files are named.
-const MOST_FILES: usize = 200;
+const MAX_FILES: usize = 200;
 
 pub(super) fn grammar() -> Command {
     let several = |name: &'static str, value: &'static str, help: &'static str| {
@@ -193,7 +193,7 @@ impl Done {
         let fields = vec![("task".to_owned(), task.id.clone())];
         let search = Search { fields, since, ..Search::default() };
         let mut done = Done::default();
-        for record in store.log().search(&search, MOST_RECORDS).unwrap_or_default() {
+        for record in store.log().search(&search, MAX_RECORDS).unwrap_or_default() {
             done.count(&record);
         }
         done
@@ -228,7 +228,7 @@ impl Done {
     }
 
     fn retries_left(&self) -> usize {
-        MOST_IN_A_ROW.saturating_sub(self.failed_in_a_row)
+        MAX_IN_A_ROW.saturating_sub(self.failed_in_a_row)
     }
 
     fn name_files(&mut self, record: &Map<String, Value>) {
@@ -237,7 +237,7 @@ impl Done {
         for effect in effects.filter_map(Value::as_str) {
             let Some((kind, targets)) = effect.split_once(' ') else { continue };
             let changes = ["overwrite", "append", "edit", "delete", "move", "truncate"].contains(&kind);
-            if changes && self.files.len() < MOST_FILES {
+            if changes && self.files.len() < MAX_FILES {
                 self.files.insert(targets.to_owned());
             }
         }
@@ -248,7 +248,7 @@ impl Done {
         let changed = record.get("changed").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         for path in changed {
             let below = path.strip_prefix(field(record, "workspace")).and_then(|rest| rest.strip_prefix('/'));
-            if self.files.len() < MOST_FILES {
+            if self.files.len() < MAX_FILES {
                 self.files.insert(below.map_or_else(|| path.to_owned(), |below| format!("./{below}")));
             }
         }

@@ -67,7 +67,7 @@ pub(super) fn why(matches: &ArgMatches) -> u8 {
 fn told_later(host: &Host, record: &Map<String, Value>) -> Vec<Map<String, Value>> {
     let by = |name: &str, text: &str| {
         let search = Search { fields: vec![(name.into(), text.into())], ..Search::default() };
-        host.store().log().search(&search, MOST_LATER).unwrap_or_default()
+        host.store().log().search(&search, MAX_LATER).unwrap_or_default()
     };
     let mut later = by("of", field(record, "id"));
     let id = field(record, "pending");
@@ -80,7 +80,7 @@ fn told_later(host: &Host, record: &Map<String, Value>) -> Vec<Map<String, Value
 }
 
 /// So much of what was told of a call later is shown.
-const MOST_LATER: usize = 40;
+const MAX_LATER: usize = 40;
 
 /// What a policy would say so that a call like this is only recorded; of the core nothing is suggested.
 fn lasting(record: &Map<String, Value>) -> Option<String> {

@@ -8,7 +8,7 @@ use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::event::{Action, Event, Moment};
 use crate::model::world::World;
 use crate::secrets::veils::lifted;
-use reflex_shell::{Language, Origin, Site, Value};
+use reflex_shell::{ExecTarget, Language, Origin, Value};
 use reflex_tables::Node;
 use std::collections::BTreeSet;
 
@@ -25,10 +25,10 @@ const VEILED: [&str; 6] = ["xelfer", "7265666c6578", "7265666C6578", "cmVmbGV4",
 const PLACES: [&str; 5] = [".config", ".local/state", "/etc/", "pin/key.json", "XDG_"];
 
 /// Words behind the guard's name that are looked at.
-const MOST_WORDS: usize = 6;
+const MAX_WORDS: usize = 6;
 
 /// More than these things are not told apart in one file.
-const MOST_SAID: usize = 256;
+const MAX_SAID: usize = 256;
 
 /// A longer line is no setting.
 const LONGEST_LINE: usize = 400;
@@ -72,7 +72,7 @@ pub(crate) fn effects(
         action,
         script: None,
         origin: Origin::default(),
-        site: Site::Here,
+        site: ExecTarget::Here,
         folder: None,
     };
     for command in &said.commands {
@@ -154,7 +154,7 @@ impl Said {
         for name in NAMES {
             for (at, _) in text.match_indices(name) {
                 if let Some(command) = called(text, at, name.len()) {
-                    self.is_cut |= self.commands.len() >= MOST_SAID;
+                    self.is_cut |= self.commands.len() >= MAX_SAID;
                     if !self.is_cut {
                         self.commands.insert(command);
                     }
@@ -163,7 +163,7 @@ impl Said {
         }
         for line in text.lines().filter(|line| line.contains("reflex") || line.contains("pin/key.json")) {
             if PLACES.iter().any(|place| line.contains(place)) {
-                self.is_cut |= self.places.len() >= MOST_SAID;
+                self.is_cut |= self.places.len() >= MAX_SAID;
                 if !self.is_cut {
                     self.places.extend(parts(line));
                 }
@@ -203,7 +203,7 @@ fn called(text: &str, at: usize, length: usize) -> Option<String> {
         return None;
     }
     let mut words = vec!["reflex".to_owned()];
-    while words.len() <= MOST_WORDS {
+    while words.len() <= MAX_WORDS {
         let next = rest.trim_start_matches(|letter: char| is_wrapping(letter) || (is_line && letter == '\n'));
         if next.len() == rest.len() {
             break;

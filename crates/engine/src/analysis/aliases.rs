@@ -6,7 +6,7 @@ use crate::model::path::{self, Folders, is_below, is_within, parent};
 use reflex_shell::{CommandId, Redirection, work};
 
 /// More names of one file than these are not followed.
-const MOST_NAMES: usize = 8;
+const MAX_NAMES: usize = 8;
 
 /// Input, output and errors have these numbers; a file that is kept open has another.
 const LAST_STANDARD: u32 = 2;
@@ -95,7 +95,7 @@ impl Aliases {
             for (copy, source) in self.copies.iter().filter(|(copy, _)| is_within(&name, copy)) {
                 let below = name.get(copy.len()..).unwrap_or("").trim_start_matches('/');
                 let source = path::absolute(below, source);
-                if sources.len() < MOST_NAMES && !sources.contains(&source) {
+                if sources.len() < MAX_NAMES && !sources.contains(&source) {
                     sources.push(source.clone());
                     names.push(source);
                 }

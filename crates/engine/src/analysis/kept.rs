@@ -4,7 +4,7 @@ use crate::model::analysis::Analysis;
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::event::{Action, Event};
 use crate::model::path::{self, is_within};
-use reflex_shell::{Command, Site};
+use reflex_shell::{Command, ExecTarget};
 
 /// Programs that pack or copy whole trees; of `cp` an option says so.
 const PACKERS: [&str; 9] = ["tar", "gtar", "bsdtar", "zip", "7z", "7za", "rsync", "ditto", "cp"];
@@ -23,7 +23,7 @@ pub(super) fn mark(event: &Event, analysis: &mut Analysis) {
         return;
     }
     let is_kept = |effect: &Effect| {
-        let here = effect.kind == EffectKind::Delete && effect.site == Site::Here && effect.script.is_none();
+        let here = effect.kind == EffectKind::Delete && effect.site == ExecTarget::Here && effect.script.is_none();
         let few = !effect.targets.is_empty() && effect.targets.len() <= MOST;
         let covers = |target: &Target| packed.iter().any(|pack| covers(event, analysis, pack, effect, target));
         here && few && effect.targets.iter().all(covers)

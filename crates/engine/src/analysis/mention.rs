@@ -4,10 +4,10 @@
 //! little: there a path that no entry explains is an effect by itself, and so is one inside of a text in any language.
 
 use super::agent_paths::agent_path_value;
-use super::effects::{Drafter, Ran};
+use super::effects::{EffectExtractor, Ran};
 use crate::model::effect::{EffectKind, Target};
 use crate::model::path::is_within;
-use reflex_shell::{Command, Origin, Piece, Site, Stdin, Value};
+use reflex_shell::{Command, ExecTarget, Origin, Piece, Stdin, Value};
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ const DIVIDERS: [char; 3] = ['=', ',', ':'];
 const QUOTES: [char; 18] =
     [' ', '\t', '\n', '"', '\'', '`', '(', ')', '[', ']', '{', '}', ';', ',', '=', '<', '>', '|'];
 
-impl Drafter<'_> {
+impl EffectExtractor<'_> {
     /// The effects of naming the guard: `whole` for words that are a path, `code` for texts with one in them.
     pub(super) fn mentions(&mut self, commands: &[Command]) {
         // A program that another command runs is looked at by itself. That an unknown one runs a path is a guess: it
@@ -35,7 +35,7 @@ impl Drafter<'_> {
             programs
                 .get_or_init(|| commands.iter().filter(is_run).filter_map(|command| command.words.first()).collect())
         };
-        for (id, command) in commands.iter().enumerate().filter(|(_, command)| command.site == Site::Here) {
+        for (id, command) in commands.iter().enumerate().filter(|(_, command)| command.site == ExecTarget::Here) {
             let Some(words) = self.naming_words(command) else { continue };
             let folder = self.folder(command);
             let ran = Ran { id, command, folder: folder.as_deref() };

@@ -33,7 +33,7 @@ mod truncation;
 mod waiting;
 
 use self::about_guard::Analyst;
-use self::effects::Drafter;
+use self::effects::EffectExtractor;
 use crate::model::analysis::Analysis;
 use crate::model::event::Event;
 use crate::model::world::World;
@@ -45,7 +45,8 @@ pub fn analyze(event: &Event, tables: Node<'static>, world: &dyn World) -> Analy
     for (index, action) in event.actions.iter().enumerate() {
         let start = Some(event.cwd.clone());
         let effects = &mut analysis.effects;
-        let mut drafter = Drafter { event, world, tables, action: index, script: None, start, variables: &[], effects };
+        let mut drafter =
+            EffectExtractor { event, world, tables, action: index, script: None, start, variables: &[], effects };
         let reading = drafter.action(action);
         drafter.exposures(action, &reading);
         analysis.readings.push(reading);

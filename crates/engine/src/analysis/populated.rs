@@ -1,7 +1,7 @@
 //! Commands that write a tree of names below a folder: what is unpacked, and what git checks out. Only a folder beside the
 //! workspace is worth an effect of its own; what is written in the workspace stands in other effects.
 
-use super::effects::{Drafter, Ran};
+use super::effects::{EffectExtractor, Ran};
 use crate::model::effect::EffectKind;
 use crate::model::path::is_within;
 use reflex_shell::{Command, CommandId, Origin, Reading, Value};
@@ -10,7 +10,7 @@ use reflex_shell::{Command, CommandId, Origin, Reading, Value};
 const CHECKING_OUT: [&str; 10] =
     ["checkout", "switch", "restore", "reset", "read-tree", "checkout-index", "stash", "clean", "merge", "pull"];
 
-impl Drafter<'_> {
+impl EffectExtractor<'_> {
     /// The folders that the commands of a text populate; `before` is the number of effects before theirs.
     pub(super) fn populated(&mut self, before: usize, reading: &Reading) {
         let own = self.effects.get(before..).unwrap_or(&[]);

@@ -1,6 +1,6 @@
 //! Keys and passwords in what a call writes, runs, sends or is told: each kind becomes an effect of its own.
 
-use super::effects::Drafter;
+use super::effects::EffectExtractor;
 use super::replaced::replaced;
 use crate::model::analysis::Analysis;
 use crate::model::effect::{Effect, EffectKind, Target};
@@ -14,7 +14,7 @@ use reflex_tables::Node;
 use std::borrow::Cow;
 
 /// More kinds than these are not told for one action.
-const MOST_KINDS: usize = 8;
+const MAX_KINDS: usize = 8;
 
 /// Where a secret goes.
 struct Goes {
@@ -29,11 +29,11 @@ struct Goes {
 pub(super) fn in_output(event: &Event, tables: Node<'static>, world: &dyn World, analysis: &mut Analysis) {
     let Some(outcome) = &event.outcome else { return };
     let effects = &mut analysis.effects;
-    Drafter { event, world, tables, action: 0, script: None, start: None, variables: &[], effects }
+    EffectExtractor { event, world, tables, action: 0, script: None, start: None, variables: &[], effects }
         .exposed_in(&outcome.output, "output");
 }
 
-impl Drafter<'_> {
+impl EffectExtractor<'_> {
     /// The effects of the secrets in an action's texts.
     pub(super) fn exposures(&mut self, action: &Action, reading: &Reading) {
         match action {
@@ -104,7 +104,7 @@ impl Drafter<'_> {
     fn told(&self, text: &str) -> Vec<Secret> {
         let mut told: Vec<Secret> = Vec::new();
         for secret in find(text, self.tables) {
-            if told.len() < MOST_KINDS && told.iter().all(|known| known.id() != secret.id()) {
+            if told.len() < MAX_KINDS && told.iter().all(|known| known.id() != secret.id()) {
                 told.push(secret);
             }
         }

@@ -1,6 +1,6 @@
 //! What is written so that nobody reads it: programs' names in pieces, code that is decoded where it runs.
 
-use super::effects::{Drafter, is_decoder};
+use super::effects::{EffectExtractor, is_decoder};
 use crate::model::effect::{EffectKind, Target, TargetPath};
 use reflex_shell::{Command, Derivation, DerivationId, Language, Origin, Reading, Span, Value};
 
@@ -8,7 +8,7 @@ use reflex_shell::{Command, Derivation, DerivationId, Language, Origin, Reading,
 const HIDING: [&str; 10] =
     ["base64", "base32", "basenc", "xxd", "openssl", "gunzip", "rot13", "uudecode", "hexadecimal", "rev"];
 
-impl Drafter<'_> {
+impl EffectExtractor<'_> {
     /// Code that stands in the text in an encoded form and is known: what it does is judged like any other.
     pub(super) fn decoded_code(&mut self, reading: &Reading) {
         let hidden = |derivation: &&Derivation| runs(derivation) && is_hidden(derivation, &reading.derivations);

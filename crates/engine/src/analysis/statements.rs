@@ -1,11 +1,11 @@
 //! Statements that a database is given: what is fetched for it, and what stands in a file that it reads.
 
-use super::effects::{Drafter, Ran, with_sources};
+use super::effects::{EffectExtractor, Ran, with_sources};
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
-use reflex_shell::{Access, Command, CommandId, Site, Stdin};
+use reflex_shell::{Access, Command, CommandId, ExecTarget, Stdin};
 use reflex_tables::Node;
 
-impl Drafter<'_> {
+impl EffectExtractor<'_> {
     /// `curl URL | psql`: a database runs statements that nobody has seen.
     pub(super) fn fetched_statements(&mut self, commands: &[Command]) {
         let (action, script) = (self.action, self.script);
@@ -49,7 +49,7 @@ impl Drafter<'_> {
                     .last_mut()
                     .into_iter()
                     .filter(|_| parent.is_some())
-                    .for_each(|effect| effect.site = Site::Here);
+                    .for_each(|effect| effect.site = ExecTarget::Here);
             }
         }
     }

@@ -4,13 +4,13 @@ use reflex_shell::work;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// More tasks than these are not walked for one call, which is told.
-const MOST_TASKS: usize = 8192;
+const MAX_TASKS: usize = 8192;
 
 /// Names may stand for texts with names in them this deep; what is deeper is told.
-const MOST_ROUNDS: usize = 64;
+const MAX_ROUNDS: usize = 64;
 
 /// A line with the values of its names is not longer than this; a longer one is told.
-const MOST_LINE: usize = 64 * 1024;
+const MAX_LINE: usize = 64 * 1024;
 
 /// Instructions for reading a byte of such a file.
 const READ: u64 = 40;
@@ -98,8 +98,8 @@ fn lines_of(file: &Tasks, wanted: &[String]) -> String {
         if done.contains(&name) {
             continue;
         }
-        if done.len() >= MOST_TASKS {
-            work::cut(|| format!("more than {MOST_TASKS} tasks would run"));
+        if done.len() >= MAX_TASKS {
+            work::cut(|| format!("more than {MAX_TASKS} tasks would run"));
             break;
         }
         for line in &task.lines {
@@ -179,7 +179,7 @@ fn put_in(line: &str, variables: &BTreeMap<String, String>) -> Vec<String> {
     let mut names = Names { variables, open: Vec::new(), length: 0, others: Vec::new(), is_over: false };
     let line = names.expand(line);
     if names.is_over {
-        work::cut(|| format!("a line of a recipe is longer than {MOST_LINE} letters when its names are put in"));
+        work::cut(|| format!("a line of a recipe is longer than {MAX_LINE} letters when its names are put in"));
     }
     let mut lines = vec![line];
     lines.append(&mut names.others);
@@ -223,7 +223,7 @@ impl Names<'_> {
     /// Counts letters; a line that grows without end is left off.
     fn takes(&mut self, letters: usize) {
         self.length += letters;
-        self.is_over |= self.length > MOST_LINE || !work::spend_bytes(letters, 100);
+        self.is_over |= self.length > MAX_LINE || !work::spend_bytes(letters, 100);
     }
 
     /// What stands for a name or the call of a function.
@@ -250,7 +250,7 @@ impl Names<'_> {
         let name = self.expand(name);
         let known = self.variables.get(&name).filter(|_| !self.open.contains(&name));
         let Some(value) = known else { return format!("${{{name}}}") };
-        if self.open.len() >= MOST_ROUNDS {
+        if self.open.len() >= MAX_ROUNDS {
             self.is_over = true;
             return String::new();
         }

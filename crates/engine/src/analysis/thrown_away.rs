@@ -5,13 +5,13 @@ use super::aliases;
 use crate::model::analysis::Analysis;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::path::{self, is_within};
-use reflex_shell::{Access, Command, Site};
+use reflex_shell::{Access, Command, ExecTarget};
 
 /// More moves than these of one call are not followed.
-const MOST_MOVES: usize = 64;
+const MAX_MOVES: usize = 64;
 
 /// More targets than these are not added to one call.
-const MOST_ADDED: usize = 256;
+const MAX_ADDED: usize = 256;
 
 /// Something that is moved, with the effect that says where to.
 struct Moved {
@@ -25,9 +25,9 @@ struct Moved {
 /// Adds to every deletion what the call has moved there before.
 pub(super) fn follow_moves(analysis: &mut Analysis) {
     let moved = moved(analysis);
-    let mut left = MOST_ADDED;
+    let mut left = MAX_ADDED;
     for (index, effect) in analysis.effects.iter_mut().enumerate() {
-        if effect.kind != EffectKind::Delete || effect.site != Site::Here || moved.is_empty() {
+        if effect.kind != EffectKind::Delete || effect.site != ExecTarget::Here || moved.is_empty() {
             continue;
         }
         let before = moved.iter().filter(|moved| moved.index < index);
@@ -44,12 +44,12 @@ fn moved(analysis: &Analysis) -> Vec<Moved> {
         return Vec::new();
     }
     let is_place = |(_, effect): &(usize, &Effect)| {
-        effect.kind == EffectKind::Overwrite && effect.flags.contains(&"place") && effect.site == Site::Here
+        effect.kind == EffectKind::Overwrite && effect.flags.contains(&"place") && effect.site == ExecTarget::Here
     };
     let mut moved = Vec::new();
-    for (index, effect) in effects.iter().enumerate().filter(is_place).take(MOST_MOVES) {
+    for (index, effect) in effects.iter().enumerate().filter(is_place).take(MAX_MOVES) {
         let Some(place) = effect.targets.first().and_then(Target::path) else { continue };
-        let sources = aliases::moved(effect, analysis).filter(|source| !source.is_pattern()).take(MOST_MOVES);
+        let sources = aliases::moved(effect, analysis).filter(|source| !source.is_pattern()).take(MAX_MOVES);
         for (source, from) in sources.filter_map(|source| Some((source, source.path()?))) {
             let inside = path::absolute(path::name_of(from), place);
             for at in [inside, place.to_owned()] {
@@ -91,7 +91,7 @@ pub(super) fn prints_nothing(command: &Command) -> bool {
 }
 
 /// Whether a command replaces files with nothing, zeros or noise: `dd if=/dev/zero of=FILE`, `tee FILE </dev/null`.
-pub(super) fn pours_nothing(command: &Command) -> bool {
+pub(super) fn writes_nothing(command: &Command) -> bool {
     let says_nothing = |path: &str| matches!(path, "/dev/null" | "/dev/zero" | "/dev/urandom" | "/dev/random");
     let reads = || {
         let read = command.redirects.iter().rfind(|redirect| redirect.access == Access::Read);

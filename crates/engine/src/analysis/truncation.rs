@@ -5,13 +5,13 @@ use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::path;
 
 /// Targets of a call that are looked at, in all: a person names fewer.
-const MOST_TARGETS: usize = 20_000;
+const MAX_TARGETS: usize = 20_000;
 
-/// More than [`MOST_TARGETS`] are not looked at, which is a gap of its own. Those outside of the project are dropped
+/// More than [`MAX_TARGETS`] are not looked at, which is a gap of its own. Those outside of the project are dropped
 /// last: among tens of thousands of files one home is not to be hidden.
 pub(super) fn limit_targets(analysis: &mut Analysis, workspace: &str) {
     let inside = |target: &Target| target.path().is_some_and(|path| path::is_within(path, workspace));
-    let (mut left, mut left_outside) = (MOST_TARGETS, MOST_TARGETS);
+    let (mut left, mut left_outside) = (MAX_TARGETS, MAX_TARGETS);
     let mut cut: Vec<Effect> = Vec::new();
     for effect in &mut analysis.effects {
         let before = effect.targets.len();

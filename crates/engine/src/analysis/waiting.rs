@@ -8,7 +8,7 @@ use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::event::{Action, Event};
 use crate::model::world::World;
 use crate::secrets::veils::lifted;
-use reflex_shell::{Origin, Reading, Site, Span, Value};
+use reflex_shell::{ExecTarget, Origin, Reading, Span, Value};
 use std::ops::Range;
 
 /// An id has so many letters and digits.
@@ -48,7 +48,7 @@ fn effect(action: usize, id: &str) -> Effect {
         action,
         script: None,
         origin: Origin::default(),
-        site: Site::Here,
+        site: ExecTarget::Here,
         folder: None,
     }
 }
@@ -87,7 +87,7 @@ fn told(analysis: &Analysis, action: usize, script: Option<usize>) -> Vec<Span> 
     };
     let commands = reading.into_iter().flat_map(|reading| reading.commands.iter().enumerate());
     let ordinary = commands.filter(|(id, command)| {
-        GUARD.contains(&command.name.as_str()) && command.site == Site::Here && !changing.contains(id)
+        GUARD.contains(&command.name.as_str()) && command.site == ExecTarget::Here && !changing.contains(id)
     });
     let words = ordinary.flat_map(|(_, command)| command.words.iter().skip(1));
     words.filter(|word| word.literal().is_some()).map(Value::span).collect()

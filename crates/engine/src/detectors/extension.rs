@@ -8,10 +8,10 @@ use crate::model::finding::{Finding, Severity};
 use crate::model::path::absolute;
 
 /// Such a detector.
-pub type Further<'a> = &'a dyn Fn(&Seen<'_>) -> Vec<Finding>;
+pub type ExtraDetector<'a> = &'a dyn Fn(&Seen<'_>) -> Vec<Finding>;
 
 /// The one that reports nothing.
-pub const NONE: Further<'static> = &|_| Vec::new();
+pub const NONE: ExtraDetector<'static> = &|_| Vec::new();
 
 /// What it sees of a call.
 pub struct Seen<'a> {
@@ -26,7 +26,7 @@ pub struct Seen<'a> {
 }
 
 /// More paths of one call are not named.
-const MOST_PATHS: usize = 1000;
+const MAX_PATHS: usize = 1000;
 
 impl Seen<'_> {
     /// The worst severity so far.
@@ -61,7 +61,7 @@ impl Seen<'_> {
                 if !path.is_empty() && !paths.contains(&path) {
                     paths.push(path);
                 }
-                if paths.len() >= MOST_PATHS {
+                if paths.len() >= MAX_PATHS {
                     return paths;
                 }
             }

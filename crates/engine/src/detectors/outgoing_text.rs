@@ -63,16 +63,16 @@ fn files_of(command: &Command) -> Vec<String> {
 /// Whether the words of this command reach others.
 fn is_said(program: Program, command: &Command) -> bool {
     let stands = |name: &str| {
-        command.words.iter().skip(1).take(MOST_BEFORE).any(|word| word.literal().is_some_and(|word| word == name))
+        command.words.iter().skip(1).take(MAX_BEFORE).any(|word| word.literal().is_some_and(|word| word == name))
     };
     program.speaks().any(|name| name == "*" || stands(name))
 }
 
 /// A subcommand stands among the first of a command's words.
-const MOST_BEFORE: usize = 4;
+const MAX_BEFORE: usize = 4;
 
 /// A shorter word gives no orders.
-const LEAST_SAID: usize = 16;
+const MIN_SAID: usize = 16;
 
 /// Orders in the words that commands say to others: a comment, a message, what is sent with a request.
 fn said<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f {
@@ -80,13 +80,13 @@ fn said<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f {
     let sent = sent.filter_map(|effect| facts.analysis.command(effect));
     let programs = facts.tables.get("programs");
     let speaks = move |command: &&Command| {
-        command.words.iter().any(|word| word.span().end - word.span().start >= LEAST_SAID as u32)
+        command.words.iter().any(|word| word.span().end - word.span().start >= MIN_SAID as u32)
             && Program::find(programs, &command.name).is_some_and(|program| is_said(program, command))
     };
     let spoken = facts.analysis.readings.iter().flat_map(|reading| &reading.commands).filter(speaks);
     let words = sent.chain(spoken).flat_map(|command| command.words.iter().skip(1));
     words.flat_map(|word| {
-        let text = word.literal().filter(|text| text.len() >= LEAST_SAID);
+        let text = word.literal().filter(|text| text.len() >= MIN_SAID);
         let found = text.map(|text| findings(&text, IN_COMMAND, facts.tables));
         // Where it stands in the command, not in the word.
         let placed = |found: Finding| Finding { at: At { span: word.span(), ..found.at }, ..found };

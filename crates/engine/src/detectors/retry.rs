@@ -1,11 +1,11 @@
 //! What is said after a tool failed: whether to try again, and how often at most.
 
 use crate::model::event::Event;
-use crate::model::finding::{Finding, Worth};
+use crate::model::finding::{Finding, PolicyAction};
 use crate::model::session::Step;
 
 /// A call that failed is worth so many tries more, and no more than that.
-const MOST_RETRIES: usize = 2;
+const MAX_RETRIES: usize = 2;
 
 /// What an error that passes by itself says.
 const PASSING: [&str; 20] = [
@@ -40,7 +40,7 @@ pub(crate) fn inspect(event: &Event, step: &Step, past: &[Step]) -> Option<Findi
     let outcome = event.outcome.as_ref().filter(|outcome| outcome.failed)?;
     let same = past.iter().rev().filter(|other| other.exact == step.exact);
     let failures = same.take_while(|other| other.end.as_ref().is_some_and(|end| end.failed)).count().max(1);
-    let left = (MOST_RETRIES + 1).saturating_sub(failures);
+    let left = (MAX_RETRIES + 1).saturating_sub(failures);
     let message = match (passes(&outcome.output), left) {
         (_, 0) => format!("This has failed {failures} times; no try is left."),
         (true, left) => format!("This failed and may pass: wait a little, then at most {left} tries more."),
@@ -55,7 +55,7 @@ pub(crate) fn inspect(event: &Event, step: &Step, past: &[Step]) -> Option<Findi
         detector: "duties".into(),
         category: "failure".into(),
         confidence: 70,
-        fixed: Some(Worth::Warn),
+        fixed: Some(PolicyAction::Warn),
         message,
         remedy: remedy.into(),
         command: crate::text::excerpt::shortened(&step.text),

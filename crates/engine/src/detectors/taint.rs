@@ -8,26 +8,26 @@ use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::event::Action;
 use crate::model::finding::Finding;
 use crate::model::path::{self, is_within};
-use crate::model::session::{Remnant, RemnantKind};
-use crate::model::truth::Truth;
-use reflex_shell::{CommandId, Selector, Site, Stdin, WHOLE_ENVIRONMENT};
+use crate::model::session::{RemnantKind, Taint};
+use crate::model::truth::Ternary;
+use reflex_shell::{CommandId, ExecTarget, Selector, Stdin, WHOLE_ENVIRONMENT};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Of one call, at most so many remnants are kept.
-const MOST_REMNANTS: usize = 32;
+const MAX_REMNANTS: usize = 32;
 
 /// A pipeline is followed back over this many commands.
-const MOST_MEMBERS: usize = 32;
+const MAX_MEMBERS: usize = 32;
 
 /// Classes of paths whose content is followed.
 const FOLLOWED: [&str; 5] = ["secret", "environment", "key-files", "secret-folders", "history"];
 
 /// What the judged call leaves behind if it runs.
-pub(crate) fn left_by(facts: &Facts<'_>, findings: &[Finding]) -> Vec<Remnant> {
-    let mut left: Vec<Remnant> = Vec::new();
+pub(crate) fn left_by(facts: &Facts<'_>, findings: &[Finding]) -> Vec<Taint> {
+    let mut left: Vec<Taint> = Vec::new();
     // What no rule calls a secret was none when it was read.
     let shown = findings.iter().any(|finding| finding.category == "credential");
-    let happens = |effect: &&Effect| effect.site == Site::Here && !is_of_text(facts, effect);
+    let happens = |effect: &&Effect| effect.site == ExecTarget::Here && !is_of_text(facts, effect);
     let givers = Givers::of(facts.analysis);
     for effect in facts.analysis.effects.iter().filter(happens) {
         let is = |kinds: &[EffectKind]| kinds.contains(&effect.kind);
@@ -56,29 +56,29 @@ pub(crate) fn left_by(facts: &Facts<'_>, findings: &[Finding]) -> Vec<Remnant> {
         if is(&[EffectKind::Link]) {
             left.extend(facts.link(effect).map(|(path, from)| remnant(RemnantKind::Link, &path, &from)));
         }
-        if left.len() >= MOST_REMNANTS {
+        if left.len() >= MAX_REMNANTS {
             break;
         }
     }
-    left.truncate(MOST_REMNANTS);
+    left.truncate(MAX_REMNANTS);
     left
 }
 
 /// A text that gives orders taints the session: what comes after may be its wish.
-pub(crate) fn left_by_orders(findings: &[Finding]) -> Vec<Remnant> {
+pub(crate) fn left_by_orders(findings: &[Finding]) -> Vec<Taint> {
     let order = findings.iter().find(|finding| finding.category == "injection");
     order.map(|finding| remnant(RemnantKind::Orders, "", &finding.id)).into_iter().collect()
 }
 
-fn remnant(kind: RemnantKind, path: &str, from: &str) -> Remnant {
-    Remnant { kind, path: path.into(), from: from.into() }
+fn remnant(kind: RemnantKind, path: &str, from: &str) -> Taint {
+    Taint { kind, path: path.into(), from: from.into() }
 }
 
 /// Names in the text of one call that are kept of a file of ignore rules.
-const MOST_IGNORED: usize = 16;
+const MAX_IGNORED: usize = 16;
 
 /// Build folders that a call names while it writes ignore rules: whoever ignores work makes it look as if a build made it.
-fn ignoring(facts: &Facts<'_>, effect: &Effect) -> Option<Remnant> {
+fn ignoring(facts: &Facts<'_>, effect: &Effect) -> Option<Taint> {
     let is_rules = |path: &&str| path::name_of(path) == ".gitignore" || path.ends_with("/.git/info/exclude");
     let file = effect.targets.iter().filter_map(Target::path).find(is_rules)?;
     let action = facts.event.actions.get(effect.action)?;
@@ -87,7 +87,7 @@ fn ignoring(facts: &Facts<'_>, effect: &Effect) -> Option<Remnant> {
     let words = text.split(ends).map(|word| path::name_of(word.trim_matches(['/', '*', '!'])));
     let is_built =
         |name: &&str| !name.is_empty() && facts.is_named_like_built(&path::absolute(name, &facts.event.workspace));
-    let names: BTreeSet<&str> = words.filter(is_built).take(MOST_IGNORED).collect();
+    let names: BTreeSet<&str> = words.filter(is_built).take(MAX_IGNORED).collect();
     let names: Vec<&str> = names.into_iter().collect();
     (!names.is_empty()).then(|| remnant(RemnantKind::Ignoring, file, &names.join(" ")))
 }
@@ -151,7 +151,7 @@ fn fetches(effect: &Effect) -> bool {
 }
 
 /// A file that a command fills with what it reads, or with what comes down its pipeline.
-fn filled(facts: &Facts<'_>, givers: &Givers<'_>, effect: &Effect) -> Vec<Remnant> {
+fn filled(facts: &Facts<'_>, givers: &Givers<'_>, effect: &Effect) -> Vec<Taint> {
     if givers.by.is_empty() {
         return Vec::new();
     }
@@ -183,7 +183,7 @@ fn from_elsewhere(facts: &Facts<'_>, source: &Target) -> (RemnantKind, String) {
 }
 
 /// What a program writes beside its effects, as its entry says with `flows`: the file of a download, an archive.
-fn flowing(facts: &Facts<'_>, effect: &Effect) -> Vec<Remnant> {
+fn flowing(facts: &Facts<'_>, effect: &Effect) -> Vec<Taint> {
     let Some(command) = facts.analysis.command(effect) else { return Vec::new() };
     let Some(invocation) = &command.invocation else { return Vec::new() };
     let fetched = effect.kind == EffectKind::Fetch;
@@ -211,7 +211,7 @@ const UNPACKED: &str = "unpacked";
 
 /// The folder into which an archive from elsewhere is unpacked: the named one, else the one of the archive's name, in
 /// which such archives hold their files. `left` is what the call leaves before it.
-fn unpacked(facts: &Facts<'_>, effect: &Effect, left: &[Remnant]) -> Option<Remnant> {
+fn unpacked(facts: &Facts<'_>, effect: &Effect, left: &[Taint]) -> Option<Taint> {
     let (archive, from) = archive(facts, effect, left)?;
     let command = facts.analysis.command(effect)?;
     let here = effect.folder.as_deref().unwrap_or(&facts.event.cwd);
@@ -234,7 +234,7 @@ fn unpacked(facts: &Facts<'_>, effect: &Effect, left: &[Remnant]) -> Option<Remn
 
 /// The archive that is unpacked, if it came from elsewhere, and whence: a file that was fetched, or what comes down the
 /// pipe.
-fn archive(facts: &Facts<'_>, effect: &Effect, left: &[Remnant]) -> Option<(String, String)> {
+fn archive(facts: &Facts<'_>, effect: &Effect, left: &[Taint]) -> Option<(String, String)> {
     let fetched = |path: &str| {
         let known =
             left.iter().chain(facts.past()).find(|known| known.kind == RemnantKind::Fetched && known.path == path);
@@ -264,7 +264,7 @@ fn stem(name: &str) -> &str {
 }
 
 /// Files that are there already: one that is made has no other times.
-fn dated(facts: &Facts<'_>, effect: &Effect) -> Vec<Remnant> {
+fn dated(facts: &Facts<'_>, effect: &Effect) -> Vec<Taint> {
     let real = effect.targets.iter().map(|target| facts.real(effect, target));
     real.filter(|real| real.exists == Some(true)).map(|real| remnant(RemnantKind::Dated, &real.path, "")).collect()
 }
@@ -284,7 +284,7 @@ fn places(effect: &Effect, source: &Target) -> Vec<String> {
 /// Which secret or fetched file a source is, or is itself a copy of.
 fn origin(facts: &Facts<'_>, effect: &Effect, source: &Target) -> Option<(RemnantKind, String)> {
     let path = source.path()?;
-    if FOLLOWED.iter().any(|class| facts.is(effect, source, class) == Truth::Yes) {
+    if FOLLOWED.iter().any(|class| facts.is(effect, source, class) == Ternary::Yes) {
         return Some((RemnantKind::Copy, path.to_owned()));
     }
     let past = facts
@@ -299,7 +299,7 @@ fn feeding(analysis: &Analysis, effect: &Effect) -> Vec<CommandId> {
     let Some(reading) = analysis.reading(effect) else { return Vec::new() };
     let mut feeding: Vec<CommandId> = effect.command.into_iter().collect();
     let mut next = 0;
-    while let Some(id) = feeding.get(next).copied().filter(|_| feeding.len() < MOST_MEMBERS) {
+    while let Some(id) = feeding.get(next).copied().filter(|_| feeding.len() < MAX_MEMBERS) {
         next += 1;
         let piped = match reading.commands.get(id).map(|command| &command.stdin) {
             Some(Stdin::Pipe(members)) => members.as_slice(),
@@ -310,7 +310,7 @@ fn feeding(analysis: &Analysis, effect: &Effect) -> Vec<CommandId> {
     feeding
 }
 
-fn seen(facts: &Facts<'_>, effect: &Effect) -> Vec<Remnant> {
+fn seen(facts: &Facts<'_>, effect: &Effect) -> Vec<Taint> {
     let shows = !effect.flags.contains(&"copied");
     let secret = |target: &&Target| origin(facts, effect, target).is_some_and(|(kind, _)| kind == RemnantKind::Copy);
     let targets = effect.targets.iter().filter(|_| shows).filter(secret);
@@ -323,7 +323,7 @@ pub fn written_by(analysis: &Analysis) -> Vec<(String, String)> {
     let fills = |effect: &&Effect| {
         matches!(effect.kind, EffectKind::Overwrite | EffectKind::Append)
             && effect.script.is_none()
-            && effect.site == Site::Here
+            && effect.site == ExecTarget::Here
     };
     // By text and folder: the names of its files as paths.
     let mut known: BTreeMap<(usize, &str), BTreeMap<String, &str>> = BTreeMap::new();

@@ -7,12 +7,12 @@ use crate::facts::excerpt;
 use crate::facts::location;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::event::{Action, Purpose};
-use crate::model::finding::{Decision, Finding, Severity, Tier, Worth};
-use crate::model::truth::Truth;
+use crate::model::finding::{Decision, Finding, PolicyAction, Severity, Tier};
+use crate::model::truth::Ternary;
 use crate::policy::Policy;
 use crate::secrets::redaction::redacted;
 use crate::text::excerpt::told_by_stranger;
-use reflex_shell::Site;
+use reflex_shell::ExecTarget;
 use reflex_tables::Node;
 
 /// What changes files of this machine.
@@ -68,7 +68,7 @@ fn texts(purpose: &Purpose) -> Vec<&str> {
 
 /// The changes of this machine's files, with their effects.
 fn changes<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = (usize, &'f Effect)> {
-    let changing = |effect: &Effect| effect.site == Site::Here && CHANGES.contains(&effect.kind);
+    let changing = |effect: &Effect| effect.site == ExecTarget::Here && CHANGES.contains(&effect.kind);
     facts.analysis.effects.iter().enumerate().filter(move |(_, effect)| changing(effect))
 }
 
@@ -82,10 +82,11 @@ fn beyond(facts: &Facts<'_>, whose: &str, root: &str, scope: &[&str]) -> Option<
         TargetPath::None => false,
         TargetPath::Unknown => true,
         TargetPath::Known { .. } => {
-            let of_project = ["inside", "workspace"].iter().any(|place| facts.is(effect, target, place) == Truth::Yes);
+            let of_project =
+                ["inside", "workspace"].iter().any(|place| facts.is(effect, target, place) == Ternary::Yes);
             of_project
                 && !facts.lies_in_scope(effect, target, root, scope)
-                && facts.fact(effect, Some(target), "regenerable") != Truth::Yes
+                && facts.fact(effect, Some(target), "regenerable") != Ternary::Yes
         }
     };
     let (index, effect, target) = changes(facts).find_map(|(index, effect)| {
@@ -135,14 +136,14 @@ fn sensitive(effect: &Effect, facts: &Facts<'_>, intent: &str) -> Option<&'stati
         let mut subjects = entries.items().flat_map(|entry| entry.get("subjects").texts());
         !subjects.any(|subject| words.contains(&subject))
     };
-    let touches = |class: &str| effect.targets.iter().any(|target| facts.is(effect, target, class) == Truth::Yes);
+    let touches = |class: &str| effect.targets.iter().any(|target| facts.is(effect, target, class) == Ternary::Yes);
     classes.filter(|(_, entries)| unnamed(*entries)).map(|(class, _)| class).find(|class| touches(class))
 }
 
 /// The class of sensitive places that an effect changes, unless a person's intent names it: then it is looked at, and not
 /// refused for being there.
 pub(crate) fn sensitive_place(effect: &Effect, facts: &Facts<'_>) -> Option<&'static str> {
-    if effect.site != Site::Here || !CHANGES.contains(&effect.kind) {
+    if effect.site != ExecTarget::Here || !CHANGES.contains(&effect.kind) {
         return None;
     }
     let class = sensitive(effect, facts, "")?;
@@ -157,7 +158,7 @@ pub(crate) fn sensitive_place(effect: &Effect, facts: &Facts<'_>) -> Option<&'st
 fn more_than_looks(preset: Node<'static>, facts: &Facts<'_>) -> Option<Finding> {
     let (asks, looks) = (preset.get("asks"), preset.get("looks"));
     let is_asked = |effect: &Effect| {
-        let discards = effect.targets.iter().all(|target| facts.is(effect, target, "device") == Truth::Yes);
+        let discards = effect.targets.iter().all(|target| facts.is(effect, target, "device") == Ternary::Yes);
         asks.texts().any(|name| name == effect.kind.name()) && (effect.targets.is_empty() || !discards)
     };
     let effect = facts.analysis.effects.iter().enumerate().find(|(_, effect)| is_asked(effect));
@@ -173,7 +174,7 @@ fn more_than_looks(preset: Node<'static>, facts: &Facts<'_>) -> Option<Finding> 
         id: "policy/read-only".into(),
         category: "policy".into(),
         severity: Severity::High,
-        fixed: Some(Worth::Ask),
+        fixed: Some(PolicyAction::Ask),
         message: format!("Only looking is wanted here, and this does more: {what}."),
         remedy: "tell the user what should be done, and ask for a yes".into(),
         action: about.action.or(Some(0)),

@@ -2,7 +2,7 @@
 
 use crate::model::event::{Action, Event};
 use crate::model::finding::TOO_MUCH;
-use crate::model::finding::{Finding, Severity, Worth};
+use crate::model::finding::{Finding, PolicyAction, Severity};
 use reflex_shell::work;
 
 /// Units of work (see [`work`]) that every call may take.
@@ -64,7 +64,7 @@ pub(crate) fn finding(event: &Event) -> Option<Finding> {
         category: "evasion".into(),
         severity: if before { Severity::Critical } else { Severity::Medium },
         confidence: 90,
-        fixed: (!before).then_some(Worth::Warn),
+        fixed: (!before).then_some(PolicyAction::Warn),
         message,
         remedy: remedy.into(),
         command: event.tool.clone(),

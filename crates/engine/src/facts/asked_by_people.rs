@@ -7,7 +7,7 @@ use crate::analysis::replaced::replaced;
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::event::{Action, AgentPath};
 use crate::model::path::{self, is_within};
-use crate::model::truth::Truth;
+use crate::model::truth::Ternary;
 use crate::text::glob;
 use reflex_shell::Command;
 use reflex_tables::Node;
@@ -82,7 +82,7 @@ impl Facts<'_> {
 
     /// Whether a target lies where a person's pattern says: `infra/prod/**`, `.env`, `/srv/data`. Whoever takes a
     /// folder away takes along what lies in it.
-    pub(crate) fn lies_at(&self, effect: &Effect, target: &Target, pattern: &str) -> Truth {
+    pub(crate) fn lies_at(&self, effect: &Effect, target: &Target, pattern: &str) -> Ternary {
         let seen = self.seen(effect, target);
         let (home, workspace) = (self.event.home.as_str(), self.event.workspace.as_str());
         let whole = pattern.strip_suffix("/**").unwrap_or(pattern);
@@ -91,12 +91,12 @@ impl Facts<'_> {
                 || is_within(path, &path::absolute(whole, workspace))
         };
         if seen.paths.iter().any(fits) {
-            return Truth::Yes;
+            return Ternary::Yes;
         }
         if let Some(Pattern::Written(written)) = &seen.pattern
             && meets(written, pattern, home)
         {
-            return Truth::Yes;
+            return Ternary::Yes;
         }
         let takes_along = matches!(effect.kind, EffectKind::Delete | EffectKind::Move | EffectKind::DiscardUntracked);
         let rooted = match pattern.strip_prefix("~/") {
@@ -104,7 +104,7 @@ impl Facts<'_> {
             None => path::absolute(pattern, workspace),
         };
         let holds = takes_along && is_within(fixed_part(&rooted), &seen.real.path);
-        Truth::from(holds && self.world.real(fixed_part(&rooted), false).exists != Some(false))
+        Ternary::from(holds && self.world.real(fixed_part(&rooted), false).exists != Some(false))
     }
 
     fn fits_here(&self, pattern: &str, path: &str, home: &str) -> bool {

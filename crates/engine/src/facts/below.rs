@@ -5,7 +5,7 @@ use super::classes::fixed_part;
 use crate::analysis::aliases;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::path::{self, is_within};
-use crate::model::truth::Truth;
+use crate::model::truth::Ternary;
 use crate::model::world::{Known, NamesOf};
 use reflex_shell::Value;
 
@@ -18,34 +18,34 @@ const MAX_SOURCES: usize = 64;
 impl Facts<'_> {
     /// Whether a tree that is written below the target holds a file of the guard or an agent's hook file, or takes the
     /// place of a folder above one. Not known where its names are not, and one of those files lies below the target.
-    pub(super) fn writes_guard(&self, effect: &Effect, target: &Target) -> Truth {
+    pub(super) fn writes_guard(&self, effect: &Effect, target: &Target) -> Ternary {
         if effect.kind == EffectKind::Overwrite && !effect.flags.contains(&"place") {
-            return Truth::No;
+            return Ternary::No;
         }
         if target.path().is_none() {
             // Wherever it is: names like the guard's below a home are the guard's.
             let names = (effect.kind == EffectKind::Populate).then(|| self.names_below(effect, None)).flatten();
-            return Truth::from(names.is_some_and(|names| self.names_protected(&names, &self.event.home)));
+            return Ternary::from(names.is_some_and(|names| self.names_protected(&names, &self.event.home)));
         }
         let real = self.real(effect, target);
         let folder = fixed_part(&real.path);
         let absolute = effect.flags.contains(&"absolute");
         if effect.kind == EffectKind::Populate && self.is_protected_path(folder) {
-            return Truth::Yes;
+            return Ternary::Yes;
         }
         if effect.flags.contains(&"everywhere") {
-            return Truth::Unknown;
+            return Ternary::Unknown;
         }
         if effect.flags.contains(&"prefix") {
             return self.begins_guard(folder);
         }
         if !absolute && !self.is_above_guard(folder) {
-            return Truth::No;
+            return Ternary::No;
         }
         let Some(names) = self.names_below(effect, real.exists) else {
-            return if self.is_above_guard(folder) { Truth::Unknown } else { Truth::No };
+            return if self.is_above_guard(folder) { Ternary::Unknown } else { Ternary::No };
         };
-        Truth::from(self.names_protected(&names, folder))
+        Ternary::from(self.names_protected(&names, folder))
     }
 
     fn names_protected(&self, names: &[String], folder: &str) -> bool {
@@ -74,9 +74,9 @@ impl Facts<'_> {
     }
 
     /// Names that begin so: one may be that of a protected file.
-    fn begins_guard(&self, beginning: &str) -> Truth {
+    fn begins_guard(&self, beginning: &str) -> Ternary {
         let begins = self.protected_files().iter().any(|file| file.starts_with(beginning));
-        if begins { Truth::Unknown } else { Truth::No }
+        if begins { Ternary::Unknown } else { Ternary::No }
     }
 
     fn is_protected_path(&self, path: &str) -> bool {

@@ -6,10 +6,10 @@ use crate::model::analysis::Analysis;
 use crate::model::effect::Effect;
 use crate::model::event::Event;
 use crate::model::path::{self, Folders, Place, is_within};
-use crate::model::session::{Remnant, RemnantKind};
-use crate::model::truth::Truth;
+use crate::model::session::{RemnantKind, Taint};
+use crate::model::truth::Ternary;
 use crate::model::vouched::Vouched;
-use crate::model::world::{Known, Names, Real, World};
+use crate::model::world::{Known, Names, ResolvedPath, World};
 use reflex_tables::Node;
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
@@ -31,16 +31,16 @@ pub struct Facts<'a> {
     pub(super) aliases: OnceCell<Aliases>,
     /// What each target stands for, by its place in memory: targets stay where they are while a call is judged.
     pub(super) seen: RefCell<BTreeMap<usize, Rc<Seen>>>,
-    pub(super) regenerable: RefCell<HashMap<String, Truth>>,
+    pub(super) regenerable: RefCell<HashMap<String, Ternary>>,
     /// The patterns of classes, by the place of their word in memory.
     pub(super) places: RefCell<PatternsOfClasses>,
     /// What else the call does, by condition and action: many effects ask the same.
-    pub(super) accompanied: RefCell<BTreeMap<Accompanied, Truth>>,
+    pub(super) accompanied: RefCell<BTreeMap<Accompanied, Ternary>>,
     /// Where each effect's command points, by its place in memory.
     pub(super) pointed: RefCell<BTreeMap<usize, Rc<Pointed>>>,
     pub(super) temporary: Vec<String>,
     /// What earlier calls left behind.
-    pub(super) past: OnceCell<Vec<Remnant>>,
+    pub(super) past: OnceCell<Vec<Taint>>,
     /// Folders that people's policies make as good as the workspace.
     pub(super) roots: Vec<(String, Vouched)>,
     /// Which questions stand in `asked` already, by their word and target.
@@ -72,7 +72,7 @@ pub(super) struct Places {
 /// What a target stands for.
 pub(super) struct Seen {
     /// Where it leads.
-    pub(super) real: Real,
+    pub(super) real: ResolvedPath,
     /// Where that lies.
     pub(super) place: Place,
     /// Every path that is meant: where it leads, what is written, what it lands on in a folder, what it is a copy of.
@@ -82,7 +82,7 @@ pub(super) struct Seen {
     /// The pattern of paths that is meant, absolute.
     pub(super) pattern: Option<Pattern>,
     /// The answers about classes so far, by the place of their word in memory.
-    pub(super) classes: RefCell<BTreeMap<usize, Truth>>,
+    pub(super) classes: RefCell<BTreeMap<usize, Ternary>>,
 }
 
 /// Paths of which only a pattern is known.
@@ -159,7 +159,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Whether an effect of an action fits a condition.
-    pub(crate) fn also(&self, action: usize, condition: Node<'_>, fits: &dyn Fn(&Effect) -> Truth) -> Truth {
+    pub(crate) fn also(&self, action: usize, condition: Node<'_>, fits: &dyn Fn(&Effect) -> Ternary) -> Ternary {
         let key = (condition.identity(), action);
         if let Some(known) = self.accompanied.borrow().get(&key) {
             return *known;
@@ -167,7 +167,7 @@ impl<'a> Facts<'a> {
         reflex_shell::work::spend(1 + self.analysis.effects.len() as u64 / 4);
         let others = self.analysis.effects.iter().filter(|other| other.action == action);
         let answers = others.map(fits);
-        let truth = answers.max().unwrap_or(Truth::No);
+        let truth = answers.max().unwrap_or(Ternary::No);
         self.accompanied.borrow_mut().insert(key, truth);
         truth
     }
@@ -196,7 +196,7 @@ impl<'a> Facts<'a> {
     }
 
     /// What earlier calls of the session left behind.
-    pub(crate) fn past(&self) -> &[Remnant] {
+    pub(crate) fn past(&self) -> &[Taint] {
         self.past.get_or_init(|| self.world.remnants())
     }
 
@@ -210,6 +210,6 @@ impl<'a> Facts<'a> {
     }
 }
 
-pub(super) fn truth(known: Known<bool>) -> Truth {
-    known.map_or(Truth::Unknown, Truth::from)
+pub(super) fn truth(known: Known<bool>) -> Ternary {
+    known.map_or(Ternary::Unknown, Ternary::from)
 }

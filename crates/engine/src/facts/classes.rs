@@ -3,9 +3,9 @@
 use super::cache::{Facts, Pattern, Places, Seen};
 use crate::model::effect::{Effect, Target, TargetPath};
 use crate::model::path::{self, Place, is_below, is_within};
-use crate::model::truth::Truth;
+use crate::model::truth::Ternary;
 use crate::text::glob;
-use reflex_shell::Site;
+use reflex_shell::ExecTarget;
 use reflex_tables::Node;
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -15,25 +15,25 @@ const HARMLESS: [&str; 2] = ["caches", "agent-notes"];
 
 impl Facts<'_> {
     /// Whether the target belongs to a class: a place, a property of its path, or a class of the library.
-    pub fn is(&self, effect: &Effect, target: &Target, class: &str) -> Truth {
-        if effect.site != Site::Here {
+    pub fn is(&self, effect: &Effect, target: &Target, class: &str) -> Ternary {
+        if effect.site != ExecTarget::Here {
             return elsewhere(target, class);
         }
         let TargetPath::Known { text, contents, climbing, .. } = &target.path else {
-            return Truth::from(class == "unknown" && target.path == TargetPath::Unknown);
+            return Ternary::from(class == "unknown" && target.path == TargetPath::Unknown);
         };
         match class {
-            "contents" => return Truth::from(*contents),
-            "climbing" => return Truth::from(climbing.is_some()),
-            "pattern" => return Truth::from(target.is_pattern()),
-            "device" => return Truth::from(text.starts_with("/dev/")),
-            "guard" => return Truth::from(self.is_guard(effect, target)),
-            "guard-program" => return Truth::from(self.is_guard_program(effect, target)),
+            "contents" => return Ternary::from(*contents),
+            "climbing" => return Ternary::from(climbing.is_some()),
+            "pattern" => return Ternary::from(target.is_pattern()),
+            "device" => return Ternary::from(text.starts_with("/dev/")),
+            "guard" => return Ternary::from(self.is_guard(effect, target)),
+            "guard-program" => return Ternary::from(self.is_guard_program(effect, target)),
             _ => {}
         }
         let seen = self.seen(effect, target);
         if Place::ALL.iter().any(|(_, name)| *name == class) {
-            return Truth::from(seen.place.name() == class);
+            return Ternary::from(seen.place.name() == class);
         }
         let key = class.as_ptr() as usize;
         if let Some(known) = seen.classes.borrow().get(&key) {
@@ -44,43 +44,43 @@ impl Facts<'_> {
         truth
     }
 
-    pub(super) fn class(&self, seen: &Seen, class: &str) -> Truth {
+    pub(super) fn class(&self, seen: &Seen, class: &str) -> Ternary {
         let real = &seen.real.path;
         if class == "system" && (is_within(real, &self.event.home) || is_within(real, &self.event.workspace)) {
             // The home of root lies among the system's folders, and a project may too.
-            return Truth::No;
+            return Ternary::No;
         }
         let belongs = |path: &String| self.in_class(class, path);
         if HARMLESS.contains(&class) {
-            return Truth::from(seen.paths.iter().take(seen.sure).all(belongs));
+            return Ternary::from(seen.paths.iter().take(seen.sure).all(belongs));
         }
         if seen.paths.iter().any(belongs) {
-            return Truth::Yes;
+            return Ternary::Yes;
         }
-        seen.pattern.as_ref().map_or(Truth::No, |pattern| self.may_belong(class, pattern))
+        seen.pattern.as_ref().map_or(Ternary::No, |pattern| self.may_belong(class, pattern))
     }
 
     /// Whether a path that the pattern stands for belongs to the class: by what is there if that can be listed.
-    pub(super) fn may_belong(&self, class: &str, pattern: &Pattern) -> Truth {
+    pub(super) fn may_belong(&self, class: &str, pattern: &Pattern) -> Ternary {
         let places = self.tables.get("places").get(class);
         let mut patterns = places.items().flat_map(|place| place.get("paths").texts());
         let home = &self.event.home;
         let written = match pattern {
             Pattern::Written(written) => written,
-            Pattern::Tree(tree) => return Truth::from(patterns.any(|one| holds(tree, one, home))),
+            Pattern::Tree(tree) => return Ternary::from(patterns.any(|one| holds(tree, one, home))),
         };
         if !patterns.any(|one| meets(written, one, home)) {
-            return Truth::No;
+            return Ternary::No;
         }
         reflex_shell::work::spend(50);
         if let Some(there) = self.world.expand(written) {
             reflex_shell::work::spend(there.len() as u64 * 2);
-            return Truth::from(there.iter().any(|path| self.in_class(class, path)));
+            return Ternary::from(there.iter().any(|path| self.in_class(class, path)));
         }
         // `.*` is whatever is hidden. A repository has its own folder there; whether it has others is not known.
         let last = path::name_of(written);
         let everything = [".*", ".?", ".["].iter().any(|start| last.starts_with(start));
-        if everything && class != "git-internals" { Truth::Unknown } else { Truth::Yes }
+        if everything && class != "git-internals" { Ternary::Unknown } else { Ternary::Yes }
     }
 
     pub(super) fn in_class(&self, class: &str, path: &str) -> bool {
@@ -168,11 +168,11 @@ pub(super) fn fixed_part(path: &str) -> &str {
 }
 
 /// On another system only the roots are known.
-pub(super) fn elsewhere(target: &Target, class: &str) -> Truth {
+pub(super) fn elsewhere(target: &Target, class: &str) -> Ternary {
     let root = match target.path() {
         Some("/") => "root",
         _ if target.value.pieces.len() == 1 && target.value.shown() == "~" => "home",
         _ => "elsewhere",
     };
-    Truth::from(class == root)
+    Ternary::from(class == root)
 }

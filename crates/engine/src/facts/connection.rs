@@ -9,13 +9,13 @@ use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::event::Event;
 use crate::model::path;
 use crate::model::world::World;
-use reflex_shell::{Command, Piece, Program, Site, Value};
+use reflex_shell::{Command, ExecTarget, Piece, Program, Value};
 
 /// Files in which projects keep variables.
 const DOTENV: [&str; 5] = [".env", ".env.local", ".env.development", ".env.development.local", "prisma/.env"];
 
 /// Behind more effects than these nothing is looked for: a text with so many is not made by a person.
-pub(crate) const MOST_EFFECTS: usize = 4096;
+pub(crate) const MAX_EFFECTS: usize = 4096;
 
 /// What is known about where a command points.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -40,13 +40,13 @@ pub(crate) struct Text<'a> {
 
 impl Text<'_> {
     /// Where the first command points; the others run it, the innermost first.
-    pub(crate) fn pointed(&self, site: Site, commands: &[&Command]) -> Pointed {
+    pub(crate) fn pointed(&self, site: ExecTarget, commands: &[&Command]) -> Pointed {
         let mut pointed = Pointed::default();
-        if self.before.len() > MOST_EFFECTS {
+        if self.before.len() > MAX_EFFECTS {
             return Pointed { unclear: true, ..pointed };
         }
         for (index, command) in commands.iter().enumerate() {
-            if index > 0 && command.site == site && site == Site::Here {
+            if index > 0 && command.site == site && site == ExecTarget::Here {
                 continue;
             }
             let before = pointed.hosts.len();
@@ -88,7 +88,7 @@ impl Text<'_> {
     fn set(&self, name: &str) -> Option<Source> {
         let sets = |effect: &&&Effect| {
             effect.kind == EffectKind::SetVariable
-                && effect.site == Site::Here
+                && effect.site == ExecTarget::Here
                 && effect.targets.iter().any(|target| literal(&target.value).as_deref() == Some(name))
         };
         let last = self.before.iter().rev().find(sets)?;
@@ -168,7 +168,7 @@ impl Place<'_> {
     }
 
     fn source(&self, word: &str, told: &mut Pointed) {
-        let here = self.command.site == Site::Here;
+        let here = self.command.site == ExecTarget::Here;
         if word.starts_with(|first: char| first.is_ascii_uppercase()) {
             return self.variable(word, here, told);
         }

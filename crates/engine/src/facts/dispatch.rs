@@ -6,17 +6,17 @@ use super::git::untracked_kind;
 use crate::facts::switches::Change;
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::session::RemnantKind;
-use crate::model::truth::Truth;
+use crate::model::truth::Ternary;
 use crate::model::world::Untracked;
 
 /// More questions than these are not listed: nobody reads on, and a call may have tens of thousands of targets.
-const MOST_ASKED: usize = 1000;
+const MAX_ASKED: usize = 1000;
 
 impl Facts<'_> {
     /// A fact of this name about the target, or about the effect as a whole.
-    pub fn fact(&self, effect: &Effect, target: Option<&Target>, name: &str) -> Truth {
+    pub fn fact(&self, effect: &Effect, target: Option<&Target>, name: &str) -> Ternary {
         let truth = self.ask(effect, target, name);
-        if self.asked.borrow().lines.len() >= MOST_ASKED {
+        if self.asked.borrow().lines.len() >= MAX_ASKED {
             return truth;
         }
         // The words and targets of a call stay where they are while it is judged.
@@ -32,31 +32,33 @@ impl Facts<'_> {
         truth
     }
 
-    pub(super) fn ask(&self, effect: &Effect, target: Option<&Target>, name: &str) -> Truth {
+    pub(super) fn ask(&self, effect: &Effect, target: Option<&Target>, name: &str) -> Ternary {
         let folder = self.folder_of(effect, target);
         match name {
-            "stashes" if self.stashes_first() => Truth::Yes,
+            "stashes" if self.stashes_first() => Ternary::Yes,
             "stashes" => truth(self.world.stashes(&folder).map(|count| count > 0)),
             "unreadable" => self.is_unreadable(effect, target),
             "protected-branch" => self.is_protected(&folder, target),
-            "production" => Truth::from(self.is_production(&self.pointed(effect))),
-            "local" => Truth::from(self.is_local(&self.pointed(effect))),
+            "production" => Ternary::from(self.is_production(&self.pointed(effect))),
+            "local" => Ternary::from(self.is_local(&self.pointed(effect))),
             "unmerged" => self.is_unmerged(&folder, target),
-            "fetched" => Truth::from(self.was_fetched(&self.started_in(effect, target).unwrap_or(folder))),
-            "orders-heard" => Truth::from(self.is_tainted()),
-            "writes-guard" => Truth::from(target.is_some_and(|target| self.writes_guard(effect, target) == Truth::Yes)),
+            "fetched" => Ternary::from(self.was_fetched(&self.started_in(effect, target).unwrap_or(folder))),
+            "orders-heard" => Ternary::from(self.is_tainted()),
+            "writes-guard" => {
+                Ternary::from(target.is_some_and(|target| self.writes_guard(effect, target) == Ternary::Yes))
+            }
             "may-write-guard" => {
-                Truth::from(target.is_some_and(|target| self.writes_guard(effect, target) == Truth::Unknown))
+                Ternary::from(target.is_some_and(|target| self.writes_guard(effect, target) == Ternary::Unknown))
             }
             "hooks-off" => truth(target.map(|target| self.hooks(effect, target) == Change::Off)),
-            "guard-put-away" => target.map_or(Truth::Unknown, |target| self.puts_guard_away(effect, target)),
+            "guard-put-away" => target.map_or(Ternary::Unknown, |target| self.puts_guard_away(effect, target)),
             "hooks-kept" => truth(target.map(|target| self.hooks(effect, target) == Change::Beside)),
-            "agent-variable" => Truth::from(self.takes_mark_off(effect, target)),
-            "reaches-unread" => Truth::from(self.reaches_unread(effect)),
-            "secret-seen" => Truth::from(self.past().iter().any(|known| known.kind == RemnantKind::Seen)),
+            "agent-variable" => Ternary::from(self.takes_mark_off(effect, target)),
+            "reaches-unread" => Ternary::from(self.reaches_unread(effect)),
+            "secret-seen" => Ternary::from(self.past().iter().any(|known| known.kind == RemnantKind::Seen)),
             _ => match target.filter(|target| target.path().is_some()) {
                 Some(target) => self.file_fact(effect, target, name),
-                None => Truth::Unknown,
+                None => Ternary::Unknown,
             },
         }
     }
@@ -72,12 +74,12 @@ impl Facts<'_> {
         self.lexical(&target.value, effect)
     }
 
-    pub(super) fn file_fact(&self, effect: &Effect, target: &Target, name: &str) -> Truth {
+    pub(super) fn file_fact(&self, effect: &Effect, target: &Target, name: &str) -> Ternary {
         let real = self.real(effect, target);
         let path = &*self.meant(effect, &real);
         match name {
             // `git checkout WORD` takes a commit if there is one of that name, else the file.
-            "uncommitted" if effect.flags.contains(&"word") && self.is_commit(&real.path, target) => Truth::No,
+            "uncommitted" if effect.flags.contains(&"word") && self.is_commit(&real.path, target) => Ternary::No,
             "exists" => truth(real.exists),
             "tracked" => truth(self.world.is_tracked(path)),
             "ignored" => truth(self.world.is_ignored(path)),
@@ -90,7 +92,7 @@ impl Facts<'_> {
             "untracked" => self.loose(effect, target, &real, untracked_kind(effect)),
             "ignored-data" => self.loose(effect, target, &real, Untracked::Ignored),
             "from-before" => truth(self.is_from_before(path)),
-            _ => Truth::Unknown,
+            _ => Ternary::Unknown,
         }
     }
 }

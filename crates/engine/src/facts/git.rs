@@ -4,9 +4,9 @@ use super::cache::{Facts, truth};
 use super::classes::fixed_part;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::path::{self, parent};
-use crate::model::session::{Remnant, RemnantKind};
-use crate::model::truth::Truth;
-use crate::model::world::{Known, Look, Names, Real, Untracked};
+use crate::model::session::{RemnantKind, Taint};
+use crate::model::truth::Ternary;
+use crate::model::world::{Known, Look, Names, ResolvedPath, Untracked};
 use crate::text::glob;
 use reflex_tables::Node;
 use std::borrow::Cow;
@@ -24,7 +24,7 @@ impl Facts<'_> {
 
     /// Whether the repository that the effect is about is there and cannot be read. What is written over needs no look at
     /// all that git has.
-    pub(super) fn is_unreadable(&self, effect: &Effect, target: Option<&Target>) -> Truth {
+    pub(super) fn is_unreadable(&self, effect: &Effect, target: Option<&Target>) -> Ternary {
         let look = match effect.kind == EffectKind::Overwrite || effect.kind == EffectKind::Truncate {
             true => Look::Quick,
             false => Look::Whole,
@@ -34,21 +34,21 @@ impl Facts<'_> {
         // Git's own commands are about the repository of the folder itself, not of what lies above it.
         let inner = if effect.kind == EffectKind::Delete || look == Look::Quick { "" } else { "/." };
         let Some(found) = self.world.unreadable(&format!("{}{inner}", fixed_part(&known)), look) else {
-            return Truth::No;
+            return Ternary::No;
         };
         *self.lost.borrow_mut() = Names { names: vec![found.reason], count: 1, more: false };
         *self.mend.borrow_mut() = found.mend;
-        Truth::Yes
+        Ternary::Yes
     }
 
     /// Whether git would take up a project's secrets from this folder that it does not have yet.
-    pub(super) fn is_new_secret(&self, effect: &Effect, target: &Target, folder: &str) -> Truth {
+    pub(super) fn is_new_secret(&self, effect: &Effect, target: &Target, folder: &str) -> Ternary {
         const NAMES: [&str; 5] = [".env", ".env.local", ".env.production", ".env.prod", ".env.staging"];
         // Most that is added is one file after the other: no look at the disk for those.
         let named = |known: &str| !known.is_empty() && known == folder;
         let is_folder = named(&self.event.workspace) || effect.folder.as_deref().is_some_and(named);
         if !is_folder && path::name_of(folder).contains('.') {
-            return Truth::No;
+            return Ternary::No;
         }
         let forced = effect.flags.contains(&"force");
         let names = NAMES.iter().map(|name| path::absolute(name, folder));
@@ -62,18 +62,18 @@ impl Facts<'_> {
     }
 
     /// Whether git does not track something of the target that a build does not make again.
-    pub(super) fn loose(&self, effect: &Effect, target: &Target, real: &Real, which: Untracked) -> Truth {
+    pub(super) fn loose(&self, effect: &Effect, target: &Target, real: &ResolvedPath, which: Untracked) -> Ternary {
         let path = self.meant(effect, real);
         let names = self.world.untracked(&path, which);
         if names.as_ref().is_some_and(Names::any) && self.is_link(effect, target, real) {
-            return Truth::No;
+            return Ternary::No;
         }
         self.names(self.lasting(&path, names), target)
     }
 
     /// The path that facts are about: the whole work tree where the effect is about all of it, else without a pattern.
     /// A folder with a repository of its own is one thing to the outer one; what discards in it means what lies in it.
-    pub(super) fn meant<'r>(&self, effect: &Effect, real: &'r Real) -> Cow<'r, str> {
+    pub(super) fn meant<'r>(&self, effect: &Effect, real: &'r ResolvedPath) -> Cow<'r, str> {
         let discards = matches!(effect.kind, EffectKind::DiscardChanges | EffectKind::DiscardUntracked);
         let fixed = fixed_part(&real.path);
         let is_whole = effect.flags.contains(&"whole");
@@ -111,7 +111,7 @@ impl Facts<'_> {
         if self.world.is_tracked(path) == Some(false) {
             return Some(age.is_older);
         }
-        let is_dated = |known: &Remnant| known.kind == RemnantKind::Dated && known.path == path;
+        let is_dated = |known: &Taint| known.kind == RemnantKind::Dated && known.path == path;
         Some(age.is_untouched || self.past().iter().any(is_dated))
     }
 
@@ -121,15 +121,15 @@ impl Facts<'_> {
     }
 
     /// A link that is itself removed takes nothing along.
-    pub(super) fn is_link(&self, effect: &Effect, target: &Target, real: &Real) -> bool {
+    pub(super) fn is_link(&self, effect: &Effect, target: &Target, real: &ResolvedPath) -> bool {
         let itself =
             effect.kind == EffectKind::Delete && matches!(target.path, TargetPath::Known { follows: false, .. });
         itself && !target.is_pattern() && self.world.real(&real.path, true).path != real.path
     }
 
     /// Whether there are any; remembers the names for the reason. With a pattern only those that it fits count.
-    pub(super) fn names(&self, names: Known<Names>, target: &Target) -> Truth {
-        let Some(mut names) = names else { return Truth::Unknown };
+    pub(super) fn names(&self, names: Known<Names>, target: &Target) -> Ternary {
+        let Some(mut names) = names else { return Ternary::Unknown };
         if let Some(pattern) = target.path().filter(|path| fixed_part(path).len() < path.len()) {
             let names_folder = &self.event.workspace;
             let fits = |name: &String| {
@@ -144,10 +144,10 @@ impl Facts<'_> {
             }
         }
         if !names.any() {
-            return Truth::No;
+            return Ternary::No;
         }
         *self.lost.borrow_mut() = names;
-        Truth::Yes
+        Ternary::Yes
     }
 
     /// Without what a build makes again.
@@ -158,7 +158,7 @@ impl Facts<'_> {
             let file = path::absolute(name, &self.event.workspace);
             let above =
                 std::iter::successors(Some(file.as_str()), |at| (*at != "/" && *at != path).then(|| parent(at)));
-            above.into_iter().any(|at| self.is_regenerable(at) == Truth::Yes)
+            above.into_iter().any(|at| self.is_regenerable(at) == Ternary::Yes)
         };
         names.names.retain(|name| !regenerable(name));
         names.count -= before - names.names.len();
@@ -166,7 +166,7 @@ impl Facts<'_> {
     }
 
     /// A build or dependency folder by its name, with its manifest beside it, and not tracked.
-    pub(super) fn is_regenerable(&self, path: &str) -> Truth {
+    pub(super) fn is_regenerable(&self, path: &str) -> Ternary {
         if let Some(known) = self.regenerable.borrow().get(path) {
             return *known;
         }
@@ -176,7 +176,7 @@ impl Facts<'_> {
     }
 
     /// The folder itself, or one that it lies in.
-    pub(super) fn ask_regenerable(&self, path: &str) -> Truth {
+    pub(super) fn ask_regenerable(&self, path: &str) -> Ternary {
         let compared = glob::Compared::new(path, &self.event.home);
         let fits = |pattern: Node<'_>| compared.fits(pattern.bytes());
         for place in
@@ -188,10 +188,10 @@ impl Facts<'_> {
                     .iter()
                     .any(|at| self.world.has_one_of(at, &beside) != Some(false));
             if manifest && self.world.is_ignored(path) != Some(false) && !self.is_newly_ignored(path) {
-                return Truth::Yes;
+                return Ternary::Yes;
             }
         }
-        if path == "/" || path == self.event.workspace { Truth::No } else { self.is_regenerable(parent(path)) }
+        if path == "/" || path == self.event.workspace { Ternary::No } else { self.is_regenerable(parent(path)) }
     }
 
     /// Whether a path is called as what a build makes.
@@ -202,7 +202,7 @@ impl Facts<'_> {
     /// Whether the session itself had the folder ignored, which was there before: no build need have made it.
     pub(super) fn is_newly_ignored(&self, path: &str) -> bool {
         let name = path::name_of(path);
-        let names = |known: &&Remnant| known.from.split(' ').any(|word| word == name);
+        let names = |known: &&Taint| known.from.split(' ').any(|word| word == name);
         let told = self.past().iter().filter(|known| known.kind == RemnantKind::Ignoring).any(|known| names(&known));
         told && self.world.is_of_session(path) == Some(false)
     }
@@ -216,15 +216,15 @@ impl Facts<'_> {
         Some(name)
     }
 
-    pub(super) fn is_protected(&self, folder: &str, target: Option<&Target>) -> Truth {
-        let Some(name) = self.branch_name(folder, target) else { return Truth::Unknown };
+    pub(super) fn is_protected(&self, folder: &str, target: Option<&Target>) -> Ternary {
+        let Some(name) = self.branch_name(folder, target) else { return Ternary::Unknown };
         let own = self.world.protected(folder);
         let known = PROTECTED.contains(&name.as_str()) || name.starts_with("release/") || own.contains(&name);
-        Truth::from(known)
+        Ternary::from(known)
     }
 
-    pub(super) fn is_unmerged(&self, folder: &str, target: Option<&Target>) -> Truth {
-        let Some(name) = target.map(|target| target.value.shown()) else { return Truth::Unknown };
+    pub(super) fn is_unmerged(&self, folder: &str, target: Option<&Target>) -> Ternary {
+        let Some(name) = target.map(|target| target.value.shown()) else { return Ternary::Unknown };
         let count = self.world.only_on(folder, &name);
         if let Some(count) = count.filter(|count| *count > 0) {
             *self.lost.borrow_mut() =

@@ -5,7 +5,7 @@ use crate::analysis::aliases::{self};
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::guard::GUARD_PROGRAMS;
 use crate::model::path::{self, Place, is_below, is_within, parent};
-use reflex_shell::{Command, Site, Value};
+use reflex_shell::{Command, ExecTarget, Value};
 
 impl Facts<'_> {
     pub(super) fn is_guard(&self, effect: &Effect, target: &Target) -> bool {
@@ -49,7 +49,8 @@ impl Facts<'_> {
     /// Whether the action runs something of which nobody knows what it does: a file whose text is not known, and where
     /// one variable alone is taken away also a program that is not known and does not lie among the system's.
     pub(super) fn reaches_unread(&self, effect: &Effect) -> bool {
-        let sites: &[Site] = if effect.flags.contains(&"host") { &[Site::Here, Site::Remote] } else { &[Site::Here] };
+        let sites: &[ExecTarget] =
+            if effect.flags.contains(&"host") { &[ExecTarget::Here, ExecTarget::Remote] } else { &[ExecTarget::Here] };
         // Tests run without variables, and in terminals: there a project's own file is no reason, unless the session made it.
         let common = effect.flags.contains(&"ignore") || effect.flags.contains(&"terminal");
         let is_system = |path: &str| self.in_class("system", path);
@@ -77,7 +78,7 @@ impl Facts<'_> {
             let by_path = command.words.first().is_none_or(|word| word.prefix().contains('/'));
             let by_name = command.invocation.is_none() && !command.name.is_empty() && !by_path;
             by_name
-                && command.site == Site::Here
+                && command.site == ExecTarget::Here
                 && self.world.program(&command.name).is_none_or(|path| !is_system(&path))
         };
         let reading = self.analysis.reading(effect).filter(|_| effect.kind == EffectKind::SetVariable);

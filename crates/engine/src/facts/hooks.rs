@@ -8,7 +8,7 @@ use crate::analysis::aliases;
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::event::Action;
 use crate::model::path;
-use crate::model::truth::Truth;
+use crate::model::truth::Ternary;
 use crate::model::world::{Names, Untracked};
 use reflex_shell::patch::Part;
 use reflex_shell::{Command, Stdin, Value};
@@ -21,7 +21,7 @@ const SETTINGS: &str = "agent-settings";
 const ENVIRONMENT: &str = "environment-files";
 
 /// Of what is poured into a file so many files are looked into.
-const MOST_SOURCES: usize = 4;
+const MAX_SOURCES: usize = 4;
 
 /// Programs whose words are talk: they change no settings.
 const TALKERS: [&str; 8] = ["git", "gh", "glab", "cd", "grep", "rg", "ls", "mkdir"];
@@ -44,7 +44,7 @@ impl Facts<'_> {
 
     /// Whether git takes changes out of the work tree with which the guard would leave an agent's settings. Their files
     /// are looked for where agents look, and git is asked about these alone: the tree may be large.
-    pub(super) fn puts_guard_away(&self, effect: &Effect, target: &Target) -> Truth {
+    pub(super) fn puts_guard_away(&self, effect: &Effect, target: &Target) -> Ternary {
         let real = self.real(effect, target);
         let path = self.meant(effect, &real);
         let cleans = effect.kind == EffectKind::DiscardUntracked;
@@ -60,7 +60,7 @@ impl Facts<'_> {
         let above = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         let roots = [&*path, above, &self.event.workspace];
         let mut files = roots.into_iter().flat_map(|root| self.settings_below(root));
-        Truth::from(files.any(|file| names_guard(&file) && is_lost(&file)))
+        Ternary::from(files.any(|file| names_guard(&file) && is_lost(&file)))
     }
 
     /// The files in which agents would keep their settings if this folder were their project.
@@ -195,7 +195,7 @@ impl Facts<'_> {
             }
         }
         let poured = target.path().map(|path| aliases::poured_into(self.analysis, path)).unwrap_or_default();
-        texts.extend(poured.iter().take(MOST_SOURCES).filter_map(|path| self.text_of(effect, path)).map(Cow::from));
+        texts.extend(poured.iter().take(MAX_SOURCES).filter_map(|path| self.text_of(effect, path)).map(Cow::from));
         let changes = texts.iter().map(|text| switches::of_program(class, text));
         changes.max().unwrap_or(Change::Within)
     }

@@ -6,18 +6,18 @@ use crate::analysis::aliases::{self};
 use crate::analysis::clones::cloned;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::path::{self, Folders, Place, is_within};
-use crate::model::session::{Remnant, RemnantKind};
-use crate::model::world::Real;
+use crate::model::session::{RemnantKind, Taint};
+use crate::model::world::ResolvedPath;
 use reflex_shell::{Piece, Value};
 use std::cell::RefCell;
 use std::rc::Rc;
 
 /// More files than these that land in one folder are not looked at one by one.
-const MOST_LANDINGS: usize = 64;
+const MAX_LANDINGS: usize = 64;
 
 impl Facts<'_> {
     /// Where the target really leads: a removed, moved or made link is itself the target, everything else goes through it.
-    pub fn real(&self, effect: &Effect, target: &Target) -> Real {
+    pub fn real(&self, effect: &Effect, target: &Target) -> ResolvedPath {
         self.seen(effect, target).real.clone()
     }
 
@@ -61,7 +61,13 @@ impl Facts<'_> {
         Seen { real, place, paths, sure, pattern, classes: RefCell::default() }
     }
 
-    pub(super) fn pattern(&self, effect: &Effect, target: &Target, real: &Real, lands: &str) -> Option<Pattern> {
+    pub(super) fn pattern(
+        &self,
+        effect: &Effect,
+        target: &Target,
+        real: &ResolvedPath,
+        lands: &str,
+    ) -> Option<Pattern> {
         let TargetPath::Known { contents, .. } = target.path else { return None };
         if target.is_pattern() {
             let deep = target.value.pieces.iter().any(|(piece, _)| matches!(piece, Piece::Glob(glob) if glob == "**"));
@@ -113,31 +119,31 @@ impl Facts<'_> {
     pub(super) fn was_fetched(&self, path: &str) -> bool {
         let own = self.analysis.effects.iter().filter(|effect| effect.kind == EffectKind::Fetch);
         let mut own = own.filter_map(|effect| cloned(self.analysis, effect, self.tables));
-        let holds = |known: &Remnant| known.kind == RemnantKind::Fetched && is_within(path, &known.path);
+        let holds = |known: &Taint| known.kind == RemnantKind::Fetched && is_within(path, &known.path);
         own.any(|known| holds(&known)) || self.past().iter().any(holds)
     }
 
     /// What a copy or move into a folder writes there.
-    pub(super) fn landings(&self, effect: &Effect, target: &Target, real: &Real) -> Vec<String> {
+    pub(super) fn landings(&self, effect: &Effect, target: &Target, real: &ResolvedPath) -> Vec<String> {
         let placed = effect.kind == EffectKind::Overwrite && effect.flags.contains(&"place");
         if !placed || real.is_folder == Some(false) || target.path().is_none() {
             return Vec::new();
         }
         let sources = aliases::sources(effect, self.analysis).filter_map(Target::path);
         let names = sources.map(path::name_of).filter(|name| !name.is_empty());
-        names.take(MOST_LANDINGS).map(|name| path::absolute(name, &real.path)).collect()
+        names.take(MAX_LANDINGS).map(|name| path::absolute(name, &real.path)).collect()
     }
 
     /// Whether the target is a folder, told without looking.
-    pub(super) fn is_folder(&self, target: &Target, real: &Real) -> Option<bool> {
+    pub(super) fn is_folder(&self, target: &Target, real: &ResolvedPath) -> Option<bool> {
         let follows = matches!(target.path, TargetPath::Known { follows: true, .. });
         let known = matches!(self.place(&real.path), Place::Root | Place::Home | Place::Workspace);
         (follows || known).then_some(true)
     }
 
-    pub(super) fn follow(&self, effect: &Effect, target: &Target) -> Real {
+    pub(super) fn follow(&self, effect: &Effect, target: &Target) -> ResolvedPath {
         let TargetPath::Known { text, climbing, follows, .. } = &target.path else {
-            return Real { path: String::new(), exists: None, is_folder: None };
+            return ResolvedPath { path: String::new(), exists: None, is_folder: None };
         };
         let itself = matches!(effect.kind, EffectKind::Delete | EffectKind::Move | EffectKind::Link);
         let written = self.aliases().linked(effect, climbing.as_ref().unwrap_or(text), *follows || !itself);

@@ -6,7 +6,7 @@ use crate::model::effect::{Effect, EffectKind};
 use std::rc::Rc;
 
 /// Commands that run a command that runs a command: more are not looked at for what they set.
-const MOST_WRAPPERS: usize = 16;
+const MAX_WRAPPERS: usize = 16;
 
 impl Facts<'_> {
     /// What the effect's command points to, so far as that is known.
@@ -24,7 +24,7 @@ impl Facts<'_> {
         let Some(reading) = self.analysis.reading(effect) else { return Pointed::default() };
         let command = |id: Option<usize>| reading.commands.get(id?);
         let commands: Vec<_> =
-            std::iter::successors(command(effect.command), |inner| command(inner.parent)).take(MOST_WRAPPERS).collect();
+            std::iter::successors(command(effect.command), |inner| command(inner.parent)).take(MAX_WRAPPERS).collect();
         let effects = &self.analysis.effects;
         let at = effects.iter().position(|other| std::ptr::eq(other, effect)).unwrap_or(effects.len());
         // What sets variables stands behind the commands, in its own order.
@@ -34,7 +34,7 @@ impl Facts<'_> {
                 && (set.derivation != used.derivation || set.span.start <= used.span.start)
         };
         let (earlier, later) = effects.split_at_checked(at).unwrap_or((effects, &[]));
-        let before = earlier.iter().chain(later.iter().filter(sets)).take(connection::MOST_EFFECTS + 1).collect();
+        let before = earlier.iter().chain(later.iter().filter(sets)).take(connection::MAX_EFFECTS + 1).collect();
         connection::Text { event: self.event, world: self.world, before }.pointed(effect.site, &commands)
     }
 

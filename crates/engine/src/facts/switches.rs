@@ -9,10 +9,10 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 /// More entries than these are not looked at.
-const MOST_ENTRIES: usize = 4096;
+const MAX_ENTRIES: usize = 4096;
 
 /// A text in quotes in a text in quotes …
-const MOST_QUOTES: usize = 3;
+const MAX_QUOTES: usize = 3;
 
 /// What a change means for what the agent runs, asks and trusts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,7 +48,7 @@ pub(crate) fn of_texts(class: Node<'_>, form: Option<Form<'_>>, (before, after):
     let old = meant(form, before);
     let differs =
         old.iter().filter(|entry| !new.contains(entry)).chain(new.iter().filter(|entry| !old.contains(entry)));
-    let careful = differs.into_iter().any(|(key, _)| is_careful(class, key)) || new.len() >= MOST_ENTRIES;
+    let careful = differs.into_iter().any(|(key, _)| is_careful(class, key)) || new.len() >= MAX_ENTRIES;
     if careful { Change::Within } else { loss }
 }
 
@@ -82,7 +82,7 @@ fn loses_file(form: Option<Form<'_>>, before: &str, after: &str) -> Change {
 /// A text in it may be another, in quotes.
 pub(crate) fn of_program(class: Node<'_>, text: &str) -> Change {
     let mut texts = vec![Cow::from(text)];
-    for _ in 0..MOST_QUOTES {
+    for _ in 0..MAX_QUOTES {
         let sets = |entry: &Entry| is_off(class, entry) || is_listed(class, "dropped", entry);
         if texts.iter().any(|text| takes_guard_out(text) || entries(text).iter().any(sets)) {
             return Change::Off;
@@ -192,7 +192,7 @@ fn entries(text: &str) -> Vec<Entry> {
     let mut reader = Reader::default();
     let tokens = tokens(text);
     for (index, token) in tokens.iter().enumerate() {
-        if reader.found.len() < MOST_ENTRIES {
+        if reader.found.len() < MAX_ENTRIES {
             reader.take(token, tokens.get(index + 1));
         }
     }

@@ -1,7 +1,7 @@
 //! What is said of a text that gives orders.
 
 use super::links;
-use super::scan::{AS_QUOTED, MOST_BYTES, scan};
+use super::scan::{AS_QUOTED, MAX_BYTES, scan};
 use super::signs::{Injection, Sign, TOLD_FROM};
 use crate::model::finding::{At, Decision, Finding, Severity, Tier};
 use crate::secrets::redaction::redacted;
@@ -15,7 +15,7 @@ pub(crate) const IN_COMMAND: &str = "command";
 /// What a text gives that an agent reads: nothing, or findings that warn. Reading it is not stopped.
 pub(crate) fn findings(text: &str, place: &str, tables: Node<'static>) -> Vec<Finding> {
     // It costs as much for each byte, and something for each text.
-    if !work::spend_bytes(text.len().min(MOST_BYTES), 200) || !work::spend(10) {
+    if !work::spend_bytes(text.len().min(MAX_BYTES), 200) || !work::spend(10) {
         return Vec::new();
     }
     let injection = scan(text, tables);

@@ -6,16 +6,16 @@ use super::signs::Span;
 const MOST: usize = 16;
 
 /// Fewer words run together are a name.
-const LEAST_GLUED: usize = 4;
+const MIN_GLUED: usize = 4;
 
 /// And fewer that are joined by dashes: names of tests and branches are long.
-const LEAST_JOINED: usize = 6;
+const MIN_JOINED: usize = 6;
 
 /// A shorter word holds no order.
-const LEAST_LETTERS: usize = 20;
+const MIN_LETTERS: usize = 20;
 
 /// A longer one is no sentence.
-const MOST_LETTERS: usize = 200;
+const MAX_LETTERS: usize = 200;
 
 /// The words that such orders are made of. All of a text must be made of them.
 const WORDS: [&str; 83] = [
@@ -111,7 +111,7 @@ pub(super) fn parted(text: &str) -> Vec<(Span, String)> {
     for word in text.split_inclusive(char::is_whitespace) {
         let span = Span { start: at, end: at + word.len() };
         at = span.end;
-        if (LEAST_LETTERS..MOST_LETTERS).contains(&word.len()) && found.len() < MOST {
+        if (MIN_LETTERS..MAX_LETTERS).contains(&word.len()) && found.len() < MOST {
             found.extend(apart(word.trim().trim_end_matches(['.', '!', ','])).map(|plain| (span, plain)));
         }
     }
@@ -131,8 +131,8 @@ fn apart(word: &str) -> Option<String> {
     }
     let parts: Vec<String> = word.split(['-', '_']).map(str::to_ascii_lowercase).collect();
     match parts.as_slice() {
-        [one] => made_of(one).filter(|words| words.len() >= LEAST_GLUED).map(|words| words.join(" ")),
-        many => (many.len() >= LEAST_JOINED && many.iter().all(|part| is_word(part))).then(|| many.join(" ")),
+        [one] => made_of(one).filter(|words| words.len() >= MIN_GLUED).map(|words| words.join(" ")),
+        many => (many.len() >= MIN_JOINED && many.iter().all(|part| is_word(part))).then(|| many.join(" ")),
     }
 }
 

@@ -6,10 +6,10 @@ use super::signs::{Sign, Span};
 use super::words::is_unseen;
 
 /// So many signs of one kind, each of which is told by itself, are enough.
-const MOST_SIGNS: usize = 64;
+const MAX_SIGNS: usize = 64;
 
 /// An encoded text is at least so long.
-const LEAST_ENCODED: usize = 24;
+const MIN_ENCODED: usize = 24;
 
 fn sign(family: &str, name: &str, weight: u32, span: Span) -> Sign {
     Sign { family: family.into(), name: name.into(), weight, span }
@@ -43,7 +43,7 @@ fn between(text: &str, open: &str, close: &str) -> Vec<Span> {
 }
 
 /// A tag is no longer.
-const MOST_TAG: usize = 400;
+const MAX_TAG: usize = 400;
 
 /// Each tag with the place of its first sign; what stands in one is none by itself.
 fn tags(text: &str) -> impl Iterator<Item = (usize, &str)> {
@@ -54,7 +54,7 @@ fn tags(text: &str) -> impl Iterator<Item = (usize, &str)> {
         }
         let rest = text.get(at + 1..)?;
         let begins = rest.starts_with(|letter: char| letter.is_ascii_alphabetic());
-        let length = rest.bytes().take(if begins { MOST_TAG } else { 0 }).position(|byte| byte == b'>')?;
+        let length = rest.bytes().take(if begins { MAX_TAG } else { 0 }).position(|byte| byte == b'>')?;
         next = at + length + 1;
         Some((at, rest.get(..length)?))
     })
@@ -133,8 +133,8 @@ pub(super) fn decoded(text: &str) -> Vec<(Span, String)> {
         // What a word is set to: `id=…`.
         let begin = word.trim_end_matches('=').rfind('=').map_or(0, |sign| sign + 1);
         let (word, span) = (word.get(begin..).unwrap_or_default(), Span { start: span.start + begin, ..span });
-        let goes_on = lines.text.len() >= LEAST_ENCODED
-            && lines.text.len() < MOST_ENCODED
+        let goes_on = lines.text.len() >= MIN_ENCODED
+            && lines.text.len() < MAX_ENCODED
             && text.get(lines.span.end..span.start) == Some("\n");
         // Lines are of one length but for the last: where it changes, what stands before may be all.
         if !goes_on || word.len() != lines.last {
@@ -150,10 +150,10 @@ pub(super) fn decoded(text: &str) -> Vec<(Span, String)> {
             if word.len() < lines.last || lines.text.len() >= lines.tried + lines.tried / 4 {
                 found.extend(lines.sentence(&mut room));
             }
-        } else if word.len() >= LEAST_ENCODED {
+        } else if word.len() >= MIN_ENCODED {
             lines = Lines { span, text: word.into(), last: word.len(), tried: word.len() };
         }
-        if word.len() >= LEAST_ENCODED {
+        if word.len() >= MIN_ENCODED {
             found.extend(meant(word).map(|decoded| (span, decoded)));
         }
     }
@@ -187,7 +187,7 @@ fn meant(word: &str) -> Option<String> {
 }
 
 /// A text over several lines is joined up to here.
-const MOST_ENCODED: usize = 4096;
+const MAX_ENCODED: usize = 4096;
 
 /// A sentence spelled as numbers of its letters: `\\u0069`, `\\x69`, `%69`, `&#105;`, `69 67`. And one whose letters are
 /// moved by thirteen places or stand in reverse, where a word tells that it is.
@@ -323,7 +323,7 @@ pub(super) fn unseen(text: &str) -> Vec<Sign> {
         }
         run = if is_unseen(letter) { run + 1 } else { 0 };
         before = if is_unseen(letter) { before } else { letter };
-        if signs.len() >= MOST_SIGNS {
+        if signs.len() >= MAX_SIGNS {
             break;
         }
     }
@@ -336,13 +336,13 @@ fn is_pictograph(letter: char) -> bool {
 }
 
 /// An order to the terminal is no longer.
-const MOST_SEQUENCE: usize = 1024;
+const MAX_SEQUENCE: usize = 1024;
 
 /// Orders to the terminal that do something unseen: fill the clipboard, name one address and lead to another, hide text.
 pub(super) fn terminal(text: &str) -> Vec<Sign> {
     let mut signs = Vec::new();
     for (at, _) in text.match_indices('\u{1b}') {
-        let rest = begin_of(text.get(at + 1..).unwrap_or_default(), MOST_SEQUENCE);
+        let rest = begin_of(text.get(at + 1..).unwrap_or_default(), MAX_SEQUENCE);
         let span = Span { start: at, end: (at + 8).min(text.len()) };
         let span =
             Span { end: (span.start..=span.end).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(at), ..span };
@@ -353,7 +353,7 @@ pub(super) fn terminal(text: &str) -> Vec<Sign> {
         } else if let Some(colours) = codes_of(rest) {
             signs.extend(hides(colours).then(|| sign("terminal", "hidden text", 50, span)));
         }
-        if signs.len() >= MOST_SIGNS {
+        if signs.len() >= MAX_SIGNS {
             break;
         }
     }

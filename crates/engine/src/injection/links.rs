@@ -7,10 +7,10 @@ use super::signs::{Sign, Span};
 use reflex_tables::Node;
 
 /// A longer address is looked at to here.
-const MOST_ADDRESS: usize = 2000;
+const MAX_ADDRESS: usize = 2000;
 
 /// And where it stands in a tag, to here.
-const MOST_TAG: usize = 400;
+const MAX_TAG: usize = 400;
 
 /// What stands between signs of a place to be filled in, as far as it means what a model knows.
 const KNOWN: [&str; 22] = [
@@ -124,7 +124,7 @@ fn addresses(text: &str) -> Vec<Found<'_>> {
                     // The nearest bracket must be this kind's: the same sign stands in both.
                     found.extend(address.filter(|_| line.opened == Some(false)).map(|address| (address, LINK, 30)));
                 } else if line.defines && rest.starts_with("]: http") {
-                    let address = begin_of(text.get(at + "]: ".len()..).unwrap_or_default(), MOST_ADDRESS);
+                    let address = begin_of(text.get(at + "]: ".len()..).unwrap_or_default(), MAX_ADDRESS);
                     let address = address.split(char::is_whitespace).next().unwrap_or_default();
                     let start = at + "]: ".len();
                     found.push(((address, Span { start, end: start + address.len() }), PICTURE, 55));
@@ -168,7 +168,7 @@ impl Ends {
             let rest = text.get(start..)?;
             *self = Ends { start, end: start + rest.find(ends).unwrap_or(rest.len()) };
         }
-        let address = begin_of(text.get(start..self.end)?, MOST_ADDRESS);
+        let address = begin_of(text.get(start..self.end)?, MAX_ADDRESS);
         Some((address, Span { start, end: start + address.len() }))
     }
 }
@@ -176,9 +176,9 @@ impl Ends {
 /// Addresses of pictures in HTML: `src="ADDRESS"`.
 fn sources(text: &str) -> Vec<(&str, Span)> {
     let found = text.match_indices("<img").filter_map(move |(at, _)| {
-        let tag = begin_of(text.get(at..)?, MOST_TAG);
+        let tag = begin_of(text.get(at..)?, MAX_TAG);
         let start = at + tag.find("src=")? + 5;
-        let rest = begin_of(text.get(start..)?, MOST_ADDRESS);
+        let rest = begin_of(text.get(start..)?, MAX_ADDRESS);
         let end = rest.find(['"', '\'', '\n']).unwrap_or(rest.len());
         Some((rest.get(..end)?, Span { start, end: start + end }))
     });

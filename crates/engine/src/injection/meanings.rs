@@ -7,7 +7,7 @@ use super::words::{Standing, Word, is_of_a_sentence, standing};
 use reflex_tables::Node;
 
 /// The sign of a comment and its blanks are no longer.
-const MOST_AHEAD: usize = 200;
+const MAX_AHEAD: usize = 200;
 
 /// A text of fewer words is no manual.
 const SHORT: usize = 150;
@@ -62,7 +62,7 @@ impl Meanings {
         let before = text.get(..first.unwrap_or(last).span.start).unwrap_or_default();
         let after = text.get(last.span.end..).unwrap_or_default();
         // What stands before it on its line, if that is only the sign of a comment.
-        let mut ahead = before.chars().rev().take(MOST_AHEAD).skip_while(|letter| " \t/*#>\"<!-".contains(*letter));
+        let mut ahead = before.chars().rev().take(MAX_AHEAD).skip_while(|letter| " \t/*#>\"<!-".contains(*letter));
         let begins = ahead.next().is_none_or(|letter| letter == '\n');
         let ends = before.ends_with(['"', '(']) || before.trim_end().ends_with(['.', '!', ':', ',']);
         let at = before.ends_with('@') && !before.trim_end_matches('@').ends_with(char::is_alphanumeric);

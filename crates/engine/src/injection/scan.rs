@@ -13,10 +13,10 @@ use std::cell::OnceCell;
 use std::collections::VecDeque;
 
 /// A text of so many bytes is looked at whole.
-pub(super) const MOST_BYTES: usize = 1280 * 1024;
+pub(super) const MAX_BYTES: usize = 1280 * 1024;
 
 /// Of a longer one so much of its begin and of its end, and so many windows between them.
-const MOST_HEAD: usize = 512 * 1024;
+const MAX_HEAD: usize = 512 * 1024;
 const WINDOWS: usize = 64;
 const WINDOW: usize = 4 * 1024;
 
@@ -25,7 +25,7 @@ const NEAR: usize = 1500;
 
 /// Looks for orders in a text. Of one that is too long its begin, its end and parts between them are looked at.
 pub fn scan(text: &str, tables: Node<'static>) -> Injection {
-    if text.len() <= MOST_BYTES {
+    if text.len() <= MAX_BYTES {
         return scan_whole(text, tables);
     }
     let mut best = Injection::default();
@@ -45,18 +45,18 @@ pub fn scan(text: &str, tables: Node<'static>) -> Injection {
 /// Begin, end and windows of a text; none overlaps another.
 fn parts_of(text: &str) -> Vec<Span> {
     let at = |at: usize| (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    let middle = text.len() - 2 * MOST_HEAD;
+    let middle = text.len() - 2 * MAX_HEAD;
     let window = |nth: usize| {
-        let start = MOST_HEAD + middle / WINDOWS * nth + (middle / WINDOWS).saturating_sub(WINDOW) / 2;
+        let start = MAX_HEAD + middle / WINDOWS * nth + (middle / WINDOWS).saturating_sub(WINDOW) / 2;
         Span { start: at(start), end: at(start + WINDOW.min(middle / WINDOWS)) }
     };
-    let head = Span { start: 0, end: at(MOST_HEAD) };
-    let tail = Span { start: at(text.len() - MOST_HEAD), end: text.len() };
+    let head = Span { start: 0, end: at(MAX_HEAD) };
+    let tail = Span { start: at(text.len() - MAX_HEAD), end: text.len() };
     std::iter::once(head).chain((0..WINDOWS).map(window)).chain([tail]).collect()
 }
 
 /// So many hidden parts are looked at one by one, those behind them together.
-const MOST_PARTS: usize = 64;
+const MAX_PARTS: usize = 64;
 
 /// What parts that are looked at together have between them: the end of a sentence and of a value.
 const BETWEEN: &str = ".\n\n\";\n";
@@ -67,17 +67,17 @@ fn scan_whole(text: &str, tables: Node<'static>) -> Injection {
     let mut signs = cues.of(&sheet, Way::Plain);
     let parts = hidden::parts(text);
     let inner = |span: &Span| text.get(span.start..span.end).unwrap_or_default();
-    for span in parts.iter().take(MOST_PARTS) {
+    for span in parts.iter().take(MAX_PARTS) {
         let within = cues.of(&Sheet::of(inner(span)), Way::Hidden);
         signs.extend(within.into_iter().map(|sign| Sign { span: shifted(sign.span, span.start), ..sign }));
     }
-    signs.extend(cues.together(parts.iter().skip(MOST_PARTS).map(|span| (*span, inner(span))), Way::Hidden));
+    signs.extend(cues.together(parts.iter().skip(MAX_PARTS).map(|span| (*span, inner(span))), Way::Hidden));
     let spelled: Vec<(Span, String)> = hidden::decoded(text).into_iter().chain(hidden::spelled(text)).collect();
-    for (span, decoded) in spelled.iter().take(MOST_PARTS) {
+    for (span, decoded) in spelled.iter().take(MAX_PARTS) {
         let within = cues.of(&Sheet::of(decoded), Way::Hidden);
         signs.extend(within.into_iter().map(|sign| Sign { span: *span, ..sign }));
     }
-    let further = spelled.iter().skip(MOST_PARTS).map(|(span, decoded)| (*span, decoded.as_str()));
+    let further = spelled.iter().skip(MAX_PARTS).map(|(span, decoded)| (*span, decoded.as_str()));
     signs.extend(cues.together(further, Way::Hidden));
     for (span, plain) in glued::parted(text) {
         let found = cues.of(&Sheet::of(&plain), Way::Plain);
@@ -219,7 +219,7 @@ const HIDDEN_WEIGHT: u32 = 30;
 const HIDDEN_ADDRESS: u32 = 15;
 
 /// What weighs less is said in comments too.
-const LEAST_HIDDEN: u32 = 20;
+const MIN_HIDDEN: u32 = 20;
 
 struct Cues {
     node: Node<'static>,
@@ -343,7 +343,7 @@ fn sign(cue: Node<'static>, weight: u32, span: Span, way: Way) -> Option<Sign> {
     let counts = way == Way::Hidden || !HIDDEN_ONLY.contains(&family);
     let more = match way {
         Way::Hidden if family == "address" => HIDDEN_ADDRESS,
-        Way::Hidden if weight >= LEAST_HIDDEN => HIDDEN_WEIGHT,
+        Way::Hidden if weight >= MIN_HIDDEN => HIDDEN_WEIGHT,
         Way::Hidden | Way::Plain => 0,
     };
     counts.then(|| Sign { family: family.into(), name: cue.get("name").text().into(), weight: weight + more, span })
@@ -389,7 +389,7 @@ const BESIDE: usize = 100;
 const MARKS: &str = "\"`“”„‘«»「」";
 
 /// The address of a link that has a title is no longer.
-const MOST_TITLED: usize = 512;
+const MAX_TITLED: usize = 512;
 
 /// A text with the places of its lines and quotation marks, which many signs ask for.
 struct Sheet<'t> {
@@ -464,7 +464,7 @@ impl<'t> Sheet<'t> {
         let head = self.text.get(..at).unwrap_or_default();
         let line = self.text.get(start..at).unwrap_or_default();
         let near =
-            (line.len().saturating_sub(MOST_TITLED)..=line.len()).find_map(|at| line.get(at..)).unwrap_or_default();
+            (line.len().saturating_sub(MAX_TITLED)..=line.len()).find_map(|at| line.get(at..)).unwrap_or_default();
         let is_title = || near.rsplit_once("](").is_some_and(|(_, address)| !address.contains(')'));
         let is_value =
             || line.ends_with([':', ',', '=']) || line.ends_with(": ") || head.ends_with("\"\"") || is_title();

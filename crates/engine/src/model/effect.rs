@@ -1,6 +1,6 @@
 //! What a command or a tool call would do to the machine.
 
-use reflex_shell::{CommandId, Origin, Piece, Site, Value};
+use reflex_shell::{CommandId, ExecTarget, Origin, Piece, Value};
 
 /// One thing that would happen, to some targets.
 #[derive(Debug, Clone)]
@@ -23,7 +23,7 @@ pub struct Effect {
     /// Its place in the action's text.
     pub origin: Origin,
     /// On which system it happens.
-    pub site: Site,
+    pub site: ExecTarget,
     /// The folder its command runs in; `None` if that is not known.
     pub folder: Option<String>,
 }
@@ -70,7 +70,7 @@ impl Effect {
             action,
             script: None,
             origin: Origin::default(),
-            site: Site::Here,
+            site: ExecTarget::Here,
             folder: None,
         }
     }

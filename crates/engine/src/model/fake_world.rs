@@ -3,13 +3,13 @@
 use crate::model::event::Event;
 use crate::model::latency::Tick;
 use crate::model::path::{absolute, is_within, parent};
-use crate::model::session::{Remnant, Spent, Step};
-use crate::model::world::{Age, Known, Look, MOST_CONTENT, Names, NamesOf, Real, Unreadable, Untracked, World};
+use crate::model::session::{Spent, Step, Taint};
+use crate::model::world::{Age, Known, Look, MAX_CONTENT, Names, NamesOf, ResolvedPath, Unreadable, Untracked, World};
 use std::collections::BTreeMap;
 
 /// A world that is only supposed: what `eval` and the tests judge in. What is not given is not known.
 #[derive(Debug, Clone, Default)]
-pub struct Supposed {
+pub struct FakeWorld {
     /// The project's root; git facts are about it.
     pub workspace: String,
     /// The git facts, if any are given.
@@ -31,7 +31,7 @@ pub struct Supposed {
     /// The calls of the session before.
     pub past: Vec<Step>,
     /// What earlier calls of the session left behind.
-    pub remnants: Vec<Remnant>,
+    pub remnants: Vec<Taint>,
     /// The ids of calls that wait for a person.
     pub waiting: Vec<String>,
 }
@@ -57,7 +57,7 @@ pub struct SupposedGit {
     pub unreadable: Option<String>,
 }
 
-impl Supposed {
+impl FakeWorld {
     fn readable(&self) -> Option<&SupposedGit> {
         self.git.as_ref().filter(|git| git.unreadable.is_none())
     }
@@ -94,8 +94,8 @@ impl Supposed {
     }
 }
 
-impl World for Supposed {
-    fn real(&self, path: &str, follow: bool) -> Real {
+impl World for FakeWorld {
+    fn real(&self, path: &str, follow: bool) -> ResolvedPath {
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
         let mut real = String::from("/");
         for (index, part) in parts.iter().enumerate() {
@@ -106,7 +106,7 @@ impl World for Supposed {
             }
         }
         let missing = self.missing.iter().any(|gone| is_within(&real, &self.absolute_link(gone)));
-        Real { path: real, exists: Some(!missing), is_folder: None }
+        ResolvedPath { path: real, exists: Some(!missing), is_folder: None }
     }
 
     fn expand(&self, _pattern: &str) -> Known<Vec<String>> {
@@ -138,12 +138,12 @@ impl World for Supposed {
     fn content(&self, path: &str) -> Option<String> {
         let real = self.real(path, true).path;
         let file = self.files.iter().find(|(file, _)| self.absolute_link(file) == real);
-        file.map(|(_, text)| text.clone()).filter(|text| text.len() <= MOST_CONTENT)
+        file.map(|(_, text)| text.clone()).filter(|text| text.len() <= MAX_CONTENT)
     }
 
     fn is_too_large(&self, path: &str) -> bool {
         let real = self.real(path, true).path;
-        self.files.iter().any(|(file, text)| self.absolute_link(file) == real && text.len() > MOST_CONTENT)
+        self.files.iter().any(|(file, text)| self.absolute_link(file) == real && text.len() > MAX_CONTENT)
     }
 
     fn variable(&self, name: &str) -> Option<String> {
@@ -255,7 +255,7 @@ impl World for Supposed {
         Tick::default()
     }
 
-    fn remnants(&self) -> Vec<Remnant> {
+    fn remnants(&self) -> Vec<Taint> {
         self.remnants.clone()
     }
 

@@ -18,9 +18,9 @@ pub struct Finding {
     /// Who may lower it.
     pub tier: Tier,
     /// What is to happen whatever the policy makes of the severity; rules that people write fix it.
-    pub fixed: Option<Worth>,
+    pub fixed: Option<PolicyAction>,
     /// What it would be worth where its rule were fully in force; a rule can be tried out before.
-    pub would: Option<Worth>,
+    pub would: Option<PolicyAction>,
     /// The harm, in a sentence.
     pub message: String,
     /// What to do instead, if there is something that applies here.
@@ -49,7 +49,7 @@ pub struct Finding {
 
 /// What a finding leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum Worth {
+pub enum PolicyAction {
     /// It stands in the record.
     #[default]
     Record,
@@ -61,14 +61,14 @@ pub enum Worth {
     Deny,
 }
 
-impl Worth {
+impl PolicyAction {
     /// The worth of this word; `off`, `pass` and `log` only record.
-    pub fn named(word: &str) -> Option<Worth> {
+    pub fn named(word: &str) -> Option<PolicyAction> {
         match word {
-            "off" | "pass" | "log" => Some(Worth::Record),
-            "warn" => Some(Worth::Warn),
-            "ask" => Some(Worth::Ask),
-            "block" => Some(Worth::Deny),
+            "off" | "pass" | "log" => Some(PolicyAction::Record),
+            "warn" => Some(PolicyAction::Warn),
+            "ask" => Some(PolicyAction::Ask),
+            "block" => Some(PolicyAction::Deny),
             _ => None,
         }
     }
@@ -76,10 +76,10 @@ impl Worth {
     /// Its word.
     pub fn name(self) -> &'static str {
         match self {
-            Worth::Record => "log",
-            Worth::Warn => "warn",
-            Worth::Ask => "ask",
-            Worth::Deny => "block",
+            PolicyAction::Record => "log",
+            PolicyAction::Warn => "warn",
+            PolicyAction::Ask => "ask",
+            PolicyAction::Deny => "block",
         }
     }
 }

@@ -79,7 +79,7 @@ fn known(text: &str, everything: bool, folders: Folders<'_>) -> TargetPath {
     let follows = text.len() > 1 && (text.ends_with('/') || text.ends_with("/."));
     let path = if everything { text.trim_end_matches('*') } else { text };
     let climbs = path.as_bytes().windows(2).any(|pair| pair == b"..") && path.split('/').any(|part| part == "..");
-    if path.len() + folders.cwd.len() > MOST_PATH {
+    if path.len() + folders.cwd.len() > MAX_PATH {
         return TargetPath::Unknown;
     }
     let climbing = climbs.then(|| if is_absolute(path) { path.to_owned() } else { format!("{}/{path}", folders.cwd) });
@@ -92,7 +92,7 @@ fn known(text: &str, everything: bool, folders: Folders<'_>) -> TargetPath {
 }
 
 /// No system opens a path of more bytes than these, and what walks up its folders stays cheap.
-const MOST_PATH: usize = 16 * 1024;
+const MAX_PATH: usize = 16 * 1024;
 
 /// `/proc/self/root` is the root, `/proc/self/cwd` the folder of the command.
 fn through_process(path: String, cwd: &str) -> String {

@@ -1,6 +1,6 @@
 //! Which rules an effect made us look at, and what came of it.
 
-use crate::model::truth::Truth;
+use crate::model::truth::Ternary;
 
 /// A rule that an effect made us look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct Weighed {
     /// The rule's id.
     pub rule: &'static str,
     /// What its condition says about the effect.
-    pub truth: Truth,
+    pub truth: Ternary,
     /// Whether that makes it a finding.
     pub fires: bool,
 }

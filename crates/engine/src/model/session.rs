@@ -12,7 +12,7 @@ pub struct Step {
     /// What it was for.
     pub deed: Deed,
     /// How soon it may be made again.
-    pub pace: Pace,
+    pub pace: RepeatAllowance,
     /// It was refused, and no person said yes.
     pub refused: bool,
     /// Files that it changed, each with a digest of what came in.
@@ -23,7 +23,7 @@ pub struct Step {
 
 /// How soon a call may be made again without getting nowhere.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Pace {
+pub enum RepeatAllowance {
     /// What it tells changes only if something was done before.
     #[default]
     Straight,
@@ -65,7 +65,7 @@ pub(crate) const PASSES: char = '~';
 
 /// One thing that an earlier call of the session left behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Remnant {
+pub struct Taint {
     /// What it is.
     pub kind: RemnantKind,
     /// The absolute path of the file or folder.

@@ -2,7 +2,7 @@
 
 /// The answer to a condition. `and` is the least of two, `or` the greatest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Truth {
+pub enum Ternary {
     /// It does not hold.
     No,
     /// It cannot be known.
@@ -11,27 +11,27 @@ pub enum Truth {
     Yes,
 }
 
-impl From<bool> for Truth {
-    fn from(holds: bool) -> Truth {
-        if holds { Truth::Yes } else { Truth::No }
+impl From<bool> for Ternary {
+    fn from(holds: bool) -> Ternary {
+        if holds { Ternary::Yes } else { Ternary::No }
     }
 }
 
-impl Truth {
+impl Ternary {
     /// Its word.
     pub fn name(self) -> &'static str {
         match self {
-            Truth::No => "no",
-            Truth::Unknown => "unknown",
-            Truth::Yes => "yes",
+            Ternary::No => "no",
+            Ternary::Unknown => "unknown",
+            Ternary::Yes => "yes",
         }
     }
 
-    pub(crate) fn not(self) -> Truth {
+    pub(crate) fn not(self) -> Ternary {
         match self {
-            Truth::No => Truth::Yes,
-            Truth::Unknown => Truth::Unknown,
-            Truth::Yes => Truth::No,
+            Ternary::No => Ternary::Yes,
+            Ternary::Unknown => Ternary::Unknown,
+            Ternary::Yes => Ternary::No,
         }
     }
 }

@@ -30,12 +30,12 @@ pub struct Verdict {
     /// Whether the agent's turn shall end with this refusal, where a hook can end it.
     pub ends_turn: bool,
     /// What stands behind the decision: what holds when a person has said yes to it.
-    pub behind: Option<Behind>,
+    pub behind: Option<FollowUp>,
 }
 
 /// What holds when a person has said yes to a first decision.
 #[derive(Debug, Clone, Default)]
-pub struct Behind {
+pub struct FollowUp {
     /// What is to happen then.
     pub decision: Decision,
     /// One sentence for each finding that decides it.

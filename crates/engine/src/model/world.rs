@@ -2,14 +2,14 @@
 
 use crate::model::event::Event;
 use crate::model::latency::Tick;
-use crate::model::session::{Remnant, Spent, Step};
+use crate::model::session::{Spent, Step, Taint};
 
 /// An answer, or that it is not known.
 pub type Known<T> = Option<T>;
 
 /// Where a path really leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Real {
+pub struct ResolvedPath {
     /// The path with its links followed.
     pub path: String,
     /// Whether something is there.
@@ -93,7 +93,7 @@ pub enum Look {
 }
 
 /// Files larger than this are no scripts that people write; their content is not known.
-pub const MOST_CONTENT: usize = 1024 * 1024;
+pub const MAX_CONTENT: usize = 1024 * 1024;
 
 /// What a file has from the time before its session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,7 +107,7 @@ pub struct Age {
 /// The machine as facts. Paths are absolute; answers are bounded, and what lies beyond the bounds is not known.
 pub trait World {
     /// Where a path leads. With `follow` a link at its end is followed too.
-    fn real(&self, path: &str, follow: bool) -> Real;
+    fn real(&self, path: &str, follow: bool) -> ResolvedPath;
     /// The paths that fit an absolute pattern of the shell; not known where there are too many to look at.
     fn expand(&self, pattern: &str) -> Known<Vec<String>>;
     /// Whether names that differ only in case are the same file.
@@ -116,7 +116,7 @@ pub trait World {
     /// many, or where it cannot be read.
     fn names_of(&self, source: NamesOf<'_>) -> Known<Vec<String>>;
     /// What stands in a regular file of text, links followed; nothing for what is no such file or larger than
-    /// [`MOST_CONTENT`] bytes.
+    /// [`MAX_CONTENT`] bytes.
     fn content(&self, path: &str) -> Option<String>;
     /// Whether a file of text is larger than that: what it says is not known because of that alone.
     fn is_too_large(&self, path: &str) -> bool;
@@ -175,7 +175,7 @@ pub trait World {
     /// A clock to measure by; it stands still where nothing is measured.
     fn clock(&self) -> Tick;
     /// What earlier calls of the session left behind.
-    fn remnants(&self) -> Vec<Remnant>;
+    fn remnants(&self) -> Vec<Taint>;
     /// What the session has used with this call, which starts these programs; asked only where a person set a budget.
     fn spent(&self, event: &Event, started: &mut dyn Iterator<Item = &str>) -> Spent;
     /// Whether the file or folder was made in the session.

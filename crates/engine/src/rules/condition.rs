@@ -3,9 +3,9 @@
 use crate::analysis::command_pattern;
 use crate::facts::cache::Facts;
 use crate::model::effect::{Effect, Target};
-use crate::model::truth::Truth;
+use crate::model::truth::Ternary;
 use crate::rules::field;
-use crate::rules::rule_event::Raised;
+use crate::rules::rule_event::RuleEvent;
 use crate::text::{sql, url};
 use reflex_tables::Node;
 
@@ -17,7 +17,7 @@ pub(crate) struct Subject<'a> {
     /// The target.
     pub target: Option<&'a Target>,
     /// What is raised: rules that people write are asked about it.
-    pub raised: Option<&'a Raised<'a>>,
+    pub raised: Option<&'a RuleEvent<'a>>,
 }
 
 impl<'a> Subject<'a> {
@@ -27,7 +27,7 @@ impl<'a> Subject<'a> {
     }
 
     /// Something that is raised.
-    pub(crate) fn raised(raised: &'a Raised<'a>) -> Subject<'a> {
+    pub(crate) fn raised(raised: &'a RuleEvent<'a>) -> Subject<'a> {
         Subject { effect: None, target: None, raised: Some(raised) }
     }
 
@@ -44,7 +44,7 @@ impl<'a> Subject<'a> {
 
 /// Evaluates a condition. The entries of a map and the items of a list must all hold; nothing always holds, and what is
 /// neither is not understood.
-pub(crate) fn evaluate(condition: Node<'_>, subject: Subject<'_>, facts: &Facts<'_>) -> Truth {
+pub(crate) fn evaluate(condition: Node<'_>, subject: Subject<'_>, facts: &Facts<'_>) -> Ternary {
     if condition.is_map() {
         let mut entries: Vec<_> = condition.entries().collect();
         if entries.len() > 1 {
@@ -55,7 +55,7 @@ pub(crate) fn evaluate(condition: Node<'_>, subject: Subject<'_>, facts: &Facts<
     if condition.is_list() || condition.is_nil() {
         return all(condition.items().map(|item| evaluate(item, subject, facts)));
     }
-    Truth::Unknown
+    Ternary::Unknown
 }
 
 /// The operators. The library's tests refuse an entry that uses another word.
@@ -75,64 +75,64 @@ fn cost(key: &str) -> u8 {
     }
 }
 
-fn operator(key: &str, value: Node<'_>, subject: Subject<'_>, facts: &Facts<'_>) -> Truth {
+fn operator(key: &str, value: Node<'_>, subject: Subject<'_>, facts: &Facts<'_>) -> Ternary {
     match key {
         "all" => return evaluate(value, subject, facts),
         "any" => return any(value.items().map(|item| evaluate(item, subject, facts))),
         "not" => return evaluate(value, subject, facts).not(),
-        "field" => return subject.raised.map_or(Truth::No, |raised| field::holds(value, raised, facts)),
+        "field" => return subject.raised.map_or(Ternary::No, |raised| field::holds(value, raised, facts)),
         "runs" => {
-            return Truth::from(
+            return Ternary::from(
                 subject.action().is_some_and(|action| command_pattern::holds(value, action, facts.analysis)),
             );
         }
         "also" => {
             let fits = |effect: &Effect| evaluate(value, Subject::effect(effect), facts);
-            return subject.action().map_or(Truth::No, |action| facts.also(action, value, &fits));
+            return subject.action().map_or(Ternary::No, |action| facts.also(action, value, &fits));
         }
         _ => {}
     }
-    subject.effect.map_or(Truth::No, |effect| of_effect(key, value, effect, subject, facts))
+    subject.effect.map_or(Ternary::No, |effect| of_effect(key, value, effect, subject, facts))
 }
 
-fn of_effect(key: &str, value: Node<'_>, effect: &Effect, subject: Subject<'_>, facts: &Facts<'_>) -> Truth {
+fn of_effect(key: &str, value: Node<'_>, effect: &Effect, subject: Subject<'_>, facts: &Facts<'_>) -> Ternary {
     let target = subject.target;
-    let of_target = |truth: &dyn Fn(&Target) -> Truth| target.map_or(Truth::No, truth);
+    let of_target = |truth: &dyn Fn(&Target) -> Ternary| target.map_or(Ternary::No, truth);
     match key {
         "target" => any(effect.targets.iter().map(|one| evaluate(value, subject.target(one), facts))),
-        "flag" => Truth::from(value.texts().any(|flag| effect.flags.contains(&flag))),
+        "flag" => Ternary::from(value.texts().any(|flag| effect.flags.contains(&flag))),
         "program" => {
             let own = facts.analysis.command(effect).map_or("", |command| command.name.as_str());
             // `reg.exe` from another system's shell is `reg`.
             let plain = own.strip_suffix(".exe").or(own.strip_suffix(".EXE")).unwrap_or(own);
-            Truth::from(value.texts().any(|name| name == own || name == plain))
+            Ternary::from(value.texts().any(|name| name == own || name == plain))
         }
-        "site" => Truth::from(value.texts().any(|site| site == effect.site.name())),
+        "site" => Ternary::from(value.texts().any(|site| site == effect.site.name())),
         "argument" => argument(value, effect, target, str::to_owned),
         "text" => argument(value, effect, target, folded),
         "sql" => {
             let written = written(effect, target);
-            Truth::from(sql::consequences(&written).any(|word| value.texts().any(|wanted| wanted == word)))
+            Ternary::from(sql::consequences(&written).any(|word| value.texts().any(|wanted| wanted == word)))
         }
-        "url" => Truth::from(value.texts().any(|wanted| url::has(&written(effect, target), wanted))),
-        "effect" => Truth::from(value.texts().any(|name| name == effect.kind.name())),
+        "url" => Ternary::from(value.texts().any(|wanted| url::has(&written(effect, target), wanted))),
+        "effect" => Ternary::from(value.texts().any(|name| name == effect.kind.name())),
         "is" => of_target(&|target| any(value.texts().map(|class| facts.is(effect, target, class)))),
         "path" => of_target(&|target| any(value.texts().map(|pattern| facts.lies_at(effect, target, pattern)))),
         "fact" => any(value.texts().map(|name| facts.fact(effect, target, name))),
-        _ => Truth::No,
+        _ => Ternary::No,
     }
 }
 
 /// `*` in a pattern stands for any text. `argument` compares as it is written, `text` without regard to case and the
 /// width of blanks.
-fn argument(value: Node<'_>, effect: &Effect, target: Option<&Target>, read: fn(&str) -> String) -> Truth {
+fn argument(value: Node<'_>, effect: &Effect, target: Option<&Target>, read: fn(&str) -> String) -> Ternary {
     // A slash is a letter like any other here.
     let plain = |text: &str| read(text).replace('/', "\u{1}");
     let written = plain(&written(effect, target));
     let fits = |pattern: &str| {
         may_end(pattern, &written) && crate::text::glob::glob(plain(pattern).as_bytes(), written.as_bytes())
     };
-    Truth::from(value.texts().any(fits))
+    Ternary::from(value.texts().any(fits))
 }
 
 /// A cheap look at the last letter before the walk: a call may have thousands of targets. Where case or blanks are
@@ -157,10 +157,10 @@ fn folded(text: &str) -> String {
     format!("{}{}", if blank { " " } else { "" }, words.join(" ")).to_lowercase()
 }
 
-fn all(mut answers: impl Iterator<Item = Truth>) -> Truth {
-    let mut worst = Truth::Yes;
+fn all(mut answers: impl Iterator<Item = Ternary>) -> Ternary {
+    let mut worst = Ternary::Yes;
     // What does not hold ends the question: facts that are not needed are not asked.
-    while worst != Truth::No {
+    while worst != Ternary::No {
         match answers.next() {
             Some(answer) => worst = worst.min(answer),
             None => break,
@@ -169,9 +169,9 @@ fn all(mut answers: impl Iterator<Item = Truth>) -> Truth {
     worst
 }
 
-fn any(mut answers: impl Iterator<Item = Truth>) -> Truth {
-    let mut best = Truth::No;
-    while best != Truth::Yes {
+fn any(mut answers: impl Iterator<Item = Ternary>) -> Ternary {
+    let mut best = Ternary::No;
+    while best != Ternary::Yes {
         match answers.next() {
             Some(answer) => best = best.max(answer),
             None => break,

@@ -3,8 +3,8 @@
 use crate::facts::cache::Facts;
 use crate::model::event::AgentPath;
 use crate::model::path::{self, is_within};
-use crate::model::truth::Truth;
-use crate::rules::rule_event::{Held, Raised};
+use crate::model::truth::Ternary;
+use crate::rules::rule_event::{FieldValue, RuleEvent};
 use crate::text::glob::glob;
 use reflex_tables::Node;
 
@@ -28,7 +28,7 @@ pub const FIELD_OPERATORS: [&str; 12] = [
 const PATHS: [&str; 3] = ["file_path", "cwd", "workspace"];
 
 /// A compiled pattern takes at most so many bytes; the compiler of rules refuses larger ones.
-pub const MOST_PATTERN: usize = 1 << 20;
+pub const MAX_PATTERN: usize = 1 << 20;
 
 /// The ways to write one path.
 struct Spelling(Vec<String>);
@@ -72,22 +72,22 @@ impl<'a> Wanted<'a> {
 }
 
 /// Evaluates a compiled condition.
-pub(crate) fn holds(condition: Node<'_>, raised: &Raised<'_>, facts: &Facts<'_>) -> Truth {
+pub(crate) fn holds(condition: Node<'_>, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> Ternary {
     let wanted = Wanted::of(condition);
-    let Held::Text(text) = raised.field(wanted.name, facts) else { return Truth::Unknown };
+    let FieldValue::Text(text) = raised.field(wanted.name, facts) else { return Ternary::Unknown };
     let (name, not) = (wanted.name, wanted.not);
     let question = Question { wanted, raised, facts };
     let is_path = PATHS.contains(&name) || name.ends_with(".file_path") || name.ends_with(".path");
     if !is_path || text.is_empty() {
-        return Truth::from(question.ask(&Spelling(vec![text])) != not);
+        return Ternary::from(question.ask(&Spelling(vec![text])) != not);
     }
     if !not && question.wanted.op == "under_path" && question.takes_along(&text) {
-        return Truth::Yes;
+        return Ternary::Yes;
     }
     // A boundary holds only where every way to the file stays inside; a ban where one way leads there.
     let spellings = spellings(&text, facts);
     let boundary = ["matches", "under_path"].contains(&question.wanted.op);
-    Truth::from(match (not, boundary) {
+    Ternary::from(match (not, boundary) {
         (false, _) => spellings.iter().any(|one| question.ask(one)),
         (true, true) => !spellings.iter().all(|one| question.ask(one)),
         (true, false) => !spellings.iter().any(|one| question.ask(one)),
@@ -125,7 +125,7 @@ fn absolute(written: &str, facts: &Facts<'_>) -> String {
 
 struct Question<'a> {
     wanted: Wanted<'a>,
-    raised: &'a Raised<'a>,
+    raised: &'a RuleEvent<'a>,
     facts: &'a Facts<'a>,
 }
 
@@ -234,7 +234,7 @@ impl Question<'_> {
             false => pattern.to_owned(),
         };
         let built =
-            regex_lite::RegexBuilder::new(&pattern).case_insensitive(self.wanted.fold).size_limit(MOST_PATTERN).build();
+            regex_lite::RegexBuilder::new(&pattern).case_insensitive(self.wanted.fold).size_limit(MAX_PATTERN).build();
         built.is_ok_and(|regex| regex.is_match(text))
     }
 
@@ -251,8 +251,8 @@ impl Question<'_> {
             return Some(self.facts.roots().join(", "));
         }
         match self.raised.field(word, self.facts) {
-            Held::Text(text) if !text.is_empty() => Some(text),
-            Held::Text(_) | Held::Unknown => None,
+            FieldValue::Text(text) if !text.is_empty() => Some(text),
+            FieldValue::Text(_) | FieldValue::Unknown => None,
         }
     }
 

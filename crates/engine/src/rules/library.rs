@@ -1,6 +1,6 @@
 //! The patterns of the library: what is dangerous, by effect.
 
-use crate::analysis::effects::MOST_VERBS;
+use crate::analysis::effects::MAX_VERBS;
 use crate::facts::cache::Facts;
 use crate::facts::excerpt;
 use crate::facts::location::at;
@@ -9,7 +9,7 @@ use crate::model::effect::{Effect, Target, TargetPath};
 use crate::model::finding::{Decision, Finding, Severity, Tier};
 use crate::model::rule_trace::Weighed;
 use crate::model::stopwatch::Stopwatch;
-use crate::model::truth::Truth;
+use crate::model::truth::Ternary;
 use crate::rules::condition::{Subject, evaluate};
 use crate::secrets::redaction::redacted;
 use crate::text::glob::glob;
@@ -55,13 +55,13 @@ pub(crate) fn inspect(
     (findings, weighed)
 }
 
-fn judge(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> (Truth, bool) {
+fn judge(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> (Ternary, bool) {
     facts.take_lost();
     let truth = evaluate(rule.get("when"), Subject::effect(effect), facts);
     let fires = match truth {
-        Truth::Yes => true,
-        Truth::Unknown => rule.get("unknown").text() == "fire",
-        Truth::No => false,
+        Ternary::Yes => true,
+        Ternary::Unknown => rule.get("unknown").text() == "fire",
+        Ternary::No => false,
     };
     (truth, fires)
 }
@@ -85,7 +85,7 @@ fn severity(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> Option<S
 fn severity_word(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> &'static str {
     for place in ["production", "local"] {
         let severity = rule.get(place).text();
-        if !severity.is_empty() && facts.fact(effect, None, place) == Truth::Yes {
+        if !severity.is_empty() && facts.fact(effect, None, place) == Ternary::Yes {
             return severity;
         }
     }
@@ -97,11 +97,11 @@ fn finding(
     severity: Severity,
     (index, effect): (usize, &Effect),
     facts: &Facts<'_>,
-    truth: Truth,
+    truth: Ternary,
 ) -> Finding {
     let lost = facts.take_lost();
     let guilty = guilty_targets(rule, effect, facts);
-    let words = Words { guilty: &guilty, effect, facts, lost: &lost, known: truth == Truth::Yes };
+    let words = Words { guilty: &guilty, effect, facts, lost: &lost, known: truth == Ternary::Yes };
     let id = rule.get("id").text();
     Finding {
         id: id.into(),
@@ -131,7 +131,7 @@ fn finding(
 fn guilty_targets<'e>(rule: Node<'static>, effect: &'e Effect, facts: &Facts<'_>) -> Vec<&'e Target> {
     let condition = rule.get("when").get("target");
     let guilty = |target: &&Target| {
-        condition.is_nil() || evaluate(condition, Subject::effect(effect).target(target), facts) != Truth::No
+        condition.is_nil() || evaluate(condition, Subject::effect(effect).target(target), facts) != Ternary::No
     };
     effect.targets.iter().filter(guilty).collect()
 }
@@ -220,7 +220,7 @@ impl Words<'_> {
             // `sysctl kernel.core_pattern` and `git config core.bare`: what is compared there is the thing itself.
             !word.contains(['.', '=', '/']) && patterns().any(|pattern| glob(pattern.as_bytes(), word.as_bytes()))
         };
-        let end = operands.iter().take(MOST_VERBS).rposition(says).map_or(0, |at| at + 1);
+        let end = operands.iter().take(MAX_VERBS).rposition(says).map_or(0, |at| at + 1);
         operands.truncate(end);
         operands
     }

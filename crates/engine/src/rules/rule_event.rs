@@ -4,7 +4,7 @@ use crate::facts::cache::Facts;
 use crate::model::analysis::Analysis;
 use crate::model::effect::EffectKind;
 use crate::model::event::{Action, AgentPath, Event, Moment};
-use reflex_shell::Site;
+use reflex_shell::ExecTarget;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -47,11 +47,11 @@ pub const RULE_FIELDS: [&str; 19] = [
 ];
 
 /// One call raises at most so many events; further files of a command are left to the rules over its effects.
-const MOST_RAISED: usize = 256;
+const MAX_RAISED: usize = 256;
 
 /// Something that happens, as a rule sees it.
 #[derive(Debug)]
-pub struct Raised<'a> {
+pub struct RuleEvent<'a> {
     /// The names by which rules may ask for it.
     pub events: Vec<&'static str>,
     /// Which of the call's actions it is.
@@ -76,18 +76,18 @@ enum Fields<'a> {
 
 /// What a field holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Held {
+pub enum FieldValue {
     /// This text; empty for a field that is not there.
     Text(String),
     /// Something that cannot be told before the call runs.
     Unknown,
 }
 
-impl<'a> Raised<'a> {
+impl<'a> RuleEvent<'a> {
     /// An event whose fields somebody else names. `event` must be one of [`RULE_EVENTS`] to be found by its name.
-    pub fn given(event: &str, fields: &'a Map<String, Value>) -> Raised<'a> {
+    pub fn given(event: &str, fields: &'a Map<String, Value>) -> RuleEvent<'a> {
         let known = RULE_EVENTS.iter().find(|name| **name == event).copied();
-        Raised { events: known.into_iter().collect(), action: Some(0), effect: None, fields: Fields::Given(fields) }
+        RuleEvent { events: known.into_iter().collect(), action: Some(0), effect: None, fields: Fields::Given(fields) }
     }
 
     /// The lines that a write or an edit brings in: not those that stood in the file or in what goes out.
@@ -97,30 +97,34 @@ impl<'a> Raised<'a> {
     }
 
     /// What a field holds.
-    pub fn field(&self, name: &str, facts: &Facts<'_>) -> Held {
+    pub fn field(&self, name: &str, facts: &Facts<'_>) -> FieldValue {
         match name {
-            "git.branch" => return facts.git_branch().map_or(Held::Unknown, Held::Text),
+            "git.branch" => return facts.git_branch().map_or(FieldValue::Unknown, FieldValue::Text),
             "git.dirty" => {
-                return facts.git_dirty().map_or(Held::Unknown, |dirty| Held::Text(dirty.to_string()));
+                return facts.git_dirty().map_or(FieldValue::Unknown, |dirty| FieldValue::Text(dirty.to_string()));
             }
-            "deletes" if matches!(self.fields, Fields::Call { .. }) => return Held::Text(facts.deletes().to_string()),
+            "deletes" if matches!(self.fields, Fields::Call { .. }) => {
+                return FieldValue::Text(facts.deletes().to_string());
+            }
             _ => {}
         }
         let is_call = matches!(self.fields, Fields::Call { .. });
         if let Some(variable) = name.strip_prefix("env.").filter(|_| is_call) {
-            return Held::Text(facts.variable(variable).unwrap_or_default());
+            return FieldValue::Text(facts.variable(variable).unwrap_or_default());
         }
         match &self.fields {
-            Fields::Given(map) if name == "added" && !map.contains_key(name) => Held::Text(reached(map, "content")),
-            Fields::Given(map) => Held::Text(reached(map, name)),
-            Fields::Call { hides_content: true, .. } if name == "content" || name == "added" => Held::Unknown,
-            Fields::Call { .. } if name == "added" => Held::Text(self.added(facts)),
+            Fields::Given(map) if name == "added" && !map.contains_key(name) => {
+                FieldValue::Text(reached(map, "content"))
+            }
+            Fields::Given(map) => FieldValue::Text(reached(map, name)),
+            Fields::Call { hides_content: true, .. } if name == "content" || name == "added" => FieldValue::Unknown,
+            Fields::Call { .. } if name == "added" => FieldValue::Text(self.added(facts)),
             Fields::Call { texts, arguments, .. } => {
                 let name = if name == "user_prompt" { "prompt" } else { name };
                 if let Some((_, text)) = texts.iter().find(|(known, _)| *known == name) {
-                    return Held::Text(text.as_ref().to_owned());
+                    return FieldValue::Text(text.as_ref().to_owned());
                 }
-                Held::Text(match name.strip_prefix("tool_input") {
+                FieldValue::Text(match name.strip_prefix("tool_input") {
                     Some("") => arguments.map_or_else(|| as_json(texts), str::to_owned),
                     Some(path) => in_arguments(path.trim_start_matches('.'), texts, *arguments),
                     None => String::new(),
@@ -185,8 +189,8 @@ fn shown(value: &Value) -> String {
 }
 
 /// Everything that a call raises: one for each action, and one for each file that a command would write or delete.
-pub(crate) fn of<'a>(event: &'a Event, analysis: &'a Analysis, facts: &Facts<'a>) -> Vec<Raised<'a>> {
-    let mut raised: Vec<Raised<'a>> = Vec::new();
+pub(crate) fn of<'a>(event: &'a Event, analysis: &'a Analysis, facts: &Facts<'a>) -> Vec<RuleEvent<'a>> {
+    let mut raised: Vec<RuleEvent<'a>> = Vec::new();
     for (index, action) in event.actions.iter().enumerate() {
         raised.push(of_action(event, index, action, facts));
     }
@@ -203,14 +207,14 @@ pub(crate) fn of<'a>(event: &'a Event, analysis: &'a Analysis, facts: &Facts<'a>
     }
     if event.moment.is_before_execution() {
         for (index, _) in analysis.effects.iter().enumerate().filter(|(_, effect)| effect.command.is_some()) {
-            let room = MOST_RAISED.saturating_sub(raised.len());
+            let room = MAX_RAISED.saturating_sub(raised.len());
             raised.extend(of_effect(event, index, facts).into_iter().take(room));
         }
     }
     raised
 }
 
-fn of_action<'a>(event: &'a Event, index: usize, action: &'a Action, facts: &Facts<'_>) -> Raised<'a> {
+fn of_action<'a>(event: &'a Event, index: usize, action: &'a Action, facts: &Facts<'_>) -> RuleEvent<'a> {
     let path = |path: &'a AgentPath| ("file_path", Cow::from(path.with_slashes()));
     let text = |name: &'static str, text: &'a str| (name, Cow::from(text));
     let (name, texts): (&[&'static str], Vec<(&'static str, Cow<'a, str>)>) = match action {
@@ -256,7 +260,7 @@ fn with_fields<'a>(
     event: &'a Event,
     events: Vec<&'static str>,
     mut texts: Vec<(&'static str, Cow<'a, str>)>,
-) -> Raised<'a> {
+) -> RuleEvent<'a> {
     let user = event.home.rsplit('/').next().unwrap_or("");
     let named = events.first().copied().unwrap_or("any");
     texts.extend([
@@ -271,13 +275,18 @@ fn with_fields<'a>(
         texts.push(("output", Cow::from(outcome.output.as_str())));
         texts.extend(outcome.exit_code.map(|code| ("exit_code", Cow::from(code.to_string()))));
     }
-    Raised { events, action: None, effect: None, fields: Fields::Call { texts, arguments: None, hides_content: false } }
+    RuleEvent {
+        events,
+        action: None,
+        effect: None,
+        fields: Fields::Call { texts, arguments: None, hides_content: false },
+    }
 }
 
 /// The files that a command of this machine would write or delete, one by one. A pattern stands for the files that it
 /// finds, where that can be told.
-fn of_effect<'a>(event: &'a Event, index: usize, facts: &Facts<'a>) -> Vec<Raised<'a>> {
-    let Some(effect) = facts.analysis.effects.get(index).filter(|effect| effect.site == Site::Here) else {
+fn of_effect<'a>(event: &'a Event, index: usize, facts: &Facts<'a>) -> Vec<RuleEvent<'a>> {
+    let Some(effect) = facts.analysis.effects.get(index).filter(|effect| effect.site == ExecTarget::Here) else {
         return Vec::new();
     };
     let Some(names) = kind(effect.kind) else { return Vec::new() };
@@ -300,7 +309,7 @@ fn of_effect<'a>(event: &'a Event, index: usize, facts: &Facts<'a>) -> Vec<Raise
             continue;
         }
         match facts.found_by(effect, target).filter(|found| !found.is_empty()) {
-            Some(found) => all.extend(found.into_iter().take(MOST_RAISED).map(|path| of_path(path.into()))),
+            Some(found) => all.extend(found.into_iter().take(MAX_RAISED).map(|path| of_path(path.into()))),
             None => all.push(of_path(path.into())),
         }
     }

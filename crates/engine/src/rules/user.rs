@@ -4,20 +4,20 @@ use crate::facts::cache::Facts;
 use crate::facts::excerpt;
 use crate::facts::location;
 use crate::model::event::Action;
-use crate::model::finding::{At, Decision, Finding, Rewrite, Severity, Tier, Worth};
-use crate::model::truth::Truth;
+use crate::model::finding::{At, Decision, Finding, PolicyAction, Rewrite, Severity, Tier};
+use crate::model::truth::Ternary;
 use crate::policy::{Authority, Layer, Policy};
 use crate::rules::condition::{Subject, evaluate};
 use crate::rules::field::fill;
-use crate::rules::rule_event::{self, Held, Raised};
+use crate::rules::rule_event::{self, FieldValue, RuleEvent};
 use crate::secrets::redaction::redacted;
 use crate::text::excerpt::told_by_stranger;
 use reflex_shell::Span;
 use reflex_tables::Node;
 
 /// Of a message and of each word that it names, so many letters are shown.
-const MOST_MESSAGE: usize = 500;
-const MOST_WORD: usize = 80;
+const MAX_MESSAGE: usize = 500;
+const MAX_WORD: usize = 80;
 
 /// The findings of every layer's rules. A rule fires once for a call.
 pub(crate) fn inspect(policy: &Policy, facts: &Facts<'_>) -> Vec<Finding> {
@@ -43,13 +43,13 @@ pub(crate) fn inspect(policy: &Policy, facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// Whether a rule's conditions hold for what is raised. A rule without conditions never does.
-pub(crate) fn holds(rule: Node<'_>, raised: &Raised<'_>, facts: &Facts<'_>) -> bool {
+pub(crate) fn holds(rule: Node<'_>, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> bool {
     let when = rule.get("when");
-    !when.is_empty() && evaluate(when, Subject::raised(raised), facts) == Truth::Yes
+    !when.is_empty() && evaluate(when, Subject::raised(raised), facts) == Ternary::Yes
 }
 
-fn finding(layer: &Layer, rule: Node<'static>, raised: &Raised<'_>, facts: &Facts<'_>) -> Finding {
-    let worth = Worth::named(rule.get("action").text());
+fn finding(layer: &Layer, rule: Node<'static>, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> Finding {
+    let worth = PolicyAction::named(rule.get("action").text());
     let rewrite = rewrite(rule, raised, facts);
     let mut message = message(rule, raised, facts);
     // A rewrite of a project that nobody has accepted would put its own words into a call.
@@ -65,7 +65,7 @@ fn finding(layer: &Layer, rule: Node<'static>, raised: &Raised<'_>, facts: &Fact
     let remedy = of_command
         .map(|(_, command)| format!("Run `{}` instead.", redacted(command, facts.tables)))
         .unwrap_or_default();
-    let otherwise = if rule.get("otherwise").text() == "ask" { Worth::Ask } else { Worth::Deny };
+    let otherwise = if rule.get("otherwise").text() == "ask" { PolicyAction::Ask } else { PolicyAction::Deny };
     let by_stranger = layer.is_strange();
     let (message, remedy, category) = if by_stranger {
         (theirs(layer, rule, &message), String::new(), "policy")
@@ -80,7 +80,7 @@ fn finding(layer: &Layer, rule: Node<'static>, raised: &Raised<'_>, facts: &Fact
         confidence: 100,
         tier: Tier::named(rule.get("tier").text()).unwrap_or(Tier::Custom),
         fixed: Some(worth.unwrap_or(otherwise)),
-        would: rule.get("would").is_text().then(|| Worth::named(rule.get("would").text()).unwrap_or(otherwise)),
+        would: rule.get("would").is_text().then(|| PolicyAction::named(rule.get("would").text()).unwrap_or(otherwise)),
         message,
         remedy,
         command: excerpt::action_part(facts, raised.action.unwrap_or(0)),
@@ -100,27 +100,29 @@ fn theirs(layer: &Layer, rule: Node<'_>, message: &str) -> String {
 }
 
 /// The rule's message with its `{{words}}` filled in, short and without secrets.
-pub(crate) fn message(rule: Node<'_>, raised: &Raised<'_>, facts: &Facts<'_>) -> String {
+pub(crate) fn message(rule: Node<'_>, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> String {
     // What stands in the environment is compared and never told: it may be a secret of any form.
     let word = |name: &str| match raised.field(name, facts) {
-        Held::Text(text) if !text.is_empty() && !name.starts_with("env.") => {
-            Some(cut(&redacted(&text, facts.tables), MOST_WORD))
+        FieldValue::Text(text) if !text.is_empty() && !name.starts_with("env.") => {
+            Some(cut(&redacted(&text, facts.tables), MAX_WORD))
         }
-        Held::Text(_) | Held::Unknown if name == "allowed_roots" => Some(cut(&facts.roots().join(", "), MOST_WORD)),
-        Held::Text(_) | Held::Unknown => None,
+        FieldValue::Text(_) | FieldValue::Unknown if name == "allowed_roots" => {
+            Some(cut(&facts.roots().join(", "), MAX_WORD))
+        }
+        FieldValue::Text(_) | FieldValue::Unknown => None,
     };
-    cut(fill(rule.get("message").text(), &word).trim(), MOST_MESSAGE)
+    cut(fill(rule.get("message").text(), &word).trim(), MAX_MESSAGE)
 }
 
 /// The call that the rule would put in its place: nothing where a word of it is not known.
-fn rewrite(rule: Node<'static>, raised: &Raised<'_>, facts: &Facts<'_>) -> Option<Rewrite> {
+fn rewrite(rule: Node<'static>, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> Option<Rewrite> {
     let template = rule.get("rewrite");
     if template.is_empty() {
         return None;
     }
     let word = |name: &str| match raised.field(name, facts) {
-        Held::Text(text) if !name.starts_with("env.") => Some(text),
-        Held::Text(_) | Held::Unknown => None,
+        FieldValue::Text(text) if !name.starts_with("env.") => Some(text),
+        FieldValue::Text(_) | FieldValue::Unknown => None,
     };
     let fields: Vec<(String, String)> =
         template.entries().map(|(field, text)| (field.to_owned(), fill(text.text(), &word))).collect();
@@ -139,7 +141,7 @@ fn protected(layer: &Layer, facts: &Facts<'_>) -> Vec<Finding> {
             if !on.texts().any(|name| name == effect.kind.name()) {
                 continue;
             }
-            if evaluate(rule.get("when"), Subject::effect(effect), facts) != Truth::Yes {
+            if evaluate(rule.get("when"), Subject::effect(effect), facts) != Ternary::Yes {
                 continue;
             }
             let shown: Vec<String> =
@@ -153,7 +155,7 @@ fn protected(layer: &Layer, facts: &Facts<'_>) -> Vec<Finding> {
                 severity: Severity::High,
                 confidence: 100,
                 tier: Tier::Custom,
-                fixed: Worth::named(rule.get("action").text()),
+                fixed: PolicyAction::named(rule.get("action").text()),
                 message: if by_stranger { theirs(layer, rule, &message) } else { message },
                 by_stranger,
                 command: excerpt::guilty_part(effect, facts),
@@ -168,7 +170,7 @@ fn protected(layer: &Layer, facts: &Facts<'_>) -> Vec<Finding> {
     findings
 }
 
-fn at(raised: &Raised<'_>, facts: &Facts<'_>) -> At {
+fn at(raised: &RuleEvent<'_>, facts: &Facts<'_>) -> At {
     let action = raised.action.and_then(|index| facts.event.actions.get(index));
     let (within, text): (&str, &str) = match action {
         Some(Action::Shell { command, .. }) => ("command", command),
@@ -205,13 +207,13 @@ pub struct Answer {
 }
 
 /// Asks one compiled rule about something that is raised.
-pub fn ask(rule: Node<'_>, raised: &Raised<'_>, facts: &Facts<'_>) -> Option<Answer> {
+pub fn ask(rule: Node<'_>, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> Option<Answer> {
     // Who asks rules without a call may have events of their own.
     let named = raised.field("event", facts);
     let asked = rule
         .get("events")
         .texts()
-        .any(|event| event == "any" || raised.events.contains(&event) || named == Held::Text(event.to_owned()));
+        .any(|event| event == "any" || raised.events.contains(&event) || named == FieldValue::Text(event.to_owned()));
     let fires = asked && holds(rule, raised, facts);
     fires.then(|| Answer { message: message(rule, raised, facts), conditions: rule.get("when").len() })
 }

@@ -255,9 +255,9 @@ impl Cursor<'_> {
 
     /// `key="NAME" value="VALUE"`, `name: NAME` with `value: VALUE` below, `variable "NAME" { default = "VALUE" }`.
     fn pair(&mut self) -> bool {
-        const MOST_BETWEEN: usize = 4;
+        const MAX_BETWEEN: usize = 4;
         let begun = self.at;
-        for _ in 0..MOST_BETWEEN {
+        for _ in 0..MAX_BETWEEN {
             if self.skip(b" \t\r\n,;{\"'", 80) == 0 {
                 break;
             }

@@ -11,12 +11,12 @@ const SHORTEST: usize = 20;
 const LONGEST: usize = 8 * 1024;
 
 /// At most so many words are looked at.
-const MOST_WORDS: usize = 64;
+const MAX_WORDS: usize = 64;
 
 /// The readable forms of a text's long words, and where the words stand.
 pub(crate) fn disguised(text: &str) -> Vec<(Range<usize>, String)> {
     let mut forms = Vec::new();
-    for span in words(text).take(MOST_WORDS) {
+    for span in words(text).take(MAX_WORDS) {
         let word = text.get(span.clone()).unwrap_or("");
         let hexadecimal = word.len() % 2 == 0 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
         let read = if hexadecimal { from_hexadecimal(word) } else { decoded(word.as_bytes()) };

@@ -7,7 +7,7 @@ use reflex_shell::{Command, Reading, Stdin};
 use reflex_tables::Node;
 
 /// More are not looked for in one call.
-const MOST_PASSWORDS: usize = 256;
+const MAX_PASSWORDS: usize = 256;
 
 /// What stands where programs take a password, whatever it looks like. References and samples are none.
 pub fn passwords(analysis: &Analysis, tables: Node<'static>) -> Vec<String> {
@@ -19,7 +19,7 @@ pub fn passwords(analysis: &Analysis, tables: Node<'static>) -> Vec<String> {
             for place in logins.get(&command.name).items() {
                 found.extend(taken(place, command, reading).into_iter().filter(|text| !is_no_password(text)));
             }
-            if found.len() > MOST_PASSWORDS {
+            if found.len() > MAX_PASSWORDS {
                 return found;
             }
         }

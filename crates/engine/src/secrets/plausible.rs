@@ -3,7 +3,7 @@
 use reflex_tables::Node;
 
 /// Letters behind a prefix are looked at so far.
-const MOST_LETTERS: usize = 1024;
+const MAX_LETTERS: usize = 1024;
 
 /// What people write where a secret would stand. No random text of letters holds one of these but by great chance.
 const STANDINS: [&str; 15] = [
@@ -38,7 +38,7 @@ pub(super) fn is_secret(entry: Node<'_>, whole: &[u8], body: &[u8]) -> bool {
 /// Bits for each letter.
 pub(super) fn entropy(text: &[u8]) -> f64 {
     let mut counts = [0_u32; 256];
-    let text = text.get(..MOST_LETTERS).unwrap_or(text);
+    let text = text.get(..MAX_LETTERS).unwrap_or(text);
     for byte in text {
         if let Some(count) = counts.get_mut(usize::from(*byte)) {
             *count += 1;
@@ -55,7 +55,7 @@ pub(super) fn entropy(text: &[u8]) -> f64 {
 
 /// `EXAMPLE`, `xxxx`, `your-key`, `1234567890`: what is written where a secret would stand.
 pub(super) fn is_standin(body: &[u8]) -> bool {
-    let lower: Vec<u8> = body.iter().take(MOST_LETTERS).map(u8::to_ascii_lowercase).collect();
+    let lower: Vec<u8> = body.iter().take(MAX_LETTERS).map(u8::to_ascii_lowercase).collect();
     STANDINS.iter().any(|word| contains(&lower, word.as_bytes())) || is_sequence(&lower)
 }
 
@@ -82,7 +82,7 @@ fn is_jwt(token: &[u8]) -> bool {
 
 /// Base64 of either alphabet; what is no letter of it ends the text.
 pub(super) fn decoded(text: &[u8]) -> Vec<u8> {
-    all_decoded(text.get(..MOST_LETTERS).unwrap_or(text))
+    all_decoded(text.get(..MAX_LETTERS).unwrap_or(text))
 }
 
 /// The same of however many letters.

@@ -66,7 +66,7 @@ pub(super) enum Sure {
 }
 
 /// More than these are not told apart in one text.
-const MOST_SECRETS: usize = 4096;
+const MAX_SECRETS: usize = 4096;
 
 /// The secrets of a text in their order, none within another. Placeholders are none.
 pub fn find(text: &str, tables: Node<'static>) -> Vec<Secret> {
@@ -74,7 +74,7 @@ pub fn find(text: &str, tables: Node<'static>) -> Vec<Secret> {
     scan(text, tables, &mut |at, start, after| {
         let secrets = start.items().filter_map(|candidate| meant(text, at, candidate, after));
         let before = found.len();
-        found.extend(secrets.take(MOST_SECRETS.saturating_sub(before)));
+        found.extend(secrets.take(MAX_SECRETS.saturating_sub(before)));
         let formed = found.iter().skip(before).filter(|secret| secret.sure == Sure::Formed);
         formed.map(|secret| secret.span.end).max()
     });

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// A text can be wrapped so often.
-const MOST_LAYERS: usize = 4;
+const MAX_LAYERS: usize = 4;
 
 /// Shorter runs of base64 hold nothing.
 const SHORTEST_RUN: usize = 12;
@@ -20,7 +20,7 @@ const LONG_RUN: usize = 16;
 const LONGEST_RUN: usize = 64 * 1024;
 
 /// So many of them are read in one text.
-const MOST_RUNS: usize = 256;
+const MAX_RUNS: usize = 256;
 
 /// A text that is read out of another one.
 pub(super) struct Unveiled {
@@ -65,7 +65,7 @@ pub(crate) fn lifted(text: &str, each: Each<'_>) {
     let signs = Signs::of(text);
     let mut layer: Option<Unveiled> = None;
     if signs.escapes || signs.percent || signs.hidden {
-        for _ in 0..MOST_LAYERS {
+        for _ in 0..MAX_LAYERS {
             let shown = layer.as_ref().map_or(text, |layer| layer.text.as_str());
             if signs.escapes && has_bare_run(shown) {
                 let bare = bared(&layer.as_ref().map_or_else(|| Cow::Owned(Unveiled::of(text)), Cow::Borrowed));
@@ -308,10 +308,10 @@ fn seam(bytes: &[u8], at: usize) -> usize {
 
 /// What runs of base64 and of hexadecimal digits stand for.
 fn runs(text: &str, place: Placed<'_>, each: Each<'_>) {
-    for span in words(text).take(MOST_RUNS) {
+    for span in words(text).take(MAX_RUNS) {
         let word = text.get(span.clone()).unwrap_or("");
         let mut plain = read(word);
-        for _ in 0..MOST_LAYERS {
+        for _ in 0..MAX_LAYERS {
             let Some(text) = plain else { break };
             each(&text, &|_| place(&span));
             if let Some(next) = unescaped(Cow::Owned(Unveiled::of(&text))) {

@@ -12,19 +12,19 @@ pub(crate) struct Disguise {
 }
 
 /// Twice is common, three times is not; what is left then stays as it is.
-const MOST_DECODINGS: usize = 4;
+const MAX_DECODINGS: usize = 4;
 
 /// A longer path is opened by no system.
-const MOST_PATH: usize = 16 * 1024;
+const MAX_PATH: usize = 16 * 1024;
 
 /// What a path hides, if it hides anything.
 pub(crate) fn disguise(text: &str) -> Disguise {
     let mut found = Disguise::default();
-    if text.len() > MOST_PATH || !is_suspicious(text) {
+    if text.len() > MAX_PATH || !is_suspicious(text) {
         return found;
     }
     let mut plain = spelled_out(text);
-    for _ in 0..MOST_DECODINGS {
+    for _ in 0..MAX_DECODINGS {
         let next = decoded(&plain, &mut found.malformed);
         if next == plain {
             break;

@@ -36,10 +36,10 @@ pub(crate) fn words(command: &Command) -> String {
 }
 
 /// Of a stranger's words so many letters are told.
-const MOST_OF_A_STRANGER: usize = 300;
+const MAX_OF_A_STRANGER: usize = 300;
 
 /// Of a stranger's path so many letters are told.
-const MOST_OF_A_PATH: usize = 120;
+const MAX_OF_A_PATH: usize = 120;
 
 /// What somebody says whom no person has reviewed, for a model: who, where from, and the words as a quotation.
 pub fn told_by_stranger(who: &str, place: &str, words: &str) -> String {
@@ -56,7 +56,7 @@ pub fn quotation(words: &str) -> String {
             blank = count > 0;
             continue;
         }
-        if count >= MOST_OF_A_STRANGER {
+        if count >= MAX_OF_A_STRANGER {
             quoted.push('…');
             break;
         }
@@ -94,7 +94,7 @@ fn harmless(letter: char) -> Option<char> {
 pub fn plain_path(path: &str) -> String {
     let plain = |letter: char| if letter.is_alphanumeric() || "-_./~@+:".contains(letter) { letter } else { '_' };
     let plain: Vec<char> = path.chars().map(plain).collect();
-    let from = plain.len().saturating_sub(MOST_OF_A_PATH);
+    let from = plain.len().saturating_sub(MAX_OF_A_PATH);
     let cut = if from > 0 { "…" } else { "" };
     format!("{cut}{}", plain.iter().skip(from).collect::<String>())
 }
@@ -114,7 +114,7 @@ mod tests {
             assert_eq!(quotation(words), quoted);
         }
         assert_eq!(plain_path("/x/Reflex: off \"\n/.reflex"), "/x/Reflex:_off___/.reflex");
-        assert_eq!(plain_path(&"x/".repeat(300)).chars().count(), MOST_OF_A_PATH + 1);
+        assert_eq!(plain_path(&"x/".repeat(300)).chars().count(), MAX_OF_A_PATH + 1);
     }
 
     #[test]
@@ -126,7 +126,7 @@ mod tests {
             let ends =
                 |letter: char| "\"`<>[]{}\\|＂″〃“”„‟«»ʺˮ״\u{2028}\u{2029}".contains(letter) || letter.is_control();
             assert!(!inside.contains(ends), "{quoted}");
-            assert!(inside.chars().count() <= MOST_OF_A_STRANGER + 2);
+            assert!(inside.chars().count() <= MAX_OF_A_STRANGER + 2);
         }
     }
 }

@@ -202,14 +202,14 @@ fn holds(inside: &[u8], letter: u8) -> bool {
 }
 
 /// More parts or letters than these are not compared: then two patterns count as fitting the same path.
-const MOST_COMPARED: usize = 128;
+const MAX_COMPARED: usize = 128;
 
 /// Whether some path fits both an absolute pattern of a shell, in which a star takes no leading dot, and an absolute
 /// pattern of the library.
 pub(crate) fn may_meet(shell: &str, library: &str) -> bool {
     let parts = |pattern| str::split(pattern, '/').filter(|part: &&str| !part.is_empty()).collect::<Vec<_>>();
     let (shell, library): (Vec<&str>, Vec<&str>) = (parts(shell), parts(library));
-    if shell.len().max(library.len()) > MOST_COMPARED {
+    if shell.len().max(library.len()) > MAX_COMPARED {
         return true;
     }
     // What a search finds may have a leading dot.
@@ -250,7 +250,7 @@ fn parts_meet(shell: &str, library: &str, dots: bool) -> bool {
     if hidden && !dots && shell.first() != Some(&Step::Letter(b'.')) {
         return false;
     }
-    if shell.len().max(library.len()) > MOST_COMPARED {
+    if shell.len().max(library.len()) > MAX_COMPARED {
         return true;
     }
     let mut behind: Vec<bool> =

@@ -3,7 +3,7 @@
 use reflex_shell::work;
 
 /// More files of one patch are not looked at, which is told.
-const MOST_FILES: usize = 4096;
+const MAX_FILES: usize = 4096;
 
 /// A file that a patch changes.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -20,8 +20,8 @@ pub(crate) fn changed(text: &str) -> Vec<Changed> {
     let mut inside = false;
     for line in text.lines() {
         if let Some(path) = line.strip_prefix("+++ ").filter(|_| !inside) {
-            if files.len() >= MOST_FILES || !work::spend(4) {
-                work::cut(|| format!("a patch changes more than {MOST_FILES} files"));
+            if files.len() >= MAX_FILES || !work::spend(4) {
+                work::cut(|| format!("a patch changes more than {MAX_FILES} files"));
                 break;
             }
             let path = path.split('\t').next().unwrap_or(path).trim_matches('"');

@@ -4,14 +4,14 @@
 use reflex_shell::work;
 
 /// More lines than these are not read, which is told.
-const MOST_LINES: usize = 50_000;
+const MAX_LINES: usize = 50_000;
 
 /// Keys from the outermost to the innermost, and the text; a list's texts have the keys of the list.
 pub(crate) fn entries(text: &str) -> Vec<(Vec<String>, String)> {
     let mut rest = text.lines();
-    let lines: Vec<&str> = rest.by_ref().take(MOST_LINES).collect();
+    let lines: Vec<&str> = rest.by_ref().take(MAX_LINES).collect();
     if rest.next().is_some() || !work::spend_bytes(text.len(), 40) {
-        work::cut(|| format!("a file of settings is longer than {MOST_LINES} lines"));
+        work::cut(|| format!("a file of settings is longer than {MAX_LINES} lines"));
     }
     let mut entries = Vec::new();
     let mut open: Vec<(usize, String)> = Vec::new();

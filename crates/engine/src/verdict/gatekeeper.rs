@@ -4,8 +4,8 @@ use crate::detectors::budget;
 use crate::facts::cache::Facts;
 use crate::model::effect::{Effect, EffectKind};
 use crate::model::event::{Event, Moment};
-use crate::model::finding::{Decision, Finding, Rewrite, Worth};
-use crate::model::verdict::{Behind, Precaution, Verdict};
+use crate::model::finding::{Decision, Finding, PolicyAction, Rewrite};
+use crate::model::verdict::{FollowUp, Precaution, Verdict};
 use crate::policy::Policy;
 use crate::verdict::severity;
 
@@ -47,7 +47,7 @@ pub(crate) fn decide(policy: &Policy, facts: &Facts<'_>, findings: Vec<Finding>)
     verdict.reasons =
         deciding.into_iter().filter(|(decision, _)| *decision == verdict.decision).map(|(_, said)| said).collect();
     let ends = |finding: &Finding| finding.category == budget::CATEGORY || finding.id == "loop/repeat";
-    verdict.ends_turn = weighed.iter().any(|(finding, worth)| *worth == Worth::Deny && ends(finding));
+    verdict.ends_turn = weighed.iter().any(|(finding, worth)| *worth == PolicyAction::Deny && ends(finding));
     verdict.rewrite = sole_rewrite(&weighed, &mut verdict);
     verdict.findings = weighed.into_iter().map(|(finding, _)| finding).collect();
     if !verdict.findings.is_empty() {
@@ -62,29 +62,32 @@ fn is_about_keys(finding: &Finding) -> bool {
     matches!(finding.category.as_str(), "credential" | "exfiltration") && !finding.command.is_empty()
 }
 
-type Weighed = (Finding, Worth);
+type Weighed = (Finding, PolicyAction);
 
-fn decision(worth: Worth) -> Option<Decision> {
+fn decision(worth: PolicyAction) -> Option<Decision> {
     match worth {
-        Worth::Record => None,
-        Worth::Warn => Some(Decision::Pass),
-        Worth::Ask => Some(Decision::Ask),
-        Worth::Deny => Some(Decision::Deny),
+        PolicyAction::Record => None,
+        PolicyAction::Warn => Some(Decision::Pass),
+        PolicyAction::Ask => Some(Decision::Ask),
+        PolicyAction::Deny => Some(Decision::Deny),
     }
 }
 
 /// Those that count now, and those that stand behind one of them that stops the call. Behind one that does not, they
 /// count now.
-fn parted(weighed: Vec<Weighed>) -> (Vec<Weighed>, Option<Behind>) {
+fn parted(weighed: Vec<Weighed>) -> (Vec<Weighed>, Option<FollowUp>) {
     if weighed.iter().all(|(finding, _)| finding.behind.is_none()) {
         return (weighed, None);
     }
-    let stops: Vec<String> =
-        weighed.iter().filter(|(_, worth)| *worth >= Worth::Ask).map(|(finding, _)| finding.id.clone()).collect();
+    let stops: Vec<String> = weighed
+        .iter()
+        .filter(|(_, worth)| *worth >= PolicyAction::Ask)
+        .map(|(finding, _)| finding.id.clone())
+        .collect();
     let (later, now): (Vec<Weighed>, Vec<Weighed>) =
         weighed.into_iter().partition(|(finding, _)| finding.behind.as_ref().is_some_and(|id| stops.contains(id)));
-    let mut behind = Behind::default();
-    for (finding, worth) in later.into_iter().filter(|(_, worth)| *worth >= Worth::Ask) {
+    let mut behind = FollowUp::default();
+    for (finding, worth) in later.into_iter().filter(|(_, worth)| *worth >= PolicyAction::Ask) {
         let decision = decision(worth).unwrap_or_default();
         behind.decision = behind.decision.max(decision);
         behind.reasons.push(said(decision, &finding));
@@ -95,8 +98,8 @@ fn parted(weighed: Vec<Weighed>) -> (Vec<Weighed>, Option<Behind>) {
 
 /// The call that may run in place of this one: there is one only if nothing else stands against the call. Two that
 /// differ are none.
-fn sole_rewrite(weighed: &[(Finding, Worth)], verdict: &mut Verdict) -> Option<Rewrite> {
-    let against = weighed.iter().filter(|(_, worth)| *worth >= Worth::Ask);
+fn sole_rewrite(weighed: &[(Finding, PolicyAction)], verdict: &mut Verdict) -> Option<Rewrite> {
+    let against = weighed.iter().filter(|(_, worth)| *worth >= PolicyAction::Ask);
     let mut rewrites = against.map(|(finding, _)| finding.rewrite.clone());
     let first = rewrites.next()??;
     if rewrites.all(|other| other.as_ref() == Some(&first)) {
@@ -116,9 +119,9 @@ fn word(decision: Decision) -> &'static str {
 }
 
 /// Strictest first; an id that fires for several parts is told once, for the part that weighs most.
-fn once_each(mut findings: Vec<(Finding, Worth)>) -> Vec<(Finding, Worth)> {
+fn once_each(mut findings: Vec<(Finding, PolicyAction)>) -> Vec<(Finding, PolicyAction)> {
     findings.sort_by_key(|(finding, _)| std::cmp::Reverse((finding.severity, finding.confidence)));
-    let mut kept: Vec<(Finding, Worth)> = Vec::new();
+    let mut kept: Vec<(Finding, PolicyAction)> = Vec::new();
     for (finding, worth) in findings {
         match kept.iter_mut().find(|(known, _)| known.id == finding.id) {
             Some(known) if worth > known.1 => *known = (finding, worth),
@@ -177,7 +180,7 @@ fn precautions(facts: &Facts<'_>, decision: Decision) -> Vec<Precaution> {
 }
 
 /// What is told about how a person can let a denied call run.
-pub fn way_on(event: &Event, decision: Decision, pending: Option<&str>) -> Option<String> {
+pub fn next_steps(event: &Event, decision: Decision, pending: Option<&str>) -> Option<String> {
     if decision != Decision::Deny || event.moment == Moment::Stop {
         return None;
     }
@@ -207,13 +210,13 @@ impl Verdict {
 mod tests {
     use super::*;
     use crate::model::analysis::Analysis;
-    use crate::model::fake_world::Supposed;
+    use crate::model::fake_world::FakeWorld;
     use crate::model::finding::{Severity, Tier};
     use reflex_tables::Node;
 
     /// Every severity with every decision that may be fixed, of several detectors, tiers and degrees of sureness.
     fn findings() -> Vec<Finding> {
-        let of = |(index, (severity, fixed)): (usize, (Severity, Option<Worth>))| Finding {
+        let of = |(index, (severity, fixed)): (usize, (Severity, Option<PolicyAction>))| Finding {
             id: format!("test/{}", index % 17),
             detector: ["sentinel", "tripwire", "rules"].get(index % 3).copied().unwrap_or_default().into(),
             category: ["destructive", "credential", "loop"].get(index / 3 % 3).copied().unwrap_or_default().into(),
@@ -223,7 +226,7 @@ mod tests {
             fixed,
             ..Finding::default()
         };
-        let actions = [None, Some(Worth::Warn), Some(Worth::Ask), Some(Worth::Deny)];
+        let actions = [None, Some(PolicyAction::Warn), Some(PolicyAction::Ask), Some(PolicyAction::Deny)];
         let pairs = Severity::ALL.iter().flat_map(|(severity, _)| actions.map(|action| (*severity, action)));
         let pairs: Vec<_> = pairs.collect();
         pairs.iter().chain(&pairs).chain(&pairs).copied().enumerate().map(of).collect()
@@ -237,7 +240,7 @@ mod tests {
 
     #[test]
     fn adding_a_finding_never_loosens_a_verdict() {
-        let (event, analysis, world) = (Event::default(), Analysis::default(), Supposed::default());
+        let (event, analysis, world) = (Event::default(), Analysis::default(), FakeWorld::default());
         let facts = Facts::new(&event, &analysis, Node::NIL, &world);
         let worths =
             serde_json::json!({"info": "pass", "low": "pass", "medium": "warn", "high": "ask", "critical": "block"});
@@ -264,14 +267,14 @@ mod tests {
     #[test]
     fn a_core_finding_is_not_weighed_away() {
         let (event, analysis) = (Event::default(), Analysis::default());
-        let orders = crate::model::session::Remnant {
+        let orders = crate::model::session::Taint {
             kind: crate::model::session::RemnantKind::Orders,
             path: String::new(),
             from: "injection/override".into(),
         };
         for tainted in [false, true] {
             let remnants = if tainted { vec![orders.clone()] } else { Vec::new() };
-            let world = Supposed { remnants, ..Supposed::default() };
+            let world = FakeWorld { remnants, ..FakeWorld::default() };
             let facts = Facts::new(&event, &analysis, Node::NIL, &world);
             for finding in findings() {
                 let weighed = severity::weighed(finding.clone(), &facts, &mut Vec::new());

@@ -5,12 +5,12 @@ use crate::model::finding::{Decision, Rewrite};
 use crate::model::verdict::Verdict;
 
 /// A rewrite may be rewritten so often; a further time it is none.
-const MOST_ROUNDS: usize = 2;
+const MAX_ROUNDS: usize = 2;
 
 /// Keeps a rewrite only if it would pass by itself.
 pub(crate) fn judge_again(event: &Event, verdict: &mut Verdict, judge: &dyn Fn(&Event) -> Verdict) {
     let mut rewrite = verdict.rewrite.take();
-    for _ in 0..=MOST_ROUNDS {
+    for _ in 0..=MAX_ROUNDS {
         let Some(one) = rewrite.take() else { return };
         let Some(changed) = one.applied(event) else {
             verdict.chain.push("the call in its place has fields that this call has not".into());

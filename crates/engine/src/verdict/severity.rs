@@ -16,8 +16,8 @@ use crate::detectors::task_scope;
 use crate::facts::cache::Facts;
 use crate::model::effect::{Effect, EffectKind};
 use crate::model::finding::{Finding, Severity, Tier};
-use crate::model::truth::Truth;
-use reflex_shell::Site;
+use crate::model::truth::Ternary;
+use reflex_shell::ExecTarget;
 
 /// Who is less sure than this, in percent, doubts itself.
 const DOUBT: u32 = 50;
@@ -88,11 +88,11 @@ fn removes(kind: EffectKind) -> bool {
 fn is_recoverable(effect: &Effect, facts: &Facts<'_>) -> bool {
     let of_git = |target: &crate::model::effect::Target| {
         let is = |fact| facts.fact(effect, Some(target), fact);
-        is("tracked") == Truth::Yes
-            && ["uncommitted", "untracked", "ignored-data", "unreadable"].iter().all(|fact| is(fact) == Truth::No)
+        is("tracked") == Ternary::Yes
+            && ["uncommitted", "untracked", "ignored-data", "unreadable"].iter().all(|fact| is(fact) == Ternary::No)
     };
-    let here = effect.site == Site::Here && removes(effect.kind) && !effect.targets.is_empty();
-    here && effect.targets.iter().all(|target| facts.is(effect, target, "inside") == Truth::Yes && of_git(target))
+    let here = effect.site == ExecTarget::Here && removes(effect.kind) && !effect.targets.is_empty();
+    here && effect.targets.iter().all(|target| facts.is(effect, target, "inside") == Ternary::Yes && of_git(target))
 }
 
 fn next(severity: Severity) -> Severity {

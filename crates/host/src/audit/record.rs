@@ -1,7 +1,7 @@
 //! What is written about a call: its structure, its text without secrets, what was found, decided and said.
 
 use crate::config::{self, Loaded};
-use crate::store::clean::{Clean, Kept, Record, Scribe, subject};
+use crate::store::clean::{Clean, Kept, Record, Redactor, subject};
 use crate::store::note::beginning;
 use crate::store::session::Call;
 use crate::system::digest::digest;
@@ -13,14 +13,14 @@ use reflex_engine::{
 use serde_json::{Map, Value, json};
 
 /// Of what a failed call printed, so many bytes at its end are kept.
-const MOST_ERROR: usize = 400;
+const MAX_ERROR: usize = 400;
 
 /// So many effects and commands are named.
-const MOST_NAMED: usize = 20;
+const MAX_NAMED: usize = 20;
 
 /// A call as it was heard.
 #[derive(Clone, Copy)]
-pub(crate) struct Heard<'a> {
+pub(crate) struct CallRef<'a> {
     /// The id of its record.
     pub(crate) id: &'a str,
     /// The event.
@@ -29,7 +29,7 @@ pub(crate) struct Heard<'a> {
     pub(crate) fingerprint: &'a Fingerprint,
 }
 
-impl Scribe<'_> {
+impl Redactor<'_> {
     /// One action: what it is and on what, contents only by size and digest.
     /// `content_digest` is that of what it writes, if it was worked out already.
     fn action(&self, action: &Action, content_digest: &str) -> Kept {
@@ -95,7 +95,7 @@ impl Scribe<'_> {
             self.clean(format!("{} {targets}", effect.kind.name()).trim_end())
         };
         let named = |effect: &Effect| self.clean(effect.kind.name());
-        let effects = effects.iter().take(MOST_NAMED);
+        let effects = effects.iter().take(MAX_NAMED);
         if self.structure_only() { effects.map(named).collect() } else { effects.map(shown).collect() }
     }
 }
@@ -147,7 +147,7 @@ impl Spent<'_> {
 }
 
 /// The record of a call before it runs.
-pub(crate) fn call(scribe: &Scribe<'_>, heard: Heard<'_>, judgement: &Judgement, told: &Told<'_>) -> Kept {
+pub(crate) fn call(scribe: &Redactor<'_>, heard: CallRef<'_>, judgement: &Judgement, told: &Told<'_>) -> Kept {
     let verdict = &judgement.verdict;
     let mut record = head(scribe, "call", heard);
     record.text("policy", &scribe.name(told.policy));
@@ -188,10 +188,10 @@ pub(crate) fn call(scribe: &Scribe<'_>, heard: Heard<'_>, judgement: &Judgement,
 }
 
 /// What a call would do, in short.
-fn analysis(scribe: &Scribe<'_>, event: &Event, analysis: &Analysis) -> Kept {
+fn analysis(scribe: &Redactor<'_>, event: &Event, analysis: &Analysis) -> Kept {
     let mut object = Record::default();
     let commands = analysis.readings.iter().flat_map(|reading| &reading.commands);
-    object.texts("programs", commands.map(|command| scribe.clean(&command.name)).take(MOST_NAMED));
+    object.texts("programs", commands.map(|command| scribe.clean(&command.name)).take(MAX_NAMED));
     object.texts("effects", scribe.effects(&analysis.effects, &event.workspace).into_iter());
     let gaps: usize = analysis.readings.iter().map(|reading| reading.gaps.len()).sum();
     if gaps > 0 {
@@ -200,14 +200,14 @@ fn analysis(scribe: &Scribe<'_>, event: &Event, analysis: &Analysis) -> Kept {
     object.finish()
 }
 
-fn fingerprint(heard: Heard<'_>) -> Kept {
+fn fingerprint(heard: CallRef<'_>) -> Kept {
     let mut object = Record::default();
     object.made("exact", &heard.fingerprint.exact);
     object.finish()
 }
 
 /// What the agent is told, where that is more than the decision.
-fn said(scribe: &Scribe<'_>, verdict: &Verdict, delivery: &Delivery) -> Option<Value> {
+fn said(scribe: &Redactor<'_>, verdict: &Verdict, delivery: &Delivery) -> Option<Value> {
     let (told, reason) = delivery.said();
     match (delivery, &verdict.rewrite) {
         (Delivery::Replace { .. }, Some(rewrite)) => {
@@ -222,8 +222,8 @@ fn said(scribe: &Scribe<'_>, verdict: &Verdict, delivery: &Delivery) -> Option<V
 
 /// The record of what became of a call.
 pub(crate) fn outcome(
-    scribe: &Scribe<'_>,
-    heard: Heard<'_>,
+    scribe: &Redactor<'_>,
+    heard: CallRef<'_>,
     before: Option<&Call>,
     (verdict, changed, reflexes): (&Verdict, &[(String, String)], &[Value]),
 ) -> Kept {
@@ -241,7 +241,7 @@ pub(crate) fn outcome(
         });
         record.part("outcome", &scribe.kept(&text));
         if outcome.failed && !scribe.structure_only() {
-            record.text("error", &scribe.cleaned_end(&outcome.output, MOST_ERROR));
+            record.text("error", &scribe.cleaned_end(&outcome.output, MAX_ERROR));
         }
     }
     if !changed.is_empty() && heard.event.outcome.as_ref().is_some_and(|outcome| !outcome.failed) {
@@ -268,8 +268,8 @@ fn answered(before: &Call) -> &'static str {
     }
 }
 
-fn head(scribe: &Scribe<'_>, kind: &'static str, heard: Heard<'_>) -> Record {
-    let Heard { event, id, .. } = heard;
+fn head(scribe: &Redactor<'_>, kind: &'static str, heard: CallRef<'_>) -> Record {
+    let CallRef { event, id, .. } = heard;
     let mut record = beginning(scribe.store(), kind, id);
     record.word("reflex", env!("CARGO_PKG_VERSION"));
     record.text("agent", &scribe.name(&event.client));
@@ -294,7 +294,7 @@ fn head(scribe: &Scribe<'_>, kind: &'static str, heard: Heard<'_>) -> Record {
 }
 
 /// The call in one line, without secrets, as a person is asked about it.
-pub(crate) fn shown(scribe: &Scribe<'_>, event: &Event) -> String {
+pub(crate) fn shown(scribe: &Redactor<'_>, event: &Event) -> String {
     let one = |action: &Action| {
         let (kind, _, text) = subject(action);
         let text = scribe.clean(text);

@@ -1,14 +1,14 @@
 //! Whether a session used the skills that people have written down for its work: `.reflex/skills.yaml` against the log.
 
 use crate::store::{Search, Store};
-use reflex_engine::{Event, Finding, Severity, Worth, fits, quotation, told_by_stranger};
-use reflex_rules::{MOST_BYTES, Skill, skills_of};
+use reflex_engine::{Event, Finding, PolicyAction, Severity, fits, quotation, told_by_stranger};
+use reflex_rules::{MAX_BYTES, Skill, skills_of};
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::Path;
 
 /// So many records of a session are looked at.
-const MOST_RECORDS: usize = 5000;
+const MAX_RECORDS: usize = 5000;
 
 /// Who passes a skill over so often has a reason that its writers should know.
 const OFTEN: usize = 3;
@@ -37,7 +37,7 @@ pub(crate) fn comply(event: &Event, store: &Store) -> Vec<Finding> {
         })
         .collect();
     let fields = vec![("session".to_owned(), event.session.clone())];
-    let records = store.log().search(&Search { fields, ..Search::default() }, MOST_RECORDS).unwrap_or_default();
+    let records = store.log().search(&Search { fields, ..Search::default() }, MAX_RECORDS).unwrap_or_default();
     let calls: Vec<&Map<String, Value>> = records.iter().filter(|record| ran(record)).collect();
     for seen in skills
         .iter()
@@ -76,7 +76,7 @@ fn passed_over(skill: &Skill) -> Search {
 
 /// A register that is no small file is none.
 fn read(file: &Path) -> Option<String> {
-    let data = file.symlink_metadata().ok().filter(|data| data.is_file() && data.len() <= MOST_BYTES)?;
+    let data = file.symlink_metadata().ok().filter(|data| data.is_file() && data.len() <= MAX_BYTES)?;
     let _ = data;
     fs::read_to_string(file).ok()
 }
@@ -180,7 +180,7 @@ fn finding(id: &str, message: String, remedy: &str) -> Finding {
         category: "skill".into(),
         severity: Severity::Low,
         confidence: 90,
-        fixed: Some(Worth::Warn),
+        fixed: Some(PolicyAction::Warn),
         message,
         remedy: remedy.into(),
         ..Finding::default()

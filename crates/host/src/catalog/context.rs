@@ -8,7 +8,7 @@ use reflex_engine::{
 use serde_json::{Map, Value, json};
 
 /// Git names so many files at most to a reflex.
-const MOST_FILES: usize = 100;
+const MAX_FILES: usize = 100;
 
 /// A reflex sees so many commands and effects of a call at most, and so many targets of an effect.
 const MOST: usize = 1000;
@@ -227,7 +227,7 @@ pub(crate) fn git(event: &Event, world: &dyn World) -> Option<Value> {
     let root = world.work_tree(&event.cwd)?;
     let branch = world.branch(&event.cwd)?;
     let first = |names: Option<reflex_engine::Names>| -> Vec<String> {
-        names.map(|names| names.names.into_iter().take(MOST_FILES).collect()).unwrap_or_default()
+        names.map(|names| names.names.into_iter().take(MAX_FILES).collect()).unwrap_or_default()
     };
     Some(json!({
         "root": root, "branch": branch, "protected": world.protected(&event.cwd),

@@ -7,7 +7,7 @@ use crate::config::Mode;
 use crate::config::judge::judged;
 use reflex_agents::universal;
 use reflex_engine::loopbreaker::{Step, finish};
-use reflex_engine::{Event, Judgement, Moment, Supposed, World, absolute, fits};
+use reflex_engine::{Event, FakeWorld, Judgement, Moment, World, absolute, fits};
 use reflex_script::{Call, Chain, Handler, Limits, Machine, Outcome, Said};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -131,7 +131,7 @@ pub fn play(package: &Package, example: &Example) -> Result<Played, String> {
 fn asked(
     module: reflex_script::Module,
     event: &Event,
-    world: &Supposed,
+    world: &FakeWorld,
     example: &Example,
     machine: Arc<Pretended>,
 ) -> (Outcome, Value) {
@@ -156,7 +156,7 @@ fn asked(
 }
 
 /// Judges by the library alone.
-fn judged_by_library(event: &Event, world: &Supposed) -> Judgement {
+fn judged_by_library(event: &Event, world: &FakeWorld) -> Judgement {
     judged(event, Mode::default().policy(&[]).as_ref(), world)
 }
 
@@ -251,7 +251,7 @@ struct Pretended {
 }
 
 impl Pretended {
-    fn of(world: &Supposed, event: &Event) -> Pretended {
+    fn of(world: &FakeWorld, event: &Event) -> Pretended {
         let content = |path: &String| {
             let path = absolute(path, &event.workspace);
             world.content(&path).map(|text| (path, text))

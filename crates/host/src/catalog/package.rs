@@ -11,13 +11,13 @@ use std::path::Path;
 pub const MANIFEST: &str = "reflex.json";
 
 /// A reflex has at most so many files.
-pub(super) const MOST_FILES: usize = 200;
+pub(super) const MAX_FILES: usize = 200;
 
 /// A file has at most so many bytes.
-pub(super) const MOST_BYTES: usize = 1024 * 1024;
+pub(super) const MAX_BYTES: usize = 1024 * 1024;
 
 /// All files together have at most so many bytes.
-const MOST_TOGETHER: usize = 4 * 1024 * 1024;
+const MAX_TOGETHER: usize = 4 * 1024 * 1024;
 
 /// Folders are so deep at most.
 const DEEPEST: usize = 8;
@@ -50,8 +50,8 @@ impl Package {
     pub fn of_files(name: &str, mut files: Vec<(String, String)>) -> Result<Package, String> {
         files.sort();
         files.dedup_by(|one, other| one.0 == other.0);
-        if files.iter().map(|(_, text)| text.len()).sum::<usize>() > MOST_TOGETHER {
-            return Err(format!("its files have more than {} MiB", MOST_TOGETHER / 1024 / 1024));
+        if files.iter().map(|(_, text)| text.len()).sum::<usize>() > MAX_TOGETHER {
+            return Err(format!("its files have more than {} MiB", MAX_TOGETHER / 1024 / 1024));
         }
         let manifest = match files.iter().find(|(path, _)| path == MANIFEST) {
             Some((_, text)) => Some(object(text)?),
@@ -290,8 +290,8 @@ fn collect(folder: &Path, above: &str, depth: usize, files: &mut Vec<(String, St
         if kind.is_dir() && !name.starts_with('.') && !ASIDE.contains(&name.as_str()) {
             collect(&entry.path(), &path, depth + 1, files)?;
         } else if kind.is_file() && belongs(&path) {
-            if files.len() >= MOST_FILES {
-                return Err(format!("a reflex has at most {MOST_FILES} files"));
+            if files.len() >= MAX_FILES {
+                return Err(format!("a reflex has at most {MAX_FILES} files"));
             }
             files.push((path, read(&entry.path())?));
         }
@@ -302,8 +302,8 @@ fn collect(folder: &Path, above: &str, depth: usize, files: &mut Vec<(String, St
 fn read(path: &Path) -> Result<String, String> {
     let told = |error: std::io::Error| format!("{}: {error}", path.display());
     let metadata = fs::metadata(path).map_err(told)?;
-    if !metadata.is_file() || metadata.len() > MOST_BYTES as u64 {
-        let most = MOST_BYTES / 1024;
+    if !metadata.is_file() || metadata.len() > MAX_BYTES as u64 {
+        let most = MAX_BYTES / 1024;
         let hint = "bundle it minified, without its source map";
         return Err(format!("{}: it is no file of at most {most} KiB; {hint}", path.display()));
     }

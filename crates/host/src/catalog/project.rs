@@ -18,7 +18,7 @@ const LOCK: &str = "reflexes.lock.json";
 const COPIES: &str = "reflexes";
 
 /// A list is no longer.
-const MOST_BYTES: u64 = 1024 * 1024;
+const MAX_BYTES: u64 = 1024 * 1024;
 
 /// The folder of a project's or user's reflexes.
 #[derive(Debug, Clone)]
@@ -311,9 +311,9 @@ fn names(entry: &Value, source: &str) -> bool {
 /// A file that is damaged is not replaced: a person wrote it.
 fn read(file: &Path) -> Result<Map<String, Value>, String> {
     // A stranger's list may be a link to what never ends, or to what waits for a writer.
-    let is_small = |data: fs::Metadata| data.is_file() && data.len() <= MOST_BYTES;
+    let is_small = |data: fs::Metadata| data.is_file() && data.len() <= MAX_BYTES;
     if !fs::metadata(file).map_or(true, is_small) {
-        return Err(format!("{}: it is no file of at most {} KiB", file.display(), MOST_BYTES / 1024));
+        return Err(format!("{}: it is no file of at most {} KiB", file.display(), MAX_BYTES / 1024));
     }
     let text = match fs::read_to_string(file) {
         Ok(text) => text,

@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Fewer examples show too little.
-const LEAST_EXAMPLES: usize = 2;
+const MIN_EXAMPLES: usize = 2;
 
 /// Everything that is missing or wrong.
 pub fn lacks(package: &Package) -> Vec<String> {
@@ -72,8 +72,8 @@ fn of_examples(package: &Package) -> Vec<String> {
             Err(problem) => lacks.push(format!("example {}: {problem}", example.call)),
         }
     }
-    if all.len() < LEAST_EXAMPLES {
-        lacks.push(format!("it has {} examples; at least {LEAST_EXAMPLES} are wanted", all.len()));
+    if all.len() < MIN_EXAMPLES {
+        lacks.push(format!("it has {} examples; at least {MIN_EXAMPLES} are wanted", all.len()));
     }
     let declared = package.capability("decisions").unwrap_or_default();
     let unshown = declared.iter().filter(|word| !said.contains(word.as_str()));

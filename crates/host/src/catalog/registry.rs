@@ -14,7 +14,7 @@ const LIST: &str = "registry.json";
 const BUNDLE: &str = "reflex/bundle-v1";
 
 /// A file of a registry is no larger.
-const MOST_BYTES: u64 = 16 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 
 /// Where a list of reflexes lies: a folder or file of this machine, or an address that a person gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -224,11 +224,11 @@ fn fetched(address: &str) -> Result<String, String> {
     let mut child = curl.spawn().map_err(|error| told(format!("curl cannot be started: {error}")))?;
     let mut text = String::new();
     let output = child.stdout.take().ok_or_else(|| told("curl says nothing".into()))?;
-    let read = output.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(|error| told(error.to_string()));
-    if text.len() as u64 > MOST_BYTES {
+    let read = output.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| told(error.to_string()));
+    if text.len() as u64 > MAX_BYTES {
         let _ = child.kill();
         let _ = child.wait();
-        return Err(told(format!("it has more than {} MiB", MOST_BYTES >> 20)));
+        return Err(told(format!("it has more than {} MiB", MAX_BYTES >> 20)));
     }
     let ended = child.wait_with_output().map_err(|error| told(error.to_string()))?;
     read?;

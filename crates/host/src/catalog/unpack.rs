@@ -1,6 +1,6 @@
 //! The files of a packed package: gzip and tar, read in memory, within bounds, regular files of text only.
 
-use super::package::{MOST_BYTES, MOST_FILES, belongs};
+use super::package::{MAX_BYTES, MAX_FILES, belongs};
 use crate::world::gzip::inflate;
 use std::io::Read;
 use std::path::{Component, Path};
@@ -21,8 +21,8 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<Vec<(String, String)>, String> {
         if !belongs(&inner) {
             continue;
         }
-        if files.len() >= MOST_FILES || entry.size() > MOST_BYTES as u64 {
-            return Err(format!("a reflex has at most {MOST_FILES} files of {} KiB", MOST_BYTES / 1024));
+        if files.len() >= MAX_FILES || entry.size() > MAX_BYTES as u64 {
+            return Err(format!("a reflex has at most {MAX_FILES} files of {} KiB", MAX_BYTES / 1024));
         }
         let mut text = String::new();
         entry.read_to_string(&mut text).map_err(|_| format!("`{inner}` is no text"))?;

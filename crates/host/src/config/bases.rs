@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub(super) const RECOMMENDED: &str = "recommended";
 
 /// A policy may build on one that builds on another, so often.
-const MOST_STEPS: usize = 8;
+const MAX_STEPS: usize = 8;
 
 /// One `extends` that was followed.
 #[derive(Debug, Clone)]
@@ -62,8 +62,8 @@ pub(super) fn resolve(base: Node<'_>, from: &Place, trail: &[Step]) -> Result<(P
             step.at
         ));
     }
-    if trail.len() > MOST_STEPS {
-        return Err(format!("{at}: `extends` goes on for more than {MOST_STEPS} steps"));
+    if trail.len() > MAX_STEPS {
+        return Err(format!("{at}: `extends` goes on for more than {MAX_STEPS} steps"));
     }
     place.folder.clone_from(&folder);
     Ok((place, Step { folder, digest, at }))

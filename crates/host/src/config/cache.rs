@@ -12,7 +12,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// More compiled layers than these are not kept; the oldest go.
-const MOST_KEPT: usize = 128;
+const MAX_KEPT: usize = 128;
 
 /// The length of the checksum before a form, and of the length of the identity behind it.
 const NUMBER: usize = 8;
@@ -131,7 +131,7 @@ impl Cache {
             .map(|(metadata, path)| (metadata.mtime(), path))
             .collect();
         kept.sort();
-        let over = kept.len().saturating_sub(MOST_KEPT);
+        let over = kept.len().saturating_sub(MAX_KEPT);
         for (_, path) in kept.into_iter().take(over) {
             let _ = fs::remove_file(path);
         }

@@ -4,7 +4,7 @@ use crate::system::folders::{self, Folders};
 use crate::system::{clock, hex};
 use reflex_engine::Authority;
 use reflex_library::{DIGEST, RECOMMENDED};
-use reflex_rules::{MOST_BYTES, SourceFile, Variables, rule_files};
+use reflex_rules::{MAX_BYTES, SourceFile, Variables, rule_files};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, open, statat};
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -66,7 +66,7 @@ pub(super) fn places(folders: &Folders, workspace: &Path) -> Vec<Place> {
 }
 
 /// All files of one place together are at most so large; what goes beyond is not read.
-const MOST_TOGETHER: u64 = 4 << 20;
+const MAX_TOGETHER: u64 = 4 << 20;
 
 /// A file of a place, with what the system says of it.
 pub struct File {
@@ -210,9 +210,9 @@ impl Place {
                         Some("it is a folder behind a link or too deep, and is not read".to_owned())
                     }
                     () if kind(&stat) != FileType::RegularFile => Some("it is no file".to_owned()),
-                    () if size(&stat) > MOST_BYTES => Some(format!("it is larger than {} KiB", MOST_BYTES / 1024)),
-                    () if found.bytes + size(&stat) > MOST_TOGETHER => {
-                        Some(format!("the files of this folder are larger than {} MiB", MOST_TOGETHER >> 20))
+                    () if size(&stat) > MAX_BYTES => Some(format!("it is larger than {} KiB", MAX_BYTES / 1024)),
+                    () if found.bytes + size(&stat) > MAX_TOGETHER => {
+                        Some(format!("the files of this folder are larger than {} MiB", MAX_TOGETHER >> 20))
                     }
                     () => None,
                 };

@@ -1,6 +1,8 @@
 //! Judges an event under a policy: by its effects before it runs, by its content afterwards.
 
-use reflex_engine::{Decision, Event, Further, Judgement, Moment, NONE, Policy, Verdict, World, judge_with, overhear};
+use reflex_engine::{
+    Decision, Event, ExtraDetector, Judgement, Moment, NONE, Policy, Verdict, World, judge_incoming, judge_with,
+};
 
 /// Judges what has not run by its effects, all else by what it brings and by people's rules.
 pub(crate) fn judged(event: &Event, policy: Option<&Policy>, world: &dyn World) -> Judgement {
@@ -12,13 +14,13 @@ pub(crate) fn judged_further(
     event: &Event,
     policy: Option<&Policy>,
     world: &dyn World,
-    further: Further<'_>,
+    further: ExtraDetector<'_>,
 ) -> Judgement {
     let tables = reflex_library::tables();
     match policy {
         Some(policy) if event.moment.is_before_execution() => judge_with(event, policy, tables, world, further),
         Some(policy) if matches!(event.moment, Moment::AfterTool | Moment::Prompt) || !policy.layers().is_empty() => {
-            overhear(event, policy, tables, world, further)
+            judge_incoming(event, policy, tables, world, further)
         }
         _ => unjudged(Decision::Pass),
     }

@@ -10,7 +10,7 @@ use super::trust;
 use crate::store::Store;
 use crate::system::folders::Folders;
 use reflex_engine::{Authority, Layer, Vouched};
-use reflex_rules::{Compiled, MOST_BYTES, Rule, SourceFile, Variables, rule_files};
+use reflex_rules::{Compiled, MAX_BYTES, Rule, SourceFile, Variables, rule_files};
 use reflex_tables::compile::encode;
 use reflex_tables::root;
 use serde_json::Value;
@@ -66,8 +66,8 @@ pub fn named(paths: &[PathBuf]) -> Result<Opened, String> {
         if !metadata.is_file() {
             return Err(format!("{}: it is no file", path.display()));
         }
-        if metadata.len() > MOST_BYTES {
-            return Err(format!("{}: it is larger than {} KiB", path.display(), MOST_BYTES / 1024));
+        if metadata.len() > MAX_BYTES {
+            return Err(format!("{}: it is larger than {} KiB", path.display(), MAX_BYTES / 1024));
         }
         let text = String::from_utf8_lossy(&fs::read(&path).map_err(told)?).into_owned();
         let is_policy = path.file_stem().is_some_and(|name| name == "policy");

@@ -2,7 +2,7 @@
 
 use super::people::Opened;
 use crate::system::clock::{moment, now};
-use reflex_engine::{Authority, Worth};
+use reflex_engine::{Authority, PolicyAction};
 use reflex_tables::Node;
 use serde_json::Value;
 
@@ -81,7 +81,7 @@ fn of_preset(layers: &[Opened], layer: &Opened, usual: &str) -> Option<String> {
 fn is_stricter(one: &str, other: &str) -> bool {
     let policy = |name| reflex_library::tables().get("policies").get(name);
     let (one, other) = (policy(one), policy(other));
-    let worth = |node: Node<'_>, key| Worth::named(node.get(key).text());
+    let worth = |node: Node<'_>, key| PolicyAction::named(node.get(key).text());
     let severities = ["low", "medium", "high", "critical"];
     let more = severities.iter().map(|key| worth(one, key).cmp(&worth(other, key)));
     let rest = [(one.get("asks").len(), other.get("asks").len()), (denies(one), denies(other))];
@@ -118,25 +118,27 @@ fn of_rule(layers: &[Opened], layer: &Opened, (rule, value): (&str, &Value), usu
 }
 
 /// What a rule leads to by itself, and whether it is a core rule.
-fn weighs(layers: &[Opened], id: &str, usual: &str) -> Option<(Worth, bool)> {
+fn weighs(layers: &[Opened], id: &str, usual: &str) -> Option<(PolicyAction, bool)> {
     let tables = reflex_library::tables();
     let rule = tables.get("rules").get(id);
     if !rule.is_nil() {
         let policy = tables.get("policies").get(&preset_in_force(layers, usual));
         return Some((
-            Worth::named(policy.get(rule.get("severity").text()).text())?,
+            PolicyAction::named(policy.get(rule.get("severity").text()).text())?,
             rule.get("tier").text() == "core",
         ));
     }
     let is_it = |layer: &Opened, name: &str| name == id || format!("{}/{name}", whose(layer)) == id;
     let mut own = layers.iter().flat_map(|layer| layer.compiled.rules.iter().filter(|rule| is_it(layer, &rule.name)));
-    own.next().map(|rule| (Worth::named(rule.staged()).unwrap_or(Worth::Deny), rule.tier == reflex_engine::Tier::Core))
+    own.next().map(|rule| {
+        (PolicyAction::named(rule.staged()).unwrap_or(PolicyAction::Deny), rule.tier == reflex_engine::Tier::Core)
+    })
 }
 
 /// `warn`, or `{action: warn, …}`.
-fn worth(value: &Value) -> Option<Worth> {
+fn worth(value: &Value) -> Option<PolicyAction> {
     let word = ["action", "do", "decision"].iter().find_map(|key| value.get(key)).unwrap_or(value);
-    Worth::named(word.as_str()?)
+    PolicyAction::named(word.as_str()?)
 }
 
 fn others<'l>(layers: &'l [Opened], layer: &'l Opened) -> impl Iterator<Item = &'l Opened> {

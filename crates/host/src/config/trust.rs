@@ -7,7 +7,7 @@ use crate::store::signing::statement::Kind;
 
 use crate::system::hex;
 use reflex_engine::Vouched;
-use reflex_rules::{MOST_BYTES, SourceFile};
+use reflex_rules::{MAX_BYTES, SourceFile};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -94,7 +94,7 @@ pub(super) fn scripts<'c>(commands: impl Iterator<Item = &'c str>, workspace: &P
 
 /// A script as it can be shown; of other files the digest.
 fn text(path: &Path) -> io::Result<String> {
-    if fs::metadata(path)?.len() > MOST_BYTES {
+    if fs::metadata(path)?.len() > MAX_BYTES {
         return Err(io::Error::other("it is too large"));
     }
     let shown = |error: std::string::FromUtf8Error| hex::encode(&Sha256::digest(error.as_bytes()));

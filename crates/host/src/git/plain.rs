@@ -7,7 +7,7 @@ use super::read;
 use std::path::Path;
 
 /// Larger settings are not plain.
-const MOST_SETTINGS: u64 = 64 * 1024;
+const MAX_SETTINGS: u64 = 64 * 1024;
 
 /// Words of settings that may lead git elsewhere or that not every git knows.
 const NOT_PLAIN: [&[u8]; 4] = [b"worktree", b"include", b"extensions", b"\\"];
@@ -29,7 +29,7 @@ pub(crate) fn is_plain(root: &Path, home: &Path) -> bool {
 }
 
 fn has_plain_settings(file: &Path) -> bool {
-    match read::file(file, MOST_SETTINGS) {
+    match read::file(file, MAX_SETTINGS) {
         Ok(None) => true,
         Ok(Some(text)) => text.split(|byte| *byte == b'\n').all(|line| is_plain_line(line.trim_ascii())),
         Err(_) => false,

@@ -8,7 +8,7 @@ use reflex_agents::{Agent, Extent, Limit, Surface};
 
 /// What is known of one part of an agent's work.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sight {
+pub enum Coverage {
     /// A call of it came to the guard, at this time in milliseconds since 1970.
     Proven(u64),
     /// The hook stands; no call has come yet.
@@ -25,7 +25,7 @@ pub struct Cell {
     /// The part of the agent's work.
     pub surface: Surface,
     /// What is known of it.
-    pub sight: Sight,
+    pub sight: Coverage,
     /// What of it is not seen all the same.
     pub except: Vec<&'static Limit>,
 }
@@ -97,17 +97,17 @@ fn broken(wiring: &Wiring) -> Option<String> {
     found.into_iter().next().map(|trouble| trouble.what)
 }
 
-fn sight(agent: &Agent, surface: Surface, (broken, beats): (Option<&str>, &[Heartbeat])) -> Sight {
+fn sight(agent: &Agent, surface: Surface, (broken, beats): (Option<&str>, &[Heartbeat])) -> Coverage {
     if let Some(why) = broken {
-        return Sight::Off(why.to_owned(), format!("reflex doctor --agent {}", agent.name));
+        return Coverage::Off(why.to_owned(), format!("reflex doctor --agent {}", agent.name));
     }
     let beat = beats.iter().find(|beat| beat.agent == agent.name && beat.surface == surface.name());
     let hides = |limit: &&Limit| matches!(limit.extent, Extent::All(surfaces) if surfaces.contains(&surface));
     match (beat, agent.limits.iter().find(hides)) {
         // What really came is worth more than what is written in a table.
-        (Some(beat), _) => Sight::Proven(beat.time),
-        (None, Some(limit)) => Sight::Blind(limit.what.to_owned(), limit.instead.to_owned()),
-        (None, None) => Sight::Configured,
+        (Some(beat), _) => Coverage::Proven(beat.time),
+        (None, Some(limit)) => Coverage::Blind(limit.what.to_owned(), limit.instead.to_owned()),
+        (None, None) => Coverage::Configured,
     }
 }
 

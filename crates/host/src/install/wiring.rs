@@ -461,9 +461,9 @@ fn write_whole(path: &Path, text: &str, mode: u32) -> io::Result<()> {
 
 /// Where a link leads, also if nothing is there yet.
 fn followed(path: &Path) -> PathBuf {
-    const MOST_LINKS: usize = 40;
+    const MAX_LINKS: usize = 40;
     let mut path = path.to_owned();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         let Ok(next) = fs::read_link(&path) else { break };
         path = path.parent().unwrap_or(Path::new("/")).join(next);
     }

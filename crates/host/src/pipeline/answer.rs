@@ -2,23 +2,23 @@
 
 use super::host::{Host, judged_with};
 use super::memory;
-use super::reply::{told_if_lost, unrecorded};
-use super::stop::Duty;
-use crate::audit::record::{self, Heard, Spent, Told};
+use super::reply::{unrecorded, warn_if_unrecorded};
+use super::stop::StopCheck;
+use crate::audit::record::{self, CallRef, Spent, Told};
 use crate::config::judge::{judged, unjudged};
 use crate::config::{self, Loaded};
 use crate::reflexes::Detector;
 use crate::store::Store;
 use crate::store::approvals::{Grant, Pending};
 use crate::store::canary::CANARY;
-use crate::store::clean::Scribe;
+use crate::store::clean::Redactor;
 use crate::store::life::{Alarm, Subject};
 use crate::store::session::{History, whose};
 use crate::system::{clock, random};
 use crate::world::LocalWorld;
 use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, deliver};
 use reflex_engine::{
-    Decision, Event, Finding, Fingerprint, Judgement, Moment, Policy, Severity, Verdict, Worth, conclude,
+    Decision, Event, Finding, Fingerprint, Judgement, Moment, Policy, PolicyAction, Severity, Verdict, conclude,
 };
 use std::io;
 use std::path::Path;
@@ -40,7 +40,7 @@ impl Host {
         };
         let store = self.store();
         store.beat(&event);
-        if let Some(duty) = Duty::of(&event) {
+        if let Some(duty) = StopCheck::of(&event) {
             return self.end(agent, &event, duty);
         }
         if event.moment == Moment::AfterTool {
@@ -57,10 +57,10 @@ impl Host {
         let mut judgement = judged_with(&event, policy.as_ref(), &world, detector.as_ref());
         judgement.verdict.advise_once(|id| world.history().told(id, &judgement.fingerprint.exact));
         remind_of_alarms(&store, || world.history(), &mut judgement.verdict);
-        let scribe = Scribe::of_call(&store, &event, &judgement);
+        let scribe = Redactor::of_call(&store, &event, &judgement);
         scribe.silence(&mut judgement.verdict);
         let (id, fingerprint) = (random::uuid(), judgement.fingerprint.clone());
-        let heard = Heard { id: &id, event: &event, fingerprint: &fingerprint };
+        let heard = CallRef { id: &id, event: &event, fingerprint: &fingerprint };
         let released = self.release(heard, &mut judgement, &scribe);
         if judgement.verdict.findings.iter().any(|finding| finding.id == CANARY) {
             store.canary_seen(&event, judgement.verdict.decision);
@@ -86,12 +86,12 @@ impl Host {
         let call = memory::call(heard, &judgement, released.is_some());
         let remembered = store.remember_by(&scribe, whose(&event), &call);
         let remembered = remembered.and(keep(&scribe, &event, &judgement));
-        told_if_lost((agent.write)(&event, &judgement.verdict, &delivery), recorded, remembered)
+        warn_if_unrecorded((agent.write)(&event, &judgement.verdict, &delivery), recorded, remembered)
     }
 
     /// Lets a call pass that a person has said yes to, or while a person has switched the guard off; else keeps it so
     /// that a person can. Gives what let it pass.
-    fn release(&self, heard: Heard<'_>, judgement: &mut Judgement, scribe: &Scribe<'_>) -> Option<String> {
+    fn release(&self, heard: CallRef<'_>, judgement: &mut Judgement, scribe: &Redactor<'_>) -> Option<String> {
         if judgement.verdict.decision == Decision::Pass {
             return None;
         }
@@ -121,9 +121,9 @@ impl Host {
     fn said_yes(
         &self,
         pending: &Pending,
-        heard: Heard<'_>,
+        heard: CallRef<'_>,
         judgement: &mut Judgement,
-        scribe: &Scribe<'_>,
+        scribe: &Redactor<'_>,
     ) -> Option<Option<(String, String)>> {
         let store = self.store();
         let grant = |pending: &Pending| store.use_grant(pending).unwrap_or(None);
@@ -160,10 +160,10 @@ impl Host {
             self.look_back(event, &loaded, &world.that_ran(), &mut judgement);
         }
         let fingerprint = &judgement.fingerprint.clone();
-        let (scribe, id) = (Scribe::of_call(store, event, &judgement), random::uuid());
+        let (scribe, id) = (Redactor::of_call(store, event, &judgement), random::uuid());
         scribe.silence(&mut judgement.verdict);
         let ran_anyway = before.as_ref().is_some_and(|before| before.end == "deny" && !before.approved);
-        let heard = Heard { id: &id, event, fingerprint };
+        let heard = CallRef { id: &id, event, fingerprint };
         let call = memory::call(heard, &judgement, false);
         let told = (&judgement.verdict, call.files.as_slice(), reports.as_slice());
         let record = record::outcome(&scribe, heard, before.as_ref(), told);
@@ -176,7 +176,7 @@ impl Host {
         let remembered = store.remember_by(&scribe, whose(event), &call);
         let remembered = remembered.and(keep(&scribe, event, &judgement));
         let delivery = deliver(event, &judgement.verdict, agent.abilities(event));
-        told_if_lost((agent.write)(event, &judgement.verdict, &delivery), recorded, remembered)
+        warn_if_unrecorded((agent.write)(event, &judgement.verdict, &delivery), recorded, remembered)
     }
 
     /// A call that nobody asked about before it ran: what would have been asked or refused is told now.
@@ -190,7 +190,7 @@ impl Host {
         let mut findings = std::mem::take(&mut judgement.verdict.findings);
         let told = before.findings.into_iter().filter(|finding| finding.severity >= Severity::High);
         findings.extend(told.map(|finding| Finding {
-            fixed: Some(Worth::Warn),
+            fixed: Some(PolicyAction::Warn),
             message: format!("This ran, and nobody was asked before. {}", finding.message),
             action: None,
             effect: None,
@@ -209,14 +209,14 @@ impl Host {
         let store = self.store();
         let delivery = Delivery::Say { decision: denied, reason: reason.clone() };
         let id = random::uuid();
-        let heard = Heard { id: &id, event: &event, fingerprint: &Fingerprint::default() };
+        let heard = CallRef { id: &id, event: &event, fingerprint: &Fingerprint::default() };
         let judgement = unjudged(denied);
         let latency = Spent::none(&judgement.latency);
         let (layers, reflexes) = (&[], Vec::new());
         let told = Told { delivery: &delivery, policy: self.mode.name(), layers, grant: None, reflexes, latency };
-        let record = record::call(&Scribe::new(&store), heard, &judgement, &told);
+        let record = record::call(&Redactor::new(&store), heard, &judgement, &told);
         let recorded = store.record(&record, denied == Decision::Deny);
-        told_if_lost((agent.refuse)(word, moment, &reason), recorded, Ok(()))
+        warn_if_unrecorded((agent.refuse)(word, moment, &reason), recorded, Ok(()))
     }
 }
 
@@ -226,7 +226,7 @@ fn behind(pending: Pending) -> Pending {
 }
 
 /// What the call leaves behind, unless it does not run.
-fn keep(scribe: &Scribe<'_>, event: &Event, judgement: &Judgement) -> io::Result<()> {
+fn keep(scribe: &Redactor<'_>, event: &Event, judgement: &Judgement) -> io::Result<()> {
     if judgement.left.is_empty() || judgement.verdict.decision == Decision::Deny {
         return Ok(());
     }

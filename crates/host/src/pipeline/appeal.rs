@@ -5,9 +5,9 @@
 use super::host::Host;
 use crate::audit::record;
 use crate::store::Store;
-use crate::store::appeal::{Appeal, MOST_APPEALS};
+use crate::store::appeal::{Appeal, MAX_APPEALS};
 use crate::store::approvals::Pending;
-use crate::store::clean::Scribe;
+use crate::store::clean::Redactor;
 use crate::store::session::whose;
 use crate::system::clock;
 use crate::world::LocalWorld;
@@ -18,11 +18,11 @@ use serde_json::{Map, Value, json};
 use std::io;
 
 /// Of a reason so many bytes are kept.
-const MOST_REASON: usize = 400;
+const MAX_REASON: usize = 400;
 
 /// The call as a universal event, if that is all of it and holds no secret: what is judged again must be what was
 /// judged.
-pub(crate) fn call(event: &Event, scribe: &Scribe<'_>) -> Option<Map<String, Value>> {
+pub(crate) fn call(event: &Event, scribe: &Redactor<'_>) -> Option<Map<String, Value>> {
     let [action] = event.actions.as_slice() else { return None };
     let (kind, mut call) = match action {
         Action::Shell { command, language } if *language == Language::Shell => {
@@ -93,16 +93,16 @@ impl Store {
         because: &str,
         now: Option<&Judgement>,
     ) -> io::Result<Option<Appeal>> {
-        if pending.appeals.len() >= MOST_APPEALS {
+        if pending.appeals.len() >= MAX_APPEALS {
             return Ok(None);
         }
-        let scribe = Scribe::new(self);
+        let scribe = Redactor::new(self);
         let chain =
             now.map(|now| now.verdict.chain.iter().map(|step| String::from(scribe.clean(step))).collect::<Vec<_>>());
         let appeal = Appeal {
             time: clock::now(),
             by: by.into(),
-            because: scribe.cleaned(because.trim(), MOST_REASON).into(),
+            because: scribe.cleaned(because.trim(), MAX_REASON).into(),
             now: now.map(|now| record::decision(now.verdict.decision)).unwrap_or_default().into(),
         };
         let fields = json!({

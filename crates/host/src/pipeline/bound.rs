@@ -6,7 +6,7 @@ mod stakes;
 
 use crate::git::Repository;
 use crate::store::bound::Bound;
-use crate::store::clean::Scribe;
+use crate::store::clean::Redactor;
 use crate::system::folders;
 use crate::system::hex;
 use crate::world::LocalWorld;
@@ -19,16 +19,16 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// A larger file is held to by what its file system says of it: its number, size and times.
-const MOST_HASHED: usize = 512 * 1024;
+const MAX_HASHED: usize = 512 * 1024;
 
 /// So many bytes are hashed for one call; the same holds for files beyond them.
-const MOST_HASHED_IN_ALL: usize = 4 * 1024 * 1024;
+const MAX_HASHED_IN_ALL: usize = 4 * 1024 * 1024;
 
 /// A folder with more files than these cannot be held to.
-const MOST_IN_FOLDER: usize = 512;
+const MAX_IN_FOLDER: usize = 512;
 
 /// Hooks that are looked at.
-const MOST_HOOKS: usize = 64;
+const MAX_HOOKS: usize = 64;
 
 /// Folders of programs that the system brings along.
 const OF_SYSTEM: [&str; 8] = ["/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/nix/store/", "/snap/", "/System/"];
@@ -55,8 +55,8 @@ pub(crate) struct Binding {
 }
 
 /// What the call takes its orders from, as it is now.
-pub(crate) fn binding(event: &Event, judgement: &Judgement, world: &LocalWorld<'_>, scribe: &Scribe<'_>) -> Binding {
-    let mut binder = Binder { event, world, scribe, left: MOST_HASHED_IN_ALL, binding: Binding::default() };
+pub(crate) fn binding(event: &Event, judgement: &Judgement, world: &LocalWorld<'_>, scribe: &Redactor<'_>) -> Binding {
+    let mut binder = Binder { event, world, scribe, left: MAX_HASHED_IN_ALL, binding: Binding::default() };
     for order in orders(event, &judgement.analysis, reflex_library::tables(), world) {
         binder.order(&order);
     }
@@ -67,7 +67,7 @@ pub(crate) fn binding(event: &Event, judgement: &Judgement, world: &LocalWorld<'
 struct Binder<'a> {
     event: &'a Event,
     world: &'a LocalWorld<'a>,
-    scribe: &'a Scribe<'a>,
+    scribe: &'a Redactor<'a>,
     left: usize,
     binding: Binding,
 }
@@ -172,11 +172,11 @@ impl Binder<'_> {
                 return self.loose(&format!("{} cannot be listed", self.near(path)));
             };
             let mut entries: Vec<PathBuf> =
-                entries.filter_map(|entry| Some(entry.ok()?.path())).take(MOST_IN_FOLDER + 1).collect();
+                entries.filter_map(|entry| Some(entry.ok()?.path())).take(MAX_IN_FOLDER + 1).collect();
             entries.sort();
             count += entries.len();
-            if count > MOST_IN_FOLDER {
-                return self.loose(&format!("{} holds more than {MOST_IN_FOLDER} files", self.near(path)));
+            if count > MAX_IN_FOLDER {
+                return self.loose(&format!("{} holds more than {MAX_IN_FOLDER} files", self.near(path)));
             }
             for entry in entries {
                 let Ok(data) = fs::symlink_metadata(&entry) else { continue };
@@ -224,9 +224,9 @@ impl Binder<'_> {
         let hooks = repository.hooks().ok().filter(|_| !subcommand.is_empty());
         let entries = hooks.and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten();
         let names = entries.filter_map(|entry| Some(entry.ok()?.path().to_string_lossy().into_owned()));
-        let mut names: Vec<String> = names.filter(|name| !name.ends_with(".sample")).take(MOST_HOOKS + 1).collect();
+        let mut names: Vec<String> = names.filter(|name| !name.ends_with(".sample")).take(MAX_HOOKS + 1).collect();
         names.sort();
-        if names.len() > MOST_HOOKS {
+        if names.len() > MAX_HOOKS {
             self.loose("there are more hooks of git than are looked at");
         }
         names.iter().filter(|name| Path::new(name).is_file()).for_each(|name| self.file(name, How::Runs));
@@ -271,7 +271,7 @@ fn size(how: How, data: &Metadata, read: Option<(&[u8], &str)>) -> String {
 }
 
 fn content(path: &Path) -> Option<Vec<u8>> {
-    crate::git::regular_file(path, MOST_HASHED)
+    crate::git::regular_file(path, MAX_HASHED)
 }
 
 /// What changes whenever a file does, as its file system tells it.

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 pub(crate) const MARK: &str = "REFLEX_VERIFYING";
 
 /// What prints more is ended.
-const MOST_OUTPUT: u64 = 64 * 1024 * 1024;
+const MAX_OUTPUT: u64 = 64 * 1024 * 1024;
 
 /// Of an output so many bytes are kept.
 const TAIL: u64 = 2000;
@@ -71,7 +71,7 @@ fn wait(child: &mut Child, output: &File, most: Duration) -> io::Result<String> 
             return Ok(status.code().map_or_else(|| "ended by a signal".into(), |code| format!("exit {code}")));
         }
         let late = begun.elapsed() >= most;
-        if late || output.metadata()?.len() > MOST_OUTPUT {
+        if late || output.metadata()?.len() > MAX_OUTPUT {
             if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
                 let _ = kill_process_group(group, Signal::KILL);
             }

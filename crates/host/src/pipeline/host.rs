@@ -159,7 +159,7 @@ pub(super) fn judged_with(
     detector: Option<&Detector<'_>>,
 ) -> Judgement {
     let ask = |seen: &reflex_engine::Seen<'_>| detector.map(|detector| detector.inspect(seen)).unwrap_or_default();
-    let further: reflex_engine::Further<'_> = if detector.is_some() { &ask } else { NONE };
+    let further: reflex_engine::ExtraDetector<'_> = if detector.is_some() { &ask } else { NONE };
     judged_further(event, policy, world, further)
 }
 

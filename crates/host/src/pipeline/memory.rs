@@ -2,9 +2,9 @@
 
 use super::appeal;
 use super::bound;
-use crate::audit::record::{self, Heard};
+use crate::audit::record::{self, CallRef};
 use crate::store::approvals::{Pending, short_id};
-use crate::store::clean::{Scribe, subject};
+use crate::store::clean::{Redactor, subject};
 use crate::store::session::Call;
 use crate::system::digest::digest;
 use crate::system::{clock, hex};
@@ -14,11 +14,11 @@ use sha2::{Digest, Sha256};
 
 /// Of a refused call, so many bytes are kept for a person to see. Of one that is longer not all can be seen, and what
 /// was not seen nobody can say yes to.
-const MOST_SEEN: usize = 256 * 1024;
+const MAX_SEEN: usize = 256 * 1024;
 
 /// What of a call is kept for a person, without secrets.
 struct Seen<'a> {
-    scribe: &'a Scribe<'a>,
+    scribe: &'a Redactor<'a>,
     left: usize,
     whole: bool,
 }
@@ -33,11 +33,11 @@ impl Seen<'_> {
 }
 
 /// A refused call as a person will be asked about it.
-pub(crate) fn pending(heard: Heard<'_>, judgement: &Judgement, scribe: &Scribe<'_>) -> Pending {
+pub(crate) fn pending(heard: CallRef<'_>, judgement: &Judgement, scribe: &Redactor<'_>) -> Pending {
     let event = heard.event;
     let verdict = &judgement.verdict;
     let commands = judgement.analysis.readings.iter().flat_map(|reading| &reading.commands);
-    let mut seen = Seen { scribe, left: MOST_SEEN, whole: true };
+    let mut seen = Seen { scribe, left: MAX_SEEN, whole: true };
     let text = whole_text(&mut seen, event);
     let words = |command: &reflex_engine::shell::Command| {
         seen.text(&command.words.iter().map(|word| as_one_word(word.shown())).collect::<Vec<_>>().join(" "))
@@ -99,7 +99,7 @@ fn whole_text(seen: &mut Seen<'_>, event: &Event) -> String {
 /// What a retry must share with a call to be covered by the same yes: the text and its effects, the commands it comes
 /// to, what was found, where its targets really lie, so that no link leads an approved call elsewhere, and what stands
 /// in the files and settings that it takes its orders from, and in what it would destroy.
-fn same_call(heard: Heard<'_>, judgement: &Judgement, world: &LocalWorld<'_>, bound: [&[String]; 2]) -> String {
+fn same_call(heard: CallRef<'_>, judgement: &Judgement, world: &LocalWorld<'_>, bound: [&[String]; 2]) -> String {
     let analysis = &judgement.analysis;
     let commands = analysis.readings.iter().flat_map(|reading| &reading.commands);
     let commands = commands.map(|command| {
@@ -125,8 +125,8 @@ fn before_pattern(path: &str) -> &str {
 }
 
 /// What the session remembers of this call.
-pub(crate) fn call(heard: Heard<'_>, judgement: &Judgement, approved: bool) -> Call {
-    let Heard { event, fingerprint, id } = heard;
+pub(crate) fn call(heard: CallRef<'_>, judgement: &Judgement, approved: bool) -> Call {
+    let CallRef { event, fingerprint, id } = heard;
     let after = event.moment == Moment::AfterTool;
     let failed = event.outcome.as_ref().is_some_and(|outcome| outcome.failed);
     let end = match (after, failed) {

@@ -11,4 +11,4 @@ mod reply;
 mod stop;
 
 pub use host::Host;
-pub use stop::MOST_IN_A_ROW;
+pub use stop::MAX_IN_A_ROW;

@@ -16,7 +16,7 @@ pub(super) fn unrecorded(agent: &Agent, event: &Event, error: &io::Error) -> Rep
 }
 
 /// A decision that could not be recorded still stands, with a word about it.
-pub(super) fn told_if_lost(mut reply: Reply, recorded: io::Result<()>, remembered: io::Result<()>) -> Reply {
+pub(super) fn warn_if_unrecorded(mut reply: Reply, recorded: io::Result<()>, remembered: io::Result<()>) -> Reply {
     let lost = match (recorded, remembered) {
         (Err(error), _) => format!("reflex: this decision is not in the audit log: {error}\n"),
         (Ok(()), Err(error)) => format!("reflex: this call is not in the session's memory: {error}\n"),

@@ -4,48 +4,50 @@
 use super::checks::{self, Check, Ran};
 use super::host::Host;
 use super::memory;
-use super::reply::told_if_lost;
-use crate::audit::record::{self, Heard, Spent, Told};
+use super::reply::warn_if_unrecorded;
+use crate::audit::record::{self, CallRef, Spent, Told};
 use crate::audit::skills;
 use crate::config::Loaded;
 use crate::config::judge::judged;
-use crate::store::clean::Scribe;
+use crate::store::clean::Redactor;
 use crate::store::session::History;
 use crate::store::session::whose;
 use crate::system::random;
 use crate::world::LocalWorld;
 use reflex_agents::{Agent, Reply, deliver};
 use reflex_engine::{
-    Action, AgentPath, Decision, Event, Finding, Moment, Severity, Untracked, World, Worth, conclude, plain_path,
+    Action, AgentPath, Decision, Event, Finding, Moment, PolicyAction, Severity, Untracked, World, conclude, plain_path,
 };
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
 /// Of what changed, so many files are looked into.
-const MOST_FILES: usize = 40;
+const MAX_FILES: usize = 40;
 
 /// A larger file is not looked into.
-const MOST_BYTES: u64 = 128 * 1024;
+const MAX_BYTES: u64 = 128 * 1024;
 
 /// An agent that does not say that it goes on already is kept at work so often in a row.
-pub const MOST_IN_A_ROW: usize = 2;
+pub const MAX_IN_A_ROW: usize = 2;
 
 /// What is held at an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Duty {
+pub(crate) enum StopCheck {
     /// Checks, changes, criteria and skills.
     All,
     /// Skills only.
     Skills,
 }
 
-impl Duty {
+impl StopCheck {
     /// The duty of an event: of an agent that stops, or of who asks by name.
-    pub(crate) fn of(event: &Event) -> Option<Duty> {
+    pub(crate) fn of(event: &Event) -> Option<StopCheck> {
         match (event.moment, event.word.as_str()) {
-            (Moment::Stop, _) | (Moment::Other, "final-verify" | "final_verify" | "verify-result") => Some(Duty::All),
-            (Moment::Other, "skill-compliance" | "skill_compliance") => Some(Duty::Skills),
+            (Moment::Stop, _) | (Moment::Other, "final-verify" | "final_verify" | "verify-result") => {
+                Some(StopCheck::All)
+            }
+            (Moment::Other, "skill-compliance" | "skill_compliance") => Some(StopCheck::Skills),
             _ => None,
         }
     }
@@ -87,27 +89,27 @@ impl Wanted {
 
 impl Host {
     /// Answers the end of a turn.
-    pub(crate) fn end(&self, agent: &Agent, event: &Event, duty: Duty) -> Reply {
+    pub(crate) fn end(&self, agent: &Agent, event: &Event, duty: StopCheck) -> Reply {
         let store = self.store();
         let loaded = self.layers(&event.workspace);
         let policy = self.mode().policy(&loaded);
         let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded)).in_session(&store, whose(event));
         let mut judgement = judged(event, policy.as_ref(), &world);
-        let (scribe, id) = (Scribe::new(&store), random::uuid());
+        let (scribe, id) = (Redactor::new(&store), random::uuid());
         let mut findings = std::mem::take(&mut judgement.verdict.findings);
-        if duty == Duty::All {
+        if duty == StopCheck::All {
             findings.extend(self.verified(event, &loaded, &scribe));
         }
         findings.extend(skills::comply(event, &store));
-        if event.goes_on || in_a_row(&store.history(whose(event))) >= MOST_IN_A_ROW {
+        if event.goes_on || in_a_row(&store.history(whose(event))) >= MAX_IN_A_ROW {
             // It was kept at work already: what is still open is told, and the turn ends.
-            findings.iter_mut().for_each(|finding| finding.fixed = finding.fixed.min(Some(Worth::Warn)));
+            findings.iter_mut().for_each(|finding| finding.fixed = finding.fixed.min(Some(PolicyAction::Warn)));
         }
         if let Some(policy) = policy.as_ref().filter(|_| !findings.is_empty()) {
             judgement.verdict = conclude(event, policy, reflex_library::tables(), &world, findings);
         }
         let fingerprint = judgement.fingerprint.clone();
-        let heard = Heard { id: &id, event, fingerprint: &fingerprint };
+        let heard = CallRef { id: &id, event, fingerprint: &fingerprint };
         let delivery = deliver(event, &judgement.verdict, agent.abilities(event));
         let policy = policy.as_ref().map_or("", |policy| policy.name());
         let latency = Spent::none(&judgement.latency);
@@ -115,11 +117,11 @@ impl Host {
         let told = Told { delivery: &delivery, policy, layers: &loaded, grant: None, reflexes, latency };
         let recorded = store.record(&record::call(&scribe, heard, &judgement, &told), false);
         let remembered = store.remember(whose(event), &memory::call(heard, &judgement, false));
-        told_if_lost((agent.write)(event, &judgement.verdict, &delivery), recorded, remembered)
+        warn_if_unrecorded((agent.write)(event, &judgement.verdict, &delivery), recorded, remembered)
     }
 
     /// Runs what is wanted, looks at what changed, and leaves a report in the log.
-    fn verified(&self, event: &Event, loaded: &[Loaded], scribe: &Scribe<'_>) -> Vec<Finding> {
+    fn verified(&self, event: &Event, loaded: &[Loaded], scribe: &Redactor<'_>) -> Vec<Finding> {
         let wanted = Wanted::of(loaded);
         if (!wanted.any && event.declared.is_none()) || std::env::var_os(checks::MARK).is_some() {
             return Vec::new();
@@ -136,7 +138,8 @@ impl Host {
         let world = LocalWorld::new(&event.workspace, self.guard_with(loaded));
         let (changed, count) = changed(&world, &event.workspace);
         findings.extend(self.differences(event, loaded, &changed));
-        let verdict = match (findings.iter().any(|finding| finding.fixed == Some(Worth::Deny)), rows.is_empty()) {
+        let verdict = match (findings.iter().any(|finding| finding.fixed == Some(PolicyAction::Deny)), rows.is_empty())
+        {
             (true, _) => "failed",
             (false, true) => "had nothing to run",
             (false, false) => "passed",
@@ -170,9 +173,9 @@ impl Host {
     fn differences(&self, event: &Event, loaded: &[Loaded], changed: &[String]) -> Vec<Finding> {
         let world = LocalWorld::new(&event.workspace, self.guard_with(loaded)).that_ran();
         let mut findings: Vec<Finding> = Vec::new();
-        for name in changed.iter().take(MOST_FILES) {
+        for name in changed.iter().take(MAX_FILES) {
             let path = Path::new(&event.workspace).join(name);
-            let small = path.symlink_metadata().is_ok_and(|data| data.is_file() && data.len() <= MOST_BYTES);
+            let small = path.symlink_metadata().is_ok_and(|data| data.is_file() && data.len() <= MAX_BYTES);
             let content = small.then(|| fs::read_to_string(&path).ok()).flatten().unwrap_or_default();
             let call = before(event, Action::Write { path: AgentPath::new(path.to_string_lossy()), content });
             for mut finding in self.judge_with(&call, &world, loaded).verdict.findings {
@@ -180,7 +183,7 @@ impl Host {
                 if finding.severity < Severity::Medium || finding.detector == "loopbreaker" || known {
                     continue;
                 }
-                finding.fixed = Some(Worth::Warn);
+                finding.fixed = Some(PolicyAction::Warn);
                 finding.at.within = format!("file:{name}");
                 (finding.action, finding.effect) = (None, None);
                 findings.push(finding);
@@ -210,14 +213,14 @@ fn changed(world: &LocalWorld<'_>, workspace: &str) -> (Vec<String>, usize) {
     (names, edited.count + fresh.count)
 }
 
-fn failed(check: &Check, ran: &Ran, scribe: &Scribe<'_>) -> Finding {
+fn failed(check: &Check, ran: &Ran, scribe: &Redactor<'_>) -> Finding {
     let tail = scribe.clean(ran.tail.trim_end());
     let lines: Vec<&str> = tail.lines().rev().filter(|line| !line.trim().is_empty()).take(8).collect();
     let tail: Vec<&str> = lines.into_iter().rev().collect();
     let printed = if tail.is_empty() { String::new() } else { format!(" It printed last: {}", tail.join(" ⏎ ")) };
     Finding {
         command: scribe.cleaned(&check.command, 80).into(),
-        fixed: Some(Worth::Deny),
+        fixed: Some(PolicyAction::Deny),
         message: format!("The check `{}` does not pass ({}).{printed}", check.name, ran.how),
         remedy: "fix the cause, or tell the user what is in the way".into(),
         severity: Severity::Medium,
@@ -228,7 +231,7 @@ fn failed(check: &Check, ran: &Ran, scribe: &Scribe<'_>) -> Finding {
 fn unmet(file: &str, open: usize) -> Finding {
     Finding {
         command: file.into(),
-        fixed: Some(Worth::Deny),
+        fixed: Some(PolicyAction::Deny),
         severity: Severity::Low,
         message: if open == 1 { "1 criterion is open.".into() } else { format!("{open} criteria are open.") },
         remedy: "meet them, or tell the user which cannot be met and why".into(),
@@ -250,7 +253,7 @@ fn plain(id: &str) -> Finding {
 fn open_boxes(event: &Event, file: &str) -> usize {
     let path = Path::new(&event.workspace).join(file);
     let inside = !Path::new(file).is_absolute() && !file.split('/').any(|part| part == "..");
-    let small = path.symlink_metadata().is_ok_and(|data| data.is_file() && data.len() <= MOST_BYTES);
+    let small = path.symlink_metadata().is_ok_and(|data| data.is_file() && data.len() <= MAX_BYTES);
     match fs::read_to_string(&path) {
         Ok(text) if inside && small => {
             let open = |line: &&str| ["- [ ]", "* [ ]", "+ [ ]"].iter().any(|sign| line.trim_start().starts_with(sign));
@@ -273,9 +276,9 @@ mod tests {
     #[test]
     fn who_asks_by_name_is_answered_too() {
         let event = |moment, word: &str| Event { moment, word: word.into(), ..Event::default() };
-        assert_eq!(Duty::of(&event(Moment::Stop, "Stop")), Some(Duty::All));
-        assert_eq!(Duty::of(&event(Moment::Other, "verify-result")), Some(Duty::All));
-        assert_eq!(Duty::of(&event(Moment::Other, "skill-compliance")), Some(Duty::Skills));
-        assert_eq!(Duty::of(&event(Moment::Other, "PreCompact")), None);
+        assert_eq!(StopCheck::of(&event(Moment::Stop, "Stop")), Some(StopCheck::All));
+        assert_eq!(StopCheck::of(&event(Moment::Other, "verify-result")), Some(StopCheck::All));
+        assert_eq!(StopCheck::of(&event(Moment::Other, "skill-compliance")), Some(StopCheck::Skills));
+        assert_eq!(StopCheck::of(&event(Moment::Other, "PreCompact")), None);
     }
 }

@@ -5,14 +5,16 @@ use super::machine::LocalMachine;
 use crate::catalog::context;
 use crate::store::session::History;
 use crate::system::clock;
-use reflex_engine::{Action, Event, Finding, Moment, Rewrite, Seen, Severity, Tier, World, Worth, quotation, redacted};
+use reflex_engine::{
+    Action, Event, Finding, Moment, PolicyAction, Rewrite, Seen, Severity, Tier, World, quotation, redacted,
+};
 use reflex_script::{Call, Chain, Handler, Limit, Limits, Module, OnError, Outcome, Problem, Report, Said};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Of a reason, so many letters are told.
-const MOST_REASON: usize = 600;
+const MAX_REASON: usize = 600;
 
 /// The reflexes of a call.
 pub(crate) struct Detector<'a> {
@@ -215,16 +217,16 @@ fn shells(event: &Event) -> Vec<Option<usize>> {
 
 fn finding(name: &str, said: &Said, seen: &Seen<'_>, action: usize) -> Finding {
     let (worth, reason) = match said {
-        Said::Pass => (Worth::Record, String::new()),
-        Said::Ask { reason } => (Worth::Ask, reason.clone()),
-        Said::Deny { reason } => (Worth::Deny, reason.clone()),
+        Said::Pass => (PolicyAction::Record, String::new()),
+        Said::Ask { reason } => (PolicyAction::Ask, reason.clone()),
+        Said::Deny { reason } => (PolicyAction::Deny, reason.clone()),
         Said::Modify { args, reason } => {
             let instead = args.get("command").and_then(Value::as_str).unwrap_or("");
             let instead = if instead.is_empty() { String::new() } else { format!(" Run `{instead}` in its place.") };
-            (Worth::Deny, format!("{reason}{instead}"))
+            (PolicyAction::Deny, format!("{reason}{instead}"))
         }
     };
-    let reason: String = redacted(reason.trim(), reflex_library::tables()).chars().take(MOST_REASON).collect();
+    let reason: String = redacted(reason.trim(), reflex_library::tables()).chars().take(MAX_REASON).collect();
     let mut message = if reason.is_empty() { format!("The reflex `{name}` speaks against it") } else { reason };
     if !message.ends_with(['.', '!', '?', '…']) {
         message.push('.');
@@ -249,7 +251,8 @@ fn blank(name: &str, seen: &Seen<'_>, action: usize) -> Finding {
 /// A reflex that failed and whose failure decides nothing is named all the same.
 fn failed(module: &Module, problem: &Problem, seen: &Seen<'_>, action: usize) -> Finding {
     let cut = matches!(problem, Problem::Cut(Limit::Watchdog));
-    let (worth, severity) = if cut { (Worth::Warn, Severity::Medium) } else { (Worth::Record, Severity::Info) };
+    let (worth, severity) =
+        if cut { (PolicyAction::Warn, Severity::Medium) } else { (PolicyAction::Record, Severity::Info) };
     let message = format!("The reflex `{}` could not answer: {problem}.", module.name);
     Finding { message, fixed: Some(worth), severity, ..blank(&module.name, seen, action) }
 }
@@ -259,20 +262,20 @@ fn not_in_force(lodged: &Lodged, acts: bool, seen: &Seen<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some((message, remedy)) = lodged.told().filter(|_| acts) {
         let (id, worth) = match lodged.untrusted {
-            Some(Untrusted::Never) => ("guard/untrusted-reflexes", Worth::Warn),
-            Some(Untrusted::Changed) => ("guard/changed-reflexes", Worth::Ask),
-            None if lodged.broken.is_some() => ("guard/broken-reflexes", Worth::Ask),
-            None => ("guard/ungranted-reflexes", Worth::Warn),
+            Some(Untrusted::Never) => ("guard/untrusted-reflexes", PolicyAction::Warn),
+            Some(Untrusted::Changed) => ("guard/changed-reflexes", PolicyAction::Ask),
+            None if lodged.broken.is_some() => ("guard/broken-reflexes", PolicyAction::Ask),
+            None => ("guard/ungranted-reflexes", PolicyAction::Warn),
         };
         findings.push(Finding { remedy, ..guard(id, message, worth, seen) });
     }
     for (name, problem, on_error) in &lodged.missing {
         let worth = match on_error {
-            OnError::Deny => Worth::Deny,
-            OnError::Skip => Worth::Record,
-            OnError::Ask => Worth::Ask,
-            OnError::Default if acts => Worth::Ask,
-            OnError::Default => Worth::Record,
+            OnError::Deny => PolicyAction::Deny,
+            OnError::Skip => PolicyAction::Record,
+            OnError::Ask => PolicyAction::Ask,
+            OnError::Default if acts => PolicyAction::Ask,
+            OnError::Default => PolicyAction::Record,
         };
         let name = name.trim_start_matches('.');
         let message = lodged.told_of("The list", &format!("The reflex `{name}` could not answer: {problem}."));
@@ -282,11 +285,11 @@ fn not_in_force(lodged: &Lodged, acts: bool, seen: &Seen<'_>) -> Vec<Finding> {
     findings
 }
 
-fn guard(id: &str, message: String, worth: Worth, seen: &Seen<'_>) -> Finding {
+fn guard(id: &str, message: String, worth: PolicyAction, seen: &Seen<'_>) -> Finding {
     Finding {
         id: id.into(),
         category: "self-protection".into(),
-        severity: if worth == Worth::Ask { Severity::High } else { Severity::Medium },
+        severity: if worth == PolicyAction::Ask { Severity::High } else { Severity::Medium },
         fixed: Some(worth),
         tier: Tier::Core,
         message,

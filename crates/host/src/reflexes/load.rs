@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 const CONFIG: &str = "config.json";
 
 /// A list is no longer.
-const MOST_BYTES: u64 = 256 * 1024;
+const MAX_BYTES: u64 = 256 * 1024;
 
 /// A file is opened at once or not at all.
 const NO_WAITING: i32 = OFlags::NONBLOCK.bits().cast_signed();
@@ -163,9 +163,9 @@ fn listed(folder: &Path) -> Option<Result<String, String>> {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => None,
         Err(error) => Some(Err(told(error))),
         Ok(mut file) => {
-            let is_small = file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MOST_BYTES);
+            let is_small = file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_BYTES);
             if !is_small {
-                return Some(Err(format!("{}: it is no file of at most {} KiB", path.display(), MOST_BYTES / 1024)));
+                return Some(Err(format!("{}: it is no file of at most {} KiB", path.display(), MAX_BYTES / 1024)));
             }
             let mut text = String::new();
             Some(std::io::Read::read_to_string(&mut file, &mut text).map(|_| text).map_err(told))

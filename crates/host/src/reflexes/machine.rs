@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// A file or an answer is no larger.
-const MOST_BYTES: u64 = 8 << 20;
+const MAX_BYTES: u64 = 8 << 20;
 
 /// This machine, for one call.
 pub(crate) struct LocalMachine {
@@ -43,8 +43,8 @@ impl Machine for LocalMachine {
         let real = self.granted(path, granted)?;
         let told = |error: std::io::Error| format!("{path}: {error}");
         let metadata = fs::metadata(&real).map_err(told)?;
-        if !metadata.is_file() || metadata.len() > MOST_BYTES {
-            return Err(format!("{path}: it is no file of at most {} MiB", MOST_BYTES >> 20));
+        if !metadata.is_file() || metadata.len() > MAX_BYTES {
+            return Err(format!("{path}: it is no file of at most {} MiB", MAX_BYTES >> 20));
         }
         fs::read(&real).map_err(told)
     }
@@ -107,7 +107,7 @@ impl Machine for LocalMachine {
         let mut child = command.spawn().map_err(|error| format!("curl cannot be started: {error}"))?;
         let mut answer = String::new();
         let output = child.stdout.take().ok_or("curl says nothing")?;
-        let read = output.take(MOST_BYTES).read_to_string(&mut answer);
+        let read = output.take(MAX_BYTES).read_to_string(&mut answer);
         let _ = child.kill();
         let _ = child.wait();
         read.map_err(|error| error.to_string())?;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// One call can be appealed against so often.
-pub const MOST_APPEALS: usize = 3;
+pub const MAX_APPEALS: usize = 3;
 
 /// A request that a refused call may run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -2,7 +2,7 @@
 
 use super::clean::Kept;
 use super::head::Head;
-use super::log::{CURRENT, Log, MOST_WAIT, Tail, hash_of};
+use super::log::{CURRENT, Log, MAX_WAIT, Tail, hash_of};
 use crate::system::random;
 use std::fs;
 use std::io::{self, Write};
@@ -18,7 +18,7 @@ impl Log {
     pub(super) fn append(&self, record: &Kept, durable: bool) -> io::Result<()> {
         let record = record.text();
         // Whoever cannot have the lock, because somebody keeps it or the file system has none, needs none beside the log.
-        let Ok(_lock) = self.lock(MOST_WAIT) else { return self.leave_beside(record) };
+        let Ok(_lock) = self.lock(MAX_WAIT) else { return self.leave_beside(record) };
         let mut tail = self.tail()?;
         for (path, waiting) in self.waiting() {
             self.write(&mut tail, &waiting, true)?;

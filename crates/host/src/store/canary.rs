@@ -38,7 +38,7 @@ pub struct Kept {
 }
 
 /// More canaries than are ever awaited at the same time.
-const MOST_AWAITED: usize = 64;
+const MAX_AWAITED: usize = 64;
 
 impl Store {
     fn live(&self) -> PathBuf {
@@ -93,7 +93,7 @@ impl Store {
     /// A hook saw a canary. Only one that is awaited is written down, so that nobody fills the disk with them.
     pub(crate) fn canary_seen(&self, event: &Event, decision: Decision) {
         let Ok(entries) = fs::read_dir(self.live()) else { return };
-        let names = entries.take(MOST_AWAITED).flatten().filter_map(|entry| entry.file_name().into_string().ok());
+        let names = entries.take(MAX_AWAITED).flatten().filter_map(|entry| entry.file_name().into_string().ok());
         let nonces: Vec<String> = names.filter_map(|name| Some(name.strip_suffix(".awaited")?.to_owned())).collect();
         let Some(nonce) = nonces.iter().find(|nonce| event.actions.iter().any(|action| calls(action, nonce))) else {
             return;

@@ -1,7 +1,7 @@
 //! Whether the log is whole, and how old records leave it without breaking it.
 
 use super::head::{Head, Missing};
-use super::log::{Log, MOST_WAIT, Tail, ending, hash_of};
+use super::log::{Log, MAX_WAIT, Tail, ending, hash_of};
 use super::note::SCHEMA;
 use crate::system::{clock, random};
 use serde_json::{Map, Value, json};
@@ -79,7 +79,7 @@ impl Log {
     /// A file cannot be read or written, or somebody holds the lock.
     pub fn purge(&self, before: u64, reason: &str, step: &mut dyn FnMut(u64)) -> io::Result<u64> {
         let time = clock::timestamp(before);
-        self.locked(MOST_WAIT, |log, tail| {
+        self.locked(MAX_WAIT, |log, tail| {
             let Some(old) = Old::before(log, &time, step)? else { return Ok(0) };
             let record = json!({
                 "schema": SCHEMA, "kind": "purge", "id": random::uuid(), "time": clock::timestamp(clock::now()),

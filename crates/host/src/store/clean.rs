@@ -20,13 +20,13 @@ use std::ops::Deref;
 use std::path::Path;
 
 /// Of each text of a call, so many bytes are kept.
-pub(crate) const MOST_TEXT: usize = 4096;
+pub(crate) const MAX_TEXT: usize = 4096;
 
 /// Behind what is kept so many bytes are looked at: a secret that is cut in two would not be known for one.
 const BEYOND: usize = 1024;
 
 /// Of a text so many bytes are looked through for what must not stand in others.
-const MOST_LOOKED_THROUGH: usize = 64 * 1024;
+const MAX_LOOKED_THROUGH: usize = 64 * 1024;
 
 /// Stands behind a text that was too long, with its length.
 const CUT: &str = "… (";
@@ -139,7 +139,7 @@ pub(crate) fn put(path: &Path, kept: &Kept) -> io::Result<()> {
 }
 
 /// Turns secrets into tags before anything is written.
-pub(crate) struct Scribe<'a> {
+pub(crate) struct Redactor<'a> {
     store: &'a Store,
     key: OnceCell<Vec<u8>>,
     /// Whether texts are left out.
@@ -153,9 +153,9 @@ pub(crate) struct Scribe<'a> {
     texts: Vec<(&'a str, Clean)>,
 }
 
-impl<'a> Scribe<'a> {
-    pub(crate) fn new(store: &'a Store) -> Scribe<'a> {
-        Scribe {
+impl<'a> Redactor<'a> {
+    pub(crate) fn new(store: &'a Store) -> Redactor<'a> {
+        Redactor {
             store,
             key: OnceCell::new(),
             structure_only: store.structure_only(),
@@ -166,20 +166,20 @@ impl<'a> Scribe<'a> {
     }
 
     /// One for what is written about this call.
-    pub(crate) fn of_call(store: &'a Store, event: &'a Event, judgement: &Judgement) -> Scribe<'a> {
+    pub(crate) fn of_call(store: &'a Store, event: &'a Event, judgement: &Judgement) -> Redactor<'a> {
         let (analysis, step) = (&judgement.analysis, &judgement.step);
-        let mut scribe = Scribe::new(store);
+        let mut scribe = Redactor::new(store);
         for action in &event.actions {
             let text = subject(action).2;
             // The judgement has looked at short ones: where it took nothing out, there is nothing.
             let is_clean = text == step.text;
-            let clean = if is_clean { Clean::new(text) } else { scribe.redacted(cut(text, MOST_LOOKED_THROUGH)) };
-            if text.len() <= MOST_TEXT {
+            let clean = if is_clean { Clean::new(text) } else { scribe.redacted(cut(text, MAX_LOOKED_THROUGH)) };
+            if text.len() <= MAX_TEXT {
                 scribe.texts.push((text, clean));
             }
         }
         if let Some(outcome) = event.outcome.as_ref().filter(|outcome| outcome.failed) {
-            scribe.redacted(end_of(&outcome.output, MOST_LOOKED_THROUGH));
+            scribe.redacted(end_of(&outcome.output, MAX_LOOKED_THROUGH));
         }
         for text in [&event.tool, &event.cwd, &event.workspace] {
             scribe.clean(text);
@@ -229,7 +229,7 @@ impl<'a> Scribe<'a> {
 
     /// The text without secrets; equal secrets get equal tags on this machine.
     pub(crate) fn clean(&self, text: &str) -> Clean {
-        self.cleaned(text, MOST_TEXT)
+        self.cleaned(text, MAX_TEXT)
     }
 
     /// The same with so many bytes; of a longer text it says how long it is.
@@ -249,7 +249,7 @@ impl<'a> Scribe<'a> {
 
     /// The end of a text.
     pub(crate) fn cleaned_end(&self, text: &str, most: usize) -> Clean {
-        let clean = self.redacted(end_of(text, MOST_LOOKED_THROUGH));
+        let clean = self.redacted(end_of(text, MAX_LOOKED_THROUGH));
         Clean::new(end_of(&clean, most))
     }
 
@@ -389,7 +389,7 @@ impl Store {
     /// The event under names that may stand in our files: those of its session, subagent and call mean nothing but
     /// themselves.
     pub(crate) fn named(&self, mut event: Event) -> Event {
-        let scribe = Scribe::new(self);
+        let scribe = Redactor::new(self);
         for name in [Some(&mut event.session), Some(&mut event.call), event.subagent.as_mut()].into_iter().flatten() {
             if !is_plain_name(name) && !is_call_id(name) {
                 *name = scribe.name(name).into();

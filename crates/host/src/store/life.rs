@@ -2,7 +2,7 @@
 
 pub use super::alarm::{Alarm, Subject};
 
-use super::clean::{Kept, Scribe, is_plain_name, put};
+use super::clean::{Kept, Redactor, is_plain_name, put};
 use super::signing::signed::Signer;
 use super::signing::statement::Kind;
 use super::state::Store;
@@ -84,7 +84,7 @@ impl Store {
         }
         let due = surfaces.into_iter().filter(|surface| self.beat_of(&event.client, surface)).count() > 0;
         if let Some(version) = event.version.as_deref().filter(|_| due) {
-            let version = Kept::joined(&[Scribe::new(self).name(version).into()], "");
+            let version = Kept::joined(&[Redactor::new(self).name(version).into()], "");
             let _ = put(&self.beats().join(format!("{}.version", file_name(&event.client))), &version);
         }
         if due && event.moment.is_before_execution() && person::no_terminal_above() {

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// So long is waited for other hooks that write. Who waits longer leaves the record beside the log.
-pub(super) const MOST_WAIT: Duration = Duration::from_millis(700);
+pub(super) const MAX_WAIT: Duration = Duration::from_millis(700);
 
 /// For what a call can do without, so long is waited: all waits of a call together stay below the watchdog's time.
 pub(super) const BRIEF_WAIT: Duration = Duration::from_millis(300);

@@ -1,6 +1,6 @@
 //! Writes records to the audit log, with their texts redacted.
 
-use super::clean::{Kept, Record, Scribe, put};
+use super::clean::{Kept, Record, Redactor, put};
 use super::state::Store;
 use crate::system::{clock, random};
 use serde_json::{Map, Value};
@@ -29,7 +29,7 @@ impl Store {
 
     /// A person's words without secrets, as all that is kept of them.
     pub fn clean(&self, text: &str) -> String {
-        Scribe::new(self).clean(text).into()
+        Redactor::new(self).clean(text).into()
     }
 
     /// An object of which every text is clean.
@@ -39,7 +39,7 @@ impl Store {
 
     /// A document of which every text is clean.
     pub(crate) fn kept(&self, value: &Value) -> Kept {
-        Scribe::new(self).kept(value)
+        Redactor::new(self).kept(value)
     }
 
     /// Chooses whether records hold the texts of calls.
@@ -59,7 +59,7 @@ impl Store {
 /// The record of something that is no call: an approval, an attempt, an alarm.
 fn note(store: &Store, kind: &'static str, fields: &Value) -> Kept {
     let mut record = beginning(store, kind, &random::uuid());
-    let scribe = Scribe::new(store);
+    let scribe = Redactor::new(store);
     // The words of whoever did it are cut like those of a call; all else is ours.
     let mut fields = fields.clone();
     if let Some(reason) = fields.get_mut("reason") {

@@ -107,7 +107,7 @@ const BLOCK: u64 = 256 * 1024;
 const STEP: u64 = 16 * 1024;
 
 /// More threads wait for memory.
-const MOST_THREADS: usize = 4;
+const MAX_THREADS: usize = 4;
 
 /// The lines that begin in these bytes of a part.
 struct Block<'p> {
@@ -136,7 +136,7 @@ fn newest(parts: &[Part], pattern: &Pattern<'_>, wanted: usize) -> io::Result<Ve
         }
         Ok(lines)
     };
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS).min(blocks.len());
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS).min(blocks.len());
     let results = thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
         let own = work();

@@ -1,12 +1,12 @@
 //! The last calls of a session, in a file of their own: one line per call, fields divided by tabs.
 
-use super::clean::{Clean, Kept, Scribe};
+use super::clean::{Clean, Kept, Redactor};
 use super::log::BRIEF_WAIT;
 use super::state::Store;
 use crate::system::files::{make_folder, opened, put_as_it_is, text_of, wait_for};
 use crate::system::{clock, hex};
 use reflex_engine::Event;
-use reflex_engine::loopbreaker::{Deed, End, Pace, Step, finish};
+use reflex_engine::loopbreaker::{Deed, End, RepeatAllowance, Step, finish};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
@@ -22,25 +22,25 @@ pub const WINDOW: usize = 50;
 const LINES: usize = 2 * WINDOW;
 
 /// Lines in the file before it is cut back.
-const MOST_LINES: usize = LINES + WINDOW;
+const MAX_LINES: usize = LINES + WINDOW;
 
 /// A smaller file is not looked into for what could be cut.
-const MOST_BYTES: u64 = 16 * 1024;
+const MAX_BYTES: u64 = 16 * 1024;
 
 /// A session nobody has heard of for so long is forgotten.
 const FORGOTTEN: u64 = 7 * 86_400_000;
 
 /// Of each call, at most so many written or fetched files are remembered.
-const MOST_FILES: usize = 8;
+const MAX_FILES: usize = 8;
 
 /// A longer path is not remembered.
-const MOST_PATH: usize = 256;
+const MAX_PATH: usize = 256;
 
 /// Of each call, at most so many findings are remembered.
-const MOST_FINDINGS: usize = 16;
+const MAX_FINDINGS: usize = 16;
 
 /// Of any other field, so many letters are remembered.
-const MOST_LETTERS: usize = 100;
+const MAX_LETTERS: usize = 100;
 
 /// One of the last calls of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -94,12 +94,12 @@ const FORM_WITHOUT_STEP: &str = "1";
 
 impl Call {
     /// Its line: what came from outside is clean, all else are digests and words of our own.
-    fn line(&self, scribe: &Scribe<'_>) -> Kept {
+    fn line(&self, scribe: &Redactor<'_>) -> Kept {
         let listed = |pairs: &[(String, String)]| {
-            let short = pairs.iter().filter(|(path, _)| path.len() <= MOST_PATH).take(MOST_FILES);
+            let short = pairs.iter().filter(|(path, _)| path.len() <= MAX_PATH).take(MAX_FILES);
             joined(short.flat_map(|(path, digest)| [scribe.clean(path), scribe.digest_made(digest)]))
         };
-        let names = |names: &[String]| joined(names.iter().take(MOST_FINDINGS).map(|name| scribe.name(name)));
+        let names = |names: &[String]| joined(names.iter().take(MAX_FINDINGS).map(|name| scribe.name(name)));
         let end = self.step.end.as_ref();
         let fields: [Clean; FIELDS] = [
             Clean::word(FORM),
@@ -137,7 +137,7 @@ impl Call {
 
 /// The first letters of a field.
 fn first(text: &str) -> &str {
-    text.char_indices().nth(MOST_LETTERS).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
+    text.char_indices().nth(MAX_LETTERS).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
 }
 
 fn joined(items: impl Iterator<Item = Clean>) -> Clean {
@@ -304,14 +304,15 @@ fn deed_of(word: &str) -> Deed {
 }
 
 /// Each pace with its word.
-const PACES: [(Pace, &str); 3] = [(Pace::Straight, ""), (Pace::Asks, "asks"), (Pace::Waits, "waits")];
+const PACES: [(RepeatAllowance, &str); 3] =
+    [(RepeatAllowance::Straight, ""), (RepeatAllowance::Asks, "asks"), (RepeatAllowance::Waits, "waits")];
 
-fn pace_word(pace: Pace) -> &'static str {
+fn pace_word(pace: RepeatAllowance) -> &'static str {
     PACES.iter().find(|(known, _)| *known == pace).map_or("", |(_, word)| word)
 }
 
-fn pace_of(word: &str) -> Pace {
-    PACES.iter().find(|(_, known)| *known == word).map_or(Pace::Straight, |(pace, _)| *pace)
+fn pace_of(word: &str) -> RepeatAllowance {
+    PACES.iter().find(|(_, known)| *known == word).map_or(RepeatAllowance::Straight, |(pace, _)| *pace)
 }
 
 /// `61:1f 62:3`, in hexadecimal.
@@ -413,7 +414,7 @@ impl History {
 
 /// Whose memory: a session of one client, and in it one (sub)agent.
 #[derive(Debug, Clone, Copy)]
-pub struct Whose<'a> {
+pub struct SessionKey<'a> {
     /// `claude`, …
     pub client: &'a str,
     /// The client's own name for the session.
@@ -429,8 +430,8 @@ pub struct Whose<'a> {
 }
 
 /// Whose memory a call belongs to.
-pub(crate) fn whose(event: &Event) -> Whose<'_> {
-    Whose {
+pub(crate) fn whose(event: &Event) -> SessionKey<'_> {
+    SessionKey {
         client: &event.client,
         session: &event.session,
         role: event.role.as_deref(),
@@ -440,7 +441,7 @@ pub(crate) fn whose(event: &Event) -> Whose<'_> {
     }
 }
 
-impl Whose<'_> {
+impl SessionKey<'_> {
     pub(super) fn file(self) -> String {
         let mut digest = Sha256::new();
         // A call without a name for its subagent has the file that it always had.
@@ -460,23 +461,23 @@ impl Store {
     }
 
     /// What the session remembers; nothing if it has no file or that cannot be read.
-    pub fn history(&self, whose: Whose<'_>) -> History {
+    pub fn history(&self, whose: SessionKey<'_>) -> History {
         let now = (whose.call.to_owned(), whose.word.to_owned());
-        let usual = usize::try_from(MOST_BYTES).unwrap_or(0);
+        let usual = usize::try_from(MAX_BYTES).unwrap_or(0);
         text_of(&self.sessions().join(whose.file()), usual)
             .map_or_else(|_| History::default(), |text| History { text, now })
     }
 
     /// When the session's first call came, as far as it is remembered: of all its agents, for a subagent's is later.
     /// Now, if there was none.
-    pub fn begun(&self, whose: Whose<'_>) -> SystemTime {
-        let first = |whose: Whose<'_>| {
+    pub fn begun(&self, whose: SessionKey<'_>) -> SystemTime {
+        let first = |whose: SessionKey<'_>| {
             let file = File::open(self.sessions().join(whose.file())).ok()?;
             let mut line = String::new();
             BufReader::new(file).read_line(&mut line).ok()?;
             Some(Call::of(line.trim_end_matches('\n'))?.time)
         };
-        let of_all = Whose { role: None, subagent: None, ..whose };
+        let of_all = SessionKey { role: None, subagent: None, ..whose };
         let first = [first(whose), first(of_all)].into_iter().flatten().min();
         first.map_or_else(SystemTime::now, |time| SystemTime::UNIX_EPOCH + Duration::from_millis(time))
     }
@@ -485,12 +486,12 @@ impl Store {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn remember(&self, whose: Whose<'_>, call: &Call) -> io::Result<()> {
-        self.remember_by(&Scribe::new(self), whose, call)
+    pub fn remember(&self, whose: SessionKey<'_>, call: &Call) -> io::Result<()> {
+        self.remember_by(&Redactor::new(self), whose, call)
     }
 
     /// The same by who knows the secrets of the call.
-    pub(crate) fn remember_by(&self, scribe: &Scribe<'_>, whose: Whose<'_>, call: &Call) -> io::Result<()> {
+    pub(crate) fn remember_by(&self, scribe: &Redactor<'_>, whose: SessionKey<'_>, call: &Call) -> io::Result<()> {
         let path = self.sessions().join(whose.file());
         let (mut file, before) = match locked(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -503,11 +504,11 @@ impl Store {
         let line = call.line(scribe);
         let line = line.text();
         file.write_all(line.as_bytes())?;
-        if before + (line.len() as u64) < MOST_BYTES {
+        if before + (line.len() as u64) < MAX_BYTES {
             return Ok(());
         }
         let text = fs::read_to_string(&path)?;
-        if text.lines().count() <= MOST_LINES {
+        if text.lines().count() <= MAX_LINES {
             return Ok(());
         }
         // The first line tells when the session began.

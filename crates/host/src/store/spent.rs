@@ -1,7 +1,7 @@
 //! What a session has used, in a file that only sessions with a budget have: the time of its first call in thirteen digits,
 //! then one letter for each call, `a` where it starts an agent.
 
-use super::session::Whose;
+use super::session::SessionKey;
 use super::state::Store;
 use crate::system::files::make_folder;
 use crate::system::{clock, person};
@@ -16,7 +16,7 @@ const DIGITS: usize = 13;
 impl Store {
     /// Counts one more call; all agents of a session have one account. What cannot be counted is over: a budget that an
     /// agent could break by breaking its file would be none.
-    pub(crate) fn spend(&self, whose: Whose<'_>, event: &Event, started: &mut dyn Iterator<Item = &str>) -> Spent {
+    pub(crate) fn spend(&self, whose: SessionKey<'_>, event: &Event, started: &mut dyn Iterator<Item = &str>) -> Spent {
         let agents = started.filter(|name| name.is_empty() || person::is_agent(name)).count();
         let letters = if agents > 0 { "a".repeat(agents) } else { ".".into() };
         let depth = if agents > 0 { person::agents_above() + u64::from(event.subagent.is_some()) + 1 } else { 0 };
@@ -28,9 +28,9 @@ impl Store {
         }
     }
 
-    fn add(&self, whose: Whose<'_>, letters: &str) -> io::Result<(u64, u64, u64)> {
+    fn add(&self, whose: SessionKey<'_>, letters: &str) -> io::Result<(u64, u64, u64)> {
         make_folder(&self.sessions())?;
-        let name = Whose { role: None, subagent: None, ..whose }.file();
+        let name = SessionKey { role: None, subagent: None, ..whose }.file();
         let path = self.sessions().join(format!("{name}.spent"));
         // Of two first calls one makes the file; both then write behind its time.
         if let Ok(mut fresh) = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {

@@ -1,6 +1,6 @@
 //! Tasks as a person has declared them: one small file for each workspace.
 
-use super::clean::Scribe;
+use super::clean::Redactor;
 use super::signing::signed::Signer;
 use super::signing::statement::Kind;
 use super::state::Store;
@@ -128,7 +128,7 @@ impl Store {
     /// # Errors
     /// It cannot be recorded or written; then it has not begun.
     pub fn begin_task(&self, task: &Declared, signer: &Signer) -> io::Result<()> {
-        let scribe = Scribe::new(self);
+        let scribe = Redactor::new(self);
         let acceptance: Vec<String> = task.acceptance.iter().map(|text| scribe.clean(text).into()).collect();
         let task = &Declared { intent: scribe.clean(&task.intent).into(), acceptance, ..task.clone() };
         let fields = json!({

@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// One session has so many calls waiting.
-pub(super) const MOST_OF_SESSION: usize = 40;
+pub(super) const MAX_OF_SESSION: usize = 40;
 
 /// The first so many of them stay until they are answered or settled, as a person may have read of them; in the places
 /// behind the newest replace each other.
-const MOST_STAYING: usize = 30;
+const MAX_STAYING: usize = 30;
 
 /// All sessions of one agent together, whatever names they go by.
-pub(super) const MOST_OF_CLIENT: usize = 200;
+pub(super) const MAX_OF_CLIENT: usize = 200;
 
 /// All agents together.
-pub(super) const MOST_WAITING: usize = 400;
+pub(super) const MAX_WAITING: usize = 400;
 
 /// So long nobody else's call takes the place of one.
 const SETTLED: Duration = Duration::from_secs(3600);
@@ -93,11 +93,11 @@ impl Waiting<'_> {
         loop {
             let of_client = |one: &&Entry| one.client == marks.client;
             let own = |one: &&Entry| of_client(one) && one.session == marks.session;
-            let full = if self.listed.iter().filter(own).count() >= MOST_OF_SESSION {
+            let full = if self.listed.iter().filter(own).count() >= MAX_OF_SESSION {
                 self.own_place(own)
-            } else if self.listed.iter().filter(of_client).count() >= MOST_OF_CLIENT {
+            } else if self.listed.iter().filter(of_client).count() >= MAX_OF_CLIENT {
                 self.oldest(|one| of_client(one) && self.is_free(one)).or_else(|| self.own_place(own))
-            } else if self.listed.len() >= MOST_WAITING {
+            } else if self.listed.len() >= MAX_WAITING {
                 self.oldest(|one| self.is_free(one)).or_else(|| self.own_place(own))
             } else {
                 return true;
@@ -118,7 +118,7 @@ impl Waiting<'_> {
         free.or_else(|| {
             let mut all: Vec<&Entry> = self.listed.iter().filter(own).collect();
             all.sort_by_cached_key(|one| written(one));
-            all.get(MOST_STAYING).map(|one| (*one).clone())
+            all.get(MAX_STAYING).map(|one| (*one).clone())
         })
     }
 

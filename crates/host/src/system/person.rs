@@ -24,7 +24,7 @@ fn variables() -> impl Iterator<Item = &'static str> {
 }
 
 /// A process can have so many ancestors.
-const MOST_ANCESTORS: usize = 64;
+const MAX_ANCESTORS: usize = 64;
 
 /// The person at the terminal.
 ///
@@ -89,7 +89,7 @@ struct Process {
 fn ancestors() -> Vec<Process> {
     let mut found = Vec::new();
     let mut next = getppid();
-    while let Some(process) = next.filter(|_| found.len() < MOST_ANCESTORS) {
+    while let Some(process) = next.filter(|_| found.len() < MAX_ANCESTORS) {
         let Some(folder) = folder_of(process) else { break };
         let line = fs::read(Path::new(&folder).join("cmdline")).unwrap_or_default();
         let words = line.split(|byte| *byte == 0).filter(|word| !word.is_empty()).take(3);

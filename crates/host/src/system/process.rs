@@ -87,9 +87,9 @@ pub(crate) fn adopt_strays() {}
 
 /// Kills all that came from us and still runs.
 fn end_strays() {
-    const MOST_ROUNDS: usize = 5;
+    const MAX_ROUNDS: usize = 5;
     let own = i32::try_from(std::process::id()).unwrap_or(0);
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let left = below(own);
         if left.is_empty() {
             return;

@@ -8,7 +8,7 @@ use std::path::Path;
 const FILES: [&str; 7] = [".profile", ".bash_profile", ".bashrc", ".bash_aliases", ".zshenv", ".zprofile", ".zshrc"];
 
 /// A larger start file is not read.
-const MOST_BYTES: usize = 256 * 1024;
+const MAX_BYTES: usize = 256 * 1024;
 
 /// What the user's shell understands by the name.
 pub(crate) fn of_shell(name: &str) -> Option<String> {
@@ -16,7 +16,7 @@ pub(crate) fn of_shell(name: &str) -> Option<String> {
 }
 
 fn of_files(home: &Path, name: &str) -> Option<String> {
-    let texts = FILES.iter().rev().filter_map(|file| crate::git::regular_file(&home.join(file), MOST_BYTES));
+    let texts = FILES.iter().rev().filter_map(|file| crate::git::regular_file(&home.join(file), MAX_BYTES));
     let mut found = texts.filter_map(|bytes| in_text(&String::from_utf8_lossy(&bytes), name));
     found.next()
 }

@@ -1,7 +1,7 @@
 //! Decompresses gzip files up to a limit.
 
 /// An archive may hold so much that is not wanted.
-const MOST_UNPACKED: usize = 64 * 1024 * 1024;
+const MAX_UNPACKED: usize = 64 * 1024 * 1024;
 
 /// The inner bytes of a gzip file.
 pub(crate) fn inflate(bytes: &[u8]) -> Result<Vec<u8>, String> {
@@ -27,6 +27,6 @@ pub(crate) fn inflate(bytes: &[u8]) -> Result<Vec<u8>, String> {
     if flags & 2 != 0 {
         rest = rest.get(2..).unwrap_or(&[]);
     }
-    miniz_oxide::inflate::decompress_to_vec_with_limit(rest, MOST_UNPACKED)
-        .map_err(|_| format!("this is no gzip file of at most {} MiB", MOST_UNPACKED / 1024 / 1024))
+    miniz_oxide::inflate::decompress_to_vec_with_limit(rest, MAX_UNPACKED)
+        .map_err(|_| format!("this is no gzip file of at most {} MiB", MAX_UNPACKED / 1024 / 1024))
 }

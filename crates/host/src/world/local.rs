@@ -4,12 +4,12 @@ use super::aliases;
 use super::archive;
 use crate::git::{self, Fact, Ignored, Repository, Unknown};
 use crate::store::Store;
-use crate::store::session::{History, Whose};
+use crate::store::session::{History, SessionKey};
 use crate::system::folders;
 use reflex_engine::loopbreaker::Step;
 use reflex_engine::shell::work;
 use reflex_engine::{
-    Age, Event, Known, Look, MAX_LISTED, MOST_CONTENT, Names, NamesOf, Real, Remnant, Spent, Tick, Unreadable,
+    Age, Event, Known, Look, MAX_CONTENT, MAX_LISTED, Names, NamesOf, ResolvedPath, Spent, Taint, Tick, Unreadable,
     Untracked, World, fits, is_within, parent,
 };
 use std::cell::{Cell, OnceCell, RefCell};
@@ -22,10 +22,10 @@ use std::rc::Rc;
 use std::time::{Instant, SystemTime};
 
 /// More names than these are only counted.
-const MOST_NAMES: usize = 1000;
+const MAX_NAMES: usize = 1000;
 
 /// More submodules than these are not looked into.
-const MOST_SUBMODULES: usize = 64;
+const MAX_SUBMODULES: usize = 64;
 
 /// Folders for temporary files. `TMPDIR` is not asked: whoever can set it could declare a home to be temporary.
 const TEMPORARY: [&str; 6] = ["/tmp", "/var/tmp", "/private/tmp", "/private/var/folders", "/var/folders", "/dev/shm"];
@@ -36,7 +36,7 @@ pub struct LocalWorld<'s> {
     guard: Vec<String>,
     binary: OnceCell<Option<String>>,
     /// The session's memory, read only by calls that ask for it.
-    session: Option<(&'s Store, Whose<'s>)>,
+    session: Option<(&'s Store, SessionKey<'s>)>,
     history: OnceCell<History>,
     /// When it began: asked about every path, and it stands in a file.
     session_begun: OnceCell<SystemTime>,
@@ -80,7 +80,7 @@ impl<'s> LocalWorld<'s> {
     }
 
     /// The same with what the calls of a session left behind.
-    pub fn in_session(self, store: &'s Store, whose: Whose<'s>) -> LocalWorld<'s> {
+    pub fn in_session(self, store: &'s Store, whose: SessionKey<'s>) -> LocalWorld<'s> {
         LocalWorld { session: Some((store, whose)), ..self }
     }
 
@@ -181,7 +181,7 @@ impl<'s> LocalWorld<'s> {
         self.timed(|world| world.repository(path).is_some())
     }
 
-    fn really(&self, path: &str, follow: bool) -> Real {
+    fn really(&self, path: &str, follow: bool) -> ResolvedPath {
         let written = Path::new(path);
         let found = written.symlink_metadata();
         let exists = match &found {
@@ -194,10 +194,10 @@ impl<'s> LocalWorld<'s> {
         if follow && is_link {
             let real = resolved(written);
             let is_folder = real.metadata().ok().map(|metadata| metadata.is_dir());
-            return Real { path: real.to_string_lossy().into_owned(), exists, is_folder };
+            return ResolvedPath { path: real.to_string_lossy().into_owned(), exists, is_folder };
         }
         let is_folder = found.ok().map(|metadata| metadata.is_dir());
-        Real { path: self.resolved_above(path), exists, is_folder }
+        ResolvedPath { path: self.resolved_above(path), exists, is_folder }
     }
 
     /// Thousands of paths may lie in the same folder, so that this looks at letters and not at parts.
@@ -243,7 +243,7 @@ impl<'s> LocalWorld<'s> {
 }
 
 impl World for LocalWorld<'_> {
-    fn real(&self, path: &str, follow: bool) -> Real {
+    fn real(&self, path: &str, follow: bool) -> ResolvedPath {
         self.timed(|world| world.really(path, follow))
     }
 
@@ -264,14 +264,14 @@ impl World for LocalWorld<'_> {
     }
 
     fn content(&self, path: &str) -> Option<String> {
-        let bytes = self.timed(|_| crate::git::regular_file(Path::new(path), MOST_CONTENT))?;
+        let bytes = self.timed(|_| crate::git::regular_file(Path::new(path), MAX_CONTENT))?;
         work::spend_bytes(bytes.len(), 2);
         String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
     }
 
     fn is_too_large(&self, path: &str) -> bool {
         self.timed(|_| {
-            let is_large = std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() > MOST_CONTENT as u64);
+            let is_large = std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() > MAX_CONTENT as u64);
             is_large && begins_with_text(Path::new(path))
         })
     }
@@ -361,7 +361,7 @@ impl World for LocalWorld<'_> {
         })
     }
 
-    fn remnants(&self) -> Vec<Remnant> {
+    fn remnants(&self) -> Vec<Taint> {
         self.session.map(|(store, whose)| store.remnants(whose)).unwrap_or_default()
     }
 
@@ -390,14 +390,14 @@ impl World for LocalWorld<'_> {
         if !self.is_managed(path) {
             return Some(Names::default());
         }
-        self.names(path, |repository, scope| repository.uncommitted(scope, MOST_NAMES))
+        self.names(path, |repository, scope| repository.uncommitted(scope, MAX_NAMES))
     }
 
     fn unstaged(&self, path: &str) -> Known<Names> {
         if !self.is_managed(path) {
             return Some(Names::default());
         }
-        self.names(path, |repository, scope| repository.unstaged(scope, MOST_NAMES))
+        self.names(path, |repository, scope| repository.unstaged(scope, MAX_NAMES))
     }
 
     fn untracked(&self, path: &str, which: Untracked) -> Known<Names> {
@@ -409,11 +409,11 @@ impl World for LocalWorld<'_> {
             Untracked::Ignored => Ignored::Only,
             Untracked::All => Ignored::With,
         };
-        self.names(path, |repository, scope| repository.untracked(scope, which, MOST_NAMES))
+        self.names(path, |repository, scope| repository.untracked(scope, which, MAX_NAMES))
     }
 
     fn submodules(&self, path: &str) -> Vec<String> {
-        let found = self.timed(|world| world.repository(path)?.submodules(Path::new(path), MOST_SUBMODULES).ok());
+        let found = self.timed(|world| world.repository(path)?.submodules(Path::new(path), MAX_SUBMODULES).ok());
         found.unwrap_or_default().iter().map(|folder| folder.to_string_lossy().into_owned()).collect()
     }
 
@@ -508,7 +508,7 @@ fn unversioned(path: &str) -> Names {
         return Names { count: names.len(), names, more: false };
     };
     let mut entries = entries.flatten();
-    let names = entries.by_ref().take(MOST_NAMES);
+    let names = entries.by_ref().take(MAX_NAMES);
     let mut names: Vec<String> = names.map(|entry| entry.path().to_string_lossy().into_owned()).collect();
     names.sort();
     Names { count: names.len(), names, more: entries.next().is_some() }
@@ -522,7 +522,7 @@ fn begins_with_text(path: &Path) -> bool {
 }
 
 /// More folder entries than these are not looked at to expand one pattern.
-const MOST_ENTRIES: usize = 10_000;
+const MAX_ENTRIES: usize = 10_000;
 
 /// Part by part, as the shell does it: a star takes no leading dot.
 fn expanded(pattern: &str) -> Known<Vec<String>> {
@@ -540,7 +540,7 @@ fn expanded(pattern: &str) -> Known<Vec<String>> {
         for folder in &found {
             for entry in std::fs::read_dir(if folder.is_empty() { "/" } else { folder }).into_iter().flatten() {
                 looked_at += 1;
-                if looked_at > MOST_ENTRIES || !work::spend(archive::ENTRY) {
+                if looked_at > MAX_ENTRIES || !work::spend(archive::ENTRY) {
                     return None;
                 }
                 let name = entry.ok()?.file_name().to_string_lossy().into_owned();

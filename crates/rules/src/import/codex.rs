@@ -3,7 +3,7 @@
 use super::reader::{Line, Reader, Wish};
 
 /// A rule with alternatives stands for several; more than these are too many.
-const MOST_ALTERNATIVES: usize = 64;
+const MAX_ALTERNATIVES: usize = 64;
 
 pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), String> {
     let mut tokens = Tokens { rest: reader.text, line: 1 };
@@ -48,7 +48,7 @@ fn prefix(reader: &mut Reader<'_>, number: usize, arguments: &[(String, Form)]) 
                     .map(|choice| words.iter().cloned().chain([choice.clone()]).collect())
                     .collect::<Vec<Vec<String>>>()
             };
-            all = all.iter().flat_map(longer).take(MOST_ALTERNATIVES + 1).collect();
+            all = all.iter().flat_map(longer).take(MAX_ALTERNATIVES + 1).collect();
         }
     }
     let decision = text("decision");
@@ -63,8 +63,8 @@ fn prefix(reader: &mut Reader<'_>, number: usize, arguments: &[(String, Form)]) 
     if shown.is_empty() {
         return reader.refuse(&line, "it has no `pattern`");
     }
-    if all.len() > MOST_ALTERNATIVES {
-        return reader.refuse(&line, format!("it stands for more than {MOST_ALTERNATIVES} commands"));
+    if all.len() > MAX_ALTERNATIVES {
+        return reader.refuse(&line, format!("it stands for more than {MAX_ALTERNATIVES} commands"));
     }
     for words in &all {
         let line = Line { number, text: format!("{} {}", line.text.split(' ').next().unwrap_or(""), words.join(" ")) };

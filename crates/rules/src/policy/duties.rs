@@ -21,7 +21,7 @@ const STATUS: [&str; 3] = ["draft", "verified", "deprecated"];
 
 /// A check runs so many seconds if nothing else is said, and at most so many.
 const USUAL_SECONDS: u64 = 120;
-const MOST_SECONDS: u64 = 1800;
+const MAX_SECONDS: u64 = 1800;
 
 /// More checks or skills are not taken.
 const MOST: usize = 50;
@@ -90,7 +90,7 @@ fn seconds(text: &str) -> Option<u64> {
         .parse::<u64>()
         .ok()
         .and_then(|number| number.checked_mul(unit))
-        .filter(|s| (1..=MOST_SECONDS).contains(s))
+        .filter(|s| (1..=MAX_SECONDS).contains(s))
 }
 
 /// `budgets: {calls: 300, minutes: 120, agents: 10, depth: 2}` as it is compiled.

@@ -34,7 +34,7 @@ impl Handler {
 pub type WorkedOut = (String, Arc<str>);
 
 /// More than these are worked out anew.
-const MOST_WORKED_OUT: usize = 32;
+const MAX_WORKED_OUT: usize = 32;
 
 /// One call to ask a chain about.
 #[derive(Clone)]
@@ -96,7 +96,7 @@ impl Call {
         }
         let text: Arc<str> = work().into();
         if let Ok(mut all) = self.worked_out.lock()
-            && all.len() < MOST_WORKED_OUT
+            && all.len() < MAX_WORKED_OUT
         {
             all.push((field.to_owned(), Arc::clone(&text)));
         }

@@ -8,12 +8,12 @@ use std::hash::{BuildHasher, RandomState};
 use std::rc::Rc;
 
 /// So many random bytes are given at once.
-pub(super) const MOST_RANDOM: usize = 65_536;
+pub(super) const MAX_RANDOM: usize = 65_536;
 
 pub(super) fn randomly<'js>(tools: &Rc<Tools>) -> impl Fn(Ctx<'js>, usize) -> Result<TypedArray<'js, u8>> + use<'js> {
     let kept = Rc::clone(tools);
     move |ctx: Ctx<'js>, bytes: usize| {
-        if bytes > MOST_RANDOM {
+        if bytes > MAX_RANDOM {
             return Err(Exception::throw_range(&ctx, "more than 65536 random bytes at once"));
         }
         kept.afford(&ctx, bytes.saturating_mul(4))?;

@@ -5,7 +5,7 @@ use reflex_tables::Node;
 use serde_json::{Value, json};
 
 /// A text that is longer is not read as a command.
-pub(super) const MOST_COMMAND: usize = 256 * 1024;
+pub(super) const MAX_COMMAND: usize = 256 * 1024;
 
 /// The commands of a text, each as its words and its own text: first those that stand in it, then those that they run.
 pub(super) fn commands(text: &str, tables: Node<'static>) -> Value {

@@ -12,7 +12,7 @@ pub(crate) mod urls;
 use crate::imports::loader::Files;
 use crate::imports::{built_in, require};
 use bytes::{digest, randomly};
-use commands::{MOST_COMMAND, commands};
+use commands::{MAX_COMMAND, commands};
 use console::console;
 use machine::on_machine;
 use reflex_types::{Compiled, Needs};
@@ -70,7 +70,7 @@ fn own<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>, needs: Needs) -> Result<Object<'j
             kept.charge(1);
             kept.afford(&ctx, text.len().saturating_mul(BYTES_A_TICK / 100))?;
             let call = kept.call();
-            let text = text.get(..MOST_COMMAND).unwrap_or(&text);
+            let text = text.get(..MAX_COMMAND).unwrap_or(&text);
             // Several modules ask about one command, and its reading is the same for each.
             Ok(call.worked_out(&format!("command {text}"), || commands(text, call.tables).to_string()).to_string())
         };

@@ -12,9 +12,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 /// Lines of a module that are kept, and letters of each.
-const MOST_LINES: usize = 50;
+const MAX_LINES: usize = 50;
 
-const MOST_LETTERS: usize = 500;
+const MAX_LETTERS: usize = 500;
 
 /// Bytes that one of our functions works through count as one of the interpreter's rounds.
 pub(super) const BYTES_A_TICK: usize = 10_000;
@@ -130,9 +130,9 @@ impl Tools {
 
     pub(super) fn print(&self, words: &[String]) {
         let mut printed = self.printed.borrow_mut();
-        if printed.len() < MOST_LINES {
+        if printed.len() < MAX_LINES {
             let line = words.join(" ");
-            printed.push(line.chars().take(MOST_LETTERS).collect());
+            printed.push(line.chars().take(MAX_LETTERS).collect());
         }
     }
 

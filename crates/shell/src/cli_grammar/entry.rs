@@ -56,7 +56,7 @@ pub fn narrow(entry: Node<'static>, values: &mut Vec<Value>) {
                         let mut found: Vec<Value> = cut(value, wanted).into_iter().collect();
                         while let Some(next) = found
                             .last()
-                            .filter(|_| every && found.len() < MOST_QUOTED)
+                            .filter(|_| every && found.len() < MAX_QUOTED)
                             .and_then(|last| cut(last, wanted))
                         {
                             found.push(next);
@@ -75,7 +75,7 @@ pub fn narrow(entry: Node<'static>, values: &mut Vec<Value>) {
 }
 
 /// So many quoted texts of one value are looked at.
-const MOST_QUOTED: usize = 64;
+const MAX_QUOTED: usize = 64;
 
 fn blanks(text: &str) -> usize {
     text.len() - text.trim_start().len()
@@ -86,7 +86,7 @@ fn quoted_words(value: &Value) -> Option<Value> {
     let prefix = value.prefix();
     let mut rest = prefix.as_ref();
     let mut text = String::new();
-    for _ in 0..MOST_QUOTED {
+    for _ in 0..MAX_QUOTED {
         let end = rest.find([';', '\n', '|']).unwrap_or(rest.len());
         let Some(start) = rest.find(['"', '\'']).filter(|start| *start < end) else { break };
         let next = quoted(&Value::text(rest.get(start..)?, value.origin()))?;

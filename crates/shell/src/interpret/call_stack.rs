@@ -2,7 +2,7 @@
 
 use super::state::State;
 use super::streams::Stream;
-use crate::reading::{CommandId, Site, Words};
+use crate::reading::{CommandId, ExecTarget, Words};
 use crate::syntax::tree::Node;
 use std::rc::Rc;
 
@@ -21,7 +21,7 @@ pub(super) struct Called {
     pub(super) parameters: Words,
     pub(super) state: State,
     pub(super) parent: Option<CommandId>,
-    pub(super) site: Site,
+    pub(super) site: ExecTarget,
     pub(super) output: Stream,
     pub(super) status: Option<bool>,
 }

@@ -10,9 +10,9 @@ use crate::model::value::{Piece, Printed, Value, Why};
 use crate::reading::{Access, CommandId, Redirection};
 
 /// Which of several contents a file has depends on branches, loops and time: so many are remembered.
-const MOST_CONTENTS: usize = 8;
+const MAX_CONTENTS: usize = 8;
 
-const MOST_FILES: usize = 1000;
+const MAX_FILES: usize = 1000;
 
 impl Interpreter<'_> {
     /// The contents that this text may have given to a file, also to the file of a process substitution.
@@ -68,13 +68,13 @@ impl Interpreter<'_> {
     pub(crate) fn write(&mut self, path: &Value, content: Stream) {
         let Some(key) = self.key(path) else { return };
         let text = self.spend(content.text);
-        if self.files.contents.len() >= MOST_FILES {
+        if self.files.contents.len() >= MAX_FILES {
             return self.exhaust(path.origin());
         }
         self.files.changes += 1;
         let contents = self.files.contents.entry(key).or_default();
         let begins = text.pieces.is_empty() && contents.last().is_some_and(|last| !last.text.pieces.is_empty());
-        if contents.len() < MOST_CONTENTS && (begins || !contents.iter().any(|known| known.text == text)) {
+        if contents.len() < MAX_CONTENTS && (begins || !contents.iter().any(|known| known.text == text)) {
             contents.push(Stream::of(text, content.commands));
         }
     }

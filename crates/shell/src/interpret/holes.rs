@@ -6,7 +6,7 @@ use crate::model::value::{Origin, Piece, Value};
 /// The first of a plane of letters that have no meaning of their own.
 const FIRST_MARK: u32 = 0xf_0000;
 
-const MOST_HOLES: usize = 0xfffd;
+const MAX_HOLES: usize = 0xfffd;
 
 impl Interpreter<'_> {
     /// A text as far as it can be read again; `None` if nothing of it is known.
@@ -28,7 +28,7 @@ impl Interpreter<'_> {
     }
 
     fn hole(&mut self, piece: Piece, origin: Origin) -> char {
-        if self.holes.len() < MOST_HOLES {
+        if self.holes.len() < MAX_HOLES {
             self.holes.push((piece, origin));
         }
         char::from_u32(FIRST_MARK + self.holes.len() as u32 - 1).unwrap_or('?')

@@ -11,7 +11,7 @@ use super::streams::Stream;
 use crate::model::language::Language;
 use crate::model::value::{Derivation, DerivationId, Origin, Piece, Value, Why};
 use crate::model::work;
-use crate::reading::{CommandId, Gap, Reading, Site};
+use crate::reading::{CommandId, ExecTarget, Gap, Reading};
 use crate::surroundings::Surroundings;
 use crate::syntax::tree::Line;
 
@@ -66,7 +66,7 @@ pub(crate) struct Interpreter<'a> {
     /// Reads a text by the reader of its language: it stands above this room and is handed down.
     pub(super) read_text: ReadText,
     pub(super) parent: Option<CommandId>,
-    pub(super) site: Site,
+    pub(super) site: ExecTarget,
     /// Whether the last command succeeded, if that is known.
     pub(super) status: Option<bool>,
     pub(super) depth: u32,
@@ -128,7 +128,7 @@ impl<'a> Interpreter<'a> {
             reading: Reading::default(),
             state: State::with_parameters(surroundings.parameters.clone()),
             parent: None,
-            site: Site::Here,
+            site: ExecTarget::Here,
             status: None,
             depth: 0,
             levels: 0,
@@ -203,7 +203,7 @@ impl Interpreter<'_> {
     }
 
     /// From here on a command runs what is walked, where its grammar says so on another system.
-    pub(crate) fn enters_command(&mut self, id: Option<CommandId>) -> (Option<CommandId>, Site) {
+    pub(crate) fn enters_command(&mut self, id: Option<CommandId>) -> (Option<CommandId>, ExecTarget) {
         let outer = (self.parent, self.site);
         self.parent = id.or(self.parent);
         let invocation = id.and_then(|id| self.reading.commands.get(id)?.invocation.as_ref());
@@ -211,7 +211,7 @@ impl Interpreter<'_> {
         outer
     }
 
-    pub(crate) fn leaves_command(&mut self, outer: (Option<CommandId>, Site)) {
+    pub(crate) fn leaves_command(&mut self, outer: (Option<CommandId>, ExecTarget)) {
         (self.parent, self.site) = outer;
     }
 

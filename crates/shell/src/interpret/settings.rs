@@ -12,7 +12,7 @@ use crate::reading::{Code, CommandId};
 use reflex_tables::Node;
 
 /// So many pairs of `GIT_CONFIG_KEY_…` are read.
-const MOST_PAIRS: usize = 4096;
+const MAX_PAIRS: usize = 4096;
 
 impl Interpreter<'_> {
     /// Values that a program runs as soon as it finds them in its environment. Who does is not always known: the command
@@ -96,7 +96,7 @@ impl Interpreter<'_> {
             Some((key, value))
         }));
         let count = variable("GIT_CONFIG_COUNT").and_then(|count| count.literal()?.trim().parse::<usize>().ok());
-        given.extend((0..count.unwrap_or(0).min(MOST_PAIRS)).filter_map(|index| {
+        given.extend((0..count.unwrap_or(0).min(MAX_PAIRS)).filter_map(|index| {
             let key = variable(&format!("GIT_CONFIG_KEY_{index}"))?;
             Some((key.literal()?.to_lowercase(), variable(&format!("GIT_CONFIG_VALUE_{index}"))?))
         }));

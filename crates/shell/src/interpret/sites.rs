@@ -2,20 +2,20 @@
 
 use crate::cli_grammar::entry::applies;
 use crate::cli_grammar::invocation::Invocation;
-use crate::reading::Site;
+use crate::reading::ExecTarget;
 use reflex_tables::Node;
 
 /// On which system a command runs the script blocks that it is given.
-pub(super) fn site_of_blocks(invocation: &Invocation) -> Option<Site> {
+pub(super) fn site_of_blocks(invocation: &Invocation) -> Option<ExecTarget> {
     let mut entries = invocation.grammars.iter().rev().flat_map(|grammar| grammar.inner());
     entries.find(|entry| entry.get("blocks").is_true() && applies(*entry, invocation)).and_then(site_of)
 }
 
 /// The system that an entry of a grammar names.
-pub(super) fn site_of(entry: Node<'static>) -> Option<Site> {
+pub(super) fn site_of(entry: Node<'static>) -> Option<ExecTarget> {
     match entry.get("site").text() {
-        "remote" => Some(Site::Remote),
-        "container" => Some(Site::Container),
+        "remote" => Some(ExecTarget::Remote),
+        "container" => Some(ExecTarget::Container),
         _ => None,
     }
 }

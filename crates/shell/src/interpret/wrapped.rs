@@ -276,13 +276,13 @@ impl Interpreter<'_> {
     /// A program that is not known may run what stands behind it, from the first word that can only be a program.
     pub(super) fn behind_unknown(&mut self, id: CommandId, draft: &Draft) -> Option<Stream> {
         /// Its own words stand before that: options, a name, a number.
-        const MOST_OWN: usize = 8;
+        const MAX_OWN: usize = 8;
         let is_program = |word: &Value| {
             let known =
                 word.literal().map(|_| program_name(word, self.language.is_windows())).filter(|name| !name.is_empty());
             known.and_then(|name| Program::find(self.surroundings.programs, &name)).is_some_and(Program::is_distinct)
         };
-        let own = draft.words.iter().skip(1).take(MOST_OWN).position(is_program)? + 1;
+        let own = draft.words.iter().skip(1).take(MAX_OWN).position(is_program)? + 1;
         if self.depth >= MAX_DEPTH {
             self.gap(draft.origin, Why::Limit);
             return None;

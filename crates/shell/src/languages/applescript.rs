@@ -5,7 +5,7 @@ use super::datum::Datum;
 use super::dialect;
 use super::token::Kind;
 use super::vocabulary::{Constant as C, Vocabulary};
-use super::walker::Walker;
+use super::walker::ExprInterpreter;
 
 pub(super) const VOCABULARY: Vocabulary = Vocabulary {
     dialect: &dialect::APPLESCRIPT,
@@ -17,7 +17,7 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
     constants: &[("home", C::Home)],
 };
 
-impl Walker<'_, '_> {
+impl ExprInterpreter<'_, '_> {
     /// Walks the statements of a script one after the other.
     pub(super) fn applescript(&mut self, text: &str) {
         self.load(text);
@@ -29,7 +29,7 @@ impl Walker<'_, '_> {
                     self.at += 3;
                     let text = self.expression();
                     let raises = self.word() == "with" && self.word_at(self.at + 1) == "administrator";
-                    let named = vec![("administrator".to_owned(), Datum::Truth(raises))];
+                    let named = vec![("administrator".to_owned(), Datum::Ternary(raises))];
                     self.call("do shell script", Arguments { positional: vec![text], named });
                 }
                 ("do", "script") => {
@@ -93,7 +93,7 @@ impl Walker<'_, '_> {
         let mut path = super::fold::join_path(&parts, self.origin);
         if everything {
             let all = super::fold::glob(&self.text_datum("*"), self.origin);
-            let all = all.items().and_then(<[Datum]>::first).cloned().unwrap_or(Datum::Truth(false));
+            let all = all.items().and_then(<[Datum]>::first).cloned().unwrap_or(Datum::Ternary(false));
             path = super::fold::join_path(&[path, all], self.origin);
         }
         self.call(verb, Arguments::of(vec![path]));

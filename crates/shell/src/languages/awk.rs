@@ -7,32 +7,32 @@ use crate::reading::{Access, Redirection};
 use crate::text_tools::awk::{Record, Scope, Token, begins_statement, closing, ends_statement, tokens, variables};
 
 /// So many lines of an input are tried one by one; then one that stands for any.
-const MOST_LINES: usize = 32;
+const MAX_LINES: usize = 32;
 
 /// So many places of a program are followed.
-const MOST_PLACES: usize = 64;
+const MAX_PLACES: usize = 64;
 
 /// A longer program is read so far only.
-const MOST_TOKENS: usize = 4096;
+const MAX_TOKENS: usize = 4096;
 
 /// Runs what the program runs: `system(…)`, `"…" | getline`, `print … | "…"`; opens what it prints into.
 pub(crate) fn run(interpreter: &mut Interpreter<'_>, program: &str, origin: Origin, stdin: &Stream) -> Stream {
     let tokens = tokens(program);
     let known = stdin.text.literal().filter(|_| stdin.present);
-    let lines: Vec<String> = known.iter().flat_map(|text| text.lines().take(MOST_LINES)).map(str::to_owned).collect();
-    let places = (0..tokens.len().min(MOST_TOKENS)).filter(|at| runs_at(&tokens, *at).is_some()).count();
-    if tokens.len() > MOST_TOKENS || places > MOST_PLACES {
+    let lines: Vec<String> = known.iter().flat_map(|text| text.lines().take(MAX_LINES)).map(str::to_owned).collect();
+    let places = (0..tokens.len().min(MAX_TOKENS)).filter(|at| runs_at(&tokens, *at).is_some()).count();
+    if tokens.len() > MAX_TOKENS || places > MAX_PLACES {
         interpreter.gap(origin, Why::Limit);
     }
     let variables = variables(&tokens);
-    let places = (0..tokens.len().min(MOST_TOKENS)).filter_map(|at| runs_at(&tokens, at));
-    for found in places.take(MOST_PLACES) {
+    let places = (0..tokens.len().min(MAX_TOKENS)).filter_map(|at| runs_at(&tokens, at));
+    for found in places.take(MAX_PLACES) {
         let reads_fields = [found.expression, found.printed].iter().any(|part| part.contains(&Token::Symbol("$")));
         let mut records: Vec<Option<Record<'_>>> = match reads_fields {
             true => lines.iter().enumerate().map(|(index, line)| Some(Record::of(line, None, index + 1))).collect(),
             false => Vec::new(),
         };
-        if !reads_fields || lines.is_empty() || lines.len() == MOST_LINES {
+        if !reads_fields || lines.is_empty() || lines.len() == MAX_LINES {
             records.push(None);
         }
         for record in &records {

@@ -3,7 +3,7 @@
 use super::datum::{Datum, MOST};
 use super::fold;
 use super::token::Kind;
-use super::walker::Walker;
+use super::walker::ExprInterpreter;
 use crate::model::language::Language;
 
 /// What is assigned to.
@@ -18,7 +18,7 @@ pub(super) enum Target {
     Other,
 }
 
-impl Walker<'_, '_> {
+impl ExprInterpreter<'_, '_> {
     /// An assignment, if one stands here; else nothing has happened.
     pub(super) fn assignment(&mut self) -> Option<Datum> {
         let begin = self.at;
@@ -251,7 +251,7 @@ impl Walker<'_, '_> {
             Datum::Text(_) if self.vocabulary.dialect.bare_calls => Some(vec![items.clone()]),
             Datum::Text(_) => fold::letters(items, self.origin),
             Datum::Number(_)
-            | Datum::Truth(_)
+            | Datum::Ternary(_)
             | Datum::Any(_)
             | Datum::Name(_)
             | Datum::Function(_)

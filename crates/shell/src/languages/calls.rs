@@ -4,7 +4,7 @@ use super::datum::{Datum, MOST, Text};
 use super::fold;
 use super::token::Kind;
 use super::vocabulary::Constant;
-use super::walker::Walker;
+use super::walker::ExprInterpreter;
 use crate::cli_grammar::entry::applies;
 use crate::cli_grammar::program::Program;
 use crate::cli_grammar::selector::Selector;
@@ -36,7 +36,7 @@ impl Arguments {
     }
 }
 
-impl Walker<'_, '_> {
+impl ExprInterpreter<'_, '_> {
     /// A value with the members, elements and calls that stand behind it.
     pub(super) fn behind(&mut self, mut datum: Datum, mut place: Option<String>) -> Datum {
         let language = self.vocabulary.dialect.language;
@@ -119,7 +119,7 @@ impl Walker<'_, '_> {
             Datum::Name(_)
             | Datum::Text(_)
             | Datum::Number(_)
-            | Datum::Truth(_)
+            | Datum::Ternary(_)
             | Datum::List(_)
             | Datum::Map(_)
             | Datum::Any(_)
@@ -243,7 +243,7 @@ impl Walker<'_, '_> {
             },
             Datum::Text(_)
             | Datum::Number(_)
-            | Datum::Truth(_)
+            | Datum::Ternary(_)
             | Datum::List(_)
             | Datum::Map(_)
             | Datum::Any(_)
@@ -433,7 +433,7 @@ impl Walker<'_, '_> {
                 })
             }
             Datum::Text(text) => self.unknown_callee(text, arguments),
-            Datum::Number(_) | Datum::Truth(_) | Datum::List(_) | Datum::Map(_) | Datum::File(_) => {
+            Datum::Number(_) | Datum::Ternary(_) | Datum::List(_) | Datum::Map(_) | Datum::File(_) => {
                 self.callbacks(&arguments, &self.unknown());
                 self.unknown()
             }
@@ -533,7 +533,7 @@ impl Walker<'_, '_> {
                 Datum::Name(_)
                 | Datum::Text(_)
                 | Datum::Number(_)
-                | Datum::Truth(_)
+                | Datum::Ternary(_)
                 | Datum::List(_)
                 | Datum::Map(_)
                 | Datum::Any(_)
@@ -556,7 +556,7 @@ impl Walker<'_, '_> {
             (mode, path_datum) = (how, rest);
         }
         let runs = perl && mode.contains('|');
-        let flag = |wanted: bool, flag: &str| wanted.then(|| (flag.to_owned(), Datum::Truth(true)));
+        let flag = |wanted: bool, flag: &str| wanted.then(|| (flag.to_owned(), Datum::Ternary(true)));
         let adds = mode.contains('a') || mode.starts_with(">>");
         let writes = mode.contains(['w', 'x']) || (mode.starts_with(['>', '+']) && !adds);
         let changes = mode.contains('+') && !writes && !adds;
@@ -598,7 +598,7 @@ impl Walker<'_, '_> {
         for round in 0..rounds {
             let one = |datum: &Datum| {
                 let all = datum.alternatives();
-                all.get(round).or(all.last()).cloned().unwrap_or(Datum::Truth(false))
+                all.get(round).or(all.last()).cloned().unwrap_or(Datum::Ternary(false))
             };
             let chosen = Arguments {
                 positional: arguments.positional.iter().map(one).collect(),
@@ -681,7 +681,7 @@ impl Walker<'_, '_> {
             }
             let mut word = Value::text(format!("--{key}="), origin);
             match datum {
-                Datum::Truth(_) => word.push_text("true", origin),
+                Datum::Ternary(_) => word.push_text("true", origin),
                 Datum::Text(_)
                 | Datum::Number(_)
                 | Datum::List(_)

@@ -352,7 +352,7 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// What a `for` goes over: the words of its set, or lines that are not known.
     fn set_of(&mut self, kind: &str, root: Option<Value>) -> Vec<Value> {
-        const MOST_VALUES: usize = 64;
+        const MAX_VALUES: usize = 64;
         let start = self.at;
         if !self.eat("(") {
             return vec![Value::piece(Piece::Unknown(Why::Input), self.origin_from(start))];
@@ -378,7 +378,7 @@ impl<'a> Reader<'_, '_, 'a> {
         if kind == "/f" {
             return self.lines_of(inside, unknown());
         }
-        if kind == "/l" || words.is_empty() || words.len() > MOST_VALUES {
+        if kind == "/l" || words.is_empty() || words.len() > MAX_VALUES {
             return unknown();
         }
         let below = |word: Value| match (&root, kind) {

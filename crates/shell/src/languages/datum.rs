@@ -23,7 +23,7 @@ pub(super) enum Datum {
     Text(Text),
     Number(i64),
     /// A truth value, or nothing at all.
-    Truth(bool),
+    Ternary(bool),
     List(Rc<Vec<Datum>>),
     /// Keys with their values; a key that is not known is empty.
     Map(Rc<Vec<(String, Datum)>>),
@@ -109,7 +109,7 @@ impl Datum {
             Datum::Any(all) => all,
             Datum::Text(_)
             | Datum::Number(_)
-            | Datum::Truth(_)
+            | Datum::Ternary(_)
             | Datum::List(_)
             | Datum::Map(_)
             | Datum::Name(_)
@@ -124,18 +124,18 @@ impl Datum {
             Datum::Any(all) => Datum::any(all.iter().map(change).collect()),
             Datum::Text(_)
             | Datum::Number(_)
-            | Datum::Truth(_)
+            | Datum::Ternary(_)
             | Datum::List(_)
             | Datum::Map(_)
             | Datum::Name(_)
             | Datum::Function(_)
-            | Datum::File(_) => std::iter::once(self).map(change).next().unwrap_or(Datum::Truth(false)),
+            | Datum::File(_) => std::iter::once(self).map(change).next().unwrap_or(Datum::Ternary(false)),
         }
     }
 
     /// Whether it is known to count as false.
     pub(super) fn is_false(&self) -> bool {
-        matches!(self, Datum::Truth(false))
+        matches!(self, Datum::Ternary(false))
     }
 
     /// The known text.
@@ -144,7 +144,7 @@ impl Datum {
             Datum::Text(text) => text.value.literal().map(|text| text.into_owned()),
             Datum::Number(number) => Some(number.to_string()),
             Datum::Any(_)
-            | Datum::Truth(_)
+            | Datum::Ternary(_)
             | Datum::List(_)
             | Datum::Map(_)
             | Datum::Name(_)
@@ -156,7 +156,7 @@ impl Datum {
     pub(super) fn number(&self) -> Option<i64> {
         match self {
             Datum::Number(number) => Some(*number),
-            Datum::Truth(truth) => Some(i64::from(*truth)),
+            Datum::Ternary(truth) => Some(i64::from(*truth)),
             Datum::Text(_) => self.literal()?.trim().parse().ok(),
             Datum::Any(_) | Datum::List(_) | Datum::Map(_) | Datum::Name(_) | Datum::Function(_) | Datum::File(_) => {
                 None
@@ -195,7 +195,7 @@ impl Datum {
                 files: vec![Value::text(WHOLE_ENVIRONMENT, origin)],
                 ..Text::default()
             },
-            Datum::Truth(_) | Datum::Name(_) | Datum::Function(_) => {
+            Datum::Ternary(_) | Datum::Name(_) | Datum::Function(_) => {
                 Text { value: Value::piece(Piece::Unknown(Why::NotEvaluated), origin), ..Text::default() }
             }
         }
@@ -221,7 +221,7 @@ impl Datum {
                     }
                     all
                 }),
-                Datum::Number(_) | Datum::Truth(_) | Datum::Any(_) | Datum::Function(_) => continue,
+                Datum::Number(_) | Datum::Ternary(_) | Datum::Any(_) | Datum::Function(_) => continue,
             };
             whole.taint(&inner);
         }
@@ -234,7 +234,7 @@ impl Datum {
             Datum::List(items) => items.iter().flat_map(|item| item.word(origin)).collect(),
             Datum::Text(_)
             | Datum::Number(_)
-            | Datum::Truth(_)
+            | Datum::Ternary(_)
             | Datum::Map(_)
             | Datum::Any(_)
             | Datum::Name(_)
@@ -245,7 +245,7 @@ impl Datum {
 
     fn word(&self, origin: Origin) -> Option<Value> {
         match self {
-            Datum::Function(_) | Datum::Map(_) | Datum::Truth(_) => None,
+            Datum::Function(_) | Datum::Map(_) | Datum::Ternary(_) => None,
             Datum::File(path) => Some(path.value.clone()),
             // Alternatives are told apart before words are asked for; those in lists are not.
             Datum::Any(_) | Datum::List(_) => Some(Value::piece(Piece::Unknown(Why::NotEvaluated), origin)),

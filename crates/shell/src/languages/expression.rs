@@ -4,7 +4,7 @@ use super::calls::Arguments;
 use super::datum::{Datum, Function, Text, Tokens};
 use super::fold;
 use super::token::Kind;
-use super::walker::Walker;
+use super::walker::ExprInterpreter;
 use crate::model::language::Language;
 use crate::model::value::{Piece, Value, Why};
 use std::rc::Rc;
@@ -28,7 +28,7 @@ enum Operator {
     Other,
 }
 
-impl Walker<'_, '_> {
+impl ExprInterpreter<'_, '_> {
     /// An expression with everything that binds more loosely than a comma.
     pub(super) fn expression(&mut self) -> Datum {
         let unknown = self.unknown();
@@ -231,7 +231,7 @@ impl Walker<'_, '_> {
 
     fn signed_operand(&mut self) -> Datum {
         let unknown = self.unknown();
-        self.deeper(unknown, Walker::operand)
+        self.deeper(unknown, ExprInterpreter::operand)
     }
 
     /// A bracket: a group, a list, a map, or a list that a loop makes.
@@ -262,7 +262,7 @@ impl Walker<'_, '_> {
         let is_list = ends_with_comma && self.vocabulary.dialect.language == Language::Python;
         if self.vocabulary.dialect.language == Language::JavaScript {
             // `(0, f)` is `f`.
-            return items.pop().unwrap_or(Datum::Truth(false));
+            return items.pop().unwrap_or(Datum::Ternary(false));
         }
         if items.len() == 1 && !is_list { items.swap_remove(0) } else { Datum::list(items) }
     }
@@ -507,17 +507,17 @@ impl Walker<'_, '_> {
             }
             "True" | "true" => {
                 self.at += 1;
-                return Datum::Truth(true);
+                return Datum::Ternary(true);
             }
             "False" | "false" | "None" | "null" | "undefined" | "nil" | "undef" | "NULL" => {
                 self.at += 1;
-                return Datum::Truth(false);
+                return Datum::Ternary(false);
             }
             // What stands behind is evaluated as if the word was not there.
             _ if self.vocabulary.noise.contains(&word) => {
                 self.at += 1;
                 let ends = matches!(self.kind(), None | Some(Kind::End | Kind::Close(_)));
-                return if ends { Datum::Truth(false) } else { self.signed_operand() };
+                return if ends { Datum::Ternary(false) } else { self.signed_operand() };
             }
             _ => {}
         }
@@ -534,7 +534,7 @@ impl Walker<'_, '_> {
                 Datum::Name(whole) => self.vocabulary.constant(&self.vocabulary.canonical(whole)),
                 Datum::Text(_)
                 | Datum::Number(_)
-                | Datum::Truth(_)
+                | Datum::Ternary(_)
                 | Datum::List(_)
                 | Datum::Map(_)
                 | Datum::Any(_)

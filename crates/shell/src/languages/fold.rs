@@ -8,7 +8,7 @@ use crate::text_tools::quoting::is_plain;
 use std::rc::Rc;
 
 /// A list has no more items than this, a repeated text is made of no more.
-const MOST_ITEMS: i64 = 1024;
+const MAX_ITEMS: i64 = 1024;
 
 /// Every text before every other.
 pub(super) fn product(left: &[Text], right: &[Text]) -> Vec<Text> {
@@ -38,11 +38,9 @@ pub(super) fn add(left: &Datum, right: &Datum, origin: Origin) -> Datum {
     match (left, right) {
         (Datum::Number(one), Datum::Number(other)) => Datum::Number(one.wrapping_add(*other)),
         (Datum::List(one), Datum::List(other)) => {
-            Datum::list(one.iter().chain(other.iter()).take(MOST_ITEMS as usize).cloned().collect())
+            Datum::list(one.iter().chain(other.iter()).take(MAX_ITEMS as usize).cloned().collect())
         }
-        (Datum::List(one), other) => {
-            Datum::list(one.iter().chain([other]).take(MOST_ITEMS as usize).cloned().collect())
-        }
+        (Datum::List(one), other) => Datum::list(one.iter().chain([other]).take(MAX_ITEMS as usize).cloned().collect()),
         _ => concat(left, right, origin),
     }
 }
@@ -53,14 +51,14 @@ pub(super) fn times(left: &Datum, right: &Datum, origin: Origin) -> Datum {
         (Datum::Number(one), Datum::Number(other)) => Datum::Number(one.wrapping_mul(*other)),
         (Datum::Text(text), count) | (count, Datum::Text(text)) if count.number().is_some() => {
             let mut whole = Text::default();
-            for _ in 0..count.number().unwrap_or(0).clamp(0, MOST_ITEMS) {
+            for _ in 0..count.number().unwrap_or(0).clamp(0, MAX_ITEMS) {
                 whole.push(text.clone());
             }
             Datum::Text(whole)
         }
         (Datum::List(items), Datum::Number(count)) => {
-            let most = items.len() * (*count).clamp(0, MOST_ITEMS) as usize;
-            Datum::list(items.iter().cycle().take(most.min(MOST_ITEMS as usize)).cloned().collect())
+            let most = items.len() * (*count).clamp(0, MAX_ITEMS) as usize;
+            Datum::list(items.iter().cycle().take(most.min(MAX_ITEMS as usize)).cloned().collect())
         }
         _ => Datum::unknown(Why::Arithmetic, origin),
     }
@@ -98,7 +96,7 @@ pub(super) fn join_path(parts: &[Datum], origin: Origin) -> Datum {
 /// `a or b`: both may be, but what the environment does not set is the other.
 pub(super) fn or(left: &Datum, right: Datum) -> Datum {
     let absent = match left {
-        Datum::Truth(truth) => !truth,
+        Datum::Ternary(truth) => !truth,
         Datum::Text(text) => matches!(text.value.pieces.as_slice(), [(Piece::Variable(_) | Piece::Unknown(_), _)]),
         Datum::Name(_) | Datum::Any(_) => false,
         Datum::Number(_) | Datum::List(_) | Datum::Map(_) | Datum::Function(_) | Datum::File(_) => false,
@@ -132,12 +130,12 @@ pub(super) fn range(bounds: &[Datum]) -> Option<Datum> {
     let count = end.checked_sub(begin)?.checked_div(step)?;
     let whole = count.checked_mul(step)? == end - begin;
     let count = if whole { count } else { count + 1 };
-    (count <= MOST_ITEMS).then(|| Datum::list((0..count.max(0)).map(|at| Datum::Number(begin + at * step)).collect()))
+    (count <= MAX_ITEMS).then(|| Datum::list((0..count.max(0)).map(|at| Datum::Number(begin + at * step)).collect()))
 }
 
 /// The letters of a text, if it is known.
 pub(super) fn letters(datum: &Datum, origin: Origin) -> Option<Vec<Datum>> {
-    let text = datum.literal().filter(|text| text.len() <= MOST_ITEMS as usize * 4)?;
+    let text = datum.literal().filter(|text| text.len() <= MAX_ITEMS as usize * 4)?;
     Some(text.chars().map(|letter| Datum::from(Value::text(letter.to_string(), origin))).collect())
 }
 
@@ -334,7 +332,7 @@ fn one_element(datum: &Datum, key: &Datum, language: Language, origin: Origin) -
                 Some(number) => {
                     let at = if number < 0 { number + items.len() as i64 } else { number - first };
                     let item = usize::try_from(at).ok().and_then(|at| items.get(at));
-                    item.cloned().unwrap_or(Datum::Truth(false))
+                    item.cloned().unwrap_or(Datum::Ternary(false))
                 }
                 // A list of Perl is a map too: keys and values by turns.
                 None => {
@@ -355,7 +353,7 @@ fn one_element(datum: &Datum, key: &Datum, language: Language, origin: Origin) -
             }
             _ => Datum::Text(Text { value: Value::piece(Piece::Unknown(Why::NotEvaluated), origin), ..text.clone() }),
         },
-        Datum::Number(_) | Datum::Truth(_) | Datum::Any(_) | Datum::Function(_) | Datum::File(_) => {
+        Datum::Number(_) | Datum::Ternary(_) | Datum::Any(_) | Datum::Function(_) | Datum::File(_) => {
             Datum::unknown(Why::NotEvaluated, origin)
         }
     })

@@ -4,7 +4,7 @@ use super::calls::Arguments;
 use super::datum::{Datum, ENVIRONMENT, Text};
 use super::fold;
 use super::vocabulary::{Constant, Function};
-use super::walker::Walker;
+use super::walker::ExprInterpreter;
 use crate::interpret::draft::Draft;
 use crate::interpret::streams::Stream;
 use crate::model::language::Language;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// A name with more letters is none that is known.
 const LONGEST_NAME: usize = 256;
 
-impl Walker<'_, '_> {
+impl ExprInterpreter<'_, '_> {
     /// What a function gives.
     #[expect(clippy::too_many_lines, reason = "one short arm for each function")]
     pub(super) fn compute(&mut self, function: Function, name: &str, arguments: &Arguments) -> Datum {
@@ -91,7 +91,7 @@ impl Walker<'_, '_> {
             Function::PrintLine => self.print(all, "\n"),
             Function::ChangeFolder => {
                 self.interpreter.state.folders.change(first.text(origin).value);
-                Datum::Truth(false)
+                Datum::Ternary(false)
             }
             Function::Nothing => {
                 self.callbacks(arguments, &unknown);
@@ -203,7 +203,9 @@ impl Walker<'_, '_> {
         match datum {
             Datum::List(items) => Datum::any(items.to_vec()),
             Datum::Name(name) if **name == *ENVIRONMENT => Datum::Text(datum.text(self.origin)),
-            Datum::Map(_) | Datum::Number(_) | Datum::Truth(_) | Datum::Name(_) | Datum::Function(_) => self.unknown(),
+            Datum::Map(_) | Datum::Number(_) | Datum::Ternary(_) | Datum::Name(_) | Datum::Function(_) => {
+                self.unknown()
+            }
             Datum::Text(text) => {
                 Datum::Text(Text { value: Value::piece(Piece::Unknown(Why::Branches), self.origin), ..text.clone() })
             }
@@ -224,7 +226,7 @@ impl Walker<'_, '_> {
             }
             _ => self.printed = None,
         }
-        Datum::Truth(false)
+        Datum::Ternary(false)
     }
 
     /// Who prints or writes the whole environment does what `printenv` does.
@@ -287,7 +289,7 @@ impl Walker<'_, '_> {
             Datum::List(_) => self.text_method(one, name, &Arguments::default()).unwrap_or_else(|| self.unknown()),
             Datum::File(_) => one.clone(),
             Datum::Number(_) => self.text_method(one, name, &Arguments::default()).unwrap_or_else(|| self.unknown()),
-            Datum::Truth(_) | Datum::Any(_) | Datum::Function(_) => self.unknown(),
+            Datum::Ternary(_) | Datum::Any(_) | Datum::Function(_) => self.unknown(),
         })
     }
 
@@ -318,7 +320,7 @@ impl Walker<'_, '_> {
             }
             Datum::Text(_)
             | Datum::Number(_)
-            | Datum::Truth(_)
+            | Datum::Ternary(_)
             | Datum::List(_)
             | Datum::Name(_)
             | Datum::Function(_)
@@ -337,7 +339,7 @@ impl Walker<'_, '_> {
             let text = text.text(self.origin);
             self.hand_out(&text);
             self.interpreter.append(&path.value, Stream::of(text.value, text.from));
-            return Datum::Truth(true);
+            return Datum::Ternary(true);
         }
         if let Some(datum) = self.text_method(&receiver, name, &arguments) {
             return datum;
@@ -575,7 +577,7 @@ impl Walker<'_, '_> {
             Datum::Any(_)
             | Datum::Text(_)
             | Datum::Number(_)
-            | Datum::Truth(_)
+            | Datum::Ternary(_)
             | Datum::List(_)
             | Datum::Map(_)
             | Datum::Name(_)

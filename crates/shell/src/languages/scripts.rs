@@ -1,7 +1,7 @@
 //! Reads a text in one of the languages that share a lexer and a walker.
 
 use super::vocabulary::Vocabulary;
-use super::walker::Walker;
+use super::walker::ExprInterpreter;
 use super::{applescript, javascript, lua, perl, php, python, ruby};
 use crate::interpret::interpreter::{Interpreter, SourceText};
 use crate::interpret::streams::Stream;
@@ -12,7 +12,7 @@ pub(crate) fn read(interpreter: &mut Interpreter<'_>, source: SourceText<'_>, st
     let SourceText { language, text, origin } = source;
     let Some(vocabulary) = vocabulary(language) else { return Stream::default() };
     let first = interpreter.reading.commands.len();
-    let mut walker = Walker::new(interpreter, vocabulary, origin, stdin);
+    let mut walker = ExprInterpreter::new(interpreter, vocabulary, origin, stdin);
     if language == Language::AppleScript {
         walker.applescript(text);
     } else if language == Language::Php && text.contains("<?") {

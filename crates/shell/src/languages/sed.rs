@@ -7,18 +7,18 @@ use crate::reading::{Access, Redirection};
 use crate::text_tools::sed::{Action, Part, Substitute, parse};
 
 /// So many lines of an input are run one by one.
-const MOST_LINES: usize = 64;
+const MAX_LINES: usize = 64;
 
 /// A longer script is read so far only.
-const MOST_COMMANDS: usize = 512;
+const MAX_COMMANDS: usize = 512;
 
 /// Runs what the script runs (`e`, `s///e`) and opens what it writes (`w`).
 pub(crate) fn run(interpreter: &mut Interpreter<'_>, script: &str, origin: Origin, stdin: &Stream) -> Stream {
     let commands = parse(script);
-    if commands.len() > MOST_COMMANDS {
+    if commands.len() > MAX_COMMANDS {
         interpreter.gap(origin, Why::Limit);
     }
-    for command in commands.into_iter().take(MOST_COMMANDS) {
+    for command in commands.into_iter().take(MAX_COMMANDS) {
         match command.action {
             Action::Execute(text) if text.is_empty() => {
                 for line in lines_of(stdin, origin) {
@@ -59,7 +59,7 @@ fn writes(interpreter: &mut Interpreter<'_>, file: &str, origin: Origin) {
 
 fn lines_of(stdin: &Stream, origin: Origin) -> Vec<Value> {
     match stdin.text.literal().filter(|_| stdin.present) {
-        Some(text) => text.lines().take(MOST_LINES).map(|line| Value::text(line, stdin.text.origin())).collect(),
+        Some(text) => text.lines().take(MAX_LINES).map(|line| Value::text(line, stdin.text.origin())).collect(),
         None => vec![Value::piece(Piece::Unknown(Why::Input), origin)],
     }
 }
@@ -68,7 +68,7 @@ fn lines_of(stdin: &Stream, origin: Origin) -> Vec<Value> {
 fn texts(substitute: &Substitute, stdin: &Stream, origin: Origin) -> Vec<Value> {
     if let Some(text) = stdin.text.literal().filter(|_| stdin.present) {
         let changed = |line: &str| [true, false].into_iter().find_map(|extended| substitute.apply(line, extended)?);
-        return text.lines().take(MOST_LINES).filter_map(changed).map(|line| Value::text(line, origin)).collect();
+        return text.lines().take(MAX_LINES).filter_map(changed).map(|line| Value::text(line, origin)).collect();
     }
     let mut value = Value::default();
     for part in substitute.parts().unwrap_or_default() {

@@ -3,14 +3,14 @@
 use super::bindings::Target;
 use super::datum::Datum;
 use super::token::Kind;
-use super::walker::Walker;
+use super::walker::ExprInterpreter;
 use crate::model::language::Language;
 use std::ops::Range;
 
-impl Walker<'_, '_> {
+impl ExprInterpreter<'_, '_> {
     /// Everything up to here; the value of the last statement.
     pub(super) fn statements(&mut self, end: usize) -> Datum {
-        let mut last = Datum::Truth(false);
+        let mut last = Datum::Ternary(false);
         while self.at < end && self.step() {
             let before = self.at;
             self.at_statement = true;
@@ -29,7 +29,7 @@ impl Walker<'_, '_> {
         let word = self.word().to_owned();
         if matches!(self.kind(), Some(Kind::End | Kind::Close(_))) {
             self.at += 1;
-            return Datum::Truth(false);
+            return Datum::Ternary(false);
         }
         if self.opens('{') && !self.vocabulary.dialect.indents {
             let close = self.close_of(self.at);
@@ -64,7 +64,7 @@ impl Walker<'_, '_> {
             _ if language == Language::JavaScript && self.is_method() => drop(self.define()),
             _ => return self.simple(end),
         }
-        Datum::Truth(false)
+        Datum::Ternary(false)
     }
 
     fn is_call(&self) -> bool {
@@ -84,7 +84,7 @@ impl Walker<'_, '_> {
     fn simple(&mut self, end: usize) -> Datum {
         let before = self.names.clone();
         if self.loops_behind(end) {
-            return Datum::Truth(false);
+            return Datum::Ternary(false);
         }
         let mut datum = self.expression();
         self.at_statement = false;

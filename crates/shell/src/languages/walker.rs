@@ -23,7 +23,7 @@ const FREE_STEPS: usize = 20_000;
 
 pub(super) type Names = Rc<BTreeMap<String, Datum>>;
 
-pub(super) struct Walker<'w, 'a> {
+pub(super) struct ExprInterpreter<'w, 'a> {
     pub(super) interpreter: &'w mut Interpreter<'a>,
     pub(super) vocabulary: &'static Vocabulary,
     pub(super) origin: Origin,
@@ -52,14 +52,14 @@ pub(super) struct Walker<'w, 'a> {
     most_steps: usize,
 }
 
-impl<'w, 'a> Walker<'w, 'a> {
+impl<'w, 'a> ExprInterpreter<'w, 'a> {
     pub(super) fn new(
         interpreter: &'w mut Interpreter<'a>,
         vocabulary: &'static Vocabulary,
         origin: Origin,
         stdin: &Stream,
     ) -> Self {
-        Walker {
+        ExprInterpreter {
             interpreter,
             vocabulary,
             origin,
@@ -222,8 +222,8 @@ impl<'w, 'a> Walker<'w, 'a> {
 
     /// The name has this value now, whatever it had before.
     pub(super) fn set(&mut self, name: &str, datum: Datum) {
-        const MOST_NAMES: usize = 2000;
-        if self.names.len() < MOST_NAMES || self.names.contains_key(name) {
+        const MAX_NAMES: usize = 2000;
+        if self.names.len() < MAX_NAMES || self.names.contains_key(name) {
             Rc::make_mut(&mut self.names).insert(name.to_owned(), datum);
         }
     }
@@ -252,7 +252,7 @@ impl<'w, 'a> Walker<'w, 'a> {
             Datum::List(items) => super::fold::joined(items, " ", self.origin),
             Datum::Text(_)
             | Datum::Number(_)
-            | Datum::Truth(_)
+            | Datum::Ternary(_)
             | Datum::Map(_)
             | Datum::Any(_)
             | Datum::Name(_)
@@ -268,7 +268,7 @@ impl<'w, 'a> Walker<'w, 'a> {
             let (tokens, at) = (this.tokens.clone(), this.at);
             this.load(code);
             let end = this.tokens.0.len();
-            let mut last = Datum::Truth(false);
+            let mut last = Datum::Ternary(false);
             while this.at < end && this.step() {
                 let before = this.at;
                 last = this.expression();

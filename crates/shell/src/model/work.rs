@@ -15,7 +15,7 @@ thread_local! {
     /// Whether more was asked for than there was.
     static ENDED: Cell<bool> = const { Cell::new(false) };
     /// What the meter may show at most.
-    static MOST_BYTES: Cell<u64> = const { Cell::new(u64::MAX) };
+    static MAX_BYTES: Cell<u64> = const { Cell::new(u64::MAX) };
     /// The first part that was left unread because of another limit.
     static UNREAD: RefCell<Option<String>> = const { RefCell::new(None) };
 }
@@ -35,7 +35,7 @@ pub fn within<T>(most: u64, run: impl FnOnce() -> T) -> T {
     impl Drop for Ended {
         fn drop(&mut self) {
             LEFT.set(u64::MAX);
-            MOST_BYTES.set(u64::MAX);
+            MAX_BYTES.set(u64::MAX);
         }
     }
     let _ended = Ended;
@@ -54,14 +54,14 @@ pub fn reserve(units: u64) {
 
 fn set(units: u64) {
     LEFT.set(units.min(u64::MAX - 1));
-    MOST_BYTES.set(memory().saturating_add(units.saturating_mul(BYTES)));
+    MAX_BYTES.set(memory().saturating_add(units.saturating_mul(BYTES)));
 }
 
 /// Takes so many units; whether there were as many. Once there were not, there are none.
 pub fn spend(units: u64) -> bool {
     match LEFT.get() {
         u64::MAX => true,
-        left if left > units && memory() <= MOST_BYTES.get() => {
+        left if left > units && memory() <= MAX_BYTES.get() => {
             LEFT.set(left - units);
             true
         }

@@ -44,7 +44,7 @@ pub(crate) fn printed(program: &str, separator: Option<&str>, text: &str) -> Opt
     if rules.iter().all(|rule| rule.is_named("BEGIN")) {
         return Some(printed);
     }
-    if lines.len() * rules.len() > MOST_STEPS {
+    if lines.len() * rules.len() > MAX_STEPS {
         return None;
     }
     for (index, line) in lines.iter().enumerate() {
@@ -67,7 +67,7 @@ pub(crate) fn reads_nothing(program: &str) -> bool {
 }
 
 /// More lines times rules than this are not followed.
-const MOST_STEPS: usize = 4096;
+const MAX_STEPS: usize = 4096;
 
 struct Rule<'t> {
     pattern: &'t [Token],

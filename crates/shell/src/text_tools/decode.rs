@@ -348,7 +348,7 @@ impl Shape<'_> {
         };
         let number = !matches!(kind, 's' | 'b' | 'c');
         let least = if number { self.width.max(self.precision.unwrap_or(0)) } else { self.width };
-        if least > MOST_PADDING {
+        if least > MAX_PADDING {
             return None;
         }
         let padding = least.saturating_sub(text.chars().count());
@@ -362,7 +362,7 @@ impl Shape<'_> {
 }
 
 /// A wider column is not followed.
-const MOST_PADDING: usize = 4096;
+const MAX_PADDING: usize = 4096;
 
 /// As `printf` takes it: decimal, `0x` hexadecimal, `0` octal, or a quote and the letter whose code is meant.
 fn whole_number(text: &str) -> Option<i64> {

@@ -3,13 +3,13 @@
 use super::decode;
 
 /// More lines times commands than this are not followed.
-const MOST_STEPS: usize = 4096;
+const MAX_STEPS: usize = 4096;
 
 /// What the script prints when it reads `text`; `None` for commands that are not followed.
 pub(crate) fn printed(script: &str, extended: bool, quiet: bool, text: &str) -> Option<String> {
     let mut commands = parse(script);
     let lines: Vec<&str> = text.strip_suffix('\n').unwrap_or(text).split('\n').collect();
-    if lines.len() * commands.len() > MOST_STEPS {
+    if lines.len() * commands.len() > MAX_STEPS {
         return None;
     }
     let mut printed = String::with_capacity(text.len());

@@ -38,7 +38,7 @@ const WIDTH: usize = 100;
 const BEFORE: usize = 30;
 
 /// Texts of no more lines are shown whole.
-const MOST_LINES: usize = 12;
+const MAX_LINES: usize = 12;
 
 /// The text with `guilty` underlined, and more faintly the `others`; long lines and texts are shortened around them.
 pub(crate) fn marked(text: &str, guilty: Option<Span>, others: &[Span]) -> Vec<Line> {
@@ -94,7 +94,7 @@ fn placed_lines(text: &str) -> Vec<Placed<'_>> {
 
 /// Which lines are shown: all of a short text, else its beginning and what is near the marks.
 fn wanted(count: usize, hits: &[usize]) -> BTreeSet<usize> {
-    if count <= MOST_LINES {
+    if count <= MAX_LINES {
         return (0..count).collect();
     }
     let last = hits.get(hits.len().saturating_sub(2)..).unwrap_or(&[]);

@@ -4,10 +4,10 @@ use super::marked::{Line, marked, short};
 use crate::commands::check::word;
 use crate::terminal::visible::visible;
 use reflex_engine::shell::{
-    Access, Change, ChangeKind, Command, CommandId, Derivation, DerivationId, Origin, Piece, Printed, Reading, Site,
-    Span, Stdin, Value, Why,
+    Access, Change, ChangeKind, Command, CommandId, Derivation, DerivationId, ExecTarget, Origin, Piece, Printed,
+    Reading, Span, Stdin, Value, Why,
 };
-use reflex_engine::{Action, Effect, Event, Finding, Judgement, Target, Truth, Weighed};
+use reflex_engine::{Action, Effect, Event, Finding, Judgement, Target, Ternary, Weighed};
 
 /// A stage of the work and what it found.
 pub(super) struct Stage {
@@ -19,7 +19,7 @@ pub(super) struct Stage {
 }
 
 /// A stage shows no more lines: nobody reads on.
-const MOST_LINES: usize = 60;
+const MAX_LINES: usize = 60;
 
 /// Commands and values are shown in one line of at most this width.
 const WIDTH: usize = 90;
@@ -40,7 +40,7 @@ pub(super) fn stages(event: &Event, mode: &str, judgement: &Judgement) -> Vec<St
     work.verdict();
     let about = work.lines.into_iter().zip(STAGES).zip(1..);
     about
-        .map(|((lines, (name, nothing)), number)| Stage { number, name, lines: at_most(MOST_LINES, lines), nothing })
+        .map(|((lines, (name, nothing)), number)| Stage { number, name, lines: at_most(MAX_LINES, lines), nothing })
         .collect()
 }
 
@@ -176,7 +176,7 @@ impl<'a> Work<'a> {
     fn decoded(&mut self, view: View<'_>, raw: &str) {
         let derivations = &view.reading.derivations;
         let guilty = self.guilty_words(view);
-        for (index, derivation) in derivations.iter().enumerate().take(MOST_LINES) {
+        for (index, derivation) in derivations.iter().enumerate().take(MAX_LINES) {
             let from = parent_of(derivations, derivation);
             if derivation.step == "alias" {
                 let name = short(derivation.from.span.of(raw), WIDTH / 2);
@@ -271,13 +271,13 @@ impl<'a> Work<'a> {
 
     fn patterns(&mut self) {
         let effects = &self.judgement.analysis.effects;
-        for (index, effect) in effects.iter().enumerate().take(MOST_LINES) {
+        for (index, effect) in effects.iter().enumerate().take(MAX_LINES) {
             let by = effect.command.map_or(String::new(), |id| format!(", by {}", id + 1));
             self.say(PATTERNS, &format!("{}{by}", short(&said(effect), WIDTH)));
             let weighed = self.judgement.weighed.iter().filter(|weighed| weighed.effect == index);
             let (fired, quiet): (Vec<&Weighed>, Vec<&Weighed>) = weighed.partition(|weighed| weighed.fires);
             for rule in fired {
-                let known = if rule.truth == Truth::Unknown { " (for what cannot be known)" } else { "" };
+                let known = if rule.truth == Ternary::Unknown { " (for what cannot be known)" } else { "" };
                 self.say(PATTERNS, &format!("  {} fires{known}{}", rule.rule, self.weight(rule)));
             }
             if !quiet.is_empty() {
@@ -285,10 +285,10 @@ impl<'a> Work<'a> {
                 self.add(PATTERNS, [Line::Said(short(&format!("  quiet: {}", names.join(", ")), 4 * WIDTH))]);
             }
         }
-        if effects.len() > MOST_LINES {
-            self.say(PATTERNS, &format!("… {} more effects", effects.len() - MOST_LINES));
+        if effects.len() > MAX_LINES {
+            self.say(PATTERNS, &format!("… {} more effects", effects.len() - MAX_LINES));
         }
-        let gaps = self.judgement.analysis.readings.iter().flat_map(|reading| &reading.gaps).take(MOST_LINES);
+        let gaps = self.judgement.analysis.readings.iter().flat_map(|reading| &reading.gaps).take(MAX_LINES);
         for gap in gaps {
             let Span { start, end } = gap.origin.span;
             self.say(PATTERNS, &format!("not known at {start}..{end}: {}", reason(gap.why)));
@@ -403,9 +403,9 @@ fn notes(command: &Command) -> String {
     let mut notes: Vec<String> = Vec::new();
     notes.extend(command.parent.map(|id| format!("run by {}", id + 1)));
     match command.site {
-        Site::Here => {}
-        Site::Remote => notes.push("on another host".into()),
-        Site::Container => notes.push("in a container".into()),
+        ExecTarget::Here => {}
+        ExecTarget::Remote => notes.push("on another host".into()),
+        ExecTarget::Container => notes.push("in a container".into()),
     }
     match &command.folder {
         Some(folder) if folder.pieces.is_empty() => {}

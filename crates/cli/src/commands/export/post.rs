@@ -14,7 +14,7 @@ const TRIES: u32 = 3;
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// An answer is no longer than this.
-const MOST_ANSWER: u64 = 1024 * 1024;
+const MAX_ANSWER: u64 = 1024 * 1024;
 
 /// Where records go.
 pub(super) struct Collector {
@@ -82,7 +82,7 @@ impl Collector {
         stream.write_all(head.as_bytes())?;
         stream.write_all(body.as_bytes())?;
         let mut answer = Vec::new();
-        stream.take(MOST_ANSWER).read_to_end(&mut answer)?;
+        stream.take(MAX_ANSWER).read_to_end(&mut answer)?;
         let answer = String::from_utf8_lossy(&answer);
         let (head, text) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
         let status = head.split_whitespace().nth(1).and_then(|status| status.parse().ok());

@@ -12,7 +12,7 @@ use std::io::Read;
 use std::path::Path;
 
 /// A call on standard input is at most so long.
-const MOST_INPUT: u64 = 16 * 1024 * 1024;
+const MAX_INPUT: u64 = 16 * 1024 * 1024;
 
 pub(super) fn grammar() -> Command {
     Command::new("test")
@@ -149,7 +149,7 @@ fn with_event(call: Value, event: &str) -> Value {
 
 fn read_input() -> Result<String, String> {
     let mut text = String::new();
-    let read = std::io::stdin().lock().take(MOST_INPUT).read_to_string(&mut text);
+    let read = std::io::stdin().lock().take(MAX_INPUT).read_to_string(&mut text);
     read.map(|_| text).map_err(|error| format!("the input cannot be read: {error}"))
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn is_source(path: &str) -> bool {
 
 /// What a program does, as lines of a shell.
 pub(crate) fn commands(text: &str) -> String {
-    let tokens = tokens(text, MOST_TOKENS);
+    let tokens = tokens(text, MAX_TOKENS);
     let mut reader = Reader { tokens, names: BTreeMap::new(), lines: Vec::new(), read: Vec::new() };
     let mut at = 0;
     while at < reader.tokens.len() {
@@ -34,7 +34,7 @@ pub(crate) fn commands(text: &str) -> String {
 }
 
 /// A longer program is written by more than one call.
-const MOST_TOKENS: usize = 20_000;
+const MAX_TOKENS: usize = 20_000;
 
 #[cfg(test)]
 mod tests {

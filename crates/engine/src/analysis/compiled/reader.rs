@@ -5,7 +5,7 @@ use super::values;
 use std::collections::BTreeMap;
 
 /// Values may stand in each other this deep.
-const MOST_LEVELS: usize = 12;
+const MAX_LEVELS: usize = 12;
 
 pub(super) struct Reader {
     pub(super) tokens: Vec<Token>,
@@ -77,7 +77,7 @@ impl Reader {
     }
 
     fn term(&mut self, at: usize, level: usize) -> Valued {
-        if level > MOST_LEVELS {
+        if level > MAX_LEVELS {
             return (None, at + 1);
         }
         match self.tokens.get(at).cloned() {
@@ -140,7 +140,7 @@ impl Reader {
         let close = self.close(open);
         let mut values = Vec::new();
         let mut at = open + 1;
-        while at < close && level <= MOST_LEVELS {
+        while at < close && level <= MAX_LEVELS {
             let (value, _) = self.value(at, level);
             values.push(value);
             at = self.comma(at, close) + 1;

@@ -1,12 +1,12 @@
 //! What a written file means for later: the texts that others run, and what it sets.
 
 use crate::injection::scan::scan;
-use reflex_shell::{Language, Site};
+use reflex_shell::{ExecTarget, Language};
 use reflex_tables::Node;
 
 /// What a written file means for later.
 #[derive(Debug, Default)]
-pub(crate) struct Later {
+pub(crate) struct DeferredExecution {
     /// Texts that would be run.
     pub(crate) scripts: Vec<Text>,
     /// What it sets: flags that rules know, and the guilty value.
@@ -19,13 +19,13 @@ pub(crate) struct Text {
     pub(crate) text: String,
     pub(crate) language: Language,
     /// On which system it runs.
-    pub(crate) site: Site,
+    pub(crate) site: ExecTarget,
     /// All that it does counts; else only what it takes from others and gives to them, for what a build does to its
     /// own files is its business.
     pub(crate) whole: bool,
 }
 
-impl Later {
+impl DeferredExecution {
     /// Whether it means nothing.
     pub(crate) fn is_empty(&self) -> bool {
         self.scripts.is_empty() && self.settings.is_empty()
@@ -39,7 +39,7 @@ impl Later {
     }
 
     /// Without what another text means too: what stood there before is no change.
-    pub(crate) fn beyond(mut self, before: &Later) -> Later {
+    pub(crate) fn beyond(mut self, before: &DeferredExecution) -> DeferredExecution {
         self.settings.retain(|setting| !before.settings.contains(setting));
         self.scripts.retain(|script| !before.scripts.iter().any(|known| known.text == script.text));
         self
@@ -57,11 +57,11 @@ impl Later {
         self.set(&["orders"], if part.is_empty() { &sign.name } else { part });
     }
 
-    pub(super) fn run(&mut self, text: impl Into<String>, site: Site) {
+    pub(super) fn run(&mut self, text: impl Into<String>, site: ExecTarget) {
         self.scripts.push(Text { text: text.into(), language: Language::Shell, site, whole: false });
     }
 
-    pub(super) fn run_all(&mut self, text: impl Into<String>, site: Site) {
+    pub(super) fn run_all(&mut self, text: impl Into<String>, site: ExecTarget) {
         self.scripts.push(Text { text: text.into(), language: Language::Shell, site, whole: true });
     }
 }

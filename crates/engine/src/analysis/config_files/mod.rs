@@ -5,25 +5,25 @@ pub(crate) mod later;
 mod servers;
 mod tasks;
 
-use self::later::{Later, Text, USUAL_REGISTRIES, hidden_letters, quoted};
+use self::later::{DeferredExecution, Text, USUAL_REGISTRIES, hidden_letters, quoted};
 use crate::text::json::lenient_json;
 use crate::text::{glob, yaml};
-use reflex_shell::{Language, Site, work};
+use reflex_shell::{ExecTarget, Language, work};
 use reflex_tables::Node;
 use serde_json::Value as Json;
 
 /// A longer content is written by programs, not by agents.
-const MOST_CONTENT: usize = crate::model::world::MOST_CONTENT;
+const MAX_CONTENT: usize = crate::model::world::MAX_CONTENT;
 
 /// What the content means, if the file is of a kind that is understood. An edit shows only the text that comes in.
-pub(crate) fn of(tables: Node<'static>, path: &str, content: &str) -> Option<Later> {
+pub(crate) fn of(tables: Node<'static>, path: &str, content: &str) -> Option<DeferredExecution> {
     let places = tables.get("places");
     let (class, read) = KINDS.iter().find(|(class, _)| belongs(places.get(class), path))?;
-    let mut later = Later::default();
-    if content.len() <= MOST_CONTENT {
+    let mut later = DeferredExecution::default();
+    if content.len() <= MAX_CONTENT {
         read(content, &mut later);
     } else {
-        work::cut(|| format!("what is written to {path} is larger than {} KiB", MOST_CONTENT / 1024));
+        work::cut(|| format!("what is written to {path} is larger than {} KiB", MAX_CONTENT / 1024));
     }
     if READ_BY_AGENTS.contains(class) {
         later.orders(tables, content);
@@ -34,7 +34,7 @@ pub(crate) fn of(tables: Node<'static>, path: &str, content: &str) -> Option<Lat
 /// Classes of files that an agent reads as what it is to do.
 const READ_BY_AGENTS: [&str; 2] = ["tool-servers", "agent-instructions"];
 
-type Reader = fn(&str, &mut Later);
+type Reader = fn(&str, &mut DeferredExecution);
 
 /// Classes of `library/places` whose files are understood.
 const KINDS: [(&str, Reader); 21] = [
@@ -87,7 +87,7 @@ const STRANGERS_WORDS: [&str; 11] = [
     ".default_branch",
 ];
 
-fn workflow(content: &str, later: &mut Later) {
+fn workflow(content: &str, later: &mut DeferredExecution) {
     let mut bounded = false;
     let (mut scripts, mut given) = (Vec::new(), Vec::new());
     for (keys, value) in yaml::entries(content) {
@@ -124,7 +124,7 @@ fn workflow(content: &str, later: &mut Later) {
         }
     }
     for script in scripts {
-        later.run(with_variables(&script, &given), Site::Remote);
+        later.run(with_variables(&script, &given), ExecTarget::Remote);
     }
     if bounded {
         later.settings.retain(|(flags, _)| !flags.contains(&"by-strangers"));
@@ -170,17 +170,17 @@ fn pasted_words(script: &str) -> Option<String> {
 }
 
 /// Other build servers: whatever stands under these keys is run.
-fn pipeline(content: &str, later: &mut Later) {
+fn pipeline(content: &str, later: &mut DeferredExecution) {
     const SCRIPTS: [&str; 9] =
         ["script", "before_script", "after_script", "run", "command", "commands", "bash", "install", "before_install"];
     for (keys, value) in yaml::entries(content) {
         if keys.last().is_some_and(|key| SCRIPTS.contains(&key.as_str())) && !value.is_empty() {
-            later.run(value, Site::Remote);
+            later.run(value, ExecTarget::Remote);
         }
     }
 }
 
-fn container_file(content: &str, later: &mut Later) {
+fn container_file(content: &str, later: &mut DeferredExecution) {
     let joined = content.replace("\\\r\n", " ").replace("\\\n", " ");
     for line in joined.lines() {
         let (word, rest) = line.trim_start().split_once(char::is_whitespace).unwrap_or((line, ""));
@@ -191,20 +191,20 @@ fn container_file(content: &str, later: &mut Later) {
                 let _ = option;
                 words = behind.trim_start();
             }
-            later.run(words, Site::Container);
+            later.run(words, ExecTarget::Container);
         }
     }
 }
 
-fn devcontainer(content: &str, later: &mut Later) {
+fn devcontainer(content: &str, later: &mut DeferredExecution) {
     let Some(json) = lenient_json(content) else { return };
     const INSIDE: [&str; 5] =
         ["onCreateCommand", "updateContentCommand", "postCreateCommand", "postStartCommand", "postAttachCommand"];
     for name in INSIDE {
-        commands(json.get(name)).into_iter().for_each(|text| later.run(text, Site::Container));
+        commands(json.get(name)).into_iter().for_each(|text| later.run(text, ExecTarget::Container));
     }
     // This one runs on the machine itself, before there is a container.
-    commands(json.get("initializeCommand")).into_iter().for_each(|text| later.run_all(text, Site::Here));
+    commands(json.get("initializeCommand")).into_iter().for_each(|text| later.run_all(text, ExecTarget::Here));
     let listed = |name: &str| json.get(name).and_then(Json::as_array).into_iter().flatten();
     for argument in listed("runArgs").filter_map(Json::as_str) {
         if ["--privileged", "--pid=host", "--network=host", "--userns=host", "--cap-add=ALL", "--cap-add=SYS_ADMIN"]
@@ -233,7 +233,7 @@ fn commands(json: Option<&Json>) -> Vec<String> {
     }
 }
 
-fn editor_tasks(content: &str, later: &mut Later) {
+fn editor_tasks(content: &str, later: &mut DeferredExecution) {
     let Some(json) = lenient_json(content) else { return };
     for task in json.get("tasks").and_then(Json::as_array).into_iter().flatten() {
         let command = task.get("command").and_then(Json::as_str).unwrap_or("");
@@ -242,12 +242,12 @@ fn editor_tasks(content: &str, later: &mut Later) {
         }
         let words = task.get("args").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
         let line: Vec<String> = [command.to_owned()].into_iter().chain(words.map(quoted)).collect();
-        later.run_all(line.join(" "), Site::Here);
+        later.run_all(line.join(" "), ExecTarget::Here);
     }
 }
 
 /// Where packages are taken from: `registry=`, `index-url =`, `--extra-index-url`.
-fn registry(content: &str, later: &mut Later) {
+fn registry(content: &str, later: &mut DeferredExecution) {
     const NAMES: [&str; 8] = [
         "registry",
         "npmregistryserver",
@@ -271,7 +271,7 @@ fn registry(content: &str, later: &mut Later) {
 }
 
 /// Programs that cargo starts in place of its own.
-fn cargo_settings(content: &str, later: &mut Later) {
+fn cargo_settings(content: &str, later: &mut DeferredExecution) {
     const PROGRAMS: [&str; 5] = ["runner", "rustc-wrapper", "rustc-workspace-wrapper", "rustc", "credential-provider"];
     for line in content.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
         let Some((name, value)) = line.split_once('=') else { continue };
@@ -279,7 +279,7 @@ fn cargo_settings(content: &str, later: &mut Later) {
         let value = value.trim().trim_matches(['"', '\'']);
         if PROGRAMS.contains(&name) && !value.ends_with("sccache") {
             later.set(&["cargo", "program"], value);
-            later.run_all(value, Site::Here);
+            later.run_all(value, ExecTarget::Here);
         }
         if name == "replace-with" {
             later.set(&["registry"], value);
@@ -287,23 +287,28 @@ fn cargo_settings(content: &str, later: &mut Later) {
     }
 }
 
-fn recipes(content: &str, later: &mut Later) {
+fn recipes(content: &str, later: &mut DeferredExecution) {
     let lines = content.lines().filter(|line| line.starts_with(['\t', ' ']) || line.contains("$(shell "));
     let lines = lines.map(|line| line.trim().trim_start_matches(['@', '-', '+']));
-    later.run(lines.collect::<Vec<_>>().join("\n").replace("$$", "$").replace("$(shell ", "$("), Site::Here);
+    later.run(lines.collect::<Vec<_>>().join("\n").replace("$$", "$").replace("$(shell ", "$("), ExecTarget::Here);
 }
 
-fn python_hook(content: &str, later: &mut Later) {
-    later.scripts.push(Text { text: content.to_owned(), language: Language::Python, site: Site::Here, whole: true });
+fn python_hook(content: &str, later: &mut DeferredExecution) {
+    later.scripts.push(Text {
+        text: content.to_owned(),
+        language: Language::Python,
+        site: ExecTarget::Here,
+        whole: true,
+    });
 }
 
-fn folder_hook(content: &str, later: &mut Later) {
-    later.run_all(content, Site::Here);
+fn folder_hook(content: &str, later: &mut DeferredExecution) {
+    later.run_all(content, ExecTarget::Here);
 }
 
 /// What an agent is told by a file: letters that a person does not see, or takes for others, are meant for the agent
 /// alone.
-fn instructions(content: &str, later: &mut Later) {
+fn instructions(content: &str, later: &mut DeferredExecution) {
     if let Some(hidden) = hidden_letters(content) {
         later.set(&["hidden-letters"], hidden);
     }
@@ -316,7 +321,7 @@ mod tests {
     #[track_caller]
     fn check(class: &str, content: &str, scripts: &[&str], settings: &[&str]) {
         let (_, read) = KINDS.iter().find(|(known, _)| *known == class).unwrap();
-        let mut later = Later::default();
+        let mut later = DeferredExecution::default();
         read(content, &mut later);
         let found: Vec<&str> = later.scripts.iter().map(|script| script.text.as_str()).collect();
         let set: Vec<String> =

@@ -1,9 +1,9 @@
 //! Servers of tools that an agent starts or talks to, as `.mcp.json` and its kin name them.
 
-use super::later::{Later, hidden_letters, quoted};
+use super::later::{DeferredExecution, hidden_letters, quoted};
 use crate::text::json::{lenient_json, without_comments};
 use crate::text::url;
-use reflex_shell::Site;
+use reflex_shell::ExecTarget;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value as Json;
 use std::fmt;
@@ -32,7 +32,7 @@ impl<'de> Deserialize<'de> for Entries {
 }
 
 /// What the file lets an agent start or talk to.
-pub(super) fn read(content: &str, later: &mut Later) {
+pub(super) fn read(content: &str, later: &mut DeferredExecution) {
     if let Some(hidden) = hidden_letters(content) {
         later.set(&["hidden-letters"], hidden);
     }
@@ -75,7 +75,7 @@ fn entries_of(servers: &Json) -> Vec<(String, Json)> {
 }
 
 /// What stands out about a server; if nothing does, the program that it is.
-fn server(server: &Json, later: &mut Later) {
+fn server(server: &Json, later: &mut DeferredExecution) {
     let before = later.settings.len();
     for field in ["url", "serverUrl", "httpUrl", "endpoint"] {
         if let Some(url) = server.get(field).and_then(Json::as_str) {
@@ -101,18 +101,18 @@ fn server(server: &Json, later: &mut Later) {
     if later.settings.len() == before {
         later.set(&["tool-server", "program"], line.join(" "));
     }
-    later.run_all(line.join(" "), Site::Here);
+    later.run_all(line.join(" "), ExecTarget::Here);
 }
 
 /// A server elsewhere hands the agent whatever tools and words it likes.
-fn address(url: &str, later: &mut Later) {
+fn address(url: &str, later: &mut DeferredExecution) {
     if !url::has(url, "own") {
         later.set(&["tool-server", "remote"], url);
     }
 }
 
 /// A folder of the machine that a container gets: what holds keys, the root, or a path that climbs.
-pub(super) fn mount(mount: &Json, later: &mut Later) {
+pub(super) fn mount(mount: &Json, later: &mut DeferredExecution) {
     let text = mount.as_str().unwrap_or("");
     let field = |name: &str| text.split(',').find_map(|part| part.trim().strip_prefix(name)?.strip_prefix('='));
     let source = field("source").or(field("src")).or_else(|| mount.get("source").and_then(Json::as_str)).unwrap_or("");

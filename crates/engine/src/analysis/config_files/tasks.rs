@@ -1,10 +1,10 @@
 //! Commands that stand in the settings of builds, hooks, servers and editors, and where their parts come from.
 
-use super::later::{Later, USUAL_REGISTRIES};
+use super::later::{DeferredExecution, USUAL_REGISTRIES};
 use super::servers::mount;
 use crate::text::json::lenient_json;
 use crate::text::yaml;
-use reflex_shell::{Site, work};
+use reflex_shell::{ExecTarget, work};
 use serde_json::{Value as Json, json};
 
 /// Keys under which a command stands in the settings of hooks, tasks and hosts.
@@ -31,61 +31,61 @@ const COMMANDS: [&str; 19] = [
 ];
 
 /// Objects nested deeper than this are not read, which is told.
-const MOST_LEVELS: usize = 32;
+const MAX_LEVELS: usize = 32;
 
 /// Hooks and tasks in YAML: `.pre-commit-config.yaml`, `lefthook.yml`, `Taskfile.yml`, playbooks.
-pub(super) fn hooks(content: &str, later: &mut Later) {
+pub(super) fn hooks(content: &str, later: &mut DeferredExecution) {
     for (keys, value) in yaml::entries(content) {
         if keys.last().is_some_and(|key| COMMANDS.contains(&key.as_str())) && !value.is_empty() {
-            later.run(value, Site::Here);
+            later.run(value, ExecTarget::Here);
         }
     }
 }
 
 /// Settings of hosts and tools in JSON or lines: `vercel.json`, `deno.json`, `netlify.toml`, Terraform.
-pub(super) fn settings(content: &str, later: &mut Later) {
+pub(super) fn settings(content: &str, later: &mut DeferredExecution) {
     if let Some(json) = lenient_json(content) {
         return named_commands(&json, false, 0, later);
     }
     for (name, value) in content.lines().filter_map(|line| line.split_once('=')) {
         if COMMANDS.contains(&name.trim()) {
-            later.run(value.trim().trim_matches(['"', '\'']), Site::Here);
+            later.run(value.trim().trim_matches(['"', '\'']), ExecTarget::Here);
         }
     }
 }
 
-fn named_commands(json: &Json, named: bool, level: usize, later: &mut Later) {
+fn named_commands(json: &Json, named: bool, level: usize, later: &mut DeferredExecution) {
     match json {
-        Json::String(text) if named => later.run(text.as_str(), Site::Here),
-        Json::Array(items) if level < MOST_LEVELS => {
+        Json::String(text) if named => later.run(text.as_str(), ExecTarget::Here),
+        Json::Array(items) if level < MAX_LEVELS => {
             items.iter().for_each(|item| named_commands(item, named, level + 1, later));
         }
-        Json::Object(fields) if level < MOST_LEVELS => {
+        Json::Object(fields) if level < MAX_LEVELS => {
             for (name, value) in fields {
                 named_commands(value, named || COMMANDS.contains(&name.as_str()), level + 1, later);
             }
         }
         Json::Array(_) | Json::Object(_) => {
-            work::cut(|| format!("settings are nested deeper than {MOST_LEVELS} levels"))
+            work::cut(|| format!("settings are nested deeper than {MAX_LEVELS} levels"))
         }
         Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => {}
     }
 }
 
 /// Processes of a host: `web: COMMAND`.
-pub(super) fn processes(content: &str, later: &mut Later) {
+pub(super) fn processes(content: &str, later: &mut DeferredExecution) {
     for (_, command) in content.lines().filter_map(|line| line.split_once(": ")) {
-        later.run(command.trim(), Site::Remote);
+        later.run(command.trim(), ExecTarget::Remote);
     }
 }
 
 /// Recipes in a language of their own that hand texts to a shell: `sh 'COMMAND'`, `system("COMMAND")`.
-pub(super) fn calls(content: &str, later: &mut Later) {
+pub(super) fn calls(content: &str, later: &mut DeferredExecution) {
     const CALLS: [&str; 10] =
         ["sh", "bat", "system", "exec", "execute", "popen", "shell-command", "arg", "spawn", "shell_output"];
     for (count, (at, _)) in content.match_indices(['"', '\'']).enumerate() {
-        if count >= MOST_TEXTS || !work::spend(1) {
-            work::cut(|| format!("a file has more than {MOST_TEXTS} texts in quotes"));
+        if count >= MAX_TEXTS || !work::spend(1) {
+            work::cut(|| format!("a file has more than {MAX_TEXTS} texts in quotes"));
             break;
         }
         let before = content.get(..at).unwrap_or("").trim_end_matches(['(', ' ', '"', '\'']);
@@ -96,20 +96,20 @@ pub(super) fn calls(content: &str, later: &mut Later) {
         if before.len() < at && CALLS.iter().any(word) {
             let quote = content.get(at..=at).unwrap_or("\"");
             let text = content.get(at + 1..).and_then(|rest| rest.split(quote).next()).unwrap_or("");
-            later.run(text, Site::Here);
+            later.run(text, ExecTarget::Here);
         }
     }
     // `!COMMAND` of editors.
     for command in content.lines().filter_map(|line| line.split_once('!')).map(|(_, command)| command) {
-        later.run(command, Site::Here);
+        later.run(command, ExecTarget::Here);
     }
 }
 
 /// More texts in quotes are not looked at, which is told.
-const MOST_TEXTS: usize = 50_000;
+const MAX_TEXTS: usize = 50_000;
 
 /// Submodules whose address or update is a command.
-pub(super) fn modules(content: &str, later: &mut Later) {
+pub(super) fn modules(content: &str, later: &mut DeferredExecution) {
     for (name, value) in content.lines().filter_map(|line| line.split_once('=')) {
         let (name, value) = (name.trim(), value.trim().trim_matches('"'));
         let command = match name {
@@ -119,13 +119,13 @@ pub(super) fn modules(content: &str, later: &mut Later) {
         };
         if let Some(command) = command {
             later.set(&["editor", "on-open"], command);
-            later.run_all(command, Site::Here);
+            later.run_all(command, ExecTarget::Here);
         }
     }
 }
 
 /// What a cluster is told to run: pods that are opened to their machine, and everything allowed to somebody.
-pub(super) fn manifest(content: &str, later: &mut Later) {
+pub(super) fn manifest(content: &str, later: &mut DeferredExecution) {
     if !content.contains("apiVersion:") || !content.contains("kind:") {
         return;
     }
@@ -145,7 +145,7 @@ pub(super) fn manifest(content: &str, later: &mut Later) {
 }
 
 /// Containers that are opened to the machine, or get more of it than the project.
-pub(super) fn compose(content: &str, later: &mut Later) {
+pub(super) fn compose(content: &str, later: &mut DeferredExecution) {
     for (keys, value) in yaml::entries(content) {
         let key = keys.last().map_or("", String::as_str);
         if (key == "privileged" && value == "true") || (matches!(key, "pid" | "ipc") && value == "host") {
@@ -162,7 +162,7 @@ pub(super) fn compose(content: &str, later: &mut Later) {
 }
 
 /// Where a build takes itself or its packages from: wrappers of Gradle and Maven, sources of Python and Ruby.
-pub(super) fn sources(content: &str, later: &mut Later) {
+pub(super) fn sources(content: &str, later: &mut DeferredExecution) {
     const USUAL: [&str; 7] = [
         "services.gradle.org",
         "downloads.gradle.org",
@@ -195,7 +195,7 @@ pub(super) fn sources(content: &str, later: &mut Later) {
 }
 
 /// Settings of an editor under which its agent asks nobody: by the end of their names, which all of them share.
-pub(super) fn editor_settings(content: &str, later: &mut Later) {
+pub(super) fn editor_settings(content: &str, later: &mut DeferredExecution) {
     const WITHOUT_QUESTION: [&str; 2] = ["autoapprove", "yolomode"];
     let Some(Json::Object(settings)) = lenient_json(content) else { return };
     let asks_nobody = |name: &str| WITHOUT_QUESTION.iter().any(|end| name.to_ascii_lowercase().ends_with(end));
@@ -210,8 +210,8 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(read: fn(&str, &mut Later), content: &str, scripts: &[&str], settings: &[&str]) {
-        let mut later = Later::default();
+    fn check(read: fn(&str, &mut DeferredExecution), content: &str, scripts: &[&str], settings: &[&str]) {
+        let mut later = DeferredExecution::default();
         read(content, &mut later);
         let found: Vec<&str> = later.scripts.iter().map(|script| script.text.as_str()).collect();
         let set: Vec<&str> = later.settings.iter().map(|(_, value)| value.as_str()).collect();

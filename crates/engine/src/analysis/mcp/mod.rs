@@ -4,7 +4,7 @@
 mod names;
 
 use self::names::{Deed, deed};
-use super::effects::Drafter;
+use super::effects::EffectExtractor;
 use super::tool_call::call::{Call, Called};
 use super::tool_call::name::words;
 use crate::model::effect::EffectKind;
@@ -26,7 +26,7 @@ const SHARED_BRANCHES: [&str; 5] = ["main", "master", "production", "prod", "rel
 /// Deeper objects hold no arguments of the tool itself.
 const DEEPEST: usize = 2;
 
-impl Drafter<'_> {
+impl EffectExtractor<'_> {
     /// The effects of what a tool is told to do elsewhere; what it does here are actions of their own.
     pub(super) fn served(&mut self, called: Called<'_>, call: &Call) {
         let Called { server, tool, .. } = called;

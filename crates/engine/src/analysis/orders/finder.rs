@@ -1,21 +1,21 @@
 //! Finds the orders of each text, and of each of its commands.
 
-use super::order::{How, MOST_ORDERS, Order};
-use crate::analysis::effects::Drafter;
+use super::order::{How, MAX_ORDERS, Order};
+use crate::analysis::effects::EffectExtractor;
 use crate::model::analysis::Analysis;
 use crate::model::effect::{Effect, EffectKind, Sort, Target, TargetPath};
 use crate::model::event::Event;
 use crate::model::path::{self, parent};
 use crate::model::world::World;
-use reflex_shell::{Access, Command, CommandId, Language, Piece, Reading, Site, Span, Stdin, Value};
+use reflex_shell::{Access, Command, CommandId, ExecTarget, Language, Piece, Reading, Span, Stdin, Value};
 use reflex_tables::Node;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Files are looked for in so many folders above.
-const MOST_ABOVE: usize = 16;
+const MAX_ABOVE: usize = 16;
 
 /// Of a word so many bytes may be a path.
-const MOST_PATH: usize = 4096;
+const MAX_PATH: usize = 4096;
 
 /// Effects by which a file's text decides what happens.
 const FOLLOWED: [EffectKind; 7] = [
@@ -66,10 +66,10 @@ impl Finder<'_> {
             }
         };
         // What runs or is sent is named so, whatever else is done with it.
-        if self.found.len() > MOST_ORDERS || !self.known.insert(name) {
+        if self.found.len() > MAX_ORDERS || !self.known.insert(name) {
             return;
         }
-        let is_last = self.found.len() == MOST_ORDERS;
+        let is_last = self.found.len() == MAX_ORDERS;
         self.found.push(if is_last { Order::More } else { order });
     }
 
@@ -107,7 +107,7 @@ impl Finder<'_> {
 
     pub(super) fn reading(&mut self, text: Text<'_>, tables: Node<'static>) {
         let mut none = Vec::new();
-        let drafter = Drafter {
+        let drafter = EffectExtractor {
             event: self.event,
             world: self.world,
             tables,
@@ -119,13 +119,13 @@ impl Finder<'_> {
         };
         let relations = Relations::of(text, self.analysis);
         for (id, command) in text.reading.commands.iter().enumerate() {
-            if command.site == Site::Here && self.found.len() <= MOST_ORDERS {
+            if command.site == ExecTarget::Here && self.found.len() <= MAX_ORDERS {
                 self.command(&relations, text, id, &drafter);
             }
         }
     }
 
-    fn command(&mut self, relations: &Relations<'_>, text: Text<'_>, id: CommandId, drafter: &Drafter<'_>) {
+    fn command(&mut self, relations: &Relations<'_>, text: Text<'_>, id: CommandId, drafter: &EffectExtractor<'_>) {
         let Some(command) = text.reading.commands.get(id) else { return };
         self.touched.clear();
         let effects = relations.effects.get(&id).map(Vec::as_slice).unwrap_or_default();
@@ -200,7 +200,7 @@ impl Finder<'_> {
         let above = std::iter::successors(Some(folder.as_str()), |at| {
             (is_above && path::is_below(at, root)).then(|| parent(at))
         });
-        let folders: Vec<&str> = above.take(MOST_ABOVE).collect();
+        let folders: Vec<&str> = above.take(MAX_ABOVE).collect();
         let how = if entry.get("runs").is_true() { How::Runs } else { How::Configured };
         for at in folders {
             for file in entry.get("files").texts() {
@@ -228,7 +228,7 @@ impl Finder<'_> {
     }
 
     /// Files that are opened as its input.
-    fn input(&mut self, command: &Command, folder: Option<&str>, drafter: &Drafter<'_>) {
+    fn input(&mut self, command: &Command, folder: Option<&str>, drafter: &EffectExtractor<'_>) {
         let opened = command.redirects.iter().filter(|file| file.access == Access::Read).map(|file| &file.target);
         let stdin = match &command.stdin {
             Stdin::File(value) => Some(value),
@@ -247,7 +247,7 @@ impl Finder<'_> {
         command: &Command,
         folder: Option<&str>,
         effects: &[&Effect],
-        drafter: &Drafter<'_>,
+        drafter: &EffectExtractor<'_>,
     ) {
         let changed = |effect: &&&Effect| {
             effect.kind.sort() == Sort::Path && !LOOKED_AT.contains(&effect.kind) && !FOLLOWED.contains(&effect.kind)
@@ -291,7 +291,7 @@ impl<'a> Relations<'a> {
             effects.entry(id).or_default().push(effect);
             // A command stands behind the one that runs it.
             let parent = |at: &CommandId| commands.get(*at)?.parent.filter(|parent| parent < at);
-            for above in std::iter::successors(Some(id), parent).take(MOST_ABOVE) {
+            for above in std::iter::successors(Some(id), parent).take(MAX_ABOVE) {
                 within.entry(above).or_insert_with(Vec::new).push(effect);
             }
         }
@@ -318,7 +318,7 @@ impl<'a> Relations<'a> {
 /// A word, and what stands behind its first `=` or `@`.
 fn paths_in(word: &Value) -> Vec<Value> {
     let prefix = word.prefix();
-    if prefix.len() > MOST_PATH || prefix.contains('\n') {
+    if prefix.len() > MAX_PATH || prefix.contains('\n') {
         return Vec::new();
     }
     let behind = prefix.find(['=', '@']).map(|at| word.without_prefix(at + 1));
@@ -328,7 +328,7 @@ fn paths_in(word: &Value) -> Vec<Value> {
     whole.into_iter().chain(behind).chain(glued).filter(|value| !value.prefix().is_empty()).collect()
 }
 
-pub(super) fn known(drafter: &Drafter<'_>, value: Value, folder: Option<&str>) -> Option<String> {
+pub(super) fn known(drafter: &EffectExtractor<'_>, value: Value, folder: Option<&str>) -> Option<String> {
     match drafter.path_target(value, folder).path {
         TargetPath::Known { text, .. } => Some(text),
         TargetPath::None | TargetPath::Unknown => None,

@@ -2,20 +2,20 @@
 
 use super::finder::{Finder, known};
 use super::order::How;
-use crate::analysis::effects::Drafter;
+use crate::analysis::effects::EffectExtractor;
 use crate::model::path::{self, parent};
 use reflex_shell::{Command, Reading, Value};
 use reflex_tables::Node;
 use std::collections::BTreeSet;
 
 /// So many files of one command are looked through for the names of others.
-const MOST_READ: usize = 128;
+const MAX_READ: usize = 128;
 
 /// A file with more lines is looked through to here.
-const MOST_LINES: usize = 20_000;
+const MAX_LINES: usize = 20_000;
 
 /// A line names no more files than these.
-const MOST_NAMED: usize = 32;
+const MAX_NAMED: usize = 32;
 
 impl Finder<'_> {
     /// The files that variables name: those of the command, of its text, and of the environment.
@@ -24,7 +24,7 @@ impl Finder<'_> {
         entry: Node<'static>,
         (command, reading): (&Command, &Reading),
         folder: Option<&str>,
-        drafter: &Drafter<'_>,
+        drafter: &EffectExtractor<'_>,
     ) {
         for name in entry.get("variables").texts() {
             let own = command.assignments.iter().filter(|(known, _)| known == name).map(|(_, value)| value.clone());
@@ -67,7 +67,7 @@ impl Finder<'_> {
         let mut waiting = self.touched.clone();
         let (mut seen, mut read) = (BTreeSet::new(), 0);
         while let Some(path) = waiting.pop() {
-            if !seen.insert(path.clone()) || read > MOST_READ {
+            if !seen.insert(path.clone()) || read > MAX_READ {
                 continue;
             }
             if path.contains('*') {
@@ -76,7 +76,7 @@ impl Finder<'_> {
             }
             let Some(text) = self.world.content(&path) else { continue };
             read += 1;
-            for file in text.lines().take(MOST_LINES).flat_map(|line| forms.iter().flat_map(|form| form.named_in(line)))
+            for file in text.lines().take(MAX_LINES).flat_map(|line| forms.iter().flat_map(|form| form.named_in(line)))
             {
                 let home = file.strip_prefix("~/").map(|rest| path::absolute(rest, &self.event.home));
                 let beside = path::absolute(&file, parent(&path));
@@ -126,7 +126,7 @@ impl<'t> Form<'t> {
 
     fn named_in(&self, line: &str) -> Vec<String> {
         if self.word == "'" {
-            let quoted = line.split(['\'', '"', '`']).skip(1).step_by(2).take(MOST_NAMED);
+            let quoted = line.split(['\'', '"', '`']).skip(1).step_by(2).take(MAX_NAMED);
             return quoted
                 .filter(|text| text.starts_with('.') && text.contains('/'))
                 .filter_map(|text| self.file(text))
@@ -141,7 +141,7 @@ impl<'t> Form<'t> {
             return Vec::new();
         }
         let part = |letter: char| letter.is_whitespace() || "\"'=;,()".contains(letter);
-        let names: Vec<&str> = rest.split(part).filter(|name| !name.is_empty()).take(MOST_NAMED).collect();
+        let names: Vec<&str> = rest.split(part).filter(|name| !name.is_empty()).take(MAX_NAMED).collect();
         let mut found: Vec<String> = names.iter().filter_map(|name| self.file(name)).collect();
         // `from tools import conn` may mean a file of the folder.
         if let (true, [from, "import", rest @ ..]) = (self.is_module, names.as_slice()) {

@@ -5,13 +5,13 @@ mod finder;
 mod included;
 mod order;
 
-pub use order::{How, MOST_ORDERS, Order};
+pub use order::{How, MAX_ORDERS, Order};
 
 use self::finder::{Finder, Text};
 use crate::model::analysis::{Analysis, Usage};
 use crate::model::event::{Action, Event};
 use crate::model::world::World;
-use reflex_shell::Site;
+use reflex_shell::ExecTarget;
 use reflex_tables::Node;
 use std::collections::BTreeSet;
 
@@ -43,7 +43,7 @@ pub fn orders(event: &Event, analysis: &Analysis, tables: Node<'static>, world: 
             finder.server(server);
         }
     }
-    for effect in analysis.effects.iter().filter(|effect| effect.site == Site::Here && effect.command.is_none()) {
+    for effect in analysis.effects.iter().filter(|effect| effect.site == ExecTarget::Here && effect.command.is_none()) {
         finder.followed(effect);
     }
     finder.found

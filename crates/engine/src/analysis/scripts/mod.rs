@@ -7,8 +7,8 @@ use super::about_guard::{self, Analyst, Analyze};
 use super::aliases::{self, Aliases};
 use super::compiled;
 use super::config_files;
-use super::config_files::later::{Later, Text};
-use super::effects::Drafter;
+use super::config_files::later::{DeferredExecution, Text};
+use super::effects::EffectExtractor;
 use super::mcp;
 use super::replaced::replaced;
 use super::task_runners::{self, TaskFile};
@@ -16,9 +16,9 @@ use crate::model::analysis::{Analysis, Script, Usage};
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::event::{Action, AgentPath, Event};
 use crate::model::path::{self, Folders, parent};
-use crate::model::world::{MOST_CONTENT, World};
+use crate::model::world::{MAX_CONTENT, World};
 use crate::text::patches;
-use reflex_shell::{Access, Command, Language, Site, Span, Stdin, Surroundings, Value, Why, work};
+use reflex_shell::{Access, Command, ExecTarget, Language, Span, Stdin, Surroundings, Value, Why, work};
 use reflex_tables::Node;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -40,19 +40,19 @@ const REACHES_OTHERS: [EffectKind; 12] = [
 ];
 
 /// More scripts than these are not read for one call, which is told.
-const MOST_SCRIPTS: usize = 512;
+const MAX_SCRIPTS: usize = 512;
 
 /// More sources than these of one call are not read, which is told.
-const MOST_SOURCES: usize = 256;
+const MAX_SOURCES: usize = 256;
 
 /// A script that runs a script that runs a script …: deeper ones are not read, which is told.
-const MOST_LEVELS: usize = 64;
+const MAX_LEVELS: usize = 64;
 
 /// More files than these are not taken into a makefile, which is told.
-const MOST_INCLUDED: usize = 512;
+const MAX_INCLUDED: usize = 512;
 
 /// More packages than these of one project are not looked at, which is told.
-const MOST_PACKAGES: usize = 512;
+const MAX_PACKAGES: usize = 512;
 
 /// Options that run a task in the packages of a project.
 const WORKSPACES: [&str; 2] = ["workspace", "workspaces"];
@@ -109,7 +109,7 @@ impl Follower<'_> {
         if effect.kind == EffectKind::ApplyPatch {
             return self.patched(index);
         }
-        if effect.site != Site::Here {
+        if effect.site != ExecTarget::Here {
             return;
         }
         let found = if matches!(effect.kind, EffectKind::RunFile | EffectKind::RunUnknown) {
@@ -132,9 +132,9 @@ impl Follower<'_> {
         if self.analysis.scripts.iter().any(again) {
             return;
         }
-        if level > MOST_LEVELS {
+        if level > MAX_LEVELS {
             return work::cut(|| {
-                format!("the chain of scripts that ends in {} is longer than {MOST_LEVELS} files", found.path)
+                format!("the chain of scripts that ends in {} is longer than {MAX_LEVELS} files", found.path)
             });
         }
         if self.has_room(&found.path) {
@@ -146,9 +146,9 @@ impl Follower<'_> {
 
     /// Whether one more script is read.
     fn has_room(&self, path: &str) -> bool {
-        let has_room = self.analysis.scripts.len() < MOST_SCRIPTS;
+        let has_room = self.analysis.scripts.len() < MAX_SCRIPTS;
         if !has_room {
-            work::cut(|| format!("{path} would be read after {MOST_SCRIPTS} other texts"));
+            work::cut(|| format!("{path} would be read after {MAX_SCRIPTS} other texts"));
         }
         has_room
     }
@@ -175,10 +175,12 @@ impl Follower<'_> {
 
     /// What a database is given by a file is a query like one in the call.
     fn statements(&mut self, index: usize) {
-        let Some(effect) = self.analysis.effects.get(index).filter(|effect| effect.site == Site::Here) else { return };
+        let Some(effect) = self.analysis.effects.get(index).filter(|effect| effect.site == ExecTarget::Here) else {
+            return;
+        };
         let text = |path: &str| self.written_by_text(effect, path).or_else(|| self.content(effect, path));
         let texts = effect.targets.iter().filter_map(|target| Some((target, text(target.path()?)?)));
-        let site = self.analysis.command(effect).map_or(Site::Here, |command| command.site);
+        let site = self.analysis.command(effect).map_or(ExecTarget::Here, |command| command.site);
         let queries: Vec<Effect> = texts
             .map(|(target, text)| Effect {
                 kind: EffectKind::Query,
@@ -194,7 +196,8 @@ impl Follower<'_> {
 
     /// What a patch changes is as if the call wrote it.
     fn patched(&mut self, index: usize) {
-        let Some(effect) = self.analysis.effects.get(index).filter(|effect| effect.site == Site::Here).cloned() else {
+        let Some(effect) = self.analysis.effects.get(index).filter(|effect| effect.site == ExecTarget::Here).cloned()
+        else {
             return;
         };
         let named = self.patched_folder(&effect);
@@ -247,7 +250,7 @@ impl Follower<'_> {
     fn patches(&self, effect: &Effect) -> Vec<String> {
         tell_number(effect);
         let named = effect.targets.iter().filter_map(Target::path).filter_map(|path| self.content(effect, path));
-        let mut texts: Vec<String> = named.take(MOST_SOURCES).collect();
+        let mut texts: Vec<String> = named.take(MAX_SOURCES).collect();
         let Some(command) = self.analysis.command(effect).filter(|_| texts.is_empty()) else { return texts };
         let folder = effect.folder.as_deref().unwrap_or("/");
         let opened = command.redirects.iter().filter(|file| file.access == Access::Read);
@@ -264,7 +267,7 @@ impl Follower<'_> {
         let mut text = String::new();
         let mut first = None;
         tell_number(effect);
-        for target in effect.targets.iter().filter_map(Target::path).take(MOST_SOURCES) {
+        for target in effect.targets.iter().filter_map(Target::path).take(MAX_SOURCES) {
             let mains = || compiled::MAINS.iter().map(|name| path::absolute(name, target));
             let files: Vec<String> =
                 if compiled::is_source(target) { vec![target.to_owned()] } else { mains().collect() };
@@ -316,7 +319,7 @@ impl Follower<'_> {
     /// Tells that a file is not read because of its size, if it is not.
     fn tell_size(&self, path: &str) {
         if self.world.is_too_large(path) {
-            work::cut(|| format!("{path} is larger than {} KiB", MOST_CONTENT / 1024));
+            work::cut(|| format!("{path} is larger than {} KiB", MAX_CONTENT / 1024));
         }
     }
 
@@ -407,8 +410,8 @@ impl Follower<'_> {
                 continue;
             };
             for file in names.flat_map(|name| self.files_of(name, folder)).collect::<Vec<_>>().into_iter().rev() {
-                if seen.len() >= MOST_INCLUDED {
-                    work::cut(|| format!("the makefile in {folder} includes more than {MOST_INCLUDED} files"));
+                if seen.len() >= MAX_INCLUDED {
+                    work::cut(|| format!("the makefile in {folder} includes more than {MAX_INCLUDED} files"));
                     break;
                 }
                 if seen.insert(file.clone()) && work::spend(20) {
@@ -453,8 +456,8 @@ impl Follower<'_> {
             };
             for file in files {
                 count += 1;
-                if count > MOST_PACKAGES || !work::spend(40) {
-                    work::cut(|| format!("{root} has more than {MOST_PACKAGES} packages"));
+                if count > MAX_PACKAGES || !work::spend(40) {
+                    work::cut(|| format!("{root} has more than {MAX_PACKAGES} packages"));
                     return texts;
                 }
                 let package = parent(&file);
@@ -507,7 +510,7 @@ impl Follower<'_> {
         let others = package.map(|package| package.others(content)).unwrap_or_default();
         if !others.is_empty() {
             text = format!("{text}\n{others}");
-            let script = Text { text: others, language, site: Site::Here, whole: false };
+            let script = Text { text: others, language, site: ExecTarget::Here, whole: false };
             self.later_text(index, &path, script);
         }
         if self.analysis.effects.len() > first {
@@ -563,7 +566,7 @@ impl Follower<'_> {
     }
 
     /// What a written file makes others run or trust.
-    fn later(&mut self, action: usize, path: &str, later: Later) {
+    fn later(&mut self, action: usize, path: &str, later: DeferredExecution) {
         let is_tool = |effect: &&mut Effect| effect.command.is_none() || effect.flags.contains(&"patched");
         let own = |effect: &&mut Effect| effect.action == action && effect.script.is_none() && is_tool(effect);
         self.analysis.effects.iter_mut().filter(own).for_each(|effect| effect.flags.push("understood"));
@@ -597,7 +600,7 @@ impl Follower<'_> {
             index <= first || script.whole || REACHES_OTHERS.contains(&effect.kind) || takes_home(effect, home)
         });
         let own = self.analysis.effects.iter_mut().skip(first);
-        own.filter(|effect| effect.site == Site::Here).for_each(|effect| effect.site = script.site);
+        own.filter(|effect| effect.site == ExecTarget::Here).for_each(|effect| effect.site = script.site);
     }
 
     fn read(&mut self, action: usize, level: usize, found: Found) {
@@ -615,7 +618,7 @@ impl Follower<'_> {
         let script = Some(self.analysis.scripts.len());
         let start = found.folder.clone();
         let (event, tables) = (self.event, self.tables);
-        Drafter {
+        EffectExtractor {
             event,
             world,
             tables,
@@ -668,8 +671,8 @@ impl Follower<'_> {
 
 /// Tells that an effect has more sources than are read.
 fn tell_number(effect: &Effect) {
-    if effect.targets.len() > MOST_SOURCES {
-        work::cut(|| format!("more than {MOST_SOURCES} files are given to one command"));
+    if effect.targets.len() > MAX_SOURCES {
+        work::cut(|| format!("more than {MAX_SOURCES} files are given to one command"));
     }
 }
 
@@ -684,7 +687,7 @@ fn lines_around(text: &str, span: Span) -> &str {
 /// No build's business: the home folder, or one above it, is deleted.
 fn takes_home(effect: &Effect, home: &str) -> bool {
     let above = |target: &Target| target.path().is_some_and(|path| path::is_within(home, path));
-    effect.kind == EffectKind::Delete && effect.site == Site::Here && effect.targets.iter().any(above)
+    effect.kind == EffectKind::Delete && effect.site == ExecTarget::Here && effect.targets.iter().any(above)
 }
 
 /// What a script does to something that is only known when it runs is not held against it: people pass it the right

@@ -5,10 +5,10 @@ use crate::model::effect::Effect;
 use reflex_shell::{Command, work};
 
 /// A longer file is one of those that set up a shell, of which only one of many functions is called.
-const MOST_TEXT: usize = 64 * 1024;
+const MAX_TEXT: usize = 64 * 1024;
 
 /// More calls than these are not followed, which is told.
-const MOST_CALLS: usize = 512;
+const MAX_CALLS: usize = 512;
 
 /// What follows the effect in its own text and calls a function that the file defines, each call on a line.
 pub(super) fn calls(analysis: &Analysis, effect: &Effect, text: &str, around: &str) -> String {
@@ -16,17 +16,17 @@ pub(super) fn calls(analysis: &Analysis, effect: &Effect, text: &str, around: &s
     let (Some(id), Some(reading), true) = (effect.command, analysis.reading(effect), is_read_in) else {
         return String::new();
     };
-    if text.len() > MOST_TEXT {
+    if text.len() > MAX_TEXT {
         return String::new();
     }
     let is_call = |command: &&Command| {
         command.invocation.is_none() && command.origin.derivation.is_none() && defines(text, &command.name)
     };
     work::spend_bytes(text.len().saturating_mul(reading.commands.len().saturating_sub(id)), 2);
-    let mut calls: Vec<&Command> = reading.commands.iter().skip(id).filter(is_call).take(MOST_CALLS + 1).collect();
-    if calls.len() > MOST_CALLS {
-        work::cut(|| format!("more than {MOST_CALLS} functions of a file that is read in are called"));
-        calls.truncate(MOST_CALLS);
+    let mut calls: Vec<&Command> = reading.commands.iter().skip(id).filter(is_call).take(MAX_CALLS + 1).collect();
+    if calls.len() > MAX_CALLS {
+        work::cut(|| format!("more than {MAX_CALLS} functions of a file that is read in are called"));
+        calls.truncate(MAX_CALLS);
     }
     let lines =
         calls.iter().filter_map(|call| around.get(call.origin.span.start as usize..call.origin.span.end as usize));

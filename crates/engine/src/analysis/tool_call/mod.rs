@@ -22,10 +22,10 @@ use serde_json::{Map, Value as Json};
 use std::borrow::Cow;
 
 /// More objects than these are not looked at in one call.
-const MOST_OBJECTS: usize = 512;
+const MAX_OBJECTS: usize = 512;
 
 /// A call makes no more actions than these.
-const MOST_ACTIONS: usize = 512;
+const MAX_ACTIONS: usize = 512;
 
 /// Deeper objects, and texts that hold objects, are not looked into.
 const DEEPEST: usize = 6;
@@ -83,7 +83,7 @@ impl Reader<'_> {
 
     /// What one object means, as far as there is room.
     fn take(&mut self, statements: Vec<String>, actions: Vec<Action>) {
-        let room = MOST_ACTIONS.saturating_sub(self.call.actions.len());
+        let room = MAX_ACTIONS.saturating_sub(self.call.actions.len());
         self.call.is_cut |= actions.len() > room;
         for action in actions.into_iter().take(room) {
             // What is told around an object is told once.
@@ -91,13 +91,13 @@ impl Reader<'_> {
                 self.call.actions.push(action);
             }
         }
-        self.call.statements.extend(statements.into_iter().take(MOST_ACTIONS));
+        self.call.statements.extend(statements.into_iter().take(MAX_ACTIONS));
     }
 
     /// One object of arguments, with what those around it say.
     fn object(&mut self, fields: &Map<String, Json>, around: &Context<'_>, depth: usize) {
         self.objects += 1;
-        if depth > DEEPEST || self.objects > MOST_OBJECTS {
+        if depth > DEEPEST || self.objects > MAX_OBJECTS {
             self.call.is_cut = true;
             return;
         }

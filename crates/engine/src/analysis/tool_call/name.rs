@@ -191,11 +191,11 @@ fn known_words(name: &str, tools: Node<'static>) -> Vec<String> {
             None => vec![word],
         }
     };
-    words(name).into_iter().take(MOST_WORDS).flat_map(apart).collect()
+    words(name).into_iter().take(MAX_WORDS).flat_map(apart).collect()
 }
 
 /// A name has no more words than these.
-const MOST_WORDS: usize = 24;
+const MAX_WORDS: usize = 24;
 
 /// A longer word is not taken for two.
 const LONGEST_WORD: usize = 32;

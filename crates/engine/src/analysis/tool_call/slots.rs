@@ -8,7 +8,7 @@ use reflex_tables::Node;
 use serde_json::{Map, Value as Json};
 
 /// A longer text holds no arguments of its own.
-const MOST_JSON: usize = 1024 * 1024;
+const MAX_JSON: usize = 1024 * 1024;
 
 /// Texts by what they are.
 #[derive(Debug, Default)]
@@ -94,7 +94,7 @@ impl<'a> Slots<'a> {
     /// Calls that are handed on as a text: `{"payload": "{\"command\": …}"}`.
     pub(super) fn take_handed_on(&mut self) {
         let object = |text: &String| parsed::<Map<String, Json>>(text);
-        let begins = |text: &&String| text.len() <= MOST_JSON && text.trim_start().starts_with('{');
+        let begins = |text: &&String| text.len() <= MAX_JSON && text.trim_start().starts_with('{');
         if self.paths.is_empty() && self.urls.is_empty() {
             self.nested.extend(self.contents.iter().filter(begins).filter_map(object));
         }
@@ -237,7 +237,7 @@ fn key_of(key: &str, tools: Node<'static>) -> Key {
 /// Arguments that are written as a text. What goes into a file is that text.
 fn within(key: Key, text: &str) -> Option<Json> {
     let may = !matches!(key.says, "content" | "patch" | "gone" | "label");
-    let begins = text.len() <= MOST_JSON && text.trim_start().starts_with(['{', '[']);
+    let begins = text.len() <= MAX_JSON && text.trim_start().starts_with(['{', '[']);
     if !may || !begins {
         return None;
     }

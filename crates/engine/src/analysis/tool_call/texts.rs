@@ -5,10 +5,10 @@ use reflex_shell::{Language, Program};
 use reflex_tables::Node;
 
 /// A command line that no key names is no longer than this.
-const MOST_LINE: usize = 4096;
+const MAX_LINE: usize = 4096;
 
 /// Segments of a text after which it is not looked further for a program.
-const MOST_SEGMENTS: usize = 16;
+const MAX_SEGMENTS: usize = 16;
 
 /// Words with which a text of a shell begins that are no programs.
 const KEYWORDS: [&str; 8] = ["for", "while", "if", "until", "case", "function", "export", "cd"];
@@ -28,11 +28,11 @@ pub(super) fn is_clear_command(text: &str, programs: Node<'static>) -> bool {
         program(segment).is_some_and(|name| is_known(name, programs))
             && (segment.split_whitespace().skip(1).any(tells) || text.contains("&&") || text.contains(" | "))
     };
-    text.len() <= MOST_LINE && segments(text).any(starts)
+    text.len() <= MAX_LINE && segments(text).any(starts)
 }
 
 fn segments(text: &str) -> impl Iterator<Item = &str> {
-    text.split([';', '|', '&', '\n', '(', '`']).take(MOST_SEGMENTS)
+    text.split([';', '|', '&', '\n', '(', '`']).take(MAX_SEGMENTS)
 }
 
 /// The word with which a segment starts something, without what it sets before.
@@ -119,7 +119,7 @@ pub(super) fn is_path(text: &str) -> bool {
     let leads =
         ["/", "~/", "./", "../", "\\\\", "file:", "$HOME", "${HOME}", "%"].iter().any(|lead| text.starts_with(lead));
     let drive = matches!(text.as_bytes(), [letter, b':', b'\\' | b'/', ..] if letter.is_ascii_alphabetic());
-    let plain = !text.contains('\n') && text.len() <= MOST_LINE && !text.starts_with("//");
+    let plain = !text.contains('\n') && text.len() <= MAX_LINE && !text.starts_with("//");
     plain && (leads || drive || text == "~")
 }
 

@@ -11,11 +11,11 @@ use crate::model::finding::{At, Decision, Finding, Severity, Tier};
 use crate::model::session::PASSES;
 use std::collections::BTreeMap;
 
-pub use crate::model::session::{Deed, End, Pace, Step};
+pub use crate::model::session::{Deed, End, RepeatAllowance, Step};
 pub use signature::{error_signature, letters};
 
 /// A run of one to three calls flags when it is there more often.
-const MOST_RUNS: usize = 3;
+const MAX_RUNS: usize = 3;
 
 /// From here on a person is asked; what went round so often will not stop by itself.
 const ASK_FROM: usize = 8;
@@ -48,14 +48,14 @@ const FEW_PLACES: usize = 4;
 const OUTPUTS: usize = 20;
 
 /// Fewer letters than this say nothing about their distribution.
-const LEAST_LETTERS: u64 = 4096;
+const MIN_LETTERS: u64 = 4096;
 
 /// Millibits for each byte: English prose has more than four bits, a wall of the same word less than this.
 const COLLAPSED: f64 = 3.5;
 
 /// A circle that was noticed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Circle {
+pub struct Loop {
     /// `loop/repeat`, …
     pub id: &'static str,
     /// How bad.
@@ -79,7 +79,7 @@ pub const CIRCLES: [(&str, &str); 7] = [
     ("loop/collapse", "twenty outputs that hold less and less"),
 ];
 
-impl Circle {
+impl Loop {
     /// The circle as a finding on the call that closes it.
     pub fn finding(&self, now: &Step) -> Finding {
         Finding {
@@ -108,7 +108,7 @@ impl Circle {
 }
 
 /// The circles that a call would close, before it runs. `past` is oldest first.
-pub fn before(now: &Step, past: &[Step]) -> Vec<Circle> {
+pub fn before(now: &Step, past: &[Step]) -> Vec<Loop> {
     let all: Vec<&Step> = past.iter().chain([now]).collect();
     let found = [repeated(&all).or_else(|| tight(&all)), flipped(&all), reread(&all), refused(now, past)];
     found.into_iter().flatten().collect()
@@ -124,17 +124,17 @@ pub fn finish(past: &mut Vec<Step>, ended: Step) {
 }
 
 /// The circles that the end of the last of these calls shows. Oldest first.
-pub fn after(past: &[Step]) -> Vec<Circle> {
+pub fn after(past: &[Step]) -> Vec<Loop> {
     [spiral(past), collapsed(past)].into_iter().flatten().collect()
 }
 
 /// Runs of one to three calls at the end, counted backwards until something made progress.
-fn repeated(all: &[&Step]) -> Option<Circle> {
+fn repeated(all: &[&Step]) -> Option<Loop> {
     let counts = (1..=3).map(|length| runs(all, length));
     let count = counts.max().unwrap_or(0);
     let now = all.last();
     let patience = patience(all);
-    if count <= MOST_RUNS * patience {
+    if count <= MAX_RUNS * patience {
         return None;
     }
     // Only what is known to end the same way each time is more than a word worth.
@@ -145,7 +145,7 @@ fn repeated(all: &[&Step]) -> Option<Circle> {
         _ if count >= ASK_FROM * patience => Severity::High,
         _ => Severity::Medium,
     };
-    Some(Circle {
+    Some(Loop {
         id: "loop/repeat",
         severity,
         confidence: 85,
@@ -156,12 +156,12 @@ fn repeated(all: &[&Step]) -> Option<Circle> {
 
 /// How many times as often as others the last call may be made.
 fn patience(all: &[&Step]) -> usize {
-    let now = all.last().map_or(Pace::Straight, |step| step.pace);
+    let now = all.last().map_or(RepeatAllowance::Straight, |step| step.pace);
     match now {
-        _ if all.iter().rev().take(4).any(|step| step.pace == Pace::Waits) => PATIENCE,
-        Pace::Straight => 1,
-        Pace::Asks => PATIENCE_WITH_OTHERS,
-        Pace::Waits => PATIENCE,
+        _ if all.iter().rev().take(4).any(|step| step.pace == RepeatAllowance::Waits) => PATIENCE,
+        RepeatAllowance::Straight => 1,
+        RepeatAllowance::Asks => PATIENCE_WITH_OTHERS,
+        RepeatAllowance::Waits => PATIENCE,
     }
 }
 
@@ -212,7 +212,7 @@ fn is_progress(all: &[&Step], first: usize, second: usize, length: usize) -> boo
 }
 
 /// The same call three times, or a pair twice, in a row, and the same result as often as it is known: only with one.
-fn tight(all: &[&Step]) -> Option<Circle> {
+fn tight(all: &[&Step]) -> Option<Loop> {
     let same = |one: usize, other: usize| -> bool {
         let at = |back: usize| all.len().checked_sub(back).and_then(|index| all.get(index));
         at(one).zip(at(other)).is_some_and(|(one, other)| one.exact == other.exact && equal_ends(one, other))
@@ -230,7 +230,7 @@ fn tight(all: &[&Step]) -> Option<Circle> {
     if !(three || pair) || patience(all) > 1 || passes(2) && passes(3) {
         return None;
     }
-    Some(Circle {
+    Some(Loop {
         id: "loop/tight",
         severity: Severity::Medium,
         confidence: 70,
@@ -249,7 +249,7 @@ fn equal_ends(one: &Step, other: &Step) -> bool {
 
 /// A file gets what it had, loses it and gets it again. Once back is no circle if the two states were tried with the same
 /// call and did not do the same.
-fn flipped(all: &[&Step]) -> Option<Circle> {
+fn flipped(all: &[&Step]) -> Option<Loop> {
     let now = all.last()?;
     let turns = |(path, new): &(String, String)| {
         let changes = states(all, path);
@@ -264,7 +264,7 @@ fn flipped(all: &[&Step]) -> Option<Circle> {
     if count < 3 {
         return None;
     }
-    Some(Circle {
+    Some(Loop {
         id: "loop/flip",
         severity: if count >= ASK_FROM { Severity::High } else { Severity::Medium },
         confidence: 75,
@@ -297,18 +297,18 @@ fn is_tried(all: &[&Step], begins: &[usize]) -> bool {
     calls(*first, *second).any(|one| differs(&one))
 }
 
-fn reread(all: &[&Step]) -> Option<Circle> {
+fn reread(all: &[&Step]) -> Option<Loop> {
     let looks: Vec<&&Step> = all.iter().rev().take_while(|step| step.deed == Deed::Look).collect();
     let mut places: Vec<&str> = looks.iter().take(MANY_LOOKS).map(|step| step.exact.as_str()).collect();
     places.sort_unstable();
     places.dedup();
     let is_news = |one: &Step, other: &Step| one.exact == other.exact && !equal_ends(one, other);
     let last = || looks.iter().take(MANY_LOOKS);
-    let grew = last().any(|one| one.pace != Pace::Straight || last().any(|other| is_news(one, other)));
+    let grew = last().any(|one| one.pace != RepeatAllowance::Straight || last().any(|other| is_news(one, other)));
     if looks.len() < MANY_LOOKS || places.len() > FEW_PLACES || grew {
         return None;
     }
-    Some(Circle {
+    Some(Loop {
         id: "loop/reread",
         severity: Severity::Medium,
         confidence: 70,
@@ -318,13 +318,13 @@ fn reread(all: &[&Step]) -> Option<Circle> {
 }
 
 /// What a session was refused stays refused however it is spelled; the count tells the person that it was tried.
-fn refused(now: &Step, past: &[Step]) -> Option<Circle> {
+fn refused(now: &Step, past: &[Step]) -> Option<Loop> {
     let is_same = |step: &&Step| step.refused && step.goals.iter().any(|goal| now.goals.contains(goal));
     let same: Vec<&Step> = past.iter().filter(is_same).collect();
     if same.is_empty() || same.iter().all(|step| step.exact == now.exact) {
         return None;
     }
-    Some(Circle {
+    Some(Loop {
         id: "loop/refused",
         severity: Severity::High,
         confidence: 90,
@@ -334,7 +334,7 @@ fn refused(now: &Step, past: &[Step]) -> Option<Circle> {
 }
 
 /// One error behind commands that have little in common.
-fn spiral(past: &[Step]) -> Option<Circle> {
+fn spiral(past: &[Step]) -> Option<Loop> {
     let last = past.last()?;
     let error = &last.end.as_ref().filter(|end| end.failed && !end.error.is_empty())?.error;
     let failed: Vec<&Step> = past
@@ -353,7 +353,7 @@ fn spiral(past: &[Step]) -> Option<Circle> {
     if kinds.len() < SPIRAL {
         return None;
     }
-    Some(Circle {
+    Some(Loop {
         id: "loop/spiral",
         severity: Severity::Medium,
         confidence: 75,
@@ -384,7 +384,7 @@ fn distance(one: &[char], other: &[char]) -> usize {
 }
 
 /// The letters of the last outputs carry little. The weakest of the signs: it never does more than warn.
-fn collapsed(past: &[Step]) -> Option<Circle> {
+fn collapsed(past: &[Step]) -> Option<Loop> {
     let outputs = past.iter().rev().filter_map(|step| step.end.as_ref()).filter(|end| !end.letters.is_empty());
     let outputs: Vec<&End> = outputs.take(OUTPUTS).collect();
     let mut counts: BTreeMap<u8, u64> = BTreeMap::new();
@@ -392,12 +392,12 @@ fn collapsed(past: &[Step]) -> Option<Circle> {
         *counts.entry(*byte).or_default() += u64::from(*count);
     }
     let all: u64 = counts.values().sum();
-    if outputs.len() < OUTPUTS || all < LEAST_LETTERS {
+    if outputs.len() < OUTPUTS || all < MIN_LETTERS {
         return None;
     }
     let share = |count: &u64| *count as f64 / all as f64;
     let bits: f64 = counts.values().map(share).map(|share| -share * share.log2()).sum();
-    (bits < COLLAPSED).then(|| Circle {
+    (bits < COLLAPSED).then(|| Loop {
         id: "loop/collapse",
         severity: Severity::Medium,
         confidence: 40,
@@ -464,7 +464,8 @@ mod tests {
     #[test]
     fn who_waits_is_told_before_anybody_is_asked() {
         let severity = |count: usize| {
-            let steps = vec![Step { pace: Pace::Waits, ..ended("sleep 60; gh run view", "queued", false) }; count];
+            let steps =
+                vec![Step { pace: RepeatAllowance::Waits, ..ended("sleep 60; gh run view", "queued", false) }; count];
             steps.split_last().and_then(|(now, past)| before(now, past).first().map(|circle| circle.severity))
         };
         assert_eq!(severity(12), None);
@@ -481,9 +482,9 @@ mod tests {
         let growing = ["1", "2", "3", "4", "5"].map(|output| ended("tail log", output, false));
         assert_eq!(ids(&growing), [""; 0]);
         let paced = |pace, count| vec![Step { pace, ..ended("check", "down", true) }; count];
-        assert_eq!(ids(&paced(Pace::Waits, 12)), [""; 0]);
-        assert_eq!(ids(&paced(Pace::Asks, 6)), [""; 0]);
-        assert_eq!(ids(&paced(Pace::Asks, 7)), ["loop/repeat"]);
+        assert_eq!(ids(&paced(RepeatAllowance::Waits, 12)), [""; 0]);
+        assert_eq!(ids(&paced(RepeatAllowance::Asks, 6)), [""; 0]);
+        assert_eq!(ids(&paced(RepeatAllowance::Asks, 7)), ["loop/repeat"]);
     }
 
     #[test]

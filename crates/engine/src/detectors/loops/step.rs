@@ -7,15 +7,15 @@ use crate::model::analysis::Analysis;
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::event::{Action, Event, Outcome};
 use crate::model::rule_trace::Weighed;
-use crate::model::session::{Deed, End, PASSES, Pace, Step};
+use crate::model::session::{Deed, End, PASSES, RepeatAllowance, Step};
 use reflex_shell::{Command, Value};
 use reflex_tables::Node;
 
 /// Of a command or path so many letters are kept.
-const MOST_LETTERS: usize = 200;
+const MAX_LETTERS: usize = 200;
 
 /// A subcommand and its own stand among so many words.
-const MOST_BEFORE: usize = 4;
+const MAX_BEFORE: usize = 4;
 
 /// Programs that wait before they look again.
 const WAITING: [&str; 6] = ["sleep", "wait", "watch", "timeout", "Start-Sleep", "inotifywait"];
@@ -34,12 +34,14 @@ pub(crate) fn of(event: &Event, analysis: &Analysis, fingerprint: &Fingerprint, 
     }
 }
 
-fn pace(analysis: &Analysis) -> Pace {
+fn pace(analysis: &Analysis) -> RepeatAllowance {
     let commands = || analysis.readings.iter().flat_map(|reading| &reading.commands);
     match () {
-        () if commands().any(|command| WAITING.contains(&command.name.as_str()) || moves_on(command)) => Pace::Waits,
-        () if commands().any(asks) => Pace::Asks,
-        () => Pace::Straight,
+        () if commands().any(|command| WAITING.contains(&command.name.as_str()) || moves_on(command)) => {
+            RepeatAllowance::Waits
+        }
+        () if commands().any(asks) => RepeatAllowance::Asks,
+        () => RepeatAllowance::Straight,
     }
 }
 
@@ -52,7 +54,7 @@ fn moves_on(command: &Command) -> bool {
 /// Whether a command asks for the state of something that goes on by itself, and does nothing to it.
 fn asks(command: &Command) -> bool {
     let has = |names: &[&str]| {
-        command.words.iter().skip(1).take(MOST_BEFORE).filter_map(Value::literal).any(|word| names.contains(&&*word))
+        command.words.iter().skip(1).take(MAX_BEFORE).filter_map(Value::literal).any(|word| names.contains(&&*word))
     };
     match command.name.as_str() {
         "pg_isready" | "mysqladmin" | "journalctl" | "ps" | "pgrep" | "ss" | "netstat" | "lsof" | "ping" | "squeue"
@@ -128,7 +130,7 @@ fn text(event: &Event, tables: Node<'static>) -> String {
     let texts = |action| fingerprint::action_texts(action).take(2).skip(named(action));
     let words: Vec<&str> = event.actions.iter().flat_map(texts).collect();
     let text = words.join(" ");
-    let end = text.char_indices().nth(MOST_LETTERS).map_or(text.len(), |(at, _)| at);
+    let end = text.char_indices().nth(MAX_LETTERS).map_or(text.len(), |(at, _)| at);
     crate::secrets::redaction::redacted(text.get(..end).unwrap_or_default(), tables).replace(['\n', '\t', '\r'], " ")
 }
 

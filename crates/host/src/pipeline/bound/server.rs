@@ -7,14 +7,14 @@ use serde_json::Value;
 use std::path::Path;
 
 /// Settings nest no deeper than this.
-const MOST_LEVELS: usize = 6;
+const MAX_LEVELS: usize = 6;
 
 /// A client may keep much else in the same file.
-const MOST_SETTINGS: usize = 16 * 1024 * 1024;
+const MAX_SETTINGS: usize = 16 * 1024 * 1024;
 
 impl Binder<'_> {
     pub(super) fn server(&mut self, name: &str, path: &str) {
-        let Some(bytes) = regular_file(Path::new(path), MOST_SETTINGS) else {
+        let Some(bytes) = regular_file(Path::new(path), MAX_SETTINGS) else {
             // Too large to be looked into: then all of it counts.
             return self.file(path, How::Configured);
         };
@@ -22,7 +22,7 @@ impl Binder<'_> {
         let entries = match serde_json::from_str::<Value>(&text) {
             Ok(value) => {
                 let mut found = Vec::new();
-                entries(&value, name, MOST_LEVELS, &mut found);
+                entries(&value, name, MAX_LEVELS, &mut found);
                 found
             }
             Err(_) if path.ends_with(".toml") => vec![Value::String(sections(&text, name))],

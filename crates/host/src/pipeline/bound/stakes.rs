@@ -5,7 +5,7 @@ use super::Binder;
 use crate::git::{Ignored, Repository};
 use crate::system::folders;
 use crate::system::hex;
-use reflex_engine::shell::Site;
+use reflex_engine::shell::ExecTarget;
 use reflex_engine::{Effect, EffectKind, Judgement, Target, World};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -16,16 +16,16 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// So many files and folders are looked at for one call; a folder with more is held to by its own times.
-const MOST_LOST: usize = 4096;
+const MAX_LOST: usize = 4096;
 
 /// So many files are told apart by their own times.
-const MOST_TOLD_APART: usize = 64;
+const MAX_TOLD_APART: usize = 64;
 
 /// So many targets of one effect are looked at.
-const MOST_TARGETS: usize = 1024;
+const MAX_TARGETS: usize = 1024;
 
 /// So many names are told.
-const MOST_TOLD: usize = 3;
+const MAX_TOLD: usize = 3;
 
 /// Effects that destroy what lies where their targets are.
 const DESTROYED: [EffectKind; 5] =
@@ -59,7 +59,7 @@ impl Lost {
     }
 
     fn name(&mut self, name: String) {
-        if self.names.len() < MOST_TOLD {
+        if self.names.len() < MAX_TOLD {
             self.names.push(name);
         }
     }
@@ -72,7 +72,7 @@ impl Binder<'_> {
         let found = judgement.verdict.findings.iter().filter_map(|finding| effects.get(finding.effect?));
         // Of equal findings one is kept.
         let kinds: BTreeSet<EffectKind> = found.map(|effect| effect.kind).collect();
-        for effect in effects.iter().filter(|effect| kinds.contains(&effect.kind) && effect.site == Site::Here) {
+        for effect in effects.iter().filter(|effect| kinds.contains(&effect.kind) && effect.site == ExecTarget::Here) {
             let is = |kinds: &[EffectKind]| kinds.contains(&effect.kind);
             if is(&DESTROYED) {
                 self.destroyed(effect);
@@ -90,9 +90,9 @@ impl Binder<'_> {
 
     fn destroyed(&mut self, effect: &Effect) {
         let mut lost = Lost::new();
-        let mut left = MOST_LOST;
+        let mut left = MAX_LOST;
         let paths: Vec<&str> = effect.targets.iter().filter_map(Target::path).collect();
-        for path in paths.iter().take(MOST_TARGETS) {
+        for path in paths.iter().take(MAX_TARGETS) {
             match path.contains(['*', '?', '[']) && !Path::new(path).exists() {
                 false => self.tree(Path::new(path), &mut lost, &mut left),
                 true => match self.world.expand(path) {
@@ -104,8 +104,8 @@ impl Binder<'_> {
                 },
             }
         }
-        if paths.len() > MOST_TARGETS {
-            lost.vague.push(format!("{} others", paths.len() - MOST_TARGETS));
+        if paths.len() > MAX_TARGETS {
+            lost.vague.push(format!("{} others", paths.len() - MAX_TARGETS));
         }
         let verbs = [(EffectKind::Move, "moves"), (EffectKind::Delete, "loses")];
         let verb = verbs.iter().find(|(kind, _)| *kind == effect.kind).map_or("writes over", |(_, verb)| verb);
@@ -145,7 +145,7 @@ impl Binder<'_> {
                     // What else lies there changes with every command of git.
                     let logged = entry.path().join("logs/HEAD");
                     fs::symlink_metadata(&logged).iter().for_each(|data| lost.add(b"logs/HEAD", data));
-                } else if is_folder || lost.count <= MOST_TOLD_APART {
+                } else if is_folder || lost.count <= MAX_TOLD_APART {
                     entry.metadata().iter().for_each(|data| lost.add(name.as_bytes(), data));
                     folders.extend(is_folder.then(|| folder.join(name)));
                 }
@@ -158,14 +158,14 @@ impl Binder<'_> {
         let is_whole = effect.flags.contains(&"whole");
         let folder = effect.folder.clone().unwrap_or_else(|| self.event.cwd.clone());
         let mut paths: Vec<String> =
-            effect.targets.iter().filter_map(Target::path).take(MOST_TARGETS).map(str::to_owned).collect();
+            effect.targets.iter().filter_map(Target::path).take(MAX_TARGETS).map(str::to_owned).collect();
         if paths.is_empty() {
             paths.push(folder);
         }
         let mut lost = Lost::new();
         for path in paths {
             let Some(repository) = Repository::discover(Path::new(&path), &folders::home()) else {
-                let mut left = MOST_LOST;
+                let mut left = MAX_LOST;
                 self.tree(Path::new(&path), &mut lost, &mut left);
                 continue;
             };
@@ -179,9 +179,9 @@ impl Binder<'_> {
                 } else {
                     Ignored::Without
                 };
-                repository.untracked(&scope, which, MOST_LOST)
+                repository.untracked(&scope, which, MAX_LOST)
             } else {
-                repository.uncommitted(&scope, MOST_LOST)
+                repository.uncommitted(&scope, MAX_LOST)
             };
             match found {
                 Ok(names) => {
@@ -189,7 +189,7 @@ impl Binder<'_> {
                         lost.vague.push(self.near(&path));
                     }
                     let root = repository.work_tree().unwrap_or(Path::new("/"));
-                    let mut left = MOST_LOST;
+                    let mut left = MAX_LOST;
                     for name in names.names {
                         lost.say(repository.staged_as(&name).as_bytes());
                         self.tree(&root.join(&name), &mut lost, &mut left);
@@ -228,11 +228,11 @@ impl Binder<'_> {
             None => entries,
         };
         self.binding.keys.push(format!("stash {}", chosen.join("\n")));
-        for entry in chosen.iter().take(MOST_TOLD) {
+        for entry in chosen.iter().take(MAX_TOLD) {
             let (id, message) = entry.split_once('\t').unwrap_or((entry, ""));
             self.tell(format!("loses the stash {} {message}", id.get(..12).unwrap_or(id)).trim_end().to_owned());
         }
-        if chosen.len() > MOST_TOLD {
+        if chosen.len() > MAX_TOLD {
             self.tell(format!("loses {} stashes in all", chosen.len()));
         }
     }

@@ -14,7 +14,7 @@ use crate::reading::CommandId;
 use crate::text_tools::windows_words;
 
 /// An alias may name an alias this often.
-const MOST_ALIASES: usize = 8;
+const MAX_ALIASES: usize = 8;
 
 /// A command with all that it is given.
 struct Call {
@@ -66,7 +66,7 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// What an alias of this text stands for.
     fn unaliased(&self, mut name: Value) -> Value {
-        for _ in 0..MOST_ALIASES {
+        for _ in 0..MAX_ALIASES {
             let alias = name.literal().map(|name| format!("alias:{}", name.to_lowercase()));
             let Some(values) = alias.and_then(|alias| self.on.state.variable(&alias)) else { break };
             name = values.first().cloned().unwrap_or_default();

@@ -8,7 +8,7 @@ use crate::model::value::{Origin, Piece, Value, Why};
 use crate::text_tools::windows_words;
 
 /// More rounds than this are one whose value is not known.
-const MOST_ROUNDS: usize = 64;
+const MAX_ROUNDS: usize = 64;
 
 impl<'a> Reader<'_, '_, 'a> {
     /// All statements to the end of the text.
@@ -254,7 +254,7 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// A round for each value.
     pub(super) fn each(&mut self, name: &str, values: Vec<Value>, body: &Value) -> Items {
-        let many = values.len() > MOST_ROUNDS;
+        let many = values.len() > MAX_ROUNDS;
         let origin = body.origin();
         let mut rounds = values;
         if many || rounds.is_empty() {
