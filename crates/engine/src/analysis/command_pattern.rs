@@ -2,12 +2,13 @@
 
 use crate::model::analysis::Analysis;
 use crate::text::glob::glob;
-use reflex_shell::{Command, Stdin};
+use reflex_shell::{Command, Stdin, work};
 use reflex_tables::Node;
 
 /// Whether a command of the action fits one of the patterns: `git push --force*`. Wherever the command stands in the
 /// text, behind whatever wrapper and in whatever quotes.
 pub(crate) fn holds(patterns: Node<'_>, action: usize, analysis: &Analysis) -> bool {
+    work::spend(1 + analysis.effects.len() as u64 / 16);
     let scripts = analysis.effects.iter().filter(|effect| effect.action == action).filter_map(|effect| effect.script);
     let scripts: std::collections::BTreeSet<usize> = scripts.collect();
     let scripts = scripts.iter().filter_map(|script| analysis.scripts.get(*script)).map(|script| &script.reading);

@@ -105,6 +105,9 @@ impl<'s> LocalWorld<'s> {
 
     /// The answer to one question; how long it took is remembered.
     fn timed<T>(&self, answer: impl FnOnce(&LocalWorld<'s>) -> T) -> T {
+        /// The system is asked something, in most cases where a file lies.
+        const QUESTION: u64 = 2;
+        work::spend(QUESTION);
         let (before, answered) = (self.nanos(), self.answering.get());
         let answer = answer(self);
         // A question that asks others is counted whole, and they with it.
@@ -524,6 +527,9 @@ fn begins_with_text(path: &Path) -> bool {
 /// More folder entries than these are not looked at to expand one pattern.
 const MAX_ENTRIES: usize = 10_000;
 
+/// What opening a folder costs, in units of [`work`].
+const FOLDER: u64 = 20;
+
 /// Part by part, as the shell does it: a star takes no leading dot.
 fn expanded(pattern: &str) -> Known<Vec<String>> {
     if pattern.contains("**") || pattern.contains('(') {
@@ -538,6 +544,9 @@ fn expanded(pattern: &str) -> Known<Vec<String>> {
         }
         let mut deeper = Vec::new();
         for folder in &found {
+            if !work::spend(FOLDER) {
+                return None;
+            }
             for entry in std::fs::read_dir(if folder.is_empty() { "/" } else { folder }).into_iter().flatten() {
                 looked_at += 1;
                 if looked_at > MAX_ENTRIES || !work::spend(archive::ENTRY) {

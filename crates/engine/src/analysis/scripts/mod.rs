@@ -661,6 +661,7 @@ impl Follower<'_> {
 
     /// What the file holds that the call itself links, copies, moves or prints there.
     fn content_of_source(&self, effect: &Effect, path: &str) -> Option<String> {
+        work::spend(self.analysis.effects.len() as u64 / 8);
         let aliases = Aliases::of(self.analysis, self.folders(), &|name| self.world.variable(name));
         let linked = aliases.linked(effect, path, true);
         let sources = aliases.sources(&linked).into_iter().chain(aliases::poured_into(self.analysis, &linked));
