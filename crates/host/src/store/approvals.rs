@@ -36,7 +36,7 @@ impl Store {
     /// The file cannot be written, or there is no room left for this session.
     pub fn keep_pending(&self, pending: &Pending) -> io::Result<String> {
         let folder = self.pending_folder();
-        let waiting = Waiting { listed: waiting::listed(&files(&folder)), grants: &self.grants_folder() };
+        let waiting = Waiting { listed: waiting::listed(&folder), grants: &self.grants_folder() };
         let known = waiting.same(pending).and_then(|id| self.pending_call(&id));
         let kept = match known {
             Some(known) => Pending { id: known.id, appeals: known.appeals, ..pending.clone() },
@@ -71,10 +71,8 @@ impl Store {
 
     /// The ids of the calls that wait and that no person has answered, by the names of their files alone.
     pub fn waiting(&self) -> Vec<String> {
-        let ids =
-            |folder: &Path| files(folder).iter().filter_map(|path| waiting::id_of(path).map(str::to_owned)).collect();
-        let mut waiting: Vec<String> = ids(&self.pending_folder());
-        let answered: Vec<String> = if waiting.is_empty() { Vec::new() } else { ids(&self.grants_folder()) };
+        let mut waiting = waiting::ids(&self.pending_folder());
+        let answered = if waiting.is_empty() { Vec::new() } else { waiting::ids(&self.grants_folder()) };
         waiting.retain(|id| !answered.contains(id));
         waiting
     }

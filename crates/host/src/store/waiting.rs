@@ -2,6 +2,7 @@
 
 use super::pending::Pending;
 use crate::system::digest::digest;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -44,19 +45,29 @@ pub(super) fn file_name(pending: &Pending) -> String {
     format!("{}-{client}-{session}-{exact}.json", pending.id)
 }
 
-/// The id in a file's name.
+/// The id in a file's path.
 pub(super) fn id_of(path: &Path) -> Option<&str> {
     path.file_stem()?.to_str()?.split('-').next()
 }
 
-pub(super) fn listed(files: &[PathBuf]) -> Vec<Entry> {
-    let entry = |path: &PathBuf| {
-        let mut parts = path.file_stem()?.to_str()?.split('-').map(str::to_owned);
+/// The ids in the names of a folder's files. Every hook asks for them: no path is put together or taken apart.
+pub(super) fn ids(folder: &Path) -> Vec<String> {
+    let id = |name: &str| name.strip_suffix(".json").and_then(|stem| stem.split('-').next()).map(str::to_owned);
+    names(folder).filter_map(|name| id(name.to_str()?)).collect()
+}
+
+pub(super) fn listed(folder: &Path) -> Vec<Entry> {
+    let entry = |name: OsString| {
+        let mut parts = name.to_str()?.strip_suffix(".json")?.split('-').map(str::to_owned);
         let mut next = || parts.next().unwrap_or_default();
         // A file of an older version names its id alone: it belongs to nobody.
-        Some(Entry { path: path.clone(), id: next(), client: next(), session: next(), exact: next() })
+        Some(Entry { path: folder.join(&name), id: next(), client: next(), session: next(), exact: next() })
     };
-    files.iter().filter_map(entry).collect()
+    names(folder).filter_map(entry).collect()
+}
+
+fn names(folder: &Path) -> impl Iterator<Item = OsString> {
+    fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.file_name()))
 }
 
 struct Marks {
@@ -89,7 +100,8 @@ impl Waiting<'_> {
     /// Takes off the list what the call needs the place of; whether there is one for it.
     pub(super) fn make_room(mut self, pending: &Pending, folder: &Path) -> bool {
         let marks = Marks::of(pending);
-        self.listed.retain(|one| one.path != folder.join(file_name(pending)));
+        let own_place = folder.join(file_name(pending));
+        self.listed.retain(|one| one.path.as_os_str() != own_place.as_os_str());
         loop {
             let of_client = |one: &&Entry| one.client == marks.client;
             let own = |one: &&Entry| of_client(one) && one.session == marks.session;
