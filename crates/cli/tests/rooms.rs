@@ -49,7 +49,10 @@ fn imports_are_found_in_every_form() {
     let files = [
         ("", "mod a;\nmod b;\nuse a::One;"),
         ("a", "mod inner;\nuse crate::b::{Two, deep::Three as Other};\nfn g() { inner::four() }"),
-        ("a::inner", "use super::Five;\nfn f() { crate::b::six() }\n#[cfg(test)]\nmod tests { use crate::c; }"),
+        (
+            "a::inner",
+            "use super::Five;\nfn f() { crate::b::six() }\n#[cfg(test)]\n#[allow(x)]\nmod tests { use crate::c; }",
+        ),
         ("b", "//! [`crate::a`]\npub(crate) use self::deep::Three;"),
         ("b::deep", "use super::super::Seven;"),
     ];
@@ -162,7 +165,12 @@ fn imports(modules: &Modules) -> Imports {
 
 /// The source without comments and tests.
 fn code(text: &str) -> String {
-    let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or("");
+    let tests = text.match_indices("#[cfg(test)]\n").find(|(at, start)| {
+        let behind = text.get(at + start.len()..).unwrap_or("");
+        let item = behind.lines().find(|line| !line.trim_start().starts_with("#["));
+        item.is_some_and(|item| item.starts_with("mod "))
+    });
+    let text = tests.and_then(|(at, _)| text.get(..at)).unwrap_or(text);
     text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
