@@ -646,6 +646,9 @@ impl Follower<'_> {
     /// What the file holds when it is run: what another action of this call wrote to it before, else what the world
     /// has. What the same text wrote to it, its reader knows; if not, nobody does.
     fn content(&self, effect: &Effect, path: &str) -> Option<String> {
+        if !work::spend(self.analysis.effects.len() as u64 / 64) {
+            return None;
+        }
         let writes = |other: &&Effect| {
             matches!(other.kind, EffectKind::Overwrite | EffectKind::Append)
                 && other.script == effect.script
@@ -661,7 +664,9 @@ impl Follower<'_> {
 
     /// What the file holds that the call itself links, copies, moves or prints there.
     fn content_of_source(&self, effect: &Effect, path: &str) -> Option<String> {
-        work::spend(self.analysis.effects.len() as u64 / 8);
+        if !work::spend(self.analysis.effects.len() as u64 / 8) {
+            return None;
+        }
         let aliases = Aliases::of(self.analysis, self.folders(), &|name| self.world.variable(name));
         let linked = aliases.linked(effect, path, true);
         let sources = aliases.sources(&linked).into_iter().chain(aliases::poured_into(self.analysis, &linked));
