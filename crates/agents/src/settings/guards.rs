@@ -51,7 +51,7 @@ pub fn older_guards(text: &str) -> Vec<String> {
 /// The text without them, and without what is empty once they are gone.
 ///
 /// # Errors
-/// As that of [`SettingsFile::install`].
+/// As that of `SettingsFile::install`.
 pub fn without_older_guards(text: &str) -> Result<String, SettingsError> {
     let failed = |error: ParseError| SettingsError::NotJson(error.to_string());
     let root = CstRootNode::parse(text, &ParseOptions::default()).map_err(failed)?;
