@@ -100,7 +100,7 @@ fn judge_once(
     let fingerprint = fingerprint::of(event, &analysis);
     let goals = loops::step::goals(&analysis, &weighed);
     let step = Step { goals, ..loops::step::of(event, &analysis, &fingerprint, tables) };
-    findings.extend(loops::before(&step, &world.past(&step)).iter().map(|circle| circle.finding(&step)));
+    findings.extend(loops::before(&step, &world.past(&step)).iter().map(|found| found.finding(&step)));
     watch.stop("loopbreaker");
     findings.extend(user::inspect(policy, &facts));
     findings.extend(broken(policy, &facts));
@@ -140,10 +140,10 @@ pub fn judge_incoming(
     world: &dyn World,
     further: ExtraDetector<'_>,
 ) -> Judgement {
-    work::within(too_much::most(event), || overhear_within(event, policy, tables, world, further))
+    work::within(too_much::most(event), || judge_incoming_within(event, policy, tables, world, further))
 }
 
-fn overhear_within(
+fn judge_incoming_within(
     event: &Event,
     policy: &Policy,
     tables: Node<'static>,
@@ -165,7 +165,7 @@ fn overhear_within(
     if step.end.is_some() {
         let mut past = world.past(&step);
         loops::finish(&mut past, step.clone());
-        findings.extend(loops::after(&past).iter().map(|circle| circle.finding(&step)));
+        findings.extend(loops::after(&past).iter().map(|found| found.finding(&step)));
         findings.extend(retry::inspect(event, &step, &past));
     }
     watch.stop("loopbreaker");

@@ -158,8 +158,8 @@ pub enum Stdin {
     /// Whatever the text as a whole reads.
     #[default]
     Inherited,
-    /// The output of these commands: the earlier members of its pipeline.
-    Pipe(Vec<CommandId>),
+    /// The output of these commands, the earlier members of its pipeline; of the text, the pieces that are known.
+    Pipe(Vec<CommandId>, Value),
     /// A text that is known: a heredoc, a here-string, a decoded pipe.
     Text(Value),
     /// A file.
@@ -170,7 +170,7 @@ impl Stdin {
     /// The commands whose output is read.
     pub fn sources(&self) -> &[CommandId] {
         match self {
-            Stdin::Pipe(commands) => commands,
+            Stdin::Pipe(commands, _) => commands,
             Stdin::Inherited | Stdin::Text(_) | Stdin::File(_) => &[],
         }
     }

@@ -26,7 +26,7 @@ pub(crate) struct Hook<'a> {
     pub(crate) payload: String,
 }
 
-/// `reflex check` and one command: what a hook judges too, and nobody ends it after two seconds.
+/// `reflex check` and one command: what a hook judges too, and no watchdog ends it.
 pub(crate) struct Check<'a> {
     /// The release.
     pub(crate) binary: &'a Path,

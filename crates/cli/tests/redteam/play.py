@@ -21,7 +21,7 @@ sys.dont_write_bytecode = True  # nothing is left beside the tests
 
 from attacks import ATTACKS, CORE, Attack  # noqa: E402
 
-PATIENCE = 10  # seconds; a hook ends itself after 2
+PATIENCE = 10  # seconds; a hook ends itself after 8
 RUNS = 2  # seconds that a call may run
 
 

@@ -723,8 +723,14 @@ const DECODERS: [&str; 10] =
 fn selected(selector: &str, invocation: &Invocation, command: &Command) -> Vec<Value> {
     match (selector, &command.stdin) {
         ("input", Stdin::Text(text)) => vec![text.clone()],
+        ("input", Stdin::Pipe(_, text)) => vec![text.clone()].into_iter().filter(is_known_in_part).collect(),
         (other, _) => Selector(other).values(invocation, &command.words),
     }
+}
+
+/// Whether more of a text is known than that something prints it.
+fn is_known_in_part(text: &Value) -> bool {
+    text.pieces.iter().any(|(piece, _)| !matches!(piece, Piece::Unknown(_) | Piece::Output(_)))
 }
 
 fn takes_over(grammar: Program) -> bool {

@@ -46,8 +46,8 @@ impl EffectExtractor<'_> {
     /// The words and the input of a command in which the guard's name stands; all of them if it runs in its folders.
     fn naming_words<'c>(&self, command: &'c Command) -> Option<Vec<&'c Value>> {
         let input = match &command.stdin {
-            Stdin::Text(text) => Some(text),
-            Stdin::Inherited | Stdin::Pipe(_) | Stdin::File(_) => None,
+            Stdin::Text(text) | Stdin::Pipe(_, text) => Some(text),
+            Stdin::Inherited | Stdin::File(_) => None,
         };
         let moved = command.folder.as_ref().is_some_and(names_it);
         let within = (moved || self.event.cwd.contains(NAME)) && self.is_in_guard(command);

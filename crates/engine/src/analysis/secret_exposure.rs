@@ -193,15 +193,15 @@ fn holders(secret: &str, reading: &Reading) -> Vec<CommandId> {
     let holds = |value: &Value| value.shown().contains(secret);
     let holds_it = |command: &Command| {
         let fed = match &command.stdin {
-            Stdin::Text(text) => holds(text),
-            Stdin::Inherited | Stdin::Pipe(_) | Stdin::File(_) => false,
+            Stdin::Text(text) | Stdin::Pipe(_, text) => holds(text),
+            Stdin::Inherited | Stdin::File(_) => false,
         };
         fed || command.words.iter().any(holds) || command.assignments.iter().any(|(_, value)| holds(value))
     };
     let mut found: Vec<CommandId> = Vec::new();
     for (id, command) in reading.commands.iter().enumerate() {
         let piped = match &command.stdin {
-            Stdin::Pipe(sources) => sources.iter().any(|source| found.contains(source)),
+            Stdin::Pipe(sources, _) => sources.iter().any(|source| found.contains(source)),
             Stdin::Inherited | Stdin::Text(_) | Stdin::File(_) => false,
         };
         if piped || holds_it(command) {

@@ -33,7 +33,7 @@ impl EffectExtractor<'_> {
         for (id, command) in commands.iter().enumerate() {
             let reads = |command: &Command| command.redirects.iter().any(|file| file.access == Access::Read);
             let parent = command.parent.and_then(|id| commands.get(id)).filter(|parent| reads(parent));
-            let piped = matches!(&command.stdin, Stdin::Pipe(sources) if sources.len() == 1);
+            let piped = matches!(&command.stdin, Stdin::Pipe(sources, _) if sources.len() == 1);
             if !(reads(command) || parent.is_some() || piped) || !takes_statements(command) {
                 continue;
             }

@@ -302,7 +302,7 @@ fn feeding(analysis: &Analysis, effect: &Effect) -> Vec<CommandId> {
     while let Some(id) = feeding.get(next).copied().filter(|_| feeding.len() < MAX_MEMBERS) {
         next += 1;
         let piped = match reading.commands.get(id).map(|command| &command.stdin) {
-            Some(Stdin::Pipe(members)) => members.as_slice(),
+            Some(Stdin::Pipe(members, _)) => members.as_slice(),
             Some(Stdin::Inherited | Stdin::Text(_) | Stdin::File(_)) | None => &[],
         };
         feeding.extend(piped.iter().filter(|id| !feeding.contains(id)).copied().collect::<Vec<_>>());

@@ -221,7 +221,7 @@ fn words<'c>(command: &'c Command, texts: &mut Vec<Cow<'c, str>>) {
     texts.extend(command.words.iter().skip(1).map(|word| Cow::from(word.shown())));
     match &command.stdin {
         Stdin::Text(text) => texts.push(text.shown().into()),
-        Stdin::Inherited | Stdin::Pipe(_) | Stdin::File(_) => {}
+        Stdin::Inherited | Stdin::Pipe(..) | Stdin::File(_) => {}
     }
 }
 

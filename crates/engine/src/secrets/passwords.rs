@@ -112,7 +112,7 @@ fn read_by(command: &Command, reading: &Reading) -> Vec<String> {
     };
     match &command.stdin {
         Stdin::Text(text) => text.shown().lines().map(str::to_owned).collect(),
-        Stdin::Pipe(sources) => sources.iter().flat_map(printed).collect(),
+        Stdin::Pipe(sources, _) => sources.iter().flat_map(printed).collect(),
         Stdin::Inherited | Stdin::File(_) => Vec::new(),
     }
 }

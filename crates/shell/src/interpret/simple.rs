@@ -277,7 +277,7 @@ impl Interpreter<'_> {
             invocation: None,
             assignments: Vec::new(),
             redirects,
-            stdin: Stdin::Pipe(sources),
+            stdin: Stdin::Pipe(sources, Value::default()),
             unread: Vec::new(),
             folder: self.state.folder(),
             site: self.site,

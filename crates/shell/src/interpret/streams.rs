@@ -29,7 +29,7 @@ impl Stream {
         }
         match self.text.literal() {
             Some(_) => Stdin::Text(self.text.clone()),
-            None => Stdin::Pipe(self.commands.clone()),
+            None => Stdin::Pipe(self.commands.clone(), self.text.clone()),
         }
     }
 

@@ -414,7 +414,7 @@ fn notes(command: &Command) -> String {
     }
     match &command.stdin {
         Stdin::Inherited => {}
-        Stdin::Pipe(from) => notes.extend(from.last().map(|last| format!("reads from {}", last + 1))),
+        Stdin::Pipe(from, _) => notes.extend(from.last().map(|last| format!("reads from {}", last + 1))),
         Stdin::Text(text) => notes.push(format!("reads `{}`", short(&text.shown(), WIDTH / 2))),
         Stdin::File(file) => notes.push(format!("reads {}", short(&file.shown(), WIDTH / 2))),
     }

@@ -232,7 +232,7 @@ impl Finder<'_> {
         let opened = command.redirects.iter().filter(|file| file.access == Access::Read).map(|file| &file.target);
         let stdin = match &command.stdin {
             Stdin::File(value) => Some(value),
-            Stdin::Inherited | Stdin::Pipe(_) | Stdin::Text(_) => None,
+            Stdin::Inherited | Stdin::Pipe(..) | Stdin::Text(_) => None,
         };
         let code = command.unread.iter().filter(|(code, _)| matches!(code, reflex_shell::Code::File(_)));
         let values: Vec<Value> = opened.chain(stdin).chain(code.map(|(code, _)| code.value())).cloned().collect();

@@ -422,7 +422,7 @@ mod tests {
 
     fn ids(steps: &[Step]) -> Vec<&'static str> {
         let Some((now, past)) = steps.split_last() else { return Vec::new() };
-        before(now, past).iter().map(|circle| circle.id).collect()
+        before(now, past).iter().map(|found| found.id).collect()
     }
 
     #[test]
@@ -451,14 +451,14 @@ mod tests {
         let severity = |count: usize| {
             let mut steps = vec![ended("make", "no", true); count];
             steps.push(step("make", Deed::Run));
-            steps.split_last().and_then(|(now, past)| before(now, past).first().map(|circle| circle.severity))
+            steps.split_last().and_then(|(now, past)| before(now, past).first().map(|found| found.severity))
         };
         assert_eq!(severity(3), Some(Severity::Medium));
         assert_eq!(severity(7), Some(Severity::High));
         assert_eq!(severity(15), Some(Severity::Critical));
         let unknown = vec![step("make", Deed::Run); 20];
         let told = unknown.split_last().map(|(now, past)| before(now, past));
-        assert!(told.is_some_and(|circles| circles.iter().all(|circle| circle.severity == Severity::Medium)));
+        assert!(told.is_some_and(|loops| loops.iter().all(|found| found.severity == Severity::Medium)));
     }
 
     #[test]
@@ -466,7 +466,7 @@ mod tests {
         let severity = |count: usize| {
             let steps =
                 vec![Step { pace: RepeatAllowance::Waits, ..ended("sleep 60; gh run view", "queued", false) }; count];
-            steps.split_last().and_then(|(now, past)| before(now, past).first().map(|circle| circle.severity))
+            steps.split_last().and_then(|(now, past)| before(now, past).first().map(|found| found.severity))
         };
         assert_eq!(severity(12), None);
         assert_eq!(severity(13), Some(Severity::Medium));
@@ -516,7 +516,7 @@ mod tests {
     fn one_error_behind_different_commands_is_a_spiral() {
         let commands = ["npm run build", "npx tsc --noEmit -p .", "yarn workspace web compile --force"];
         let steps = commands.map(|command| ended(command, "error TS2304: cannot find name 'a' in src/x.ts", true));
-        assert_eq!(after(&steps).iter().map(|circle| circle.id).collect::<Vec<_>>(), ["loop/spiral"]);
+        assert_eq!(after(&steps).iter().map(|found| found.id).collect::<Vec<_>>(), ["loop/spiral"]);
         let mended = [&steps[..2], &[ended("npm run lint", "error: other things are wrong", true)]].concat();
         assert_eq!(after(&mended), []);
     }
@@ -524,7 +524,7 @@ mod tests {
     #[test]
     fn a_wall_of_one_word_collapses_and_prose_does_not() {
         let wall = vec![ended("x", &"aaaaab ".repeat(100), false); 20];
-        assert_eq!(after(&wall).iter().map(|circle| circle.id).collect::<Vec<_>>(), ["loop/collapse"]);
+        assert_eq!(after(&wall).iter().map(|found| found.id).collect::<Vec<_>>(), ["loop/collapse"]);
         let prose =
             "The quick brown fox jumps over the lazy dog, 1234567890 times; why? Nobody knows (yet).\n".repeat(5);
         assert_eq!(after(&vec![ended("x", &prose, false); 20]), []);
