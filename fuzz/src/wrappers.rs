@@ -245,10 +245,10 @@ fn slot(entry: &Entry, before: &str, after: &str) -> Option<(String, Slot, Strin
 /// Options that nothing in the entry asks about. Programs with subcommands take theirs elsewhere.
 fn flags(entry: &Entry) -> Vec<String> {
     let options = entry.value["options"].as_object();
-    if entry.value["style"] != "options-first" || entry.value["commands"].is_object() {
+    if entry.value["style"] != "posixly-correct" || entry.value["commands"].is_object() {
         return Vec::new();
     }
-    let asked = format!("{} {}", entry.value["inner"], entry.value["effects"]);
+    let asked = format!("{} {}", entry.value["runs"], entry.value["effects"]);
     let mut flags = Vec::new();
     for (key, spelling) in options.into_iter().flatten() {
         if !asked.contains(&format!("\"{key}\"")) && !asked.contains(&format!("option:{key}\"")) {

@@ -89,7 +89,7 @@ fn names(profile: &str) -> Vec<String> {
 
 /// Ordinary commands of the library: those that stand in YAML as they are.
 fn commands(root: &Path) -> Result<Vec<String>, String> {
-    let folder = root.join("library/everyday");
+    let folder = root.join("library/benign");
     let shown = |error| format!("cannot read `{}`: {error}", folder.display());
     let mut files: Vec<_> = fs::read_dir(&folder).map_err(shown)?.flatten().map(|entry| entry.path()).collect();
     files.sort();

@@ -214,7 +214,7 @@ fn meant(tool: &str, arguments: &Value) -> Vec<String> {
     let unfolded = unfolded(&event, reflex_library::tables());
     let mut lines: Vec<String> = unfolded.actions.iter().skip(1).map(in_words).collect();
     let analysis = analyze(&event, reflex_library::tables(), &reflex_engine::FakeWorld::default());
-    let queries = analysis.effects.iter().filter(|effect| effect.kind == EffectKind::Query);
+    let queries = analysis.effects.iter().filter(|effect| effect.kind == EffectKind::Sql);
     lines.extend(queries.flat_map(|effect| &effect.targets).map(|target| format!("statement {}", target.shown())));
     lines
 }
@@ -321,7 +321,8 @@ fn effects(command: &str) -> Vec<String> {
     let analysis = analyze(&event, reflex_library::tables(), &world);
     let mut lines = Vec::new();
     // What is set, touched or spoken of follows from the words alone, whatever the program.
-    let told = |kind: EffectKind| !matches!(kind, EffectKind::Touch | EffectKind::SetVariable | EffectKind::SendText);
+    let told =
+        |kind: EffectKind| !matches!(kind, EffectKind::PathArgument | EffectKind::SetVariable | EffectKind::SendText);
     for effect in analysis.effects.iter().filter(|effect| told(effect.kind)) {
         let flags = if effect.flags.is_empty() { String::new() } else { format!(" ({})", effect.flags.join(" ")) };
         let argument = effect.argument.as_ref().map_or(String::new(), |value| format!(" = {}", value.shown()));
@@ -443,13 +444,13 @@ fn places_match_and_pass_as_they_say() {
                 .map(|path| format!("{}: {path} does not match", entry.name)),
         );
         problems.extend(
-            texts("passes").iter().filter(|path| fits(path)).map(|path| format!("{}: {path} matches", entry.name)),
+            texts("no-match").iter().filter(|path| fits(path)).map(|path| format!("{}: {path} matches", entry.name)),
         );
     }
     report(problems);
 }
 
-fn everyday(file: &Path) -> Vec<Value> {
+fn benign(file: &Path) -> Vec<Value> {
     let mut list = Vec::new();
     let text = std::fs::read_to_string(file).unwrap();
     list.extend(reflex_tables::compile::list(&text).unwrap());
@@ -460,9 +461,9 @@ fn everyday(file: &Path) -> Vec<Value> {
 fn nothing_fires_on_ordinary_work() {
     let mut problems = Vec::new();
     let mut commands = 0;
-    for file in yaml_files(&library().join("everyday")) {
+    for file in yaml_files(&library().join("benign")) {
         let name = file.file_stem().unwrap().to_string_lossy().into_owned();
-        for entry in everyday(&file) {
+        for entry in benign(&file) {
             let example = match name.as_str() {
                 "prompts" => json!({"event": "prompt-submit", "prompt": entry}),
                 "edits" => json!({"event": "pre-write", "files": [entry["path"]], "content": entry["content"]}),

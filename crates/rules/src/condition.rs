@@ -3,6 +3,7 @@
 use crate::pattern::{Ready, Variables, fill, needs, regex};
 use crate::problem;
 use crate::problem::{Level, Problems};
+use crate::renamed;
 use crate::yaml::{Located, Yaml};
 use reflex_engine::{EffectKind, RULE_FIELDS};
 use serde_json::{Value, json};
@@ -313,6 +314,9 @@ fn effect(effects: Option<&Located>, outside: Option<&Located>, into: &mut Probl
     for (text, span) in effects.and_then(Located::texts).unwrap_or_default() {
         if known.contains(&text.as_str()) {
             named.push(text);
+        } else if let Some(new) = renamed::renamed(&renamed::EFFECTS, &text) {
+            into.warning(&span, renamed::note(&text, new), format!("write `{new}`"));
+            named.push(new.to_owned());
         } else {
             into.unknown(Level::Error, &span, ("effect", &text), &known);
         }

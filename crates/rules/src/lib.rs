@@ -8,6 +8,7 @@ mod load;
 mod pattern;
 mod policy;
 mod problem;
+pub mod renamed;
 mod review;
 mod rule;
 mod rule_engine;

@@ -11,6 +11,7 @@ use clap::ArgMatches;
 use reflex_agents::universal;
 use reflex_engine::Event;
 use reflex_host::layers::{Opened, named, open, standing};
+use reflex_host::rules::renamed;
 use reflex_host::rules::{Level, Problem, Rule, SourceFile, review};
 use reflex_host::store::Search;
 use reflex_host::{Host, Mode, library_rules};
@@ -102,7 +103,11 @@ fn with_place(mut all: Value, at: &str) -> Value {
 }
 
 fn show(matches: &ArgMatches) -> u8 {
-    let id = text(matches, "id");
+    let written = text(matches, "id");
+    let id = renamed::renamed(&renamed::RULES, written).unwrap_or(written);
+    if id != written {
+        complain(&renamed::note(written, id));
+    }
     let rows = rows(&Host::new(Mode::default()));
     let Some(row) = rows.iter().find(|row| row.id == id || row.id.split_once('/').is_some_and(|(_, name)| name == id))
     else {

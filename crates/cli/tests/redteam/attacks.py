@@ -526,7 +526,7 @@ OTHERS = [
     Attack("hook: the session is filled", *[f"echo {number}" for number in range(60)], "{core}",
            stopped_by="git/push-force"),
     Attack("hook: told of a call that nobody made", "echo '{}' | {reflex} hook --agent claude --event PostToolUse",
-           stopped_by="guard/told"),
+           stopped_by="guard/forged-event"),
     Attack("hook: told by a copy", "cp {reflex} tool", "./tool hook --agent claude < event.json", stopped_by=OTHER_NAME),
     Attack("hook: the agent's file is written by emit", "{reflex} emit --scope project --binary /bin/true --out .",
            stopped_by=COMMANDS),

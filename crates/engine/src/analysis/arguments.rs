@@ -20,9 +20,9 @@ impl EffectExtractor<'_> {
         let folder = self.event.cwd.clone();
         let paths = texts.iter().filter_map(|text| path_of(text));
         let targets: Vec<Target> =
-            paths.map(|path| self.target(EffectKind::Touch, agent_path_value(path), &folder)).collect();
+            paths.map(|path| self.target(EffectKind::PathArgument, agent_path_value(path), &folder)).collect();
         if !targets.is_empty() {
-            self.push(EffectKind::Touch, targets);
+            self.push(EffectKind::PathArgument, targets);
             if let Some(effect) = self.effects.last_mut() {
                 effect.flags = vec!["argument"];
             }

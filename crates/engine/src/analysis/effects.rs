@@ -210,7 +210,7 @@ impl EffectExtractor<'_> {
                     }
                     self.entry(ran, invocation, entry);
                 }
-                for entry in grammar.inner().filter(|entry| entry.get("escape").is_true()) {
+                for entry in grammar.runs().filter(|entry| entry.get("escape").is_true()) {
                     self.escape(ran, invocation, entry);
                 }
             }
@@ -277,7 +277,7 @@ impl EffectExtractor<'_> {
         paths.retain(|path| !known.contains(&path.shown()));
         let targets = self.touched(paths.into_iter().map(|value| self.path_target(value, folder)).collect());
         if !targets.is_empty() {
-            self.push_command(ran, EffectKind::Touch, targets);
+            self.push_command(ran, EffectKind::PathArgument, targets);
         }
     }
 
@@ -360,8 +360,8 @@ impl EffectExtractor<'_> {
         }
         let mut values = selected(entry.get("to").text(), invocation, command);
         reflex_shell::narrow(entry, &mut values);
-        if values.is_empty() && entry.get("at-least").is_text() {
-            values.push(Value::text(entry.get("at-least").text(), command.origin));
+        if values.is_empty() && entry.get("default-target").is_text() {
+            values.push(Value::text(entry.get("default-target").text(), command.origin));
         }
         let wants_targets = entry.get("to").is_text();
         let of_option = entry.get("to").text().starts_with("option:") || entry.get("to").text() == "input";
@@ -373,7 +373,7 @@ impl EffectExtractor<'_> {
         }
         let starting = entry.get("starting");
         let is_own_text =
-            starting.is_text() || starting.items().next().is_some() || entry.get("at-least").text() == "~";
+            starting.is_text() || starting.items().next().is_some() || entry.get("default-target").text() == "~";
         if kind.sort() == Sort::Path && is_own_text {
             // Whoever reads such a text has a home of its own to fill in.
             values.iter_mut().for_each(with_own_home);
@@ -395,7 +395,7 @@ impl EffectExtractor<'_> {
             effect.clone()
         });
         // `psql -c A -c B`: each is a text of its own.
-        let mut further = arguments.filter(|_| kind == EffectKind::Query);
+        let mut further = arguments.filter(|_| kind == EffectKind::Sql);
         let of_each = further.by_ref().take(MAX_STATEMENTS);
         self.effects.extend(of_each.filter_map(|next| Some(Effect { argument: Some(next), ..shown.clone()? })));
         if further.next().is_some() {
@@ -734,12 +734,12 @@ fn is_known_in_part(text: &Value) -> bool {
 }
 
 fn takes_over(grammar: Program) -> bool {
-    grammar.takes_texts() || grammar.runs_operands()
+    grammar.has_opaque_operands() || grammar.runs_operands()
 }
 
 /// Whether texts among its words may run something though it is made for something else.
 fn runs_by_the_way(grammar: Program) -> bool {
-    grammar.inner().any(|entry| entry.get("escape").is_true() || entry.get("language").text() == "other")
+    grammar.runs().any(|entry| entry.get("escape").is_true() || entry.get("language").text() == "other")
 }
 
 /// The path that a word names: the whole word, or what stands behind its first `=`, `@` or `:`.

@@ -109,7 +109,7 @@ fn filled(effects: &[Effect], commands: &[Command], printing: &[CommandId]) -> V
 /// Whether it reaches another host than this one.
 fn goes_out(effect: &Effect) -> bool {
     let reaches =
-        matches!(effect.kind, EffectKind::Send | EffectKind::Fetch | EffectKind::Connect | EffectKind::UseHost);
+        matches!(effect.kind, EffectKind::Send | EffectKind::Fetch | EffectKind::Connect | EffectKind::RemoteAccess);
     let own = |target: &Target| {
         let host = target.shown();
         url::has(&host, "own") || host.starts_with("localhost") || host.starts_with("127.") || host.starts_with("::1")

@@ -67,9 +67,10 @@ impl EffectExtractor<'_> {
         }
         let values = Value::text(arguments, Origin::default()).split(&['"']);
         let folder = self.event.cwd.clone();
-        let targets = values.into_iter().map(|value| self.target(EffectKind::Mention, tool_path(value), &folder));
+        let targets =
+            values.into_iter().map(|value| self.target(EffectKind::GuardReference, tool_path(value), &folder));
         let targets: Vec<Target> = targets.filter(|target| target.shown().contains(NAME)).collect();
-        self.push(EffectKind::Mention, targets);
+        self.push(EffectKind::GuardReference, targets);
         if let Some(effect) = self.effects.last_mut() {
             effect.flags = vec!["whole"];
         }
@@ -93,7 +94,7 @@ impl EffectExtractor<'_> {
         if targets.is_empty() {
             return;
         }
-        self.push_command(ran, EffectKind::Mention, targets);
+        self.push_command(ran, EffectKind::GuardReference, targets);
         if let Some(effect) = self.effects.last_mut() {
             (effect.flags, effect.argument) = (vec![flag], Some(word.clone()));
         }
@@ -103,7 +104,7 @@ impl EffectExtractor<'_> {
     fn is_explained(&self, ran: Ran<'_>, target: &Target) -> bool {
         let own =
             self.effects.iter().rev().take_while(|effect| effect.action == self.action && effect.script == self.script);
-        let explains = |kind| !matches!(kind, EffectKind::Mention | EffectKind::Touch);
+        let explains = |kind| !matches!(kind, EffectKind::GuardReference | EffectKind::PathArgument);
         let own = own.filter(|effect| effect.command == Some(ran.id) && explains(effect.kind));
         target.path().is_some() && own.flat_map(|effect| &effect.targets).any(|known| known.path() == target.path())
     }

@@ -145,7 +145,7 @@ impl EffectExtractor<'_> {
     /// Whether commands give a secret to its own service or to somebody else.
     fn sent_by(&self, commands: &[CommandId], secret: &Secret) -> Option<&'static str> {
         let reaches = |effect: &&Effect| {
-            let reached = matches!(effect.kind, EffectKind::Fetch | EffectKind::Send | EffectKind::UseHost);
+            let reached = matches!(effect.kind, EffectKind::Fetch | EffectKind::Send | EffectKind::RemoteAccess);
             let ours = effect.action == self.action && effect.script == self.script;
             reached && ours && effect.command.is_some_and(|id| commands.contains(&id))
         };

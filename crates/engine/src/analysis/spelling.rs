@@ -76,7 +76,7 @@ impl EffectExtractor<'_> {
         let decoders = commands.iter().filter(|command| is_decoder(Some(command)) && is_told_to_decode(command));
         let mut deep = decoders.take(MOST).filter(|command| texts_around(command, commands) >= DEEP);
         if let Some(command) = deep.next() {
-            self.push_at(EffectKind::DecodeDeep, command.origin);
+            self.push_at(EffectKind::NestedDecoding, command.origin);
             if let Some(effect) = self.effects.last_mut() {
                 effect.site = command.site;
                 effect.targets = vec![name(&command.name, command.origin)];

@@ -43,7 +43,7 @@ impl EffectExtractor<'_> {
                 None => self.printed_for(command, commands),
             };
             if files.iter().any(|file| matches!(file.path, TargetPath::Known { .. })) {
-                self.push_command(Ran { id, command, folder: None }, EffectKind::RunStatements, files);
+                self.push_command(Ran { id, command, folder: None }, EffectKind::RunSqlFile, files);
                 // A shell of this machine opens the file, wherever the client runs.
                 self.effects
                     .last_mut()
@@ -81,6 +81,6 @@ impl EffectExtractor<'_> {
 fn takes_statements(command: &Command) -> bool {
     let Some(invocation) = &command.invocation else { return false };
     let entries = invocation.grammars.iter().flat_map(|grammar| grammar.effects());
-    let queries = |entry: Node<'_>| entry.get("do").text() == "query" && entry.get("to").text() == "input";
+    let queries = |entry: Node<'_>| entry.get("do").text() == "sql" && entry.get("to").text() == "input";
     entries.filter(|entry| reflex_shell::applies(*entry, invocation)).any(queries)
 }

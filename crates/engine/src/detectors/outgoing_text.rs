@@ -65,7 +65,7 @@ fn is_said(program: Program, command: &Command) -> bool {
     let stands = |name: &str| {
         command.words.iter().skip(1).take(MAX_BEFORE).any(|word| word.literal().is_some_and(|word| word == name))
     };
-    program.speaks().any(|name| name == "*" || stands(name))
+    program.publishes().any(|name| name == "*" || stands(name))
 }
 
 /// A subcommand stands among the first of a command's words.

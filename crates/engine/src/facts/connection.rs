@@ -97,7 +97,7 @@ impl Text<'_> {
 
     /// The context that the text chooses for programs of this kind before it comes to the command.
     fn chosen(&self, kind: &str) -> Option<&Value> {
-        let chooses = |effect: &&&Effect| effect.kind == EffectKind::PointTo && effect.flags.contains(&kind);
+        let chooses = |effect: &&&Effect| effect.kind == EffectKind::SelectContext && effect.flags.contains(&kind);
         let last = self.before.iter().rev().find(chooses)?;
         last.targets.last().map(|target| &target.value)
     }

@@ -35,7 +35,7 @@ impl Facts<'_> {
             self.hooks_of_agent(effect, target)
         } else if WRITES.contains(&effect.kind) {
             self.hooks_of_file(effect, target)
-        } else if effect.kind == EffectKind::Touch {
+        } else if effect.kind == EffectKind::PathArgument {
             self.hooks_by_program(effect, target)
         } else {
             Change::Within

@@ -52,7 +52,7 @@ impl Facts<'_> {
         if matches!(target.path, TargetPath::Known { contents: true, .. }) {
             paths.push(format!("{}/x", real.path));
         }
-        let given = effect.kind == EffectKind::Touch && effect.flags.contains(&"argument");
+        let given = effect.kind == EffectKind::PathArgument && effect.flags.contains(&"argument");
         if given || matches!(effect.kind, EffectKind::Read | EffectKind::SendFile | EffectKind::RunFile) {
             paths.extend(self.aliases().sources(text));
             paths.extend(self.copied_before(&real.path));

@@ -12,7 +12,7 @@ const MAX_AHEAD: usize = 200;
 /// A text of fewer words is no manual.
 const SHORT: usize = 150;
 
-/// What `library/meanings` holds.
+/// What `library/injection-lexicon` holds.
 pub(super) struct Meanings {
     node: Node<'static>,
     model: u64,

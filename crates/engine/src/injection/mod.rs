@@ -1,6 +1,6 @@
 //! Orders to a model in texts that should hold none: what a tool printed, a page, a file, a prompt somebody pasted.
 //!
-//! No list of bad strings: cues of several families (library/cues) add up, over words that are folded so that lookalikes,
+//! No list of bad strings: cues of several families (library/injection-patterns) add up, over words that are folded so that lookalikes,
 //! invisible letters and blanks between letters make no difference. Beside the cues, what a person would not see counts:
 //! hidden elements, invisible letters, orders to the terminal. A text that talks *about* such orders quotes them; what
 //! stands in quotes or in the middle of a sentence weighs less there.

@@ -62,7 +62,7 @@ const MAX_PARTS: usize = 64;
 const BETWEEN: &str = ".\n\n\";\n";
 
 fn scan_whole(text: &str, tables: Node<'static>) -> Injection {
-    let cues = Cues { node: tables.get("cues"), meanings: Meanings::of(tables.get("meanings")) };
+    let cues = Cues { node: tables.get("injection-patterns"), meanings: Meanings::of(tables.get("injection-lexicon")) };
     let sheet = Sheet::of(text);
     let mut signs = cues.of(&sheet, Way::Plain);
     let parts = hidden::parts(text);
@@ -162,12 +162,12 @@ fn heaviest_window(signs: &[Sign]) -> (usize, u32) {
     best
 }
 
-/// What the words of a text mean, by the names in `library/meanings`.
+/// What the words of a text mean, by the names in `library/injection-lexicon`.
 pub fn meanings(text: &str, tables: Node<'static>) -> Vec<&'static str> {
     let mut words = fold(text);
-    Meanings::of(tables.get("meanings")).mark(text, &mut words);
+    Meanings::of(tables.get("injection-lexicon")).mark(text, &mut words);
     let all = words.iter().fold(0, |bits, word| bits | word.means);
-    let names = tables.get("meanings").get("names").entries();
+    let names = tables.get("injection-lexicon").get("names").entries();
     names.filter(|(_, bit)| all & (1 << bit.number()) != 0).map(|(name, _)| name).collect()
 }
 

@@ -13,7 +13,7 @@ pub(super) struct Word {
     pub(super) is_cut_off: bool,
     /// A sentence begins with it.
     pub(super) begins: bool,
-    /// What it means, as bits; see `library/meanings`.
+    /// What it means, as bits; see `library/injection-lexicon`.
     pub(super) means: u64,
 }
 

@@ -175,7 +175,7 @@ effect_kinds! {
     /// Files that git does not track are removed.
     DiscardUntracked = "discard-untracked" Path;
     /// Changes in the work tree are put away; they can be taken out again.
-    PutAway = "put-away" Path;
+    Stash = "stash" Path;
     /// Stashed work is dropped.
     DropStash = "drop-stash" Name;
     /// A local branch is deleted though it may not be merged.
@@ -209,7 +209,7 @@ effect_kinds! {
     /// A program's name is written in pieces, so that nobody reads it.
     Disguise = "disguise" Name;
     /// Something is decoded within texts within texts.
-    DecodeDeep = "decode-deep" Name;
+    NestedDecoding = "nested-decoding" Name;
     /// A program that is not meant for it runs another one, or a shell, because an option or a text tells it to.
     Escape = "escape" Name;
     /// A program or code that is not known is run.
@@ -241,7 +241,7 @@ effect_kinds! {
     /// Keys or passwords are printed by the service that keeps them.
     RevealSecret = "reveal-secret" Name;
     /// A package is installed for the whole system or user, or from a source that is no registry.
-    InstallWidely = "install-widely" Name;
+    InstallGlobal = "install-global" Name;
     /// Containers, images or volumes are removed.
     DestroyContainer = "destroy-container" Name;
     /// A container gets the host's rights or folders.
@@ -257,15 +257,15 @@ effect_kinds! {
     /// The changes that a file tells are made; without a file they are read.
     ApplyPatch = "apply-patch" Path;
     /// The statements in a file are run by a database.
-    RunStatements = "run-statements" Path;
+    RunSqlFile = "run-sql-file" Path;
     /// A database, or all it holds, is thrown away.
     DestroyDatabase = "destroy-database" Name;
     /// A text is run by a database.
-    Query = "query" Name;
+    Sql = "sql" Name;
     /// A shell on another host, or files from and to it.
-    UseHost = "use-host" Name;
+    RemoteAccess = "remote-access" Name;
     /// A path of a class that nobody else touches is named to a program of which this use is not known.
-    Touch = "touch" Path;
+    PathArgument = "path-argument" Path;
     /// The times of files are set, and files that are not there are made, with nothing in them.
     SetTimes = "set-times" Path;
     /// A variable of the environment or a switch of the shell is set (the argument is the value) or taken away.
@@ -275,7 +275,7 @@ effect_kinds! {
     /// A signal does not reach what is run.
     BlockSignal = "block-signal" Name;
     /// Programs of a kind (a flag says which) work from then on where the target says: a context, a project.
-    PointTo = "point-to" Name;
+    SelectContext = "select-context" Name;
     /// A raw connection to a host is made.
     Connect = "connect" Name;
     /// A shell is started that reads from whoever holds its input.
@@ -287,11 +287,11 @@ effect_kinds! {
     /// Hosts or ports are tried one by one.
     Scan = "scan" Name;
     /// Files are searched by name or rights; the argument is where.
-    LookFor = "look-for" Name;
+    SearchFiles = "search-files" Name;
     /// Passwords are guessed or worked out.
     GuessPasswords = "guess-passwords" Name;
     /// The machine works for a currency.
-    Mine = "mine" Name;
+    MineCrypto = "mine-crypto" Name;
     /// A module or a setting of the kernel changes.
     ChangeKernel = "change-kernel" Name;
     /// A file system is attached or detached.
@@ -311,7 +311,7 @@ effect_kinds! {
     /// A key or password stands where others may read it; the argument says what it is, the flags how bad and where.
     ExposeSecret = "expose-secret" Path;
     /// Something of the guard is named, and no entry says what is done with it.
-    Mention = "mention" Path;
+    GuardReference = "guard-reference" Path;
     /// The id of a call is named that waits for a person; only the person uses it.
     NameWaiting = "name-waiting" Name;
     /// A file is written that says a person's command of the guard, names its folders or asks in its name; the argument

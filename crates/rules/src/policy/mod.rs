@@ -4,8 +4,10 @@ pub(crate) mod duties;
 
 use crate::pattern::Variables;
 use crate::problem::{Level, Problems};
+use crate::renamed;
 use crate::yaml::{Key, Located, documents};
 use serde_json::{Map, Value, json};
+use std::ops::Range;
 
 /// The keys of a policy. Those of seed 004 may also be written with underscores.
 pub const KEYS: [&str; 16] = [
@@ -134,7 +136,7 @@ impl Reader<'_, '_> {
             "disabled_rules" => {
                 for (name, span) in value.texts().unwrap_or_default() {
                     let at = self.problems.at(&span);
-                    self.put_override(&name, json!({"do": "off", "at": at}));
+                    self.put_override((&name, &span), json!({"do": "off", "at": at}));
                 }
             }
             "allowedCommands" => {
@@ -203,7 +205,7 @@ impl Reader<'_, '_> {
             };
             if WORTHS.contains(&word.as_str()) {
                 entry.insert("do".into(), word.into());
-                self.put_override(&name.text, Value::Object(entry));
+                self.put_override((&name.text, &name.span), Value::Object(entry));
             } else {
                 self.problems.unknown(Level::Error, &span, ("weight of a rule", &word), &WORTHS);
             }
@@ -215,7 +217,7 @@ impl Reader<'_, '_> {
         keys: &[(Key, Located)],
         entry: &mut Map<String, Value>,
         said: &Located,
-    ) -> (String, std::ops::Range<usize>) {
+    ) -> (String, Range<usize>) {
         let mut word = (String::new(), said.span.clone());
         for (key, value) in keys {
             let text = value.text().unwrap_or_default();
@@ -232,11 +234,31 @@ impl Reader<'_, '_> {
         word
     }
 
-    fn put_override(&mut self, name: &str, entry: Value) {
+    fn put_override(&mut self, (name, span): (&str, &Range<usize>), entry: Value) {
+        let name = self.today(name, span);
         let overrides = self.policy.node.entry("overrides").or_insert_with(|| json!({}));
         if let Some(overrides) = overrides.as_object_mut() {
             overrides.insert(name.into(), entry);
         }
+    }
+
+    /// A rule's id as it is now; the file may have an old one.
+    fn today<'n>(&mut self, name: &'n str, span: &Range<usize>) -> &'n str {
+        let Some(new) = renamed::renamed(&renamed::RULES, name) else { return name };
+        self.problems.warning(span, renamed::note(name, new), format!("write `{new}`"));
+        new
+    }
+
+    /// The rules that an allowance names, and what its patterns covered before those were renamed.
+    fn rules(&mut self, value: &Located) -> Vec<String> {
+        let mut rules = self.texts(value);
+        let missed: Vec<&str> = rules.iter().flat_map(|pattern| renamed::uncovered(pattern)).collect();
+        for new in &missed {
+            let old = renamed::formerly(&renamed::RULES, new).unwrap_or_default();
+            self.problems.warning(&value.span, renamed::note(old, new), format!("name `{new}` too"));
+        }
+        rules.extend(missed.into_iter().map(str::to_owned));
+        rules
     }
 
     fn until(&mut self, value: &Located, entry: &mut Map<String, Value>) {
@@ -246,7 +268,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn allow_argv(&mut self, command: &str, span: &std::ops::Range<usize>, mut entry: Map<String, Value>) {
+    fn allow_argv(&mut self, command: &str, span: &Range<usize>, mut entry: Map<String, Value>) {
         let words: Vec<&str> = command.split_whitespace().collect();
         let plain = |word: &&str| !word.contains(['\'', '"', '\\', '$', '`', ';', '|', '&', '<', '>', '(', ')']);
         if words.is_empty() || !words.iter().all(plain) {
@@ -280,7 +302,8 @@ impl Reader<'_, '_> {
             match key.text.as_str() {
                 "command" | "glob" | "reason" => drop(entry.insert(key.text.clone(), text.into())),
                 "argv" => argv = Some((self.texts(value), value.span.clone())),
-                "path" | "rule" => drop(entry.insert(key.text.clone(), json!(self.texts(value)))),
+                "path" => drop(entry.insert("path".into(), json!(self.texts(value)))),
+                "rule" => drop(entry.insert("rule".into(), json!(self.rules(value)))),
                 "until" => self.until(value, &mut entry),
                 other => self.problems.unknown(Level::Error, &key.span, ("key of `allow`", other), &ALLOWANCE),
             }

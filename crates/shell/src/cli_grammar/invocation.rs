@@ -114,7 +114,7 @@ impl Reader<'_> {
                 self.option(&text);
             } else if self.descend(&text) || self.assigned_option(&text) {
                 self.at += 1;
-            } else if self.style == Style::OptionsFirst && self.leads() {
+            } else if self.style == Style::PosixlyCorrect && self.leads() {
                 return self.operands();
             } else {
                 self.invocation.operands.push(self.at);
@@ -130,7 +130,7 @@ impl Reader<'_> {
             let is_option = match self.style {
                 Style::Slash | Style::SlashFirst => self.slashed(&text),
                 Style::PowerShell | Style::PowerShellFirst => self.parameter(&text),
-                Style::Mixed | Style::OptionsFirst | Style::SingleDash => false,
+                Style::Mixed | Style::PosixlyCorrect | Style::SingleDash => false,
             };
             if is_option {
                 continue;

@@ -10,7 +10,7 @@ pub struct Program(pub Node<'static>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
     Mixed,
-    OptionsFirst,
+    PosixlyCorrect,
     SingleDash,
     PowerShell,
     PowerShellFirst,
@@ -44,7 +44,7 @@ impl Program {
 
     pub(crate) fn style(self) -> Style {
         match self.0.get("style").text() {
-            "options-first" => Style::OptionsFirst,
+            "posixly-correct" => Style::PosixlyCorrect,
             "single-dash" => Style::SingleDash,
             "powershell" => Style::PowerShell,
             "powershell-first" => Style::PowerShellFirst,
@@ -83,13 +83,13 @@ impl Program {
     }
 
     /// How the commands that it runs are found in its arguments.
-    pub fn inner(self) -> impl Iterator<Item = Node<'static>> {
-        self.0.get("inner").items()
+    pub fn runs(self) -> impl Iterator<Item = Node<'static>> {
+        self.0.get("runs").items()
     }
 
     /// Which files it fills, and from where.
-    pub(crate) fn flows(self) -> impl Iterator<Item = Node<'static>> {
-        self.0.get("flows").items()
+    pub(crate) fn copies(self) -> impl Iterator<Item = Node<'static>> {
+        self.0.get("copies-to").items()
     }
 
     /// The word between several of its commands, if it takes several.
@@ -104,23 +104,23 @@ impl Program {
 
     /// Whether it runs what it reads: a shell.
     pub fn reads_script(self) -> bool {
-        self.inner().any(|entry| entry.get("stdin").text() == "script")
+        self.runs().any(|entry| entry.get("stdin").text() == "script")
     }
 
     /// Whether it runs what it reads as a text of the shell.
     pub fn reads_shell_text(self) -> bool {
-        self.inner().any(|entry| entry.get("stdin").text() == "script" && entry.get("language").is_nil())
+        self.runs().any(|entry| entry.get("stdin").text() == "script" && entry.get("language").is_nil())
     }
 
     /// Whether its operands are texts or names, and paths among them are not opened.
-    pub fn takes_texts(self) -> bool {
-        self.0.get("texts").is_true()
+    pub fn has_opaque_operands(self) -> bool {
+        self.0.get("opaque-operands").is_true()
     }
 
     /// Whether operands are run: they are judged as commands of their own.
     pub fn runs_operands(self) -> bool {
         let of_operands = |entry: Node<'static>, key: &str| entry.get(key).text().starts_with("operands");
-        self.inner().any(|entry| ["argv", "script", "file"].iter().any(|key| of_operands(entry, key)))
+        self.runs().any(|entry| ["argv", "script", "file"].iter().any(|key| of_operands(entry, key)))
     }
 
     /// Whether its name is no word of other programs.
@@ -135,7 +135,7 @@ impl Program {
 
     /// Whether it runs code of whatever language.
     pub fn runs_code(self) -> bool {
-        self.inner().next().is_some()
+        self.runs().next().is_some()
     }
 
     /// Where it looks for the host, context or account that it works on.
@@ -144,8 +144,8 @@ impl Program {
     }
 
     /// Its subcommands whose words reach other people or agents: a message, a comment, a prompt; `*` if all do.
-    pub fn speaks(self) -> impl Iterator<Item = &'static str> {
-        self.0.get("speaks").texts()
+    pub fn publishes(self) -> impl Iterator<Item = &'static str> {
+        self.0.get("publishes").texts()
     }
 
     /// What else may tell production from the rest.

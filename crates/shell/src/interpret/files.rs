@@ -95,7 +95,7 @@ impl Interpreter<'_> {
 
     /// What a program writes into the files that it is given, by the `flows` of its grammar.
     pub(super) fn flow(&mut self, id: CommandId, invocation: &Invocation, draft: &Draft, output: &Stream) {
-        let entries = invocation.grammars.iter().flat_map(|grammar| grammar.flows());
+        let entries = invocation.grammars.iter().flat_map(|grammar| grammar.copies());
         let entries: Vec<_> = entries.filter(|entry| applies(*entry, invocation)).collect();
         for entry in entries {
             let commands = [&[id], draft.stdin.commands.as_slice()].concat();

@@ -414,7 +414,7 @@ impl Interpreter<'_> {
         match program.map(Program::style) {
             Some(Style::PowerShell | Style::PowerShellFirst) => Language::PowerShell,
             Some(Style::Slash | Style::SlashFirst) => Language::Cmd,
-            Some(Style::Mixed | Style::OptionsFirst | Style::SingleDash) | None => self.language,
+            Some(Style::Mixed | Style::PosixlyCorrect | Style::SingleDash) | None => self.language,
         }
     }
 

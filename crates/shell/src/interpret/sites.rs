@@ -7,7 +7,7 @@ use reflex_tables::Node;
 
 /// On which system a command runs the script blocks that it is given.
 pub(super) fn site_of_blocks(invocation: &Invocation) -> Option<ExecTarget> {
-    let mut entries = invocation.grammars.iter().rev().flat_map(|grammar| grammar.inner());
+    let mut entries = invocation.grammars.iter().rev().flat_map(|grammar| grammar.runs());
     entries.find(|entry| entry.get("blocks").is_true() && applies(*entry, invocation)).and_then(site_of)
 }
 

@@ -35,7 +35,7 @@ impl Interpreter<'_> {
             .grammars
             .iter()
             .rev()
-            .flat_map(|grammar| grammar.inner())
+            .flat_map(|grammar| grammar.runs())
             .filter(|entry| applies(*entry, invocation))
             .collect();
         for entry in entries {

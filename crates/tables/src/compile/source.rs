@@ -67,8 +67,8 @@ impl Kind {
         (Kind::Rules, "rules"),
         (Kind::Places, "places"),
         (Kind::Policies, "policies"),
-        (Kind::Meanings, "meanings"),
-        (Kind::Cues, "cues"),
+        (Kind::Meanings, "injection-lexicon"),
+        (Kind::Cues, "injection-patterns"),
         (Kind::Secrets, "secrets"),
         (Kind::Tools, "tools"),
         (Kind::Settings, "settings"),
@@ -208,7 +208,7 @@ impl Sources {
             once(&mut self.programs, format!("${variable}"), json!({"how": how, "program": name}))?;
         }
         let settings = std::mem::take(&mut program.settings);
-        let speaks = std::mem::take(&mut program.speaks);
+        let publishes = std::mem::take(&mut program.publishes);
         let separator = program.separator.take();
         let (distinct, common) = (program.distinct, program.common);
         let (points, names) = (std::mem::take(&mut program.points), std::mem::take(&mut program.names));
@@ -217,7 +217,7 @@ impl Sources {
             put(node, "settings", json!(settings));
             put(node, "separator", separator.map_or(Value::Null, Value::from));
             put(node, "common", if common { Value::Bool(true) } else { Value::Null });
-            put(node, "speaks", json!(speaks));
+            put(node, "publishes", json!(publishes));
             put(node, "points", json!(points));
             put(node, "names", json!(names));
             put(node, "distinct", if distinct { Value::Bool(true) } else { Value::Null });
@@ -283,8 +283,8 @@ impl Sources {
             "rules": all(self.rules),
             "places": self.places,
             "policies": all(self.policies),
-            "cues": cues::lower(&self.cues, &known)?,
-            "meanings": meanings::lower(&self.meanings, &known),
+            "injection-patterns": cues::lower(&self.cues, &known)?,
+            "injection-lexicon": meanings::lower(&self.meanings, &known),
             "secrets": self.formats.lower(),
             "tools": self.tools.lower(),
             "settings": self.settings,

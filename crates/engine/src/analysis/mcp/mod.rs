@@ -49,7 +49,7 @@ impl EffectExtractor<'_> {
     }
 
     fn statement(&mut self, statement: &str) {
-        self.name(EffectKind::Query, statement);
+        self.name(EffectKind::Sql, statement);
         if let Some(effect) = self.effects.last_mut() {
             effect.argument = Some(Value::text(statement, Origin::default()));
         }

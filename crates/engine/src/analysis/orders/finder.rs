@@ -22,7 +22,7 @@ const FOLLOWED: [EffectKind; 7] = [
     EffectKind::RunFile,
     EffectKind::RunUnknown,
     EffectKind::RunFetched,
-    EffectKind::RunStatements,
+    EffectKind::RunSqlFile,
     EffectKind::ApplyPatch,
     EffectKind::LoadLibrary,
     EffectKind::Compile,
@@ -34,7 +34,7 @@ const RUN: [EffectKind; 4] =
 
 /// Effects that say nothing about whether a named file holds orders.
 const LOOKED_AT: [EffectKind; 5] =
-    [EffectKind::Read, EffectKind::SendFile, EffectKind::Touch, EffectKind::Mention, EffectKind::Query];
+    [EffectKind::Read, EffectKind::SendFile, EffectKind::PathArgument, EffectKind::GuardReference, EffectKind::Sql];
 
 pub(super) struct Finder<'a> {
     pub(super) event: &'a Event,

@@ -36,7 +36,7 @@ const REACHES_OTHERS: [EffectKind; 12] = [
     EffectKind::PrintEnvironment,
     EffectKind::RevealSecret,
     EffectKind::OpenTunnel,
-    EffectKind::Mine,
+    EffectKind::MineCrypto,
 ];
 
 /// More scripts than these are not read for one call, which is told.
@@ -103,7 +103,7 @@ impl Follower<'_> {
             // What a script runs that is only written is looked at when it is run.
             return;
         }
-        if effect.kind == EffectKind::RunStatements {
+        if effect.kind == EffectKind::RunSqlFile {
             return self.statements(index);
         }
         if effect.kind == EffectKind::ApplyPatch {
@@ -183,7 +183,7 @@ impl Follower<'_> {
         let site = self.analysis.command(effect).map_or(ExecTarget::Here, |command| command.site);
         let queries: Vec<Effect> = texts
             .map(|(target, text)| Effect {
-                kind: EffectKind::Query,
+                kind: EffectKind::Sql,
                 targets: vec![Target { value: target.value.clone(), path: TargetPath::None }],
                 flags: vec!["file"],
                 argument: Some(Value::text(text, target.value.origin())),
@@ -717,7 +717,7 @@ fn keep_known(effects: &mut Vec<Effect>, first: usize) {
 /// The language in which a file that runs is read: that of the program which runs it, else what its first line says.
 fn language_of(command: &Command, path: &str, text: &str) -> Option<Language> {
     let Some(invocation) = &command.invocation else { return language_by_itself(path, text) };
-    let mut entries = invocation.grammars.iter().rev().flat_map(|grammar| grammar.0.get("inner").items());
+    let mut entries = invocation.grammars.iter().rev().flat_map(|grammar| grammar.0.get("runs").items());
     let Some(entry) = entries.find(|entry| entry.get("file").is_text() || entry.get("script").is_text()) else {
         // What runs programs of many kinds: a shell is only meant where it says so.
         return language_by_itself(path, text)

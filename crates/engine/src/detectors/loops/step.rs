@@ -163,8 +163,12 @@ fn deed(event: &Event, analysis: &Analysis) -> Deed {
 
 /// A command changes something if an effect says so, and only looks if all its programs do. Of any other it is taken to run.
 fn shell(analysis: &Analysis) -> Deed {
-    let is_silent =
-        |kind| matches!(kind, EffectKind::Read | EffectKind::Touch | EffectKind::Mention | EffectKind::RunUnknown);
+    let is_silent = |kind| {
+        matches!(
+            kind,
+            EffectKind::Read | EffectKind::PathArgument | EffectKind::GuardReference | EffectKind::RunUnknown
+        )
+    };
     let commands = || analysis.readings.iter().flat_map(|reading| &reading.commands);
     match () {
         () if analysis.effects.iter().any(|effect| !is_silent(effect.kind)) => Deed::Change,

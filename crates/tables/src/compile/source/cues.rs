@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// An entry of `library/cues`.
+/// An entry of `library/injection-patterns`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Cue {
@@ -60,7 +60,7 @@ pub(super) fn lower(cues: &[Cue], known: &BTreeMap<String, u32>) -> Result<Value
             known.as_array_mut().into_iter().for_each(|list| list.push(json!(index)));
         }
         if let Some(name) = cue.together.iter().chain(&cue.without).find(|name| !known.contains_key(*name)) {
-            return Err(format!("{}: no word of `library/meanings` means `{name}`", cue.name));
+            return Err(format!("{}: no word of `library/injection-lexicon` means `{name}`", cue.name));
         }
         let bits = meanings::bits(cue.together.iter().map(String::as_str), known);
         let without = meanings::bits(cue.without.iter().map(String::as_str), known);

@@ -13,7 +13,7 @@ const HALF: u32 = 29;
 /// A stem is found by so many of its first letters.
 const HEAD: usize = 3;
 
-/// An entry of `library/meanings`.
+/// An entry of `library/injection-lexicon`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Meaning {

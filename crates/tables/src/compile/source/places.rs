@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Place {
     pub(super) class: String,
     #[expect(dead_code, reason = "for readers of the file and the generated manual")]
@@ -31,7 +31,7 @@ pub(super) struct Place {
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
     matches: Vec<String>,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
-    passes: Vec<String>,
+    no_match: Vec<String>,
 }
 
 impl Place {

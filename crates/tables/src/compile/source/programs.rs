@@ -23,7 +23,7 @@ pub(super) struct Program {
     pub(super) common: bool,
     /// Its subcommands whose words reach other people or agents; `*` if all do.
     #[serde(default)]
-    pub(super) speaks: Vec<String>,
+    pub(super) publishes: Vec<String>,
     /// How many operands are its own before the program that it runs: `chroot FOLDER PROGRAM`.
     #[serde(default)]
     leading: u32,
@@ -32,15 +32,15 @@ pub(super) struct Program {
     #[serde(default)]
     commands: BTreeMap<String, Subcommand>,
     #[serde(default)]
-    inner: Vec<Value>,
+    runs: Vec<Value>,
     #[serde(default)]
     effects: Vec<Value>,
     /// Which files it fills, and from where.
-    #[serde(default)]
-    flows: Vec<Value>,
+    #[serde(default, rename = "copies-to")]
+    copies_to: Vec<Value>,
     /// Paths among the operands are texts and are not opened.
-    #[serde(default)]
-    texts: bool,
+    #[serde(default, rename = "opaque-operands")]
+    opaque_operands: bool,
     #[serde(default)]
     prints: Option<String>,
     /// The word that stands between several of its commands: `tmux new ; split-window`.
@@ -78,15 +78,15 @@ struct Subcommand {
     #[serde(default)]
     commands: BTreeMap<String, Subcommand>,
     #[serde(default)]
-    inner: Vec<Value>,
+    runs: Vec<Value>,
     #[serde(default)]
     effects: Vec<Value>,
     /// Which files it fills, and from where.
-    #[serde(default)]
-    flows: Vec<Value>,
+    #[serde(default, rename = "copies-to")]
+    copies_to: Vec<Value>,
     /// Paths among the operands are texts and are not opened.
-    #[serde(default)]
-    texts: bool,
+    #[serde(default, rename = "opaque-operands")]
+    opaque_operands: bool,
     #[serde(default)]
     prints: Option<String>,
     /// The parameter that takes what comes through PowerShell's pipe.
@@ -102,7 +102,7 @@ pub(super) enum Style {
     #[default]
     Mixed,
     /// Options end at the first operand: programs that run another one.
-    OptionsFirst,
+    PosixlyCorrect,
     /// Words with one dash are whole names (`find -name`).
     SingleDash,
     /// `-Name value`, `-Name:value`; names have no case and may be cut short, commas make lists.
@@ -148,10 +148,10 @@ impl Program {
             leading: self.leading,
             options: self.options,
             commands: self.commands,
-            inner: self.inner,
+            runs: self.runs,
             effects: self.effects,
-            flows: self.flows,
-            texts: self.texts,
+            copies_to: self.copies_to,
+            opaque_operands: self.opaque_operands,
             prints: self.prints,
             piped: self.piped,
         }
@@ -164,7 +164,7 @@ impl Subcommand {
         let mut node = Map::new();
         let style = match self.style {
             Style::Mixed => None,
-            Style::OptionsFirst => Some("options-first"),
+            Style::PosixlyCorrect => Some("posixly-correct"),
             Style::SingleDash => Some("single-dash"),
             Style::PowerShell => Some("powershell"),
             Style::PowerShellFirst => Some("powershell-first"),
@@ -191,10 +191,10 @@ impl Subcommand {
             }
         }
         put(&mut node, "commands", Value::Object(commands));
-        put(&mut node, "inner", Value::Array(self.inner));
+        put(&mut node, "runs", Value::Array(self.runs));
         put(&mut node, "effects", Value::Array(self.effects));
-        put(&mut node, "flows", Value::Array(self.flows));
-        put(&mut node, "texts", if self.texts { Value::Bool(true) } else { Value::Null });
+        put(&mut node, "copies-to", Value::Array(self.copies_to));
+        put(&mut node, "opaque-operands", if self.opaque_operands { Value::Bool(true) } else { Value::Null });
         put(&mut node, "prints", self.prints.map_or(Value::Null, Value::from));
         Ok(Value::Object(node))
     }
