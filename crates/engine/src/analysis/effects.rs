@@ -233,13 +233,27 @@ impl EffectExtractor<'_> {
             if targets.is_empty() {
                 continue;
             }
-            if kind == EffectKind::Overwrite && prints_nothing(command) {
+            let is_emptied = || prints_nothing(command) || self.reads_itself(ran, &targets);
+            if kind == EffectKind::Overwrite && is_emptied() {
                 self.push_command(ran, EffectKind::Truncate, targets.clone());
             }
             self.push_command(ran, kind, targets);
         }
         self.run_by_path(ran);
         self.touch(ran);
+    }
+
+    /// Whether the command, or one that pours into it, reads a file into which its output goes: the shell has emptied it
+    /// before it is read.
+    fn reads_itself(&self, Ran { id, command, .. }: Ran<'_>, written: &[Target]) -> bool {
+        let is_part = |of: CommandId| of == id || command.stdin.sources().contains(&of);
+        let mut reads = self.effects.iter().filter(|effect| effect.kind == EffectKind::Read);
+        reads.any(|effect| {
+            effect.script.is_none()
+                && effect.action == self.action
+                && effect.command.is_some_and(is_part)
+                && effect.targets.iter().any(|read| written.iter().any(|target| is_same_file(read, target)))
+        })
     }
 
     /// What a command replaces with nothing, or with what says nothing.
@@ -731,6 +745,10 @@ fn selected(selector: &str, invocation: &Invocation, command: &Command) -> Vec<V
 /// Whether more of a text is known than that something prints it.
 fn is_known_in_part(text: &Value) -> bool {
     text.pieces.iter().any(|(piece, _)| !matches!(piece, Piece::Unknown(_) | Piece::Output(_)))
+}
+
+fn is_same_file(one: &Target, other: &Target) -> bool {
+    !one.is_pattern() && one.path().is_some() && one.path() == other.path()
 }
 
 fn takes_over(grammar: Program) -> bool {

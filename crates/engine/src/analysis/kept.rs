@@ -1,4 +1,4 @@
-//! What a call has put away before it deletes it: `tar czf a.tgz d && rm -rf d` loses nothing.
+//! What a call has put away before it deletes or replaces it: `tar czf a.tgz d && rm -rf d` loses nothing.
 
 use crate::model::analysis::Analysis;
 use crate::model::effect::{Effect, EffectKind, Target};
@@ -12,10 +12,13 @@ const PACKERS: [&str; 9] = ["tar", "gtar", "bsdtar", "zip", "7z", "7za", "rsync"
 /// Deletions of more targets than these are no tidying up.
 const MOST: usize = 16;
 
-/// Gives a deletion the flag `kept` if all of it was packed or copied before to somewhere else, and only then is deleted.
+/// Gives what deletes or replaces files the flag `kept` if all of them were packed or copied before to somewhere else, and
+/// only then are lost.
 pub(super) fn mark(event: &Event, analysis: &mut Analysis) {
     let packs = |effect: &&Effect| effect.kind == EffectKind::Read && effect.flags.contains(&"copied");
-    if !analysis.effects.iter().any(|effect| effect.kind == EffectKind::Delete) {
+    let loses =
+        |effect: &Effect| matches!(effect.kind, EffectKind::Delete | EffectKind::Overwrite | EffectKind::Truncate);
+    if !analysis.effects.iter().any(loses) {
         return;
     }
     let packed: Vec<Effect> = analysis.effects.iter().filter(packs).take(MOST).cloned().collect();
@@ -23,7 +26,7 @@ pub(super) fn mark(event: &Event, analysis: &mut Analysis) {
         return;
     }
     let is_kept = |effect: &Effect| {
-        let here = effect.kind == EffectKind::Delete && effect.site == ExecTarget::Here && effect.script.is_none();
+        let here = loses(effect) && effect.site == ExecTarget::Here && effect.script.is_none();
         let few = !effect.targets.is_empty() && effect.targets.len() <= MOST;
         let covers = |target: &Target| packed.iter().any(|pack| covers(event, analysis, pack, effect, target));
         here && few && effect.targets.iter().all(covers)
@@ -47,17 +50,18 @@ fn covers(event: &Event, analysis: &Analysis, pack: &Effect, effect: &Effect, ta
     let taken = text.get(pack.origin.span.end as usize..effect.origin.span.start as usize).unwrap_or("");
     // Only where the packing has succeeded; what stands behind a bar or a line's end runs in any case.
     let tied = taken.contains("&&") && !taken.contains([';', '|', '\n']) && !taken.replace("&&", "").contains('&');
-    same && whole && tied && packs_whole(command) && lies_elsewhere(command, path, folder, pack)
+    same && whole && tied && packs_whole(command, effect) && lies_elsewhere(command, path, folder, pack)
 }
 
-fn packs_whole(command: &Command) -> bool {
+/// Of a folder `cp` takes all only with an option; what is written over is a file.
+fn packs_whole(command: &Command, effect: &Effect) -> bool {
     let words = || command.words.iter().skip(1).filter_map(|word| word.literal());
     let option = |word: &str| word.starts_with("--exclude") || word.starts_with("--include") || word.starts_with("-x");
     let recursive =
         words().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(['r', 'R', 'a']));
     PACKERS.contains(&command.name.as_str())
         && !words().any(|word| option(&word))
-        && (command.name != "cp" || recursive)
+        && (command.name != "cp" || recursive || effect.kind != EffectKind::Delete)
 }
 
 /// Whether nothing that the packer names lies in what is deleted, but the sources.

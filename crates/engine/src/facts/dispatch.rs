@@ -92,6 +92,7 @@ impl Facts<'_> {
             "untracked" => self.loose(effect, target, &real, untracked_kind(effect)),
             "ignored-data" => self.loose(effect, target, &real, Untracked::Ignored),
             "from-before" => truth(self.is_from_before(path)),
+            "written-over" => self.is_written_over(effect, target),
             _ => Ternary::Unknown,
         }
     }
