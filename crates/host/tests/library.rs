@@ -137,7 +137,7 @@ fn names_of_program(entry: &Entry) -> Vec<String> {
     aliases.iter().filter_map(Value::as_str).map(str::to_owned).chain([entry.name.clone()]).collect()
 }
 
-const FACTS: [&str; 26] = [
+const FACTS: [&str; 27] = [
     "agent-variable",
     "reaches-unread",
     "unreadable",
@@ -148,7 +148,8 @@ const FACTS: [&str; 26] = [
     "hooks-off",
     "hooks-kept",
     "from-before",
-    "written-over",
+    "replaces-data",
+    "replaces-work",
     "fetched",
     "orders-heard",
     "secret-seen",

@@ -76,7 +76,7 @@ pub type Words = Arc<Vec<Value>>;
 pub type CommandId = usize;
 
 /// One command that would run.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Command {
     /// The program's file name without its folder; empty if it is not known.
     pub name: String,
@@ -94,6 +94,8 @@ pub struct Command {
     pub unread: Vec<(Code, Vec<CommandId>)>,
     /// The folder it runs in, relative to the text's own; `None` if that is not known.
     pub folder: Option<Value>,
+    /// The folder it runs in if the `cd` before it fails, where the text goes on in that case.
+    pub folder_without_cd: Option<Value>,
     /// On which system it runs.
     pub site: ExecTarget,
     /// The command that runs it, if it is wrapped or substituted.

@@ -134,12 +134,30 @@ impl EffectExtractor<'_> {
         reading
     }
 
+    /// The command as it runs where a `cd` before it, whose failure the text ignores, has led nowhere: its folder is not
+    /// there, and nothing has run that could have made it.
+    fn without_missing_folder(&self, id: CommandId, command: &Command, all: &[Command]) -> Option<Command> {
+        const MAKE_NOTHING: [&str; 12] =
+            ["cd", "echo", "printf", "export", "set", "true", ":", "pwd", "ls", "test", "[", "rm"];
+        let stayed = command.folder_without_cd.as_ref()?;
+        let is_missing = self.world.real(&self.folder(command)?, true).exists == Some(false);
+        let makes = |before: &Command| !MAKE_NOTHING.contains(&before.name.as_str()) && !before.name.is_empty();
+        // A wrapper of the command itself has made nothing before it.
+        let wrappers: Vec<CommandId> = std::iter::successors(command.parent, |id| all.get(*id)?.parent).collect();
+        let mut before = all.iter().enumerate().take(id).filter(|(id, _)| !wrappers.contains(id));
+        let may_be_made = before.any(|(_, before)| makes(before));
+        (is_missing && !may_be_made).then(|| Command { folder: Some(stayed.clone()), ..command.clone() })
+    }
+
     /// The effects of everything that a text would run.
     pub(crate) fn draft(&mut self, text: &str, reading: &Reading) {
         let before = self.effects.len();
         for (id, command) in reading.commands.iter().enumerate() {
             let first = self.effects.len();
             self.command(id, command, &reading.commands);
+            if let Some(stayed) = self.without_missing_folder(id, command, &reading.commands) {
+                self.command(id, &stayed, &reading.commands);
+            }
             let targets: usize = self.effects.iter().skip(first).map(|effect| 1 + effect.targets.len()).sum();
             if !work::spend(COMMAND + 2 * targets as u64) {
                 break;

@@ -1,5 +1,5 @@
-//! Commands that write a tree of names below a folder: what is unpacked, and what git checks out. Only a folder beside the
-//! workspace is worth an effect of its own; what is written in the workspace stands in other effects.
+//! Commands that write a tree of names below a folder: what is unpacked, and what git checks out. Of the latter only a
+//! folder beside the workspace is worth an effect of its own; what git writes in the workspace stands in other effects.
 
 use super::effects::{EffectExtractor, Ran};
 use crate::model::effect::EffectKind;
@@ -18,6 +18,10 @@ impl EffectExtractor<'_> {
         let mut archives: Vec<(CommandId, Value)> =
             unpacked.filter_map(|effect| Some((effect.command?, effect.targets.first()?.value.clone()))).collect();
         archives.dedup_by_key(|(id, _)| *id);
+        // What the program's own entry says is better known.
+        let said =
+            |id: CommandId| own.iter().any(|effect| effect.kind == EffectKind::Populate && effect.command == Some(id));
+        archives.retain(|(id, _)| !said(*id));
         for (id, archive) in archives {
             self.unpacked(id, archive, reading);
         }
@@ -109,7 +113,7 @@ impl EffectExtractor<'_> {
         let ran = Ran { id, command, folder: folder.as_deref() };
         let target = self.path_of(ran, place.unwrap_or_else(|| Value::text(".", command.origin)));
         let inside = target.path().is_some_and(|path| is_within(path, &self.event.workspace));
-        if inside && !flags.contains(&"absolute") {
+        if inside && flags.contains(&"git") {
             return false;
         }
         flags.sort_unstable();

@@ -86,7 +86,7 @@ impl Facts<'_> {
     }
 
     /// The names that are written, from the folder on; one that begins with a slash begins at the root.
-    fn names_below(&self, effect: &Effect, exists: Known<bool>) -> Known<Vec<String>> {
+    pub(super) fn names_below(&self, effect: &Effect, exists: Known<bool>) -> Known<Vec<String>> {
         if effect.kind != EffectKind::Populate {
             return self.copied_names(effect, exists);
         }

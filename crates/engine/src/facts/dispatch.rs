@@ -3,6 +3,7 @@
 use super::cache::{Facts, truth};
 use super::git::comes_from_elsewhere;
 use super::git::untracked_kind;
+use super::replaced::Lost;
 use crate::facts::switches::Change;
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::session::RemnantKind;
@@ -92,7 +93,8 @@ impl Facts<'_> {
             "untracked" => self.loose(effect, target, &real, untracked_kind(effect)),
             "ignored-data" => self.loose(effect, target, &real, Untracked::Ignored),
             "from-before" => truth(self.is_from_before(path)),
-            "written-over" => self.is_written_over(effect, target),
+            "replaces-data" => self.replaces(effect, target, Lost::Data),
+            "replaces-work" => self.replaces(effect, target, Lost::Work),
             _ => Ternary::Unknown,
         }
     }

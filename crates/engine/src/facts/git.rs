@@ -3,7 +3,6 @@
 use super::cache::{Facts, truth};
 use super::classes::fixed_part;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
-use crate::model::event::Action;
 use crate::model::path::{self, parent};
 use crate::model::session::{RemnantKind, Taint};
 use crate::model::truth::Ternary;
@@ -11,7 +10,6 @@ use crate::model::world::{Known, Look, Names, ResolvedPath, Untracked};
 use crate::text::glob;
 use reflex_tables::Node;
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 /// Branches that everybody protects.
 const PROTECTED: [&str; 8] = ["main", "master", "trunk", "develop", "production", "prod", "release", "stable"];
@@ -115,46 +113,6 @@ impl Facts<'_> {
         }
         let is_dated = |known: &Taint| known.kind == RemnantKind::Dated && known.path == path;
         Some(age.is_untouched || self.past().iter().any(is_dated))
-    }
-
-    /// Whether a file is replaced whose content exists nowhere else: older than the session, in no commit, and not what
-    /// a build makes again. Of a folder it is the file in it that a copy or move lands on.
-    pub(super) fn is_written_over(&self, effect: &Effect, target: &Target) -> Ternary {
-        let seen = self.seen(effect, target);
-        let is_folder = seen.real.is_folder == Some(true);
-        let landed = seen.paths.iter().take(seen.sure).filter(|path| !is_folder || **path != seen.real.path);
-        let lost: Vec<String> =
-            landed.filter(|path| self.is_only_copy(effect, path)).map(|path| self.named(path)).collect();
-        if lost.is_empty() {
-            return Ternary::No;
-        }
-        *self.lost.borrow_mut() = Names { count: lost.len(), names: lost, more: false };
-        Ternary::Yes
-    }
-
-    fn is_only_copy(&self, effect: &Effect, path: &str) -> bool {
-        reflex_shell::work::spend(8);
-        let has = |names: Known<Names>| names.as_ref().is_some_and(Names::any);
-        self.is_from_before(path) == Some(true)
-            && self.is_regenerable(path) != Ternary::Yes
-            && (has(self.world.uncommitted(path))
-                || has(self.world.untracked(path, Untracked::Ordinary))
-                || has(self.world.untracked(path, Untracked::Ignored)))
-            && !self.is_held_by_new(effect, path)
-    }
-
-    /// Whether all lines of a file stand in the text that replaces it, where the call tells that text.
-    fn is_held_by_new(&self, effect: &Effect, path: &str) -> bool {
-        let Some(Action::Write { content: new, .. }) = self.event.actions.get(effect.action) else { return false };
-        let Some(old) = self.world.content_before(path) else { return false };
-        let lines: HashSet<&str> = new.lines().map(str::trim_end).collect();
-        old.lines().map(str::trim_end).all(|line| line.is_empty() || lines.contains(line))
-    }
-
-    /// A path as it is told: from the workspace on, where it lies in it.
-    fn named(&self, path: &str) -> String {
-        let relative = path.strip_prefix(self.event.workspace.as_str()).and_then(|rest| rest.strip_prefix('/'));
-        relative.filter(|_| !self.event.workspace.is_empty()).unwrap_or(path).to_owned()
     }
 
     pub(super) fn is_commit(&self, path: &str, target: &Target) -> bool {

@@ -15,4 +15,5 @@ mod hooks;
 pub(crate) mod location;
 mod paths;
 mod pointed;
+mod replaced;
 mod switches;

@@ -26,6 +26,7 @@ impl Interpreter<'_> {
             "set" if words.is_empty() => return None,
             "set" => {
                 self.switch(words, draft.origin);
+                self.state.errexit |= sets_errexit(words);
                 self.set_parameters(words);
             }
             "shift" => self.shift(words),
@@ -106,7 +107,7 @@ impl Interpreter<'_> {
             (Some(_), None) if physical => self.state.folders.forget(),
             (Some(target), None) if target.literal().as_deref() == Some("-") => self.state.folders.change_back(),
             (Some(target), None) if self.searches_elsewhere(target) => self.state.folders.forget(),
-            (Some(target), None) => self.state.folders.change(target.clone()),
+            (Some(target), None) => self.state.folders.try_change(target.clone()),
             (None, _) => {
                 let home = self.state.variable("HOME").and_then(|values| values.first().cloned());
                 let home = home.unwrap_or_else(|| Value::piece(Piece::Home(String::new()), origin));
@@ -246,4 +247,12 @@ fn is_certain(words: &[Value], draft: &Draft) -> bool {
         _ => word.literal().is_some_and(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())),
     };
     draft.redirects.is_empty() && words.len() <= 1 && words.iter().all(is_number)
+}
+
+/// `set -e`, `set -euo pipefail`, `set -o errexit`
+fn sets_errexit(words: &[Value]) -> bool {
+    words.iter().map_while(Value::literal).take_while(|word| word != "--").any(|word| {
+        let is_short = word.starts_with('-') && !word.starts_with("--");
+        is_short && word.contains('e') || word == "errexit"
+    })
 }

@@ -15,6 +15,10 @@ pub(crate) struct Folders {
     before: Option<Folder>,
     /// What `popd` returns to, the next one last.
     stack: Vec<Folder>,
+    /// Where the shell stays if the last `cd` fails, as long as only what depends on its success has followed.
+    left: Option<Folder>,
+    /// Where it has stayed if that `cd` failed: the text went on regardless.
+    stayed: Option<Folder>,
 }
 
 #[derive(Clone, PartialEq, Default)]
@@ -49,6 +53,7 @@ impl Folders {
     }
 
     fn go(&mut self, to: Folder) {
+        (self.left, self.stayed) = (None, None);
         self.before = Some(std::mem::replace(&mut self.here, to));
     }
 
@@ -56,6 +61,34 @@ impl Folders {
     pub(crate) fn change(&mut self, target: Value) {
         let to = self.here.joined(target);
         self.go(to);
+    }
+
+    /// `cd TARGET` of a shell, which may fail.
+    pub(crate) fn try_change(&mut self, target: Value) {
+        let left = self.here.clone();
+        self.change(target);
+        self.left = Some(left);
+    }
+
+    /// What follows runs whether the last `cd` has failed or not.
+    pub(crate) fn go_on(&mut self) {
+        if let Some(left) = self.left.take() {
+            self.stayed = Some(left);
+        }
+    }
+
+    /// What follows is for a failed `cd`, or the shell ends with it.
+    pub(crate) fn mind_failure(&mut self) {
+        self.left = None;
+    }
+
+    /// Where a command runs if the `cd` before it fails; empty where the text began.
+    pub(crate) fn without_cd(&self) -> Option<Value> {
+        match self.stayed.as_ref()? {
+            Folder::Start => Some(Value::default()),
+            Folder::Known(value) => Some(value.clone()),
+            Folder::Unknown => None,
+        }
     }
 
     /// `cd -`
@@ -107,6 +140,7 @@ impl Folders {
         if self.stack != other.stack {
             self.stack.clear();
         }
+        (self.left, self.stayed) = (None, None);
     }
 }
 

@@ -44,6 +44,8 @@ pub(crate) struct State {
     pub(crate) open: Descriptors,
     /// `shopt -s extglob`: `@(a|b)` is a pattern everywhere.
     pub(crate) extended: bool,
+    /// `set -e`: a command that fails ends the shell.
+    pub(crate) errexit: bool,
     /// Nothing behind this place is reached: `exit`, `return`, `break`.
     pub(crate) ended: bool,
 }
@@ -450,6 +452,7 @@ impl State {
         }
         self.open.merge(&other.open);
         self.extended &= other.extended;
+        self.errexit &= other.errexit;
     }
 
     fn merge_functions(&mut self, other: &State) {

@@ -123,6 +123,11 @@ impl Interpreter<'_> {
             if statement.join != Join::And {
                 left.drain(..).for_each(|before| self.state.merge_names(&before));
             }
+            match statement.join {
+                Join::Always if !self.state.errexit => self.state.folders.go_on(),
+                Join::Always | Join::Or => self.state.folders.mind_failure(),
+                Join::And => {}
+            }
             self.steps += 1;
             if self.steps > MAX_STEPS || !work::spend(STATEMENT) {
                 self.exhaust(self.place);

@@ -1,0 +1,88 @@
+//! What is lost where a call writes over files: content that is in no commit and nowhere else.
+
+use super::cache::Facts;
+use super::classes::fixed_part;
+use crate::model::effect::{Effect, EffectKind, Target};
+use crate::model::event::Action;
+use crate::model::path;
+use crate::model::truth::Ternary;
+use crate::model::world::{Known, Names, Untracked};
+use std::collections::HashSet;
+
+/// The classes of files of which a person has no second copy elsewhere: keys and collected data.
+const PRECIOUS: [&str; 4] = ["environment", "key-files", "data", "secret"];
+
+/// More files than these that an archive or a tree brings are not looked at.
+const MAX_WRITTEN: usize = 4096;
+
+/// Which of the files that are replaced count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lost {
+    /// Keys and collected data.
+    Data,
+    /// What people write, but nothing that is kept for a while only.
+    Work,
+}
+
+impl Facts<'_> {
+    /// Whether files are replaced whose content exists nowhere else: older than the session, in no commit, and not what a
+    /// build makes again. Of a folder these are the files in it that something lands on.
+    pub(super) fn replaces(&self, effect: &Effect, target: &Target, which: Lost) -> Ternary {
+        let Some(written) = self.written(effect, target) else { return Ternary::Unknown };
+        let counts = |path: &String| self.is_lost(which, path) && self.is_only_copy(effect, path);
+        let lost: Vec<String> = written.into_iter().filter(counts).map(|path| self.named(&path)).collect();
+        if lost.is_empty() {
+            return Ternary::No;
+        }
+        *self.lost.borrow_mut() = Names { count: lost.len(), names: lost, more: false };
+        Ternary::Yes
+    }
+
+    /// The files that are written, as far as their names are known.
+    fn written(&self, effect: &Effect, target: &Target) -> Known<Vec<String>> {
+        let has = |flag| effect.flags.contains(&flag);
+        let seen = self.seen(effect, target);
+        let is_tree = has("place") && (has("recursive") || has("archive")) && seen.real.is_folder == Some(true);
+        if effect.kind == EffectKind::Populate || is_tree {
+            let folder = fixed_part(&seen.real.path);
+            let names = self.names_below(effect, seen.real.exists)?;
+            return Some(names.iter().take(MAX_WRITTEN).map(|name| path::absolute(name, folder)).collect());
+        }
+        let is_folder = seen.real.is_folder == Some(true);
+        let landed = seen.paths.iter().take(seen.sure).filter(|path| !is_folder || **path != seen.real.path);
+        Some(landed.cloned().collect())
+    }
+
+    fn is_lost(&self, which: Lost, path: &str) -> bool {
+        let is_precious = PRECIOUS.iter().any(|class| self.in_class(class, path));
+        match which {
+            Lost::Data => is_precious,
+            Lost::Work => !is_precious && !self.in_class("scratch", path),
+        }
+    }
+
+    fn is_only_copy(&self, effect: &Effect, path: &str) -> bool {
+        reflex_shell::work::spend(8);
+        let has = |names: Known<Names>| names.as_ref().is_some_and(Names::any);
+        self.is_from_before(path) == Some(true)
+            && self.is_regenerable(path) != Ternary::Yes
+            && (has(self.world.uncommitted(path))
+                || has(self.world.untracked(path, Untracked::Ordinary))
+                || has(self.world.untracked(path, Untracked::Ignored)))
+            && !self.is_held_by_new(effect, path)
+    }
+
+    /// Whether all lines of a file stand in the text that replaces it, where the call tells that text.
+    fn is_held_by_new(&self, effect: &Effect, path: &str) -> bool {
+        let Some(Action::Write { content: new, .. }) = self.event.actions.get(effect.action) else { return false };
+        let Some(old) = self.world.content_before(path) else { return false };
+        let lines: HashSet<&str> = new.lines().map(str::trim_end).collect();
+        old.lines().map(str::trim_end).all(|line| line.is_empty() || lines.contains(line))
+    }
+
+    /// A path as it is told: from the workspace on, where it lies in it.
+    fn named(&self, path: &str) -> String {
+        let relative = path.strip_prefix(self.event.workspace.as_str()).and_then(|rest| rest.strip_prefix('/'));
+        relative.filter(|_| !self.event.workspace.is_empty()).unwrap_or(path).to_owned()
+    }
+}
