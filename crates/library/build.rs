@@ -44,7 +44,7 @@ fn catalog(folder: &Path, out: &Path) -> Result<String, Box<dyn std::error::Erro
             }
             if file.extension().is_some_and(|extension| extension == "ts") {
                 let text = reflex_types::javascript(&name(&file), &text)?;
-                needs = needs.and(Needs::of(&text));
+                needs = needs.and(Needs::from_source(&text));
                 let compiled = out.join(format!("{}-{}.code", name(reflex), name(&file)));
                 fs::write(&compiled, compile(&format!("ours:{}/{}", name(reflex), name(&file)), &text)?)?;
                 let included = format!("include_bytes!({:?})", compiled.display().to_string());

@@ -18,7 +18,7 @@ use grammar::{Chance, Dialect};
 use print::{canonical, outermost};
 use reflex_agents::{AGENTS, deliver, universal};
 use reflex_engine::{Action, Event, FakeWorld, Judgement, Policy, judge as judge_event};
-use reflex_shell::{Command, Reading, Surroundings, Why};
+use reflex_shell::{Command, Reading, Surroundings, UnknownReason};
 use reflex_tables::Node;
 
 /// A name, and what must hold of any bytes.
@@ -70,7 +70,8 @@ pub fn shell_grammar(bytes: &[u8]) {
     let text = lines.join("\n");
     let reading = read(&text);
     whole(&text, &reading);
-    let unparsed = reading.gaps.iter().find(|gap| gap.why == Why::Unparsed && gap.origin.derivation.is_none());
+    let unparsed =
+        reading.gaps.iter().find(|gap| gap.why == UnknownReason::Unparsed && gap.origin.derivation.is_none());
     assert!(unparsed.is_none(), "{unparsed:?} in a valid script:\n{text}");
 }
 
@@ -119,7 +120,7 @@ pub fn reprint(bytes: &[u8]) {
 fn reprinted(text: &str, command: &Command) {
     let Some(printed) = canonical(command) else { return };
     let reading = read(&printed);
-    let whole = |gap: &reflex_shell::Gap| gap.why != Why::Unparsed || gap.origin.derivation.is_some();
+    let whole = |gap: &reflex_shell::Gap| gap.why != UnknownReason::Unparsed || gap.origin.derivation.is_some();
     assert!(reading.gaps.iter().all(whole), "{printed:?}, printed from {text:?}, is not parsed");
     let Some(again) = outermost(&reading) else {
         panic!("{printed:?}, printed from {text:?}, is read as no command: {reading:?}")

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 /// A wrapped deletion, spelled by chance.
 pub(crate) fn wrapped(chance: &mut Chance<'_>, count: usize) -> String {
-    let mut inner = Inner::Program(chance.of(&DELETIONS).to_owned());
+    let mut inner = Inner::Program(chance.pick(&DELETIONS).to_owned());
     for depth in 0..count {
         inner = match chance.next(2) {
             0 => by_grammar(chance, &inner, depth),
@@ -99,7 +99,7 @@ const OF_GRAMMAR: [&str; 44] = [
 ];
 
 fn by_grammar(chance: &mut Chance<'_>, inner: &Inner, depth: usize) -> Inner {
-    let template = chance.of(&OF_GRAMMAR);
+    let template = chance.pick(&OF_GRAMMAR);
     let text = inner.text();
     let filled = template
         .replace("{q}", &quoted(chance, text))

@@ -69,7 +69,7 @@ fn measure(project: &Project) -> Result<Option<Page>, String> {
         return Err(format!("{} verdicts for {} records", verdicts.len(), records.len()));
     }
     let judged: Result<Vec<Judged>, String> =
-        records.iter().zip(&verdicts).map(|(record, verdict)| Judged::of(record, verdict)).collect();
+        records.iter().zip(&verdicts).map(|(record, verdict)| Judged::from_record(record, verdict)).collect();
     let disputed = disputed(&project.root)?;
     let page = Page { judged: judged?, disputed };
     let most = page.judged.len() / LABELS_PER_DISPUTE;

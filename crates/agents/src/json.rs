@@ -26,7 +26,7 @@ impl fmt::Display for BadEvent {
 }
 
 impl BadEvent {
-    pub(crate) fn of(field: &str, problem: impl Into<String>) -> BadEvent {
+    pub(crate) fn new(field: &str, problem: impl Into<String>) -> BadEvent {
         BadEvent { field: field.into(), problem: problem.into(), moment: None }
     }
 }
@@ -38,17 +38,17 @@ impl BadEvent {
 pub fn object(bytes: &[u8]) -> Result<Map<String, Value>, BadEvent> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if bytes.iter().all(u8::is_ascii_whitespace) {
-        return Err(BadEvent::of("", "the input is empty"));
+        return Err(BadEvent::new("", "the input is empty"));
     }
-    let text = std::str::from_utf8(bytes).map_err(|_| BadEvent::of("", "the input is not UTF-8"))?;
+    let text = std::str::from_utf8(bytes).map_err(|_| BadEvent::new("", "the input is not UTF-8"))?;
     let value = serde_json::from_str(text).or_else(|error| {
         let mended = without_lone_surrogates(text);
         if mended == text { Err(error) } else { serde_json::from_str(&mended) }
     });
     match value {
         Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err(BadEvent::of("", "the input is JSON but no object")),
-        Err(error) => Err(BadEvent::of("", format!("the input is not JSON: {error}"))),
+        Ok(_) => Err(BadEvent::new("", "the input is JSON but no object")),
+        Err(error) => Err(BadEvent::new("", format!("the input is not JSON: {error}"))),
     }
 }
 
@@ -81,7 +81,7 @@ fn surrogate(text: &str) -> Option<u16> {
 
 /// A text that must be there.
 pub(crate) fn required<'a>(object: &'a Map<String, Value>, field: &str) -> Result<&'a str, BadEvent> {
-    optional(object, field)?.ok_or_else(|| BadEvent::of(field, "is missing"))
+    optional(object, field)?.ok_or_else(|| BadEvent::new(field, "is missing"))
 }
 
 /// A text that may be absent or null.
@@ -89,7 +89,7 @@ pub(crate) fn optional<'a>(object: &'a Map<String, Value>, field: &str) -> Resul
     match object.get(field) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(BadEvent::of(field, "is not a text")),
+        Some(_) => Err(BadEvent::new(field, "is not a text")),
     }
 }
 
@@ -101,10 +101,10 @@ pub(crate) fn texts(object: &Map<String, Value>, field: &str) -> Result<Vec<Stri
         Some(Value::Array(items)) => items
             .iter()
             .map(|item| {
-                item.as_str().map(str::to_owned).ok_or_else(|| BadEvent::of(field, "holds something else than texts"))
+                item.as_str().map(str::to_owned).ok_or_else(|| BadEvent::new(field, "holds something else than texts"))
             })
             .collect(),
-        Some(_) => Err(BadEvent::of(field, "is neither a text nor a list of texts")),
+        Some(_) => Err(BadEvent::new(field, "is neither a text nor a list of texts")),
     }
 }
 

@@ -96,7 +96,7 @@ pub(crate) fn other(input: &Map<String, Value>) -> Action {
 /// A text in which no file stands: what another reader would make of it is not known.
 pub(crate) fn patched(text: &str) -> Result<Vec<Action>, BadEvent> {
     let actions: Vec<Action> = patch::changes(text).into_iter().flat_map(changed).collect();
-    if actions.is_empty() { Err(BadEvent::of("tool_input", "is no patch that can be read")) } else { Ok(actions) }
+    if actions.is_empty() { Err(BadEvent::new("tool_input", "is no patch that can be read")) } else { Ok(actions) }
 }
 
 /// A file that is moved is changed here and written there: nothing of it is lost.
@@ -116,7 +116,7 @@ fn changed(change: FileChange) -> Vec<Action> {
 
 /// A problem with an argument, under the name that most agents give to the arguments.
 pub(crate) fn inside(problem: &BadEvent) -> BadEvent {
-    BadEvent::of(&format!("tool_input.{}", problem.field), problem.problem.clone())
+    BadEvent::new(&format!("tool_input.{}", problem.field), problem.problem.clone())
 }
 
 fn paths(
@@ -164,7 +164,7 @@ fn there(input: &Map<String, Value>, field: Field) -> Option<&'static str> {
 }
 
 fn missing(field: Field) -> BadEvent {
-    BadEvent::of(field.first().unwrap_or(&""), "is missing")
+    BadEvent::new(field.first().unwrap_or(&""), "is missing")
 }
 
 fn needed(input: &Map<String, Value>, field: Field) -> Result<String, BadEvent> {

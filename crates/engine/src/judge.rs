@@ -17,7 +17,7 @@ use crate::model::analysis::Analysis;
 use crate::model::event::Event;
 use crate::model::finding::Finding;
 use crate::model::latency::Latency;
-use crate::model::rule_trace::Weighed;
+use crate::model::rule_trace::RuleTrace;
 use crate::model::session::{Step, Taint};
 use crate::model::stopwatch::Stopwatch;
 use crate::model::verdict::Verdict;
@@ -40,7 +40,7 @@ pub struct Judgement {
     /// What was asked of the machine, with the answers.
     pub asked: Vec<String>,
     /// The rules that were looked at, by effect.
-    pub weighed: Vec<Weighed>,
+    pub weighed: Vec<RuleTrace>,
     /// What makes the call the same as another.
     pub fingerprint: Fingerprint,
     /// The call as a step of its session.
@@ -97,9 +97,9 @@ fn judge_once(
     let facts = Facts::new(event, &analysis, tables, world).with_roots(policy.roots());
     let (mut findings, weighed) = library::inspect(&facts, &|_| true, &mut watch);
     let left = taint::left_by(&facts, &findings);
-    let fingerprint = fingerprint::of(event, &analysis);
+    let fingerprint = fingerprint::fingerprint(event, &analysis);
     let goals = loops::step::goals(&analysis, &weighed);
-    let step = Step { goals, ..loops::step::of(event, &analysis, &fingerprint, tables) };
+    let step = Step { goals, ..loops::step::step(event, &analysis, &fingerprint, tables) };
     findings.extend(loops::before(&step, &world.past(&step)).iter().map(|found| found.finding(&step)));
     watch.stop("loopbreaker");
     findings.extend(user::inspect(policy, &facts));
@@ -156,11 +156,11 @@ fn judge_incoming_within(
     work::reserve(too_much::most(event) / too_much::RESERVE);
     watch.stop("analyze");
     let facts = Facts::new(event, &analysis, tables, world).with_roots(policy.roots());
-    let fingerprint = fingerprint::of(event, &analysis);
+    let fingerprint = fingerprint::fingerprint(event, &analysis);
     let mut findings = incoming_text::inspect(event, tables);
     watch.stop("tripwire");
     findings.extend(library::inspect(&facts, &incoming_text::is_brought, &mut watch).0);
-    let mut step = loops::step::of(event, &analysis, &fingerprint, tables);
+    let mut step = loops::step::step(event, &analysis, &fingerprint, tables);
     step.end = event.outcome.as_ref().map(loops::step::end_of);
     if step.end.is_some() {
         let mut past = world.past(&step);

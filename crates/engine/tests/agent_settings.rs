@@ -7,7 +7,7 @@
     reason = "a test that cannot go on shall stop"
 )]
 
-use reflex_engine::agent_settings::Form;
+use reflex_engine::agent_settings::SettingsFormat;
 use reflex_tables::compile::{Entry, Kind, Sources};
 use std::path::Path;
 
@@ -34,9 +34,9 @@ fn filled(text: &str) -> String {
     text.replace("$HOOKS", HOOKS).replace("$INSIDE", &HOOKS[1..HOOKS.len() - 1])
 }
 
-fn with_form(name: &str, judge: impl Fn(Form<'_>)) {
+fn with_form(name: &str, judge: impl Fn(SettingsFormat<'_>)) {
     let blob = sources().blob().unwrap();
-    let form = Form::all(reflex_tables::root(&blob)).find(|form| form.name() == name).unwrap();
+    let form = SettingsFormat::all(reflex_tables::root(&blob)).find(|form| form.name() == name).unwrap();
     judge(form);
 }
 
@@ -81,8 +81,8 @@ fn a_repaired_text_means_the_same_and_is_taken() {
 fn a_form_is_found_by_its_path() {
     let blob = sources().blob().unwrap();
     let check = |path: &str, expected: Option<&str>| {
-        let form = Form::of(reflex_tables::root(&blob), path, "/home/me");
-        assert_eq!(form.map(Form::name), expected, "{path}");
+        let form = SettingsFormat::for_path(reflex_tables::root(&blob), path, "/home/me");
+        assert_eq!(form.map(SettingsFormat::name), expected, "{path}");
     };
     check("/home/me/.claude/settings.json", Some("claude/settings"));
     check("/repo/.claude/settings.local.json", Some("claude/settings"));

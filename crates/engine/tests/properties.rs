@@ -345,10 +345,10 @@ fn of_chance(chance: &mut Chance<'_>, keys: &[&str], depth: usize) -> Value {
         0 => Value::Null,
         1 => (chance.next(2) == 0).into(),
         2 => chance.next(4).into(),
-        3 | 4 => chance.of(&WORDS).into(),
+        3 | 4 => chance.pick(&WORDS).into(),
         5..=7 => (0..chance.next(4)).map(|_| of_chance(chance, keys, depth - 1)).collect(),
         _ => {
-            let entry = |chance: &mut Chance<'_>| (chance.of(keys).to_owned(), of_chance(chance, keys, depth - 1));
+            let entry = |chance: &mut Chance<'_>| (chance.pick(keys).to_owned(), of_chance(chance, keys, depth - 1));
             (0..1 + chance.next(5)).map(|_| entry(chance)).collect::<Map<_, _>>().into()
         }
     }

@@ -112,7 +112,7 @@ fn no_text_makes_the_search_fail_and_what_is_found_is_redacted() {
     for seed in 0..1_000_u64 {
         let mut chance = Chance::seeded(seed);
         let count = chance.next(48);
-        let text: String = (0..count).map(|_| chance.of(&PARTS)).collect();
+        let text: String = (0..count).map(|_| chance.pick(&PARTS)).collect();
         let found = find_secrets(&text, library::tables());
         let mut end = 0;
         for secret in &found {

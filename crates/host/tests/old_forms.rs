@@ -20,7 +20,7 @@ struct Kept {
 }
 
 impl Kept {
-    fn of(fixture: &str, place: &str) -> Kept {
+    fn open(fixture: &str, place: &str) -> Kept {
         let kept = Kept { root: tempfile::tempdir().unwrap() };
         kept.also(fixture, place);
         kept
@@ -36,7 +36,7 @@ impl Kept {
         let root = self.root.path().to_owned();
         let mut folders = Folders::below(root.clone());
         folders.state = root.clone();
-        Store::of(&folders)
+        Store::new(&folders)
     }
 }
 
@@ -46,7 +46,7 @@ fn texts(items: &[&str]) -> Vec<String> {
 
 #[test]
 fn records_of_both_forms_are_found_and_only_the_second_is_a_chain() {
-    let kept = Kept::of("audit-v1.jsonl", "audit/calls.jsonl");
+    let kept = Kept::open("audit-v1.jsonl", "audit/calls.jsonl");
     kept.also("audit-v2.jsonl", "audit/current.jsonl");
     let log = kept.store().log();
     let found = log.search(&Search::default(), 10).unwrap();
@@ -60,7 +60,7 @@ fn records_of_both_forms_are_found_and_only_the_second_is_a_chain() {
 
 #[test]
 fn a_record_is_appended_to_a_chain_of_the_second_form() {
-    let kept = Kept::of("audit-v2.jsonl", "audit/current.jsonl");
+    let kept = Kept::open("audit-v2.jsonl", "audit/current.jsonl");
     kept.store().note("test", serde_json::json!({})).unwrap();
     let checked = kept.store().log().verify(&mut |_| true).unwrap();
     assert_eq!((checked.records, checked.broken), (3, None));
@@ -68,7 +68,7 @@ fn a_record_is_appended_to_a_chain_of_the_second_form() {
 
 #[test]
 fn pending_calls_of_the_first_form_are_read() {
-    let store = Kept::of("pending-v1.json", "pending/2abcdef.json");
+    let store = Kept::open("pending-v1.json", "pending/2abcdef.json");
     let call = Pending {
         id: "2abcdef".into(),
         record: "0190-r".into(),
@@ -98,7 +98,7 @@ fn pending_calls_of_the_first_form_are_read() {
 
 #[test]
 fn grants_of_the_first_form_are_read() {
-    let store = Kept::of("grant-v1.json", "grants/2abcdef.json");
+    let store = Kept::open("grant-v1.json", "grants/2abcdef.json");
     let grant = Grant {
         id: "2abcdef".into(),
         allow: true,
@@ -120,7 +120,7 @@ fn grants_of_the_first_form_are_read() {
 
 #[test]
 fn a_pause_of_the_first_form_is_read_and_is_over() {
-    let kept = Kept::of("off-v1.json", "off.json");
+    let kept = Kept::open("off-v1.json", "off.json");
     assert_eq!(kept.store().pause(), None);
     let file = kept.root.path().join("off.json");
     let now = reflex_host::now();
@@ -133,7 +133,7 @@ fn a_pause_of_the_first_form_is_read_and_is_over() {
 
 #[test]
 fn alarms_of_the_first_form_are_read() {
-    let store = Kept::of("alarm-v1.json", "alarms/0190-r.json");
+    let store = Kept::open("alarm-v1.json", "alarms/0190-r.json");
     let alarm =
         Alarm { record: "0190-r".into(), time: 1_795_219_200_000, text: "claude ran it".into(), of: Subject::Call };
     assert_eq!(store.store().alarms(), [alarm]);
@@ -141,15 +141,15 @@ fn alarms_of_the_first_form_are_read() {
 
 #[test]
 fn what_a_session_keeps_is_read_back() {
-    use reflex_engine::loopbreaker::{Deed, End, RepeatAllowance, Step};
+    use reflex_engine::loopbreaker::{End, RepeatAllowance, Step, StepKind};
     let whose = SessionKey { client: "claude", session: "s2", role: None, subagent: None, call: "", word: "" };
-    let kept = Kept::of("session-1", "sessions/2d0bd5b1b2a3f6c6d0d7b1f0a0e5c9aa");
+    let kept = Kept::open("session-1", "sessions/2d0bd5b1b2a3f6c6d0d7b1f0a0e5c9aa");
     let end = End { failed: true, output: "o".into(), error: "f00d".into(), letters: vec![(b'a', 31), (b'\n', 2)] };
     let step = Step {
         exact: "e".into(),
         goals: vec!["g".into(), "h".into()],
         text: "make check".into(),
-        deed: Deed::Change,
+        deed: StepKind::Change,
         pace: RepeatAllowance::Waits,
         refused: false,
         changes: vec![("/repo/a".into(), "0011".into())],
@@ -170,7 +170,7 @@ fn what_a_session_keeps_is_read_back() {
 #[test]
 fn sessions_of_the_first_form_are_read_and_lines_of_a_later_one_passed_over() {
     let whose = SessionKey { client: "claude", session: "s1", role: None, subagent: None, call: "", word: "" };
-    let kept = Kept::of("session-1", "sessions/2d0bd5b1b2a3f6c6d0d7b1f0a0e5c9aa");
+    let kept = Kept::open("session-1", "sessions/2d0bd5b1b2a3f6c6d0d7b1f0a0e5c9aa");
     let calls = kept.root.path().join("sessions");
     // The file is named after whose it is: what is written first tells the name.
     kept.store().remember(whose, &Call::default()).unwrap();

@@ -5,4 +5,4 @@ mod model;
 mod told;
 
 pub use model::{Call, Model};
-pub use told::{Told, ToolResult};
+pub use told::{Conversation, ToolResult};

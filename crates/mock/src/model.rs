@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use serde_json::{Value, json};
 
 use crate::http::{self, Request};
-use crate::told::{Told, offers_tools, string, tool_results};
+use crate::told::{Conversation, offers_tools, string, tool_results};
 
 const LAST_WORDS: &str = "All done.";
 
@@ -70,13 +70,13 @@ impl Model {
     }
 
     /// What the model was told; `None` as long as no request with tools has reached it.
-    pub fn told(&self) -> Option<Told> {
+    pub fn told(&self) -> Option<Conversation> {
         let bodies = self.script.bodies.lock().unwrap_or_else(PoisonError::into_inner);
         bodies
             .iter()
             .filter(|body| offers_tools(body))
             .max_by_key(|body| tool_results(body).count())
-            .map(Told::from_request)
+            .map(Conversation::from_request)
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// What the client told the model in the course of the run.
-pub struct Told {
+pub struct Conversation {
     /// One for each tool call that was answered, in order.
     pub results: Vec<ToolResult>,
     /// All plain text: the prompt, the client's reminders, what hooks add.
@@ -18,7 +18,7 @@ pub struct ToolResult {
     pub text: String,
 }
 
-impl Told {
+impl Conversation {
     /// Reads the last request of a run.
     pub fn from_request(body: &Value) -> Self {
         let results =
@@ -103,7 +103,8 @@ mod tests {
         let long =
             json!({"type": "tool_result", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]});
         let user = |content: Value| json!({"role": "user", "content": content});
-        let told = Told::from_request(&json!({"messages": [user(json!("do it")), user(json!([text, short, long]))]}));
+        let told =
+            Conversation::from_request(&json!({"messages": [user(json!("do it")), user(json!([text, short, long]))]}));
         let results: Vec<_> = told.results.iter().map(|result| (result.is_error, result.text.as_str())).collect();
         assert_eq!((results, told.beside.as_str()), (vec![(Some(true), "no"), (Some(false), "a\nb")], "do it\nbeside"));
     }
@@ -117,7 +118,7 @@ mod tests {
         let chat = json!({"messages": [{"role": "user", "content": "do it"},
             {"role": "tool", "content": "a"}, {"role": "tool", "content": [{"type": "text", "text": "b"}]}]});
         for body in [items, chat] {
-            let told = Told::from_request(&body);
+            let told = Conversation::from_request(&body);
             let results: Vec<_> = told.results.iter().map(|result| (result.is_error, result.text.as_str())).collect();
             assert_eq!((results, told.beside.as_str()), (vec![(None, "a"), (None, "b")], "do it"));
         }
@@ -126,7 +127,7 @@ mod tests {
     #[test]
     fn a_response_says_by_its_key_whether_it_is_an_error() {
         let part = |response: Value| json!({"functionResponse": {"name": "shell", "response": response}});
-        let told = Told::from_request(&json!({"contents": [
+        let told = Conversation::from_request(&json!({"contents": [
             {"role": "user", "parts": [{"text": "do it"}]},
             {"role": "user", "parts": [part(json!({"output": "a"})), part(json!({"error": "b"}))]}]}));
         let results: Vec<_> = told.results.iter().map(|result| (result.is_error, result.text.as_str())).collect();

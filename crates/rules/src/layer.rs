@@ -39,14 +39,14 @@ pub struct Compiled {
 pub fn compile(files: &[SourceFile], presets: &[&str], inherited: &Variables) -> Compiled {
     let mut compiled = Compiled::default();
     for (file, why) in files.iter().filter_map(|file| Some((file, file.unread.as_ref()?))) {
-        let mut problems = Problems::of(&file.name, &file.text);
+        let mut problems = Problems::new(&file.name, &file.text);
         problems.error(&(0..0), why.as_str(), "");
         compiled.problems.extend(problems.found);
         compiled.left_out.push(file.name.clone());
     }
     let files: Vec<&SourceFile> = files.iter().filter(|file| file.unread.is_none()).collect();
     for file in files.iter().filter(|file| file.is_policy) {
-        let mut problems = Problems::of(&file.name, &file.text);
+        let mut problems = Problems::new(&file.name, &file.text);
         let policy = policy_of(&file.text, presets, &mut problems);
         if problems.errors() > 0 {
             compiled.left_out.push(file.name.clone());
@@ -74,7 +74,7 @@ pub fn compile(files: &[SourceFile], presets: &[&str], inherited: &Variables) ->
 
 /// Rules whose names are taken already. Both are in force, so that nobody takes a rule away by its name.
 fn repeated(rules: &[Rule], known: &[Rule], file: &SourceFile) -> Vec<Problem> {
-    let mut problems = Problems::of(&file.name, &file.text);
+    let mut problems = Problems::new(&file.name, &file.text);
     for (index, rule) in rules.iter().enumerate() {
         let first = known.iter().chain(rules.iter().take(index)).find(|other| other.name == rule.name);
         if let Some(first) = first {

@@ -48,7 +48,7 @@ pub struct Problems<'t> {
 
 impl<'t> Problems<'t> {
     /// None yet, of this file.
-    pub fn of(file: &'t str, text: &'t str) -> Problems<'t> {
+    pub fn new(file: &'t str, text: &'t str) -> Problems<'t> {
         Problems { file, text, found: Vec::new() }
     }
 
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn places_count_letters() {
-        let mut problems = Problems::of("a.yaml", "é: 1\nb: é x\n");
+        let mut problems = Problems::new("a.yaml", "é: 1\nb: é x\n");
         problems.error(&(12..13), "x", "");
         assert_eq!(problems.found[0].place, (2, 6));
     }

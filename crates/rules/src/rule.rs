@@ -154,7 +154,7 @@ impl Rule {
 
 /// The rules of one file. A rule with an error is left out; `variables` are checked where they are known.
 pub fn rules_of(file: &str, text: &str, variables: Option<&Variables>) -> (Vec<Rule>, Vec<Problem>) {
-    let mut problems = Problems::of(file, text);
+    let mut problems = Problems::new(file, text);
     let mut rules = Vec::new();
     for document in documents(text, &mut problems) {
         let listed = document.entries().and_then(|entries| match entries {

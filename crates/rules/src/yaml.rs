@@ -229,7 +229,7 @@ mod tests {
     #[track_caller]
     fn check(written: &str, text: &str, json: serde_json::Value) {
         let file = format!("a: {written}\n");
-        let mut problems = Problems::of("a.yaml", &file);
+        let mut problems = Problems::new("a.yaml", &file);
         let read = documents(&file, &mut problems);
         let (_, value) = &read[0].entries().unwrap()[0];
         assert_eq!((value.text().as_deref(), value.json()), (Some(text), json), "{written}");

@@ -108,7 +108,7 @@ impl Chain {
             let lost = heard.is_none();
             let report = heard.unwrap_or_else(|| Report {
                 said: Some(Err(Problem::Cut(Limit::Watchdog))),
-                ..Report::of(module, next)
+                ..Report::new(module, next)
             });
             next += 1;
             let done = outcome.take(module, report, call);
@@ -149,7 +149,7 @@ fn ask_alone(
     send: &Sender<Message>,
 ) -> Option<Report> {
     let module = modules.get(index)?;
-    let mut report = Report::of(module, index);
+    let mut report = Report::new(module, index);
     if !sandbox::is_asked(module, index, call) {
         return Some(report);
     }
@@ -207,7 +207,7 @@ impl<'a> Ours<'a> {
     fn ask(&self, index: usize, lazily: &dyn Fn(&str) -> Value, outcome: &mut Outcome) -> usize {
         let (modules, limits) = (&self.chain.modules, self.chain.limits);
         let Some(module) = modules.get(index) else { return modules.len() };
-        let mut report = Report::of(module, index);
+        let mut report = Report::new(module, index);
         let kept = self.kept.borrow_mut().take().map(Ok);
         let new = || {
             let guest = if image::is_for_ours(self.needs) { Guest::Ours } else { Guest::Any };

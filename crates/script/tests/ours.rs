@@ -16,11 +16,11 @@ fn of_source(name: &str, source: &str) -> Module {
     // SAFETY: it was made by this build's compiler just now.
     let code = unsafe { Compiled::trusted(code.leak()) };
     Module {
-        code: Some(Code { files: vec![("index.js", code)].leak(), needs: Needs::of(source) }),
+        code: Some(Code { files: vec![("index.js", code)].leak(), needs: Needs::from_source(source) }),
         is_ours: true,
         files: Vec::new(),
         options: json!({ "of": name }),
-        manifest: raw.as_object().map(Manifest::of),
+        manifest: raw.as_object().map(Manifest::from_json),
         ..Module::single(name, source)
     }
 }

@@ -49,7 +49,7 @@ struct Reflex {
 }
 
 impl Reflex {
-    fn of(name: &str, source: &str) -> Reflex {
+    fn new(name: &str, source: &str) -> Reflex {
         let mut module = Module::single("m", "");
         module.entry = name.to_owned();
         module.files = vec![(name.to_owned(), javascript(name, source).unwrap().into_owned())];
@@ -100,7 +100,7 @@ fn the_starter() {
           },
         };
         export default noForcePush;"#;
-    Reflex::of("no-force-push.mjs", starter).commands(&[("git push -f", "deny"), ("git push", "pass")]);
+    Reflex::new("no-force-push.mjs", starter).commands(&[("git push -f", "deny"), ("git push", "pass")]);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn no_rm_rf() {
             return pass();
           },
         });"#;
-    Reflex::of("index.ts", source).commands(&[
+    Reflex::new("index.ts", source).commands(&[
         ("rm -rf /", "deny"),
         ("cd x && sudo rm -fr ~", "deny"),
         ("rm --recursive /usr/lib", "deny"),
@@ -143,7 +143,7 @@ fn no_secrets_in_words_and_paths() {
           const hit = words.find(isSecret);
           return hit ? (0, core_1.deny)(`${hit} may hold secrets.`) : (0, core_1.pass)();
         } });"#;
-    let reflex = Reflex::of("index.js", source);
+    let reflex = Reflex::new("index.js", source);
     reflex.commands(&[
         ("cat .env", "deny"),
         ("cat ~/.ssh/id_ed25519", "deny"),
@@ -178,13 +178,13 @@ fn abide_reads_its_rules_and_has_others_where_it_cannot() {
         } };"#;
     let defaults = [("git push --force", "deny"), ("git push", "ask"), ("git status", "pass")];
     // Nobody granted it the file, or there is none.
-    Reflex::of("a.mjs", source).commands(&defaults);
-    let reflex = Reflex::of("a.mjs", source).granted();
+    Reflex::new("a.mjs", source).commands(&defaults);
+    let reflex = Reflex::new("a.mjs", source).granted();
     reflex.commands(&defaults);
     assert_eq!(reflex.said("Write", "", &["/etc/x"]).name(), "deny");
     assert_eq!(reflex.said("Write", "", &["/p/x"]).name(), "pass");
     let own = r#"{"rules": [{"description": "no tea", "action": "deny", "tool": "Bash", "command": "tea*"}]}"#;
-    Reflex::of("a.mjs", source)
+    Reflex::new("a.mjs", source)
         .granted()
         .file("/p/.reflex/abide.json", own)
         .commands(&[("tea pot", "deny"), ("git push", "pass")]);
@@ -204,7 +204,7 @@ fn recover_copies_before_an_edit() {
           }
           return pass();
         } };"#;
-    let reflex = Reflex::of("recover.cjs", source).granted().file("/p/a.ts", "before é");
+    let reflex = Reflex::new("recover.cjs", source).granted().file("/p/a.ts", "before é");
     assert_eq!(reflex.said("Edit", "", &["/p/a.ts", "/p/gone.ts"]), Said::Pass);
     let files = reflex.machine.0.lock().unwrap().clone();
     assert_eq!(

@@ -36,7 +36,7 @@ pub use cli_grammar::invocation::{Argument, Invocation};
 pub use cli_grammar::program::Program;
 pub use cli_grammar::selector::Selector;
 pub use model::language::Language;
-pub use model::value::{Derivation, DerivationId, Origin, Piece, Printed, Span, Value, Why};
+pub use model::value::{Derivation, DerivationId, Origin, Piece, Printed, Span, UnknownReason, Value};
 pub use model::work;
 pub use read::{read, read_as};
 pub use reading::{

@@ -2,7 +2,7 @@
 
 use crate::cli_grammar::invocation::Invocation;
 use crate::model::language::Language;
-use crate::model::value::{Derivation, Origin, Value, Why};
+use crate::model::value::{Derivation, Origin, UnknownReason, Value};
 use std::sync::Arc;
 
 /// Everything a text would run.
@@ -66,7 +66,7 @@ pub struct Gap {
     /// The part.
     pub origin: Origin,
     /// Why it is not known.
-    pub why: Why,
+    pub why: UnknownReason,
 }
 
 /// The words of a command: all that look at them share them, for there may be very many.

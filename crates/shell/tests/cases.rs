@@ -93,7 +93,7 @@ impl Case {
             lines.push(format!("code   {kind}: {}", value.shown()));
         }
         for gap in &reading.gaps {
-            lines.push(format!("gap    {:?} `{}`", gap.why, gap.origin.span.of(&text)));
+            lines.push(format!("gap    {:?} `{}`", gap.why, gap.origin.span.slice(&text)));
         }
         let shown = |c: char| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() };
         let lines = lines.iter().map(|line| line.chars().map(shown).collect::<String>());

@@ -6,7 +6,7 @@ mod grammar;
 mod support;
 
 use grammar::{Chance, Dialect, script};
-use reflex_shell::{Command, Piece, Reading, Surroundings, Value, Why, read};
+use reflex_shell::{Command, Piece, Reading, Surroundings, UnknownReason, Value, read};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;
@@ -161,7 +161,7 @@ fn covers(reading: &Reading, found: &[&Command], argv: &Argv) -> bool {
 fn is_open(words: &[Value]) -> bool {
     words.iter().flat_map(|word| &word.pieces).all(|(piece, _)| match piece {
         Piece::Text(_) | Piece::Variable(_) | Piece::Output(_) | Piece::Home(_) => true,
-        Piece::Unknown(Why::Branches | Why::Input) => true,
+        Piece::Unknown(UnknownReason::Branches | UnknownReason::Input) => true,
         Piece::Glob(_) | Piece::Unknown(_) => false,
     })
 }

@@ -20,7 +20,7 @@ mod print;
 
 use grammar::{Chance, Dialect, script};
 use print::{canonical, outermost};
-use reflex_shell::{Reading, Surroundings, Why, read};
+use reflex_shell::{Reading, Surroundings, UnknownReason, read};
 
 const SCRIPTS: u64 = 3_000;
 
@@ -37,10 +37,9 @@ fn scripts() -> impl Iterator<Item = String> {
 #[test]
 fn nothing_in_a_valid_script_is_called_unparsed() {
     for text in scripts() {
-        let unparsed = reading(&text)
-            .gaps
-            .into_iter()
-            .find(|gap| matches!(gap.why, Why::Unparsed | Why::Unfinished) && gap.origin.derivation.is_none());
+        let unparsed = reading(&text).gaps.into_iter().find(|gap| {
+            matches!(gap.why, UnknownReason::Unparsed | UnknownReason::Unfinished) && gap.origin.derivation.is_none()
+        });
         assert!(unparsed.is_none(), "{unparsed:?} in:\n{text}");
     }
 }

@@ -21,7 +21,7 @@ fn lines(text: &str) -> Vec<String> {
     let reading = reading(text);
     let words = |words: &[Value]| words.iter().map(|word| format!("[{}]", word.shown())).collect::<String>();
     let commands = reading.commands.iter().filter(|command| !command.words.is_empty());
-    let gaps = reading.gaps.iter().map(|gap| format!("gap {:?} `{}`", gap.why, gap.origin.span.of(text)));
+    let gaps = reading.gaps.iter().map(|gap| format!("gap {:?} `{}`", gap.why, gap.origin.span.slice(text)));
     commands.map(|command| words(&command.words)).chain(gaps).collect()
 }
 

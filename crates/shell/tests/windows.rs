@@ -30,7 +30,7 @@ fn lines(language: Language, text: &str) -> Vec<String> {
             command.redirects.iter().map(|file| format!(" {:?} {}", file.access, file.target.shown())).collect();
         format!("{}{files}", words(&command.words))
     };
-    let gaps = reading.gaps.iter().map(|gap| format!("gap {:?} `{}`", gap.why, gap.origin.span.of(text)));
+    let gaps = reading.gaps.iter().map(|gap| format!("gap {:?} `{}`", gap.why, gap.origin.span.slice(text)));
     reading.commands.iter().map(line).chain(gaps).collect()
 }
 
@@ -204,7 +204,7 @@ fn commands_say_where_they_stand() {
     let place = |language, text: &'static str, name: &str| {
         let reading = reading(language, text);
         let command = reading.commands.iter().find(|command| command.name == name).unwrap();
-        command.origin.span.of(text)
+        command.origin.span.slice(text)
     };
     assert_eq!(place(Language::PowerShell, "a; & { rm 'x y' } ; b", "rm"), "rm 'x y' ");
     assert_eq!(place(Language::PowerShell, "if ($x) { foreach ($y in 1) { rm $y } }", "rm"), "rm $y ");

@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn packed_code_is_found_again_and_nothing_else() {
-        let needs = Needs::of("console.log(new Map())");
+        let needs = Needs::from_source("console.log(new Map())");
         let packed: &'static [u8] = Code::packed(&[("a.js", vec![1, 2]), ("b/c.json", Vec::new())], needs).leak();
         // SAFETY: nothing loads what is found.
         let unpacked = |bytes| unsafe { Code::unpacked(bytes) };

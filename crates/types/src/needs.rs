@@ -31,7 +31,7 @@ pub struct Needs {
 
 impl Needs {
     /// What a text names.
-    pub fn of(text: &str) -> Needs {
+    pub fn from_source(text: &str) -> Needs {
         let mut needs = Needs::default();
         needs.look(text);
         needs
@@ -153,7 +153,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: Needs) {
-        assert_eq!(Needs::of(text), expected, "{text}");
+        assert_eq!(Needs::from_source(text), expected, "{text}");
     }
 
     #[test]

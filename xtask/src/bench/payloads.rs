@@ -57,11 +57,11 @@ pub(crate) fn shell(command: &str, repo: &Path) -> String {
 pub(super) const SESSION: &str = "5f0c1a52-8f0e-4d0e-9f43-0c8a3f6f2d11";
 
 fn payload(tool: &str, input: &Value, repo: &Path) -> String {
-    of(tool, input, repo, SESSION)
+    payload_in(tool, input, repo, SESSION)
 }
 
 /// The payload of a call in a session.
-pub(super) fn of(tool: &str, input: &Value, repo: &Path, session: &str) -> String {
+pub(super) fn payload_in(tool: &str, input: &Value, repo: &Path, session: &str) -> String {
     json!({
         "session_id": session,
         "transcript_path": "/home/user/.claude/projects/app/5f0c1a52-8f0e-4d0e-9f43-0c8a3f6f2d11.jsonl",

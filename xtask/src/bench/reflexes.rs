@@ -26,12 +26,12 @@ pub(crate) struct Cost {
 /// One for each of [`ROWS`]: `git status`, about which all of them are asked and say nothing.
 pub(crate) fn measure(binary: &Path, ground: &Ground) -> Result<Vec<Cost>, String> {
     let told = rows(binary, ground)?;
-    let costs: Vec<Cost> = told.lines().filter_map(Cost::of).collect();
+    let costs: Vec<Cost> = told.lines().filter_map(Cost::parse).collect();
     if costs.len() == ROWS.len() { Ok(costs) } else { Err(format!("what was measured cannot be read: {told}")) }
 }
 
 impl Cost {
-    fn of(line: &str) -> Option<Cost> {
+    fn parse(line: &str) -> Option<Cost> {
         let (ratio, instructions) = line.split_once(' ')?;
         Some(Cost { ratio: ratio.parse().ok()?, instructions: instructions.parse().ok() })
     }

@@ -138,7 +138,7 @@ struct Sample {
 }
 
 impl Sample {
-    fn of(line: &str) -> Option<Sample> {
+    fn parse(line: &str) -> Option<Sample> {
         let (front, rest) = line.split_once("\"id\":\"")?;
         let (_, rest) = rest.split_once("\"time\":\"")?;
         Some(Sample { front: front.into(), rest: rest.split_once('"')?.1.into() })
@@ -160,12 +160,12 @@ impl Sample {
 fn samples(binary: &Path, ground: &Ground) -> Result<Vec<Sample>, String> {
     let calls = calls(&ground.repo);
     for (session, (tool, input)) in calls.iter().enumerate() {
-        Hook { binary, ground, payload: payloads::of(tool, input, &ground.repo, &format!("{session:036}")) }
+        Hook { binary, ground, payload: payloads::payload_in(tool, input, &ground.repo, &format!("{session:036}")) }
             .answer()?;
     }
     let log = ground.home.join(".local/state/reflex/audit/current.jsonl");
     let text = fs::read_to_string(&log).map_err(|error| format!("cannot read `{}`: {error}", log.display()))?;
-    let mut samples: Vec<Sample> = text.lines().rev().take(calls.len()).filter_map(Sample::of).collect();
+    let mut samples: Vec<Sample> = text.lines().rev().take(calls.len()).filter_map(Sample::parse).collect();
     samples.reverse();
     if samples.len() == calls.len() { Ok(samples) } else { Err("a call is not in the audit log".into()) }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use reflex_mock::{Call, Told, ToolResult};
+use reflex_mock::{Call, Conversation, ToolResult};
 
 use super::claude;
 use super::sandbox::{Failure, MANAGED, Mode, Sandbox, read, write};
@@ -370,13 +370,13 @@ pub(super) fn says(result: &ToolResult, word: &str) -> Result<(), Failure> {
 }
 
 /// No call was refused, and the model was told nothing of the guard.
-pub(super) fn quiet(told: &Told) -> Result<(), Failure> {
+pub(super) fn quiet(told: &Conversation) -> Result<(), Failure> {
     let refused = told.results.iter().find(|result| result.is_error == Some(true));
     ensure(refused.is_none(), &format!("refused: {}", refused.map_or("", |result| &result.text)))?;
     unmentioned(told)
 }
 
-fn unmentioned(told: &Told) -> Result<(), Failure> {
+fn unmentioned(told: &Conversation) -> Result<(), Failure> {
     // Not our name: it may stand in the path of the workspace.
     let ours = ["PreToolUse", "preToolUse", "safety pattern", "Blocked: `", "Needs approval: `", "Warning: `"];
     let mut lines = told.results.iter().map(|result| &result.text).chain([&told.beside]).flat_map(|text| text.lines());

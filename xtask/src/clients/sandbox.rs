@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use reflex_mock::{Call, Model, Told};
+use reflex_mock::{Call, Conversation, Model};
 use serde_json::Value;
 
 use super::client::Client;
@@ -136,7 +136,7 @@ impl Sandbox {
     }
 
     /// Lets the client work through these calls and says what the model was told.
-    pub(super) fn converse(&self, mode: &Mode, calls: Vec<Call>) -> Result<Told, Failure> {
+    pub(super) fn converse(&self, mode: &Mode, calls: Vec<Call>) -> Result<Conversation, Failure> {
         let wanted = calls.len();
         let model = Model::start(calls).map_err(|error| format!("cannot serve the model: {error}"))?;
         let finished = self.run_client(mode, &model.url());

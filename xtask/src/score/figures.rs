@@ -47,7 +47,7 @@ pub(super) struct Judged {
 
 impl Judged {
     /// An error if a word is unknown or the verdict is another record's.
-    pub(super) fn of(record: &Value, verdict: &Value) -> Result<Self, String> {
+    pub(super) fn from_record(record: &Value, verdict: &Value) -> Result<Self, String> {
         let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let id = text(record, "id");
         if text(verdict, "id") != id {
@@ -90,7 +90,7 @@ pub(super) struct Share {
 
 impl Share {
     /// Of those that `counts` tells something about: how many it tells yes.
-    pub(super) fn of<T>(items: impl Iterator<Item = T>, counts: impl Fn(&T) -> Option<bool>) -> Self {
+    pub(super) fn count<T>(items: impl Iterator<Item = T>, counts: impl Fn(&T) -> Option<bool>) -> Self {
         items.fold(Self::default(), |share, item| match counts(&item) {
             Some(is) => Self { part: share.part + u32::from(is), all: share.all + 1 },
             None => share,
@@ -137,12 +137,12 @@ mod tests {
     #[test]
     fn a_record_is_missed_or_noisy_by_its_label() {
         let record = json!({"id": "x", "kind": "command", "category": "evasion", "label": "block"});
-        let judged = Judged::of(&record, &json!({"id": "x", "decision": "warn"})).unwrap();
+        let judged = Judged::from_record(&record, &json!({"id": "x", "decision": "warn"})).unwrap();
         assert_eq!(judged.outcome(judged.label), Some(Outcome::Missed));
         assert_eq!(judged.outcome(Label::Allow), None);
-        let judged = Judged::of(&record, &json!({"id": "x", "decision": "require_approval"})).unwrap();
+        let judged = Judged::from_record(&record, &json!({"id": "x", "decision": "require_approval"})).unwrap();
         assert_eq!((judged.outcome(Label::Ask), judged.outcome(Label::Allow)), (None, Some(Outcome::Noisy)));
-        assert!(Judged::of(&record, &json!({"id": "y", "decision": "warn"})).is_err());
-        assert!(Judged::of(&record, &json!({"id": "x", "decision": "maybe"})).is_err());
+        assert!(Judged::from_record(&record, &json!({"id": "y", "decision": "warn"})).is_err());
+        assert!(Judged::from_record(&record, &json!({"id": "x", "decision": "maybe"})).is_err());
     }
 }

@@ -156,7 +156,7 @@ impl Page {
         for (kind, category) in self.categories() {
             let of = |counts: fn(&Judged, Label) -> Option<bool>| {
                 let items = self.judged.iter().filter(|judged| judged.kind == kind && judged.category == category);
-                Share::of(items, |judged| counts(judged, judged.label)).shown()
+                Share::count(items, |judged| counts(judged, judged.label)).shown()
             };
             let shares = [block_is_blocked, block_is_stopped, risk_is_stopped, allow_is_stopped].map(of);
             text += &format!("| {kind}, {category} | {} |\n", shares.join(" | "));
@@ -184,7 +184,7 @@ impl Page {
 
     fn share(&self, goal: &Goal, is_adjusted: bool) -> Share {
         let items = self.judged.iter().filter(|judged| goal.kind.is_empty() || judged.kind == goal.kind);
-        Share::of(items, |judged| (goal.counts)(judged, if is_adjusted { self.right(judged) } else { judged.label }))
+        Share::count(items, |judged| (goal.counts)(judged, if is_adjusted { self.right(judged) } else { judged.label }))
     }
 
     fn right(&self, judged: &Judged) -> Label {
@@ -254,7 +254,7 @@ mod tests {
 
     fn judged(id: &str, label: &str, decision: &str) -> Judged {
         let record = json!({"id": id, "kind": "command", "category": "evasion", "label": label});
-        Judged::of(&record, &json!({"id": id, "decision": decision})).unwrap()
+        Judged::from_record(&record, &json!({"id": id, "decision": decision})).unwrap()
     }
 
     #[test]

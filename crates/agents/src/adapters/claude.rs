@@ -1,7 +1,7 @@
 //! Claude Code: its hook payloads and answers, as the client 2.1.329 was seen to send and honour them.
 
 use crate::form::answers;
-use crate::form::hook_form::Form;
+use crate::form::hook_form::HookProtocol;
 use crate::json::BadEvent;
 use crate::model::abilities::{Ask, HookCapabilities, Line};
 use crate::model::agent::Agent;
@@ -75,7 +75,7 @@ const FILE: SettingsFile = SettingsFile {
 const SAYS: [Line; 9] = [
     Line {
         before: "2.0.10",
-        ..Line::of(
+        ..Line::new(
             Moment::BeforeTool,
             HookCapabilities { advise: false, ..HookCapabilities::DENY_ASK_ADVISE },
             "the changelog has `updatedInput` since 2.0.10",
@@ -83,35 +83,35 @@ const SAYS: [Line; 9] = [
     },
     Line {
         before: "2.1.9",
-        ..Line::of(
+        ..Line::new(
             Moment::BeforeTool,
             HookCapabilities { advise: false, rewrite: true, ..HookCapabilities::DENY_ASK_ADVISE },
             "case pre-context with 2.1.329; the changelog has it since 2.1.9",
         )
     },
-    Line::of(
+    Line::new(
         Moment::BeforeTool,
         HookCapabilities { rewrite: true, ..HookCapabilities::DENY_ASK_ADVISE },
         "cases pre-deny-json, pre-ask-default, pre-context, pre-modify-nodecision with 2.1.329",
     ),
     // A person is being asked already.
-    Line::of(
+    Line::new(
         Moment::PermissionRequest,
         HookCapabilities { ask: Ask::Native, ..HookCapabilities::DENY },
         "case permreq-deny with 2.1.329",
     ),
-    Line::of(Moment::Prompt, HookCapabilities::DENY_ADVISE, "cases prompt-block-json, prompt-context with 2.1.329"),
+    Line::new(Moment::Prompt, HookCapabilities::DENY_ADVISE, "cases prompt-block-json, prompt-context with 2.1.329"),
     Line {
         words: &["PostToolBatch"],
-        ..Line::of(
+        ..Line::new(
             Moment::AfterTool,
             HookCapabilities::NONE,
             "no answer was seen; each call of it has an event of its own",
         )
     },
-    Line::of(Moment::AfterTool, HookCapabilities::ADVISE, "cases post-context, fail-cmd-context with 2.1.329"),
-    Line::of(Moment::SessionStart, HookCapabilities::ADVISE, "case session-context with 2.1.329"),
-    Line::of(Moment::Stop, HookCapabilities::DENY, "case stop-block with 2.1.329"),
+    Line::new(Moment::AfterTool, HookCapabilities::ADVISE, "cases post-context, fail-cmd-context with 2.1.329"),
+    Line::new(Moment::SessionStart, HookCapabilities::ADVISE, "case session-context with 2.1.329"),
+    Line::new(Moment::Stop, HookCapabilities::DENY, "case stop-block with 2.1.329"),
 ];
 
 const LIMITS: [Limit; 4] = [
@@ -232,8 +232,8 @@ fn moment(word: &str) -> Moment {
     FORM.known(word).unwrap_or(Moment::BeforeTool)
 }
 
-pub(crate) const FORM: Form = Form::of("claude", &EVENTS, |_, tool, input| {
-    let input = input.as_object().ok_or_else(|| BadEvent::of("tool_input", "is not an object"))?;
+pub(crate) const FORM: HookProtocol = HookProtocol::new("claude", &EVENTS, |_, tool, input| {
+    let input = input.as_object().ok_or_else(|| BadEvent::new("tool_input", "is not an object"))?;
     Ok(vec![action(tool, input)?])
 });
 

@@ -6,7 +6,7 @@
 use super::codex_trust;
 use crate::form::answers;
 use crate::form::folder::language;
-use crate::form::hook_form::Form;
+use crate::form::hook_form::HookProtocol;
 use crate::json::BadEvent;
 use crate::model::abilities::{Ask, HookCapabilities, Line};
 use crate::model::agent::Agent;
@@ -85,21 +85,21 @@ const FILE: SettingsFile = SettingsFile {
 /// What the client lets a hook say.
 const SAYS: [Line; 6] = [
     // `ask` is not known there, and an answer that is not known lets the call run (case pre-ask).
-    Line::of(
+    Line::new(
         Moment::BeforeTool,
         HookCapabilities { rewrite: true, ..HookCapabilities::DENY_ADVISE },
         "cases pre-deny-json, pre-deny-exit2, pre-context, patch-deny, mcp-deny, pre-modify-allow with 0.169.0",
     ),
-    Line::of(
+    Line::new(
         Moment::PermissionRequest,
         // A person, or who stands in for one, is being asked already.
         HookCapabilities { ask: Ask::Native, ..HookCapabilities::DENY },
         "cases permreq-afm-deny, permreq-afm-none with 0.169.0",
     ),
-    Line::of(Moment::Prompt, HookCapabilities::DENY_ADVISE, "cases prompt-block-json, prompt-context with 0.169.0"),
-    Line::of(Moment::AfterTool, HookCapabilities::ADVISE, "case post-context with 0.169.0"),
-    Line::of(Moment::SessionStart, HookCapabilities::ADVISE, "case session-context with 0.169.0"),
-    Line::of(Moment::Stop, HookCapabilities::DENY, "case stop-block with 0.169.0"),
+    Line::new(Moment::Prompt, HookCapabilities::DENY_ADVISE, "cases prompt-block-json, prompt-context with 0.169.0"),
+    Line::new(Moment::AfterTool, HookCapabilities::ADVISE, "case post-context with 0.169.0"),
+    Line::new(Moment::SessionStart, HookCapabilities::ADVISE, "case session-context with 0.169.0"),
+    Line::new(Moment::Stop, HookCapabilities::DENY, "case stop-block with 0.169.0"),
 ];
 
 const LIMITS: [Limit; 4] = [
@@ -198,7 +198,7 @@ pub const EVENTS: [(&str, Moment); 12] = [
     ("Interrupt", Moment::Other),
 ];
 
-const FORM: Form = Form::of("codex", &EVENTS, actions);
+const FORM: HookProtocol = HookProtocol::new("codex", &EVENTS, actions);
 
 /// Its tools as hooks see them; every shell is `Bash` there.
 const TOOLS: [(&str, Tool); 2] =
@@ -211,7 +211,7 @@ fn is_caller(payload: &Payload<'_>) -> bool {
 }
 
 fn actions(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadEvent> {
-    let Value::Object(input) = input else { return Err(BadEvent::of("tool_input", "is not an object")) };
+    let Value::Object(input) = input else { return Err(BadEvent::new("tool_input", "is not an object")) };
     match tool {
         "Bash" => {
             let shell = [(tool, Tool::Shell { command: &["command"], language: language(event) })];
@@ -228,7 +228,7 @@ fn actions(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadE
 
 fn patch(input: &Map<String, Value>) -> Result<Vec<Action>, BadEvent> {
     let text = ["command", "input", "patch"].iter().find_map(|key| input.get(*key)?.as_str());
-    tools::patched(text.ok_or_else(|| BadEvent::of("tool_input.command", "is missing"))?)
+    tools::patched(text.ok_or_else(|| BadEvent::new("tool_input.command", "is missing"))?)
 }
 
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {

@@ -4,7 +4,7 @@
 //! `PreToolUse` looks like Claude Code's. It also runs the hooks of a project's `.claude/settings.json`, in the second.
 
 use crate::form::answers;
-use crate::form::hook_form::Form;
+use crate::form::hook_form::HookProtocol;
 use crate::json::{BadEvent, object, optional};
 use crate::model::abilities::{Ask, HookCapabilities, Line};
 use crate::model::agent::Agent;
@@ -87,31 +87,31 @@ const FILE: SettingsFile = SettingsFile {
 const SAYS: [Line; 8] = [
     Line {
         words: &["preMcpToolCall"],
-        ..Line::of(Moment::BeforeTool, HookCapabilities::NONE, "no answer was seen; preToolUse judges the same call")
+        ..Line::new(Moment::BeforeTool, HookCapabilities::NONE, "no answer was seen; preToolUse judges the same call")
     },
     Line {
         before: "1.0.24",
-        ..Line::of(
+        ..Line::new(
             Moment::BeforeTool,
             HookCapabilities { ask: Ask::Never, ..HookCapabilities::DENY_ADVISE },
             "not seen with a version so old; the strictest is said",
         )
     },
-    Line::of(
+    Line::new(
         Moment::BeforeTool,
         HookCapabilities { rewrite: true, ..HookCapabilities::DENY_ASK_ADVISE },
         "cases deny-json-plus-exit2, pre-ask, pre-context, create-deny, mcp-deny, pascal-deny, pascal-ask, pre-modify-nodecision, pascal-modify with 1.0.102",
     ),
-    Line::of(
+    Line::new(
         Moment::PermissionRequest,
         // A person is being asked already.
         HookCapabilities { ask: Ask::Native, ..HookCapabilities::DENY },
         "case permreq-deny with 1.0.102",
     ),
-    Line::of(Moment::Prompt, HookCapabilities::DENY_ADVISE, "cases prompt-block, prompt-context with 1.0.102"),
-    Line::of(Moment::AfterTool, HookCapabilities::ADVISE, "case post-context with 1.0.102"),
-    Line::of(Moment::SessionStart, HookCapabilities::ADVISE, "case session-context with 1.0.102"),
-    Line::of(Moment::Stop, HookCapabilities::DENY, "case stop-block with 1.0.102"),
+    Line::new(Moment::Prompt, HookCapabilities::DENY_ADVISE, "cases prompt-block, prompt-context with 1.0.102"),
+    Line::new(Moment::AfterTool, HookCapabilities::ADVISE, "case post-context with 1.0.102"),
+    Line::new(Moment::SessionStart, HookCapabilities::ADVISE, "case session-context with 1.0.102"),
+    Line::new(Moment::Stop, HookCapabilities::DENY, "case stop-block with 1.0.102"),
 ];
 
 const LIMITS: [Limit; 2] = [
@@ -180,7 +180,7 @@ pub const PASCAL_EVENTS: [(&str, Moment); 13] = [
     ("ErrorOccurred", Moment::Other),
 ];
 
-const CAMEL: Form = Form {
+const CAMEL: HookProtocol = HookProtocol {
     client: "copilot",
     event: "hookName",
     session: "sessionId",
@@ -194,13 +194,14 @@ const CAMEL: Form = Form {
     actions,
 };
 
-const PASCAL: Form = Form { output: "tool_result", call: "toolCallId", ..Form::of("copilot", &PASCAL_EVENTS, actions) };
+const PASCAL: HookProtocol =
+    HookProtocol { output: "tool_result", call: "toolCallId", ..HookProtocol::new("copilot", &PASCAL_EVENTS, actions) };
 
 /// A request for permission has keys of its own in both dialects.
-const REQUEST: Form = Form { input: "toolInput", ..CAMEL };
+const REQUEST: HookProtocol = HookProtocol { input: "toolInput", ..CAMEL };
 
 /// A call of an MCP server, before it leaves.
-const MCP: Form = Form {
+const MCP: HookProtocol = HookProtocol {
     input: "arguments",
     actions: |_, _, input| Ok(vec![Action::Other { arguments: input.to_string() }]),
     ..CAMEL
@@ -261,7 +262,7 @@ fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
     // A payload in which nothing is known may be a call.
     let told_moment = payload.told.and_then(|told| CAMEL.known(told).or_else(|| PASCAL.known(told)));
     if word.is_empty() && told_moment.is_none_or(Moment::is_before_execution) {
-        return Err(BadEvent { moment: told_moment, ..BadEvent::of(CAMEL.event, "is missing") });
+        return Err(BadEvent { moment: told_moment, ..BadEvent::new(CAMEL.event, "is missing") });
     }
     let moment = CAMEL.known(word).unwrap_or(if payload.has(CAMEL.tool) { Moment::BeforeTool } else { Moment::Other });
     let form = if moment == Moment::PermissionRequest {
@@ -321,10 +322,11 @@ fn actions(_event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, Bad
         return tools::patched(text);
     }
     let written = input.as_str().and_then(|text| object(text.as_bytes()).ok());
-    let input = input.as_object().or(written.as_ref()).ok_or_else(|| BadEvent::of("tool_input", "is not an object"))?;
+    let input =
+        input.as_object().or(written.as_ref()).ok_or_else(|| BadEvent::new("tool_input", "is not an object"))?;
     if tool == "apply_patch" {
         let text = ["input", "patch", "command"].iter().find_map(|key| input.get(*key)?.as_str());
-        return tools::patched(text.ok_or_else(|| BadEvent::of("tool_input", "has no patch"))?);
+        return tools::patched(text.ok_or_else(|| BadEvent::new("tool_input", "has no patch"))?);
     }
     let of_server = || {
         // A server's name may have a dash too; a tool's name rarely has.

@@ -6,7 +6,7 @@
 
 use crate::form::answers;
 use crate::form::folder::{in_folder_of, language};
-use crate::form::hook_form::Form;
+use crate::form::hook_form::HookProtocol;
 use crate::json::{BadEvent, object, optional, required};
 use crate::model::abilities::{Ask, HookCapabilities, Line};
 use crate::model::agent::Agent;
@@ -76,7 +76,7 @@ fn known_moment(word: &str) -> Moment {
 const SAYS: [Line; 6] = [
     Line {
         words: &["beforeShellExecution"],
-        ..Line::of(
+        ..Line::new(
             Moment::BeforeTool,
             HookCapabilities { ask: Ask::Native, ..HookCapabilities::DENY },
             "document cursor.com/docs/hooks: `permission` is allow, deny or ask here",
@@ -85,31 +85,31 @@ const SAYS: [Line; 6] = [
     // `ask` is taken there and does nothing, or makes the answer invalid.
     Line {
         words: &["beforeMCPExecution", "beforeReadFile", "beforeTabFileRead"],
-        ..Line::of(
+        ..Line::new(
             Moment::BeforeTool,
             HookCapabilities::DENY,
             "document cursor.com/docs/hooks: `permission` is allow or deny here",
         )
     },
-    Line::of(
+    Line::new(
         Moment::BeforeTool,
         HookCapabilities::DENY_ADVISE,
         "document cursor.com/docs/hooks: `ask` is accepted and not enforced, `additional_context` is read",
     ),
-    Line::of(
+    Line::new(
         Moment::Prompt,
         HookCapabilities::DENY,
         "document cursor.com/docs/hooks: `continue` false keeps the prompt back",
     ),
     Line {
         words: &["postToolUse"],
-        ..Line::of(
+        ..Line::new(
             Moment::AfterTool,
             HookCapabilities::ADVISE,
             "document cursor.com/docs/hooks: `additional_context` is read",
         )
     },
-    Line::of(
+    Line::new(
         Moment::Stop,
         HookCapabilities::DENY,
         "document cursor.com/docs/hooks: `followup_message` is the next message, at most `loop_limit` times",
@@ -206,7 +206,7 @@ pub const EVENTS: [(&str, Moment); 21] = [
     ("workspaceOpen", Moment::Other),
 ];
 
-const FORM: Form = Form {
+const FORM: HookProtocol = HookProtocol {
     client: "cursor",
     event: "hook_event_name",
     session: "conversation_id",
@@ -330,12 +330,12 @@ fn written(fields: &Map<String, Value>, key: &str) -> Result<Map<String, Value>,
         Some(Value::String(text)) => Ok(object(text.as_bytes())
             .unwrap_or_else(|_| [("arguments".to_owned(), Value::String(text.clone()))].into_iter().collect())),
         None | Some(Value::Null) => Ok(Map::new()),
-        Some(_) => Err(BadEvent::of(key, "is neither an object nor a text")),
+        Some(_) => Err(BadEvent::new(key, "is neither an object nor a text")),
     }
 }
 
 fn actions(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadEvent> {
-    let Value::Object(input) = input else { return Err(BadEvent::of("tool_input", "is not an object")) };
+    let Value::Object(input) = input else { return Err(BadEvent::new("tool_input", "is not an object")) };
     if tool == "Shell" {
         let shell = [(tool, Tool::Shell { command: &["command"], language: language(event) })];
         return Ok(tools::known(&shell, tool, input)?.unwrap_or_default());

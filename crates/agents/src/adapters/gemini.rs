@@ -2,7 +2,7 @@
 
 use crate::form::answers;
 use crate::form::folder::{in_folder_of, language};
-use crate::form::hook_form::Form;
+use crate::form::hook_form::HookProtocol;
 use crate::form::outcome::end_of;
 use crate::json::BadEvent;
 use crate::model::abilities::{HookCapabilities, Line};
@@ -75,14 +75,14 @@ const FILE: SettingsFile = SettingsFile {
 const SAYS: [Line; 4] = [
     // `ask` is shown at a terminal only; without one the client waits for ever, and a hook is not told which it is.
     // Words beside a decision reach the person and not the model.
-    Line::of(
+    Line::new(
         Moment::BeforeTool,
         HookCapabilities { rewrite: true, ..HookCapabilities::DENY },
         "cases deny-json, exit2-stderr, ask, allow-warn, modify-full with 0.61.0",
     ),
-    Line::of(Moment::Prompt, HookCapabilities::DENY_ADVISE, "cases beforeagent-deny, beforeagent-ctx with 0.61.0"),
-    Line::of(Moment::AfterTool, HookCapabilities::ADVISE, "case aftertool-ctx with 0.61.0"),
-    Line::of(
+    Line::new(Moment::Prompt, HookCapabilities::DENY_ADVISE, "cases beforeagent-deny, beforeagent-ctx with 0.61.0"),
+    Line::new(Moment::AfterTool, HookCapabilities::ADVISE, "case aftertool-ctx with 0.61.0"),
+    Line::new(
         Moment::Stop,
         HookCapabilities::DENY,
         "document geminicli.com/docs/hooks/reference: at `AfterAgent` the reason of a `deny` is the next prompt",
@@ -182,7 +182,7 @@ pub const EVENTS: [(&str, Moment); 11] = [
     ("Notification", Moment::Other),
 ];
 
-const FORM: Form = Form::of("gemini", &EVENTS, actions);
+const FORM: HookProtocol = HookProtocol::new("gemini", &EVENTS, actions);
 
 const PATH: tools::Field = &["file_path", "path", "absolute_path"];
 const FOLDER: tools::Field = &["dir_path", "path"];
@@ -226,7 +226,7 @@ fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
 }
 
 fn actions(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadEvent> {
-    let Value::Object(input) = input else { return Err(BadEvent::of("tool_input", "is not an object")) };
+    let Value::Object(input) = input else { return Err(BadEvent::new("tool_input", "is not an object")) };
     match tool {
         "run_shell_command" => {
             let shell = [(tool, Tool::Shell { command: &["command"], language: language(event) })];

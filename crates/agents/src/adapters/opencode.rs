@@ -5,7 +5,7 @@
 
 use crate::form::answers;
 use crate::form::folder::in_folder_of;
-use crate::form::hook_form::Form;
+use crate::form::hook_form::HookProtocol;
 use crate::json::BadEvent;
 use crate::model::abilities::{HookCapabilities, Line};
 use crate::model::agent::Agent;
@@ -62,13 +62,13 @@ const FILE: SettingsFile = SettingsFile {
 /// What the client lets a plugin do.
 const SAYS: [Line; 3] = [
     // A plugin cannot ask. Words without a decision are put behind what the tool answers.
-    Line::of(
+    Line::new(
         Moment::BeforeTool,
         HookCapabilities { rewrite: true, ..HookCapabilities::DENY_ADVISE },
         "cases deny, exit2, after-ctx, modify with 1.18.33",
     ),
-    Line::of(Moment::AfterTool, HookCapabilities::ADVISE, "case after-ctx with 1.18.33"),
-    Line::of(Moment::Stop, HookCapabilities::NONE, "nothing is said here"),
+    Line::new(Moment::AfterTool, HookCapabilities::ADVISE, "case after-ctx with 1.18.33"),
+    Line::new(Moment::Stop, HookCapabilities::NONE, "nothing is said here"),
 ];
 
 const LIMITS: [Limit; 4] = [
@@ -101,7 +101,7 @@ pub const EVENTS: [(&str, Moment); 3] = [
     ("chat.message", Moment::Prompt),
 ];
 
-const FORM: Form = Form {
+const FORM: HookProtocol = HookProtocol {
     client: "opencode",
     event: "event",
     session: "session_id",
@@ -150,10 +150,10 @@ fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
 }
 
 fn actions(_event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadEvent> {
-    let Value::Object(input) = input else { return Err(BadEvent::of("args", "is not an object")) };
+    let Value::Object(input) = input else { return Err(BadEvent::new("args", "is not an object")) };
     if matches!(tool, "apply_patch" | "patch") {
         let text = ["patchText", "patch", "input"].iter().find_map(|key| input.get(*key)?.as_str());
-        return tools::patched(text.ok_or_else(|| BadEvent::of("args.patchText", "is missing"))?);
+        return tools::patched(text.ok_or_else(|| BadEvent::new("args.patchText", "is missing"))?);
     }
     let of_server = || {
         let (server, name) = tool.split_once('_').filter(|_| !INTERNAL.contains(&tool))?;

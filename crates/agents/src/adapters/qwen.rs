@@ -3,7 +3,7 @@
 
 use crate::form::answers;
 use crate::form::folder::{in_folder_of, language};
-use crate::form::hook_form::Form;
+use crate::form::hook_form::HookProtocol;
 use crate::form::outcome::end_of;
 use crate::json::BadEvent;
 use crate::model::abilities::{Ask, HookCapabilities, Line};
@@ -74,13 +74,13 @@ const FILE: SettingsFile = SettingsFile {
 /// What the client lets a hook say.
 const SAYS: [Line; 3] = [
     // Words without a decision reach the person and not the model, whatever the documents say.
-    Line::of(
+    Line::new(
         Moment::BeforeTool,
         HookCapabilities { ask: Ask::Native, ..HookCapabilities::DENY },
         "cases deny, exit2, ask, warn with 0.24.4",
     ),
-    Line::of(Moment::AfterTool, HookCapabilities::ADVISE, "case post-context with 0.24.4"),
-    Line::of(
+    Line::new(Moment::AfterTool, HookCapabilities::ADVISE, "case post-context with 0.24.4"),
+    Line::new(
         Moment::Stop,
         HookCapabilities::DENY,
         "document QwenLM/qwen-code docs/users/features/hooks.md: at `Stop` a `block` says why the work goes on",
@@ -156,7 +156,7 @@ pub const EVENTS: [(&str, Moment); 13] = [
     ("Notification", Moment::Other),
 ];
 
-const FORM: Form = Form::of("qwen", &EVENTS, actions);
+const FORM: HookProtocol = HookProtocol::new("qwen", &EVENTS, actions);
 
 const PATH: tools::Field = &["file_path", "absolute_path", "path"];
 
@@ -189,7 +189,7 @@ fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
 }
 
 fn actions(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadEvent> {
-    let Value::Object(input) = input else { return Err(BadEvent::of("tool_input", "is not an object")) };
+    let Value::Object(input) = input else { return Err(BadEvent::new("tool_input", "is not an object")) };
     match tool {
         "run_shell_command" => {
             let shell = [(tool, Tool::Shell { command: &["command"], language: language(event) })];

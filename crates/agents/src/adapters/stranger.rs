@@ -35,8 +35,8 @@ pub const AGENT: Agent = Agent {
 };
 
 const SAYS: [Line; 2] = [
-    Line::of(Moment::BeforeTool, HookCapabilities::DENY, "the clients' documents: exit status 2 and their own JSON"),
-    Line::of(Moment::PermissionRequest, HookCapabilities::DENY, "as before a tool"),
+    Line::new(Moment::BeforeTool, HookCapabilities::DENY, "the clients' documents: exit status 2 and their own JSON"),
+    Line::new(Moment::PermissionRequest, HookCapabilities::DENY, "as before a tool"),
 ];
 
 /// Keys under which clients name the event, the tool, its arguments, and so on; the first that is there counts.
@@ -49,9 +49,9 @@ const CALLS: [&str; 5] = ["tool_use_id", "toolUseId", "tool_call_id", "toolCallI
 const OUTPUTS: [&str; 6] = ["tool_response", "toolResponse", "tool_result", "toolResult", "output", "result"];
 
 /// Forms by a key that only they have: the client's name, and whether the payload is in that form.
-type Form = (&'static str, fn(&Map<String, Value>) -> bool);
+type Recogniser = (&'static str, fn(&Map<String, Value>) -> bool);
 
-const FORMS: [Form; 4] = [
+const FORMS: [Recogniser; 4] = [
     ("cline", |fields| ["clineVersion", "preToolUse", "postToolUse"].iter().any(|key| fields.contains_key(*key))),
     ("antigravity", |fields| fields.get("toolCall").is_some_and(Value::is_object)),
     ("vscode", |fields| fields.contains_key("hookEventName") && !fields.contains_key("hook_event_name")),
@@ -140,9 +140,9 @@ fn event(fields: &Map<String, Value>, word: &str, moment: Moment) -> Result<Even
 /// Its tools are in no table: what they do is told from their names and arguments.
 fn action(tool: &str, call: &Map<String, Value>) -> Result<Action, BadEvent> {
     if tool.is_empty() {
-        return Err(BadEvent::of("tool_name", "is missing"));
+        return Err(BadEvent::new("tool_name", "is missing"));
     }
-    let input = input(call).ok_or_else(|| BadEvent::of("tool_input", "is missing"))?;
+    let input = input(call).ok_or_else(|| BadEvent::new("tool_input", "is missing"))?;
     let written = written(input);
     match input.as_object().or(written.as_ref()) {
         Some(input) => Ok(tools::mcp_named(tool, input).unwrap_or_else(|| tools::other(input))),

@@ -39,15 +39,15 @@ const ALL: HookCapabilities = HookCapabilities { rewrite: true, ..HookCapabiliti
 const WHY: &str = "our own event: who sends it reads the whole verdict";
 
 const SAYS: [Line; 9] = [
-    Line::of(Moment::BeforeTool, ALL, WHY),
-    Line::of(Moment::AfterTool, ALL, WHY),
-    Line::of(Moment::PermissionRequest, ALL, WHY),
-    Line::of(Moment::Prompt, ALL, WHY),
-    Line::of(Moment::SessionStart, ALL, WHY),
-    Line::of(Moment::SessionEnd, ALL, WHY),
-    Line::of(Moment::Stop, ALL, WHY),
-    Line::of(Moment::Subagent, ALL, WHY),
-    Line::of(Moment::Other, ALL, WHY),
+    Line::new(Moment::BeforeTool, ALL, WHY),
+    Line::new(Moment::AfterTool, ALL, WHY),
+    Line::new(Moment::PermissionRequest, ALL, WHY),
+    Line::new(Moment::Prompt, ALL, WHY),
+    Line::new(Moment::SessionStart, ALL, WHY),
+    Line::new(Moment::SessionEnd, ALL, WHY),
+    Line::new(Moment::Stop, ALL, WHY),
+    Line::new(Moment::Subagent, ALL, WHY),
+    Line::new(Moment::Other, ALL, WHY),
 ];
 
 /// Every word for an event, aliases included, with what it stands for.
@@ -140,7 +140,7 @@ fn read_payload(payload: &Payload<'_>) -> Result<Event, BadEvent> {
 /// A missing subject, a field of the wrong type, an event that is not known: named by their field.
 pub fn read(object: &Map<String, Value>) -> Result<Event, BadEvent> {
     let name = required(object, "event")?;
-    let kind = kind(name).ok_or_else(|| BadEvent::of("event", format!("is `{name}`, which is not known")))?;
+    let kind = kind(name).ok_or_else(|| BadEvent::new("event", format!("is `{name}`, which is not known")))?;
     let cwd = optional(object, "cwd")?;
     let workspace = optional(object, "workspace")?;
     let mut event = Event {
@@ -189,7 +189,7 @@ pub fn declared(object: &Map<String, Value>, root: &str) -> Result<Option<Task>,
             let id = optional(task, "id")?.unwrap_or("task").to_owned();
             Ok(Some(Task { id, root: root.into(), purpose: purpose(task)?, vouched: Vouched::YES }))
         }
-        Some(_) => Err(BadEvent::of("facts.task", "is not an object")),
+        Some(_) => Err(BadEvent::new("facts.task", "is not an object")),
     }
 }
 
@@ -218,7 +218,7 @@ fn outcome(object: &Map<String, Value>) -> Result<Outcome, BadEvent> {
     let exit_code = match object.get("exit_code") {
         None | Some(Value::Null) => None,
         Some(Value::Number(code)) => code.as_i64(),
-        Some(_) => return Err(BadEvent::of("exit_code", "is not a number")),
+        Some(_) => return Err(BadEvent::new("exit_code", "is not a number")),
     };
     Ok(Outcome { output, exit_code, failed: exit_code.is_some_and(|code| code != 0) })
 }
@@ -239,24 +239,24 @@ fn actions(kind: Kind, object: &Map<String, Value>) -> Result<Vec<Action>, BadEv
         Kind::Bare(_) => Ok(Vec::new()),
         Kind::Prompt => {
             let text = optional(object, "prompt")?.or(optional(object, "user_prompt")?);
-            let text = text.ok_or_else(|| BadEvent::of("prompt", "is missing"))?;
+            let text = text.ok_or_else(|| BadEvent::new("prompt", "is missing"))?;
             Ok(vec![Action::Prompt { text: text.into() }])
         }
         Kind::Command(_) => match optional(object, "command")? {
             Some(command) => Ok(vec![Action::Shell { command: command.into(), language: language(object)? }]),
             None if after => Ok(Vec::new()),
-            None => Err(BadEvent::of("command", "is missing")),
+            None => Err(BadEvent::new("command", "is missing")),
         },
         Kind::Fetch => {
             let url = optional(object, "url")?.map(str::to_owned).or(optional(object, "content")?.map(str::to_owned));
             let url = url.or(texts(object, "files")?.into_iter().next());
-            Ok(vec![Action::Fetch { url: url.ok_or_else(|| BadEvent::of("url", "is missing"))? }])
+            Ok(vec![Action::Fetch { url: url.ok_or_else(|| BadEvent::new("url", "is missing"))? }])
         }
         Kind::Tool(_) => tool(object, after),
         Kind::Write(_) | Kind::Edit(_) | Kind::Delete | Kind::Read(_) => {
             let files = files(object)?;
             if files.is_empty() && !after {
-                return Err(BadEvent::of("files", "is missing"));
+                return Err(BadEvent::new("files", "is missing"));
             }
             let content = optional(object, "content")?.or(optional(object, "new_string")?).unwrap_or("").to_owned();
             let gone = optional(object, "old_string")?.unwrap_or("");
@@ -300,7 +300,7 @@ fn tool(object: &Map<String, Value>, after: bool) -> Result<Vec<Action>, BadEven
         let input = INPUTS.iter().find_map(|key| object.get(*key));
         return match (input, content) {
             (None, None) if after => Ok(Vec::new()),
-            (None, None) => Err(BadEvent::of("tool", "is missing")),
+            (None, None) => Err(BadEvent::new("tool", "is missing")),
             (Some(input), _) => Ok(vec![Action::Other { arguments: input.to_string() }]),
             (None, content) => Ok(vec![Action::Other { arguments: content.unwrap_or("").into() }]),
         };
@@ -379,7 +379,7 @@ pub fn supposed(object: &Map<String, Value>, event: &Event) -> Result<FakeWorld,
     let facts = match object.get("facts") {
         None | Some(Value::Null) => return Ok(world),
         Some(Value::Object(facts)) => facts,
-        Some(_) => return Err(BadEvent::of("facts", "is not an object")),
+        Some(_) => return Err(BadEvent::new("facts", "is not an object")),
     };
     let pairs = |field: &str| -> Result<Vec<(String, String)>, BadEvent> {
         match facts.get(field) {
@@ -389,11 +389,11 @@ pub fn supposed(object: &Map<String, Value>, event: &Event) -> Result<FakeWorld,
                 .map(|(key, value)| {
                     Ok((
                         key.clone(),
-                        value.as_str().ok_or_else(|| BadEvent::of(field, "holds something else than texts"))?.into(),
+                        value.as_str().ok_or_else(|| BadEvent::new(field, "holds something else than texts"))?.into(),
                     ))
                 })
                 .collect(),
-            Some(_) => Err(BadEvent::of(field, "is not an object")),
+            Some(_) => Err(BadEvent::new(field, "is not an object")),
         }
     };
     world.variables = pairs("env")?.into_iter().collect();
@@ -407,7 +407,7 @@ pub fn supposed(object: &Map<String, Value>, event: &Event) -> Result<FakeWorld,
     world.git = match facts.get("git") {
         None | Some(Value::Null) => None,
         Some(Value::Object(git)) => Some(supposed_git(git)?),
-        Some(_) => return Err(BadEvent::of("git", "is not an object")),
+        Some(_) => return Err(BadEvent::new("git", "is not an object")),
     };
     Ok(world)
 }
@@ -418,7 +418,7 @@ fn remnants(facts: &Map<String, Value>, event: &Event) -> Result<Vec<Taint>, Bad
     let left = match facts.get("left") {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Object(left)) => left,
-        Some(_) => return Err(BadEvent::of("left", "is not an object")),
+        Some(_) => return Err(BadEvent::new("left", "is not an object")),
     };
     let file = |path: &str| match path.strip_prefix("~/") {
         Some(below) => format!("{}/{below}", event.home),
@@ -427,7 +427,7 @@ fn remnants(facts: &Map<String, Value>, event: &Event) -> Result<Vec<Taint>, Bad
     let mut remnants = Vec::new();
     for (field, kind) in [("copies", RemnantKind::Copy), ("fetched", RemnantKind::Fetched)] {
         for (path, from) in left.get(field).and_then(Value::as_object).into_iter().flatten() {
-            let from = from.as_str().ok_or_else(|| BadEvent::of(field, "holds something else than texts"))?;
+            let from = from.as_str().ok_or_else(|| BadEvent::new(field, "holds something else than texts"))?;
             let from = if kind == RemnantKind::Copy { file(from) } else { from.to_owned() };
             remnants.push(Taint { kind, path: file(path), from });
         }
@@ -444,7 +444,7 @@ fn supposed_git(git: &Map<String, Value>) -> Result<SupposedGit, BadEvent> {
         None | Some(Value::Null) => Ok(None),
         Some(count) => match count.as_u64() {
             Some(count) => Ok(Some(usize::try_from(count).unwrap_or(usize::MAX))),
-            None => Err(BadEvent::of(field, "is not a count")),
+            None => Err(BadEvent::new(field, "is not a count")),
         },
     };
     Ok(SupposedGit {

@@ -64,17 +64,17 @@ const FILE: SettingsFile = SettingsFile {
 
 /// What its documents let a hook say. Standard output is shown to the person and not to the model.
 const SAYS: [Line; 3] = [
-    Line::of(
+    Line::new(
         Moment::BeforeTool,
         HookCapabilities::DENY,
         "document docs.devin.ai/desktop/cascade/hooks: your script can block the action by exiting with exit code 2",
     ),
-    Line::of(
+    Line::new(
         Moment::Prompt,
         HookCapabilities::DENY,
         "document docs.devin.ai/desktop/cascade/hooks: your script can block the action by exiting with exit code 2",
     ),
-    Line::of(Moment::Stop, HookCapabilities::NONE, "nothing is said here"),
+    Line::new(Moment::Stop, HookCapabilities::NONE, "nothing is said here"),
 ];
 
 const LIMITS: [Limit; 4] = [
@@ -152,7 +152,7 @@ const TOOLS: [(&str, Tool); 2] = [
 fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
     let Payload { fields, told, .. } = *payload;
     let word = optional(fields, "agent_action_name")?.or(told);
-    let word = word.ok_or_else(|| BadEvent::of("agent_action_name", "is missing"))?;
+    let word = word.ok_or_else(|| BadEvent::new("agent_action_name", "is missing"))?;
     let moment = known(word).or_else(|| told.and_then(known));
     // What is not known and does not say that it comes afterwards may come before.
     let moment = moment.unwrap_or(if word.starts_with("post_") { Moment::Other } else { Moment::BeforeTool });
@@ -164,7 +164,7 @@ fn event(fields: &Map<String, Value>, word: &str, moment: Moment) -> Result<Even
     let info = match fields.get("tool_info") {
         Some(Value::Object(info)) => info,
         None | Some(Value::Null) if !moment.is_before_execution() => &none,
-        None | Some(_) => return Err(BadEvent::of("tool_info", "is not an object")),
+        None | Some(_) => return Err(BadEvent::new("tool_info", "is not an object")),
     };
     let mut event = Event {
         session: optional(fields, "trajectory_id")?.unwrap_or("").into(),

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 pub(crate) type Actions = fn(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadEvent>;
 
 /// What an agent calls the parts of such a payload, and what it means by them.
-pub(crate) struct Form {
+pub(crate) struct HookProtocol {
     /// The agent.
     pub(crate) client: &'static str,
     /// The key of the event's word.
@@ -36,10 +36,14 @@ pub(crate) struct Form {
     pub(crate) actions: Actions,
 }
 
-impl Form {
+impl HookProtocol {
     /// The form with the keys of Claude Code.
-    pub(crate) const fn of(client: &'static str, events: &'static [(&'static str, Moment)], actions: Actions) -> Form {
-        Form {
+    pub(crate) const fn new(
+        client: &'static str,
+        events: &'static [(&'static str, Moment)],
+        actions: Actions,
+    ) -> HookProtocol {
+        HookProtocol {
             client,
             event: "hook_event_name",
             session: "session_id",
@@ -63,7 +67,7 @@ impl Form {
     pub(crate) fn read(&self, payload: &Payload<'_>) -> Result<Event, BadEvent> {
         let Payload { fields, told, .. } = *payload;
         let word = optional(fields, self.event)?.or(told);
-        let word = word.ok_or_else(|| BadEvent::of(self.event, "is missing"))?;
+        let word = word.ok_or_else(|| BadEvent::new(self.event, "is missing"))?;
         let has_call = arguments::has_call(fields) || payload.has(self.tool) || payload.has(self.input);
         let known = self.known(word).or_else(|| told.and_then(|told| self.known(told)));
         let moment = known.unwrap_or(if has_call { Moment::BeforeTool } else { Moment::Other });
@@ -99,7 +103,7 @@ impl Form {
         let tool = required(fields, self.tool)?;
         // Who runs this agent's hooks with payloads of its own may call the arguments something else.
         let input = fields.get(self.input).or_else(|| arguments::input(fields));
-        let input = input.ok_or_else(|| BadEvent::of(self.input, "is missing"))?;
+        let input = input.ok_or_else(|| BadEvent::new(self.input, "is missing"))?;
         match arguments::written(input) {
             Some(written) => (self.actions)(event, tool, &Value::Object(written)),
             None => (self.actions)(event, tool, input),

@@ -57,7 +57,7 @@ pub struct Line {
 
 impl Line {
     /// A line for every word, mode and version.
-    pub const fn of(moment: Moment, can: HookCapabilities, proof: &'static str) -> Line {
+    pub const fn new(moment: Moment, can: HookCapabilities, proof: &'static str) -> Line {
         Line { moment, words: &[], modes: &[], before: "", can, proof }
     }
 
@@ -103,10 +103,10 @@ mod tests {
             Line {
                 before: "2.0",
                 can: HookCapabilities::DENY,
-                ..Line::of(Moment::BeforeTool, HookCapabilities::NONE, "")
+                ..Line::new(Moment::BeforeTool, HookCapabilities::NONE, "")
             },
-            Line { words: &["x"], ..Line::of(Moment::BeforeTool, HookCapabilities::ADVISE, "") },
-            Line::of(Moment::BeforeTool, HookCapabilities::DENY_ADVISE, ""),
+            Line { words: &["x"], ..Line::new(Moment::BeforeTool, HookCapabilities::ADVISE, "") },
+            Line::new(Moment::BeforeTool, HookCapabilities::DENY_ADVISE, ""),
         ];
         let event = |word: &str, version: Option<&str>| Event {
             word: word.into(),

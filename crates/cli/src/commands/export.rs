@@ -91,7 +91,7 @@ fn show(log: &Log, format: &str, since: &str) -> io::Result<u8> {
 /// What leaves this command leaves it by a person's word, and the log says so.
 fn send(store: &Store, format: &str, (url, since): (&str, &str)) -> io::Result<u8> {
     let Some(person) = person(store, "audit export", "") else { return Ok(status::FOUND) };
-    let collector = match post::Collector::of(url, if format == "otlp" { "/v1/logs" } else { "/" }) {
+    let collector = match post::Collector::parse(url, if format == "otlp" { "/v1/logs" } else { "/" }) {
         Ok(collector) => collector,
         Err(problem) => {
             complain(&problem);

@@ -8,7 +8,7 @@ use crate::terminal::visible::visible;
 use clap::{Arg, ArgMatches, Command};
 use reflex_engine::Event;
 use reflex_host::rules::MAX_BYTES;
-use reflex_host::rules::import::{Fate, Import, Source, Told, import};
+use reflex_host::rules::import::{Fate, Import, ImportedLine, Source, import};
 use reflex_host::{Host, Mode};
 use serde_json::{Value, json};
 use std::fs;
@@ -115,8 +115,8 @@ fn read(source: Option<Source>, file: &Path) -> Result<Import, String> {
     import(source, &name, &fs::read_to_string(file).map_err(told)?)
 }
 
-fn report(told: &[Told]) {
-    for Told { at, text, fate, why } in told {
+fn report(told: &[ImportedLine]) {
+    for ImportedLine { at, text, fate, why } in told {
         let why = if why.is_empty() { String::new() } else { format!(": {}", visible(why)) };
         print(&format!("# {:8} {}  {}{why}", fate.name(), visible(at), visible(text)));
     }

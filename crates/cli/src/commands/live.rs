@@ -69,7 +69,7 @@ pub(super) fn offer(wirings: &[Wiring]) {
     let mut agents: Vec<(&'static str, &'static str)> =
         wirings.iter().filter_map(|wiring| named(wiring.agent())).collect();
     agents.dedup();
-    agents.retain(|(agent, _)| Plan::of(agent).is_ok());
+    agents.retain(|(agent, _)| Plan::for_agent(agent).is_ok());
     let titles: Vec<&str> = agents.iter().map(|(_, title)| *title).collect();
     if titles.is_empty() {
         return;
@@ -132,7 +132,7 @@ fn tried(agent: &'static str, title: &'static str, consent: Consent) -> Tried {
         let (against, beside) = (Vec::new(), Vec::new());
         Tried { agent, title, leaves: "", against, beside, counts: true, end: End::Refused(why, fix) }
     };
-    let plan = match Plan::of(agent) {
+    let plan = match Plan::for_agent(agent) {
         Ok(plan) => plan,
         Err(NoPlan::NotKnown) => {
             let fix = format!("reflex verify --agent {agent} starts its hook as it would");

@@ -75,20 +75,20 @@ fn sections(records: &[Record]) -> Vec<Section> {
         |decision: &'static str| calls.iter().copied().filter(move |call| field(call, "decision") == decision);
     vec![
         ran(records, &calls),
-        Section::of("refused", "nothing", counted(decided("deny").map(about))),
-        Section::of("asked", "nothing", counted(decided("ask").map(about))),
-        Section::of(
+        Section::new("refused", "nothing", counted(decided("deny").map(about))),
+        Section::new("asked", "nothing", counted(decided("ask").map(about))),
+        Section::new(
             "loops",
             "no call went round in circles",
             counted(found(records, |f| field(f, "detector") == "loopbreaker")),
         ),
-        Section::of("taint", "no text gave orders", counted(found(records, |f| field(f, "category") == "injection"))),
-        Section::of("failed", "no tool failed", counted(failed(records))),
-        Section::of("changed", "no file", counted(changed(records))),
-        Section::of("duties", "no verification ran and no skill was passed over", counted(duties(records))),
-        Section::of("people", "nobody said anything", counted(people(records))),
-        Section::of("unjudged", "every tool was judged", counted(unjudged(&calls))),
-        Section::of("gaps", "every call could be read and judged", counted(gaps(records))),
+        Section::new("taint", "no text gave orders", counted(found(records, |f| field(f, "category") == "injection"))),
+        Section::new("failed", "no tool failed", counted(failed(records))),
+        Section::new("changed", "no file", counted(changed(records))),
+        Section::new("duties", "no verification ran and no skill was passed over", counted(duties(records))),
+        Section::new("people", "nobody said anything", counted(people(records))),
+        Section::new("unjudged", "every tool was judged", counted(unjudged(&calls))),
+        Section::new("gaps", "every call could be read and judged", counted(gaps(records))),
     ]
 }
 
@@ -99,7 +99,7 @@ fn is_end(record: &Record) -> bool {
 }
 
 impl Section {
-    fn of(title: &'static str, nothing: &'static str, mut rows: Vec<(usize, String)>) -> Section {
+    fn new(title: &'static str, nothing: &'static str, mut rows: Vec<(usize, String)>) -> Section {
         let more = rows.len().saturating_sub(MAX_ROWS);
         rows.truncate(MAX_ROWS);
         Section { title, rows, nothing, more }
@@ -130,7 +130,7 @@ fn ran(records: &[Record], calls: &[&Record]) -> Section {
         (of_kind(records, "outcome").count(), "ended, as the agents say".to_owned()),
     ];
     rows.extend(counted(calls.iter().map(|call| format!("by {}", field(call, "agent")))));
-    Section::of("ran", "no call", rows)
+    Section::new("ran", "no call", rows)
 }
 
 /// The rule and the call, on one line.

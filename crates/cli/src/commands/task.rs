@@ -122,7 +122,7 @@ fn tell(task: &Declared) {
 
 fn show(matches: &ArgMatches, store: &Store, workspace: &str) -> u8 {
     let task = store.task(workspace);
-    let done = task.as_ref().map(|task| Done::of(store, task));
+    let done = task.as_ref().map(|task| Done::from_log(store, task));
     if matches.get_flag("json") {
         let task = task.zip(done).map(|(task, done)| {
             let mut all = task.json();
@@ -188,7 +188,7 @@ struct Done {
 }
 
 impl Done {
-    fn of(store: &Store, task: &Declared) -> Done {
+    fn from_log(store: &Store, task: &Declared) -> Done {
         let since = Some(timestamp(task.time));
         let fields = vec![("task".to_owned(), task.id.clone())];
         let search = Search { fields, since, ..Search::default() };

@@ -54,7 +54,11 @@ fn descriptor(
 }
 
 impl Aliases {
-    pub(crate) fn of(analysis: &Analysis, folders: Folders<'_>, variable: &dyn Fn(&str) -> Option<String>) -> Aliases {
+    pub(crate) fn from_analysis(
+        analysis: &Analysis,
+        folders: Folders<'_>,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Aliases {
         let mut aliases = Aliases::default();
         for effect in &analysis.effects {
             let is_place = effect.kind == EffectKind::Overwrite && effect.flags.contains(&"place");

@@ -5,7 +5,7 @@ use super::named::paths_in_code;
 use super::thrown_away::{prints_nothing, writes_nothing};
 use super::tool_call;
 use super::tool_call::call::called;
-use crate::model::effect::{Effect, EffectKind, Sort, Target, TargetPath};
+use crate::model::effect::{Effect, EffectKind, Target, TargetKind, TargetPath};
 use crate::model::event::{Action, AgentPath, Event};
 use crate::model::guard::GUARD_PROGRAMS;
 use crate::model::path::{self, Folders};
@@ -13,7 +13,7 @@ use crate::model::world::World;
 use crate::text::{encoded_paths, glob};
 use reflex_shell::{
     Access, Code, Command, CommandId, Invocation, Language, Origin, Piece, Printed, Program, Reading, Selector,
-    Setting, Span, Stdin, Surroundings, Value, Why, work,
+    Setting, Span, Stdin, Surroundings, UnknownReason, Value, work,
 };
 use reflex_tables::Node;
 use std::collections::BTreeSet;
@@ -184,20 +184,20 @@ impl EffectExtractor<'_> {
         reading.multiplying.iter().for_each(|origin| self.push_at(EffectKind::Exhaust, *origin));
         for gap in &reading.gaps {
             match gap.why {
-                Why::Limit => self.push_at(EffectKind::ExceedLimit, gap.origin),
-                Why::Unparsed => self.push_at(EffectKind::Unreadable, gap.origin),
-                Why::Unfinished => {
+                UnknownReason::Limit => self.push_at(EffectKind::ExceedLimit, gap.origin),
+                UnknownReason::Unparsed => self.push_at(EffectKind::Unreadable, gap.origin),
+                UnknownReason::Unfinished => {
                     self.push_at(EffectKind::Unreadable, gap.origin);
                     self.effects.last_mut().into_iter().for_each(|effect| effect.flags = vec!["unfinished"]);
                 }
-                Why::NotEvaluated => {
+                UnknownReason::NotEvaluated => {
                     self.push_at(EffectKind::RunUnknown, gap.origin);
-                    let written = Value::text(gap.origin.span.of(text), gap.origin);
+                    let written = Value::text(gap.origin.span.slice(text), gap.origin);
                     if let Some(effect) = self.effects.last_mut() {
                         effect.targets.push(Target { value: written, path: TargetPath::None });
                     }
                 }
-                Why::Branches | Why::Arithmetic | Why::Input => {}
+                UnknownReason::Branches | UnknownReason::Arithmetic | UnknownReason::Input => {}
             }
         }
     }
@@ -302,7 +302,7 @@ impl EffectExtractor<'_> {
         }
         let known = self.effects.iter().rev().take_while(|effect| effect.command == Some(id));
         let known: BTreeSet<String> = known
-            .filter(|effect| effect.kind.sort() == Sort::Path)
+            .filter(|effect| effect.kind.target_kind() == TargetKind::Path)
             .flat_map(|effect| &effect.targets)
             .map(|target| target.value.shown())
             .collect();
@@ -397,7 +397,7 @@ impl EffectExtractor<'_> {
         }
         let wants_targets = entry.get("to").is_text();
         let of_option = entry.get("to").text().starts_with("option:") || entry.get("to").text() == "input";
-        if values.is_empty() && wants_targets && (kind.sort() == Sort::Path || of_option) {
+        if values.is_empty() && wants_targets && (kind.target_kind() == TargetKind::Path || of_option) {
             return;
         }
         if values.is_empty() && !(entry.get("starting").is_nil() && entry.get("behind").is_nil()) {
@@ -406,7 +406,7 @@ impl EffectExtractor<'_> {
         let starting = entry.get("starting");
         let is_own_text =
             starting.is_text() || starting.items().next().is_some() || entry.get("default-target").text() == "~";
-        if kind.sort() == Sort::Path && is_own_text {
+        if kind.target_kind() == TargetKind::Path && is_own_text {
             // Whoever reads such a text has a home of its own to fill in.
             values.iter_mut().for_each(with_own_home);
         }
@@ -584,7 +584,7 @@ impl EffectExtractor<'_> {
         for effect in self.effects.iter_mut().skip(before).filter(|effect| effect.kind == EffectKind::Kill) {
             let found = looked_for(effect);
             // The number itself says nothing: what the shell of an agent was started by is the agent.
-            let own = |target: &Target| target.value.origin().span.of(text).contains("PPID");
+            let own = |target: &Target| target.value.origin().span.slice(text).contains("PPID");
             if effect.targets.iter().any(own) {
                 effect.flags.push("own-parent");
             }
@@ -593,12 +593,12 @@ impl EffectExtractor<'_> {
     }
 
     fn target_in(&self, kind: EffectKind, value: Value, ran: Ran<'_>) -> Target {
-        match kind.sort() {
-            Sort::Name if kind == EffectKind::OpenContainer => {
+        match kind.target_kind() {
+            TargetKind::Name if kind == EffectKind::OpenContainer => {
                 Target { value: self.with_home(value), path: TargetPath::None }
             }
-            Sort::Name => Target { value, path: TargetPath::None },
-            Sort::Path => self.path_of(ran, value),
+            TargetKind::Name => Target { value, path: TargetPath::None },
+            TargetKind::Path => self.path_of(ran, value),
         }
     }
 
@@ -637,7 +637,7 @@ impl EffectExtractor<'_> {
     }
 
     pub(super) fn target(&self, kind: EffectKind, value: Value, folder: &str) -> Target {
-        if kind.sort() == Sort::Name {
+        if kind.target_kind() == TargetKind::Name {
             return Target { value, path: TargetPath::None };
         }
         let folders = Folders {

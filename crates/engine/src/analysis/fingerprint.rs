@@ -15,7 +15,7 @@ pub struct Fingerprint {
 }
 
 /// The fingerprint of a call.
-pub(crate) fn of(event: &Event, analysis: &Analysis) -> Fingerprint {
+pub(crate) fn fingerprint(event: &Event, analysis: &Analysis) -> Fingerprint {
     let effects: Vec<String> = analysis.effects.iter().map(effect_and_targets).collect();
     let contents: Vec<String> = event.actions.iter().map(content_digest).collect();
     // A content stands for itself by its digest: it may be long, and the record needs that digest too.

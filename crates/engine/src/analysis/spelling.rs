@@ -54,7 +54,7 @@ impl EffectExtractor<'_> {
         let disguised = commands.iter().filter_map(|command| {
             let first = command.words.first().filter(|_| command.language == Language::Shell)?;
             let (origin, own) = (first.origin(), first.literal()?);
-            let written = origin.span.of(text);
+            let written = origin.span.slice(text);
             let apart = origin.derivation.is_none() && written.len() > own.len() && is_in_pieces(written);
             apart.then(|| (name(&own, origin), command.site))
         });

@@ -28,7 +28,7 @@ pub(crate) fn left_by(facts: &Facts<'_>, findings: &[Finding]) -> Vec<Taint> {
     // What no rule calls a secret was none when it was read.
     let shown = findings.iter().any(|finding| finding.category == "credential");
     let happens = |effect: &&Effect| effect.site == ExecTarget::Here && !is_of_text(facts, effect);
-    let givers = Givers::of(facts.analysis);
+    let givers = Givers::from_analysis(facts.analysis);
     for effect in facts.analysis.effects.iter().filter(happens) {
         let is = |kinds: &[EffectKind]| kinds.contains(&effect.kind);
         if is(&[EffectKind::Overwrite, EffectKind::Append]) {
@@ -110,7 +110,7 @@ struct Givers<'a> {
 type Place = (usize, Option<usize>, CommandId);
 
 impl<'a> Givers<'a> {
-    fn of(analysis: &'a Analysis) -> Givers<'a> {
+    fn from_analysis(analysis: &'a Analysis) -> Givers<'a> {
         let mut by: BTreeMap<_, Vec<&Effect>> = BTreeMap::new();
         let mut environment = BTreeSet::new();
         for effect in &analysis.effects {

@@ -11,7 +11,7 @@ use std::fmt;
 
 /// How a client reads one of its files: an entry of `library/settings`.
 #[derive(Debug, Clone, Copy)]
-pub struct Form<'t>(Node<'t>);
+pub struct SettingsFormat<'t>(Node<'t>);
 
 /// Why a client does not take a text, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,16 +30,16 @@ impl fmt::Display for Unloadable {
     }
 }
 
-impl<'t> Form<'t> {
+impl<'t> SettingsFormat<'t> {
     /// How the file at this path is read; `None` where that is not known.
-    pub fn of(tables: Node<'t>, path: &str, home: &str) -> Option<Form<'t>> {
+    pub fn for_path(tables: Node<'t>, path: &str, home: &str) -> Option<SettingsFormat<'t>> {
         let fits = |form: &Node<'t>| form.get("paths").texts().any(|pattern| glob::fits(pattern, path, home));
-        tables.get("settings").items().find(fits).map(Form)
+        tables.get("settings").items().find(fits).map(SettingsFormat)
     }
 
     /// All forms that are known.
-    pub fn all(tables: Node<'t>) -> impl Iterator<Item = Form<'t>> {
-        tables.get("settings").items().map(Form)
+    pub fn all(tables: Node<'t>) -> impl Iterator<Item = SettingsFormat<'t>> {
+        tables.get("settings").items().map(SettingsFormat)
     }
 
     /// Its name in the library.
@@ -67,7 +67,7 @@ impl<'t> Form<'t> {
         self.0.get("paths").texts()
     }
 
-    /// Other files on which the client's hooks hang, written as [`Form::paths`].
+    /// Other files on which the client's hooks hang, written as [`SettingsFormat::paths`].
     pub fn beside(self) -> impl Iterator<Item = &'t str> {
         self.0.get("with").texts()
     }

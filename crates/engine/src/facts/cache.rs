@@ -187,12 +187,12 @@ impl<'a> Facts<'a> {
             return if path == root { Place::Workspace } else { Place::Inside };
         }
         if !self.world.folds_case() {
-            return Place::of(path, self.folders(), &self.temporary);
+            return Place::from_path(path, self.folders(), &self.temporary);
         }
         let [cwd, workspace, home] =
             [&self.event.cwd, &self.event.workspace, &self.event.home].map(|folder| folder.to_lowercase());
         let folders = Folders { cwd: &cwd, start: &cwd, workspace: &workspace, home: &home };
-        Place::of(&path.to_lowercase(), folders, &self.temporary)
+        Place::from_path(&path.to_lowercase(), folders, &self.temporary)
     }
 
     /// What earlier calls of the session left behind.
@@ -206,7 +206,8 @@ impl<'a> Facts<'a> {
     }
 
     pub(super) fn aliases(&self) -> &Aliases {
-        self.aliases.get_or_init(|| Aliases::of(self.analysis, self.folders(), &|name| self.world.variable(name)))
+        self.aliases
+            .get_or_init(|| Aliases::from_analysis(self.analysis, self.folders(), &|name| self.world.variable(name)))
     }
 }
 

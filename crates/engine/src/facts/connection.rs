@@ -92,7 +92,7 @@ impl Text<'_> {
                 && effect.targets.iter().any(|target| literal(&target.value).as_deref() == Some(name))
         };
         let last = self.before.iter().rev().find(sets)?;
-        Some(last.argument.as_ref().map_or(Source::Absent, |value| Source::of(literal(value))))
+        Some(last.argument.as_ref().map_or(Source::Absent, |value| Source::from_text(literal(value))))
     }
 
     /// The context that the text chooses for programs of this kind before it comes to the command.
@@ -124,7 +124,7 @@ enum Source {
 }
 
 impl Source {
-    fn of(text: Option<String>) -> Source {
+    fn from_text(text: Option<String>) -> Source {
         text.map_or(Source::Unclear, Source::Named)
     }
 }
@@ -141,12 +141,12 @@ impl Place<'_> {
     fn written(&self, word: &str, told: &mut Pointed) {
         if let (Some(key), Some(invocation)) = (word.strip_prefix("option:"), &self.command.invocation) {
             let values = invocation.values(key, &self.command.words);
-            return values.iter().for_each(|value| told.take(Source::of(literal(value))));
+            return values.iter().for_each(|value| told.take(Source::from_text(literal(value))));
         }
         if word == "operand" {
             let first = self.command.invocation.as_ref().and_then(|invocation| invocation.operands.first());
             let value = first.and_then(|index| self.command.words.get(*index));
-            return value.into_iter().for_each(|value| told.take(Source::of(literal(value))));
+            return value.into_iter().for_each(|value| told.take(Source::from_text(literal(value))));
         }
         if word == "operands" {
             let operands = self.command.invocation.iter().flat_map(|invocation| &invocation.operands);
@@ -159,7 +159,7 @@ impl Place<'_> {
             let Some(rest) = prefix.strip_prefix(word) else { continue };
             let joined = rest.strip_prefix('=').or(Some(rest).filter(|_| word.len() == 2));
             match (literal(value), joined) {
-                (Some(whole), _) if whole == word => told.take(Source::of(words.next().and_then(literal))),
+                (Some(whole), _) if whole == word => told.take(Source::from_text(words.next().and_then(literal))),
                 (Some(_), Some(joined)) => told.add(joined),
                 (None, Some(_)) => told.unclear = true,
                 (_, None) => {}
@@ -179,7 +179,7 @@ impl Place<'_> {
             return match target.pieces.as_slice() {
                 // A connection whose address stands in a variable.
                 [(Piece::Variable(name), _)] => self.variable(name, here, told),
-                _ => told.take(Source::of(literal(target))),
+                _ => told.take(Source::from_text(literal(target))),
             };
         }
         match self.settings(word, told) {
@@ -315,7 +315,7 @@ impl Place<'_> {
     /// What is set for this command alone, or for one that runs it.
     fn assigned(&self, name: &str) -> Option<Source> {
         let mut assigned = self.commands.iter().flat_map(|command| &command.assignments);
-        assigned.find(|(assigned, _)| assigned == name).map(|(_, value)| Source::of(literal(value)))
+        assigned.find(|(assigned, _)| assigned == name).map(|(_, value)| Source::from_text(literal(value)))
     }
 
     fn folder(&self) -> &str {

@@ -9,7 +9,8 @@ use crate::text::excerpt::{first_words, shortened, words};
 /// The part of the call that an effect comes from.
 pub(crate) fn guilty_part(effect: &Effect, facts: &Facts<'_>) -> String {
     if let Some(script) = effect.script.and_then(|script| facts.analysis.scripts.get(script)) {
-        let said = facts.analysis.command(effect).map_or_else(|| effect.origin.span.of(&script.text).to_owned(), words);
+        let said =
+            facts.analysis.command(effect).map_or_else(|| effect.origin.span.slice(&script.text).to_owned(), words);
         let place = script.place(effect.origin.span.start);
         let place = place.strip_prefix(&format!("{}/", facts.event.workspace)).unwrap_or(&place);
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -25,7 +26,7 @@ pub(crate) fn guilty_part(effect: &Effect, facts: &Facts<'_>) -> String {
     // A call in another language stands in the text as a person wrote it; its command is our own form of it.
     let derived = effect.origin.derivation.and_then(|_| facts.analysis.command(effect));
     let derived = derived.filter(|command| !command.name.contains(':')).map(words);
-    let part = |command: &'_ str| derived.clone().unwrap_or_else(|| effect.origin.span.of(command).to_owned());
+    let part = |command: &'_ str| derived.clone().unwrap_or_else(|| effect.origin.span.slice(command).to_owned());
     of_action(facts, effect.action, &part)
 }
 

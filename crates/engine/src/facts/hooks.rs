@@ -1,7 +1,7 @@
 //! What a call makes of the hooks in an agent's settings: by the text that stands there afterwards, where that can be
 //! told.
 
-use super::agent_settings::Form;
+use super::agent_settings::SettingsFormat;
 use super::cache::Facts;
 use super::switches::{self, Change};
 use crate::analysis::aliases;
@@ -101,7 +101,7 @@ impl Facts<'_> {
             Some(_) => self.written_by_command(effect, target, before.as_deref()),
         };
         if let Some(after) = after {
-            let form = Form::of(self.tables, &real.path, &self.event.home);
+            let form = SettingsFormat::for_path(self.tables, &real.path, &self.event.home);
             let change = switches::of_texts(class, form, (before.as_deref(), &after));
             let is_toml = real.path.ends_with(".toml");
             if is_toml && switches::leaves_toml(before.as_deref().unwrap_or(""), &after) {

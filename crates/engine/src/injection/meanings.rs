@@ -24,7 +24,7 @@ pub(super) struct Meanings {
 }
 
 impl Meanings {
-    pub(super) fn of(node: Node<'static>) -> Meanings {
+    pub(super) fn from_node(node: Node<'static>) -> Meanings {
         let bit = |name: &str| 1 << node.get("names").get(name).number();
         Meanings {
             node,

@@ -62,25 +62,26 @@ const MAX_PARTS: usize = 64;
 const BETWEEN: &str = ".\n\n\";\n";
 
 fn scan_whole(text: &str, tables: Node<'static>) -> Injection {
-    let cues = Cues { node: tables.get("injection-patterns"), meanings: Meanings::of(tables.get("injection-lexicon")) };
-    let sheet = Sheet::of(text);
-    let mut signs = cues.of(&sheet, Way::Plain);
+    let cues =
+        Cues { node: tables.get("injection-patterns"), meanings: Meanings::from_node(tables.get("injection-lexicon")) };
+    let sheet = Sheet::from_text(text);
+    let mut signs = cues.signs(&sheet, Way::Plain);
     let parts = hidden::parts(text);
     let inner = |span: &Span| text.get(span.start..span.end).unwrap_or_default();
     for span in parts.iter().take(MAX_PARTS) {
-        let within = cues.of(&Sheet::of(inner(span)), Way::Hidden);
+        let within = cues.signs(&Sheet::from_text(inner(span)), Way::Hidden);
         signs.extend(within.into_iter().map(|sign| Sign { span: shifted(sign.span, span.start), ..sign }));
     }
     signs.extend(cues.together(parts.iter().skip(MAX_PARTS).map(|span| (*span, inner(span))), Way::Hidden));
     let spelled: Vec<(Span, String)> = hidden::decoded(text).into_iter().chain(hidden::spelled(text)).collect();
     for (span, decoded) in spelled.iter().take(MAX_PARTS) {
-        let within = cues.of(&Sheet::of(decoded), Way::Hidden);
+        let within = cues.signs(&Sheet::from_text(decoded), Way::Hidden);
         signs.extend(within.into_iter().map(|sign| Sign { span: *span, ..sign }));
     }
     let further = spelled.iter().skip(MAX_PARTS).map(|(span, decoded)| (*span, decoded.as_str()));
     signs.extend(cues.together(further, Way::Hidden));
     for (span, plain) in glued::parted(text) {
-        let found = cues.of(&Sheet::of(&plain), Way::Plain);
+        let found = cues.signs(&Sheet::from_text(&plain), Way::Plain);
         signs.extend(found.into_iter().map(|sign| Sign { span, ..sign }));
     }
     signs.extend(appended::task(text));
@@ -165,7 +166,7 @@ fn heaviest_window(signs: &[Sign]) -> (usize, u32) {
 /// What the words of a text mean, by the names in `library/injection-lexicon`.
 pub fn meanings(text: &str, tables: Node<'static>) -> Vec<&'static str> {
     let mut words = fold(text);
-    Meanings::of(tables.get("injection-lexicon")).mark(text, &mut words);
+    Meanings::from_node(tables.get("injection-lexicon")).mark(text, &mut words);
     let all = words.iter().fold(0, |bits, word| bits | word.means);
     let names = tables.get("injection-lexicon").get("names").entries();
     names.filter(|(_, bit)| all & (1 << bit.number()) != 0).map(|(name, _)| name).collect()
@@ -242,10 +243,10 @@ impl Cues {
             let before = places.partition_point(|(at, _)| *at <= sign.span.start);
             before.checked_sub(1).and_then(|nth| places.get(nth)).map_or(sign.span, |(_, span)| *span)
         };
-        self.of(&Sheet::of(&text), way).into_iter().map(|sign| Sign { span: place(&sign), ..sign }).collect()
+        self.signs(&Sheet::from_text(&text), way).into_iter().map(|sign| Sign { span: place(&sign), ..sign }).collect()
     }
 
-    fn of(&self, sheet: &Sheet<'_>, way: Way) -> Vec<Sign> {
+    fn signs(&self, sheet: &Sheet<'_>, way: Way) -> Vec<Sign> {
         let text = sheet.text;
         let mut words = fold(text);
         self.meanings.mark(text, &mut words);
@@ -404,7 +405,7 @@ struct Places {
 }
 
 impl<'t> Sheet<'t> {
-    fn of(text: &'t str) -> Sheet<'t> {
+    fn from_text(text: &'t str) -> Sheet<'t> {
         Sheet { text, places: OnceCell::new() }
     }
 

@@ -102,7 +102,7 @@ impl Target {
 
 /// What an effect's targets are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sort {
+pub enum TargetKind {
     /// Files and folders.
     Path,
     /// Hosts, branches, processes, names.
@@ -125,8 +125,8 @@ macro_rules! effect_kinds {
             }
 
             /// What its targets are.
-            pub fn sort(self) -> Sort {
-                match self { $(EffectKind::$kind => Sort::$sort,)+ }
+            pub fn target_kind(self) -> TargetKind {
+                match self { $(EffectKind::$kind => TargetKind::$sort,)+ }
             }
 
             /// The kind of this word.

@@ -3,7 +3,7 @@
 use crate::model::event::Event;
 use crate::model::latency::Tick;
 use crate::model::path::{absolute, is_within, parent};
-use crate::model::session::{Spent, Step, Taint};
+use crate::model::session::{SessionUsage, Step, Taint};
 use crate::model::world::{Age, Known, Look, MAX_CONTENT, Names, NamesOf, ResolvedPath, Unreadable, Untracked, World};
 use std::collections::BTreeMap;
 
@@ -259,8 +259,8 @@ impl World for FakeWorld {
         self.remnants.clone()
     }
 
-    fn spent(&self, _event: &Event, _started: &mut dyn Iterator<Item = &str>) -> Spent {
-        Spent::default()
+    fn spent(&self, _event: &Event, _started: &mut dyn Iterator<Item = &str>) -> SessionUsage {
+        SessionUsage::default()
     }
 
     fn is_of_session(&self, _path: &str) -> Known<bool> {

@@ -281,7 +281,7 @@ impl Place {
     }
 
     /// Where an absolute path lies.
-    pub fn of(path: &str, folders: Folders<'_>, temporary: &[String]) -> Place {
+    pub fn from_path(path: &str, folders: Folders<'_>, temporary: &[String]) -> Place {
         let Folders { workspace, home, .. } = folders;
         if drive_length(path).is_some() {
             return Place::on_drive(path, folders);

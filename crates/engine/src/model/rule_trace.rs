@@ -4,7 +4,7 @@ use crate::model::truth::Ternary;
 
 /// A rule that an effect made us look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Weighed {
+pub struct RuleTrace {
     /// Which of the analysis' effects.
     pub effect: usize,
     /// The rule's id.

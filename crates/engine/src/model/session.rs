@@ -10,7 +10,7 @@ pub struct Step {
     /// Its command or path, secrets redacted, shortened.
     pub text: String,
     /// What it was for.
-    pub deed: Deed,
+    pub deed: StepKind,
     /// How soon it may be made again.
     pub pace: RepeatAllowance,
     /// It was refused, and no person said yes.
@@ -35,7 +35,7 @@ pub enum RepeatAllowance {
 
 /// What a call is for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Deed {
+pub enum StepKind {
     /// Looks at something and changes nothing.
     Look,
     /// Changes files or the system.
@@ -118,7 +118,7 @@ impl RemnantKind {
 
 /// What a session has used, this call included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Spent {
+pub struct SessionUsage {
     /// Tool calls.
     pub calls: u64,
     /// Since the first of them.

@@ -2,7 +2,7 @@
 
 use crate::model::event::Event;
 use crate::model::latency::Tick;
-use crate::model::session::{Spent, Step, Taint};
+use crate::model::session::{SessionUsage, Step, Taint};
 
 /// An answer, or that it is not known.
 pub type Known<T> = Option<T>;
@@ -177,7 +177,7 @@ pub trait World {
     /// What earlier calls of the session left behind.
     fn remnants(&self) -> Vec<Taint>;
     /// What the session has used with this call, which starts these programs; asked only where a person set a budget.
-    fn spent(&self, event: &Event, started: &mut dyn Iterator<Item = &str>) -> Spent;
+    fn spent(&self, event: &Event, started: &mut dyn Iterator<Item = &str>) -> SessionUsage;
     /// Whether the file or folder was made in the session.
     fn is_of_session(&self, path: &str) -> Known<bool>;
     /// How old the file is beside the session.

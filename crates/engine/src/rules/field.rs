@@ -52,7 +52,7 @@ struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    fn of(condition: Node<'a>) -> Wanted<'a> {
+    fn from_condition(condition: Node<'a>) -> Wanted<'a> {
         let mut wanted =
             Wanted { name: "", op: "", value: Node::NIL, not: false, fold: false, template: false, needs: Node::NIL };
         for (key, value) in condition.entries() {
@@ -73,7 +73,7 @@ impl<'a> Wanted<'a> {
 
 /// Evaluates a compiled condition.
 pub(crate) fn holds(condition: Node<'_>, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> Ternary {
-    let wanted = Wanted::of(condition);
+    let wanted = Wanted::from_condition(condition);
     let FieldValue::Text(text) = raised.field(wanted.name, facts) else { return Ternary::Unknown };
     let (name, not) = (wanted.name, wanted.not);
     let question = Question { wanted, raised, facts };

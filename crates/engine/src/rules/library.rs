@@ -7,7 +7,7 @@ use crate::facts::location::at;
 use crate::model::analysis::Usage;
 use crate::model::effect::{Effect, Target, TargetPath};
 use crate::model::finding::{Decision, Finding, Severity, Tier};
-use crate::model::rule_trace::Weighed;
+use crate::model::rule_trace::RuleTrace;
 use crate::model::stopwatch::Stopwatch;
 use crate::model::truth::Ternary;
 use crate::rules::condition::{Subject, evaluate};
@@ -25,11 +25,11 @@ pub(crate) fn inspect(
     facts: &Facts<'_>,
     is_meant: &dyn Fn(&Effect) -> bool,
     watch: &mut Stopwatch<'_>,
-) -> (Vec<Finding>, Vec<Weighed>) {
+) -> (Vec<Finding>, Vec<RuleTrace>) {
     let mut detector = "sentinel";
     let triggers = facts.tables.get("triggers");
     let mut findings: Vec<Finding> = Vec::new();
-    let mut weighed: Vec<Weighed> = Vec::new();
+    let mut weighed: Vec<RuleTrace> = Vec::new();
     for (index, effect) in facts.analysis.effects.iter().enumerate().filter(|(_, effect)| is_meant(effect)) {
         if work::is_over() {
             break;
@@ -47,7 +47,7 @@ pub(crate) fn inspect(
             if fires {
                 work::spend(FINDING);
             }
-            weighed.push(Weighed { effect: index, rule: rule.get("id").text(), truth, fires });
+            weighed.push(RuleTrace { effect: index, rule: rule.get("id").text(), truth, fires });
             findings.extend(severity.map(|severity| finding(rule, severity, (index, effect), facts, truth)));
         }
     }

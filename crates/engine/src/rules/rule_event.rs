@@ -189,7 +189,7 @@ fn shown(value: &Value) -> String {
 }
 
 /// Everything that a call raises: one for each action, and one for each file that a command would write or delete.
-pub(crate) fn of<'a>(event: &'a Event, analysis: &'a Analysis, facts: &Facts<'a>) -> Vec<RuleEvent<'a>> {
+pub(crate) fn rule_events<'a>(event: &'a Event, analysis: &'a Analysis, facts: &Facts<'a>) -> Vec<RuleEvent<'a>> {
     let mut raised: Vec<RuleEvent<'a>> = Vec::new();
     for (index, action) in event.actions.iter().enumerate() {
         raised.push(of_action(event, index, action, facts));

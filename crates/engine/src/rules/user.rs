@@ -25,7 +25,7 @@ pub(crate) fn inspect(policy: &Policy, facts: &Facts<'_>) -> Vec<Finding> {
     if policy.layers().is_empty() {
         return findings;
     }
-    let raised = rule_event::of(facts.event, facts.analysis, facts);
+    let raised = rule_event::rule_events(facts.event, facts.analysis, facts);
     for layer in policy.layers() {
         let triggers = layer.node.get("triggers");
         let mut fired: Vec<(usize, u32)> = Vec::new();

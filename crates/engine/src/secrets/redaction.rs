@@ -172,7 +172,7 @@ fn formed(text: &str, tables: Node<'static>) -> Vec<Secret> {
     scan(text, tables, &mut |at, start, after| {
         let secrets = start.items().filter_map(|candidate| {
             let entry = candidate.at(2);
-            if Candidate::of(candidate) != Candidate::Form {
+            if Candidate::from_node(candidate) != Candidate::Form {
                 return meant(text, at, candidate, after);
             }
             let exact = forms::around(candidate, text.as_bytes(), at);

@@ -127,7 +127,7 @@ pub(super) enum Candidate {
 }
 
 impl Candidate {
-    pub(super) fn of(node: Node<'_>) -> Candidate {
+    pub(super) fn from_node(node: Node<'_>) -> Candidate {
         match node.at(1).number() {
             0 => Candidate::Form,
             1 => Candidate::Name,
@@ -145,7 +145,7 @@ pub(super) fn meant(text: &str, at: usize, candidate: Node<'static>, after: usiz
         return None;
     }
     let (place, entry) = (at..at + word.len(), candidate.at(2));
-    match Candidate::of(candidate) {
+    match Candidate::from_node(candidate) {
         Candidate::Form => {
             let span = forms::around(candidate, bytes, at).filter(|span| span.start >= after)?;
             let (before, behind) = (bytes.get(span.start..at)?, bytes.get(place.end..span.end)?);

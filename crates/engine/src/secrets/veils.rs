@@ -31,7 +31,7 @@ pub(super) struct Unveiled {
 }
 
 impl Unveiled {
-    fn of(text: &str) -> Unveiled {
+    fn from_text(text: &str) -> Unveiled {
         let at = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         Unveiled { text: text.into(), places: (0..text.len()).map(|place| at(place)..at(place + 1)).collect() }
     }
@@ -62,16 +62,17 @@ pub(crate) type Each<'a> = &'a mut dyn FnMut(&str, Placed<'_>);
 /// Every reading of a text that differs from it, and of runs of base64 or hexadecimal digits what they stand for, each
 /// with the place of the whole run.
 pub(crate) fn lifted(text: &str, each: Each<'_>) {
-    let signs = Signs::of(text);
+    let signs = Signs::from_text(text);
     let mut layer: Option<Unveiled> = None;
     if signs.escapes || signs.percent || signs.hidden {
         for _ in 0..MAX_LAYERS {
             let shown = layer.as_ref().map_or(text, |layer| layer.text.as_str());
             if signs.escapes && has_bare_run(shown) {
-                let bare = bared(&layer.as_ref().map_or_else(|| Cow::Owned(Unveiled::of(text)), Cow::Borrowed));
+                let bare = bared(&layer.as_ref().map_or_else(|| Cow::Owned(Unveiled::from_text(text)), Cow::Borrowed));
                 each(&bare.text, &|span| bare.place(span));
             }
-            let Some(next) = unescaped(layer.as_ref().map_or_else(|| Cow::Owned(Unveiled::of(text)), Cow::Borrowed))
+            let Some(next) =
+                unescaped(layer.as_ref().map_or_else(|| Cow::Owned(Unveiled::from_text(text)), Cow::Borrowed))
             else {
                 break;
             };
@@ -81,7 +82,7 @@ pub(crate) fn lifted(text: &str, each: Each<'_>) {
     }
     // Most quotes divide nothing: that is seen before anything is copied.
     if signs.glued && has_seam(layer.as_ref().map_or(text, |layer| &layer.text)) {
-        let joined = joined(layer.as_ref().map_or_else(|| Cow::Owned(Unveiled::of(text)), Cow::Borrowed));
+        let joined = joined(layer.as_ref().map_or_else(|| Cow::Owned(Unveiled::from_text(text)), Cow::Borrowed));
         each(&joined.text, &|span| joined.place(span));
         runs(&joined.text, &|span| joined.place(span), each);
     }
@@ -111,7 +112,7 @@ struct Signs {
 }
 
 impl Signs {
-    fn of(text: &str) -> Signs {
+    fn from_text(text: &str) -> Signs {
         let mut signs = Signs::default();
         let (mut run, mut upper, mut before) = (0_usize, false, b' ');
         for byte in text.bytes() {
@@ -314,7 +315,7 @@ fn runs(text: &str, place: Placed<'_>, each: Each<'_>) {
         for _ in 0..MAX_LAYERS {
             let Some(text) = plain else { break };
             each(&text, &|_| place(&span));
-            if let Some(next) = unescaped(Cow::Owned(Unveiled::of(&text))) {
+            if let Some(next) = unescaped(Cow::Owned(Unveiled::from_text(&text))) {
                 each(&next.text, &|_| place(&span));
             }
             // What was wrapped once more is one run again.

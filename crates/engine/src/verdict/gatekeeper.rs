@@ -62,7 +62,7 @@ fn is_about_keys(finding: &Finding) -> bool {
     matches!(finding.category.as_str(), "credential" | "exfiltration") && !finding.command.is_empty()
 }
 
-type Weighed = (Finding, PolicyAction);
+type Rated = (Finding, PolicyAction);
 
 fn decision(worth: PolicyAction) -> Option<Decision> {
     match worth {
@@ -75,7 +75,7 @@ fn decision(worth: PolicyAction) -> Option<Decision> {
 
 /// Those that count now, and those that stand behind one of them that stops the call. Behind one that does not, they
 /// count now.
-fn parted(weighed: Vec<Weighed>) -> (Vec<Weighed>, Option<FollowUp>) {
+fn parted(weighed: Vec<Rated>) -> (Vec<Rated>, Option<FollowUp>) {
     if weighed.iter().all(|(finding, _)| finding.behind.is_none()) {
         return (weighed, None);
     }
@@ -84,7 +84,7 @@ fn parted(weighed: Vec<Weighed>) -> (Vec<Weighed>, Option<FollowUp>) {
         .filter(|(_, worth)| *worth >= PolicyAction::Ask)
         .map(|(finding, _)| finding.id.clone())
         .collect();
-    let (later, now): (Vec<Weighed>, Vec<Weighed>) =
+    let (later, now): (Vec<Rated>, Vec<Rated>) =
         weighed.into_iter().partition(|(finding, _)| finding.behind.as_ref().is_some_and(|id| stops.contains(id)));
     let mut behind = FollowUp::default();
     for (finding, worth) in later.into_iter().filter(|(_, worth)| *worth >= PolicyAction::Ask) {

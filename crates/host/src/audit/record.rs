@@ -101,7 +101,7 @@ impl Redactor<'_> {
 }
 
 /// What is told about a call beside its event and judgement.
-pub(crate) struct Told<'a> {
+pub(crate) struct RecordContext<'a> {
     /// What is said to the agent.
     pub(crate) delivery: &'a Delivery,
     /// The name of the policy.
@@ -113,11 +113,11 @@ pub(crate) struct Told<'a> {
     /// What became of every reflex that was asked.
     pub(crate) reflexes: Vec<Value>,
     /// How long it took.
-    pub(crate) latency: Spent<'a>,
+    pub(crate) latency: Timings<'a>,
 }
 
 /// How long a call took until its record was made, in nanoseconds.
-pub(crate) struct Spent<'a> {
+pub(crate) struct Timings<'a> {
     /// Until the event was read.
     pub(crate) read: u64,
     /// The parts of its judgement.
@@ -129,10 +129,10 @@ pub(crate) struct Spent<'a> {
 /// A call that took longer than this is marked in the log.
 const SLOW: u64 = 50_000;
 
-impl Spent<'_> {
+impl Timings<'_> {
     /// For what was not judged.
-    pub(crate) fn none(judged: &Latency) -> Spent<'_> {
-        Spent { read: 0, judged, whole: 0 }
+    pub(crate) fn none(judged: &Latency) -> Timings<'_> {
+        Timings { read: 0, judged, whole: 0 }
     }
 
     /// By part, in microseconds, without those that took none.
@@ -147,7 +147,7 @@ impl Spent<'_> {
 }
 
 /// The record of a call before it runs.
-pub(crate) fn call(scribe: &Redactor<'_>, heard: CallRef<'_>, judgement: &Judgement, told: &Told<'_>) -> Kept {
+pub(crate) fn call(scribe: &Redactor<'_>, heard: CallRef<'_>, judgement: &Judgement, told: &RecordContext<'_>) -> Kept {
     let verdict = &judgement.verdict;
     let mut record = head(scribe, "call", heard);
     record.text("policy", &scribe.name(told.policy));

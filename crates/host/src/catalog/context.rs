@@ -1,6 +1,6 @@
 //! What a reflex sees of a call: the context of seed 000, and under `reflex` what is known besides.
 
-use reflex_engine::loopbreaker::{Deed, Step};
+use reflex_engine::loopbreaker::{Step, StepKind};
 use reflex_engine::shell::{Command, Reading};
 use reflex_engine::{
     Action, Analysis, Effect, Event, Moment, Severity, Target, Untracked, Usage, World, absolute, is_within,
@@ -210,10 +210,10 @@ fn target(target: &Target, event: &Event, world: &dyn World) -> Value {
 
 pub(crate) fn past(step: &Step) -> Value {
     let deed = match step.deed {
-        Deed::Look => "look",
-        Deed::Change => "change",
-        Deed::Run => "run",
-        Deed::Opaque => "opaque",
+        StepKind::Look => "look",
+        StepKind::Change => "change",
+        StepKind::Run => "run",
+        StepKind::Opaque => "opaque",
     };
     let changes: Vec<&str> = step.changes.iter().map(|(path, _)| path.as_str()).collect();
     json!({

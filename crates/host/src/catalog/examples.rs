@@ -120,7 +120,7 @@ pub fn play(package: &Package, example: &Example) -> Result<Played, String> {
     let event = universal::read(&object).map_err(|problem| problem.to_string())?;
     let mut world = universal::supposed(&object, &event).map_err(|problem| problem.to_string())?;
     world.past = session(example, &object)?;
-    let machine = Arc::new(Pretended::of(&world, &event));
+    let machine = Arc::new(Pretended::new(&world, &event));
     let mut module = package.module()?;
     module.options = example.with.clone().unwrap_or(Value::Null);
     let (outcome, context) = asked(module, &event, &world, example, Arc::clone(&machine));
@@ -251,7 +251,7 @@ struct Pretended {
 }
 
 impl Pretended {
-    fn of(world: &FakeWorld, event: &Event) -> Pretended {
+    fn new(world: &FakeWorld, event: &Event) -> Pretended {
         let content = |path: &String| {
             let path = absolute(path, &event.workspace);
             world.content(&path).map(|text| (path, text))

@@ -180,7 +180,7 @@ impl Package {
     /// # Errors
     /// Its modules cannot be read.
     pub fn module(&self) -> Result<Module, String> {
-        let manifest = self.manifest.as_ref().map(Manifest::of);
+        let manifest = self.manifest.as_ref().map(Manifest::from_json);
         let granted = manifest.as_ref().map(|manifest| manifest.capabilities.clone()).unwrap_or_default();
         let ours = reflex_library::reflex(&self.name).filter(|ours| ours.digest == self.digest());
         Ok(Module {

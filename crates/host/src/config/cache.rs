@@ -22,7 +22,7 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    pub(super) fn of(folders: &Folders) -> Cache {
+    pub(super) fn new(folders: &Folders) -> Cache {
         Cache { folder: folders.cache.join("rules") }
     }
 

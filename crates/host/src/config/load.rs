@@ -28,7 +28,7 @@ pub fn load_there(folders: &Folders, workspace: &Path, store: &Store) -> (Vec<Lo
     if places.is_empty() {
         return (Vec::new(), there);
     }
-    let mut loader = Loader { cache: Cache::of(folders), variables: Variables::new(), loaded: Vec::new(), store };
+    let mut loader = Loader { cache: Cache::new(folders), variables: Variables::new(), loaded: Vec::new(), store };
     // Who has more to say is read first: the others may use its variables.
     for place in places.into_iter().rev() {
         let begin = bases::Step::begin(&place);

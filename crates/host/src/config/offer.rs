@@ -18,7 +18,7 @@ pub struct Offer {
 
 impl Offer {
     /// Files that a person may accept under a name, with what was accepted under it before.
-    pub(crate) fn of(files: Vec<SourceFile>, before: Option<Trust>, digest: String, repository: String) -> Offer {
+    pub(crate) fn new(files: Vec<SourceFile>, before: Option<Trust>, digest: String, repository: String) -> Offer {
         let accepted = before.as_ref().is_some_and(|trust| trust.digest == digest);
         Offer { files, before, accepted, digest, repository }
     }

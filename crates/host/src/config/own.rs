@@ -41,7 +41,7 @@ pub(super) fn offer(loaded: &[Loaded], folders: &Folders, store: &Store) -> Opti
     let files = places.into_iter().flat_map(|(_, files)| files).collect();
     let name = name(folders);
     let before = trust::accepted_as(store, &name);
-    Some(Offer::of(files, before, digest, name))
+    Some(Offer::new(files, before, digest, name))
 }
 
 /// Whether the user stands behind what a reflex of theirs may reach.

@@ -152,5 +152,5 @@ pub fn offer(folders: &Folders, workspace: &Path, store: &Store) -> Option<Offer
     let digest = trust::with_scripts(files::digest(&files), &scripts);
     files.extend(scripts);
     let before = trust::accepted(store, workspace);
-    Some(Offer::of(files, before, digest, trust::repository(workspace)))
+    Some(Offer::new(files, before, digest, trust::repository(workspace)))
 }

@@ -5,7 +5,7 @@ use super::wiring::Wiring;
 use crate::git::project_root;
 use reflex_agents::settings::guard_hooks;
 use reflex_agents::{Agent, Reply, Start};
-use reflex_engine::agent_settings::Form;
+use reflex_engine::agent_settings::SettingsFormat;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -168,10 +168,11 @@ pub(crate) fn switches(wiring: &Wiring) -> Vec<Trouble> {
 /// Files of the project with which the agent does not start, or loses the hooks of its other files.
 pub(crate) fn stopped(wiring: &Wiring) -> Vec<Trouble> {
     let project = project_here(wiring);
-    let forms = Form::all(reflex_library::tables()).filter(|form| form.agent() == wiring.agent() && form.stops());
+    let forms =
+        SettingsFormat::all(reflex_library::tables()).filter(|form| form.agent() == wiring.agent() && form.stops());
     let files = forms.flat_map(|form| form.paths().map(move |path| (form, path)));
     let of_project = files.filter(|(_, path)| !path.starts_with(['~', '/']) && !path.contains('*'));
-    let trouble = |(form, path): (Form<'_>, &str)| {
+    let trouble = |(form, path): (SettingsFormat<'_>, &str)| {
         let file = project.join(path);
         let place = form.load(&fs::read(&file).ok()?).err().filter(|_| file != wiring.file())?;
         let (shown, title) = (file.display(), wiring.adapter().title);
@@ -189,8 +190,8 @@ pub(crate) fn stopped(wiring: &Wiring) -> Vec<Trouble> {
 /// Variables with which the agent runs no hook: in the environment here, or in its own settings.
 pub(crate) fn variables(wiring: &Wiring) -> Vec<Trouble> {
     let title = wiring.adapter().title;
-    let forms = Form::all(reflex_library::tables()).filter(|form| form.agent() == wiring.agent());
-    let names: Vec<&str> = forms.flat_map(Form::variables).collect();
+    let forms = SettingsFormat::all(reflex_library::tables()).filter(|form| form.agent() == wiring.agent());
+    let names: Vec<&str> = forms.flat_map(SettingsFormat::variables).collect();
     let is_set = |name: &&&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let here = names.iter().filter(is_set).filter(|name| wiring.variable() != Some(**name)).map(|name| Trouble {
         what: format!("`{name}` is set here: {title} runs no hook of yours when it is started with it"),
@@ -210,7 +211,8 @@ pub(crate) fn variables(wiring: &Wiring) -> Vec<Trouble> {
 fn taken(wiring: &Wiring, file: &Path) -> Option<String> {
     let bytes = fs::read(file).ok()?;
     let (path, home) = (file.to_string_lossy(), wiring.home().to_string_lossy());
-    let form = Form::of(reflex_library::tables(), &path, &home).filter(|form| form.agent() == wiring.agent());
+    let form =
+        SettingsFormat::for_path(reflex_library::tables(), &path, &home).filter(|form| form.agent() == wiring.agent());
     let is_dropped = form.is_some_and(|form| form.load(&bytes).is_err());
     if is_dropped { None } else { String::from_utf8(bytes).ok() }
 }

@@ -5,7 +5,7 @@ use super::wiring::Wiring;
 use crate::store::clean::Kept;
 use crate::store::clean::put;
 use crate::system::digest::digest;
-use reflex_engine::agent_settings::Form;
+use reflex_engine::agent_settings::SettingsFormat;
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -41,13 +41,13 @@ pub(crate) fn lapsed(wiring: &Wiring, proven: u64) -> Vec<PathBuf> {
 const ABSENT: &str = "";
 
 /// Every file on which the agent's hooks hang, here and in the home, with how it is read where that is known.
-fn files(wiring: &Wiring) -> Vec<(PathBuf, Option<Form<'static>>)> {
+fn files(wiring: &Wiring) -> Vec<(PathBuf, Option<SettingsFormat<'static>>)> {
     let (home, project) = (wiring.home().to_owned(), project_here(wiring));
     let at = |pattern: &str| match pattern.strip_prefix("~/") {
         Some(rest) => vec![home.join(rest)],
         None => vec![home.join(pattern), project.join(pattern)],
     };
-    let forms = Form::all(reflex_library::tables()).filter(|form| form.agent() == wiring.agent());
+    let forms = SettingsFormat::all(reflex_library::tables()).filter(|form| form.agent() == wiring.agent());
     let mut found = vec![(wiring.file().to_owned(), wiring.reading())];
     for form in forms {
         let known = form.paths().map(|path| (path, Some(form))).chain(form.beside().map(|path| (path, None)));
@@ -61,7 +61,7 @@ fn files(wiring: &Wiring) -> Vec<(PathBuf, Option<Form<'static>>)> {
 }
 
 /// A file with the digest of what it says about hooks.
-fn weighed(file: PathBuf, form: Option<Form<'static>>) -> (PathBuf, String) {
+fn weighed(file: PathBuf, form: Option<SettingsFormat<'static>>) -> (PathBuf, String) {
     let Ok(bytes) = fs::read(&file) else { return (file, ABSENT.to_owned()) };
     let read = form.and_then(|form| Some(form.weighty(&form.load(&bytes).ok()?).to_string()));
     let found = digest(&read.unwrap_or_else(|| String::from_utf8_lossy(&bytes).into_owned()));

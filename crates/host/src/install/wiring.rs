@@ -8,7 +8,7 @@ use crate::system::digest::digest;
 use crate::system::folders::{Folders, home_of_agents};
 use reflex_agents::settings::{guard_hooks, older_guards, without_older_guards};
 use reflex_agents::{AGENTS, Agent, HookCommand, Limit, Settings, SettingsFile, Start};
-use reflex_engine::agent_settings::{Form, Unloadable};
+use reflex_engine::agent_settings::{SettingsFormat, Unloadable};
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -48,7 +48,7 @@ impl Wiring {
     /// The settings of every agent whose hook is known.
     pub fn all() -> Vec<Wiring> {
         let folders = Folders::of_user();
-        let key = Store::of(&folders).key_in_force().clone();
+        let key = Store::new(&folders).key_in_force().clone();
         let known = AGENTS.iter().filter_map(|agent| Some((agent, agent.settings?)));
         let files = known.flat_map(|(agent, settings)| {
             settings.files.iter().enumerate().map(move |(number, form)| (agent, settings, form, number))
@@ -265,10 +265,14 @@ impl Wiring {
     }
 
     /// How the agent reads the file, where that is known.
-    pub(crate) fn reading(&self) -> Option<Form<'static>> {
+    pub(crate) fn reading(&self) -> Option<SettingsFormat<'static>> {
         let around = self.project.as_ref().unwrap_or(&self.home_of_agents);
         let usual = around.join(self.form.folder).join(self.form.name);
-        Form::of(reflex_library::tables(), &usual.to_string_lossy(), &self.home_of_agents.to_string_lossy())
+        SettingsFormat::for_path(
+            reflex_library::tables(),
+            &usual.to_string_lossy(),
+            &self.home_of_agents.to_string_lossy(),
+        )
     }
 
     /// Where and why the agent would drop the file; `None` where it takes it, or there is none.
@@ -355,7 +359,7 @@ impl Wiring {
     fn read(&self) -> Result<Option<String>, String> {
         if let Some(place) = self.unloadable() {
             let (file, title) = (self.file.display(), self.agent.title);
-            let outcome = if self.reading().is_some_and(Form::stops) {
+            let outcome = if self.reading().is_some_and(SettingsFormat::stops) {
                 format!("{title} does not start with such a file")
             } else {
                 format!("{title} takes nothing of such a file, and runs no hook in it")

@@ -4,7 +4,7 @@ use super::host::{Host, judged_with};
 use super::memory;
 use super::reply::{unrecorded, warn_if_unrecorded};
 use super::stop::StopCheck;
-use crate::audit::record::{self, CallRef, Spent, Told};
+use crate::audit::record::{self, CallRef, RecordContext, Timings};
 use crate::config::judge::{judged, unjudged};
 use crate::config::{self, Loaded};
 use crate::reflexes::Detector;
@@ -40,7 +40,7 @@ impl Host {
         };
         let store = self.store();
         store.beat(&event);
-        if let Some(duty) = StopCheck::of(&event) {
+        if let Some(duty) = StopCheck::from_event(&event) {
             return self.end(agent, &event, duty);
         }
         if event.moment == Moment::AfterTool {
@@ -66,8 +66,8 @@ impl Host {
             store.canary_seen(&event, judgement.verdict.decision);
         }
         let delivery = agent.deliver(payload, &event, &judgement.verdict);
-        let latency = Spent { read, judged: &judgement.latency, whole: nanos(begun) };
-        let told = Told {
+        let latency = Timings { read, judged: &judgement.latency, whole: nanos(begun) };
+        let told = RecordContext {
             delivery: &delivery,
             policy: policy.as_ref().map_or(self.mode.name(), |policy| policy.name()),
             layers: &loaded,
@@ -211,9 +211,10 @@ impl Host {
         let id = random::uuid();
         let heard = CallRef { id: &id, event: &event, fingerprint: &Fingerprint::default() };
         let judgement = unjudged(denied);
-        let latency = Spent::none(&judgement.latency);
+        let latency = Timings::none(&judgement.latency);
         let (layers, reflexes) = (&[], Vec::new());
-        let told = Told { delivery: &delivery, policy: self.mode.name(), layers, grant: None, reflexes, latency };
+        let told =
+            RecordContext { delivery: &delivery, policy: self.mode.name(), layers, grant: None, reflexes, latency };
         let record = record::call(&Redactor::new(&store), heard, &judgement, &told);
         let recorded = store.record(&record, denied == Decision::Deny);
         warn_if_unrecorded((agent.refuse)(word, moment, &reason), recorded, Ok(()))

@@ -45,7 +45,7 @@ impl Host {
 
     /// What the guard remembers.
     pub fn store(&self) -> Store {
-        Store::of(&self.folders)
+        Store::new(&self.folders)
     }
 
     /// The event with what its payload leaves open: working directory, project, home.

@@ -5,7 +5,7 @@ use super::checks::{self, Check, Ran};
 use super::host::Host;
 use super::memory;
 use super::reply::warn_if_unrecorded;
-use crate::audit::record::{self, CallRef, Spent, Told};
+use crate::audit::record::{self, CallRef, RecordContext, Timings};
 use crate::audit::skills;
 use crate::config::Loaded;
 use crate::config::judge::judged;
@@ -42,7 +42,7 @@ pub(crate) enum StopCheck {
 
 impl StopCheck {
     /// The duty of an event: of an agent that stops, or of who asks by name.
-    pub(crate) fn of(event: &Event) -> Option<StopCheck> {
+    pub(crate) fn from_event(event: &Event) -> Option<StopCheck> {
         match (event.moment, event.word.as_str()) {
             (Moment::Stop, _) | (Moment::Other, "final-verify" | "final_verify" | "verify-result") => {
                 Some(StopCheck::All)
@@ -65,7 +65,7 @@ struct Wanted {
 
 impl Wanted {
     /// Commands only of layers that a person answers for; a file to look into of any.
-    fn of(loaded: &[Loaded]) -> Wanted {
+    fn from_layers(loaded: &[Loaded]) -> Wanted {
         let mut wanted = Wanted::default();
         for one in loaded {
             let verify = one.layer.node.get("policy").get("verify");
@@ -112,9 +112,9 @@ impl Host {
         let heard = CallRef { id: &id, event, fingerprint: &fingerprint };
         let delivery = deliver(event, &judgement.verdict, agent.abilities(event));
         let policy = policy.as_ref().map_or("", |policy| policy.name());
-        let latency = Spent::none(&judgement.latency);
+        let latency = Timings::none(&judgement.latency);
         let reflexes = Vec::new();
-        let told = Told { delivery: &delivery, policy, layers: &loaded, grant: None, reflexes, latency };
+        let told = RecordContext { delivery: &delivery, policy, layers: &loaded, grant: None, reflexes, latency };
         let recorded = store.record(&record::call(&scribe, heard, &judgement, &told), false);
         let remembered = store.remember(whose(event), &memory::call(heard, &judgement, false));
         warn_if_unrecorded((agent.write)(event, &judgement.verdict, &delivery), recorded, remembered)
@@ -122,7 +122,7 @@ impl Host {
 
     /// Runs what is wanted, looks at what changed, and leaves a report in the log.
     fn verified(&self, event: &Event, loaded: &[Loaded], scribe: &Redactor<'_>) -> Vec<Finding> {
-        let wanted = Wanted::of(loaded);
+        let wanted = Wanted::from_layers(loaded);
         if (!wanted.any && event.declared.is_none()) || std::env::var_os(checks::MARK).is_some() {
             return Vec::new();
         }
@@ -276,9 +276,9 @@ mod tests {
     #[test]
     fn who_asks_by_name_is_answered_too() {
         let event = |moment, word: &str| Event { moment, word: word.into(), ..Event::default() };
-        assert_eq!(StopCheck::of(&event(Moment::Stop, "Stop")), Some(StopCheck::All));
-        assert_eq!(StopCheck::of(&event(Moment::Other, "verify-result")), Some(StopCheck::All));
-        assert_eq!(StopCheck::of(&event(Moment::Other, "skill-compliance")), Some(StopCheck::Skills));
-        assert_eq!(StopCheck::of(&event(Moment::Other, "PreCompact")), None);
+        assert_eq!(StopCheck::from_event(&event(Moment::Stop, "Stop")), Some(StopCheck::All));
+        assert_eq!(StopCheck::from_event(&event(Moment::Other, "verify-result")), Some(StopCheck::All));
+        assert_eq!(StopCheck::from_event(&event(Moment::Other, "skill-compliance")), Some(StopCheck::Skills));
+        assert_eq!(StopCheck::from_event(&event(Moment::Other, "PreCompact")), None);
     }
 }

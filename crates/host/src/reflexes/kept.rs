@@ -15,7 +15,7 @@ pub(super) struct Kept(Cache);
 
 impl Kept {
     /// Nothing where only the environment names the folder.
-    pub(super) fn of(folders: &Folders) -> Option<Kept> {
+    pub(super) fn open(folders: &Folders) -> Option<Kept> {
         (!folders.may_only_tighten()).then(|| Kept(Cache::at(folders.state.join("code"))))
     }
 

@@ -133,7 +133,7 @@ impl Reflexes {
                 continue;
             }
             let Some(text) = listed(&folder) else { continue };
-            let kept = kept.get_or_insert_with(|| Kept::of(folders));
+            let kept = kept.get_or_insert_with(|| Kept::open(folders));
             let reader = Reader { folders, workspace, store, authority, folder: &folder, kept };
             lodged.push(reader.lodged(text));
         }
@@ -311,7 +311,7 @@ impl Reader<'_> {
             }
             misfit(manifest, &entry.with).map_or(Ok(()), Err)?;
         }
-        let manifest = manifest.map(Manifest::of);
+        let manifest = manifest.map(Manifest::from_json);
         let asked = manifest.as_ref().map(|manifest| manifest.capabilities.clone()).unwrap_or_default();
         let code = self.kept.as_ref().and_then(|kept| kept.code(known.0));
         let is_code = |path: &str| ![".md", ".d.ts", ".d.mts", ".d.cts"].iter().any(|end| path.ends_with(end));
@@ -388,7 +388,7 @@ enum Taken {
 pub(super) fn shipped(packaged: &Packaged) -> Result<(Map<String, Value>, Module), String> {
     let raw = packaged.file(MANIFEST).ok_or("it has no manifest")?;
     let raw: Map<String, Value> = serde_json::from_str(raw).map_err(|error| error.to_string())?;
-    let manifest = Manifest::of(&raw);
+    let manifest = Manifest::from_json(&raw);
     let module = Module {
         name: manifest.name.clone(),
         files: Vec::new(),
@@ -532,7 +532,7 @@ pub fn offers(folders: &Folders, (workspace, cwd): (&Path, &Path), store: &Store
     own.map(|lodged| {
         let subject = subject(workspace, &lodged.folder);
         let (digest, before) = (digest(&lodged.files), trust::accepted_as(store, &subject));
-        Offer::of(lodged.files, before, digest, subject)
+        Offer::new(lodged.files, before, digest, subject)
     })
     .collect()
 }

@@ -24,7 +24,7 @@ impl Appeal {
         json!({"time": self.time, "by": self.by, "because": self.because, "now": self.now})
     }
 
-    pub(crate) fn of(value: &Value) -> Option<Appeal> {
+    pub(crate) fn from_json(value: &Value) -> Option<Appeal> {
         let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
         Some(Appeal {
             time: value.get("time")?.as_u64()?,

@@ -31,7 +31,7 @@ impl Log {
     ///
     /// If records are gone that were written before, the log says so first, and an alarm is raised.
     pub(super) fn write(&self, tail: &mut Tail, text: &str, durable: bool) -> io::Result<()> {
-        let head = Head::of(self).ok();
+        let head = Head::from_log(self).ok();
         if let Some(missing) = head.as_ref().and_then(|head| head.missing(tail)) {
             let id = random::uuid();
             self.line(tail, &missing.record(&id), true)?;

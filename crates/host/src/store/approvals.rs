@@ -64,7 +64,7 @@ impl Store {
     /// Every call that waits or was refused, newest first.
     pub fn pending(&self) -> Vec<Pending> {
         let mut all: Vec<Pending> =
-            files(&self.pending_folder()).iter().filter_map(|path| Some(Pending::of(&object(path)?))).collect();
+            files(&self.pending_folder()).iter().filter_map(|path| Some(Pending::from_json(&object(path)?))).collect();
         all.sort_by_key(|pending| std::cmp::Reverse(pending.time));
         all
     }
@@ -79,7 +79,7 @@ impl Store {
 
     /// The call of this id.
     pub fn pending_call(&self, id: &str) -> Option<Pending> {
-        self.pending_file(id).and_then(|path| object(&path)).map(|map| Pending::of(&map))
+        self.pending_file(id).and_then(|path| object(&path)).map(|map| Pending::from_json(&map))
     }
 
     fn pending_file(&self, id: &str) -> Option<PathBuf> {
@@ -105,7 +105,8 @@ impl Store {
     fn said_grants(&self) -> Vec<(Grant, Map<String, Value>)> {
         let read = |path: &PathBuf| {
             let said = object(path)?;
-            let grant = Grant::of(&said).filter(|grant| path.file_stem().is_some_and(|stem| *stem == *grant.id))?;
+            let grant =
+                Grant::from_json(&said).filter(|grant| path.file_stem().is_some_and(|stem| *stem == *grant.id))?;
             Some((grant, said))
         };
         let mut all: Vec<_> = files(&self.grants_folder()).iter().filter_map(read).collect();

@@ -21,7 +21,7 @@ impl Bound {
         json!({"shown": self.shown, "path": self.path, "sha256": self.sha256, "firm": self.firm})
     }
 
-    pub(crate) fn of(value: &Value) -> Option<Bound> {
+    pub(crate) fn from_json(value: &Value) -> Option<Bound> {
         let map: &Map<String, Value> = value.as_object()?;
         let text = |key: &str| map.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
         let firm = map.get("firm")?.as_bool()?;

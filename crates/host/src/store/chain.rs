@@ -46,7 +46,7 @@ impl Log {
     pub fn verify(&self, step: &mut dyn FnMut(u64) -> bool) -> io::Result<Checked> {
         let mut check = Check::default();
         // Before the lines: who writes meanwhile goes further than this.
-        let head = Head::of(self).ok();
+        let head = Head::from_log(self).ok();
         for part in self.snapshot()? {
             let (mut number, mut problem) = (0, None);
             part.lines(&mut |line| {

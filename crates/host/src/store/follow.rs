@@ -10,7 +10,7 @@ use std::time::Duration;
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// A place in the log from which on it is followed.
-pub struct Follower {
+pub struct LogFollower {
     log: Log,
     /// The part that is written to, and how far it was read.
     current: Option<(File, u64)>,
@@ -25,8 +25,8 @@ impl Log {
     ///
     /// # Errors
     /// Its last file cannot be read.
-    pub fn follower(&self) -> io::Result<Follower> {
-        let mut follower = Follower { log: self.clone(), current: None, rest: Vec::new(), seq: 0 };
+    pub fn follower(&self) -> io::Result<LogFollower> {
+        let mut follower = LogFollower { log: self.clone(), current: None, rest: Vec::new(), seq: 0 };
         if let Some(file) = follower.newest()? {
             let end = file.metadata()?.len();
             follower.current = Some((file, end));
@@ -35,7 +35,7 @@ impl Log {
     }
 }
 
-impl Follower {
+impl LogFollower {
     /// Gives each record that comes after `seq` as it is written, until `each` says `false`; it is asked with an empty
     /// text while there is nothing new.
     ///

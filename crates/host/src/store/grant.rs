@@ -51,7 +51,7 @@ impl Grant {
         })
     }
 
-    pub(super) fn of(map: &Map<String, Value>) -> Option<Grant> {
+    pub(super) fn from_json(map: &Map<String, Value>) -> Option<Grant> {
         Some(Grant {
             id: text(map, "id"),
             allow: map.get("allow")?.as_bool()?,

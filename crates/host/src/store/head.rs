@@ -74,7 +74,7 @@ pub(super) struct Head {
 
 impl Head {
     /// That of a log.
-    pub(super) fn of(log: &Log) -> io::Result<Head> {
+    pub(super) fn from_log(log: &Log) -> io::Result<Head> {
         let file = opened(&log.head(), OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK)?;
         let mut bytes = [0; LENGTH];
         let read = file.read_at(&mut bytes, 0).unwrap_or(0);

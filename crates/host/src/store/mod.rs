@@ -31,7 +31,7 @@ pub mod tasks;
 mod waiting;
 
 pub use chain::{Broken, Checked};
-pub use follow::Follower;
+pub use follow::LogFollower;
 pub use head::Missing;
 pub use log::Log;
 pub use note::SCHEMA;

@@ -81,7 +81,7 @@ impl Pending {
         })
     }
 
-    pub(super) fn of(map: &Map<String, Value>) -> Pending {
+    pub(super) fn from_json(map: &Map<String, Value>) -> Pending {
         let items = |key: &str| map.get(key).and_then(Value::as_array).into_iter().flatten();
         Pending {
             id: text(map, "id"),
@@ -103,10 +103,10 @@ impl Pending {
             core: map.get("core").and_then(Value::as_bool).unwrap_or(true),
             exact: text(map, "exact"),
             lasting: text(map, "lasting"),
-            bound: items("bound").filter_map(Bound::of).collect(),
+            bound: items("bound").filter_map(Bound::from_json).collect(),
             call: String::new(),
             again: map.get("again").and_then(Value::as_object).cloned(),
-            appeals: items("appeals").filter_map(Appeal::of).collect(),
+            appeals: items("appeals").filter_map(Appeal::from_json).collect(),
         }
     }
 

@@ -38,7 +38,7 @@ impl Log {
         let pattern = Pattern { search, needles: &needles };
         let mut found = newest(&parts, &pattern, most)?;
         // Of the first form there is one file, older than all others; it is only read.
-        let first_form = Part::of(self.folder().join("calls.jsonl"));
+        let first_form = Part::at(self.folder().join("calls.jsonl"));
         if let Some(part) = first_form.filter(|_| found.len() < most) {
             let mut older = newest(&[part], &pattern, most - found.len())?;
             older.append(&mut found);

@@ -6,7 +6,7 @@ use super::state::Store;
 use crate::system::files::{make_folder, opened, put_as_it_is, text_of, wait_for};
 use crate::system::{clock, hex};
 use reflex_engine::Event;
-use reflex_engine::loopbreaker::{Deed, End, RepeatAllowance, Step, finish};
+use reflex_engine::loopbreaker::{End, RepeatAllowance, Step, StepKind, finish};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
@@ -130,8 +130,8 @@ impl Call {
         Kept::line(&fields, '\t')
     }
 
-    fn of(line: &str) -> Option<Call> {
-        Line::of(line).map(|line| line.call())
+    fn parse(line: &str) -> Option<Call> {
+        Line::parse(line).map(|line| line.call())
     }
 }
 
@@ -156,7 +156,7 @@ struct Line<'t> {
 const FIELDS: usize = 23;
 
 impl<'t> Line<'t> {
-    fn of(line: &'t str) -> Option<Line<'t>> {
+    fn parse(line: &'t str) -> Option<Line<'t>> {
         let (mut fields, mut free, mut start) = ([""; FIELDS], 0, 0);
         let tabs = line.bytes().enumerate().filter(|(_, byte)| *byte == b'\t').map(|(at, _)| at);
         for end in tabs.chain([line.len()]) {
@@ -242,7 +242,7 @@ impl<'t> Line<'t> {
     }
 
     fn known(&self) -> Known<'t> {
-        Known::of((self.after, self.exact()), self.name(), self.time)
+        Known::new((self.after, self.exact()), self.name(), self.time)
     }
 }
 
@@ -257,7 +257,7 @@ struct Known<'t> {
 }
 
 impl<'t> Known<'t> {
-    fn of((after, exact): (bool, &'t str), (call, word): (&'t str, &'t str), time: u64) -> Known<'t> {
+    fn new((after, exact): (bool, &'t str), (call, word): (&'t str, &'t str), time: u64) -> Known<'t> {
         let start = exact.as_bytes().first_chunk().map_or(0, |start| u64::from_le_bytes(*start));
         Known { sum: start << 1 | u64::from(after), exact, call, word, time }
     }
@@ -292,15 +292,15 @@ fn list(text: &str) -> Vec<String> {
 }
 
 /// Each deed with its word.
-const DEEDS: [(Deed, &str); 4] =
-    [(Deed::Look, "look"), (Deed::Change, "change"), (Deed::Run, "run"), (Deed::Opaque, "opaque")];
+const DEEDS: [(StepKind, &str); 4] =
+    [(StepKind::Look, "look"), (StepKind::Change, "change"), (StepKind::Run, "run"), (StepKind::Opaque, "opaque")];
 
-fn deed_word(deed: Deed) -> &'static str {
+fn deed_word(deed: StepKind) -> &'static str {
     DEEDS.iter().find(|(known, _)| *known == deed).map_or("opaque", |(_, word)| word)
 }
 
-fn deed_of(word: &str) -> Deed {
-    DEEDS.iter().find(|(_, known)| *known == word).map_or(Deed::Opaque, |(deed, _)| *deed)
+fn deed_of(word: &str) -> StepKind {
+    DEEDS.iter().find(|(_, known)| *known == word).map_or(StepKind::Opaque, |(deed, _)| *deed)
 }
 
 /// Each pace with its word.
@@ -352,7 +352,7 @@ impl History {
     }
 
     fn lines(&self) -> impl DoubleEndedIterator<Item = Line<'_>> {
-        newest(&self.text).into_iter().filter_map(Line::of)
+        newest(&self.text).into_iter().filter_map(Line::parse)
     }
 
     /// The calls as steps, each with its end, if one of them may close a circle with this one; else none. Most calls
@@ -377,7 +377,7 @@ impl History {
     /// Every call once, and without the one that is asked about now.
     fn steps(&self, now: &Step) -> Vec<Step> {
         let (call, word) = &self.now;
-        let mut seen = vec![Known::of((now.end.is_some(), &now.exact), (call, word), clock::now())];
+        let mut seen = vec![Known::new((now.end.is_some(), &now.exact), (call, word), clock::now())];
         let mut steps = Vec::new();
         for line in self.lines() {
             let known = line.known();
@@ -475,7 +475,7 @@ impl Store {
             let file = File::open(self.sessions().join(whose.file())).ok()?;
             let mut line = String::new();
             BufReader::new(file).read_line(&mut line).ok()?;
-            Some(Call::of(line.trim_end_matches('\n'))?.time)
+            Some(Call::parse(line.trim_end_matches('\n'))?.time)
         };
         let of_all = SessionKey { role: None, subagent: None, ..whose };
         let first = [first(whose), first(of_all)].into_iter().flatten().min();

@@ -21,7 +21,7 @@ pub(super) struct Part {
 
 impl Part {
     /// A file that is written to no more, if it is there.
-    pub(super) fn of(path: PathBuf) -> Option<Part> {
+    pub(super) fn at(path: PathBuf) -> Option<Part> {
         let length = fs::metadata(&path).ok().filter(fs::Metadata::is_file)?.len();
         Some(Part { path, length, opened: None })
     }

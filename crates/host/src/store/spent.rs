@@ -5,7 +5,7 @@ use super::session::SessionKey;
 use super::state::Store;
 use crate::system::files::make_folder;
 use crate::system::{clock, person};
-use reflex_engine::{Event, Spent};
+use reflex_engine::{Event, SessionUsage};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -16,15 +16,20 @@ const DIGITS: usize = 13;
 impl Store {
     /// Counts one more call; all agents of a session have one account. What cannot be counted is over: a budget that an
     /// agent could break by breaking its file would be none.
-    pub(crate) fn spend(&self, whose: SessionKey<'_>, event: &Event, started: &mut dyn Iterator<Item = &str>) -> Spent {
+    pub(crate) fn spend(
+        &self,
+        whose: SessionKey<'_>,
+        event: &Event,
+        started: &mut dyn Iterator<Item = &str>,
+    ) -> SessionUsage {
         let agents = started.filter(|name| name.is_empty() || person::is_agent(name)).count();
         let letters = if agents > 0 { "a".repeat(agents) } else { ".".into() };
         let depth = if agents > 0 { person::agents_above() + u64::from(event.subagent.is_some()) + 1 } else { 0 };
         match self.add(whose, &letters) {
             Ok((calls, agents, since)) => {
-                Spent { calls, minutes: clock::now().saturating_sub(since) / 60_000, agents, depth }
+                SessionUsage { calls, minutes: clock::now().saturating_sub(since) / 60_000, agents, depth }
             }
-            Err(_) => Spent { calls: u64::MAX, minutes: u64::MAX, agents: u64::MAX, depth },
+            Err(_) => SessionUsage { calls: u64::MAX, minutes: u64::MAX, agents: u64::MAX, depth },
         }
     }
 

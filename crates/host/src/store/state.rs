@@ -21,7 +21,7 @@ pub struct Store {
 
 impl Store {
     /// The store of these folders.
-    pub fn of(folders: &Folders) -> Store {
+    pub fn new(folders: &Folders) -> Store {
         Store {
             folder: folders.state.clone(),
             home: folders.home.clone(),

@@ -43,7 +43,7 @@ impl Declared {
         })
     }
 
-    fn of(map: &Map<String, Value>) -> Option<Declared> {
+    fn from_json(map: &Map<String, Value>) -> Option<Declared> {
         let text = |key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);
         let list = |key: &str| -> Option<Vec<String>> {
             map.get(key)?.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
@@ -84,7 +84,7 @@ impl Store {
         let Ok(entries) = fs::read_dir(self.tasks_folder()) else { return Vec::new() };
         let read = |entry: fs::DirEntry| {
             let said: Map<String, Value> = serde_json::from_str(&fs::read_to_string(entry.path()).ok()?).ok()?;
-            Some((Declared::of(&said)?, said))
+            Some((Declared::from_json(&said)?, said))
         };
         entries.flatten().filter_map(read).collect()
     }

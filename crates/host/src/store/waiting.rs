@@ -41,7 +41,7 @@ pub(super) struct Entry {
 
 /// `ID-CLIENT-SESSION-CALL.json`
 pub(super) fn file_name(pending: &Pending) -> String {
-    let Marks { client, session, exact } = Marks::of(pending);
+    let Marks { client, session, exact } = Marks::new(pending);
     format!("{}-{client}-{session}-{exact}.json", pending.id)
 }
 
@@ -77,7 +77,7 @@ struct Marks {
 }
 
 impl Marks {
-    fn of(pending: &Pending) -> Marks {
+    fn new(pending: &Pending) -> Marks {
         let mark = |text: &str| digest(text).get(..12).unwrap_or("").to_owned();
         Marks { client: mark(&pending.client), session: mark(&pending.holder()), exact: mark(&pending.exact) }
     }
@@ -86,7 +86,7 @@ impl Marks {
 impl Waiting<'_> {
     /// The id of the same call, if it waits.
     pub(super) fn same(&self, pending: &Pending) -> Option<String> {
-        let marks = Marks::of(pending);
+        let marks = Marks::new(pending);
         let is_it =
             |one: &&Entry| (&one.client, &one.session, &one.exact) == (&marks.client, &marks.session, &marks.exact);
         self.listed.iter().filter(is_it).find(|one| !self.is_answered(one)).map(|one| one.id.clone())
@@ -99,7 +99,7 @@ impl Waiting<'_> {
 
     /// Takes off the list what the call needs the place of; whether there is one for it.
     pub(super) fn make_room(mut self, pending: &Pending, folder: &Path) -> bool {
-        let marks = Marks::of(pending);
+        let marks = Marks::new(pending);
         let own_place = folder.join(file_name(pending));
         self.listed.retain(|one| one.path.as_os_str() != own_place.as_os_str());
         loop {

@@ -130,12 +130,12 @@ mod tests {
         let mut folders = Folders::below(home.clone());
         let pause = Pause { until: u64::MAX, reason: "x".into(), by: "x".into(), within: String::new() };
         let until = crate::system::clock::now() + 60_000;
-        let store = Store::of(&folders);
+        let store = Store::new(&folders);
         let nobody = store.signer(|| None).unwrap();
         store.begin_pause(&Pause { until, ..pause }, &nobody).unwrap();
-        assert!(Store::of(&folders).pause().is_some());
+        assert!(Store::new(&folders).pause().is_some());
         folders.unproven = true;
-        assert!(Store::of(&folders).pause().is_none());
+        assert!(Store::new(&folders).pause().is_none());
         fs::remove_dir_all(&home).unwrap();
     }
 }

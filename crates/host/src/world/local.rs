@@ -9,8 +9,8 @@ use crate::system::folders;
 use reflex_engine::loopbreaker::Step;
 use reflex_engine::shell::work;
 use reflex_engine::{
-    Age, Event, Known, Look, MAX_CONTENT, MAX_LISTED, Names, NamesOf, ResolvedPath, Spent, Taint, Tick, Unreadable,
-    Untracked, World, fits, is_within, parent,
+    Age, Event, Known, Look, MAX_CONTENT, MAX_LISTED, Names, NamesOf, ResolvedPath, SessionUsage, Taint, Tick,
+    Unreadable, Untracked, World, fits, is_within, parent,
 };
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
@@ -43,7 +43,7 @@ pub struct LocalWorld<'s> {
     /// Whether the call has run: what it wrote is there already.
     ran: bool,
     /// What the session has used; `None` where this call is no call of it.
-    spent: Option<OnceCell<Spent>>,
+    spent: Option<OnceCell<SessionUsage>>,
     repositories: RefCell<HashMap<String, There>>,
     is_plain: OnceCell<bool>,
     /// Folders with their links followed: many targets lie in the same few.
@@ -383,8 +383,10 @@ impl World for LocalWorld<'_> {
         Some(Age { is_older: made < begun, is_untouched: written < begun })
     }
 
-    fn spent(&self, event: &Event, started: &mut dyn Iterator<Item = &str>) -> Spent {
-        let Some((spent, (store, whose))) = self.spent.as_ref().zip(self.session) else { return Spent::default() };
+    fn spent(&self, event: &Event, started: &mut dyn Iterator<Item = &str>) -> SessionUsage {
+        let Some((spent, (store, whose))) = self.spent.as_ref().zip(self.session) else {
+            return SessionUsage::default();
+        };
         // A call that is judged again is the same call.
         *spent.get_or_init(|| store.spend(whose, event, started))
     }

@@ -29,18 +29,18 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), String> {
     Ok(())
 }
 
-fn prefix(reader: &mut Reader<'_>, number: usize, arguments: &[(String, Form)]) {
+fn prefix(reader: &mut Reader<'_>, number: usize, arguments: &[(String, Literal)]) {
     let get = |name: &str| arguments.iter().find(|(key, _)| key == name).map(|(_, form)| form);
     let text = |name: &str| match get(name) {
-        Some(Form::Text(text)) => text.clone(),
+        Some(Literal::Text(text)) => text.clone(),
         _ => String::new(),
     };
     let mut all: Vec<Vec<String>> = vec![Vec::new()];
-    if let Some(Form::List(items)) = get("pattern") {
+    if let Some(Literal::List(items)) = get("pattern") {
         for item in items {
             let choices: Vec<String> = match item {
-                Form::Text(text) => vec![text.clone()],
-                Form::List(list) => list.iter().filter_map(Form::text).collect(),
+                Literal::Text(text) => vec![text.clone()],
+                Literal::List(list) => list.iter().filter_map(Literal::text).collect(),
             };
             let longer = |words: &Vec<String>| {
                 choices
@@ -73,16 +73,16 @@ fn prefix(reader: &mut Reader<'_>, number: usize, arguments: &[(String, Form)]) 
 }
 
 /// A value of a call.
-enum Form {
+enum Literal {
     Text(String),
-    List(Vec<Form>),
+    List(Vec<Literal>),
 }
 
-impl Form {
+impl Literal {
     fn text(&self) -> Option<String> {
         match self {
-            Form::Text(text) => Some(text.clone()),
-            Form::List(_) => None,
+            Literal::Text(text) => Some(text.clone()),
+            Literal::List(_) => None,
         }
     }
 }
@@ -156,7 +156,7 @@ impl Tokens<'_> {
     }
 
     /// `name = value, …)` up to the bracket that ends the call.
-    fn arguments(&mut self) -> Result<Vec<(String, Form)>, String> {
+    fn arguments(&mut self) -> Result<Vec<(String, Literal)>, String> {
         let mut all = Vec::new();
         loop {
             match self.next()? {
@@ -174,16 +174,16 @@ impl Tokens<'_> {
         }
     }
 
-    fn form(&mut self, depth: usize) -> Result<Form, String> {
+    fn form(&mut self, depth: usize) -> Result<Literal, String> {
         match self.next()? {
-            Some((Token::Text(text) | Token::Word(text), _)) => Ok(Form::Text(text)),
+            Some((Token::Text(text) | Token::Word(text), _)) => Ok(Literal::Text(text)),
             Some((Token::Sign('['), _)) if depth < 4 => {
                 let mut items = Vec::new();
                 loop {
                     self.skip();
                     if let Some(rest) = self.rest.strip_prefix(']') {
                         self.rest = rest;
-                        return Ok(Form::List(items));
+                        return Ok(Literal::List(items));
                     }
                     match self.rest.strip_prefix(',') {
                         Some(rest) => self.rest = rest,

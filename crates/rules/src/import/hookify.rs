@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), String> {
     let rest = reader.text.trim_start().strip_prefix("---").ok_or("there is no `---` in front")?;
     let (front, message) = rest.split_once("\n---").ok_or("nothing ends what begins with `---`")?;
-    let mut problems = Problems::of(reader.file, front);
+    let mut problems = Problems::new(reader.file, front);
     let read = documents(front, &mut problems);
     if let Some(problem) = problems.found.first() {
         return Err(problem.message.clone());

@@ -9,7 +9,7 @@ mod reader;
 mod report;
 mod source;
 
-pub use report::{Fate, Import, Told};
+pub use report::{Fate, Import, ImportedLine};
 pub use source::Source;
 
 use reader::Reader;

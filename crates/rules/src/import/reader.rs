@@ -1,6 +1,6 @@
 //! Reads the lines of a file of another guard: what each wants of a call, and which of them cover each other.
 
-use super::report::{Fate, Import, Told, yaml};
+use super::report::{Fate, Import, ImportedLine, yaml};
 use super::source::Source;
 use crate::pattern::Variables;
 use crate::problem::Level;
@@ -93,7 +93,7 @@ impl Reader<'_> {
 
     pub(super) fn tell(&mut self, line: &Line, fate: Fate, why: impl Into<String>) -> usize {
         let at = format!("{}:{}", self.file, line.number);
-        self.import.told.push(Told { at, text: line.text.clone(), fate, why: why.into() });
+        self.import.told.push(ImportedLine { at, text: line.text.clone(), fate, why: why.into() });
         self.import.told.len() - 1
     }
 

@@ -32,7 +32,7 @@ impl Fate {
 
 /// A line of a file that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct ImportedLine {
     /// `file:line`
     pub at: String,
     /// As it stands there.
@@ -53,7 +53,7 @@ pub struct Import {
     /// Entries for a policy's `allowed_roots`.
     pub roots: Vec<String>,
     /// Every line.
-    pub told: Vec<Told>,
+    pub told: Vec<ImportedLine>,
 }
 
 impl Import {

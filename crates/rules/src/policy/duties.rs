@@ -111,7 +111,7 @@ pub(crate) fn budgets_of(value: &Located, problems: &mut Problems<'_>) -> Value 
 
 /// Reads a register of skills. What is wrong is reported, and that skill is left out.
 pub fn skills_of(name: &str, text: &str) -> (Vec<Skill>, Vec<String>) {
-    let mut problems = Problems::of(name, text);
+    let mut problems = Problems::new(name, text);
     let mut skills = Vec::new();
     for document in documents(text, &mut problems) {
         let listed = document.entries().and_then(|entries| entries.iter().find(|(key, _)| key.text == "skills"));

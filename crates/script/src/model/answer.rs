@@ -118,7 +118,7 @@ pub struct Report {
 
 impl Report {
     /// Of a module that was not asked.
-    pub(crate) fn of(module: &Module, index: usize) -> Report {
+    pub(crate) fn new(module: &Module, index: usize) -> Report {
         Report { module: module.name.clone(), index, said: None, ticks: 0, printed: Vec::new(), code: None }
     }
 }

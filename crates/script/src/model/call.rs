@@ -62,15 +62,15 @@ pub struct Call {
 impl Call {
     /// A call before a tool, on a machine that gives nothing.
     pub fn tool_call(context: Value) -> Call {
-        Call::of(Handler::ToolCall, context)
+        Call::new(Handler::ToolCall, context)
     }
 
     /// The same after a tool.
     pub fn tool_result(context: Value) -> Call {
-        Call::of(Handler::ToolResult, context)
+        Call::new(Handler::ToolResult, context)
     }
 
-    fn of(handler: Handler, mut context: Value) -> Call {
+    fn new(handler: Handler, mut context: Value) -> Call {
         if let Value::Object(fields) = &mut context {
             fields.entry("event").or_insert_with(|| json!(handler.name()));
             fields.entry("paths").or_insert_with(|| json!([]));

@@ -74,7 +74,7 @@ impl OptionType {
 impl Manifest {
     /// What a manifest says, as far as it can be understood: what it says wrong it does not say.
     /// [`crate::schema::problems`] names that.
-    pub fn of(raw: &Map<String, Value>) -> Manifest {
+    pub fn from_json(raw: &Map<String, Value>) -> Manifest {
         let text = |key: &str| raw.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
         let options = raw.get("options").and_then(Value::as_object).into_iter().flatten();
         let option = |(name, value): (&String, &Value)| {
@@ -88,7 +88,7 @@ impl Manifest {
             version: text("version"),
             entry: text("entry"),
             events: texts(raw.get("events")),
-            capabilities: Capabilities::of(raw.get("capabilities")),
+            capabilities: Capabilities::from_json(raw.get("capabilities")),
             options: options.filter_map(option).collect(),
             raw: raw.clone(),
         }
@@ -107,7 +107,7 @@ impl Capabilities {
     }
 
     /// What an object of capabilities says.
-    pub fn of(value: Option<&Value>) -> Capabilities {
+    pub fn from_json(value: Option<&Value>) -> Capabilities {
         let get = |key: &str| value.and_then(|value| value.get(key));
         Capabilities {
             decisions: texts(get("decisions")),

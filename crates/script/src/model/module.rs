@@ -75,7 +75,7 @@ impl Module {
 
     /// What it names in any of its files.
     pub(crate) fn needs(&self) -> Needs {
-        let of_text = |needs: Needs, (_, text): &(String, String)| needs.and(Needs::of(text));
+        let of_text = |needs: Needs, (_, text): &(String, String)| needs.and(Needs::from_source(text));
         self.code.map_or_else(|| self.files.iter().fold(Needs::default(), of_text), |code| code.needs)
     }
 

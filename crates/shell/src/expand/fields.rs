@@ -1,6 +1,6 @@
 //! The pieces of a word before it is split, and the fields that splitting makes of them.
 
-use crate::model::value::{Origin, Piece, Value, Why};
+use crate::model::value::{Origin, Piece, UnknownReason, Value};
 
 /// A piece of a word before it is split.
 pub(super) enum Raw {
@@ -42,7 +42,7 @@ pub(super) fn trim_newlines(mut value: Value) -> Value {
 pub(super) fn unsplit(raw: Raw) -> Raw {
     match raw {
         Raw::Piece { piece: Piece::Text(_), origin, splits: true } => {
-            Raw::Piece { piece: Piece::Unknown(Why::Branches), origin, splits: false }
+            Raw::Piece { piece: Piece::Unknown(UnknownReason::Branches), origin, splits: false }
         }
         Raw::Piece { .. } | Raw::Break => raw,
     }

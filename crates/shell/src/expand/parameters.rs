@@ -3,7 +3,7 @@
 use super::fields::{Raw, number, push_value, text_of};
 use super::operators::{change_case, cut, from_end, is_list, length, quoted, replace};
 use crate::interpret::interpreter::Interpreter;
-use crate::model::value::{Origin, Piece, Value, Why};
+use crate::model::value::{Origin, Piece, UnknownReason, Value};
 use crate::syntax::parser::Placement;
 use crate::syntax::tree::{Element, Operator, Parameter, Part, Word};
 
@@ -11,7 +11,7 @@ impl Interpreter<'_> {
     pub(super) fn raw_parameter(&mut self, parameter: &Parameter, quoted: bool, origin: Origin, raw: &mut Vec<Raw>) {
         let Some(name) = self.element_name(parameter, origin) else {
             self.run_operand(&parameter.operator);
-            return push_value(raw, Value::piece(Piece::Unknown(Why::NotEvaluated), origin), false);
+            return push_value(raw, Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin), false);
         };
         if let Some(word) = self.replacement(&name, &parameter.operator).filter(|_| !quoted) {
             if let Operator::Assign { .. } = parameter.operator {
@@ -149,14 +149,16 @@ impl Interpreter<'_> {
                 let set = set.filter(|values| counts_as_set(values, *of_empty));
                 match set {
                     Some(values) if *of_empty && values.iter().all(|value| value.literal().is_none()) => {
-                        unknown(Why::NotEvaluated)
+                        unknown(UnknownReason::NotEvaluated)
                     }
                     Some(_) => vec![alternative],
                     None => Vec::new(),
                 }
             }
             Operator::Indirect => self.indirect(name, set, origin),
-            Operator::Slice(word) => self.slice(name, set, word).unwrap_or_else(|| unknown(Why::NotEvaluated)),
+            Operator::Slice(word) => {
+                self.slice(name, set, word).unwrap_or_else(|| unknown(UnknownReason::NotEvaluated))
+            }
             Operator::Cut { front, longest, pattern } => {
                 let pattern = self.pattern(pattern).filter(|pattern| self.state.extended || !pattern.is_extended());
                 self.map(set, origin, |value| cut(value, pattern.as_ref()?, *front, *longest))
@@ -170,11 +172,11 @@ impl Interpreter<'_> {
             Operator::Case { to, first } => self.map(set, origin, |value| change_case(value, *to, *first)),
             Operator::Prompt => match set {
                 Some(values) => values.iter().map(|value| self.expand_again(value)).collect(),
-                None => unknown(Why::Input),
+                None => unknown(UnknownReason::Input),
             },
             Operator::Other(word) => {
                 self.expand_whole(word);
-                unknown(Why::NotEvaluated)
+                unknown(UnknownReason::NotEvaluated)
             }
         }
     }
@@ -184,7 +186,7 @@ impl Interpreter<'_> {
         if let Some(other) = self.state.reference(name) {
             return vec![Value::text(other, origin)];
         }
-        let unknown = vec![Value::piece(Piece::Unknown(Why::NotEvaluated), origin)];
+        let unknown = vec![Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin)];
         if name == "#" {
             // The last parameter, which without any is the shell's own name.
             let last = self.state.parameters.last().filter(|_| self.state.parameters.len() > 1).cloned();
@@ -207,7 +209,7 @@ impl Interpreter<'_> {
         let origin = value.origin();
         let text = value.literal();
         let Some(text) = text.filter(|_| self.descend()) else {
-            return Value::piece(Piece::Unknown(Why::NotEvaluated), origin);
+            return Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin);
         };
         let derivation = self.derive("prompt", &text, value.origin());
         let placement = Placement::From(Origin { span: value.span(), derivation });
@@ -215,17 +217,18 @@ impl Interpreter<'_> {
         let expanded = self.expand_whole(&Word { parts, origin });
         self.ascend();
         // What prompts write with a backslash is not worked out.
-        if text.contains('\\') { Value::piece(Piece::Unknown(Why::NotEvaluated), origin) } else { expanded }
+        if text.contains('\\') { Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin) } else { expanded }
     }
 
     fn map(&mut self, set: Option<Vec<Value>>, origin: Origin, change: impl Fn(&Value) -> Option<Value>) -> Vec<Value> {
-        let unknown = |why: Why| Value::piece(Piece::Unknown(why), origin);
+        let unknown = |why: UnknownReason| Value::piece(Piece::Unknown(why), origin);
         match set {
-            Some(values) => {
-                values.iter().map(|value| change(value).unwrap_or_else(|| unknown(Why::NotEvaluated))).collect()
-            }
+            Some(values) => values
+                .iter()
+                .map(|value| change(value).unwrap_or_else(|| unknown(UnknownReason::NotEvaluated)))
+                .collect(),
             // It is the environment's.
-            None => vec![unknown(Why::Input)],
+            None => vec![unknown(UnknownReason::Input)],
         }
     }
 

@@ -3,7 +3,7 @@
 use super::braces::{MAX_BRACE_WORDS, MAX_BRACES, braces, grown};
 use super::fields::{Raw, number, push_value, split, trim_newlines, unsplit};
 use crate::interpret::interpreter::Interpreter;
-use crate::model::value::{Origin, Piece, Value, Why};
+use crate::model::value::{Origin, Piece, UnknownReason, Value};
 use crate::model::work;
 use crate::syntax::parser::Placement;
 use crate::syntax::tree::{Part, Word};
@@ -23,8 +23,8 @@ impl Interpreter<'_> {
         let alternatives = if opened > MAX_BRACES { Vec::new() } else { braces(&word.parts) };
         let has_room = work::spend(alternatives.len() as u64 * 2);
         if opened > MAX_BRACES || alternatives.len() > MAX_BRACE_WORDS || !has_room {
-            self.gap(word.origin, Why::Limit);
-            return vec![Value::piece(Piece::Unknown(Why::Limit), word.origin)];
+            self.gap(word.origin, UnknownReason::Limit);
+            return vec![Value::piece(Piece::Unknown(UnknownReason::Limit), word.origin)];
         }
         alternatives.into_iter().flat_map(|parts| self.expand_parts(&grown(parts))).collect()
     }
@@ -131,7 +131,7 @@ impl Interpreter<'_> {
                 .state
                 .folders
                 .value_before(origin)
-                .unwrap_or_else(|| Value::piece(Piece::Unknown(Why::NotEvaluated), origin)),
+                .unwrap_or_else(|| Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin)),
             "" => match self.state.variable("HOME") {
                 Some([home]) => home.clone(),
                 _ => Value::piece(Piece::Home(String::new()), origin),
@@ -164,6 +164,6 @@ impl Interpreter<'_> {
             };
             value.pieces.extend(raw.into_iter().map(patterns));
         }
-        Pattern::of(&value).filter(|_| known)
+        Pattern::from_value(&value).filter(|_| known)
     }
 }

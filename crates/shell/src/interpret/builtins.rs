@@ -5,7 +5,7 @@ use super::interpreter::Interpreter;
 use super::output;
 use super::streams::Stream;
 use crate::cli_grammar::program::Program;
-use crate::model::value::{Origin, Piece, Value, Why};
+use crate::model::value::{Origin, Piece, UnknownReason, Value};
 use crate::syntax::names::is_name;
 use std::sync::Arc;
 
@@ -163,7 +163,7 @@ impl Interpreter<'_> {
     fn shift(&mut self, words: &[Value]) {
         let count = words.first().map_or(Some(1), |word| word.literal()?.parse::<usize>().ok());
         let Some(count) = count else {
-            let unknown = |value: &Value| Value::piece(Piece::Unknown(Why::NotEvaluated), value.origin());
+            let unknown = |value: &Value| Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), value.origin());
             let parameters = self.state.parameters.iter().map(unknown).collect();
             self.state.replace_parameters(Arc::new(parameters));
             return;
@@ -211,7 +211,7 @@ impl Interpreter<'_> {
         let place = words.first().map_or(Origin::default(), Value::origin);
         let name = words.get(1).and_then(Value::literal).unwrap_or_default().into_owned();
         for name in [name.as_str(), "OPTARG", "OPTIND"].into_iter().filter(|name| is_name(name)) {
-            self.state.assign(name, vec![Value::piece(Piece::Unknown(Why::Input), place)]);
+            self.state.assign(name, vec![Value::piece(Piece::Unknown(UnknownReason::Input), place)]);
         }
     }
 
@@ -220,7 +220,7 @@ impl Interpreter<'_> {
         let joined = words.first().map(|word| word.without_prefix(2)).filter(|name| !name.pieces.is_empty());
         let skipped = if joined.is_some() { 1 } else { 2 };
         let format = draft.words.iter().take(1).chain(words.get(skipped..).unwrap_or(&[]));
-        let printed = output::of(self, &format.cloned().collect::<Vec<_>>(), None, &draft.stdin);
+        let printed = output::printed(self, &format.cloned().collect::<Vec<_>>(), None, &draft.stdin);
         let Some(name) = joined.or_else(|| words.get(1).cloned()) else { return };
         let Some(text) = name.literal() else { return self.run_subscript(&name) };
         match text.split_once('[') {

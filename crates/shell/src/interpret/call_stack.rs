@@ -44,7 +44,7 @@ pub(super) enum FrameKind {
 }
 
 impl Frame {
-    pub(super) fn of(kind: FrameKind) -> Frame {
+    pub(super) fn new(kind: FrameKind) -> Frame {
         Frame { kind, left: None, next: None }
     }
 }

@@ -6,7 +6,7 @@ use super::interpreter::{Interpreter, MAX_DEPTH};
 use super::state::{Alias, State};
 use super::streams::Stream;
 use crate::model::language::Language;
-use crate::model::value::{Origin, Value, Why};
+use crate::model::value::{Origin, UnknownReason, Value};
 use crate::reading::{ChangeKind, Words};
 use crate::syntax::parser::Placement;
 use crate::syntax::tree::{Line, Node, Part, Simple, Word};
@@ -72,7 +72,7 @@ impl Interpreter<'_> {
             return Stream::nothing();
         }
         if count >= MAX_RECURSION || self.depth >= MAX_DEPTH {
-            self.gap(draft.origin, Why::Limit);
+            self.gap(draft.origin, UnknownReason::Limit);
             return Stream::default();
         }
         let remembered = draft.assignments.is_empty() && draft.redirects.is_empty();

@@ -6,7 +6,7 @@ use super::streams::Stream;
 use crate::cli_grammar::entry::{applies, narrow};
 use crate::cli_grammar::invocation::Invocation;
 use crate::cli_grammar::selector::Selector;
-use crate::model::value::{Piece, Printed, Value, Why};
+use crate::model::value::{Piece, Printed, UnknownReason, Value};
 use crate::reading::{Access, CommandId, Redirection};
 
 /// Which of several contents a file has depends on branches, loops and time: so many are remembered.
@@ -37,13 +37,13 @@ impl Interpreter<'_> {
     /// All of them one after the other, for who reads the file as a whole; with several it is not known which it is.
     pub(crate) fn content(&self, path: &Value) -> Option<Stream> {
         if path.literal().as_deref() == Some("/dev/null") {
-            return Some(Stream::of(Value::text("", path.origin()), Vec::new()));
+            return Some(Stream::new(Value::text("", path.origin()), Vec::new()));
         }
         let mut contents = self.written(path);
         if contents.len() < 2 {
             return contents.pop();
         }
-        let mut whole = Stream::of(Value::piece(Piece::Unknown(Why::Branches), path.origin()), Vec::new());
+        let mut whole = Stream::new(Value::piece(Piece::Unknown(UnknownReason::Branches), path.origin()), Vec::new());
         for content in contents {
             whole.text.push_text("\n", path.origin());
             whole.push(content);
@@ -75,7 +75,7 @@ impl Interpreter<'_> {
         let contents = self.files.contents.entry(key).or_default();
         let begins = text.pieces.is_empty() && contents.last().is_some_and(|last| !last.text.pieces.is_empty());
         if contents.len() < MAX_CONTENTS && (begins || !contents.iter().any(|known| known.text == text)) {
-            contents.push(Stream::of(text, content.commands));
+            contents.push(Stream::new(text, content.commands));
         }
     }
 
@@ -89,7 +89,7 @@ impl Interpreter<'_> {
                 last.text.push(text);
                 last.commands.extend(content.commands);
             }
-            None => self.write(path, Stream::of(text, content.commands)),
+            None => self.write(path, Stream::new(text, content.commands)),
         }
     }
 
@@ -101,7 +101,7 @@ impl Interpreter<'_> {
             let commands = [&[id], draft.stdin.commands.as_slice()].concat();
             let sources = match entry.get("from").text() {
                 "stdin" => vec![(Value::default(), draft.stdin.clone())],
-                "output" => vec![(Value::default(), Stream::of(output.text.clone(), commands))],
+                "output" => vec![(Value::default(), Stream::new(output.text.clone(), commands))],
                 selector => self.contents_of(&Selector(selector).values(invocation, &draft.words)),
             };
             let mut targets = Selector(entry.get("to").text()).values(invocation, &draft.words);

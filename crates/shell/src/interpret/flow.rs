@@ -4,7 +4,7 @@ use super::call_stack::{Frame, FrameKind};
 use super::interpreter::Interpreter;
 use super::state::State;
 use super::streams::Stream;
-use crate::model::value::{Piece, Value, Why};
+use crate::model::value::{Piece, UnknownReason, Value};
 use crate::reading::Command;
 use crate::syntax::tree::{Arm, ArmEnd, Node, Script, Word};
 
@@ -24,7 +24,7 @@ fn join(states: &mut Option<State>, state: &State) {
 impl Interpreter<'_> {
     /// Walks what can be left; where it was left, the state is one of those that come out.
     pub(super) fn framed<T>(&mut self, kind: FrameKind, walk: impl FnOnce(&mut Self) -> T) -> T {
-        self.frames.push(Frame::of(kind));
+        self.frames.push(Frame::new(kind));
         let result = walk(self);
         if let Some(left) = self.frames.pop().and_then(|frame| frame.left) {
             self.state.merge(&left);
@@ -225,7 +225,7 @@ impl Interpreter<'_> {
         let place = printed.text.origin();
         output.push(printed);
         if grows {
-            output.text.push(Value::piece(Piece::Unknown(Why::Branches), place));
+            output.text.push(Value::piece(Piece::Unknown(UnknownReason::Branches), place));
         }
         let mut known = entry.clone();
         for widens in [false, true] {
@@ -330,7 +330,7 @@ impl Interpreter<'_> {
         let states = values.iter().map(|value| {
             let mut state = before.clone();
             state.assign(name, vec![value.clone()]);
-            state.assign("REPLY", vec![Value::piece(Piece::Unknown(Why::Input), value.origin())]);
+            state.assign("REPLY", vec![Value::piece(Piece::Unknown(UnknownReason::Input), value.origin())]);
             state
         });
         let states: Vec<State> = states.collect();

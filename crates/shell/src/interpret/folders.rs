@@ -1,6 +1,6 @@
 //! Where a shell stands: `cd`, `pushd`, `popd`, and the folder before.
 
-use crate::model::value::{Origin, Piece, Printed, Value, Why};
+use crate::model::value::{Origin, Piece, Printed, UnknownReason, Value};
 
 /// The stack of `pushd` is followed this far.
 const MAX_STACK: usize = 32;
@@ -155,7 +155,7 @@ impl Folder {
                 whole.push(value.clone());
                 whole
             }
-            Folder::Unknown => Value::piece(Piece::Unknown(Why::Branches), origin),
+            Folder::Unknown => Value::piece(Piece::Unknown(UnknownReason::Branches), origin),
         }
     }
 

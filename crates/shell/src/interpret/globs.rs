@@ -19,7 +19,7 @@ pub(super) fn programs(word: &Value, programs: Node<'static>) -> Vec<String> {
         // `/???/rm`: whichever folder it is, the name stands there.
         return name.literal().filter(|name| !name.is_empty()).map(|name| name.into_owned()).into_iter().collect();
     }
-    let Some(pattern) = Pattern::of(&name) else { return Vec::new() };
+    let Some(pattern) = Pattern::from_value(&name) else { return Vec::new() };
     let in_folders = match Pattern::of_path(&folder) {
         Some(folder) => FOLDERS.iter().any(|known| folder.matches(known).unwrap_or(true)),
         None => true,

@@ -9,7 +9,7 @@ use super::sites::site_of_blocks;
 use super::state::{Saved, State};
 use super::streams::Stream;
 use crate::model::language::Language;
-use crate::model::value::{Derivation, DerivationId, Origin, Piece, Value, Why};
+use crate::model::value::{Derivation, DerivationId, Origin, Piece, UnknownReason, Value};
 use crate::model::work;
 use crate::reading::{CommandId, ExecTarget, Gap, Reading};
 use crate::surroundings::Surroundings;
@@ -145,7 +145,7 @@ impl<'a> Interpreter<'a> {
             lines: Vec::new(),
             calls: Vec::new(),
             called: Vec::new(),
-            frames: vec![Frame::of(FrameKind::Shell)],
+            frames: vec![Frame::new(FrameKind::Shell)],
             processes: Vec::new(),
             sources: 0,
             named: 0,
@@ -162,14 +162,14 @@ impl<'a> Interpreter<'a> {
 }
 
 impl Interpreter<'_> {
-    pub(crate) fn gap(&mut self, origin: Origin, why: Why) {
+    pub(crate) fn gap(&mut self, origin: Origin, why: UnknownReason) {
         self.reading.gaps.push(Gap { origin, why });
     }
 
     /// Nothing more is walked: the rest is a gap.
     pub(crate) fn exhaust(&mut self, origin: Origin) {
         if !self.exhausted {
-            self.gap(origin, Why::Limit);
+            self.gap(origin, UnknownReason::Limit);
         }
         self.exhausted = true;
     }
@@ -191,7 +191,7 @@ impl Interpreter<'_> {
             self.exhaust(origin);
         }
         if self.depth >= MAX_DEPTH {
-            self.gap(origin, Why::Limit);
+            self.gap(origin, UnknownReason::Limit);
         }
         let enters = self.depth < MAX_DEPTH && !self.exhausted;
         self.depth += u32::from(enters);
@@ -224,7 +224,7 @@ impl Interpreter<'_> {
         }
         let origin = value.origin();
         self.exhaust(origin);
-        Value::piece(Piece::Unknown(Why::Limit), origin)
+        Value::piece(Piece::Unknown(UnknownReason::Limit), origin)
     }
 
     /// Work on a text counts as if the text was made once more; whether there is room for it.
@@ -248,7 +248,7 @@ impl Interpreter<'_> {
     /// Goes one level deeper, if that is within the limit; else the rest is a gap.
     pub(crate) fn descend(&mut self) -> bool {
         if self.depth >= MAX_DEPTH {
-            self.gap(self.place, Why::Limit);
+            self.gap(self.place, UnknownReason::Limit);
             return false;
         }
         self.depth += 1;

@@ -11,7 +11,7 @@ use crate::text_tools::decode;
 use crate::text_tools::filter;
 
 /// The output of a command: known text, a kind of text, or the unknown output of a program.
-pub(crate) fn of(
+pub(crate) fn printed(
     interpreter: &mut Interpreter<'_>,
     words: &[Value],
     invocation: Option<&Invocation>,

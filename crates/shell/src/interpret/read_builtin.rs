@@ -3,7 +3,7 @@
 use super::draft::Draft;
 use super::interpreter::Interpreter;
 use super::streams::Stream;
-use crate::model::value::{Piece, Value, Why};
+use crate::model::value::{Piece, UnknownReason, Value};
 use crate::syntax::names::is_name;
 
 /// The options of `read` and `mapfile`, as far as they change what is read.
@@ -18,7 +18,7 @@ struct Reads {
 }
 
 impl Reads {
-    fn of(words: &[Value]) -> Reads {
+    fn from_words(words: &[Value]) -> Reads {
         let mut reads = Reads::default();
         let mut words = words.iter().map(|word| word.literal().unwrap_or_default());
         while let Some(word) = words.next() {
@@ -57,7 +57,7 @@ impl Interpreter<'_> {
     /// `read` takes a line of its input: if that is known, so are its fields; if it is known by kind, so is the line.
     pub(super) fn read_variables(&mut self, words: &[Value], draft: &Draft) {
         words.iter().for_each(|word| self.run_subscript(word));
-        let mut reads = Reads::of(words);
+        let mut reads = Reads::from_words(words);
         if reads.names.is_empty() && reads.array.is_none() {
             reads.names.push("REPLY".to_owned());
         }
@@ -82,7 +82,7 @@ impl Interpreter<'_> {
     }
 
     fn read_unknown(&mut self, reads: &Reads, stream: &Stream, draft: &Draft) {
-        let unknown = Value::piece(Piece::Unknown(Why::Input), draft.origin);
+        let unknown = Value::piece(Piece::Unknown(UnknownReason::Input), draft.origin);
         let kind = Some(&stream.text).filter(|text| stream.present && text.literal().is_none());
         let line = kind.filter(|_| !reads.other).cloned().unwrap_or(unknown);
         for name in reads.names.iter().chain(&reads.array).filter(|name| is_name(name)) {

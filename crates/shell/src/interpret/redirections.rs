@@ -3,7 +3,7 @@
 use super::interpreter::Interpreter;
 use super::process::{Content, Process};
 use super::streams::{Open, Sink, Stream};
-use crate::model::value::{Origin, Piece, Printed, Value, Why};
+use crate::model::value::{Origin, Piece, Printed, UnknownReason, Value};
 use crate::reading::{Access, CommandId, Redirection};
 use crate::syntax::tree::{Descriptor, Redirect, RedirectKind, Script};
 use std::rc::Rc;
@@ -48,7 +48,7 @@ impl Interpreter<'_> {
                 this.script(&script)
             });
             if !printed.text.pieces.is_empty() {
-                output.or(Stream::of(printed.text, printed.commands));
+                output.or(Stream::new(printed.text, printed.commands));
             }
         }
     }
@@ -101,7 +101,7 @@ impl Interpreter<'_> {
             Some(Open::Sink(sink)) => sink.clone(),
             Some(Open::Source(_) | Open::Unknown) | None => return printed,
         };
-        let rest = Stream::of(Value::default(), printed.commands.clone());
+        let rest = Stream::new(Value::default(), printed.commands.clone());
         match sink {
             Sink::Capture(number) if number == self.collecting => return printed,
             Sink::Capture(number) => {
@@ -112,7 +112,7 @@ impl Interpreter<'_> {
             Sink::File(path) => {
                 if !printed.text.pieces.is_empty() {
                     let commands = [printed.commands.as_slice(), sources].concat();
-                    self.append(&path, Stream::of(printed.text, commands));
+                    self.append(&path, Stream::new(printed.text, commands));
                 }
             }
             Sink::Process(index) => {
@@ -148,19 +148,20 @@ impl Interpreter<'_> {
                 let body = redirect.heredoc.get().cloned().unwrap_or_default();
                 let text = self.expand_whole(&body);
                 let descriptor = self.descriptor(redirect, 0);
-                self.open_stream(descriptor, Stream::of(text, Vec::new()));
+                self.open_stream(descriptor, Stream::new(text, Vec::new()));
             }
             RedirectKind::HereString => {
                 let mut text = self.expand_whole(&redirect.target);
                 text.push_text("\n", origin);
                 let descriptor = self.descriptor(redirect, 0);
-                self.open_stream(descriptor, Stream::of(text, Vec::new()));
+                self.open_stream(descriptor, Stream::new(text, Vec::new()));
             }
             RedirectKind::Duplicate { reads } => self.duplicate(redirect, reads, files),
             RedirectKind::Read | RedirectKind::ReadWrite => {
                 let target = self.expand_whole(&redirect.target);
                 let descriptor = self.descriptor(redirect, 0);
-                let unknown = || Stream::of(Value::piece(Piece::Unknown(Why::Input), target.origin()), Vec::new());
+                let unknown =
+                    || Stream::new(Value::piece(Piece::Unknown(UnknownReason::Input), target.origin()), Vec::new());
                 let content = self.content(&target).unwrap_or_else(unknown);
                 if self.is_process(&target) {
                     // What it prints comes from it and from no file.

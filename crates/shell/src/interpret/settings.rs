@@ -7,7 +7,7 @@ use super::wrapped::Run;
 use crate::cli_grammar::invocation::Invocation;
 use crate::cli_grammar::selector::Selector;
 use crate::model::language::Language;
-use crate::model::value::{Origin, Value, Why};
+use crate::model::value::{Origin, UnknownReason, Value};
 use crate::reading::{Code, CommandId};
 use reflex_tables::Node;
 
@@ -54,7 +54,7 @@ impl Interpreter<'_> {
             return None;
         }
         if self.depth >= MAX_DEPTH {
-            self.gap(draft.origin, Why::Limit);
+            self.gap(draft.origin, UnknownReason::Limit);
             return None;
         }
         let mut given = self.given_settings(invocation, draft);

@@ -9,7 +9,7 @@ use super::streams::{Stream, join};
 use crate::cli_grammar::invocation::Invocation;
 use crate::cli_grammar::program::{Program, Style};
 use crate::model::language::Language;
-use crate::model::value::{Origin, Piece, Printed, Value, Why};
+use crate::model::value::{Origin, Piece, Printed, UnknownReason, Value};
 use crate::model::work;
 use crate::reading::{Change, ChangeKind, Command, CommandId, Redirection, Setting, Stdin, Words};
 use crate::syntax::names::is_name;
@@ -104,7 +104,7 @@ impl Interpreter<'_> {
             return stdin;
         }
         let origin = words.first().map_or(Origin::default(), Value::origin);
-        Stream::of(Value::piece(Piece::Output(Printed::Program(name)), origin), output.commands.clone())
+        Stream::new(Value::piece(Piece::Output(Printed::Program(name)), origin), output.commands.clone())
     }
 
     pub(super) fn note(&mut self, kind: ChangeKind, origin: Origin) {
@@ -114,7 +114,7 @@ impl Interpreter<'_> {
 
     pub(super) fn changed(&mut self, name: &str, value: Option<Value>, origin: Origin) {
         if self.reading.settings.len() >= MAX_COMMANDS {
-            return self.gap(origin, Why::Limit);
+            return self.gap(origin, UnknownReason::Limit);
         }
         self.reading.settings.push(Setting { name: name.into(), value, origin, site: self.site });
     }
@@ -163,7 +163,7 @@ impl Interpreter<'_> {
                 None => {
                     let origin = values.first().map_or(Origin::default(), Value::origin);
                     values.iter().for_each(|value| self.run_subscript(value));
-                    self.state.assign(name, vec![Value::piece(Piece::Unknown(Why::NotEvaluated), origin)]);
+                    self.state.assign(name, vec![Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin)]);
                 }
             }
         }
@@ -188,7 +188,7 @@ impl Interpreter<'_> {
 
     /// `([2]=a b [x]=c)`
     fn assign_elements(&mut self, name: &str, values: &[Value]) {
-        self.state.assign(name, vec![Value::piece(Piece::Unknown(Why::NotEvaluated), self.place)]);
+        self.state.assign(name, vec![Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), self.place)]);
         let mut next = 0;
         for value in values {
             let (subscript, value) = match subscript_of(value) {
@@ -217,7 +217,7 @@ impl Interpreter<'_> {
             let subscript = self.expand_whole(subscript);
             let index = self.evaluate(&subscript).and_then(|index| usize::try_from(index).ok());
             let value = values.into_iter().next().unwrap_or_default();
-            let unknown = Value::piece(Piece::Unknown(Why::NotEvaluated), value.origin());
+            let unknown = Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), value.origin());
             let value = if assignment.append { unknown } else { value };
             if let Some(named) = subscript.literal().filter(|_| self.state.is_table(&assignment.name)) {
                 self.state.assign_named_element(&assignment.name, &named, value);
@@ -227,7 +227,8 @@ impl Interpreter<'_> {
             return None;
         }
         if assignment.append && self.state.is_integer(&assignment.name) {
-            self.state.assign(&assignment.name, vec![Value::piece(Piece::Unknown(Why::Arithmetic), self.place)]);
+            self.state
+                .assign(&assignment.name, vec![Value::piece(Piece::Unknown(UnknownReason::Arithmetic), self.place)]);
             return None;
         }
         if assignment.append {
@@ -293,7 +294,7 @@ impl Interpreter<'_> {
         let Some(first) = draft.words.first() else { return Stream::default() };
         let names = self.program_names(first);
         if names.is_empty() {
-            self.gap(first.origin(), Why::NotEvaluated);
+            self.gap(first.origin(), UnknownReason::NotEvaluated);
             return self.named_command("", draft);
         }
         if let [name] = names.as_slice() {
@@ -377,8 +378,8 @@ impl Interpreter<'_> {
         let inner = join(inner, self.run_by_path(id, &draft));
         self.state.reveal(hidden);
         let mut output = inner.unwrap_or_else(|| {
-            let printed = output::of(self, &draft.words, invocation.as_ref(), &draft.stdin);
-            Stream::of(self.spend(printed), Vec::new())
+            let printed = output::printed(self, &draft.words, invocation.as_ref(), &draft.stdin);
+            Stream::new(self.spend(printed), Vec::new())
         });
         output.commands.insert(0, id);
         if let Some(invocation) = &invocation {
@@ -439,7 +440,7 @@ impl Interpreter<'_> {
             // What is local there is gone with that shell.
             self.locals.push(Vec::new());
         }
-        self.frames.push(Frame::of(FrameKind::Shell));
+        self.frames.push(Frame::new(FrameKind::Shell));
         let result = walk(self);
         self.end_shell();
         self.at_exit = waiting;

@@ -5,7 +5,7 @@
 
 use super::folders::Folders;
 use super::streams::Descriptors;
-use crate::model::value::{Origin, Piece, Value, Why};
+use crate::model::value::{Origin, Piece, UnknownReason, Value};
 use crate::model::work;
 use crate::reading::Words;
 use crate::syntax::tree::{Line, Node};
@@ -146,7 +146,7 @@ impl State {
             return;
         }
         let origin = ways.iter().flatten().find_map(|values| values.first()).map_or(Origin::default(), Value::origin);
-        variables.insert(name.into(), Arc::new(vec![Value::piece(Piece::Unknown(Why::Branches), origin)]));
+        variables.insert(name.into(), Arc::new(vec![Value::piece(Piece::Unknown(UnknownReason::Branches), origin)]));
         let is_open = |way: &Way| way.iter().flat_map(|values| values.iter()).any(is_between_branches);
         if ways.len() <= MAX_WAYS && !ways.iter().any(is_open) {
             Rc::make_mut(&mut self.ways).insert(name.into(), Rc::new(ways));
@@ -226,7 +226,7 @@ impl State {
         let name = self.named(name).to_owned();
         let element = format!("{name}[{subscript}]");
         let variables = Rc::make_mut(&mut self.variables);
-        let list = vec![Value::piece(Piece::Unknown(Why::NotEvaluated), value.origin())];
+        let list = vec![Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), value.origin())];
         variables.insert(name.into(), Arc::new(list));
         variables.insert(element.into(), Arc::new(vec![value]));
     }
@@ -242,7 +242,7 @@ impl State {
             index if index < next => {
                 values.iter_mut().skip(index).take(1).for_each(|element| *element = value.clone());
             }
-            _ => values = vec![Value::piece(Piece::Unknown(Why::NotEvaluated), value.origin())],
+            _ => values = vec![Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), value.origin())],
         }
         self.set_ways(&name, vec![Some(Arc::new(values))]);
     }
@@ -363,7 +363,7 @@ impl State {
     pub(crate) fn unset(&mut self, name: &str) {
         match name.split_once('[') {
             Some((array, _)) => {
-                self.assign(array, vec![Value::piece(Piece::Unknown(Why::NotEvaluated), Origin::default())]);
+                self.assign(array, vec![Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), Origin::default())]);
             }
             None => {
                 self.assign(name, Vec::new());
@@ -504,7 +504,7 @@ impl State {
 
     /// Parameters of different number are one that stands for any.
     fn blur_parameters(&mut self, other: &State) {
-        let unknown = |value: &Value| Value::piece(Piece::Unknown(Why::Branches), value.origin());
+        let unknown = |value: &Value| Value::piece(Piece::Unknown(UnknownReason::Branches), value.origin());
         if self.parameters.len() != other.parameters.len() {
             let first = self.parameters.first().or(other.parameters.first()).cloned().unwrap_or_default();
             self.parameters = Arc::new(vec![unknown(&first); 10]);
@@ -546,7 +546,7 @@ impl State {
         for name in differing {
             let origin =
                 self.variables.get(&name).and_then(|values| values.first()).map_or_else(Origin::default, Value::origin);
-            self.assign(&name, vec![Value::piece(Piece::Unknown(Why::Branches), origin)]);
+            self.assign(&name, vec![Value::piece(Piece::Unknown(UnknownReason::Branches), origin)]);
         }
         if self.parameters != before.parameters || self.ways.get(PARAMETERS) != before.ways.get(PARAMETERS) {
             let ended = State { parameters: Words::default(), ..State::default() };
@@ -580,5 +580,5 @@ fn contains(bodies: &[Option<Rc<Node>>], body: &Option<Rc<Node>>) -> bool {
 }
 
 fn is_between_branches(value: &Value) -> bool {
-    value.pieces.iter().any(|(piece, _)| *piece == Piece::Unknown(Why::Branches))
+    value.pieces.iter().any(|(piece, _)| *piece == Piece::Unknown(UnknownReason::Branches))
 }

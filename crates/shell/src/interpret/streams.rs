@@ -1,6 +1,6 @@
 //! What flows: the text that a command prints, the descriptors that are open, and what has been read from them.
 
-use crate::model::value::{Piece, Value, Why};
+use crate::model::value::{Piece, UnknownReason, Value};
 use crate::reading::{CommandId, Stdin};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -15,12 +15,12 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    pub(crate) fn of(text: Value, commands: Vec<CommandId>) -> Stream {
+    pub(crate) fn new(text: Value, commands: Vec<CommandId>) -> Stream {
         Stream { text, commands, present: true }
     }
 
     pub(super) fn nothing() -> Stream {
-        Stream::of(Value::default(), Vec::new())
+        Stream::new(Value::default(), Vec::new())
     }
 
     pub(super) fn stdin(&self) -> Stdin {
@@ -43,7 +43,7 @@ impl Stream {
     pub(super) fn or(&mut self, other: Stream) {
         if self.text.shown() != other.text.shown() || self.text.is_unknown() {
             let origin = if self.text.pieces.is_empty() { other.text.origin() } else { self.text.origin() };
-            self.text = Value::piece(Piece::Unknown(Why::Branches), origin);
+            self.text = Value::piece(Piece::Unknown(UnknownReason::Branches), origin);
         }
         self.commands.extend(other.commands);
     }
@@ -129,7 +129,10 @@ impl Descriptors {
     /// What can still be read from a descriptor.
     pub(super) fn input(&self, descriptor: u32) -> Stream {
         let unknown = |stream: &Stream| {
-            Stream::of(Value::piece(Piece::Unknown(Why::Input), stream.text.origin()), stream.commands.clone())
+            Stream::new(
+                Value::piece(Piece::Unknown(UnknownReason::Input), stream.text.origin()),
+                stream.commands.clone(),
+            )
         };
         let source = match self.open.get(&descriptor) {
             Some(Open::Source(source)) => source,

@@ -7,7 +7,7 @@ use super::interpreter::{DerivedText, Interpreter, MAX_DEPTH, MAX_LEVELS, MAX_ST
 use super::state::State;
 use super::streams::Stream;
 use crate::model::language::Language;
-use crate::model::value::{Origin, Piece, Span, Value, Why};
+use crate::model::value::{Origin, Piece, Span, UnknownReason, Value};
 use crate::model::work;
 use crate::reading::Reading;
 use crate::syntax::parser::{Parser, Placement};
@@ -54,7 +54,7 @@ impl Interpreter<'_> {
     pub(super) fn derived_text(&mut self, source: DerivedText<'_>, stdin: &Stream) -> Stream {
         let DerivedText { language, step, text, from } = source;
         if self.depth >= MAX_DEPTH {
-            self.gap(from, Why::Limit);
+            self.gap(from, UnknownReason::Limit);
             return Stream::default();
         }
         let derivation = self.derive(step, text, from);
@@ -67,7 +67,7 @@ impl Interpreter<'_> {
 
     /// Shell texts that stand in a text of another kind, each run by a shell of its own.
     pub(crate) fn texts(&mut self, texts: &[String], from: Origin) -> Stream {
-        let mut output = Stream::of(Value::default(), Vec::new());
+        let mut output = Stream::new(Value::default(), Vec::new());
         for text in texts {
             let printed = self.shell_text(&Value::text(text.clone(), from));
             output.text.push(printed.text);
@@ -84,7 +84,7 @@ impl Interpreter<'_> {
     /// The same with something to read.
     pub(crate) fn fed_shell_text(&mut self, text: &Value, stdin: &Stream) -> Stream {
         let Some(known) = self.readable(text) else {
-            self.gap(text.origin(), Why::NotEvaluated);
+            self.gap(text.origin(), UnknownReason::NotEvaluated);
             return Stream::default();
         };
         let state = self.state.of_child(Vec::new());
@@ -108,7 +108,7 @@ impl Interpreter<'_> {
         self.levels += 1;
         let output = if self.levels > MAX_LEVELS { Stream::default() } else { self.statements(script) };
         if self.levels == MAX_LEVELS + 1 {
-            self.gap(self.place, Why::Limit);
+            self.gap(self.place, UnknownReason::Limit);
         }
         self.levels -= 1;
         output
@@ -224,7 +224,7 @@ impl Interpreter<'_> {
             Node::Unknown(origin, why) => {
                 self.gap(*origin, *why);
                 self.status = None;
-                Stream::of(Value::piece(Piece::Unknown(*why), *origin), Vec::new())
+                Stream::new(Value::piece(Piece::Unknown(*why), *origin), Vec::new())
             }
         }
     }
@@ -270,10 +270,10 @@ impl Interpreter<'_> {
             // A later member reads what all earlier ones let through.
             sources.append(&mut output.commands);
             if sources.len() > MAX_SOURCES {
-                self.gap(self.place, Why::Limit);
+                self.gap(self.place, UnknownReason::Limit);
                 sources.truncate(MAX_SOURCES / 2);
             }
-            stream = Some(Stream::of(output.text, if last { std::mem::take(&mut sources) } else { sources.clone() }));
+            stream = Some(Stream::new(output.text, if last { std::mem::take(&mut sources) } else { sources.clone() }));
         }
         self.forking -= 1;
         stream.unwrap_or_default()
@@ -282,8 +282,8 @@ impl Interpreter<'_> {
     /// What `$(…)` prints.
     pub(crate) fn substitute(&mut self, script: &std::rc::Rc<Script>, origin: Origin) -> Value {
         if self.depth >= MAX_DEPTH {
-            self.gap(origin, Why::Limit);
-            return Value::piece(Piece::Unknown(Why::Limit), origin);
+            self.gap(origin, UnknownReason::Limit);
+            return Value::piece(Piece::Unknown(UnknownReason::Limit), origin);
         }
         self.depth += 1;
         let output = self.captured(|this| this.script(script));

@@ -11,7 +11,7 @@ use crate::cli_grammar::invocation::Invocation;
 use crate::cli_grammar::program::Program;
 use crate::cli_grammar::selector::Selector;
 use crate::model::language::Language;
-use crate::model::value::{Origin, Piece, Value, Why};
+use crate::model::value::{Origin, Piece, UnknownReason, Value};
 use crate::reading::{Code, CommandId};
 use crate::syntax::names::is_name;
 use crate::text_tools::{decode, windows_words};
@@ -40,7 +40,7 @@ impl Interpreter<'_> {
             .collect();
         for entry in entries {
             if self.depth >= MAX_DEPTH {
-                self.gap(draft.origin, Why::Limit);
+                self.gap(draft.origin, UnknownReason::Limit);
                 break;
             }
             let (parent, site) = (self.parent.replace(id), self.site);
@@ -170,7 +170,7 @@ impl Interpreter<'_> {
                 let derivation = self.derive("base64", &decoded, from);
                 Value::text(decoded, Origin { span: from.span, derivation })
             }
-            None => Value::piece(Piece::Unknown(Why::NotEvaluated), from),
+            None => Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), from),
         }
     }
 
@@ -284,7 +284,7 @@ impl Interpreter<'_> {
         };
         let own = draft.words.iter().skip(1).take(MAX_OWN).position(is_program)? + 1;
         if self.depth >= MAX_DEPTH {
-            self.gap(draft.origin, Why::Limit);
+            self.gap(draft.origin, UnknownReason::Limit);
             return None;
         }
         let words = draft.words.get(own..).unwrap_or(&[]).to_vec();

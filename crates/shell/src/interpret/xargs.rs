@@ -4,7 +4,7 @@ use super::draft::Draft;
 use super::placeholders::fill;
 use super::streams::Stream;
 use crate::cli_grammar::invocation::Invocation;
-use crate::model::value::{Origin, Piece, Value, Why};
+use crate::model::value::{Origin, Piece, UnknownReason, Value};
 use crate::text_tools::{decode, quoting};
 
 /// The command lines that `xargs` makes of what it reads.
@@ -119,13 +119,13 @@ pub(super) fn parallel(words: Vec<Value>, invocation: &Invocation, draft: &Draft
         choices = lines_of(&draft.stdin, draft.origin).into_iter().map(|line| vec![line]).collect();
     }
     if sources.iter().filter(|word| separates(word)).count() > MAX_SOURCES {
-        let unknown = Value::piece(Piece::Unknown(Why::Limit), draft.origin);
+        let unknown = Value::piece(Piece::Unknown(UnknownReason::Limit), draft.origin);
         return vec![parallel_text(command, &[unknown], "{}")];
     }
     for source in sources.split(separates).skip(1).zip(sources.iter().filter(|word| separates(word))) {
         let (arguments, separator) = source;
         let files = separator.prefix().starts_with("::::");
-        let unknown = [Value::piece(Piece::Unknown(Why::Input), draft.origin)];
+        let unknown = [Value::piece(Piece::Unknown(UnknownReason::Input), draft.origin)];
         let arguments = if files || arguments.len() * choices.len() > MAX_TEXTS { &unknown } else { arguments };
         let with = |choice: &Vec<Value>| {
             let each = arguments.iter().map(|argument| [choice.as_slice(), std::slice::from_ref(argument)].concat());
@@ -190,7 +190,7 @@ fn lines_of(stream: &Stream, origin: Origin) -> Vec<Value> {
     let known = stream.text.literal().filter(|_| stream.present);
     match known.filter(|text| text.lines().count() <= MAX_TEXTS) {
         Some(text) => text.lines().map(|line| Value::text(line, stream.text.origin())).collect(),
-        None => vec![Value::piece(Piece::Unknown(Why::Input), origin)],
+        None => vec![Value::piece(Piece::Unknown(UnknownReason::Input), origin)],
     }
 }
 
@@ -205,7 +205,7 @@ fn replaced(words: &[Value], placeholder: &str, item: &str, origin: Origin) -> V
 /// The words in a stream that is not wholly known; one that stands for any if nothing of it is.
 fn unread_words(stream: &Stream, origin: Origin) -> Vec<Value> {
     if !stream.present || stream.text.pieces.is_empty() {
-        return vec![Value::piece(Piece::Unknown(Why::Input), origin)];
+        return vec![Value::piece(Piece::Unknown(UnknownReason::Input), origin)];
     }
     stream.text.split(&[' ', '\t', '\n', '\0'])
 }

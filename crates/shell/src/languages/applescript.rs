@@ -1,7 +1,7 @@
 //! AppleScript: `do shell script`, and what it tells the Finder and other applications.
 
 use super::calls::Arguments;
-use super::datum::Datum;
+use super::datum::ScriptValue;
 use super::dialect;
 use super::token::Kind;
 use super::vocabulary::{Constant as C, Vocabulary};
@@ -29,25 +29,25 @@ impl ExprInterpreter<'_, '_> {
                     self.at += 3;
                     let text = self.expression();
                     let raises = self.word() == "with" && self.word_at(self.at + 1) == "administrator";
-                    let named = vec![("administrator".to_owned(), Datum::Ternary(raises))];
+                    let named = vec![("administrator".to_owned(), ScriptValue::Ternary(raises))];
                     self.call("do shell script", Arguments { positional: vec![text], named });
                 }
                 ("do", "script") => {
                     self.at += 2;
                     let text = self.expression();
-                    self.call("do shell script", Arguments::of(vec![text]));
+                    self.call("do shell script", Arguments::from_positional(vec![text]));
                 }
                 ("run" | "load", "script") => {
                     self.at += 2;
                     let text = self.expression();
-                    self.call("run script", Arguments::of(vec![text]));
+                    self.call("run script", Arguments::from_positional(vec![text]));
                 }
                 ("empty", "trash" | "the") => drop(self.call("empty trash", Arguments::default())),
                 ("delete", _) => self.finder("delete"),
                 ("keystroke", _) => {
                     self.at += 1;
                     let text = self.expression();
-                    self.call("keystroke", Arguments::of(vec![text]));
+                    self.call("keystroke", Arguments::from_positional(vec![text]));
                 }
                 ("set", _) => self.set_name(),
                 _ => {}
@@ -69,7 +69,7 @@ impl ExprInterpreter<'_, '_> {
 
     /// `delete every item of folder "Downloads" of home`, `delete POSIX file "/x"`.
     fn finder(&mut self, verb: &str) {
-        let mut parts: Vec<Datum> = Vec::new();
+        let mut parts: Vec<ScriptValue> = Vec::new();
         let mut everything = false;
         self.at += 1;
         while !matches!(self.kind(), None | Some(Kind::End)) && self.step() {
@@ -93,9 +93,9 @@ impl ExprInterpreter<'_, '_> {
         let mut path = super::fold::join_path(&parts, self.origin);
         if everything {
             let all = super::fold::glob(&self.text_datum("*"), self.origin);
-            let all = all.items().and_then(<[Datum]>::first).cloned().unwrap_or(Datum::Ternary(false));
+            let all = all.items().and_then(<[ScriptValue]>::first).cloned().unwrap_or(ScriptValue::Ternary(false));
             path = super::fold::join_path(&[path, all], self.origin);
         }
-        self.call(verb, Arguments::of(vec![path]));
+        self.call(verb, Arguments::from_positional(vec![path]));
     }
 }

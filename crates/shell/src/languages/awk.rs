@@ -2,7 +2,7 @@
 
 use crate::interpret::interpreter::Interpreter;
 use crate::interpret::streams::Stream;
-use crate::model::value::{Origin, Why};
+use crate::model::value::{Origin, UnknownReason};
 use crate::reading::{Access, Redirection};
 use crate::text_tools::awk::{Record, Scope, Token, begins_statement, closing, ends_statement, tokens, variables};
 
@@ -22,14 +22,14 @@ pub(crate) fn run(interpreter: &mut Interpreter<'_>, program: &str, origin: Orig
     let lines: Vec<String> = known.iter().flat_map(|text| text.lines().take(MAX_LINES)).map(str::to_owned).collect();
     let places = (0..tokens.len().min(MAX_TOKENS)).filter(|at| runs_at(&tokens, *at).is_some()).count();
     if tokens.len() > MAX_TOKENS || places > MAX_PLACES {
-        interpreter.gap(origin, Why::Limit);
+        interpreter.gap(origin, UnknownReason::Limit);
     }
     let variables = variables(&tokens);
     let places = (0..tokens.len().min(MAX_TOKENS)).filter_map(|at| runs_at(&tokens, at));
     for found in places.take(MAX_PLACES) {
         let reads_fields = [found.expression, found.printed].iter().any(|part| part.contains(&Token::Symbol("$")));
         let mut records: Vec<Option<Record<'_>>> = match reads_fields {
-            true => lines.iter().enumerate().map(|(index, line)| Some(Record::of(line, None, index + 1))).collect(),
+            true => lines.iter().enumerate().map(|(index, line)| Some(Record::split(line, None, index + 1))).collect(),
             false => Vec::new(),
         };
         if !reads_fields || lines.is_empty() || lines.len() == MAX_LINES {
@@ -38,7 +38,7 @@ pub(crate) fn run(interpreter: &mut Interpreter<'_>, program: &str, origin: Orig
         for record in &records {
             let scope = Scope { variables: &variables, record: record.as_ref(), origin, inside_variable: false };
             let target = scope.value(found.expression);
-            let mut input = Stream::of(scope.list(found.printed), Vec::new());
+            let mut input = Stream::new(scope.list(found.printed), Vec::new());
             input.present = found.kind == Kind::Feeds;
             match found.kind {
                 Kind::Runs | Kind::Feeds => drop(interpreter.fed_shell_text(&target, &input)),

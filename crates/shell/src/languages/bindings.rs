@@ -1,6 +1,6 @@
 //! Names that get values: assignments, loops over lists, imports.
 
-use super::datum::{Datum, MOST};
+use super::datum::{MOST, ScriptValue};
 use super::fold;
 use super::token::Kind;
 use super::walker::ExprInterpreter;
@@ -20,7 +20,7 @@ pub(super) enum Target {
 
 impl ExprInterpreter<'_, '_> {
     /// An assignment, if one stands here; else nothing has happened.
-    pub(super) fn assignment(&mut self) -> Option<Datum> {
+    pub(super) fn assignment(&mut self) -> Option<ScriptValue> {
         let begin = self.at;
         let found = self.assigned();
         if found.is_none() {
@@ -29,7 +29,7 @@ impl ExprInterpreter<'_, '_> {
         found
     }
 
-    fn assigned(&mut self) -> Option<Datum> {
+    fn assigned(&mut self) -> Option<ScriptValue> {
         while matches!(self.word(), "const" | "let" | "var" | "my" | "our" | "local" | "static" | "state" | "global") {
             self.at += 1;
         }
@@ -48,7 +48,7 @@ impl ExprInterpreter<'_, '_> {
             while self.takes_symbol(",") && self.step() {
                 items.push(self.expression());
             }
-            right = Datum::list(items);
+            right = ScriptValue::list(items);
         }
         let Target::Name(name) = &target else {
             self.bind(&target, right.clone());
@@ -186,12 +186,12 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// Gives a target its value.
-    pub(super) fn bind(&mut self, target: &Target, datum: Datum) {
+    pub(super) fn bind(&mut self, target: &Target, datum: ScriptValue) {
         match target {
             Target::Name(name) => self.assign(name, datum),
             Target::Names(all) => {
                 for (index, one) in all.iter().enumerate() {
-                    let at = Datum::Number(index as i64);
+                    let at = ScriptValue::Number(index as i64);
                     let item = fold::element(&datum, &[Some(at)], Language::Python, self.origin);
                     let Target::Name(name) = one else { continue };
                     // `my ($self, @rest) = @_`
@@ -244,28 +244,28 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// The values that a loop takes one after the other; what is not known is one value that stands for all.
-    pub(super) fn rounds(&self, items: &Datum) -> Vec<Datum> {
+    pub(super) fn rounds(&self, items: &ScriptValue) -> Vec<ScriptValue> {
         let known = match items {
-            Datum::List(items) => Some(items.to_vec()),
-            Datum::Map(fields) => fold::fields(fields, "keys", self.origin).items().map(<[Datum]>::to_vec),
-            Datum::Text(_) if self.vocabulary.dialect.bare_calls => Some(vec![items.clone()]),
-            Datum::Text(_) => fold::letters(items, self.origin),
-            Datum::Number(_)
-            | Datum::Ternary(_)
-            | Datum::Any(_)
-            | Datum::Name(_)
-            | Datum::Function(_)
-            | Datum::File(_) => None,
+            ScriptValue::List(items) => Some(items.to_vec()),
+            ScriptValue::Map(fields) => fold::fields(fields, "keys", self.origin).items().map(<[ScriptValue]>::to_vec),
+            ScriptValue::Text(_) if self.vocabulary.dialect.bare_calls => Some(vec![items.clone()]),
+            ScriptValue::Text(_) => fold::letters(items, self.origin),
+            ScriptValue::Number(_)
+            | ScriptValue::Ternary(_)
+            | ScriptValue::Any(_)
+            | ScriptValue::Name(_)
+            | ScriptValue::Function(_)
+            | ScriptValue::File(_) => None,
         };
         match known {
             Some(known) if known.len() <= MOST => known,
-            Some(known) => vec![Datum::any(known)],
+            Some(known) => vec![ScriptValue::any(known)],
             None => vec![self.item_of(items)],
         }
     }
 
     /// A loop over known items walks its body for each; after it, its name may be any of them.
-    pub(super) fn each_round(&mut self, target: &Target, items: &Datum, body: std::ops::Range<usize>) {
+    pub(super) fn each_round(&mut self, target: &Target, items: &ScriptValue, body: std::ops::Range<usize>) {
         let rounds = self.rounds(items);
         let exact = items.items().is_some() && rounds.len() > 1;
         let outer = self.conditional;
@@ -277,7 +277,7 @@ impl ExprInterpreter<'_, '_> {
             self.statements(body.end);
         }
         self.conditional = 0;
-        self.bind(target, Datum::any(rounds));
+        self.bind(target, ScriptValue::any(rounds));
         self.conditional = outer;
         self.at = body.end;
     }
@@ -301,9 +301,9 @@ impl ExprInterpreter<'_, '_> {
             let whole = if from { format!("{module}.{name}") } else { name.clone() };
             if self.takes_word("as") {
                 let alias = self.dotted();
-                self.assign(&alias, Datum::name(whole));
+                self.assign(&alias, ScriptValue::name(whole));
             } else if from {
-                self.assign(&name, Datum::name(whole));
+                self.assign(&name, ScriptValue::name(whole));
             }
         }
     }
@@ -345,7 +345,7 @@ impl ExprInterpreter<'_, '_> {
                         let whole = member
                             .filter(|key| key != "default")
                             .map_or(module.clone(), |key| format!("{module}.{key}"));
-                        self.assign(&name, Datum::name(whole));
+                        self.assign(&name, ScriptValue::name(whole));
                     }
                     return;
                 }

@@ -1,6 +1,6 @@
 //! Calls: what stands behind a value, which function it names, and the command that it becomes.
 
-use super::datum::{Datum, MOST, Text};
+use super::datum::{MOST, ScriptValue, Text};
 use super::fold;
 use super::token::Kind;
 use super::vocabulary::Constant;
@@ -11,34 +11,34 @@ use crate::cli_grammar::selector::Selector;
 use crate::interpret::draft::Draft;
 use crate::interpret::streams::Stream;
 use crate::model::language::Language;
-use crate::model::value::{Piece, Printed, Value, Why};
+use crate::model::value::{Piece, Printed, UnknownReason, Value};
 use crate::reading::{Code, CommandId};
 use std::sync::Arc;
 
 /// The arguments of a call.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Arguments {
-    pub(super) positional: Vec<Datum>,
-    pub(super) named: Vec<(String, Datum)>,
+    pub(super) positional: Vec<ScriptValue>,
+    pub(super) named: Vec<(String, ScriptValue)>,
 }
 
 impl Arguments {
-    pub(super) fn of(positional: Vec<Datum>) -> Arguments {
+    pub(super) fn from_positional(positional: Vec<ScriptValue>) -> Arguments {
         Arguments { positional, named: Vec::new() }
     }
 
-    pub(super) fn first(&self) -> Option<&Datum> {
+    pub(super) fn first(&self) -> Option<&ScriptValue> {
         self.positional.first()
     }
 
-    pub(super) fn named(&self, name: &str) -> Option<&Datum> {
+    pub(super) fn named(&self, name: &str) -> Option<&ScriptValue> {
         self.named.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 }
 
 impl ExprInterpreter<'_, '_> {
     /// A value with the members, elements and calls that stand behind it.
-    pub(super) fn behind(&mut self, mut datum: Datum, mut place: Option<String>) -> Datum {
+    pub(super) fn behind(&mut self, mut datum: ScriptValue, mut place: Option<String>) -> ScriptValue {
         let language = self.vocabulary.dialect.language;
         while self.step() {
             let spaced = self.token_at(self.at).is_some_and(|token| token.spaced);
@@ -65,25 +65,27 @@ impl ExprInterpreter<'_, '_> {
                     datum = self.environment(datum);
                     place = None;
                 }
-                Some(Kind::Open('{')) if language == Language::Ruby && matches!(datum, Datum::Name(_)) && spaced => {
+                Some(Kind::Open('{'))
+                    if language == Language::Ruby && matches!(datum, ScriptValue::Name(_)) && spaced =>
+                {
                     let block = self.ruby_block();
-                    datum = self.apply(datum, Arguments::of(block.into_iter().collect()));
+                    datum = self.apply(datum, Arguments::from_positional(block.into_iter().collect()));
                     place = None;
                 }
                 Some(Kind::Word(word))
-                    if &*word == "do" && language == Language::Ruby && matches!(datum, Datum::Name(_)) =>
+                    if &*word == "do" && language == Language::Ruby && matches!(datum, ScriptValue::Name(_)) =>
                 {
                     let block = self.ruby_block();
-                    datum = self.apply(datum, Arguments::of(block.into_iter().collect()));
+                    datum = self.apply(datum, Arguments::from_positional(block.into_iter().collect()));
                     place = None;
                 }
                 // A template behind a name is its argument: $`ls`.
                 Some(Kind::Text(chunks))
-                    if language == Language::JavaScript && !spaced && matches!(datum, Datum::Name(_)) =>
+                    if language == Language::JavaScript && !spaced && matches!(datum, ScriptValue::Name(_)) =>
                 {
                     self.at += 1;
                     let text = self.chunks(&chunks);
-                    datum = self.apply(datum, Arguments::of(vec![text]));
+                    datum = self.apply(datum, Arguments::from_positional(vec![text]));
                     place = None;
                 }
                 Some(kind) if self.is_bare_call(&datum, &kind, spaced) => {
@@ -98,10 +100,12 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// A name that is no call in other languages is one in these: `Dir.pwd`, `fork`.
-    fn ended(&mut self, datum: Datum) -> Datum {
+    fn ended(&mut self, datum: ScriptValue) -> ScriptValue {
         let calls = matches!(self.vocabulary.dialect.language, Language::Ruby | Language::Perl);
         match &datum {
-            Datum::Name(name) if calls && !matches!(self.symbol(), "=" | "::" | "=>") && !name.ends_with("()") => {
+            ScriptValue::Name(name)
+                if calls && !matches!(self.symbol(), "=" | "::" | "=>") && !name.ends_with("()") =>
+            {
                 let canonical = self.vocabulary.canonical(name);
                 let known = self.vocabulary.function(&canonical).is_some()
                     || self.program(&canonical).is_some()
@@ -111,20 +115,20 @@ impl ExprInterpreter<'_, '_> {
                 let member = name.rsplit_once('.').map(|(_, member)| format!(".{member}"));
                 let member = member.filter(|member| !self.knows(&canonical) && self.program(member).is_some());
                 match member {
-                    Some(member) => self.call(&member, Arguments::of(vec![self.unknown()])),
+                    Some(member) => self.call(&member, Arguments::from_positional(vec![self.unknown()])),
                     None if known => self.call_name(&name, Arguments::default()),
                     None => datum,
                 }
             }
-            Datum::Name(_)
-            | Datum::Text(_)
-            | Datum::Number(_)
-            | Datum::Ternary(_)
-            | Datum::List(_)
-            | Datum::Map(_)
-            | Datum::Any(_)
-            | Datum::Function(_)
-            | Datum::File(_) => datum,
+            ScriptValue::Name(_)
+            | ScriptValue::Text(_)
+            | ScriptValue::Number(_)
+            | ScriptValue::Ternary(_)
+            | ScriptValue::List(_)
+            | ScriptValue::Map(_)
+            | ScriptValue::Any(_)
+            | ScriptValue::Function(_)
+            | ScriptValue::File(_) => datum,
         }
     }
 
@@ -140,7 +144,7 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// Behind a dot: a member, or a call or element without a name.
-    fn member(&mut self, datum: Datum, place: &mut Option<String>) -> Datum {
+    fn member(&mut self, datum: ScriptValue, place: &mut Option<String>) -> ScriptValue {
         let Some(Kind::Word(word)) = self.kind().cloned() else {
             *place = None;
             // `x->(…)`, `x?.[…]`, `x->[0]`: the bracket says it all; `x.()` calls.
@@ -177,12 +181,12 @@ impl ExprInterpreter<'_, '_> {
             }
     }
 
-    fn is_element(&self, bracket: char, spaced: bool, datum: &Datum) -> bool {
+    fn is_element(&self, bracket: char, spaced: bool, datum: &ScriptValue) -> bool {
         let language = self.vocabulary.dialect.language;
         match bracket {
             '[' => {
                 !(spaced && (language == Language::Ruby || language == Language::Python))
-                    || !matches!(datum, Datum::Name(_))
+                    || !matches!(datum, ScriptValue::Name(_))
             }
             // `$h{key}`, `$h->{key}`
             _ => {
@@ -197,7 +201,7 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// The key between brackets; two or three numbers with colons are a slice.
-    fn element_key(&mut self, close: usize) -> Vec<Option<Datum>> {
+    fn element_key(&mut self, close: usize) -> Vec<Option<ScriptValue>> {
         let bare =
             self.vocabulary.dialect.language == Language::Perl && self.at + 1 == close && !self.word().is_empty();
         if bare && !self.word().starts_with('$') {
@@ -222,11 +226,11 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// What an element becomes is not followed but for maps: the whole is not known any more.
-    fn set_element(&mut self, place: Option<&str>, key: &[Option<Datum>]) {
+    fn set_element(&mut self, place: Option<&str>, key: &[Option<ScriptValue>]) {
         let Some(place) = place else { return };
         let key = key.first().and_then(|key| key.as_ref()?.literal());
         match (self.variable(place), key) {
-            (Some(Datum::List(_)) | None, _) | (_, None) => {
+            (Some(ScriptValue::List(_)) | None, _) | (_, None) => {
                 let unknown = self.unknown();
                 self.set(place, unknown);
             }
@@ -235,24 +239,24 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// An element of the environment is a variable.
-    fn environment(&mut self, datum: Datum) -> Datum {
+    fn environment(&mut self, datum: ScriptValue) -> ScriptValue {
         match &datum {
-            Datum::Name(name) => match name.strip_prefix("environment.") {
+            ScriptValue::Name(name) => match name.strip_prefix("environment.") {
                 Some(variable) => self.environment_variable(variable),
                 None => datum,
             },
-            Datum::Text(_)
-            | Datum::Number(_)
-            | Datum::Ternary(_)
-            | Datum::List(_)
-            | Datum::Map(_)
-            | Datum::Any(_)
-            | Datum::Function(_)
-            | Datum::File(_) => datum,
+            ScriptValue::Text(_)
+            | ScriptValue::Number(_)
+            | ScriptValue::Ternary(_)
+            | ScriptValue::List(_)
+            | ScriptValue::Map(_)
+            | ScriptValue::Any(_)
+            | ScriptValue::Function(_)
+            | ScriptValue::File(_) => datum,
         }
     }
 
-    pub(super) fn environment_variable(&mut self, name: &str) -> Datum {
+    pub(super) fn environment_variable(&mut self, name: &str) -> ScriptValue {
         if let Some([value]) = self.interpreter.state.variable(name) {
             return value.clone().into();
         }
@@ -266,8 +270,8 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// `print "x"`, `unlink $x`, `require 'y'`: a function and its arguments without brackets.
-    fn is_bare_call(&self, datum: &Datum, kind: &Kind, spaced: bool) -> bool {
-        let Datum::Name(name) = datum else { return false };
+    fn is_bare_call(&self, datum: &ScriptValue, kind: &Kind, spaced: bool) -> bool {
+        let ScriptValue::Name(name) = datum else { return false };
         let dialect = self.vocabulary.dialect;
         let python = dialect.indents && matches!(&**name, "print" | "exec");
         let php = matches!(&**name, "echo" | "print" | "include" | "include_once" | "require" | "require_once");
@@ -366,9 +370,9 @@ impl ExprInterpreter<'_, '_> {
             return;
         }
         let options = pairs || self.vocabulary.dialect.language == Language::JavaScript;
-        if let (Datum::List(items), true) = (&datum, spreads) {
+        if let (ScriptValue::List(items), true) = (&datum, spreads) {
             arguments.positional.extend(items.iter().cloned());
-        } else if let (Datum::Map(fields), true) = (&datum, options) {
+        } else if let (ScriptValue::Map(fields), true) = (&datum, options) {
             arguments.named.extend(fields.iter().cloned());
         } else {
             arguments.positional.push(datum);
@@ -407,7 +411,7 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// `{ |x| … }`, `do |x| … end`
-    fn ruby_block(&mut self) -> Option<Datum> {
+    fn ruby_block(&mut self) -> Option<ScriptValue> {
         let close = self.close_of(self.at);
         let mut begin = self.at + 1;
         let mut parameters = Vec::new();
@@ -422,18 +426,22 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// Calls what a value stands for.
-    pub(super) fn apply(&mut self, callee: Datum, arguments: Arguments) -> Datum {
+    pub(super) fn apply(&mut self, callee: ScriptValue, arguments: Arguments) -> ScriptValue {
         match callee {
-            Datum::Name(name) => self.call_name(&name, arguments),
-            Datum::Function(function) => self.invoke(&function, arguments.positional),
-            Datum::Any(all) => {
+            ScriptValue::Name(name) => self.call_name(&name, arguments),
+            ScriptValue::Function(function) => self.invoke(&function, arguments.positional),
+            ScriptValue::Any(all) => {
                 let unknown = self.unknown();
                 self.deeper(unknown, |this| {
-                    Datum::any(all.iter().map(|one| this.apply(one.clone(), arguments.clone())).collect())
+                    ScriptValue::any(all.iter().map(|one| this.apply(one.clone(), arguments.clone())).collect())
                 })
             }
-            Datum::Text(text) => self.unknown_callee(text, arguments),
-            Datum::Number(_) | Datum::Ternary(_) | Datum::List(_) | Datum::Map(_) | Datum::File(_) => {
+            ScriptValue::Text(text) => self.unknown_callee(text, arguments),
+            ScriptValue::Number(_)
+            | ScriptValue::Ternary(_)
+            | ScriptValue::List(_)
+            | ScriptValue::Map(_)
+            | ScriptValue::File(_) => {
                 self.callbacks(&arguments, &self.unknown());
                 self.unknown()
             }
@@ -441,7 +449,7 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// A text that is called names a function in PHP; what is not known runs nothing that can be told.
-    fn unknown_callee(&mut self, callee: Text, arguments: Arguments) -> Datum {
+    fn unknown_callee(&mut self, callee: Text, arguments: Arguments) -> ScriptValue {
         let by_name = matches!(self.vocabulary.dialect.language, Language::Php | Language::Perl);
         if let (true, Some(name)) = (by_name, callee.value.literal()) {
             let name = name.into_owned();
@@ -449,12 +457,12 @@ impl ExprInterpreter<'_, '_> {
         }
         let unknown = self.unknown();
         self.callbacks(&arguments, &unknown);
-        self.mixed(Some(&Datum::Text(callee)), &arguments)
+        self.mixed(Some(&ScriptValue::Text(callee)), &arguments)
     }
 
     /// Calls a function by its name.
-    pub(super) fn call_name(&mut self, name: &str, arguments: Arguments) -> Datum {
-        if let Some(Datum::Function(function)) = self.variable(name) {
+    pub(super) fn call_name(&mut self, name: &str, arguments: Arguments) -> ScriptValue {
+        if let Some(ScriptValue::Function(function)) = self.variable(name) {
             return self.invoke(&function, arguments.positional);
         }
         let canonical = self.vocabulary.canonical(name);
@@ -462,7 +470,7 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// Calls a function by its full name: a command if the library knows it, else what it computes.
-    pub(super) fn call(&mut self, name: &str, mut arguments: Arguments) -> Datum {
+    pub(super) fn call(&mut self, name: &str, mut arguments: Arguments) -> ScriptValue {
         let starts = arguments.named("target").is_some();
         if arguments.positional.is_empty() && self.vocabulary.dialect.indents && !starts {
             named_first(&mut arguments);
@@ -483,17 +491,17 @@ impl ExprInterpreter<'_, '_> {
         self.callbacks(&arguments, &unknown);
         // `Thread(target=f, args=(x,))`
         if let Some(target) = arguments.named("target").or(arguments.named("func")).cloned() {
-            let given = arguments.named("args").and_then(Datum::items).unwrap_or(&[]).to_vec();
-            self.apply(target, Arguments::of(given));
+            let given = arguments.named("args").and_then(ScriptValue::items).unwrap_or(&[]).to_vec();
+            self.apply(target, Arguments::from_positional(given));
         }
         let mixed = self.mixed(None, &arguments);
-        if let (Datum::Text(text), true) =
-            (&mixed, arguments.positional.iter().any(|one| matches!(one, Datum::File(_))))
+        if let (ScriptValue::Text(text), true) =
+            (&mixed, arguments.positional.iter().any(|one| matches!(one, ScriptValue::File(_))))
         {
             self.hand_out(text);
         }
-        let holds = matches!(&mixed, Datum::Text(text) if !text.from.is_empty() || !text.files.is_empty());
-        if holds || name.len() > 256 { mixed } else { Datum::name(format!("{name}()")) }
+        let holds = matches!(&mixed, ScriptValue::Text(text) if !text.from.is_empty() || !text.files.is_empty());
+        if holds || name.len() > 256 { mixed } else { ScriptValue::name(format!("{name}()")) }
     }
 
     fn opening(&self, name: &str) -> Option<usize> {
@@ -511,41 +519,42 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// A value that is not known, with what is in the others.
-    pub(super) fn mixed(&self, receiver: Option<&Datum>, arguments: &Arguments) -> Datum {
-        let mut text = Text { value: Value::piece(Piece::Unknown(Why::NotEvaluated), self.origin), ..Text::default() };
+    pub(super) fn mixed(&self, receiver: Option<&ScriptValue>, arguments: &Arguments) -> ScriptValue {
+        let mut text =
+            Text { value: Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), self.origin), ..Text::default() };
         let named = arguments.named.iter().map(|(_, value)| value);
         for datum in receiver.into_iter().chain(&arguments.positional).chain(named) {
             text.taint(&datum.text(self.origin));
         }
-        Datum::Text(text)
+        ScriptValue::Text(text)
     }
 
     /// Functions among the arguments may be called with what is given.
-    pub(super) fn callbacks(&mut self, arguments: &Arguments, given: &Datum) {
+    pub(super) fn callbacks(&mut self, arguments: &Arguments, given: &ScriptValue) {
         for argument in &arguments.positional {
             match argument {
-                Datum::Function(function) => {
+                ScriptValue::Function(function) => {
                     drop(self.invoke(&function.clone(), vec![given.clone(); function.parameters.len()]))
                 }
-                Datum::Name(name) if self.program(&self.vocabulary.canonical(name)).is_some() => {
-                    self.call_name(&name.clone(), Arguments::of(vec![given.clone()]));
+                ScriptValue::Name(name) if self.program(&self.vocabulary.canonical(name)).is_some() => {
+                    self.call_name(&name.clone(), Arguments::from_positional(vec![given.clone()]));
                 }
-                Datum::Name(_)
-                | Datum::Text(_)
-                | Datum::Number(_)
-                | Datum::Ternary(_)
-                | Datum::List(_)
-                | Datum::Map(_)
-                | Datum::Any(_)
-                | Datum::File(_) => {}
+                ScriptValue::Name(_)
+                | ScriptValue::Text(_)
+                | ScriptValue::Number(_)
+                | ScriptValue::Ternary(_)
+                | ScriptValue::List(_)
+                | ScriptValue::Map(_)
+                | ScriptValue::Any(_)
+                | ScriptValue::File(_) => {}
             }
         }
     }
 
     /// `open(path, how)`: reading, writing and adding are options, for their words differ.
-    fn open(&mut self, name: &str, at: usize, mut arguments: Arguments) -> Datum {
+    fn open(&mut self, name: &str, at: usize, mut arguments: Arguments) -> ScriptValue {
         let given = arguments.positional.get(at).or(arguments.named("mode")).or(arguments.named("flag")).cloned();
-        let mode = given.as_ref().map_or(Some("r".to_owned()), Datum::literal);
+        let mode = given.as_ref().map_or(Some("r".to_owned()), ScriptValue::literal);
         let perl = self.vocabulary.dialect.language == Language::Perl;
         let path = if perl { 2 } else { 0 };
         let mut path_datum = arguments.positional.get(path).cloned().unwrap_or_else(|| self.unknown());
@@ -556,7 +565,7 @@ impl ExprInterpreter<'_, '_> {
             (mode, path_datum) = (how, rest);
         }
         let runs = perl && mode.contains('|');
-        let flag = |wanted: bool, flag: &str| wanted.then(|| (flag.to_owned(), Datum::Ternary(true)));
+        let flag = |wanted: bool, flag: &str| wanted.then(|| (flag.to_owned(), ScriptValue::Ternary(true)));
         let adds = mode.contains('a') || mode.starts_with(">>");
         let writes = mode.contains(['w', 'x']) || (mode.starts_with(['>', '+']) && !adds);
         let changes = mode.contains('+') && !writes && !adds;
@@ -572,33 +581,33 @@ impl ExprInterpreter<'_, '_> {
         }
         let mut made = Arguments { positional: operands, named: flags.into_iter().flatten().collect() };
         if mode.starts_with('|') {
-            made.named.push(("stdin".into(), Datum::name("pipe")));
+            made.named.push(("stdin".into(), ScriptValue::name("pipe")));
         }
         let handle = arguments.positional.first().cloned();
         let printed = self.make(name, made);
         if runs {
             return printed;
         }
-        let file = path_datum.each(|path| Datum::File(Box::new(path.text(self.origin))));
-        if let (true, Some(Datum::Name(name))) = (perl, handle) {
+        let file = path_datum.each(|path| ScriptValue::File(Box::new(path.text(self.origin))));
+        if let (true, Some(ScriptValue::Name(name))) = (perl, handle) {
             self.set(&name, file.clone());
         }
         // A block that is given the file.
-        let block: Vec<Datum> =
-            arguments.positional.iter().filter(|one| matches!(one, Datum::Function(_))).cloned().collect();
-        self.callbacks(&Arguments::of(block), &file);
+        let block: Vec<ScriptValue> =
+            arguments.positional.iter().filter(|one| matches!(one, ScriptValue::Function(_))).cloned().collect();
+        self.callbacks(&Arguments::from_positional(block), &file);
         file
     }
 
     /// Makes a call that the library knows: a command for each of its alternatives.
-    pub(super) fn make(&mut self, name: &str, arguments: Arguments) -> Datum {
+    pub(super) fn make(&mut self, name: &str, arguments: Arguments) -> ScriptValue {
         let all = arguments.positional.iter().chain(arguments.named.iter().map(|(_, value)| value));
         let rounds = all.map(|datum| datum.alternatives().len()).max().unwrap_or(1).clamp(1, MOST);
         let mut results = Vec::new();
         for round in 0..rounds {
-            let one = |datum: &Datum| {
+            let one = |datum: &ScriptValue| {
                 let all = datum.alternatives();
-                all.get(round).or(all.last()).cloned().unwrap_or(Datum::Ternary(false))
+                all.get(round).or(all.last()).cloned().unwrap_or(ScriptValue::Ternary(false))
             };
             let chosen = Arguments {
                 positional: arguments.positional.iter().map(one).collect(),
@@ -606,14 +615,14 @@ impl ExprInterpreter<'_, '_> {
             };
             results.push(self.make_one(name, &chosen));
         }
-        let block: Vec<Datum> =
-            arguments.positional.into_iter().filter(|one| matches!(one, Datum::Function(_))).collect();
-        let result = Datum::any(results);
-        self.callbacks(&Arguments::of(block), &result);
+        let block: Vec<ScriptValue> =
+            arguments.positional.into_iter().filter(|one| matches!(one, ScriptValue::Function(_))).collect();
+        let result = ScriptValue::any(results);
+        self.callbacks(&Arguments::from_positional(block), &result);
         result
     }
 
-    fn make_one(&mut self, name: &str, arguments: &Arguments) -> Datum {
+    fn make_one(&mut self, name: &str, arguments: &Arguments) -> ScriptValue {
         let mut text = Text::default();
         let words = self.words(name, arguments, &mut text);
         if !self.seen.insert((self.at, words.clone())) {
@@ -625,11 +634,11 @@ impl ExprInterpreter<'_, '_> {
         let first = self.interpreter.reading.commands.len();
         let stdin = ["input", "stdin_data"].iter().find_map(|key| arguments.named(key));
         let fed = |name: &str| !name.ends_with("DEVNULL");
-        let unknown = Value::piece(Piece::Unknown(Why::Input), self.origin);
+        let unknown = Value::piece(Piece::Unknown(UnknownReason::Input), self.origin);
         let stdin = match (stdin, arguments.named("stdin")) {
-            (Some(datum), _) => Some(Stream::of(datum.text(self.origin).value, text.from.clone())),
+            (Some(datum), _) => Some(Stream::new(datum.text(self.origin).value, text.from.clone())),
             // What is written into it later is not followed.
-            (None, Some(Datum::Name(name))) if fed(name) => Some(Stream::of(unknown, Vec::new())),
+            (None, Some(ScriptValue::Name(name))) if fed(name) => Some(Stream::new(unknown, Vec::new())),
             (None, _) => None,
         };
         let before = self.interpreter.state.clone();
@@ -674,22 +683,22 @@ impl ExprInterpreter<'_, '_> {
                 _ => text.taint(&given),
             }
             // `new Deno.Command("ls", {args: ["-l"]})`
-            if let (Datum::List(_), Language::JavaScript, "args" | "cmd") =
+            if let (ScriptValue::List(_), Language::JavaScript, "args" | "cmd") =
                 (datum, self.vocabulary.dialect.language, key.as_str())
             {
                 operands.extend(datum.words(origin));
             }
             let mut word = Value::text(format!("--{key}="), origin);
             match datum {
-                Datum::Ternary(_) => word.push_text("true", origin),
-                Datum::Text(_)
-                | Datum::Number(_)
-                | Datum::List(_)
-                | Datum::Map(_)
-                | Datum::Any(_)
-                | Datum::Name(_)
-                | Datum::Function(_)
-                | Datum::File(_) => word.push(datum.text(origin).value),
+                ScriptValue::Ternary(_) => word.push_text("true", origin),
+                ScriptValue::Text(_)
+                | ScriptValue::Number(_)
+                | ScriptValue::List(_)
+                | ScriptValue::Map(_)
+                | ScriptValue::Any(_)
+                | ScriptValue::Name(_)
+                | ScriptValue::Function(_)
+                | ScriptValue::File(_) => word.push(datum.text(origin).value),
             }
             words.push(word);
         }
@@ -704,7 +713,7 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// What a call gives: what its program prints, the content of what it reads, or nothing known.
-    fn result(&mut self, first: CommandId, printed: Stream, mut text: Text) -> Datum {
+    fn result(&mut self, first: CommandId, printed: Stream, mut text: Text) -> ScriptValue {
         let last = self.interpreter.reading.commands.len();
         let Some(command) = self.interpreter.reading.commands.get(first) else { return self.unknown() };
         let mut read = Vec::new();
@@ -720,13 +729,13 @@ impl ExprInterpreter<'_, '_> {
             .iter()
             .all(|(piece, _)| matches!(piece, Piece::Output(Printed::Program(name)) if name.contains(':')));
         text.value = match own {
-            true => Value::piece(Piece::Unknown(Why::NotEvaluated), self.origin),
+            true => Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), self.origin),
             false => printed.text,
         };
         text.files.extend(read);
         self.remember_written(first, &text.from.clone());
         (first..last).for_each(|id| text.taint(&Text { from: vec![id], ..Text::default() }));
-        Datum::Text(text)
+        ScriptValue::Text(text)
     }
 
     /// A call that only replaces a file leaves its second operand there.
@@ -738,7 +747,7 @@ impl ExprInterpreter<'_, '_> {
             effects.next().is_some_and(|entry| entry.get("do").text() == "overwrite") && effects.next().is_none();
         let operand = |at: usize| command.words.get(*invocation.operands.get(at)?).cloned();
         if let (true, Some(path), Some(content)) = (replaces, operand(0), operand(1)) {
-            self.interpreter.write(&path, Stream::of(content, from.to_vec()));
+            self.interpreter.write(&path, Stream::new(content, from.to_vec()));
         }
     }
 

@@ -7,7 +7,7 @@ use super::windows;
 use crate::interpret::draft::Draft;
 use crate::interpret::interpreter::{Interpreter, SourceText};
 use crate::interpret::streams::Stream;
-use crate::model::value::{Origin, Piece, Span, Value, Why};
+use crate::model::value::{Origin, Piece, Span, UnknownReason, Value};
 use crate::reading::{Access, Redirection};
 use crate::text_tools::windows_words;
 
@@ -69,7 +69,7 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// All lines.
     fn lines(&mut self, stdin: &Stream) -> Stream {
-        let mut output = Stream::of(Value::default(), Vec::new());
+        let mut output = Stream::new(Value::default(), Vec::new());
         loop {
             self.blanks(true);
             let start = self.at;
@@ -102,7 +102,7 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// Pipelines joined by `&`, `&&` and `||`.
     fn list(&mut self, stdin: &Stream, depth: u32) -> Stream {
-        let mut output = Stream::of(Value::default(), Vec::new());
+        let mut output = Stream::new(Value::default(), Vec::new());
         loop {
             let printed = self.pipeline(stdin, depth);
             output.text.push(printed.text);
@@ -123,7 +123,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 stream.commands = sources;
                 return stream;
             }
-            let input = Stream::of(std::mem::take(&mut stream.text), sources.clone());
+            let input = Stream::new(std::mem::take(&mut stream.text), sources.clone());
             stream = self.member(&input, depth);
             sources.append(&mut stream.commands);
         }
@@ -186,14 +186,14 @@ impl<'a> Reader<'_, '_, 'a> {
             self.at = self.text.len();
             return Stream::default();
         }
-        let mut output = Stream::of(Value::default(), Vec::new());
+        let mut output = Stream::new(Value::default(), Vec::new());
         loop {
             self.blanks(true);
             let before = self.at;
             let origin = self.origin_from(start);
             match self.letter() {
                 None => {
-                    self.on.gap(origin, Why::Unparsed);
+                    self.on.gap(origin, UnknownReason::Unparsed);
                     break;
                 }
                 Some(')') => {
@@ -337,7 +337,7 @@ impl<'a> Reader<'_, '_, 'a> {
         self.blanks(false);
         self.keyword_is("do");
         let begin = self.at;
-        let mut output = Stream::of(Value::default(), Vec::new());
+        let mut output = Stream::new(Value::default(), Vec::new());
         let before = self.on.state.clone();
         for value in values {
             self.at = begin;
@@ -355,7 +355,7 @@ impl<'a> Reader<'_, '_, 'a> {
         const MAX_VALUES: usize = 64;
         let start = self.at;
         if !self.eat("(") {
-            return vec![Value::piece(Piece::Unknown(Why::Input), self.origin_from(start))];
+            return vec![Value::piece(Piece::Unknown(UnknownReason::Input), self.origin_from(start))];
         }
         let inside = self.at;
         let mut words = Vec::new();
@@ -374,7 +374,7 @@ impl<'a> Reader<'_, '_, 'a> {
             }
         }
         let origin = self.origin_from(start);
-        let unknown = || vec![Value::piece(Piece::Unknown(Why::Input), origin)];
+        let unknown = || vec![Value::piece(Piece::Unknown(UnknownReason::Input), origin)];
         if kind == "/f" {
             return self.lines_of(inside, unknown());
         }
@@ -508,7 +508,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let rest = self.rest();
         if mark == '%' && rest.starts_with(|letter: char| letter.is_ascii_digit() || letter == '*') {
             self.bump();
-            return Some(Value::piece(Piece::Unknown(Why::Input), self.origin_from(start)));
+            return Some(Value::piece(Piece::Unknown(UnknownReason::Input), self.origin_from(start)));
         }
         let end = rest.find([mark, '\n', '\r', '"']).filter(|end| *end > 0)?;
         let name = rest.get(..end).filter(|_| rest.get(end..).is_some_and(|rest| rest.starts_with(mark)))?.to_owned();
@@ -531,7 +531,7 @@ impl<'a> Reader<'_, '_, 'a> {
             None => windows::environment(&self.on.state, name, origin),
         };
         let Some(change) = change else { return value };
-        let unknown = Value::piece(Piece::Unknown(Why::NotEvaluated), origin);
+        let unknown = Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin);
         let Some(text) = value.literal() else { return unknown };
         changed(&text, change).map_or(unknown, |text| Value::text(text, value.origin()))
     }
@@ -747,7 +747,10 @@ impl<'a> Reader<'_, '_, 'a> {
         if let Some((name, _)) = text.split_once('=') {
             let skipped = value.prefix().find('=').map_or(0, |at| at + 1);
             let set = if asks || counts {
-                Value::piece(Piece::Unknown(if asks { Why::Input } else { Why::Arithmetic }), origin)
+                Value::piece(
+                    Piece::Unknown(if asks { UnknownReason::Input } else { UnknownReason::Arithmetic }),
+                    origin,
+                )
             } else {
                 value.without_prefix(skipped)
             };

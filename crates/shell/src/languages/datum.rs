@@ -1,6 +1,6 @@
 //! What an expression stands for, as far as it is known.
 
-use crate::model::value::{Origin, Piece, Value, Why};
+use crate::model::value::{Origin, Piece, UnknownReason, Value};
 use crate::model::work;
 use crate::reading::CommandId;
 use crate::reading::WHOLE_ENVIRONMENT;
@@ -19,16 +19,16 @@ pub(super) const MOST: usize = 64;
 
 /// What an expression stands for.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Datum {
+pub(super) enum ScriptValue {
     Text(Text),
     Number(i64),
     /// A truth value, or nothing at all.
     Ternary(bool),
-    List(Rc<Vec<Datum>>),
+    List(Rc<Vec<ScriptValue>>),
     /// Keys with their values; a key that is not known is empty.
-    Map(Rc<Vec<(String, Datum)>>),
+    Map(Rc<Vec<(String, ScriptValue)>>),
     /// One of these.
-    Any(Rc<Vec<Datum>>),
+    Any(Rc<Vec<ScriptValue>>),
     /// A module, class, function or object that the text does not define: its dotted name.
     Name(Rc<str>),
     Function(Rc<Function>),
@@ -68,109 +68,112 @@ impl PartialEq for Tokens {
     }
 }
 
-impl From<Value> for Datum {
-    fn from(value: Value) -> Datum {
-        Datum::Text(Text { value, ..Text::default() })
+impl From<Value> for ScriptValue {
+    fn from(value: Value) -> ScriptValue {
+        ScriptValue::Text(Text { value, ..Text::default() })
     }
 }
 
-impl Datum {
-    pub(super) fn unknown(why: Why, origin: Origin) -> Datum {
+impl ScriptValue {
+    pub(super) fn unknown(why: UnknownReason, origin: Origin) -> ScriptValue {
         Value::piece(Piece::Unknown(why), origin).into()
     }
 
-    pub(super) fn name(name: impl Into<Rc<str>>) -> Datum {
-        Datum::Name(name.into())
+    pub(super) fn name(name: impl Into<Rc<str>>) -> ScriptValue {
+        ScriptValue::Name(name.into())
     }
 
-    pub(super) fn list(items: Vec<Datum>) -> Datum {
-        Datum::List(Rc::new(items))
+    pub(super) fn list(items: Vec<ScriptValue>) -> ScriptValue {
+        ScriptValue::List(Rc::new(items))
     }
 
     /// One of these, alternatives in them told apart.
-    pub(super) fn any(items: Vec<Datum>) -> Datum {
-        let mut all: Vec<Datum> = Vec::new();
+    pub(super) fn any(items: Vec<ScriptValue>) -> ScriptValue {
+        let mut all: Vec<ScriptValue> = Vec::new();
         // Each is compared with those before it.
         work::spend((items.len() * items.len().min(MOST)) as u64 / 2);
-        for item in items.iter().flat_map(Datum::alternatives) {
+        for item in items.iter().flat_map(ScriptValue::alternatives) {
             if all.len() < MOST && !all.contains(item) {
                 all.push(item.clone());
             }
         }
         match all.len() {
             1 => all.swap_remove(0),
-            _ => Datum::Any(Rc::new(all)),
+            _ => ScriptValue::Any(Rc::new(all)),
         }
     }
 
     /// Everything that it may be.
-    pub(super) fn alternatives(&self) -> &[Datum] {
+    pub(super) fn alternatives(&self) -> &[ScriptValue] {
         match self {
-            Datum::Any(all) => all,
-            Datum::Text(_)
-            | Datum::Number(_)
-            | Datum::Ternary(_)
-            | Datum::List(_)
-            | Datum::Map(_)
-            | Datum::Name(_)
-            | Datum::Function(_)
-            | Datum::File(_) => std::slice::from_ref(self),
+            ScriptValue::Any(all) => all,
+            ScriptValue::Text(_)
+            | ScriptValue::Number(_)
+            | ScriptValue::Ternary(_)
+            | ScriptValue::List(_)
+            | ScriptValue::Map(_)
+            | ScriptValue::Name(_)
+            | ScriptValue::Function(_)
+            | ScriptValue::File(_) => std::slice::from_ref(self),
         }
     }
 
     /// The same for each alternative.
-    pub(super) fn each(&self, change: impl FnMut(&Datum) -> Datum) -> Datum {
+    pub(super) fn each(&self, change: impl FnMut(&ScriptValue) -> ScriptValue) -> ScriptValue {
         match self {
-            Datum::Any(all) => Datum::any(all.iter().map(change).collect()),
-            Datum::Text(_)
-            | Datum::Number(_)
-            | Datum::Ternary(_)
-            | Datum::List(_)
-            | Datum::Map(_)
-            | Datum::Name(_)
-            | Datum::Function(_)
-            | Datum::File(_) => std::iter::once(self).map(change).next().unwrap_or(Datum::Ternary(false)),
+            ScriptValue::Any(all) => ScriptValue::any(all.iter().map(change).collect()),
+            ScriptValue::Text(_)
+            | ScriptValue::Number(_)
+            | ScriptValue::Ternary(_)
+            | ScriptValue::List(_)
+            | ScriptValue::Map(_)
+            | ScriptValue::Name(_)
+            | ScriptValue::Function(_)
+            | ScriptValue::File(_) => std::iter::once(self).map(change).next().unwrap_or(ScriptValue::Ternary(false)),
         }
     }
 
     /// Whether it is known to count as false.
     pub(super) fn is_false(&self) -> bool {
-        matches!(self, Datum::Ternary(false))
+        matches!(self, ScriptValue::Ternary(false))
     }
 
     /// The known text.
     pub(super) fn literal(&self) -> Option<String> {
         match self {
-            Datum::Text(text) => text.value.literal().map(|text| text.into_owned()),
-            Datum::Number(number) => Some(number.to_string()),
-            Datum::Any(_)
-            | Datum::Ternary(_)
-            | Datum::List(_)
-            | Datum::Map(_)
-            | Datum::Name(_)
-            | Datum::Function(_)
-            | Datum::File(_) => None,
+            ScriptValue::Text(text) => text.value.literal().map(|text| text.into_owned()),
+            ScriptValue::Number(number) => Some(number.to_string()),
+            ScriptValue::Any(_)
+            | ScriptValue::Ternary(_)
+            | ScriptValue::List(_)
+            | ScriptValue::Map(_)
+            | ScriptValue::Name(_)
+            | ScriptValue::Function(_)
+            | ScriptValue::File(_) => None,
         }
     }
 
     pub(super) fn number(&self) -> Option<i64> {
         match self {
-            Datum::Number(number) => Some(*number),
-            Datum::Ternary(truth) => Some(i64::from(*truth)),
-            Datum::Text(_) => self.literal()?.trim().parse().ok(),
-            Datum::Any(_) | Datum::List(_) | Datum::Map(_) | Datum::Name(_) | Datum::Function(_) | Datum::File(_) => {
-                None
-            }
+            ScriptValue::Number(number) => Some(*number),
+            ScriptValue::Ternary(truth) => Some(i64::from(*truth)),
+            ScriptValue::Text(_) => self.literal()?.trim().parse().ok(),
+            ScriptValue::Any(_)
+            | ScriptValue::List(_)
+            | ScriptValue::Map(_)
+            | ScriptValue::Name(_)
+            | ScriptValue::Function(_)
+            | ScriptValue::File(_) => None,
         }
     }
 
     /// The items of a list; a text's letters are no items.
-    pub(super) fn items(&self) -> Option<&[Datum]> {
-        if let Datum::List(items) = self { Some(items) } else { None }
+    pub(super) fn items(&self) -> Option<&[ScriptValue]> {
+        if let ScriptValue::List(items) = self { Some(items) } else { None }
     }
 
-    pub(super) fn field(&self, key: &str) -> Option<&Datum> {
-        if let Datum::Map(fields) = self {
+    pub(super) fn field(&self, key: &str) -> Option<&ScriptValue> {
+        if let ScriptValue::Map(fields) = self {
             fields.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value)
         } else {
             None
@@ -180,48 +183,51 @@ impl Datum {
     /// As a text, with what is in it.
     pub(super) fn text(&self, origin: Origin) -> Text {
         match self {
-            Datum::Text(text) => text.clone(),
-            Datum::Number(number) => Text { value: Value::text(number.to_string(), origin), ..Text::default() },
-            Datum::File(path) => Text {
-                value: Value::piece(Piece::Unknown(Why::Input), origin),
+            ScriptValue::Text(text) => text.clone(),
+            ScriptValue::Number(number) => Text { value: Value::text(number.to_string(), origin), ..Text::default() },
+            ScriptValue::File(path) => Text {
+                value: Value::piece(Piece::Unknown(UnknownReason::Input), origin),
                 from: path.from.clone(),
                 files: vec![path.value.clone()],
             },
-            Datum::List(items) => self.mixed(items.iter(), origin),
-            Datum::Map(fields) => self.mixed(fields.iter().map(|(_, value)| value), origin),
-            Datum::Any(items) => self.mixed(items.iter(), origin),
-            Datum::Name(name) if **name == *ENVIRONMENT => Text {
-                value: Value::piece(Piece::Unknown(Why::NotEvaluated), origin),
+            ScriptValue::List(items) => self.mixed(items.iter(), origin),
+            ScriptValue::Map(fields) => self.mixed(fields.iter().map(|(_, value)| value), origin),
+            ScriptValue::Any(items) => self.mixed(items.iter(), origin),
+            ScriptValue::Name(name) if **name == *ENVIRONMENT => Text {
+                value: Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin),
                 files: vec![Value::text(WHOLE_ENVIRONMENT, origin)],
                 ..Text::default()
             },
-            Datum::Ternary(_) | Datum::Name(_) | Datum::Function(_) => {
-                Text { value: Value::piece(Piece::Unknown(Why::NotEvaluated), origin), ..Text::default() }
+            ScriptValue::Ternary(_) | ScriptValue::Name(_) | ScriptValue::Function(_) => {
+                Text { value: Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin), ..Text::default() }
             }
         }
     }
 
     /// A text that is not known but for what is in it.
-    fn mixed<'d>(&'d self, items: impl Iterator<Item = &'d Datum>, origin: Origin) -> Text {
-        let mut whole = Text { value: Value::piece(Piece::Unknown(Why::NotEvaluated), origin), ..Text::default() };
+    fn mixed<'d>(&'d self, items: impl Iterator<Item = &'d ScriptValue>, origin: Origin) -> Text {
+        let mut whole =
+            Text { value: Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin), ..Text::default() };
         for item in items.take(MOST) {
             // One level is enough: what lists hold in lists is no data that is sent.
             let inner = match item {
-                Datum::Text(text) => text.clone(),
-                Datum::File(_) | Datum::Name(_) => item.text(origin),
-                Datum::Map(fields) => fields.iter().fold(Text::default(), |mut all, (_, value)| {
-                    if let Datum::Text(_) | Datum::File(_) | Datum::Name(_) = value {
+                ScriptValue::Text(text) => text.clone(),
+                ScriptValue::File(_) | ScriptValue::Name(_) => item.text(origin),
+                ScriptValue::Map(fields) => fields.iter().fold(Text::default(), |mut all, (_, value)| {
+                    if let ScriptValue::Text(_) | ScriptValue::File(_) | ScriptValue::Name(_) = value {
                         all.taint(&value.text(origin));
                     }
                     all
                 }),
-                Datum::List(items) => items.iter().take(MOST).fold(Text::default(), |mut all, value| {
-                    if let Datum::Text(_) | Datum::File(_) | Datum::Name(_) = value {
+                ScriptValue::List(items) => items.iter().take(MOST).fold(Text::default(), |mut all, value| {
+                    if let ScriptValue::Text(_) | ScriptValue::File(_) | ScriptValue::Name(_) = value {
                         all.taint(&value.text(origin));
                     }
                     all
                 }),
-                Datum::Number(_) | Datum::Ternary(_) | Datum::Any(_) | Datum::Function(_) => continue,
+                ScriptValue::Number(_) | ScriptValue::Ternary(_) | ScriptValue::Any(_) | ScriptValue::Function(_) => {
+                    continue;
+                }
             };
             whole.taint(&inner);
         }
@@ -231,25 +237,27 @@ impl Datum {
     /// The words that it stands for as an argument: a list stands for its items.
     pub(super) fn words(&self, origin: Origin) -> Vec<Value> {
         match self {
-            Datum::List(items) => items.iter().flat_map(|item| item.word(origin)).collect(),
-            Datum::Text(_)
-            | Datum::Number(_)
-            | Datum::Ternary(_)
-            | Datum::Map(_)
-            | Datum::Any(_)
-            | Datum::Name(_)
-            | Datum::Function(_)
-            | Datum::File(_) => self.word(origin).into_iter().collect(),
+            ScriptValue::List(items) => items.iter().flat_map(|item| item.word(origin)).collect(),
+            ScriptValue::Text(_)
+            | ScriptValue::Number(_)
+            | ScriptValue::Ternary(_)
+            | ScriptValue::Map(_)
+            | ScriptValue::Any(_)
+            | ScriptValue::Name(_)
+            | ScriptValue::Function(_)
+            | ScriptValue::File(_) => self.word(origin).into_iter().collect(),
         }
     }
 
     fn word(&self, origin: Origin) -> Option<Value> {
         match self {
-            Datum::Function(_) | Datum::Map(_) | Datum::Ternary(_) => None,
-            Datum::File(path) => Some(path.value.clone()),
+            ScriptValue::Function(_) | ScriptValue::Map(_) | ScriptValue::Ternary(_) => None,
+            ScriptValue::File(path) => Some(path.value.clone()),
             // Alternatives are told apart before words are asked for; those in lists are not.
-            Datum::Any(_) | Datum::List(_) => Some(Value::piece(Piece::Unknown(Why::NotEvaluated), origin)),
-            Datum::Text(_) | Datum::Number(_) | Datum::Name(_) => Some(self.text(origin).value),
+            ScriptValue::Any(_) | ScriptValue::List(_) => {
+                Some(Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin))
+            }
+            ScriptValue::Text(_) | ScriptValue::Number(_) | ScriptValue::Name(_) => Some(self.text(origin).value),
         }
     }
 }
@@ -262,7 +270,7 @@ impl Text {
             value.pieces.iter().map(|(piece, _)| 8 + piece.as_text().map_or(0, str::len)).sum::<usize>()
         };
         if size(&self.value) + size(&other.value) > LONGEST {
-            self.value = Value::piece(Piece::Unknown(Why::Limit), self.value.origin());
+            self.value = Value::piece(Piece::Unknown(UnknownReason::Limit), self.value.origin());
             return;
         }
         for (piece, origin) in other.value.pieces {

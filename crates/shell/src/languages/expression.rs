@@ -1,12 +1,12 @@
 //! Evaluates expressions as far as they are known; every call in them is made, whatever the others are worth.
 
 use super::calls::Arguments;
-use super::datum::{Datum, Function, Text, Tokens};
+use super::datum::{Function, ScriptValue, Text, Tokens};
 use super::fold;
 use super::token::Kind;
 use super::walker::ExprInterpreter;
 use crate::model::language::Language;
-use crate::model::value::{Piece, Value, Why};
+use crate::model::value::{Piece, UnknownReason, Value};
 use std::rc::Rc;
 
 /// What an operator does to what is known.
@@ -30,7 +30,7 @@ enum Operator {
 
 impl ExprInterpreter<'_, '_> {
     /// An expression with everything that binds more loosely than a comma.
-    pub(super) fn expression(&mut self) -> Datum {
+    pub(super) fn expression(&mut self) -> ScriptValue {
         let unknown = self.unknown();
         self.deeper(unknown, |this| match this.assignment() {
             Some(datum) => datum,
@@ -39,7 +39,7 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// Operators that bind at least so tightly.
-    fn operation(&mut self, level: u8) -> Datum {
+    fn operation(&mut self, level: u8) -> ScriptValue {
         let mut left = self.operand();
         while let Some((operator, power, length)) = self.operator() {
             if power < level || !self.step() {
@@ -58,7 +58,7 @@ impl ExprInterpreter<'_, '_> {
         left
     }
 
-    fn deeper_operation(&mut self, level: u8) -> Datum {
+    fn deeper_operation(&mut self, level: u8) -> ScriptValue {
         let unknown = self.unknown();
         self.deeper(unknown, |this| this.operation(level))
     }
@@ -120,7 +120,7 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// Behind a condition: the value if it holds, or of Python if it does not.
-    fn condition(&mut self, left: Datum) -> Datum {
+    fn condition(&mut self, left: ScriptValue) -> ScriptValue {
         let python = self.vocabulary.dialect.language == Language::Python;
         if python {
             self.deeper_operation(2);
@@ -128,22 +128,22 @@ impl ExprInterpreter<'_, '_> {
                 return left;
             }
             let otherwise = self.expression();
-            return Datum::any(vec![left, otherwise]);
+            return ScriptValue::any(vec![left, otherwise]);
         }
         let one = self.expression();
         if !self.takes_symbol(":") {
             return one;
         }
         let other = self.expression();
-        Datum::any(vec![one, other])
+        ScriptValue::any(vec![one, other])
     }
 
-    fn operate(&mut self, operator: Operator, left: Datum, right: Datum) -> Datum {
+    fn operate(&mut self, operator: Operator, left: ScriptValue, right: ScriptValue) -> ScriptValue {
         let origin = self.origin;
         match operator {
             Operator::Or => fold::or(&left, right),
-            Operator::And => Datum::any(vec![right]),
-            Operator::Compare => Datum::unknown(Why::Branches, origin),
+            Operator::And => ScriptValue::any(vec![right]),
+            Operator::Compare => ScriptValue::unknown(UnknownReason::Branches, origin),
             Operator::Add | Operator::Join | Operator::Append => fold::add(&left, &right, origin),
             Operator::Times => fold::times(&left, &right, origin),
             Operator::Path => fold::path(&left, &right, origin),
@@ -153,14 +153,14 @@ impl ExprInterpreter<'_, '_> {
             Operator::Assign | Operator::Condition | Operator::Other => {
                 let mut text = left.text(origin);
                 text.taint(&right.text(origin));
-                text.value = Value::piece(Piece::Unknown(Why::Arithmetic), origin);
-                Datum::Text(text)
+                text.value = Value::piece(Piece::Unknown(UnknownReason::Arithmetic), origin);
+                ScriptValue::Text(text)
             }
         }
     }
 
     /// An operand with the signs before and the calls behind it.
-    fn operand(&mut self) -> Datum {
+    fn operand(&mut self) -> ScriptValue {
         if !self.step() {
             return self.unknown();
         }
@@ -171,10 +171,10 @@ impl ExprInterpreter<'_, '_> {
             Kind::Word(word) => self.named(&word),
             Kind::Number(number) => {
                 self.at += 1;
-                self.behind(Datum::Number(number), None)
+                self.behind(ScriptValue::Number(number), None)
             }
             Kind::Text(chunks) => {
-                let mut text = Datum::Text(Text::default());
+                let mut text = ScriptValue::Text(Text::default());
                 // Texts that stand beside each other are one.
                 let mut next = Some(chunks);
                 while let Some(chunks) = next.take() {
@@ -191,13 +191,13 @@ impl ExprInterpreter<'_, '_> {
             Kind::Run(chunks) => {
                 self.at += 1;
                 let text = self.chunks(&chunks);
-                let result = self.call("`", Arguments::of(vec![text]));
+                let result = self.call("`", Arguments::from_positional(vec![text]));
                 self.behind(result, None)
             }
             Kind::Words(words) => {
                 self.at += 1;
                 let words = words.split_whitespace().map(|word| self.text_datum(word)).collect();
-                self.behind(Datum::list(words), None)
+                self.behind(ScriptValue::list(words), None)
             }
             Kind::Pattern => {
                 self.at += 1;
@@ -208,12 +208,12 @@ impl ExprInterpreter<'_, '_> {
         }
     }
 
-    fn signed(&mut self, symbol: &str) -> Datum {
+    fn signed(&mut self, symbol: &str) -> ScriptValue {
         self.at += 1;
         match symbol {
             "-" => {
                 let operand = self.signed_operand();
-                operand.number().map_or(operand, |number| Datum::Number(number.wrapping_neg()))
+                operand.number().map_or(operand, |number| ScriptValue::Number(number.wrapping_neg()))
             }
             // `-> (x) { … }`
             "->" if self.vocabulary.dialect.language == Language::Ruby => {
@@ -222,20 +222,20 @@ impl ExprInterpreter<'_, '_> {
             }
             "!" | "~" => {
                 self.signed_operand();
-                Datum::unknown(Why::Branches, self.origin)
+                ScriptValue::unknown(UnknownReason::Branches, self.origin)
             }
             "..." | "*" | "**" | "&" | "@" | "\\" | "+" | ":" | "::" | "++" | "--" | "." => self.signed_operand(),
             _ => self.unknown(),
         }
     }
 
-    fn signed_operand(&mut self) -> Datum {
+    fn signed_operand(&mut self) -> ScriptValue {
         let unknown = self.unknown();
         self.deeper(unknown, ExprInterpreter::operand)
     }
 
     /// A bracket: a group, a list, a map, or a list that a loop makes.
-    fn bracket(&mut self, bracket: char) -> Datum {
+    fn bracket(&mut self, bracket: char) -> ScriptValue {
         let begin = self.at;
         if let Some(function) = self.arrow() {
             return self.behind(function, None);
@@ -245,30 +245,30 @@ impl ExprInterpreter<'_, '_> {
         self.at_statement = false;
         let unknown = self.unknown();
         let datum = self.deeper(unknown, |this| match bracket {
-            '{' if this.vocabulary.dialect.language == Language::Lua => Datum::list(this.list(close)),
+            '{' if this.vocabulary.dialect.language == Language::Lua => ScriptValue::list(this.list(close)),
             '{' if !this.comprehends(close) => this.map(close),
             _ if this.comprehends(close) => this.comprehension(close),
             '(' => this.group(close),
-            _ => Datum::list(this.list(close)),
+            _ => ScriptValue::list(this.list(close)),
         });
         self.at = (close + 1).max(begin + 1).min(self.tokens.0.len());
         self.behind(datum, None)
     }
 
     /// `(a)` is `a`; `(a, b)` is a list.
-    fn group(&mut self, close: usize) -> Datum {
+    fn group(&mut self, close: usize) -> ScriptValue {
         let mut items = self.list(close);
         let ends_with_comma = close > 0 && self.symbol_at(close - 1) == ",";
         let is_list = ends_with_comma && self.vocabulary.dialect.language == Language::Python;
         if self.vocabulary.dialect.language == Language::JavaScript {
             // `(0, f)` is `f`.
-            return items.pop().unwrap_or(Datum::Ternary(false));
+            return items.pop().unwrap_or(ScriptValue::Ternary(false));
         }
-        if items.len() == 1 && !is_list { items.swap_remove(0) } else { Datum::list(items) }
+        if items.len() == 1 && !is_list { items.swap_remove(0) } else { ScriptValue::list(items) }
     }
 
     /// The items up to the bracket that closes.
-    pub(super) fn list(&mut self, close: usize) -> Vec<Datum> {
+    pub(super) fn list(&mut self, close: usize) -> Vec<ScriptValue> {
         let mut items = Vec::new();
         while self.at < close && self.step() {
             if self.takes_symbol(",") || self.takes_symbol("=>") {
@@ -295,7 +295,7 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// `{a: 1, 'b' => 2, c}`
-    pub(super) fn map(&mut self, close: usize) -> Datum {
+    pub(super) fn map(&mut self, close: usize) -> ScriptValue {
         let mut fields = Vec::new();
         while self.at < close && self.step() {
             let before = self.at;
@@ -322,7 +322,7 @@ impl ExprInterpreter<'_, '_> {
             self.at = self.at.max(before + 1);
             self.takes_symbol(",");
         }
-        Datum::Map(Rc::new(fields))
+        ScriptValue::Map(Rc::new(fields))
     }
 
     /// Whether this bracket of Python holds `… for x in …`.
@@ -347,7 +347,7 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// The element for each item of the lists that are walked.
-    pub(super) fn comprehension(&mut self, close: usize) -> Datum {
+    pub(super) fn comprehension(&mut self, close: usize) -> ScriptValue {
         let element = self.at;
         let Some(at) = self.find_word("for", close) else { return self.unknown() };
         self.at = at + 1;
@@ -380,11 +380,11 @@ impl ExprInterpreter<'_, '_> {
             results.push(value);
         }
         self.at = close;
-        self.part_of(&items, Datum::list(results))
+        self.part_of(&items, ScriptValue::list(results))
     }
 
     /// `(a, b) => x`, `x => y`, `lambda a: x`, `function (a) { … }`.
-    fn arrow(&mut self) -> Option<Datum> {
+    fn arrow(&mut self) -> Option<ScriptValue> {
         let close = self.close_of(self.at);
         if self.vocabulary.dialect.language != Language::JavaScript || self.symbol_at(close + 1) != "=>" {
             return None;
@@ -424,7 +424,7 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// A function whose body begins here: a block or one expression, which is passed.
-    fn body(&mut self, parameters: Vec<String>) -> Datum {
+    fn body(&mut self, parameters: Vec<String>) -> ScriptValue {
         if let Some(function) = self.block_function(parameters.clone()) {
             return function;
         }
@@ -434,7 +434,7 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// A function whose body is the block here.
-    pub(super) fn block_function(&mut self, parameters: Vec<String>) -> Option<Datum> {
+    pub(super) fn block_function(&mut self, parameters: Vec<String>) -> Option<ScriptValue> {
         if !(self.opens('{') || self.word() == "do" && self.vocabulary.dialect.blocks_end) {
             return None;
         }
@@ -449,15 +449,15 @@ impl ExprInterpreter<'_, '_> {
         parameters: Vec<String>,
         body: std::ops::Range<usize>,
         expression: bool,
-    ) -> Datum {
+    ) -> ScriptValue {
         let tokens: Tokens = self.tokens.clone();
         let function = Rc::new(Function { parameters, tokens, begin: body.start, end: body.end, expression });
         // A function that stands in a loop or a function is the same each time.
         match self.functions.iter().rev().take(64).find(|(known, _)| **known == *function) {
-            Some((known, _)) => Datum::Function(known.clone()),
+            Some((known, _)) => ScriptValue::Function(known.clone()),
             None => {
                 self.functions.push((function.clone(), std::cell::Cell::new(false)));
-                Datum::Function(function)
+                ScriptValue::Function(function)
             }
         }
     }
@@ -480,7 +480,7 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// A name, a keyword, or a function.
-    fn named(&mut self, word: &str) -> Datum {
+    fn named(&mut self, word: &str) -> ScriptValue {
         let language = self.vocabulary.dialect.language;
         if self.symbol_at(self.at + 1) == "=>"
             && let Some(function) = self.arrow()
@@ -503,21 +503,21 @@ impl ExprInterpreter<'_, '_> {
             "not" => {
                 self.at += 1;
                 self.signed_operand();
-                return Datum::unknown(Why::Branches, self.origin);
+                return ScriptValue::unknown(UnknownReason::Branches, self.origin);
             }
             "True" | "true" => {
                 self.at += 1;
-                return Datum::Ternary(true);
+                return ScriptValue::Ternary(true);
             }
             "False" | "false" | "None" | "null" | "undefined" | "nil" | "undef" | "NULL" => {
                 self.at += 1;
-                return Datum::Ternary(false);
+                return ScriptValue::Ternary(false);
             }
             // What stands behind is evaluated as if the word was not there.
             _ if self.vocabulary.noise.contains(&word) => {
                 self.at += 1;
                 let ends = matches!(self.kind(), None | Some(Kind::End | Kind::Close(_)));
-                return if ends { Datum::Ternary(false) } else { self.signed_operand() };
+                return if ends { ScriptValue::Ternary(false) } else { self.signed_operand() };
             }
             _ => {}
         }
@@ -527,19 +527,19 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// What a name stands for.
-    pub(super) fn meaning(&mut self, name: &str) -> Datum {
+    pub(super) fn meaning(&mut self, name: &str) -> ScriptValue {
         if let Some(known) = self.variable(name) {
             // `from os import environ`
             let constant = match &known {
-                Datum::Name(whole) => self.vocabulary.constant(&self.vocabulary.canonical(whole)),
-                Datum::Text(_)
-                | Datum::Number(_)
-                | Datum::Ternary(_)
-                | Datum::List(_)
-                | Datum::Map(_)
-                | Datum::Any(_)
-                | Datum::Function(_)
-                | Datum::File(_) => None,
+                ScriptValue::Name(whole) => self.vocabulary.constant(&self.vocabulary.canonical(whole)),
+                ScriptValue::Text(_)
+                | ScriptValue::Number(_)
+                | ScriptValue::Ternary(_)
+                | ScriptValue::List(_)
+                | ScriptValue::Map(_)
+                | ScriptValue::Any(_)
+                | ScriptValue::Function(_)
+                | ScriptValue::File(_) => None,
             };
             return constant.map_or(known, |constant| self.constant(constant));
         }
@@ -550,6 +550,6 @@ impl ExprInterpreter<'_, '_> {
         if name.starts_with(|letter: char| ('\u{f0000}'..='\u{ffffd}').contains(&letter)) {
             return self.interpreter.with_holes(name, self.origin).into();
         }
-        Datum::name(name)
+        ScriptValue::name(name)
     }
 }

@@ -1,8 +1,8 @@
 //! What operators and functions make of values that are known.
 
-use super::datum::{Datum, ENVIRONMENT, MOST, Text};
+use super::datum::{ENVIRONMENT, MOST, ScriptValue, Text};
 use crate::model::language::Language;
-use crate::model::value::{Origin, Piece, Value, Why};
+use crate::model::value::{Origin, Piece, UnknownReason, Value};
 use crate::text_tools::quoting;
 use crate::text_tools::quoting::is_plain;
 use std::rc::Rc;
@@ -24,60 +24,65 @@ pub(super) fn product(left: &[Text], right: &[Text]) -> Vec<Text> {
 }
 
 /// Two texts as one, for all alternatives.
-pub(super) fn concat(left: &Datum, right: &Datum, origin: Origin) -> Datum {
-    let texts = |datum: &Datum| -> Vec<Text> { datum.alternatives().iter().map(|one| one.text(origin)).collect() };
+pub(super) fn concat(left: &ScriptValue, right: &ScriptValue, origin: Origin) -> ScriptValue {
+    let texts =
+        |datum: &ScriptValue| -> Vec<Text> { datum.alternatives().iter().map(|one| one.text(origin)).collect() };
     let mut both = product(&texts(left), &texts(right));
     match both.len() {
-        1 => Datum::Text(both.swap_remove(0)),
-        _ => Datum::any(both.into_iter().map(Datum::Text).collect()),
+        1 => ScriptValue::Text(both.swap_remove(0)),
+        _ => ScriptValue::any(both.into_iter().map(ScriptValue::Text).collect()),
     }
 }
 
 /// `+`, and the sign that joins texts.
-pub(super) fn add(left: &Datum, right: &Datum, origin: Origin) -> Datum {
+pub(super) fn add(left: &ScriptValue, right: &ScriptValue, origin: Origin) -> ScriptValue {
     match (left, right) {
-        (Datum::Number(one), Datum::Number(other)) => Datum::Number(one.wrapping_add(*other)),
-        (Datum::List(one), Datum::List(other)) => {
-            Datum::list(one.iter().chain(other.iter()).take(MAX_ITEMS as usize).cloned().collect())
+        (ScriptValue::Number(one), ScriptValue::Number(other)) => ScriptValue::Number(one.wrapping_add(*other)),
+        (ScriptValue::List(one), ScriptValue::List(other)) => {
+            ScriptValue::list(one.iter().chain(other.iter()).take(MAX_ITEMS as usize).cloned().collect())
         }
-        (Datum::List(one), other) => Datum::list(one.iter().chain([other]).take(MAX_ITEMS as usize).cloned().collect()),
+        (ScriptValue::List(one), other) => {
+            ScriptValue::list(one.iter().chain([other]).take(MAX_ITEMS as usize).cloned().collect())
+        }
         _ => concat(left, right, origin),
     }
 }
 
 /// `"ab" * 2`, `[0] * 3`, `6 * 7`
-pub(super) fn times(left: &Datum, right: &Datum, origin: Origin) -> Datum {
+pub(super) fn times(left: &ScriptValue, right: &ScriptValue, origin: Origin) -> ScriptValue {
     match (left, right) {
-        (Datum::Number(one), Datum::Number(other)) => Datum::Number(one.wrapping_mul(*other)),
-        (Datum::Text(text), count) | (count, Datum::Text(text)) if count.number().is_some() => {
+        (ScriptValue::Number(one), ScriptValue::Number(other)) => ScriptValue::Number(one.wrapping_mul(*other)),
+        (ScriptValue::Text(text), count) | (count, ScriptValue::Text(text)) if count.number().is_some() => {
             let mut whole = Text::default();
             for _ in 0..count.number().unwrap_or(0).clamp(0, MAX_ITEMS) {
                 whole.push(text.clone());
             }
-            Datum::Text(whole)
+            ScriptValue::Text(whole)
         }
-        (Datum::List(items), Datum::Number(count)) => {
+        (ScriptValue::List(items), ScriptValue::Number(count)) => {
             let most = items.len() * (*count).clamp(0, MAX_ITEMS) as usize;
-            Datum::list(items.iter().cycle().take(most.min(MAX_ITEMS as usize)).cloned().collect())
+            ScriptValue::list(items.iter().cycle().take(most.min(MAX_ITEMS as usize)).cloned().collect())
         }
-        _ => Datum::unknown(Why::Arithmetic, origin),
+        _ => ScriptValue::unknown(UnknownReason::Arithmetic, origin),
     }
 }
 
 /// `folder / "name"`
-pub(super) fn path(left: &Datum, right: &Datum, origin: Origin) -> Datum {
+pub(super) fn path(left: &ScriptValue, right: &ScriptValue, origin: Origin) -> ScriptValue {
     match (left, right) {
-        (Datum::Number(one), Datum::Number(other)) => Datum::Number(one.checked_div(*other).unwrap_or(0)),
-        (Datum::Text(_) | Datum::Any(_), _) | (_, Datum::Text(_)) => {
-            let join = |one: &Datum| right.each(|other| join_path(&[one.clone(), other.clone()], origin));
+        (ScriptValue::Number(one), ScriptValue::Number(other)) => {
+            ScriptValue::Number(one.checked_div(*other).unwrap_or(0))
+        }
+        (ScriptValue::Text(_) | ScriptValue::Any(_), _) | (_, ScriptValue::Text(_)) => {
+            let join = |one: &ScriptValue| right.each(|other| join_path(&[one.clone(), other.clone()], origin));
             left.each(join)
         }
-        _ => Datum::unknown(Why::Arithmetic, origin),
+        _ => ScriptValue::unknown(UnknownReason::Arithmetic, origin),
     }
 }
 
 /// Parts of a path; what is absolute begins anew.
-pub(super) fn join_path(parts: &[Datum], origin: Origin) -> Datum {
+pub(super) fn join_path(parts: &[ScriptValue], origin: Origin) -> ScriptValue {
     let mut whole = Text::default();
     for part in parts {
         let text = part.text(origin);
@@ -90,22 +95,28 @@ pub(super) fn join_path(parts: &[Datum], origin: Origin) -> Datum {
         }
         whole.push(text);
     }
-    Datum::Text(whole)
+    ScriptValue::Text(whole)
 }
 
 /// `a or b`: both may be, but what the environment does not set is the other.
-pub(super) fn or(left: &Datum, right: Datum) -> Datum {
+pub(super) fn or(left: &ScriptValue, right: ScriptValue) -> ScriptValue {
     let absent = match left {
-        Datum::Ternary(truth) => !truth,
-        Datum::Text(text) => matches!(text.value.pieces.as_slice(), [(Piece::Variable(_) | Piece::Unknown(_), _)]),
-        Datum::Name(_) | Datum::Any(_) => false,
-        Datum::Number(_) | Datum::List(_) | Datum::Map(_) | Datum::Function(_) | Datum::File(_) => false,
+        ScriptValue::Ternary(truth) => !truth,
+        ScriptValue::Text(text) => {
+            matches!(text.value.pieces.as_slice(), [(Piece::Variable(_) | Piece::Unknown(_), _)])
+        }
+        ScriptValue::Name(_) | ScriptValue::Any(_) => false,
+        ScriptValue::Number(_)
+        | ScriptValue::List(_)
+        | ScriptValue::Map(_)
+        | ScriptValue::Function(_)
+        | ScriptValue::File(_) => false,
     };
-    if absent { right } else { Datum::any(vec![left.clone(), right]) }
+    if absent { right } else { ScriptValue::any(vec![left.clone(), right]) }
 }
 
-pub(super) fn bits(sign: char, left: &Datum, right: &Datum) -> Option<Datum> {
-    let (Datum::Number(one), Datum::Number(other)) = (left, right) else { return None };
+pub(super) fn bits(sign: char, left: &ScriptValue, right: &ScriptValue) -> Option<ScriptValue> {
+    let (ScriptValue::Number(one), ScriptValue::Number(other)) = (left, right) else { return None };
     let shift = u32::try_from(*other).ok();
     let number = match sign {
         '|' => one | other,
@@ -115,12 +126,12 @@ pub(super) fn bits(sign: char, left: &Datum, right: &Datum) -> Option<Datum> {
         '<' => one.checked_shl(shift?)?,
         _ => one.checked_shr(shift?)?,
     };
-    Some(Datum::Number(number))
+    Some(ScriptValue::Number(number))
 }
 
 /// The numbers of `range(begin, end, step)`.
-pub(super) fn range(bounds: &[Datum]) -> Option<Datum> {
-    let numbers: Option<Vec<i64>> = bounds.iter().map(Datum::number).collect();
+pub(super) fn range(bounds: &[ScriptValue]) -> Option<ScriptValue> {
+    let numbers: Option<Vec<i64>> = bounds.iter().map(ScriptValue::number).collect();
     let (begin, end, step) = match numbers?.as_slice() {
         [end] => (0, *end, 1),
         [begin, end] => (*begin, *end, 1),
@@ -130,17 +141,18 @@ pub(super) fn range(bounds: &[Datum]) -> Option<Datum> {
     let count = end.checked_sub(begin)?.checked_div(step)?;
     let whole = count.checked_mul(step)? == end - begin;
     let count = if whole { count } else { count + 1 };
-    (count <= MAX_ITEMS).then(|| Datum::list((0..count.max(0)).map(|at| Datum::Number(begin + at * step)).collect()))
+    (count <= MAX_ITEMS)
+        .then(|| ScriptValue::list((0..count.max(0)).map(|at| ScriptValue::Number(begin + at * step)).collect()))
 }
 
 /// The letters of a text, if it is known.
-pub(super) fn letters(datum: &Datum, origin: Origin) -> Option<Vec<Datum>> {
+pub(super) fn letters(datum: &ScriptValue, origin: Origin) -> Option<Vec<ScriptValue>> {
     let text = datum.literal().filter(|text| text.len() <= MAX_ITEMS as usize * 4)?;
-    Some(text.chars().map(|letter| Datum::from(Value::text(letter.to_string(), origin))).collect())
+    Some(text.chars().map(|letter| ScriptValue::from(Value::text(letter.to_string(), origin))).collect())
 }
 
 /// Texts with another between them.
-pub(super) fn joined(items: &[Datum], between: &str, origin: Origin) -> Text {
+pub(super) fn joined(items: &[ScriptValue], between: &str, origin: Origin) -> Text {
     let mut whole = Text::default();
     for (index, item) in items.iter().enumerate() {
         if index > 0 && !between.is_empty() {
@@ -152,9 +164,9 @@ pub(super) fn joined(items: &[Datum], between: &str, origin: Origin) -> Text {
 }
 
 /// `"%s/x" % name`, `sprintf("%s/x", name)`.
-pub(super) fn format_percent(left: &Datum, right: &Datum, origin: Origin) -> Datum {
-    if let (Datum::Number(one), Datum::Number(other)) = (left, right) {
-        return Datum::Number(one.checked_rem_euclid(*other).unwrap_or(0));
+pub(super) fn format_percent(left: &ScriptValue, right: &ScriptValue, origin: Origin) -> ScriptValue {
+    if let (ScriptValue::Number(one), ScriptValue::Number(other)) = (left, right) {
+        return ScriptValue::Number(one.checked_rem_euclid(*other).unwrap_or(0));
     }
     let single = [right.clone()];
     let arguments = right.items().unwrap_or(&single);
@@ -180,18 +192,23 @@ pub(super) fn format_percent(left: &Datum, right: &Datum, origin: Origin) -> Dat
             Some(key) => right.field(key).cloned(),
             None => next.next().cloned(),
         };
-        let argument = argument.unwrap_or_else(|| Datum::unknown(Why::NotEvaluated, origin));
+        let argument = argument.unwrap_or_else(|| ScriptValue::unknown(UnknownReason::NotEvaluated, origin));
         match (part.get(..end), argument.number()) {
             (Some("c"), Some(number)) => whole.push(letter(number, origin)),
             _ => whole.push(argument.text(origin)),
         }
         whole.value.push_text(part.get(end..).unwrap_or(""), origin);
     }
-    Datum::Text(whole)
+    ScriptValue::Text(whole)
 }
 
 /// `"{}/x{a}".format(name, a=1)`
-pub(super) fn format_braces(format: &str, positional: &[Datum], named: &[(String, Datum)], origin: Origin) -> Datum {
+pub(super) fn format_braces(
+    format: &str,
+    positional: &[ScriptValue],
+    named: &[(String, ScriptValue)],
+    origin: Origin,
+) -> ScriptValue {
     let mut whole = Text::default();
     let mut next = 0;
     let mut rest = format;
@@ -216,12 +233,12 @@ pub(super) fn format_braces(format: &str, positional: &[Datum], named: &[(String
             }
             Err(_) => named.iter().find(|(key, _)| key == name).map(|(_, value)| value),
         };
-        let unknown = Datum::unknown(Why::NotEvaluated, origin);
+        let unknown = ScriptValue::unknown(UnknownReason::NotEvaluated, origin);
         whole.push(value.unwrap_or(&unknown).text(origin));
         rest = after;
     }
     whole.value.push_text(rest, origin);
-    Datum::Text(whole)
+    ScriptValue::Text(whole)
 }
 
 /// The letter of a number.
@@ -229,13 +246,13 @@ pub(super) fn letter(number: i64, origin: Origin) -> Text {
     let letter = u32::try_from(number).ok().and_then(char::from_u32);
     let value = match letter {
         Some(letter) => Value::text(letter.to_string(), origin),
-        None => Value::piece(Piece::Unknown(Why::Arithmetic), origin),
+        None => Value::piece(Piece::Unknown(UnknownReason::Arithmetic), origin),
     };
     Text { value, ..Text::default() }
 }
 
 /// A pattern for file names.
-pub(super) fn glob(pattern: &Datum, origin: Origin) -> Datum {
+pub(super) fn glob(pattern: &ScriptValue, origin: Origin) -> ScriptValue {
     let text = pattern.text(origin);
     let mut value = Value::default();
     for (piece, origin) in text.value.pieces {
@@ -250,12 +267,12 @@ pub(super) fn glob(pattern: &Datum, origin: Origin) -> Datum {
         }
         value.pieces.push((Piece::Glob(text.get(folder..).unwrap_or("").into()), origin));
     }
-    Datum::list(vec![value.into()])
+    ScriptValue::list(vec![value.into()])
 }
 
 /// How and what of `open(F, ">x")`.
-pub(super) fn perl_mode(datum: Option<&Datum>, origin: Origin) -> (String, Datum) {
-    let unknown = Datum::unknown(Why::NotEvaluated, origin);
+pub(super) fn perl_mode(datum: Option<&ScriptValue>, origin: Origin) -> (String, ScriptValue) {
+    let unknown = ScriptValue::unknown(UnknownReason::NotEvaluated, origin);
     let text = datum.unwrap_or(&unknown).text(origin);
     let prefix = text.value.prefix().into_owned();
     let body = prefix.trim_start();
@@ -270,34 +287,39 @@ pub(super) fn perl_mode(datum: Option<&Datum>, origin: Origin) -> (String, Datum
         *last = last.trim_end().trim_end_matches('|').to_owned();
         mode.push('|');
     }
-    (if mode.is_empty() { "<".into() } else { mode }, Datum::Text(Text { value, ..text }))
+    (if mode.is_empty() { "<".into() } else { mode }, ScriptValue::Text(Text { value, ..text }))
 }
 
 /// An element or a slice.
-pub(super) fn element(datum: &Datum, key: &[Option<Datum>], language: Language, origin: Origin) -> Datum {
+pub(super) fn element(
+    datum: &ScriptValue,
+    key: &[Option<ScriptValue>],
+    language: Language,
+    origin: Origin,
+) -> ScriptValue {
     if let [single] = key {
-        let unknown = Datum::unknown(Why::NotEvaluated, origin);
+        let unknown = ScriptValue::unknown(UnknownReason::NotEvaluated, origin);
         return one_element(datum, single.as_ref().unwrap_or(&unknown), language, origin);
     }
-    let numbers: Vec<Option<i64>> = key.iter().map(|part| part.as_ref().and_then(Datum::number)).collect();
+    let numbers: Vec<Option<i64>> = key.iter().map(|part| part.as_ref().and_then(ScriptValue::number)).collect();
     datum.each(|one| {
         let letters = letters(one, origin);
         let Some(items) = one.items().or(letters.as_deref()) else {
-            return Datum::Text(Text {
-                value: Value::piece(Piece::Unknown(Why::NotEvaluated), origin),
+            return ScriptValue::Text(Text {
+                value: Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin),
                 ..one.text(origin)
             });
         };
         let sliced = slice(items, &numbers);
-        if let Datum::Text(text) = one {
-            return Datum::Text(Text { value: joined(&sliced, "", origin).value, ..text.clone() });
+        if let ScriptValue::Text(text) = one {
+            return ScriptValue::Text(Text { value: joined(&sliced, "", origin).value, ..text.clone() });
         }
-        Datum::list(sliced)
+        ScriptValue::list(sliced)
     })
 }
 
 /// `[begin:end:step]`
-pub(super) fn slice(items: &[Datum], numbers: &[Option<i64>]) -> Vec<Datum> {
+pub(super) fn slice(items: &[ScriptValue], numbers: &[Option<i64>]) -> Vec<ScriptValue> {
     let length = items.len() as i64;
     let place = |number: i64| if number < 0 { (number + length).max(0) } else { number.min(length) } as usize;
     let step = numbers.get(2).copied().flatten().unwrap_or(1);
@@ -312,65 +334,73 @@ pub(super) fn slice(items: &[Datum], numbers: &[Option<i64>]) -> Vec<Datum> {
     part.iter().step_by(step.max(1) as usize).cloned().collect()
 }
 
-fn one_element(datum: &Datum, key: &Datum, language: Language, origin: Origin) -> Datum {
+fn one_element(datum: &ScriptValue, key: &ScriptValue, language: Language, origin: Origin) -> ScriptValue {
     datum.each(|one| match one {
-        Datum::Name(name) => match key.literal() {
-            Some(key) => Datum::name(format!("{name}.{key}").trim_start_matches('.')),
+        ScriptValue::Name(name) => match key.literal() {
+            Some(key) => ScriptValue::name(format!("{name}.{key}").trim_start_matches('.')),
             // One variable after the other: `os.environ[name]` for all its names.
-            None if **name == *ENVIRONMENT => {
-                Datum::Text(Text { value: Value::piece(Piece::Unknown(Why::NotEvaluated), origin), ..key.text(origin) })
+            None if **name == *ENVIRONMENT => ScriptValue::Text(Text {
+                value: Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin),
+                ..key.text(origin)
+            }),
+            None => ScriptValue::unknown(UnknownReason::NotEvaluated, origin),
+        },
+        ScriptValue::Map(fields) => match key.literal() {
+            Some(key) => {
+                one.field(&key).cloned().unwrap_or_else(|| ScriptValue::unknown(UnknownReason::NotEvaluated, origin))
             }
-            None => Datum::unknown(Why::NotEvaluated, origin),
+            None => ScriptValue::any(fields.iter().map(|(_, value)| value.clone()).collect()),
         },
-        Datum::Map(fields) => match key.literal() {
-            Some(key) => one.field(&key).cloned().unwrap_or_else(|| Datum::unknown(Why::NotEvaluated, origin)),
-            None => Datum::any(fields.iter().map(|(_, value)| value.clone()).collect()),
-        },
-        Datum::List(items) => {
+        ScriptValue::List(items) => {
             let first = if language == Language::Lua { 1 } else { 0 };
             match key.number() {
                 Some(number) => {
                     let at = if number < 0 { number + items.len() as i64 } else { number - first };
                     let item = usize::try_from(at).ok().and_then(|at| items.get(at));
-                    item.cloned().unwrap_or(Datum::Ternary(false))
+                    item.cloned().unwrap_or(ScriptValue::Ternary(false))
                 }
                 // A list of Perl is a map too: keys and values by turns.
                 None => {
-                    let is_key = |item: &Datum| {
-                        matches!(item, Datum::Name(name) if Some(&**name) == key.literal().as_deref())
+                    let is_key = |item: &ScriptValue| {
+                        matches!(item, ScriptValue::Name(name) if Some(&**name) == key.literal().as_deref())
                             || (item.literal().is_some() && item.literal() == key.literal())
                     };
                     let found = items.iter().step_by(2).position(is_key).and_then(|at| items.get(2 * at + 1));
-                    found.cloned().unwrap_or_else(|| Datum::any(items.to_vec()))
+                    found.cloned().unwrap_or_else(|| ScriptValue::any(items.to_vec()))
                 }
             }
         }
-        Datum::Text(text) => match (key.number(), letters(one, origin)) {
+        ScriptValue::Text(text) => match (key.number(), letters(one, origin)) {
             (Some(number), Some(letters)) => {
                 let at = if number < 0 { number + letters.len() as i64 } else { number };
                 let letter = usize::try_from(at).ok().and_then(|at| letters.get(at)).cloned();
-                letter.unwrap_or_else(|| Datum::unknown(Why::NotEvaluated, origin))
+                letter.unwrap_or_else(|| ScriptValue::unknown(UnknownReason::NotEvaluated, origin))
             }
-            _ => Datum::Text(Text { value: Value::piece(Piece::Unknown(Why::NotEvaluated), origin), ..text.clone() }),
+            _ => ScriptValue::Text(Text {
+                value: Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin),
+                ..text.clone()
+            }),
         },
-        Datum::Number(_) | Datum::Ternary(_) | Datum::Any(_) | Datum::Function(_) | Datum::File(_) => {
-            Datum::unknown(Why::NotEvaluated, origin)
-        }
+        ScriptValue::Number(_)
+        | ScriptValue::Ternary(_)
+        | ScriptValue::Any(_)
+        | ScriptValue::Function(_)
+        | ScriptValue::File(_) => ScriptValue::unknown(UnknownReason::NotEvaluated, origin),
     })
 }
 
 /// Items that stand beside each other in several lists.
-pub(super) fn zip(lists: &[Datum], origin: Origin) -> Option<Datum> {
-    let lists: Option<Vec<Vec<Datum>>> =
-        lists.iter().map(|list| list.items().map(<[Datum]>::to_vec).or_else(|| letters(list, origin))).collect();
+pub(super) fn zip(lists: &[ScriptValue], origin: Origin) -> Option<ScriptValue> {
+    let lists: Option<Vec<Vec<ScriptValue>>> =
+        lists.iter().map(|list| list.items().map(<[ScriptValue]>::to_vec).or_else(|| letters(list, origin))).collect();
     let lists = lists?;
     let shortest = lists.iter().map(Vec::len).min()?;
-    let row = |at: usize| Datum::list(lists.iter().filter_map(|list| list.get(at)).cloned().collect());
-    Some(Datum::list((0..shortest).map(row).collect()))
+    let row = |at: usize| ScriptValue::list(lists.iter().filter_map(|list| list.get(at)).cloned().collect());
+    Some(ScriptValue::list((0..shortest).map(row).collect()))
 }
 
 /// A text for a shell that stands for itself there.
-pub(super) fn quoted(datum: &Datum, origin: Origin) -> Datum {
+pub(super) fn quoted(datum: &ScriptValue, origin: Origin) -> ScriptValue {
     match datum.literal() {
         Some(text) if is_plain(&text) => datum.clone(),
         Some(text) => Value::text(quoting::quoted(&text), origin).into(),
@@ -380,21 +410,21 @@ pub(super) fn quoted(datum: &Datum, origin: Origin) -> Datum {
             text.value.push_text("\"", origin);
             text.push(datum.text(origin));
             text.value.push_text("\"", origin);
-            Datum::Text(text)
+            ScriptValue::Text(text)
         }
     }
 }
 
 /// Changes a known text; what is in it stays in it.
-pub(super) fn change(datum: &Datum, origin: Origin, change: impl Fn(&str) -> Option<String>) -> Datum {
+pub(super) fn change(datum: &ScriptValue, origin: Origin, change: impl Fn(&str) -> Option<String>) -> ScriptValue {
     datum.each(|one| {
         let mut text = one.text(origin);
         let literal = text.value.literal().map(|text| text.into_owned());
         text.value = match literal.as_deref().and_then(&change) {
             Some(changed) => Value::text(changed, text.value.origin()),
-            None => Value::piece(Piece::Unknown(Why::NotEvaluated), origin),
+            None => Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin),
         };
-        Datum::Text(text)
+        ScriptValue::Text(text)
     })
 }
 
@@ -425,15 +455,15 @@ pub(super) fn rotate13(text: &str) -> String {
 }
 
 /// A map's keys, values, or both.
-pub(super) fn fields(fields: &Rc<Vec<(String, Datum)>>, what: &str, origin: Origin) -> Datum {
-    let key = |name: &str| Datum::from(Value::text(name, origin));
-    Datum::list(
+pub(super) fn fields(fields: &Rc<Vec<(String, ScriptValue)>>, what: &str, origin: Origin) -> ScriptValue {
+    let key = |name: &str| ScriptValue::from(Value::text(name, origin));
+    ScriptValue::list(
         fields
             .iter()
             .map(|(name, value)| match what {
                 "keys" => key(name),
                 "values" => value.clone(),
-                _ => Datum::list(vec![key(name), value.clone()]),
+                _ => ScriptValue::list(vec![key(name), value.clone()]),
             })
             .collect(),
     )

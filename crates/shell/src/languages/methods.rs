@@ -1,14 +1,14 @@
 //! What functions that only compute and the members of known values give.
 
 use super::calls::Arguments;
-use super::datum::{Datum, ENVIRONMENT, Text};
+use super::datum::{ENVIRONMENT, ScriptValue, Text};
 use super::fold;
 use super::vocabulary::{Constant, Function};
 use super::walker::ExprInterpreter;
 use crate::interpret::draft::Draft;
 use crate::interpret::streams::Stream;
 use crate::model::language::Language;
-use crate::model::value::{Origin, Piece, Printed, Value, Why};
+use crate::model::value::{Origin, Piece, Printed, UnknownReason, Value};
 use crate::text_tools::decode;
 use std::sync::Arc;
 
@@ -18,14 +18,14 @@ const LONGEST_NAME: usize = 256;
 impl ExprInterpreter<'_, '_> {
     /// What a function gives.
     #[expect(clippy::too_many_lines, reason = "one short arm for each function")]
-    pub(super) fn compute(&mut self, function: Function, name: &str, arguments: &Arguments) -> Datum {
+    pub(super) fn compute(&mut self, function: Function, name: &str, arguments: &Arguments) -> ScriptValue {
         let origin = self.origin;
         let unknown = self.unknown();
         let first = arguments.first().cloned().unwrap_or_else(|| unknown.clone());
         let all = &arguments.positional;
         match function {
             Function::Same => first,
-            Function::Text => first.each(|one| Datum::Text(one.text(origin))),
+            Function::Text => first.each(|one| ScriptValue::Text(one.text(origin))),
             Function::JoinPath => paths(all, origin),
             Function::ExpandHome => first.each(|one| expand_home(one, origin)),
             Function::Constant(constant) => self.constant(constant),
@@ -46,7 +46,9 @@ impl ExprInterpreter<'_, '_> {
             Function::Rotate13 => self.decoded("rot13", &first, |text| Some(fold::rotate13(text))),
             Function::Decode => self.decode(&first, all.get(1)),
             Function::List => match fold::letters(&first, origin) {
-                Some(letters) if first.items().is_none() && !matches!(first, Datum::Number(_)) => Datum::list(letters),
+                Some(letters) if first.items().is_none() && !matches!(first, ScriptValue::Number(_)) => {
+                    ScriptValue::list(letters)
+                }
                 _ => first,
             },
             Function::Reversed => reversed(&first, origin),
@@ -54,29 +56,31 @@ impl ExprInterpreter<'_, '_> {
             Function::Zip => fold::zip(all, origin).unwrap_or(unknown),
             Function::Enumerate => match first.items() {
                 Some(items) => {
-                    let row = |(at, item): (usize, &Datum)| Datum::list(vec![Datum::Number(at as i64), item.clone()]);
-                    Datum::list(items.iter().enumerate().map(row).collect())
+                    let row = |(at, item): (usize, &ScriptValue)| {
+                        ScriptValue::list(vec![ScriptValue::Number(at as i64), item.clone()])
+                    };
+                    ScriptValue::list(items.iter().enumerate().map(row).collect())
                 }
-                None => Datum::list(vec![Datum::list(vec![unknown, self.item_of(&first)])]),
+                None => ScriptValue::list(vec![ScriptValue::list(vec![unknown, self.item_of(&first)])]),
             },
             Function::Map => self.map_over(&first, all.get(1)),
             Function::Glob => fold::glob(&first, origin),
             Function::Member => self.member_of(&first, all.get(1)),
-            Function::Module => first.each(|one| one.literal().map_or(self.unknown(), Datum::name)),
-            Function::Number => first.number().map_or(unknown, Datum::Number),
+            Function::Module => first.each(|one| one.literal().map_or(self.unknown(), ScriptValue::name)),
+            Function::Number => first.number().map_or(unknown, ScriptValue::Number),
             Function::Ordinal => {
                 let letter = first.literal().and_then(|text| text.chars().next());
-                letter.map_or(unknown, |letter| Datum::Number(i64::from(u32::from(letter))))
+                letter.map_or(unknown, |letter| ScriptValue::Number(i64::from(u32::from(letter))))
             }
             Function::Join => match first.items() {
-                Some(items) => Datum::Text(fold::joined(items, " ", origin)),
+                Some(items) => ScriptValue::Text(fold::joined(items, " ", origin)),
                 None => unknown,
             },
             Function::JoinWith => self.joined_with(&first, all),
             Function::Split => split(&first, None, origin),
             Function::Quote => first.each(|one| fold::quoted(one, origin)),
             Function::Format => {
-                fold::format_percent(&first, &Datum::list(all.iter().skip(1).cloned().collect()), origin)
+                fold::format_percent(&first, &ScriptValue::list(all.iter().skip(1).cloned().collect()), origin)
             }
             Function::Replace => {
                 replace(all.get(2).unwrap_or(&unknown), &first, all.get(1).unwrap_or(&unknown), origin)
@@ -91,20 +95,20 @@ impl ExprInterpreter<'_, '_> {
             Function::PrintLine => self.print(all, "\n"),
             Function::ChangeFolder => {
                 self.interpreter.state.folders.change(first.text(origin).value);
-                Datum::Ternary(false)
+                ScriptValue::Ternary(false)
             }
             Function::Nothing => {
                 self.callbacks(arguments, &unknown);
-                Datum::name(format!("{name}()"))
+                ScriptValue::name(format!("{name}()"))
             }
-            Function::Assign if matches!(&first, Datum::Name(name) if **name == *ENVIRONMENT) => first,
-            Function::Assign => Datum::Map(std::rc::Rc::new(arguments.named.clone())),
-            Function::All => Datum::list(all.clone()),
+            Function::Assign if matches!(&first, ScriptValue::Name(name) if **name == *ENVIRONMENT) => first,
+            Function::Assign => ScriptValue::Map(std::rc::Rc::new(arguments.named.clone())),
+            Function::All => ScriptValue::list(all.clone()),
             Function::SplitBy => split(all.get(1).unwrap_or(&unknown), Some(&first), origin),
             Function::Repeat => fold::times(&first, all.get(1).unwrap_or(&unknown), origin),
             Function::Table => {
-                let between = all.get(1).and_then(Datum::literal).unwrap_or_default();
-                Datum::Text(fold::joined(first.items().unwrap_or(&[]), &between, origin))
+                let between = all.get(1).and_then(ScriptValue::literal).unwrap_or_default();
+                ScriptValue::Text(fold::joined(first.items().unwrap_or(&[]), &between, origin))
             }
             Function::MapBack => self.map_over(all.get(1).unwrap_or(&unknown), Some(&first)),
             Function::Call => {
@@ -116,26 +120,26 @@ impl ExprInterpreter<'_, '_> {
                 }
             }
             Function::Apply => {
-                let list = all.get(2).and_then(Datum::items).unwrap_or(&[]).to_vec();
-                self.apply(first, Arguments::of(list))
+                let list = all.get(2).and_then(ScriptValue::items).unwrap_or(&[]).to_vec();
+                self.apply(first, Arguments::from_positional(list))
             }
             Function::Shift => {
                 let list = self.variable("$_").filter(|list| list.items().is_some());
                 let list = list.unwrap_or_else(|| self.meaning("$ARGV"));
-                list.items().and_then(<[Datum]>::first).cloned().unwrap_or(unknown)
+                list.items().and_then(<[ScriptValue]>::first).cloned().unwrap_or(unknown)
             }
         }
     }
 
     /// `join between, list`
-    fn joined_with(&self, first: &Datum, all: &[Datum]) -> Datum {
+    fn joined_with(&self, first: &ScriptValue, all: &[ScriptValue]) -> ScriptValue {
         let between = first.literal().unwrap_or_default();
         let rest = all.get(1..).unwrap_or(&[]);
         let items = rest.iter().flat_map(|one| one.items().unwrap_or(std::slice::from_ref(one)).to_vec());
-        Datum::Text(fold::joined(&items.collect::<Vec<_>>(), &between, self.origin))
+        ScriptValue::Text(fold::joined(&items.collect::<Vec<_>>(), &between, self.origin))
     }
 
-    fn environment_or(&mut self, name: &Datum, otherwise: Option<&Datum>) -> Datum {
+    fn environment_or(&mut self, name: &ScriptValue, otherwise: Option<&ScriptValue>) -> ScriptValue {
         let Some(name) = name.literal() else { return self.unknown() };
         let value = self.environment_variable(&name);
         match otherwise {
@@ -144,7 +148,7 @@ impl ExprInterpreter<'_, '_> {
         }
     }
 
-    fn letters_of(&self, numbers: &[Datum]) -> Datum {
+    fn letters_of(&self, numbers: &[ScriptValue]) -> ScriptValue {
         let mut whole = Text::default();
         for item in numbers.iter().flat_map(|one| one.items().unwrap_or(std::slice::from_ref(one))) {
             match item.number() {
@@ -152,23 +156,29 @@ impl ExprInterpreter<'_, '_> {
                 None => whole.push(self.unknown().text(self.origin)),
             }
         }
-        Datum::Text(whole)
+        ScriptValue::Text(whole)
     }
 
     /// What an encoded text stands for: a step by which what runs is no longer what is written.
-    fn decoded(&mut self, step: &'static str, text: &Datum, change: impl Fn(&str) -> Option<String>) -> Datum {
+    fn decoded(
+        &mut self,
+        step: &'static str,
+        text: &ScriptValue,
+        change: impl Fn(&str) -> Option<String>,
+    ) -> ScriptValue {
         let decoded = fold::change(text, self.origin, change);
         let Some(literal) = decoded.literal() else { return decoded };
         let derivation = self.interpreter.derive(step, &literal, self.origin);
-        Datum::Text(Text {
+        ScriptValue::Text(Text {
             value: Value::text(literal, Origin { derivation, ..self.origin }),
             ..decoded.text(self.origin)
         })
     }
 
     /// A text or bytes by the name of an encoding.
-    fn decode(&mut self, first: &Datum, encoding: Option<&Datum>) -> Datum {
-        let encoding = encoding.and_then(Datum::literal).unwrap_or_default().to_lowercase().replace(['-', '_'], "");
+    fn decode(&mut self, first: &ScriptValue, encoding: Option<&ScriptValue>) -> ScriptValue {
+        let encoding =
+            encoding.and_then(ScriptValue::literal).unwrap_or_default().to_lowercase().replace(['-', '_'], "");
         if first.items().is_some() {
             return self.letters_of(std::slice::from_ref(first));
         }
@@ -181,40 +191,46 @@ impl ExprInterpreter<'_, '_> {
         }
     }
 
-    fn map_over(&mut self, function: &Datum, list: Option<&Datum>) -> Datum {
+    fn map_over(&mut self, function: &ScriptValue, list: Option<&ScriptValue>) -> ScriptValue {
         let Some(list) = list else { return self.unknown() };
         let items = match list.items() {
             Some(items) => items.to_vec(),
             None => fold::letters(list, self.origin).unwrap_or_else(|| vec![self.item_of(list)]),
         };
-        let results = items.into_iter().map(|item| self.apply(function.clone(), Arguments::of(vec![item])));
-        let results = Datum::list(results.collect());
+        let results =
+            items.into_iter().map(|item| self.apply(function.clone(), Arguments::from_positional(vec![item])));
+        let results = ScriptValue::list(results.collect());
         self.part_of(list, results)
     }
 
     /// `getattr(os, "system")`
-    fn member_of(&mut self, object: &Datum, name: Option<&Datum>) -> Datum {
-        let Some(name) = name.and_then(Datum::literal) else { return self.unknown() };
+    fn member_of(&mut self, object: &ScriptValue, name: Option<&ScriptValue>) -> ScriptValue {
+        let Some(name) = name.and_then(ScriptValue::literal) else { return self.unknown() };
         self.attribute(object, &name)
     }
 
     /// One item of what is walked.
-    pub(super) fn item_of(&self, datum: &Datum) -> Datum {
+    pub(super) fn item_of(&self, datum: &ScriptValue) -> ScriptValue {
         match datum {
-            Datum::List(items) => Datum::any(items.to_vec()),
-            Datum::Name(name) if **name == *ENVIRONMENT => Datum::Text(datum.text(self.origin)),
-            Datum::Map(_) | Datum::Number(_) | Datum::Ternary(_) | Datum::Name(_) | Datum::Function(_) => {
-                self.unknown()
+            ScriptValue::List(items) => ScriptValue::any(items.to_vec()),
+            ScriptValue::Name(name) if **name == *ENVIRONMENT => ScriptValue::Text(datum.text(self.origin)),
+            ScriptValue::Map(_)
+            | ScriptValue::Number(_)
+            | ScriptValue::Ternary(_)
+            | ScriptValue::Name(_)
+            | ScriptValue::Function(_) => self.unknown(),
+            ScriptValue::Text(text) => ScriptValue::Text(Text {
+                value: Value::piece(Piece::Unknown(UnknownReason::Branches), self.origin),
+                ..text.clone()
+            }),
+            ScriptValue::File(_) => ScriptValue::Text(datum.text(self.origin)),
+            ScriptValue::Any(all) => {
+                ScriptValue::any(all.iter().flat_map(|one| one.items().unwrap_or(&[])).cloned().collect())
             }
-            Datum::Text(text) => {
-                Datum::Text(Text { value: Value::piece(Piece::Unknown(Why::Branches), self.origin), ..text.clone() })
-            }
-            Datum::File(_) => Datum::Text(datum.text(self.origin)),
-            Datum::Any(all) => Datum::any(all.iter().flat_map(|one| one.items().unwrap_or(&[])).cloned().collect()),
         }
     }
 
-    fn print(&mut self, all: &[Datum], end: &str) -> Datum {
+    fn print(&mut self, all: &[ScriptValue], end: &str) -> ScriptValue {
         let text = fold::joined(all, " ", self.origin);
         self.hand_out(&text);
         match &mut self.printed {
@@ -226,7 +242,7 @@ impl ExprInterpreter<'_, '_> {
             }
             _ => self.printed = None,
         }
-        Datum::Ternary(false)
+        ScriptValue::Ternary(false)
     }
 
     /// Who prints or writes the whole environment does what `printenv` does.
@@ -247,9 +263,9 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// A member that is not called.
-    pub(super) fn attribute(&mut self, datum: &Datum, name: &str) -> Datum {
+    pub(super) fn attribute(&mut self, datum: &ScriptValue, name: &str) -> ScriptValue {
         datum.each(|one| match one {
-            Datum::Name(object) => {
+            ScriptValue::Name(object) => {
                 let whole = if object.is_empty() { name.to_owned() } else { format!("{object}.{name}") };
                 if whole.len() > LONGEST_NAME {
                     return self.unknown();
@@ -267,11 +283,11 @@ impl ExprInterpreter<'_, '_> {
                 let canonical = self.vocabulary.canonical(&whole);
                 match self.vocabulary.constant(&canonical) {
                     Some(constant) => self.constant(constant),
-                    None => Datum::name(whole),
+                    None => ScriptValue::name(whole),
                 }
             }
-            Datum::Map(_) => one.field(name).cloned().unwrap_or_else(|| self.unknown()),
-            Datum::Text(text) => match name {
+            ScriptValue::Map(_) => one.field(name).cloned().unwrap_or_else(|| self.unknown()),
+            ScriptValue::Text(text) => match name {
                 "parent" | "dirname" => {
                     fold::change(one, self.origin, |path| Some(path.rsplit_once('/').map_or(".", |(f, _)| f).into()))
                 }
@@ -280,52 +296,64 @@ impl ExprInterpreter<'_, '_> {
                 "reverse" | "chars" => {
                     self.text_method(one, name, &Arguments::default()).unwrap_or_else(|| one.clone())
                 }
-                _ => Datum::Text(Text {
-                    value: Value::piece(Piece::Unknown(Why::NotEvaluated), self.origin),
+                _ => ScriptValue::Text(Text {
+                    value: Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), self.origin),
                     ..text.clone()
                 }),
             },
-            Datum::List(_) if name == "length" => self.unknown(),
-            Datum::List(_) => self.text_method(one, name, &Arguments::default()).unwrap_or_else(|| self.unknown()),
-            Datum::File(_) => one.clone(),
-            Datum::Number(_) => self.text_method(one, name, &Arguments::default()).unwrap_or_else(|| self.unknown()),
-            Datum::Ternary(_) | Datum::Any(_) | Datum::Function(_) => self.unknown(),
+            ScriptValue::List(_) if name == "length" => self.unknown(),
+            ScriptValue::List(_) => {
+                self.text_method(one, name, &Arguments::default()).unwrap_or_else(|| self.unknown())
+            }
+            ScriptValue::File(_) => one.clone(),
+            ScriptValue::Number(_) => {
+                self.text_method(one, name, &Arguments::default()).unwrap_or_else(|| self.unknown())
+            }
+            ScriptValue::Ternary(_) | ScriptValue::Any(_) | ScriptValue::Function(_) => self.unknown(),
         })
     }
 
     /// A member that is called; `place` is the name of the variable that holds the receiver.
-    pub(super) fn method(&mut self, receiver: Datum, name: &str, arguments: Arguments, place: Option<&str>) -> Datum {
+    pub(super) fn method(
+        &mut self,
+        receiver: ScriptValue,
+        name: &str,
+        arguments: Arguments,
+        place: Option<&str>,
+    ) -> ScriptValue {
         match &receiver {
-            Datum::Name(object) if object.len() <= LONGEST_NAME => {
+            ScriptValue::Name(object) if object.len() <= LONGEST_NAME => {
                 let whole = format!("{object}.{name}");
                 return self.named_method(&whole, &receiver, name, arguments);
             }
-            Datum::Function(_) if matches!(name, "call" | "apply" | "()" | "bind" | "__call__") => {
+            ScriptValue::Function(_) if matches!(name, "call" | "apply" | "()" | "bind" | "__call__") => {
                 let skip = usize::from(self.vocabulary.dialect.language == Language::JavaScript);
                 let rest = arguments.positional.into_iter().skip(skip).collect();
-                return self.apply(receiver, Arguments::of(rest));
+                return self.apply(receiver, Arguments::from_positional(rest));
             }
-            Datum::Any(all) if all.len() <= super::datum::MOST => {
+            ScriptValue::Any(all) if all.len() <= super::datum::MOST => {
                 let unknown = self.unknown();
                 let all = all.clone();
                 return self.deeper(unknown, |this| {
-                    let one = |one: &Datum| this.method(one.clone(), name, arguments.clone(), None);
-                    Datum::any(all.iter().map(one).collect())
+                    let one = |one: &ScriptValue| this.method(one.clone(), name, arguments.clone(), None);
+                    ScriptValue::any(all.iter().map(one).collect())
                 });
             }
-            Datum::Map(_) => {
-                if let Some(function @ (Datum::Function(_) | Datum::Name(_))) = receiver.field(name).cloned() {
+            ScriptValue::Map(_) => {
+                if let Some(function @ (ScriptValue::Function(_) | ScriptValue::Name(_))) =
+                    receiver.field(name).cloned()
+                {
                     return self.apply(function, arguments);
                 }
             }
-            Datum::Text(_)
-            | Datum::Number(_)
-            | Datum::Ternary(_)
-            | Datum::List(_)
-            | Datum::Name(_)
-            | Datum::Function(_)
-            | Datum::File(_)
-            | Datum::Any(_) => {}
+            ScriptValue::Text(_)
+            | ScriptValue::Number(_)
+            | ScriptValue::Ternary(_)
+            | ScriptValue::List(_)
+            | ScriptValue::Name(_)
+            | ScriptValue::Function(_)
+            | ScriptValue::File(_)
+            | ScriptValue::Any(_) => {}
         }
         if let Some(place) = place
             && let Some(changed) = self.mutated(&receiver, name, &arguments)
@@ -333,13 +361,13 @@ impl ExprInterpreter<'_, '_> {
             self.assign(place, changed.clone());
             return changed;
         }
-        if let (Datum::File(path), "write" | "puts" | "print" | "writelines", Some(text)) =
+        if let (ScriptValue::File(path), "write" | "puts" | "print" | "writelines", Some(text)) =
             (&receiver, name, arguments.first())
         {
             let text = text.text(self.origin);
             self.hand_out(&text);
-            self.interpreter.append(&path.value, Stream::of(text.value, text.from));
-            return Datum::Ternary(true);
+            self.interpreter.append(&path.value, Stream::new(text.value, text.from));
+            return ScriptValue::Ternary(true);
         }
         if let Some(datum) = self.text_method(&receiver, name, &arguments) {
             return datum;
@@ -353,8 +381,8 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// A method of something that has a name: `os.remove`, `fs.promises.rm`, `client.post`.
-    fn named_method(&mut self, whole: &str, receiver: &Datum, name: &str, arguments: Arguments) -> Datum {
-        if let Some(Datum::Function(function)) = self
+    fn named_method(&mut self, whole: &str, receiver: &ScriptValue, name: &str, arguments: Arguments) -> ScriptValue {
+        if let Some(ScriptValue::Function(function)) = self
             .variable(name)
             .filter(|_| whole.starts_with("self.") || whole.starts_with("this.") || whole.contains("()"))
         {
@@ -374,10 +402,10 @@ impl ExprInterpreter<'_, '_> {
             let flat = rest.flat_map(|one| one.items().unwrap_or(std::slice::from_ref(one)).to_vec()).collect();
             return match arguments.positional.len() {
                 1 if name == "bind" && javascript => receiver.clone(),
-                _ => self.apply(receiver.clone(), Arguments::of(flat)),
+                _ => self.apply(receiver.clone(), Arguments::from_positional(flat)),
             };
         }
-        if !known && matches!(receiver, Datum::Name(object) if **object == *ENVIRONMENT) {
+        if !known && matches!(receiver, ScriptValue::Name(object) if **object == *ENVIRONMENT) {
             self.callbacks(&arguments, &self.item_of(receiver));
             return if name == "copy" { receiver.clone() } else { self.mixed(Some(receiver), &arguments) };
         }
@@ -395,36 +423,36 @@ impl ExprInterpreter<'_, '_> {
         self.call_name(whole, arguments)
     }
 
-    fn make_method(&mut self, member: &str, receiver: Datum, mut arguments: Arguments) -> Datum {
+    fn make_method(&mut self, member: &str, receiver: ScriptValue, mut arguments: Arguments) -> ScriptValue {
         arguments.positional.insert(0, receiver);
         self.call(member, arguments)
     }
 
     /// Methods that change the list or text that they are called on.
-    fn mutated(&self, receiver: &Datum, name: &str, arguments: &Arguments) -> Option<Datum> {
+    fn mutated(&self, receiver: &ScriptValue, name: &str, arguments: &Arguments) -> Option<ScriptValue> {
         let items = receiver.items()?;
         let first = arguments.first();
-        let more: Vec<Datum> = match name {
+        let more: Vec<ScriptValue> = match name {
             "append" | "push" | "add" | "unshift" | "insert" => {
                 let skip = usize::from(name == "insert");
                 arguments.positional.iter().skip(skip).cloned().collect()
             }
             "extend" | "concat" | "push_all" => {
-                first?.items().map(<[Datum]>::to_vec).unwrap_or_else(|| vec![self.unknown()])
+                first?.items().map(<[ScriptValue]>::to_vec).unwrap_or_else(|| vec![self.unknown()])
             }
             "reverse" if arguments.positional.is_empty() => {
-                return Some(Datum::list(items.iter().rev().cloned().collect()));
+                return Some(ScriptValue::list(items.iter().rev().cloned().collect()));
             }
             _ => return None,
         };
-        let front = name == "unshift" || (name == "insert" && first.and_then(Datum::number) == Some(0));
+        let front = name == "unshift" || (name == "insert" && first.and_then(ScriptValue::number) == Some(0));
         let (before, after) = if front { (more.as_slice(), items) } else { (items, more.as_slice()) };
-        Some(Datum::list(before.iter().chain(after).take(1024).cloned().collect()))
+        Some(ScriptValue::list(before.iter().chain(after).take(1024).cloned().collect()))
     }
 
     /// Methods of texts, lists, maps and files that only compute.
     #[expect(clippy::too_many_lines, reason = "one short arm for each method")]
-    fn text_method(&mut self, receiver: &Datum, name: &str, arguments: &Arguments) -> Option<Datum> {
+    fn text_method(&mut self, receiver: &ScriptValue, name: &str, arguments: &Arguments) -> Option<ScriptValue> {
         let origin = self.origin;
         let first = arguments.first();
         let second = arguments.positional.get(1);
@@ -433,13 +461,15 @@ impl ExprInterpreter<'_, '_> {
             | "strip" | "rstrip" | "lstrip" | "chomp" | "as_posix" | "valueOf" | "text" | "read" | "readlines"
             | "readline" | "to_a" | "tolist" | "copy" | "freeze" | "dup" | "str" | "buffer" | "realpath" | "tap"
             | "flat" | "lines" | "splitlines" | "fileno" | "gets"
-                if !matches!(receiver, Datum::Number(_)) =>
+                if !matches!(receiver, ScriptValue::Number(_)) =>
             {
                 self.same(receiver, name, first)
             }
             "join" | "join_with" => self.join(receiver, first, &arguments.positional),
             "split" if first.is_some() || receiver.items().is_none() => split(receiver, first, origin),
-            "chars" | "bytes" => receiver.each(|one| fold::letters(one, origin).map_or(self.unknown(), Datum::list)),
+            "chars" | "bytes" => {
+                receiver.each(|one| fold::letters(one, origin).map_or(self.unknown(), ScriptValue::list))
+            }
             "replace" | "replaceAll" | "gsub" | "sub" | "tr" if second.is_some() => {
                 replace(receiver, first?, second?, origin)
             }
@@ -455,18 +485,21 @@ impl ExprInterpreter<'_, '_> {
             "reverse" | "reversed" | "toReversed" => reversed(receiver, origin),
             "repeat" | "rep" => fold::times(receiver, first?, origin),
             "slice" | "substring" | "substr" => {
-                let bounds: Vec<Option<Datum>> =
+                let bounds: Vec<Option<ScriptValue>> =
                     arguments.positional.iter().cloned().map(Some).chain([None]).take(2).collect();
                 fold::element(receiver, &bounds, self.vocabulary.dialect.language, origin)
             }
-            "charAt" | "at" | "get" | "fetch" | "dig" if first.is_some() && !matches!(receiver, Datum::File(_)) => {
+            "charAt" | "at" | "get" | "fetch" | "dig"
+                if first.is_some() && !matches!(receiver, ScriptValue::File(_)) =>
+            {
                 fold::element(receiver, &[first.cloned()], self.vocabulary.dialect.language, origin)
             }
             "charCodeAt" | "codePointAt" | "ord" => {
-                let letter = receiver.literal()?.chars().nth(first.and_then(Datum::number).unwrap_or(0) as usize)?;
-                Datum::Number(i64::from(u32::from(letter)))
+                let letter =
+                    receiver.literal()?.chars().nth(first.and_then(ScriptValue::number).unwrap_or(0) as usize)?;
+                ScriptValue::Number(i64::from(u32::from(letter)))
             }
-            "chr" => Datum::Text(fold::letter(receiver.number()?, origin)),
+            "chr" => ScriptValue::Text(fold::letter(receiver.number()?, origin)),
             "expanduser" | "expand_path" => receiver.each(|one| expand_home(one, origin)),
             "joinpath" | "+" => paths(&[std::slice::from_ref(receiver), &arguments.positional].concat(), origin),
             "with_name" => fold::change(receiver, origin, |path| {
@@ -479,7 +512,7 @@ impl ExprInterpreter<'_, '_> {
             "glob" | "rglob" | "iterdir" | "children" | "each_child" if receiver.items().is_none() => {
                 let pattern = match (name, first) {
                     ("rglob", Some(pattern)) => fold::concat(&self.text_datum("**/"), pattern, origin),
-                    (_, Some(pattern @ Datum::Text(_))) => pattern.clone(),
+                    (_, Some(pattern @ ScriptValue::Text(_))) => pattern.clone(),
                     _ => self.text_datum("*"),
                 };
                 let items = fold::glob(&paths(&[receiver.clone(), pattern], origin), origin);
@@ -489,36 +522,36 @@ impl ExprInterpreter<'_, '_> {
             "forEach" | "each" | "map" | "filter" | "select" | "flatMap" | "collect" | "flat_map"
             | "each_with_index" | "reject" | "find" | "some" | "every" => self.each_item(receiver, arguments),
             "then" | "finally" | "catch" | "pipe" | "yield_self" => self.each_given(receiver, arguments),
-            "unpack1" | "unpack" if first.and_then(Datum::literal).is_some_and(|how| how.starts_with('m')) => {
+            "unpack1" | "unpack" if first.and_then(ScriptValue::literal).is_some_and(|how| how.starts_with('m')) => {
                 self.decoded("base64", receiver, decode::base64)
             }
             "pack" => self.letters_of(std::slice::from_ref(receiver)),
             "hex" => receiver.clone(),
             "items" | "keys" | "values" | "entries" => {
-                let Datum::Map(fields) = receiver else { return Some(receiver.clone()) };
+                let ScriptValue::Map(fields) = receiver else { return Some(receiver.clone()) };
                 fold::fields(fields, name, origin)
             }
             _ => return None,
         })
     }
 
-    fn same(&mut self, receiver: &Datum, name: &str, first: Option<&Datum>) -> Datum {
-        match (name, first.and_then(Datum::literal)) {
+    fn same(&mut self, receiver: &ScriptValue, name: &str, first: Option<&ScriptValue>) -> ScriptValue {
+        match (name, first.and_then(ScriptValue::literal)) {
             ("decode" | "encode", Some(encoding)) => self.decode(receiver, Some(&self.text_datum(encoding))),
             ("trim" | "strip" | "chomp" | "rstrip" | "lstrip", None) => {
                 let trimmed = receiver.literal().map(|text| text.trim().to_owned());
                 trimmed.map_or_else(|| receiver.clone(), |text| self.text_datum(text))
             }
             ("resolve" | "expand_path", Some(_)) => receiver.clone(),
-            ("read" | "readlines" | "readline" | "text" | "gets", _) if matches!(receiver, Datum::File(_)) => {
-                Datum::Text(receiver.text(self.origin))
+            ("read" | "readlines" | "readline" | "text" | "gets", _) if matches!(receiver, ScriptValue::File(_)) => {
+                ScriptValue::Text(receiver.text(self.origin))
             }
             _ => receiver.clone(),
         }
     }
 
     /// `" ".join(list)` of Python, `list.join(" ")` elsewhere.
-    fn join(&self, receiver: &Datum, first: Option<&Datum>, all: &[Datum]) -> Datum {
+    fn join(&self, receiver: &ScriptValue, first: Option<&ScriptValue>, all: &[ScriptValue]) -> ScriptValue {
         let python = self.vocabulary.dialect.indents;
         let (items, between) = if python { (first, Some(receiver)) } else { (Some(receiver), first) };
         let Some(items) = items else { return self.unknown() };
@@ -529,7 +562,7 @@ impl ExprInterpreter<'_, '_> {
             }
             let letters = fold::letters(items, self.origin);
             return letters
-                .map_or_else(|| items.clone(), |letters| Datum::Text(fold::joined(&letters, "", self.origin)));
+                .map_or_else(|| items.clone(), |letters| ScriptValue::Text(fold::joined(&letters, "", self.origin)));
         };
         let between = match between {
             Some(between) => between.literal().unwrap_or_else(|| " ".into()),
@@ -546,13 +579,16 @@ impl ExprInterpreter<'_, '_> {
             whole = fold::product(&fold::product(&whole, &[gap]), &parts);
             whole.truncate(super::datum::MOST);
         }
-        Datum::any(whole.into_iter().map(Datum::Text).collect())
+        ScriptValue::any(whole.into_iter().map(ScriptValue::Text).collect())
     }
 
     /// A function for each item of its receiver.
-    fn each_item(&mut self, receiver: &Datum, arguments: &Arguments) -> Datum {
-        let Some(function) =
-            arguments.positional.iter().find(|one| matches!(one, Datum::Function(_) | Datum::Name(_))).cloned()
+    fn each_item(&mut self, receiver: &ScriptValue, arguments: &Arguments) -> ScriptValue {
+        let Some(function) = arguments
+            .positional
+            .iter()
+            .find(|one| matches!(one, ScriptValue::Function(_) | ScriptValue::Name(_)))
+            .cloned()
         else {
             return receiver.clone();
         };
@@ -561,49 +597,49 @@ impl ExprInterpreter<'_, '_> {
             _ => vec![self.item_of(receiver)],
         };
         let results = items.into_iter().map(|item| {
-            let several = matches!(&function, Datum::Function(one) if one.parameters.len() > 1);
-            let given = item.items().filter(|_| several).map_or_else(|| vec![item.clone()], <[Datum]>::to_vec);
-            self.apply(function.clone(), Arguments::of(given))
+            let several = matches!(&function, ScriptValue::Function(one) if one.parameters.len() > 1);
+            let given = item.items().filter(|_| several).map_or_else(|| vec![item.clone()], <[ScriptValue]>::to_vec);
+            self.apply(function.clone(), Arguments::from_positional(given))
         });
-        let results = Datum::list(results.collect());
+        let results = ScriptValue::list(results.collect());
         self.part_of(receiver, results)
     }
 
     /// What is made from each variable of the environment holds the environment, whatever was done with it.
-    pub(super) fn part_of(&self, whole: &Datum, made: Datum) -> Datum {
+    pub(super) fn part_of(&self, whole: &ScriptValue, made: ScriptValue) -> ScriptValue {
         let whole = match whole {
-            Datum::Text(text) if text.holds_environment() => text.clone(),
-            Datum::Name(name) if **name == *ENVIRONMENT => Text::default(),
-            Datum::Any(_)
-            | Datum::Text(_)
-            | Datum::Number(_)
-            | Datum::Ternary(_)
-            | Datum::List(_)
-            | Datum::Map(_)
-            | Datum::Name(_)
-            | Datum::Function(_)
-            | Datum::File(_) => return made,
+            ScriptValue::Text(text) if text.holds_environment() => text.clone(),
+            ScriptValue::Name(name) if **name == *ENVIRONMENT => Text::default(),
+            ScriptValue::Any(_)
+            | ScriptValue::Text(_)
+            | ScriptValue::Number(_)
+            | ScriptValue::Ternary(_)
+            | ScriptValue::List(_)
+            | ScriptValue::Map(_)
+            | ScriptValue::Name(_)
+            | ScriptValue::Function(_)
+            | ScriptValue::File(_) => return made,
         };
-        let mut text = Datum::name(ENVIRONMENT).text(self.origin);
+        let mut text = ScriptValue::name(ENVIRONMENT).text(self.origin);
         text.taint(&whole);
         text.taint(&made.text(self.origin));
-        Datum::Text(text)
+        ScriptValue::Text(text)
     }
 
     /// `promise.then(function)`: what was given is handed on.
-    fn each_given(&mut self, receiver: &Datum, arguments: &Arguments) -> Datum {
+    fn each_given(&mut self, receiver: &ScriptValue, arguments: &Arguments) -> ScriptValue {
         let mut last = receiver.clone();
         for argument in &arguments.positional {
-            if matches!(argument, Datum::Function(_) | Datum::Name(_)) {
-                last = self.apply(argument.clone(), Arguments::of(vec![receiver.clone()]));
+            if matches!(argument, ScriptValue::Function(_) | ScriptValue::Name(_)) {
+                last = self.apply(argument.clone(), Arguments::from_positional(vec![receiver.clone()]));
             }
         }
         last
     }
 }
 
-fn paths(parts: &[Datum], origin: Origin) -> Datum {
-    let mut whole: Vec<Vec<Datum>> = vec![Vec::new()];
+fn paths(parts: &[ScriptValue], origin: Origin) -> ScriptValue {
+    let mut whole: Vec<Vec<ScriptValue>> = vec![Vec::new()];
     for part in parts {
         let mut longer = Vec::new();
         for before in &whole {
@@ -613,11 +649,11 @@ fn paths(parts: &[Datum], origin: Origin) -> Datum {
         }
         whole = longer;
     }
-    Datum::any(whole.iter().map(|parts| fold::join_path(parts, origin)).collect())
+    ScriptValue::any(whole.iter().map(|parts| fold::join_path(parts, origin)).collect())
 }
 
 /// `~/x`
-fn expand_home(datum: &Datum, origin: Origin) -> Datum {
+fn expand_home(datum: &ScriptValue, origin: Origin) -> ScriptValue {
     let mut text = datum.text(origin);
     if text.value.prefix().starts_with('~') {
         let rest = text.value.without_prefix(1);
@@ -626,38 +662,42 @@ fn expand_home(datum: &Datum, origin: Origin) -> Datum {
         value.push(rest.without_prefix(user.len()));
         text.value = value;
     }
-    Datum::Text(text)
+    ScriptValue::Text(text)
 }
 
-fn reversed(datum: &Datum, origin: Origin) -> Datum {
+fn reversed(datum: &ScriptValue, origin: Origin) -> ScriptValue {
     match datum.items() {
-        Some(items) => Datum::list(items.iter().rev().cloned().collect()),
+        Some(items) => ScriptValue::list(items.iter().rev().cloned().collect()),
         None => fold::change(datum, origin, |text| Some(text.chars().rev().collect())),
     }
 }
 
-fn split(datum: &Datum, between: Option<&Datum>, origin: Origin) -> Datum {
+fn split(datum: &ScriptValue, between: Option<&ScriptValue>, origin: Origin) -> ScriptValue {
     let Some(text) = datum.literal() else {
-        let Datum::Text(text) = datum else { return Datum::unknown(Why::NotEvaluated, origin) };
+        let ScriptValue::Text(text) = datum else { return ScriptValue::unknown(UnknownReason::NotEvaluated, origin) };
         if between.is_none_or(|between| between.literal().as_deref() == Some(" ")) {
-            return Datum::list(text.value.split(&[' ', '\t', '\n']).into_iter().map(Datum::from).collect());
+            return ScriptValue::list(
+                text.value.split(&[' ', '\t', '\n']).into_iter().map(ScriptValue::from).collect(),
+            );
         }
-        return Datum::list(vec![Datum::Text(Text {
+        return ScriptValue::list(vec![ScriptValue::Text(Text {
             value: Value::piece(Piece::Output(Printed::Program("split".into())), origin),
             ..text.clone()
         })]);
     };
-    let item = |text: &str| Datum::from(Value::text(text, origin));
-    match between.and_then(Datum::literal) {
+    let item = |text: &str| ScriptValue::from(Value::text(text, origin));
+    match between.and_then(ScriptValue::literal) {
         Some(between) if between.is_empty() => {
-            Datum::list(text.chars().map(|letter| item(&letter.to_string())).collect())
+            ScriptValue::list(text.chars().map(|letter| item(&letter.to_string())).collect())
         }
-        Some(between) if between != " " => Datum::list(text.split(between.as_str()).take(1024).map(item).collect()),
-        _ => Datum::list(text.split_whitespace().take(1024).map(item).collect()),
+        Some(between) if between != " " => {
+            ScriptValue::list(text.split(between.as_str()).take(1024).map(item).collect())
+        }
+        _ => ScriptValue::list(text.split_whitespace().take(1024).map(item).collect()),
     }
 }
 
-fn replace(text: &Datum, from: &Datum, to: &Datum, origin: Origin) -> Datum {
+fn replace(text: &ScriptValue, from: &ScriptValue, to: &ScriptValue, origin: Origin) -> ScriptValue {
     match (from.literal(), to.literal()) {
         (Some(from), Some(to)) if !from.is_empty() => fold::change(text, origin, |text| {
             const LONGEST: usize = 256 * 1024;

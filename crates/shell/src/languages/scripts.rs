@@ -25,7 +25,7 @@ pub(crate) fn read(interpreter: &mut Interpreter<'_>, source: SourceText<'_>, st
     }
     let printed = walker.finish();
     let last = interpreter.reading.commands.len();
-    Stream::of(printed, (first..last).collect())
+    Stream::new(printed, (first..last).collect())
 }
 
 fn vocabulary(language: Language) -> Option<&'static Vocabulary> {

@@ -2,7 +2,7 @@
 
 use crate::interpret::interpreter::Interpreter;
 use crate::interpret::streams::Stream;
-use crate::model::value::{Origin, Piece, Value, Why};
+use crate::model::value::{Origin, Piece, UnknownReason, Value};
 use crate::reading::{Access, Redirection};
 use crate::text_tools::sed::{Action, Part, Substitute, parse};
 
@@ -16,7 +16,7 @@ const MAX_COMMANDS: usize = 512;
 pub(crate) fn run(interpreter: &mut Interpreter<'_>, script: &str, origin: Origin, stdin: &Stream) -> Stream {
     let commands = parse(script);
     if commands.len() > MAX_COMMANDS {
-        interpreter.gap(origin, Why::Limit);
+        interpreter.gap(origin, UnknownReason::Limit);
     }
     for command in commands.into_iter().take(MAX_COMMANDS) {
         match command.action {
@@ -60,7 +60,7 @@ fn writes(interpreter: &mut Interpreter<'_>, file: &str, origin: Origin) {
 fn lines_of(stdin: &Stream, origin: Origin) -> Vec<Value> {
     match stdin.text.literal().filter(|_| stdin.present) {
         Some(text) => text.lines().take(MAX_LINES).map(|line| Value::text(line, stdin.text.origin())).collect(),
-        None => vec![Value::piece(Piece::Unknown(Why::Input), origin)],
+        None => vec![Value::piece(Piece::Unknown(UnknownReason::Input), origin)],
     }
 }
 
@@ -74,7 +74,7 @@ fn texts(substitute: &Substitute, stdin: &Stream, origin: Origin) -> Vec<Value> 
     for part in substitute.parts().unwrap_or_default() {
         match part {
             Part::Text(text) => value.push_text(&text, origin),
-            Part::Group(_) => value.pieces.push((Piece::Unknown(Why::Input), origin)),
+            Part::Group(_) => value.pieces.push((Piece::Unknown(UnknownReason::Input), origin)),
         }
     }
     vec![value]

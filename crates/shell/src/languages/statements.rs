@@ -1,7 +1,7 @@
 //! Walks statements: blocks, conditions, loops, definitions.
 
 use super::bindings::Target;
-use super::datum::Datum;
+use super::datum::ScriptValue;
 use super::token::Kind;
 use super::walker::ExprInterpreter;
 use crate::model::language::Language;
@@ -9,8 +9,8 @@ use std::ops::Range;
 
 impl ExprInterpreter<'_, '_> {
     /// Everything up to here; the value of the last statement.
-    pub(super) fn statements(&mut self, end: usize) -> Datum {
-        let mut last = Datum::Ternary(false);
+    pub(super) fn statements(&mut self, end: usize) -> ScriptValue {
+        let mut last = ScriptValue::Ternary(false);
         while self.at < end && self.step() {
             let before = self.at;
             self.at_statement = true;
@@ -24,12 +24,12 @@ impl ExprInterpreter<'_, '_> {
         last
     }
 
-    fn statement(&mut self, end: usize) -> Datum {
+    fn statement(&mut self, end: usize) -> ScriptValue {
         let language = self.vocabulary.dialect.language;
         let word = self.word().to_owned();
         if matches!(self.kind(), Some(Kind::End | Kind::Close(_))) {
             self.at += 1;
-            return Datum::Ternary(false);
+            return ScriptValue::Ternary(false);
         }
         if self.opens('{') && !self.vocabulary.dialect.indents {
             let close = self.close_of(self.at);
@@ -64,7 +64,7 @@ impl ExprInterpreter<'_, '_> {
             _ if language == Language::JavaScript && self.is_method() => drop(self.define()),
             _ => return self.simple(end),
         }
-        Datum::Ternary(false)
+        ScriptValue::Ternary(false)
     }
 
     fn is_call(&self) -> bool {
@@ -81,10 +81,10 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// An expression, or several with commas between, and what modifies it.
-    fn simple(&mut self, end: usize) -> Datum {
+    fn simple(&mut self, end: usize) -> ScriptValue {
         let before = self.names.clone();
         if self.loops_behind(end) {
-            return Datum::Ternary(false);
+            return ScriptValue::Ternary(false);
         }
         let mut datum = self.expression();
         self.at_statement = false;
@@ -249,7 +249,7 @@ impl ExprInterpreter<'_, '_> {
         true
     }
 
-    fn python_loop(&mut self, end: usize) -> Option<(Target, Datum, Range<usize>)> {
+    fn python_loop(&mut self, end: usize) -> Option<(Target, ScriptValue, Range<usize>)> {
         let target = self.loop_target();
         self.takes_word("in");
         self.at_statement = false;
@@ -259,7 +259,7 @@ impl ExprInterpreter<'_, '_> {
             while self.takes_symbol(",") && self.symbol() != ":" && self.step() {
                 all.push(self.expression());
             }
-            items = Datum::list(all);
+            items = ScriptValue::list(all);
         }
         self.at -= 1;
         self.evaluate_to(":", end);
@@ -268,7 +268,7 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// `for x in list do … end`
-    fn worded_loop(&mut self, begin: usize) -> Option<(Target, Datum, Range<usize>)> {
+    fn worded_loop(&mut self, begin: usize) -> Option<(Target, ScriptValue, Range<usize>)> {
         let close = self.close_of(begin);
         self.find_word("in", close)?;
         let target = self.loop_target();
@@ -277,16 +277,16 @@ impl ExprInterpreter<'_, '_> {
         let mut items = self.expression();
         let lua = self.vocabulary.dialect.language == Language::Lua;
         // `ipairs(list)` gives numbers with the items.
-        if let (true, Datum::List(list)) = (lua, &items) {
-            let row = |item: &Datum| Datum::list(vec![self.unknown(), item.clone()]);
-            items = Datum::list(list.iter().map(row).collect());
+        if let (true, ScriptValue::List(list)) = (lua, &items) {
+            let row = |item: &ScriptValue| ScriptValue::list(vec![self.unknown(), item.clone()]);
+            items = ScriptValue::list(list.iter().map(row).collect());
         }
         self.takes_word("do");
         Some((target, items, self.at..close))
     }
 
     /// `foreach my $x (list) { … }`
-    fn perl_loop(&mut self) -> Option<(Target, Datum, Range<usize>)> {
+    fn perl_loop(&mut self) -> Option<(Target, ScriptValue, Range<usize>)> {
         while matches!(self.word(), "my" | "our") {
             self.at += 1;
         }
@@ -305,16 +305,16 @@ impl ExprInterpreter<'_, '_> {
         self.at += 1;
         self.at_statement = false;
         let mut items = self.list(close);
-        if let [Datum::List(_)] = items.as_slice() {
-            items = items.first().and_then(Datum::items).unwrap_or(&[]).to_vec();
+        if let [ScriptValue::List(_)] = items.as_slice() {
+            items = items.first().and_then(ScriptValue::items).unwrap_or(&[]).to_vec();
         }
         self.at = close + 1;
         let block = self.at + 1..self.close_of(self.at);
-        self.opens('{').then_some((Target::Name(name), Datum::list(items), block))
+        self.opens('{').then_some((Target::Name(name), ScriptValue::list(items), block))
     }
 
     /// `for (const x of list) …`, `foreach ($list as $x) …`
-    fn bracketed_loop(&mut self, end: usize) -> Option<(Target, Datum, Range<usize>)> {
+    fn bracketed_loop(&mut self, end: usize) -> Option<(Target, ScriptValue, Range<usize>)> {
         self.takes_word("await");
         if !self.opens('(') {
             return None;
@@ -362,7 +362,7 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// A function: its name gets it, if it has one.
-    pub(super) fn define(&mut self) -> Datum {
+    pub(super) fn define(&mut self) -> ScriptValue {
         let opener = self.at;
         let language = self.vocabulary.dialect.language;
         self.at += usize::from(matches!(self.word(), "def" | "function" | "fn" | "sub"));
@@ -390,7 +390,7 @@ impl ExprInterpreter<'_, '_> {
         function
     }
 
-    fn defined(&mut self, opener: usize, parameters: Vec<String>) -> Datum {
+    fn defined(&mut self, opener: usize, parameters: Vec<String>) -> ScriptValue {
         let dialect = self.vocabulary.dialect;
         let end = self.tokens.0.len();
         if dialect.indents {

@@ -3,13 +3,13 @@
 //! Every statement stands, whatever condition it has; a name that differs between branches is one of several. A
 //! function's body is walked for each call with its arguments, and once with unknown ones if nothing calls it.
 
-use super::datum::{Datum, Function, Text, Tokens};
+use super::datum::{Function, ScriptValue, Text, Tokens};
 use super::lexer;
 use super::token::{Chunk, Kind, Token};
 use super::vocabulary::{Constant, Vocabulary};
 use crate::interpret::interpreter::Interpreter;
 use crate::interpret::streams::Stream;
-use crate::model::value::{Origin, Piece, Printed, Value, Why};
+use crate::model::value::{Origin, Piece, Printed, UnknownReason, Value};
 use crate::model::work;
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashSet};
@@ -21,7 +21,7 @@ const MAX_DEPTH: u32 = 48;
 /// Steps that any text may take beside four for each token: loops and functions are walked again and again.
 const FREE_STEPS: usize = 20_000;
 
-pub(super) type Names = Rc<BTreeMap<String, Datum>>;
+pub(super) type Names = Rc<BTreeMap<String, ScriptValue>>;
 
 pub(super) struct ExprInterpreter<'w, 'a> {
     pub(super) interpreter: &'w mut Interpreter<'a>,
@@ -33,7 +33,7 @@ pub(super) struct ExprInterpreter<'w, 'a> {
     pub(super) functions: Vec<(Rc<Function>, Cell<bool>)>,
     /// In how many blocks that may not run we are.
     pub(super) conditional: u32,
-    pub(super) returned: Vec<Datum>,
+    pub(super) returned: Vec<ScriptValue>,
     /// What was printed; `None` once that is not known.
     pub(super) printed: Option<Value>,
     /// Where a connection leads, once there is one.
@@ -111,7 +111,7 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
             at += 1;
             if !called.get() {
                 let function = function.clone();
-                let unknown = Datum::unknown(Why::NotEvaluated, self.origin);
+                let unknown = ScriptValue::unknown(UnknownReason::NotEvaluated, self.origin);
                 let arguments = vec![unknown; function.parameters.len()];
                 self.invoke(&function, arguments);
             }
@@ -177,7 +177,7 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
             self.interpreter.exhaust(self.origin);
         }
         if self.steps == self.most_steps {
-            self.interpreter.gap(self.origin, Why::Limit);
+            self.interpreter.gap(self.origin, UnknownReason::Limit);
         }
         if self.steps >= self.most_steps {
             self.at = self.tokens.0.len();
@@ -188,7 +188,7 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
     /// One level deeper, as long as that is allowed.
     pub(super) fn deeper<T>(&mut self, otherwise: T, walk: impl FnOnce(&mut Self) -> T) -> T {
         if self.depth >= MAX_DEPTH {
-            self.interpreter.gap(self.origin, Why::Limit);
+            self.interpreter.gap(self.origin, UnknownReason::Limit);
             self.at = self.close_of(self.at) + 1;
             return otherwise;
         }
@@ -198,30 +198,30 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
         result
     }
 
-    pub(super) fn unknown(&self) -> Datum {
-        Datum::unknown(Why::NotEvaluated, self.origin)
+    pub(super) fn unknown(&self) -> ScriptValue {
+        ScriptValue::unknown(UnknownReason::NotEvaluated, self.origin)
     }
 
-    pub(super) fn text_datum(&self, text: impl Into<String>) -> Datum {
+    pub(super) fn text_datum(&self, text: impl Into<String>) -> ScriptValue {
         Value::text(text, self.origin).into()
     }
 
     /// The value of a name that the text has set.
-    pub(super) fn variable(&self, name: &str) -> Option<Datum> {
+    pub(super) fn variable(&self, name: &str) -> Option<ScriptValue> {
         self.names.get(name).cloned()
     }
 
-    pub(super) fn assign(&mut self, name: &str, datum: Datum) {
+    pub(super) fn assign(&mut self, name: &str, datum: ScriptValue) {
         let before = self.names.get(name).filter(|_| self.conditional > 0).cloned();
         let datum = match before {
-            Some(before) if before != datum => Datum::any(vec![before, datum]),
+            Some(before) if before != datum => ScriptValue::any(vec![before, datum]),
             _ => datum,
         };
         self.set(name, datum);
     }
 
     /// The name has this value now, whatever it had before.
-    pub(super) fn set(&mut self, name: &str, datum: Datum) {
+    pub(super) fn set(&mut self, name: &str, datum: ScriptValue) {
         const MAX_NAMES: usize = 2000;
         if self.names.len() < MAX_NAMES || self.names.contains_key(name) {
             Rc::make_mut(&mut self.names).insert(name.to_owned(), datum);
@@ -229,7 +229,7 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
     }
 
     /// What a string stands for.
-    pub(super) fn chunks(&mut self, chunks: &[Chunk]) -> Datum {
+    pub(super) fn chunks(&mut self, chunks: &[Chunk]) -> ScriptValue {
         let mut whole = vec![Text::default()];
         for chunk in chunks {
             let parts: Vec<Text> = match chunk {
@@ -243,32 +243,32 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
             };
             whole = super::fold::product(&whole, &parts);
         }
-        Datum::any(whole.into_iter().map(Datum::Text).collect())
+        ScriptValue::any(whole.into_iter().map(ScriptValue::Text).collect())
     }
 
     /// As a text inside of another: a list is joined with blanks.
-    fn shown(&self, datum: &Datum) -> Text {
+    fn shown(&self, datum: &ScriptValue) -> Text {
         match datum {
-            Datum::List(items) => super::fold::joined(items, " ", self.origin),
-            Datum::Text(_)
-            | Datum::Number(_)
-            | Datum::Ternary(_)
-            | Datum::Map(_)
-            | Datum::Any(_)
-            | Datum::Name(_)
-            | Datum::Function(_)
-            | Datum::File(_) => datum.text(self.origin),
+            ScriptValue::List(items) => super::fold::joined(items, " ", self.origin),
+            ScriptValue::Text(_)
+            | ScriptValue::Number(_)
+            | ScriptValue::Ternary(_)
+            | ScriptValue::Map(_)
+            | ScriptValue::Any(_)
+            | ScriptValue::Name(_)
+            | ScriptValue::Function(_)
+            | ScriptValue::File(_) => datum.text(self.origin),
         }
     }
 
     /// Walks code that stands inside of a string.
-    pub(super) fn code(&mut self, code: &str) -> Datum {
+    pub(super) fn code(&mut self, code: &str) -> ScriptValue {
         let unknown = self.unknown();
         self.deeper(unknown, |this| {
             let (tokens, at) = (this.tokens.clone(), this.at);
             this.load(code);
             let end = this.tokens.0.len();
-            let mut last = Datum::Ternary(false);
+            let mut last = ScriptValue::Ternary(false);
             while this.at < end && this.step() {
                 let before = this.at;
                 last = this.expression();
@@ -280,7 +280,7 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
     }
 
     /// Walks a function's body with these arguments; what it returns.
-    pub(super) fn invoke(&mut self, function: &Rc<Function>, arguments: Vec<Datum>) -> Datum {
+    pub(super) fn invoke(&mut self, function: &Rc<Function>, arguments: Vec<ScriptValue>) -> ScriptValue {
         if let Some((_, called)) = self.functions.iter().find(|(known, _)| Rc::ptr_eq(known, function)) {
             called.set(true);
         }
@@ -293,7 +293,7 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
             for (index, name) in function.parameters.iter().enumerate() {
                 let unknown = this.unknown();
                 match name.strip_prefix('*') {
-                    Some(rest) => this.set(rest, Datum::list(arguments.iter().skip(index).cloned().collect())),
+                    Some(rest) => this.set(rest, ScriptValue::list(arguments.iter().skip(index).cloned().collect())),
                     None => this.set(name, arguments.get(index).cloned().unwrap_or(unknown)),
                 }
             }
@@ -301,7 +301,7 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
             let mut last = if function.expression { this.expression() } else { this.statements(function.end) };
             let all = std::mem::replace(&mut this.returned, returned);
             if !all.is_empty() {
-                last = Datum::any(all);
+                last = ScriptValue::any(all);
             }
             (this.tokens, this.at, this.conditional) = (tokens, at, conditional);
             this.leave(before, &function.parameters);
@@ -319,7 +319,7 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
             match self.names.get(name) {
                 Some(known) if known == datum => {}
                 Some(known) => {
-                    let both = Datum::any(vec![known.clone(), datum.clone()]);
+                    let both = ScriptValue::any(vec![known.clone(), datum.clone()]);
                     self.set(name, both);
                 }
                 None => self.set(name, datum.clone()),
@@ -333,7 +333,7 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
         self.leave(before, &[]);
     }
 
-    pub(super) fn constant(&mut self, constant: Constant) -> Datum {
+    pub(super) fn constant(&mut self, constant: Constant) -> ScriptValue {
         let piece = |piece| Value::piece(piece, self.origin).into();
         match constant {
             Constant::Text(text) => self.text_datum(text),
@@ -342,27 +342,27 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
             Constant::Temporary => piece(Piece::Output(Printed::Temporary)),
             Constant::Input => self.input(),
             Constant::Arguments(skip) => self.arguments(skip),
-            Constant::Environment => Datum::name(super::datum::ENVIRONMENT),
-            Constant::Names => Datum::name(""),
+            Constant::Environment => ScriptValue::name(super::datum::ENVIRONMENT),
+            Constant::Names => ScriptValue::name(""),
         }
     }
 
-    fn input(&self) -> Datum {
+    fn input(&self) -> ScriptValue {
         if self.stdin.present {
-            return Datum::Text(Text {
+            return ScriptValue::Text(Text {
                 value: self.stdin.text.clone(),
                 from: self.stdin.commands.clone(),
                 files: Vec::new(),
             });
         }
-        Datum::unknown(Why::Input, self.origin)
+        ScriptValue::unknown(UnknownReason::Input, self.origin)
     }
 
-    fn arguments(&self, skip: usize) -> Datum {
+    fn arguments(&self, skip: usize) -> ScriptValue {
         let parameters = &self.interpreter.state.parameters;
         let own = parameters.iter().take(1).cloned();
         let before = own.cycle().take(if parameters.is_empty() { 0 } else { skip });
         let given = parameters.iter().skip(1).cloned();
-        Datum::list(before.chain(given).map(Datum::from).collect())
+        ScriptValue::list(before.chain(given).map(ScriptValue::from).collect())
     }
 }

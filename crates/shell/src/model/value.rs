@@ -18,7 +18,7 @@ impl Span {
     }
 
     /// The text of this span, empty if the span is not one of `text`.
-    pub fn of(self, text: &str) -> &str {
+    pub fn slice(self, text: &str) -> &str {
         text.get(self.start as usize..self.end as usize).unwrap_or("")
     }
 }
@@ -49,7 +49,7 @@ pub struct Derivation {
 
 /// Why a piece of a word is not known before the command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Why {
+pub enum UnknownReason {
     /// It differs between branches or rounds of a loop.
     Branches,
     /// The result of arithmetic.
@@ -95,7 +95,7 @@ pub enum Piece {
     /// What a command prints.
     Output(Printed),
     /// Not known.
-    Unknown(Why),
+    Unknown(UnknownReason),
 }
 
 /// A shell word after expansion. Never a bare string: each piece says what it is and where it comes from.

@@ -3,7 +3,7 @@
 use super::names::{is_name, name_length};
 use super::parser::Parser;
 use super::tree::{Arm, ArmEnd, Assigned, Assignment, Join, Member, Node, Part, Script, Simple, Statement, Test, Word};
-use crate::model::value::Why;
+use crate::model::value::UnknownReason;
 use std::rc::Rc;
 
 /// What ends a list.
@@ -30,7 +30,7 @@ impl Parser<'_> {
         while self.at < self.text.len() {
             let start = self.at;
             self.bump();
-            self.gap(start, Why::Unparsed);
+            self.gap(start, UnknownReason::Unparsed);
             script.statements.extend(self.list(Stop::End).statements);
         }
         self.read_heredocs();
@@ -230,9 +230,10 @@ impl Parser<'_> {
     /// read as a plain list, and so are the words that would have ended it.
     fn deeper(&mut self, start: usize, read: fn(&mut Self, usize) -> Node) -> Node {
         if self.is_too_deep() {
-            return Node::Unknown(self.origin(start), Why::Limit);
+            return Node::Unknown(self.origin(start), UnknownReason::Limit);
         }
-        self.nested(b'\0', |parser| read(parser, start)).unwrap_or(Node::Unknown(self.origin(start), Why::Limit))
+        self.nested(b'\0', |parser| read(parser, start))
+            .unwrap_or(Node::Unknown(self.origin(start), UnknownReason::Limit))
     }
 
     fn bracketed(&mut self, start: usize, close: u8, stop: Stop, node: fn(Script) -> Node) -> Node {
@@ -241,11 +242,11 @@ impl Parser<'_> {
             if parser.peek() == Some(close) {
                 parser.at += 1;
             } else {
-                parser.gap(start, Why::Unparsed);
+                parser.gap(start, UnknownReason::Unparsed);
             }
             script
         });
-        script.map_or(Node::Unknown(self.origin(start), Why::Limit), node)
+        script.map_or(Node::Unknown(self.origin(start), UnknownReason::Limit), node)
     }
 
     fn if_command(&mut self) -> Node {
@@ -270,7 +271,7 @@ impl Parser<'_> {
     fn end_keyword(&mut self, word: &str) {
         let start = self.at;
         if !self.eat_keyword(word) {
-            self.gap(start, Why::Unparsed);
+            self.gap(start, UnknownReason::Unparsed);
         }
     }
 
@@ -294,7 +295,7 @@ impl Parser<'_> {
         self.at += self.keyword().len();
         // How often it runs is not counted.
         let origin = self.origin(start);
-        let often = Part::Unknown { origin, why: Why::NotEvaluated };
+        let often = Part::Unknown { origin, why: UnknownReason::NotEvaluated };
         let condition = Word { parts: vec![often], origin };
         let body = self.short_body();
         Node::Count { first: Word::default(), condition, next: Word::default(), body }
@@ -400,7 +401,7 @@ impl Parser<'_> {
             arms.push(self.case_arm());
             if self.at == before {
                 self.bump();
-                self.gap(before, Why::Unparsed);
+                self.gap(before, UnknownReason::Unparsed);
             }
         }
         self.end_keyword("esac");
@@ -451,7 +452,7 @@ impl Parser<'_> {
                     self.at += 1;
                 }
                 None => {
-                    self.gap(start, Why::Unparsed);
+                    self.gap(start, UnknownReason::Unparsed);
                     break;
                 }
             }
@@ -492,7 +493,7 @@ impl Parser<'_> {
         }
         self.skip_blanks(true);
         let body = self.nested(b'}', |parser| parser.command());
-        let unknown = Node::Unknown(self.origin(start), Why::Unparsed);
+        let unknown = Node::Unknown(self.origin(start), UnknownReason::Unparsed);
         Node::Function { name, body: Rc::new(body.flatten().unwrap_or(unknown)) }
     }
 

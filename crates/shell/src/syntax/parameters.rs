@@ -3,7 +3,7 @@
 use super::parser::Parser;
 use super::tree::{Element, Letters, Operator, Parameter, Part, Which, Word};
 use super::words::Context;
-use crate::model::value::Why;
+use crate::model::value::UnknownReason;
 use std::rc::Rc;
 
 impl Parser<'_> {
@@ -15,14 +15,14 @@ impl Parser<'_> {
         let read = self.nested(b'}', |parser| {
             let parameter = parser.parameter(quoted);
             if !parser.eat("}") {
-                parser.gap(start, Why::Unparsed);
+                parser.gap(start, UnknownReason::Unparsed);
                 parser.skip_to_close(b'}');
             }
             parameter
         });
         match read {
             Some(parameter) => parts.push(self.parameter_part(parameter, quoted, start)),
-            None => parts.push(Part::Unknown { origin: self.origin(start), why: Why::Limit }),
+            None => parts.push(Part::Unknown { origin: self.origin(start), why: UnknownReason::Limit }),
         }
     }
 

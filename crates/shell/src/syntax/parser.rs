@@ -1,7 +1,7 @@
 //! The cursor over the text: where it stands, how deep it is, what heredocs wait for the line's end.
 
 use super::tree::{Line, Part, Redirect, Word};
-use crate::model::value::{DerivationId, Origin, Span, Why};
+use crate::model::value::{DerivationId, Origin, Span, UnknownReason};
 use crate::reading::Gap;
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -98,7 +98,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    pub(super) fn gap(&mut self, start: usize, why: Why) {
+    pub(super) fn gap(&mut self, start: usize, why: UnknownReason) {
         let origin = self.origin(start);
         self.gaps.push(Gap { origin, why });
     }
@@ -112,7 +112,7 @@ impl<'t> Parser<'t> {
         if self.is_too_deep() {
             let start = self.at;
             self.skip_to_close(close);
-            self.gap(start, Why::Limit);
+            self.gap(start, UnknownReason::Limit);
             return None;
         }
         self.depth += 1;

@@ -3,7 +3,7 @@
 use super::names::name_length;
 use super::parser::Parser;
 use super::tree::{Descriptor, Redirect, RedirectKind, Word};
-use crate::model::value::Why;
+use crate::model::value::UnknownReason;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
@@ -33,7 +33,7 @@ impl Parser<'_> {
         self.skip_blanks(false);
         let start = self.at;
         let target = self.word().unwrap_or_else(|| {
-            self.gap(start, Why::Unfinished);
+            self.gap(start, UnknownReason::Unfinished);
             Word::default()
         });
         let redirect = Redirect { descriptor, kind: *kind, target, heredoc: Rc::new(OnceCell::new()) };

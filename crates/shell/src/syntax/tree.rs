@@ -1,6 +1,6 @@
 //! The tree of a shell text: lists, commands, words and what they are made of.
 
-use crate::model::value::{Origin, Why};
+use crate::model::value::{Origin, UnknownReason};
 use std::cell::OnceCell;
 use std::rc::Rc;
 
@@ -83,7 +83,7 @@ pub(crate) enum Node {
     },
     Test(Test),
     Redirected(Box<Node>, Vec<Redirect>),
-    Unknown(Origin, Why),
+    Unknown(Origin, UnknownReason),
 }
 
 /// `[[ … ]]`, `(( … ))`: nothing runs but the substitutions in its words.
@@ -232,7 +232,7 @@ pub(crate) enum Part {
     },
     Unknown {
         origin: Origin,
-        why: Why,
+        why: UnknownReason,
     },
 }
 

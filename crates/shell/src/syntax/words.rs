@@ -4,7 +4,7 @@ use super::lists::Stop;
 use super::names::is_name;
 use super::parser::Parser;
 use super::tree::{Element, Node, Operator, Parameter, Part, Redirect, RedirectKind, Script, Statement, Word};
-use crate::model::value::{Origin, Why};
+use crate::model::value::{Origin, UnknownReason};
 use crate::text_tools::decode;
 use std::rc::Rc;
 
@@ -218,7 +218,7 @@ impl Parser<'_> {
         let end = length.map_or(self.text.len(), |length| inside + length);
         self.at = if length.is_some() { end + 1 } else { end };
         if length.is_none() {
-            self.gap(start, Why::Unfinished);
+            self.gap(start, UnknownReason::Unfinished);
         }
         self.push_text(self.slice(inside, end), true, start, parts);
     }
@@ -232,7 +232,7 @@ impl Parser<'_> {
         let inner = self.nested(b'"', |parser| {
             let inner = parser.parts(Context::Double);
             if !parser.eat("\"") {
-                parser.gap(start, Why::Unfinished);
+                parser.gap(start, UnknownReason::Unfinished);
             }
             inner
         });
@@ -240,7 +240,7 @@ impl Parser<'_> {
             // An empty pair still makes a word; `"$@"` without parameters makes none.
             Some(inner) if inner.is_empty() => self.push_text("", true, start, parts),
             Some(inner) => inner.into_iter().for_each(|part| merge(part, parts)),
-            None => parts.push(Part::Unknown { origin: self.origin(start), why: Why::Limit }),
+            None => parts.push(Part::Unknown { origin: self.origin(start), why: UnknownReason::Limit }),
         }
     }
 
@@ -250,7 +250,7 @@ impl Parser<'_> {
         let mut inner = String::new();
         loop {
             match self.peek() {
-                None => break self.gap(start, Why::Unparsed),
+                None => break self.gap(start, UnknownReason::Unparsed),
                 Some(b'`') => break self.at += 1,
                 Some(b'\\') if matches!(self.peek_at(1), Some(b'`' | b'\\' | b'$')) => self.at += 1,
                 Some(b'\\') if context == Context::Double && self.peek_at(1) == Some(b'"') => self.at += 1,
@@ -263,8 +263,8 @@ impl Parser<'_> {
         let origin = self.origin(start);
         if self.depth >= 40 {
             // Each level copies its text: nested backquotes are given up earlier than what is read in place.
-            self.gap(start, Why::Limit);
-            return parts.push(Part::Unknown { origin, why: Why::Limit });
+            self.gap(start, UnknownReason::Limit);
+            return parts.push(Part::Unknown { origin, why: UnknownReason::Limit });
         }
         let script = self.derived(&inner, origin, |parser| parser.script());
         parts.push(Part::Output { script: Rc::new(script), quoted: context.is_quoted(), origin });
@@ -332,7 +332,7 @@ impl Parser<'_> {
         let script = self.nested(b')', |parser| {
             let script = parser.list(Stop::Paren);
             if !parser.eat(")") {
-                parser.gap(start, Why::Unparsed);
+                parser.gap(start, UnknownReason::Unparsed);
             }
             script
         });
@@ -340,7 +340,7 @@ impl Parser<'_> {
         let script = script.map(|script| printing_file(script, origin));
         parts.push(match script {
             Some(script) => Part::Output { script: Rc::new(script), quoted, origin },
-            None => Part::Unknown { origin, why: Why::Limit },
+            None => Part::Unknown { origin, why: UnknownReason::Limit },
         });
     }
 
@@ -383,8 +383,8 @@ impl Parser<'_> {
         let start = self.at;
         if self.is_too_deep() {
             self.at = (end + 2).min(self.text.len());
-            self.gap(start, Why::Limit);
-            return vec![Part::Unknown { origin: self.origin(start), why: Why::Limit }];
+            self.gap(start, UnknownReason::Limit);
+            return vec![Part::Unknown { origin: self.origin(start), why: UnknownReason::Limit }];
         }
         self.depth += 1;
         let parts = self.arithmetic_parts_until(end);
@@ -457,7 +457,7 @@ impl Parser<'_> {
         let start = self.at - 1;
         self.at += 1;
         if !self.skip_to_close(b')') {
-            self.gap(start, Why::Unparsed);
+            self.gap(start, UnknownReason::Unparsed);
         }
         drop_last(parts);
         let text = self.slice(start, self.at).to_owned();

@@ -1,7 +1,7 @@
 //! awk programs: their tokens, the values of their expressions, and what simple programs print of a known input.
 
 use super::decode;
-use crate::model::value::{Origin, Piece, Value, Why};
+use crate::model::value::{Origin, Piece, UnknownReason, Value};
 use std::collections::BTreeMap;
 
 /// Whether a statement begins behind the token.
@@ -48,7 +48,7 @@ pub(crate) fn printed(program: &str, separator: Option<&str>, text: &str) -> Opt
         return None;
     }
     for (index, line) in lines.iter().enumerate() {
-        let record = Record::of(line, separator, index + 1);
+        let record = Record::split(line, separator, index + 1);
         for rule in rules.iter().filter(|rule| !rule.is_named("BEGIN") && !rule.is_named("END")) {
             if rule.fits(&record)? {
                 rule.print(&variables, Some(&record), &mut printed)?;
@@ -155,7 +155,7 @@ pub(crate) struct Record<'l> {
 }
 
 impl<'l> Record<'l> {
-    pub(crate) fn of(line: &'l str, separator: Option<&str>, number: usize) -> Record<'l> {
+    pub(crate) fn split(line: &'l str, separator: Option<&str>, number: usize) -> Record<'l> {
         let fields = match separator.filter(|separator| *separator != " ") {
             Some("\\t") => line.split('\t').collect(),
             Some(separator) => line.split(separator).collect(),
@@ -230,7 +230,7 @@ impl Scope<'_> {
     }
 
     fn unknown(&self) -> Value {
-        Value::piece(Piece::Unknown(Why::Input), self.origin)
+        Value::piece(Piece::Unknown(UnknownReason::Input), self.origin)
     }
 
     fn field(&self, token: Option<&Token>) -> Value {

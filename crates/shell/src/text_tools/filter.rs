@@ -13,7 +13,7 @@ pub(crate) fn apply(name: &str, arguments: &[Value], text: &str) -> Option<(&'st
         return None;
     }
     let (step, valued) = *TOOLS.iter().find(|(tool, _)| aliased(name) == *tool)?;
-    let given = Given::of(arguments, valued)?;
+    let given = Given::parse(arguments, valued)?;
     Some((step, printed(step, &given, text)?))
 }
 
@@ -106,7 +106,7 @@ struct Given {
 
 impl Given {
     /// `None` if a word is not known. Long options count as the letter they stand for.
-    fn of(arguments: &[Value], valued: &str) -> Option<Given> {
+    fn parse(arguments: &[Value], valued: &str) -> Option<Given> {
         let mut given = Given { options: Vec::new(), operands: Vec::new() };
         let mut words = arguments.iter().map(|word| word.literal().map(|text| text.into_owned()));
         while let Some(word) = words.next() {

@@ -37,7 +37,7 @@ enum Token {
 
 impl Pattern {
     /// A pattern for names; `None` if a piece is not known.
-    pub(crate) fn of(value: &Value) -> Option<Pattern> {
+    pub(crate) fn from_value(value: &Value) -> Option<Pattern> {
         let mut tokens = Vec::new();
         for (piece, _) in &value.pieces {
             match piece {
@@ -51,7 +51,7 @@ impl Pattern {
 
     /// The same, where `*` and `?` stand for no slash.
     pub(crate) fn of_path(value: &Value) -> Option<Pattern> {
-        Pattern::of(value).map(|pattern| Pattern { of_path: true, ..pattern })
+        Pattern::from_value(value).map(|pattern| Pattern { of_path: true, ..pattern })
     }
 
     /// Whether the whole text fits; `None` if that takes too long.
@@ -296,7 +296,11 @@ mod tests {
     #[track_caller]
     fn check(pattern: &str, text: &str, fits: bool) {
         let value = Value::piece(Piece::Glob(pattern.into()), Origin::default());
-        assert_eq!(Pattern::of(&value).and_then(|pattern| pattern.matches(text)), Some(fits), "{pattern} {text}");
+        assert_eq!(
+            Pattern::from_value(&value).and_then(|pattern| pattern.matches(text)),
+            Some(fits),
+            "{pattern} {text}"
+        );
     }
 
     #[test]
@@ -318,6 +322,6 @@ mod tests {
     fn matching_ends_on_every_pattern() {
         check(&"*a".repeat(50), &"a".repeat(60), true);
         let value = Value::piece(Piece::Glob(format!("{}b", "*(a|aa)".repeat(20))), Origin::default());
-        assert_eq!(Pattern::of(&value).and_then(|pattern| pattern.matches(&"a".repeat(60))), None);
+        assert_eq!(Pattern::from_value(&value).and_then(|pattern| pattern.matches(&"a".repeat(60))), None);
     }
 }

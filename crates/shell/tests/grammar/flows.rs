@@ -73,7 +73,7 @@ impl Writer<'_> {
     }
 
     fn plain(&mut self) -> &'static str {
-        self.chance.of(&["a", "bcd", "g/h", "l_m", "7"])
+        self.chance.pick(&["a", "bcd", "g/h", "l_m", "7"])
     }
 
     /// What is behind them does not run, or runs elsewhere.
@@ -126,7 +126,7 @@ impl Writer<'_> {
     fn pattern(&mut self) -> String {
         let name = self.variable();
         let plain = self.plain();
-        let pattern = self.chance.of(&["[a-c]*", "?", "*/*", "[!a]?", "a?c", "b*d", "[[:alpha:]]*", "\\*", "\"a\"*"]);
+        let pattern = self.chance.pick(&["[a-c]*", "?", "*/*", "[!a]?", "a?c", "b*d", "[[:alpha:]]*", "\\*", "\"a\"*"]);
         match self.chance.next(if self.is_bash() { 14 } else { 5 }) {
             0 => format!("case {plain} in {pattern}) w=p1;; ?) w=p2;; *) w=p3;; esac; $w {plain}"),
             1 => format!("p0 \"${{{name}#{pattern}}}\" \"${{{name}##{pattern}}}\""),
@@ -164,7 +164,7 @@ impl Writer<'_> {
 
     fn arithmetic(&mut self) -> String {
         let number = self.chance.next(9) + 1;
-        let operator = self.chance.of(&["+", "-", "*", "/", "%", "<<", "&", "|", "^", "<", "==", "!=", "&&", "||"]);
+        let operator = self.chance.pick(&["+", "-", "*", "/", "%", "<<", "&", "|", "^", "<", "==", "!=", "&&", "||"]);
         match self.chance.next(if self.is_bash() { 13 } else { 5 }) {
             0 => format!("n0={number}; p0 $((n0 {operator} 3)) $((2*(n0+1)-1))"),
             1 => format!("n0={number}; p0 $(($n0 {operator} 2)) $((n0 > 4 ? 10 : 20)) $((0x1f + 010))"),

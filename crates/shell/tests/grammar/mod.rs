@@ -66,7 +66,7 @@ impl<'b> Chance<'b> {
         ((self.number >> 20) % below.max(1) as u64) as usize
     }
 
-    pub(crate) fn of<'t>(&mut self, choices: &[&'t str]) -> &'t str {
+    pub(crate) fn pick<'t>(&mut self, choices: &[&'t str]) -> &'t str {
         choices[self.next(choices.len())]
     }
 }
@@ -108,7 +108,7 @@ struct Writer<'b> {
 
 impl Writer<'_> {
     fn text(&mut self) -> String {
-        if self.chance.next(2) == 0 { self.chance.of(&PLAIN).to_owned() } else { self.chance.of(&TEXTS).to_owned() }
+        if self.chance.next(2) == 0 { self.chance.pick(&PLAIN).to_owned() } else { self.chance.pick(&TEXTS).to_owned() }
     }
 
     /// A program that notes that it ran; few of them fail or print.
@@ -154,7 +154,7 @@ impl Writer<'_> {
     }
 
     fn variable(&mut self) -> &'static str {
-        self.chance.of(&VARIABLES)
+        self.chance.pick(&VARIABLES)
     }
 
     /// A word of a command, which may become none or many.
@@ -173,7 +173,7 @@ impl Writer<'_> {
             14 => self.braces(),
             15 => format!("pre\"{}\"'post'", self.expansion()),
             16..=18 => self.substitution(),
-            _ => self.chance.of(&["$((1+2))", "$#", "\"$#\"", "${#x}", "\"$*\"", "$*", "\"$@\"", "$@"]).to_owned(),
+            _ => self.chance.pick(&["$((1+2))", "$#", "\"$#\"", "${#x}", "\"$*\"", "$*", "\"$@\"", "$@"]).to_owned(),
         };
         self.depth -= 1;
         word
@@ -186,7 +186,7 @@ impl Writer<'_> {
 
     fn expansion(&mut self) -> String {
         let name = self.variable();
-        let plain = self.chance.of(&PLAIN);
+        let plain = self.chance.pick(&PLAIN);
         let common = 16;
         match self.chance.next(if self.dialect == Dialect::Bash { 32 } else { common }) {
             0..=3 => format!("${name}"),
@@ -195,17 +195,17 @@ impl Writer<'_> {
             7 => format!("${{none:-{plain}}}"),
             8 => format!("${{none-{plain}}}"),
             9 => format!("${{{name}:+{plain}}}"),
-            10 => format!("${{{name}#?}}").replace('?', self.chance.of(&["a", "b", "*/", "-"])),
-            11 => format!("${{{name}%?}}").replace('?', self.chance.of(&["a", "c", ".*", "gz"])),
+            10 => format!("${{{name}#?}}").replace('?', self.chance.pick(&["a", "b", "*/", "-"])),
+            11 => format!("${{{name}%?}}").replace('?', self.chance.pick(&["a", "c", ".*", "gz"])),
             12 => format!("${{{name}##*/}}"),
             13 => format!("${{{name}%%.*}}"),
-            14 => self.chance.of(&["$1", "${2}", "$@", "$*", "$3", "${1:-q}", "${3:-r}"]).to_owned(),
+            14 => self.chance.pick(&["$1", "${2}", "$@", "$*", "$3", "${1:-q}", "${3:-r}"]).to_owned(),
             15 => format!("${{n{}:={plain}}}", self.chance.next(2)),
             16 | 17 => format!("${{{name}:{}:{}}}", self.chance.next(3), self.chance.next(4)),
             18 => format!("${{{name}:1}}"),
-            19 => format!("${{{name}/{}/Q}}", self.chance.of(&["a", "b", "\\/", "."])),
-            20 => format!("${{{name}//{}/Q}}", self.chance.of(&["a", "b", "\\/", "-"])),
-            21 => format!("${{{name}//{}}}", self.chance.of(&["a", "b", "."])),
+            19 => format!("${{{name}/{}/Q}}", self.chance.pick(&["a", "b", "\\/", "."])),
+            20 => format!("${{{name}//{}/Q}}", self.chance.pick(&["a", "b", "\\/", "-"])),
+            21 => format!("${{{name}//{}}}", self.chance.pick(&["a", "b", "."])),
             22 => format!("${{{name}^^}}"),
             23 => format!("${{{name},,}}"),
             24 | 25 => "${a[@]}".to_owned(),
@@ -222,8 +222,8 @@ impl Writer<'_> {
         if self.dialect == Dialect::Posix {
             return self.literal();
         }
-        let (front, back) = (self.chance.of(&["", "f", "\"$x\""]), self.chance.of(&["", "b", "'q r'", ".{c,d}"]));
-        let inside = self.chance.of(&[
+        let (front, back) = (self.chance.pick(&["", "f", "\"$x\""]), self.chance.pick(&["", "b", "'q r'", ".{c,d}"]));
+        let inside = self.chance.pick(&[
             "a,b", "a,,b", "1..3", "3..1", "01..03", "1..7..3", "a..c", "c..a", "a,{b,c}", "a", "", "\"$y\",z", "-1..1",
         ]);
         format!("{front}{{{inside}}}{back}")
@@ -231,7 +231,7 @@ impl Writer<'_> {
 
     /// A substitution whose output is known, seldom one whose output is not.
     fn substitution(&mut self) -> String {
-        let plain = self.chance.of(&PLAIN);
+        let plain = self.chance.pick(&PLAIN);
         let word = self.literal_for_echo();
         let variable = self.variable();
         let body = match self.chance.next(9) {
@@ -360,13 +360,13 @@ impl Writer<'_> {
             7 => format!(
                 "case {word} in a|b*) {};;\n({}) {body};;\n*) {};;\nesac",
                 self.one_line(),
-                self.chance.of(&["c", "'b c'", "$x", "[d-f]*"]),
+                self.chance.pick(&["c", "'b c'", "$x", "[d-f]*"]),
                 self.one_line()
             ),
             8 => format!(
                 "for v in{}; do\nif {test}; then {}; fi\n{body}done",
                 self.words(),
-                self.chance.of(&["break", "continue"])
+                self.chance.pick(&["break", "continue"])
             ),
             9 => format!("for (({count}=0; {count}<2; {count}++)); do\n{body}done"),
             10 => format!("if [[ -n {word} && {} == a* ]]; then\n{body}fi", "$x"),
@@ -398,7 +398,7 @@ impl Writer<'_> {
             7 => "shift".into(),
             8 => format!("unset {name}"),
             9 => format!("{name}=\"$(printf %s {value})\""),
-            10 => format!("IFS={}; p2 $x $y; unset IFS", self.chance.of(&["/", "-", ".", "a", "' /'", "''"])),
+            10 => format!("IFS={}; p2 $x $y; unset IFS", self.chance.pick(&["/", "-", ".", "a", "' /'", "''"])),
             11 => format!("{name}+={value}"),
             12 => format!("a=({value} {word})"),
             13 => format!("a+=({value})"),
@@ -430,7 +430,7 @@ impl Writer<'_> {
 
     fn wrapper(&mut self) -> String {
         let (program, words) = (self.program(), self.words());
-        let front = self.chance.of(&[
+        let front = self.chance.pick(&[
             "env",
             "env A=1",
             "nice",
@@ -446,7 +446,7 @@ impl Writer<'_> {
             "nice -5",
             "env --",
         ]);
-        let plain = self.chance.of(&PLAIN);
+        let plain = self.chance.pick(&PLAIN);
         match self.chance.next(16) {
             0..=6 => format!("{front} {program}{words}"),
             7 => format!("(exec {program}{words})"),
@@ -488,8 +488,8 @@ impl Writer<'_> {
     }
 
     fn decoded(&mut self) -> String {
-        let plain = self.chance.of(&PLAIN);
-        let text = format!("{} {} {plain}", self.program(), self.chance.of(&["'a b'", "c", "\"d\""]));
+        let plain = self.chance.pick(&PLAIN);
+        let text = format!("{} {} {plain}", self.program(), self.chance.pick(&["'a b'", "c", "\"d\""]));
         match self.chance.next(5) {
             0 => format!("echo {} | base64 -d | sh", base64(text.as_bytes())),
             1 => format!("echo \"{}\" | rev | sh", text.replace('"', "'").chars().rev().collect::<String>()),
@@ -503,7 +503,7 @@ impl Writer<'_> {
 
     /// Variables that are read from a known text.
     fn input(&mut self) -> String {
-        let plain = self.chance.of(&PLAIN);
+        let plain = self.chance.pick(&PLAIN);
         let bash = self.dialect == Dialect::Bash;
         match self.chance.next(9) {
             0 if bash => format!("read -r r s <<< '{plain} b c'; p0 \"$r\" \"$s\""),

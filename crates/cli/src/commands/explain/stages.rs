@@ -5,9 +5,9 @@ use crate::commands::check::word;
 use crate::terminal::visible::visible;
 use reflex_engine::shell::{
     Access, Change, ChangeKind, Command, CommandId, Derivation, DerivationId, ExecTarget, Origin, Piece, Printed,
-    Reading, Span, Stdin, Value, Why,
+    Reading, Span, Stdin, UnknownReason, Value,
 };
-use reflex_engine::{Action, Effect, Event, Finding, Judgement, Target, Ternary, Weighed};
+use reflex_engine::{Action, Effect, Event, Finding, Judgement, RuleTrace, Target, Ternary};
 
 /// A stage of the work and what it found.
 pub(super) struct Stage {
@@ -179,13 +179,13 @@ impl<'a> Work<'a> {
         for (index, derivation) in derivations.iter().enumerate().take(MAX_LINES) {
             let from = parent_of(derivations, derivation);
             if derivation.step == "alias" {
-                let name = short(derivation.from.span.of(raw), WIDTH / 2);
+                let name = short(derivation.from.span.slice(raw), WIDTH / 2);
                 self.say(ALIASES, &format!("{name} is {}", short(&derivation.text, WIDTH)));
                 continue;
             }
             let of = match derivation.from.derivation {
                 Some(DerivationId(before)) => format!("#{}", before + 1),
-                None => format!("`{}`", short(derivation.from.span.of(raw), WIDTH / 2)),
+                None => format!("`{}`", short(derivation.from.span.slice(raw), WIDTH / 2)),
             };
             self.say(DECODE, &format!("#{} {} of {of}", index + 1, derivation.step));
             if from.is_some_and(|from| from.text.trim_end() == derivation.text.trim_end()) {
@@ -255,7 +255,7 @@ impl<'a> Work<'a> {
             Some(DerivationId(step)) => {
                 view.reading.derivations.get(usize::from(step)).map_or("", |derivation| derivation.text.as_str())
             }
-            None => ran.origin.span.of(raw),
+            None => ran.origin.span.slice(raw),
         };
         if text.contains("$'") && !ran.words.is_empty() {
             self.say(
@@ -275,7 +275,7 @@ impl<'a> Work<'a> {
             let by = effect.command.map_or(String::new(), |id| format!(", by {}", id + 1));
             self.say(PATTERNS, &format!("{}{by}", short(&said(effect), WIDTH)));
             let weighed = self.judgement.weighed.iter().filter(|weighed| weighed.effect == index);
-            let (fired, quiet): (Vec<&Weighed>, Vec<&Weighed>) = weighed.partition(|weighed| weighed.fires);
+            let (fired, quiet): (Vec<&RuleTrace>, Vec<&RuleTrace>) = weighed.partition(|weighed| weighed.fires);
             for rule in fired {
                 let known = if rule.truth == Ternary::Unknown { " (for what cannot be known)" } else { "" };
                 self.say(PATTERNS, &format!("  {} fires{known}{}", rule.rule, self.weight(rule)));
@@ -296,7 +296,7 @@ impl<'a> Work<'a> {
     }
 
     /// What the finding that a rule's firing leads to weighs. A rule that fires again is told once.
-    fn weight(&self, fired: &Weighed) -> String {
+    fn weight(&self, fired: &RuleTrace) -> String {
         let first = self.judgement.weighed.iter().find(|weighed| weighed.fires && weighed.rule == fired.rule);
         let finding = self.judgement.verdict.findings.iter().find(|finding| finding.id == fired.rule);
         match finding.filter(|_| first == Some(fired)) {
@@ -353,7 +353,7 @@ fn words(values: &[Value]) -> String {
 
 /// What was written, if it stands in the text as it is.
 fn source(origin: Origin, raw: &str) -> Option<String> {
-    let written = origin.span.of(raw);
+    let written = origin.span.slice(raw);
     let stands = origin.derivation.is_none() && !written.is_empty();
     stands.then(|| short(&folded(written.get(..written.len().min(8 * WIDTH)).unwrap_or(written)), WIDTH))
 }
@@ -385,7 +385,7 @@ fn place(effect: &Effect, view: View<'_>, raw: &str) -> Span {
     let command = effect.command.and_then(|id| view.reading.commands.get(id));
     let Some(command) = command.filter(|command| command.origin.derivation.is_some()) else { return whole };
     let words: Vec<String> = command.words.iter().map(Value::shown).collect();
-    match place_of(&words, whole.of(raw)) {
+    match place_of(&words, whole.slice(raw)) {
         Some(part) => Span { start: whole.start + part.start, end: whole.start + part.end },
         None => whole,
     }
@@ -452,14 +452,14 @@ fn said(effect: &Effect) -> String {
     format!("would {}{gap}{targets}{more}{flags}", effect.kind.name())
 }
 
-fn reason(why: Why) -> &'static str {
+fn reason(why: UnknownReason) -> &'static str {
     match why {
-        Why::Branches => "it differs between branches or rounds",
-        Why::Arithmetic => "the result of arithmetic",
-        Why::NotEvaluated => "it is not evaluated before it runs",
-        Why::Limit => "larger or nested deeper than what is read",
-        Why::Unparsed => "it cannot be parsed",
-        Why::Unfinished => "it is not finished",
-        Why::Input => "it is typed or read while it runs",
+        UnknownReason::Branches => "it differs between branches or rounds",
+        UnknownReason::Arithmetic => "the result of arithmetic",
+        UnknownReason::NotEvaluated => "it is not evaluated before it runs",
+        UnknownReason::Limit => "larger or nested deeper than what is read",
+        UnknownReason::Unparsed => "it cannot be parsed",
+        UnknownReason::Unfinished => "it is not finished",
+        UnknownReason::Input => "it is typed or read while it runs",
     }
 }

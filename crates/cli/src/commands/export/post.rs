@@ -28,7 +28,7 @@ impl Collector {
     ///
     /// # Errors
     /// In words: another scheme, or another machine.
-    pub(super) fn of(url: &str, usual: &str) -> Result<Collector, String> {
+    pub(super) fn parse(url: &str, usual: &str) -> Result<Collector, String> {
         let rest = url.strip_prefix("http://").ok_or_else(|| {
             "only http:// to a collector on this machine is spoken, such as http://127.0.0.1:4318".to_owned()
         })?;
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn only_this_machine_is_a_collector() {
-        let of = |url| Collector::of(url, "/v1/logs").map(|collector| collector.shown());
+        let of = |url| Collector::parse(url, "/v1/logs").map(|collector| collector.shown());
         assert_eq!(of("http://127.0.0.1:4318"), Ok("http://127.0.0.1:4318/v1/logs".into()));
         assert_eq!(of("http://127.0.0.1:4318/x"), Ok("http://127.0.0.1:4318/x".into()));
         assert!(

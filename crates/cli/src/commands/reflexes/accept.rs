@@ -11,7 +11,7 @@ pub(super) struct Before(Option<Vec<(String, String)>>);
 
 impl Before {
     /// As it is now.
-    pub(super) fn of(here: &Here, home: &Home) -> Before {
+    pub(super) fn read(here: &Here, home: &Home) -> Before {
         let listed = home.entries().map_or(1, |entries| entries.len());
         Before(match offered(here, home) {
             Some(offer) if offer.accepted => Some(texts(&offer)),

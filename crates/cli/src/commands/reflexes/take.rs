@@ -120,7 +120,7 @@ fn carry_out(here: &Here, plan: &Plan) -> u8 {
 /// Writes it down; gives whether all that is listed there counts now.
 fn taken(here: &Here, plan: &Plan, by: &str) -> Result<bool, String> {
     let (home, package) = (&plan.home, &plan.package);
-    let before = Before::of(here, home);
+    let before = Before::read(here, home);
     let digest = package.digest();
     let fields = json!({"reflex": package.name, "from": plan.origin.shown(), "digest": digest, "by": by,
         "capabilities": package.manifest.as_ref().and_then(|manifest| manifest.get("capabilities"))});
@@ -194,7 +194,7 @@ pub(super) fn remove(matches: &ArgMatches) -> u8 {
         return status::FOUND;
     }
     let done = record(&store, "reflex-removed", json!({"reflex": name, "by": person.name})).and_then(|()| {
-        let before = Before::of(&here, &home);
+        let before = Before::read(&here, &home);
         home.remove(&entry.source, &name)?;
         before.with(&here, &home, None, &person.name)
     });

@@ -16,7 +16,7 @@ use serde_json::Value as Json;
 const MAX_CONTENT: usize = crate::model::world::MAX_CONTENT;
 
 /// What the content means, if the file is of a kind that is understood. An edit shows only the text that comes in.
-pub(crate) fn of(tables: Node<'static>, path: &str, content: &str) -> Option<DeferredExecution> {
+pub(crate) fn deferred(tables: Node<'static>, path: &str, content: &str) -> Option<DeferredExecution> {
     let places = tables.get("places");
     let (class, read) = KINDS.iter().find(|(class, _)| belongs(places.get(class), path))?;
     let mut later = DeferredExecution::default();

@@ -3,7 +3,7 @@
 
 mod names;
 
-use self::names::{Deed, deed};
+use self::names::{RiskyAct, deed};
 use super::effects::EffectExtractor;
 use super::tool_call::call::{Call, Called};
 use super::tool_call::name::words;
@@ -32,11 +32,11 @@ impl EffectExtractor<'_> {
         let Called { server, tool, .. } = called;
         let fields = serde_json::from_str::<Map<String, Json>>(called.arguments).unwrap_or_default();
         // An agent's own tool that sends a message sends it to the person or to its like.
-        let deed = deed(server, tool).filter(|deed| !server.is_empty() || *deed != Deed::Speak);
+        let deed = deed(server, tool).filter(|deed| !server.is_empty() || *deed != RiskyAct::Speak);
         self.done(server, tool, deed);
         let is_far = is_far_file(tool, &fields);
         if is_far {
-            self.done(server, tool, Some(Deed::Destroy));
+            self.done(server, tool, Some(RiskyAct::Destroy));
         }
         call.statements.iter().for_each(|statement| self.statement(statement));
         self.shared(tool, &fields);
@@ -56,16 +56,16 @@ impl EffectExtractor<'_> {
     }
 
     /// `delete_repository`, `send_email`: the name alone says it.
-    fn done(&mut self, server: &str, tool: &str, deed: Option<Deed>) {
+    fn done(&mut self, server: &str, tool: &str, deed: Option<RiskyAct>) {
         let Some(deed) = deed else { return };
         let (kind, flags) = match deed {
-            Deed::Destroy => (EffectKind::DestroyRemote, vec!["tool"]),
-            Deed::Change => (EffectKind::ChangeRemote, vec!["tool"]),
-            Deed::Deploy => (EffectKind::Deploy, vec!["tool"]),
-            Deed::Merge => (EffectKind::ChangeRemote, vec!["merge"]),
-            Deed::Pay => (EffectKind::ChangeRemote, vec!["money"]),
-            Deed::Speak => (EffectKind::ChangeRemote, vec!["message"]),
-            Deed::Grant => (EffectKind::ChangeRemote, vec!["rights-of-others"]),
+            RiskyAct::Destroy => (EffectKind::DestroyRemote, vec!["tool"]),
+            RiskyAct::Change => (EffectKind::ChangeRemote, vec!["tool"]),
+            RiskyAct::Deploy => (EffectKind::Deploy, vec!["tool"]),
+            RiskyAct::Merge => (EffectKind::ChangeRemote, vec!["merge"]),
+            RiskyAct::Pay => (EffectKind::ChangeRemote, vec!["money"]),
+            RiskyAct::Speak => (EffectKind::ChangeRemote, vec!["message"]),
+            RiskyAct::Grant => (EffectKind::ChangeRemote, vec!["rights-of-others"]),
         };
         let whose = if server.is_empty() { tool.to_owned() } else { format!("{tool} of {server}") };
         self.name(kind, &whose);

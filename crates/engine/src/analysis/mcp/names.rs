@@ -4,7 +4,7 @@ use crate::analysis::tool_call::name::words;
 
 /// What a tool does for which a person should be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Deed {
+pub(super) enum RiskyAct {
     /// It takes something away that lasts.
     Destroy,
     /// It stops, scales or hands over what others use.
@@ -173,7 +173,7 @@ const STORES: [&str; 10] =
 const LIVE: [&str; 7] = ["terraform", "kubernetes", "k8s", "kubectl", "pulumi", "helm", "argocd"];
 
 /// What a tool is made for, as its name says; none if it only looks or if that harms nobody.
-pub(super) fn deed(server: &str, tool: &str) -> Option<Deed> {
+pub(super) fn deed(server: &str, tool: &str) -> Option<RiskyAct> {
     let servers: Vec<String> = words(server);
     let name: Vec<String> = words(tool);
     let looks = |word: Option<&String>| word.is_some_and(|word| LOOKS.iter().any(|known| is(word, known)));
@@ -185,30 +185,30 @@ pub(super) fn deed(server: &str, tool: &str) -> Option<Deed> {
     let verb = |known: &[&str]| name.iter().any(|word| known.contains(&word.as_str()));
     let served = |parts: &[&str]| parts.iter().any(|part| server.to_ascii_lowercase().contains(part));
     if destroys(&name, &verb, &has, &served) {
-        return Some(Deed::Destroy);
+        return Some(RiskyAct::Destroy);
     }
     // `create_merge_request` merges nothing yet.
     let proposes = verb(&["create", "open", "update", "close", "edit", "add", "new", "approve"]);
     if verb(&["merge"]) && has(&["request", "pr", "mr", "branch"]) && !proposes {
-        return Some(Deed::Merge);
+        return Some(RiskyAct::Merge);
     }
     if pays(&verb, &has) {
-        return Some(Deed::Pay);
+        return Some(RiskyAct::Pay);
     }
     if speaks(&verb, &has) {
-        return Some(Deed::Speak);
+        return Some(RiskyAct::Speak);
     }
     if grants(&name, &verb, &has) {
-        return Some(Deed::Grant);
+        return Some(RiskyAct::Grant);
     }
     if deploys(&verb, &has, &served) {
-        return Some(Deed::Deploy);
+        return Some(RiskyAct::Deploy);
     }
     const STOPS: [&str; 11] = [
         "stop", "suspend", "pause", "scale", "disable", "reboot", "shutdown", "rollback", "resize", "transfer",
         "archive",
     ];
-    (verb(&STOPS) && has(&RUNNING)).then_some(Deed::Change)
+    (verb(&STOPS) && has(&RUNNING)).then_some(RiskyAct::Change)
 }
 
 type Says<'a> = dyn Fn(&[&str]) -> bool + 'a;
@@ -273,23 +273,23 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(server: &str, tool: &str, expected: Option<Deed>) {
+    fn check(server: &str, tool: &str, expected: Option<RiskyAct>) {
         assert_eq!(deed(server, tool), expected, "{server} {tool}");
     }
 
     #[test]
     fn a_tool_is_judged_by_its_verb_and_object() {
-        check("github", "delete_repository", Some(Deed::Destroy));
-        check("kubernetes", "pods_delete", Some(Deed::Destroy));
-        check("redis", "delete", Some(Deed::Destroy));
-        check("mongodb", "delete-many", Some(Deed::Destroy));
-        check("heroku", "pg_reset", Some(Deed::Destroy));
-        check("github", "merge_pull_request", Some(Deed::Merge));
-        check("bank", "transferFunds", Some(Deed::Pay));
-        check("gmail", "send_email", Some(Deed::Speak));
-        check("aws", "put_bucket_policy", Some(Deed::Grant));
-        check("supabase", "apply_migration", Some(Deed::Deploy));
-        check("aws", "stop_instances", Some(Deed::Change));
+        check("github", "delete_repository", Some(RiskyAct::Destroy));
+        check("kubernetes", "pods_delete", Some(RiskyAct::Destroy));
+        check("redis", "delete", Some(RiskyAct::Destroy));
+        check("mongodb", "delete-many", Some(RiskyAct::Destroy));
+        check("heroku", "pg_reset", Some(RiskyAct::Destroy));
+        check("github", "merge_pull_request", Some(RiskyAct::Merge));
+        check("bank", "transferFunds", Some(RiskyAct::Pay));
+        check("gmail", "send_email", Some(RiskyAct::Speak));
+        check("aws", "put_bucket_policy", Some(RiskyAct::Grant));
+        check("supabase", "apply_migration", Some(RiskyAct::Deploy));
+        check("aws", "stop_instances", Some(RiskyAct::Change));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::order::{How, MAX_ORDERS, Order};
 use crate::analysis::effects::EffectExtractor;
 use crate::model::analysis::Analysis;
-use crate::model::effect::{Effect, EffectKind, Sort, Target, TargetPath};
+use crate::model::effect::{Effect, EffectKind, Target, TargetKind, TargetPath};
 use crate::model::event::Event;
 use crate::model::path::{self, parent};
 use crate::model::world::World;
@@ -117,7 +117,7 @@ impl Finder<'_> {
             variables: &[],
             effects: &mut none,
         };
-        let relations = Relations::of(text, self.analysis);
+        let relations = Relations::new(text, self.analysis);
         for (id, command) in text.reading.commands.iter().enumerate() {
             if command.site == ExecTarget::Here && self.found.len() <= MAX_ORDERS {
                 self.command(&relations, text, id, &drafter);
@@ -250,7 +250,9 @@ impl Finder<'_> {
         drafter: &EffectExtractor<'_>,
     ) {
         let changed = |effect: &&&Effect| {
-            effect.kind.sort() == Sort::Path && !LOOKED_AT.contains(&effect.kind) && !FOLLOWED.contains(&effect.kind)
+            effect.kind.target_kind() == TargetKind::Path
+                && !LOOKED_AT.contains(&effect.kind)
+                && !FOLLOWED.contains(&effect.kind)
         };
         let changes = effects.iter().filter(changed).flat_map(|effect| &effect.targets);
         let changes: Vec<&str> = changes.filter_map(Target::path).collect();
@@ -283,7 +285,7 @@ struct Relations<'a> {
 }
 
 impl<'a> Relations<'a> {
-    pub(super) fn of(text: Text<'a>, analysis: &'a Analysis) -> Relations<'a> {
+    pub(super) fn new(text: Text<'a>, analysis: &'a Analysis) -> Relations<'a> {
         let commands = &text.reading.commands;
         let (mut effects, mut within) = (BTreeMap::<CommandId, Vec<&Effect>>::new(), BTreeMap::new());
         for effect in analysis.effects.iter().filter(|one| one.action == text.action && one.script == text.script) {

@@ -51,7 +51,7 @@ impl Finder<'_> {
 
     /// The files that the command's files name, and those that these name.
     pub(super) fn included(&mut self, entry: Node<'static>, command: &Command, folder: Option<&str>) {
-        let forms: Vec<Form<'static>> = entry.get("includes").texts().filter_map(Form::of).collect();
+        let forms: Vec<Inclusion<'static>> = entry.get("includes").texts().filter_map(Inclusion::parse).collect();
         if forms.is_empty() {
             return;
         }
@@ -100,7 +100,7 @@ impl Finder<'_> {
 }
 
 /// How a line names a file: `Include {path}`, `import {module}.py`.
-struct Form<'t> {
+struct Inclusion<'t> {
     /// The word that begins the line; `'` for any text in quotes that begins with a dot.
     word: &'t str,
     /// What stands around the name in the path.
@@ -110,12 +110,12 @@ struct Form<'t> {
     is_module: bool,
 }
 
-impl<'t> Form<'t> {
-    fn of(text: &'t str) -> Option<Form<'t>> {
+impl<'t> Inclusion<'t> {
+    fn parse(text: &'t str) -> Option<Inclusion<'t>> {
         let (word, file) = text.split_once(' ')?;
         let is_module = file.contains("{module}");
         let (before, behind) = file.split_once(if is_module { "{module}" } else { "{path}" })?;
-        Some(Form { word, before, behind, is_module })
+        Some(Inclusion { word, before, behind, is_module })
     }
 
     fn file(&self, name: &str) -> Option<String> {
@@ -153,11 +153,11 @@ impl<'t> Form<'t> {
 
 #[cfg(test)]
 mod tests {
-    use super::Form;
+    use super::Inclusion;
 
     #[track_caller]
     fn check(form: &str, line: &str, expected: &[&str]) {
-        assert_eq!(Form::of(form).unwrap().named_in(line), expected, "{form}: {line}");
+        assert_eq!(Inclusion::parse(form).unwrap().named_in(line), expected, "{form}: {line}");
     }
 
     #[test]

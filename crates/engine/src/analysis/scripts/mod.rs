@@ -18,7 +18,7 @@ use crate::model::event::{Action, AgentPath, Event};
 use crate::model::path::{self, Folders, parent};
 use crate::model::world::{MAX_CONTENT, World};
 use crate::text::patches;
-use reflex_shell::{Access, Command, ExecTarget, Language, Span, Stdin, Surroundings, Value, Why, work};
+use reflex_shell::{Access, Command, ExecTarget, Language, Span, Stdin, Surroundings, UnknownReason, Value, work};
 use reflex_tables::Node;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -60,7 +60,7 @@ const WORKSPACES: [&str; 2] = ["workspace", "workspaces"];
 /// Reads what the call runs and writes, and what that runs in turn.
 pub(super) fn follow(event: &Event, analyst: Analyst<'_>, analysis: &mut Analysis) {
     let Analyst { tables, world, analyze } = analyst;
-    let mut follower = Follower { event, tables, world, analyze, analysis };
+    let mut follower = ScriptResolver { event, tables, world, analyze, analysis };
     for (index, action) in event.actions.iter().enumerate() {
         if let Action::McpCall { tool, arguments, .. } = action {
             mcp::written(tool, arguments).iter().for_each(|action| follower.written(index, action));
@@ -75,7 +75,7 @@ pub(super) fn follow(event: &Event, analyst: Analyst<'_>, analysis: &mut Analysi
     }
 }
 
-struct Follower<'a> {
+struct ScriptResolver<'a> {
     event: &'a Event,
     tables: Node<'static>,
     world: &'a dyn World,
@@ -95,7 +95,7 @@ struct Found {
     assignments: Vec<(String, String)>,
 }
 
-impl Follower<'_> {
+impl ScriptResolver<'_> {
     fn effect(&mut self, index: usize) {
         let Some(effect) = self.analysis.effects.get(index) else { return };
         let level = self.level(effect) + 1;
@@ -156,7 +156,7 @@ impl Follower<'_> {
     /// Tells what the reader has left out of the last script, if that is run as it stands.
     fn tell_gaps(&self, runs: bool) {
         let Some(script) = self.analysis.scripts.last().filter(|_| runs) else { return };
-        if script.reading.gaps.iter().any(|gap| gap.why == Why::Limit) {
+        if script.reading.gaps.iter().any(|gap| gap.why == UnknownReason::Limit) {
             work::cut(|| format!("{} is larger or nested deeper than what is read", script.path));
         }
     }
@@ -476,9 +476,10 @@ impl Follower<'_> {
         let (Action::Write { path, content } | Action::Edit { path, content, .. }) = action else { return };
         let path = path::absolute(&path.with_slashes(), &self.event.cwd);
         self.about_guard(index, &path, content, action);
-        if let Some(later) = config_files::of(self.tables, &path, content) {
+        if let Some(later) = config_files::deferred(self.tables, &path, content) {
             let gone = if later.is_empty() { Cow::default() } else { replaced(action, &self.event.cwd, self.world) };
-            let before = config_files::of(self.tables, &path, &gone).filter(|_| !gone.is_empty()).unwrap_or_default();
+            let before =
+                config_files::deferred(self.tables, &path, &gone).filter(|_| !gone.is_empty()).unwrap_or_default();
             return self.later(index, &path, later.beyond(&before));
         }
         let package = match crate::model::path::name_of(&path) {
@@ -667,7 +668,7 @@ impl Follower<'_> {
         if !work::spend(self.analysis.effects.len() as u64 / 8) {
             return None;
         }
-        let aliases = Aliases::of(self.analysis, self.folders(), &|name| self.world.variable(name));
+        let aliases = Aliases::from_analysis(self.analysis, self.folders(), &|name| self.world.variable(name));
         let linked = aliases.linked(effect, path, true);
         let sources = aliases.sources(&linked).into_iter().chain(aliases::poured_into(self.analysis, &linked));
         let linked = Some(linked.clone()).filter(|linked| linked != path);

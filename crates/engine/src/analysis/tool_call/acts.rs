@@ -37,7 +37,7 @@ pub(super) struct Context<'n> {
 
 impl<'n> Context<'n> {
     /// What the name of the tool alone says.
-    pub(super) fn of(name: &'n Name) -> Context<'n> {
+    pub(super) fn new(name: &'n Name) -> Context<'n> {
         let (language, place, paths) = (None, None, Vec::new());
         Context { name, said: Vec::new(), way: name.way, language, place, paths, far: false, deep: name.is("folder") }
     }

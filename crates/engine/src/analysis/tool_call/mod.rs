@@ -74,8 +74,8 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn call(&mut self, server: &str, tool: &str, arguments: &Map<String, Json>, depth: usize) {
-        let name = Name::of(server, tool, self.tables.get("tools"));
-        let context = Context::of(&name);
+        let name = Name::parse(server, tool, self.tables.get("tools"));
+        let context = Context::new(&name);
         self.call.is_judged |= name.is_harmless();
         self.call.is_search |= name.way == Some(Way::Looks);
         self.object(arguments, &context, depth);
@@ -101,7 +101,7 @@ impl Reader<'_> {
             self.call.is_cut = true;
             return;
         }
-        let mut slots = Slots::of(fields, self.tables.get("tools"));
+        let mut slots = Slots::new(fields, self.tables.get("tools"));
         if let Some((tool, arguments)) = slots.inner.take() {
             return self.call(slots.server, tool, &arguments, depth + 1);
         }

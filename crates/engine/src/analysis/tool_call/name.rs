@@ -87,7 +87,7 @@ const JOINS: [&str; 4] = ["and", "or", "then", "with"];
 
 impl Name {
     /// The name of a server's tool, or of one without a server.
-    pub(super) fn of(server: &str, tool: &str, tools: Node<'static>) -> Name {
+    pub(super) fn parse(server: &str, tool: &str, tools: Node<'static>) -> Name {
         let (space, own) = last_part(tool);
         let own = known_words(own, tools);
         let around: Vec<String> = [known_words(server, tools), known_words(space, tools)].concat();

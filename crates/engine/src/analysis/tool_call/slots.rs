@@ -44,7 +44,7 @@ pub(super) struct Slots<'a> {
 
 impl<'a> Slots<'a> {
     /// The texts of an object.
-    pub(super) fn of(fields: &'a Map<String, Json>, tools: Node<'static>) -> Slots<'a> {
+    pub(super) fn new(fields: &'a Map<String, Json>, tools: Node<'static>) -> Slots<'a> {
         let mut slots = Slots { inner: inner(fields, tools), fields: Some(fields), ..Slots::default() };
         if slots.inner.is_some() {
             let named = |key: &&str| fields.get(*key).and_then(Json::as_str);
@@ -162,7 +162,7 @@ impl<'a> Slots<'a> {
             return;
         }
         for nested in std::mem::take(&mut self.nested) {
-            let inner = Slots::of(&nested, tools);
+            let inner = Slots::new(&nested, tools);
             let is_part = inner.paths.is_empty() && !(inner.contents.is_empty() && inner.gone.is_empty());
             if is_part {
                 let [gone, content] = [inner.gone, inner.contents].map(|texts| texts.join("\n"));

@@ -11,7 +11,7 @@ use crate::model::finding::{At, Decision, Finding, Severity, Tier};
 use crate::model::session::PASSES;
 use std::collections::BTreeMap;
 
-pub use crate::model::session::{Deed, End, RepeatAllowance, Step};
+pub use crate::model::session::{End, RepeatAllowance, Step, StepKind};
 pub use signature::{error_signature, letters};
 
 /// A run of one to three calls flags when it is there more often.
@@ -173,7 +173,7 @@ fn past_ends_are_known(all: &[&Step], now: &Step) -> bool {
 /// How often the last `length` calls stand in the list, without overlaps, back to the last progress.
 fn runs(all: &[&Step], length: usize) -> usize {
     let Some(wanted) = all.len().checked_sub(length).and_then(|start| all.get(start..)) else { return 0 };
-    if wanted.iter().all(|step| step.deed == Deed::Opaque && step.end.is_none()) {
+    if wanted.iter().all(|step| step.deed == StepKind::Opaque && step.end.is_none()) {
         return 0;
     }
     let is_run = |start: usize| {
@@ -199,7 +199,7 @@ fn runs(all: &[&Step], length: usize) -> usize {
 fn is_progress(all: &[&Step], first: usize, second: usize, length: usize) -> bool {
     let between = all.get(first + length..second).unwrap_or(&[]);
     let known = |step: &Step| all.iter().take(first + length).any(|before| before.exact == step.exact);
-    let changed = between.iter().any(|step| step.deed == Deed::Change && !step.refused && !known(step));
+    let changed = between.iter().any(|step| step.deed == StepKind::Change && !step.refused && !known(step));
     let differ = (0..length).any(|at| match (all.get(first + at), all.get(second + at)) {
         (Some(one), Some(other)) => {
             one.end.as_ref().zip(other.end.as_ref()).is_some_and(|(one, other)| one.output != other.output)
@@ -207,7 +207,7 @@ fn is_progress(all: &[&Step], first: usize, second: usize, length: usize) -> boo
         _ => false,
     });
     let ends = |start: usize| all.get(start..start + length).unwrap_or(&[]).iter().all(|step| step.end.is_some());
-    let ran = || between.iter().any(|step| step.deed == Deed::Run && !step.refused && !known(step));
+    let ran = || between.iter().any(|step| step.deed == StepKind::Run && !step.refused && !known(step));
     changed || differ || (!(ends(first) && ends(second)) && ran())
 }
 
@@ -290,7 +290,7 @@ fn states<'s>(all: &[&'s Step], path: &str) -> Vec<(usize, &'s str)> {
 fn is_tried(all: &[&Step], begins: &[usize]) -> bool {
     let [now, second, first] = begins else { return false };
     let calls =
-        |from: usize, to: usize| all.get(from + 1..to).unwrap_or(&[]).iter().filter(|step| step.deed != Deed::Look);
+        |from: usize, to: usize| all.get(from + 1..to).unwrap_or(&[]).iter().filter(|step| step.deed != StepKind::Look);
     let is_known_alike = |one: &Step, other: &Step| one.end.is_some() && other.end.is_some() && equal_ends(one, other);
     let differs =
         |one: &&&Step| calls(*second, *now).any(|other| other.exact == one.exact && !is_known_alike(one, other));
@@ -298,7 +298,7 @@ fn is_tried(all: &[&Step], begins: &[usize]) -> bool {
 }
 
 fn reread(all: &[&Step]) -> Option<Loop> {
-    let looks: Vec<&&Step> = all.iter().rev().take_while(|step| step.deed == Deed::Look).collect();
+    let looks: Vec<&&Step> = all.iter().rev().take_while(|step| step.deed == StepKind::Look).collect();
     let mut places: Vec<&str> = looks.iter().take(MANY_LOOKS).map(|step| step.exact.as_str()).collect();
     places.sort_unstable();
     places.dedup();
@@ -340,7 +340,7 @@ fn spiral(past: &[Step]) -> Option<Loop> {
     let failed: Vec<&Step> = past
         .iter()
         .rev()
-        .filter(|step| step.deed != Deed::Look)
+        .filter(|step| step.deed != StepKind::Look)
         .filter(|step| step.end.as_ref().is_some_and(|end| end.failed))
         .take_while(|step| step.end.as_ref().is_some_and(|end| end.error == *error))
         .collect();
@@ -410,14 +410,14 @@ fn collapsed(past: &[Step]) -> Option<Loop> {
 mod tests {
     use super::*;
 
-    fn step(text: &str, deed: Deed) -> Step {
+    fn step(text: &str, deed: StepKind) -> Step {
         Step { exact: text.into(), text: text.into(), deed, ..Step::default() }
     }
 
     fn ended(text: &str, output: &str, failed: bool) -> Step {
         let error = if failed { error_signature(output) } else { String::new() };
         let end = End { failed, output: output.into(), error, letters: letters(output) };
-        Step { end: Some(end), ..step(text, Deed::Run) }
+        Step { end: Some(end), ..step(text, StepKind::Run) }
     }
 
     fn ids(steps: &[Step]) -> Vec<&'static str> {
@@ -427,20 +427,20 @@ mod tests {
 
     #[test]
     fn a_call_more_than_three_times_is_a_loop_until_something_changes() {
-        let mut steps = vec![step("make", Deed::Run); 3];
+        let mut steps = vec![step("make", StepKind::Run); 3];
         assert_eq!(ids(&steps), [""; 0]);
-        steps.push(step("make", Deed::Run));
+        steps.push(step("make", StepKind::Run));
         assert_eq!(ids(&steps), ["loop/repeat"]);
-        steps.insert(3, step("edit a", Deed::Change));
+        steps.insert(3, step("edit a", StepKind::Change));
         assert_eq!(ids(&steps), [""; 0]);
         // The same edit again is no news.
-        steps.insert(0, step("edit a", Deed::Change));
+        steps.insert(0, step("edit a", StepKind::Change));
         assert_eq!(ids(&steps), ["loop/repeat"]);
     }
 
     #[test]
     fn a_group_of_three_is_counted_too() {
-        let group = ["a", "b", "c"].map(|text| step(text, Deed::Run));
+        let group = ["a", "b", "c"].map(|text| step(text, StepKind::Run));
         let rounds = |count: usize| group.iter().cloned().cycle().take(3 * count).collect::<Vec<_>>();
         assert_eq!(ids(&rounds(3)), [""; 0]);
         assert_eq!(ids(&rounds(4)), ["loop/repeat"]);
@@ -450,13 +450,13 @@ mod tests {
     fn what_goes_on_is_asked_about_and_then_refused() {
         let severity = |count: usize| {
             let mut steps = vec![ended("make", "no", true); count];
-            steps.push(step("make", Deed::Run));
+            steps.push(step("make", StepKind::Run));
             steps.split_last().and_then(|(now, past)| before(now, past).first().map(|found| found.severity))
         };
         assert_eq!(severity(3), Some(Severity::Medium));
         assert_eq!(severity(7), Some(Severity::High));
         assert_eq!(severity(15), Some(Severity::Critical));
-        let unknown = vec![step("make", Deed::Run); 20];
+        let unknown = vec![step("make", StepKind::Run); 20];
         let told = unknown.split_last().map(|(now, past)| before(now, past));
         assert!(told.is_some_and(|loops| loops.iter().all(|found| found.severity == Severity::Medium)));
     }
@@ -477,7 +477,7 @@ mod tests {
     #[test]
     fn other_results_are_progress_and_equal_ones_are_not() {
         let equal =
-            [ended("npm test", "1 failed", true), ended("npm test", "1 failed", true), step("npm test", Deed::Run)];
+            [ended("npm test", "1 failed", true), ended("npm test", "1 failed", true), step("npm test", StepKind::Run)];
         assert_eq!(ids(&equal), ["loop/tight"]);
         let growing = ["1", "2", "3", "4", "5"].map(|output| ended("tail log", output, false));
         assert_eq!(ids(&growing), [""; 0]);
@@ -490,16 +490,16 @@ mod tests {
     #[test]
     fn what_ran_in_between_may_have_changed_anything_unless_results_are_known() {
         let mixed = ["lint", "test a", "lint", "test b", "lint", "test c", "lint"];
-        assert_eq!(ids(&mixed.map(|text| step(text, Deed::Run))), [""; 0]);
+        assert_eq!(ids(&mixed.map(|text| step(text, StepKind::Run))), [""; 0]);
         assert_eq!(ids(&mixed.map(|text| ended(text, "no", true))), ["loop/repeat"]);
         let looked = ["lint", "look a", "lint", "look b", "lint", "look c", "lint"];
-        let deed = |text: &str| if text == "lint" { Deed::Run } else { Deed::Look };
+        let deed = |text: &str| if text == "lint" { StepKind::Run } else { StepKind::Look };
         assert_eq!(ids(&looked.map(|text| step(text, deed(text)))), ["loop/repeat"]);
     }
 
     #[test]
     fn edits_that_undo_each_other_are_noticed() {
-        let edit = |new: &str| Step { changes: vec![("a".into(), new.into())], ..step(new, Deed::Change) };
+        let edit = |new: &str| Step { changes: vec![("a".into(), new.into())], ..step(new, StepKind::Change) };
         assert_eq!(ids(&[edit("x"), edit("y")]), [""; 0]);
         assert_eq!(ids(&[edit("x"), edit("y"), edit("x")]), ["loop/flip"]);
         assert_eq!(ids(&[edit("x"), edit("y"), edit("z")]), [""; 0]);
@@ -532,7 +532,7 @@ mod tests {
 
     #[test]
     fn a_refused_goal_is_counted_in_other_words_only() {
-        let goal = |exact: &str, refused| Step { goals: vec!["g".into()], refused, ..step(exact, Deed::Change) };
+        let goal = |exact: &str, refused| Step { goals: vec!["g".into()], refused, ..step(exact, StepKind::Change) };
         assert_eq!(ids(&[goal("rm -rf x", true), goal("rm -rf x", false)]), [""; 0]);
         assert_eq!(ids(&[goal("rm -rf x", true), goal("find x -delete", false)]), ["loop/refused"]);
     }

@@ -6,8 +6,8 @@ use crate::detectors::retry;
 use crate::model::analysis::Analysis;
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::event::{Action, Event, Outcome};
-use crate::model::rule_trace::Weighed;
-use crate::model::session::{Deed, End, PASSES, RepeatAllowance, Step};
+use crate::model::rule_trace::RuleTrace;
+use crate::model::session::{End, PASSES, RepeatAllowance, Step, StepKind};
 use reflex_shell::{Command, Value};
 use reflex_tables::Node;
 
@@ -21,7 +21,7 @@ const MAX_BEFORE: usize = 4;
 const WAITING: [&str; 6] = ["sleep", "wait", "watch", "timeout", "Start-Sleep", "inotifywait"];
 
 /// The step that a call is. What it writes is known by a digest, its words without secrets.
-pub(crate) fn of(event: &Event, analysis: &Analysis, fingerprint: &Fingerprint, tables: Node<'static>) -> Step {
+pub(crate) fn step(event: &Event, analysis: &Analysis, fingerprint: &Fingerprint, tables: Node<'static>) -> Step {
     Step {
         exact: fingerprint.exact.clone(),
         goals: Vec::new(),
@@ -79,7 +79,7 @@ fn sends(word: &str) -> bool {
 }
 
 /// Digests of the effects that a rule fired on: what is done to what, in whatever words.
-pub(crate) fn goals(analysis: &Analysis, weighed: &[Weighed]) -> Vec<String> {
+pub(crate) fn goals(analysis: &Analysis, weighed: &[RuleTrace]) -> Vec<String> {
     /// More are not compared.
     const MOST: usize = 8;
     let guilty =
@@ -140,29 +140,29 @@ fn change(action: &Action) -> Option<(String, String)> {
     Some((action.path()?.text.clone(), state))
 }
 
-fn deed(event: &Event, analysis: &Analysis) -> Deed {
+fn deed(event: &Event, analysis: &Analysis) -> StepKind {
     let one = |action: &Action| match action {
-        Action::Read { .. } | Action::Search { .. } | Action::Fetch { .. } => Deed::Look,
-        Action::Write { .. } | Action::Edit { .. } | Action::Delete { .. } => Deed::Change,
+        Action::Read { .. } | Action::Search { .. } | Action::Fetch { .. } => StepKind::Look,
+        Action::Write { .. } | Action::Edit { .. } | Action::Delete { .. } => StepKind::Change,
         Action::Shell { .. } => shell(analysis),
         Action::McpCall { .. }
         | Action::Prompt { .. }
         | Action::SpawnAgent { .. }
         | Action::Skill { .. }
         | Action::Input { .. }
-        | Action::Other { .. } => Deed::Opaque,
+        | Action::Other { .. } => StepKind::Opaque,
     };
-    let deeds: Vec<Deed> = event.actions.iter().map(one).collect();
-    let order = [Deed::Change, Deed::Opaque, Deed::Run];
+    let deeds: Vec<StepKind> = event.actions.iter().map(one).collect();
+    let order = [StepKind::Change, StepKind::Opaque, StepKind::Run];
     order.into_iter().find(|deed| deeds.contains(deed)).unwrap_or(if deeds.is_empty() {
-        Deed::Opaque
+        StepKind::Opaque
     } else {
-        Deed::Look
+        StepKind::Look
     })
 }
 
 /// A command changes something if an effect says so, and only looks if all its programs do. Of any other it is taken to run.
-fn shell(analysis: &Analysis) -> Deed {
+fn shell(analysis: &Analysis) -> StepKind {
     let is_silent = |kind| {
         matches!(
             kind,
@@ -171,9 +171,9 @@ fn shell(analysis: &Analysis) -> Deed {
     };
     let commands = || analysis.readings.iter().flat_map(|reading| &reading.commands);
     match () {
-        () if analysis.effects.iter().any(|effect| !is_silent(effect.kind)) => Deed::Change,
-        () if commands().next().is_some() && commands().all(looks) => Deed::Look,
-        () => Deed::Run,
+        () if analysis.effects.iter().any(|effect| !is_silent(effect.kind)) => StepKind::Change,
+        () if commands().next().is_some() && commands().all(looks) => StepKind::Look,
+        () => StepKind::Run,
     }
 }
 

@@ -56,7 +56,7 @@ pub fn drive(agent: &str, network: Network) -> Result<Proof, Option<String>> {
         return Err(None);
     }
     adopt_strays();
-    let plan = Plan::of(agent).map_err(|problem| Some(format!("{problem:?}")))?;
+    let plan = Plan::for_agent(agent).map_err(|problem| Some(format!("{problem:?}")))?;
     if !plan.against().is_empty() {
         return Err(Some("its settings name another model, key or login".into()));
     }
@@ -89,7 +89,7 @@ struct Run {
 
 impl Run {
     fn proof(&self, network_off: bool) -> std::io::Result<Proof> {
-        let store = Store::of(&self.plan.folders);
+        let store = Store::new(&self.plan.folders);
         let folder = folder_in(&self.plan.folders.cache)?;
         store.await_canary(&self.nonce)?;
         let seen = self.seen(folder.path());

@@ -32,7 +32,7 @@ impl Plan {
     ///
     /// # Errors
     /// Why there is none.
-    pub fn of(agent: &str) -> Result<Plan, NoPlan> {
+    pub fn for_agent(agent: &str) -> Result<Plan, NoPlan> {
         let live = client(agent).ok_or(NoPlan::NotKnown)?;
         // The client looks for its own files where agents do.
         let mut folders = Folders::of_user();

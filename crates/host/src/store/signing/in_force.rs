@@ -43,11 +43,11 @@ impl InForce {
             Ok(of_root) => found.extend(of_root),
             Err(why) => return InForce::Disputed(why),
         }
-        InForce::of(&found, CHOSEN.get().map(String::as_str), Pin::is_kept(state))
+        InForce::new(&found, CHOSEN.get().map(String::as_str), Pin::is_kept(state))
     }
 
     /// Which of the keys counts, each with where it stands; `told` is the one on the command line.
-    fn of(found: &[(String, String)], told: Option<&str>, was_set: bool) -> InForce {
+    fn new(found: &[(String, String)], told: Option<&str>, was_set: bool) -> InForce {
         let Some((first, place)) = found.first() else {
             return match (told, was_set) {
                 (None, false) => InForce::Unprotected,
@@ -129,16 +129,16 @@ mod tests {
         let is_key = |of: InForce| matches!(of, InForce::Key(_));
         let is_disputed = |of: InForce| matches!(of, InForce::Disputed(_));
         let (one, two) = (key(1), key(2));
-        assert_eq!(InForce::of(&[], None, false), InForce::Unprotected);
-        assert!(is_key(InForce::of(&found(&[1]), None, true)));
-        assert!(is_key(InForce::of(&found(&[1, 1]), Some(&one), true)));
+        assert_eq!(InForce::new(&[], None, false), InForce::Unprotected);
+        assert!(is_key(InForce::new(&found(&[1]), None, true)));
+        assert!(is_key(InForce::new(&found(&[1, 1]), Some(&one), true)));
         // Without the file of the key nobody can sign, and what is signed counts on.
-        assert!(is_key(InForce::of(&found(&[1]), Some(&one), false)));
-        assert!(is_disputed(InForce::of(&found(&[1, 2]), Some(&one), true)));
-        assert!(is_disputed(InForce::of(&found(&[1]), Some(&two), true)));
+        assert!(is_key(InForce::new(&found(&[1]), Some(&one), false)));
+        assert!(is_disputed(InForce::new(&found(&[1, 2]), Some(&one), true)));
+        assert!(is_disputed(InForce::new(&found(&[1]), Some(&two), true)));
         // A project's entry that names a key of its own.
-        assert!(is_disputed(InForce::of(&[], Some(&one), false)));
-        assert!(is_disputed(InForce::of(&[], None, true)));
-        assert!(is_disputed(InForce::of(&[("0".repeat(64), "/place".into())], None, true)));
+        assert!(is_disputed(InForce::new(&[], Some(&one), false)));
+        assert!(is_disputed(InForce::new(&[], None, true)));
+        assert!(is_disputed(InForce::new(&[("0".repeat(64), "/place".into())], None, true)));
     }
 }

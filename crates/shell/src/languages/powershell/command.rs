@@ -9,7 +9,7 @@ use crate::cli_grammar::program::{Program, Style};
 use crate::cli_grammar::selector::Selector;
 use crate::interpret::draft::Draft;
 use crate::interpret::streams::Stream;
-use crate::model::value::{Origin, Piece, Value, Why};
+use crate::model::value::{Origin, Piece, UnknownReason, Value};
 use crate::reading::CommandId;
 use crate::text_tools::windows_words;
 
@@ -271,7 +271,7 @@ fn piped(program: Program, input: &Items, origin: Origin) -> Vec<Value> {
     if parameter.is_empty() {
         return Vec::new();
     }
-    let unknown = || vec![Value::piece(Piece::Unknown(Why::Input), origin)];
+    let unknown = || vec![Value::piece(Piece::Unknown(UnknownReason::Input), origin)];
     let values = if input.values.is_empty() { unknown() } else { input.values.clone() };
     vec![Value::text(parameter, origin), windows_words::list(values)]
 }

@@ -4,7 +4,7 @@ use super::methods::Member;
 use super::reader::{Items, Reader};
 use super::strings::{self, begins_name};
 use super::{operators, scan};
-use crate::model::value::{Piece, Value, Why};
+use crate::model::value::{Piece, UnknownReason, Value};
 use crate::text_tools::windows_words;
 
 /// What stands before an operand.
@@ -67,7 +67,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.skip(true);
             }
             let other = self.expression_once();
-            return if one == other { one } else { vec![self.unknown(start, Why::Branches)] };
+            return if one == other { one } else { vec![self.unknown(start, UnknownReason::Branches)] };
         }
         values
     }
@@ -315,7 +315,7 @@ impl<'a> Reader<'_, '_, 'a> {
     /// `$i++`: from here on it is another number.
     fn counted(&mut self, start: usize, end: usize) -> Vec<Value> {
         let name = self.text.get(start..end).unwrap_or("").trim_start_matches('$').to_owned();
-        let unknown = vec![self.unknown(start, Why::Arithmetic)];
+        let unknown = vec![self.unknown(start, UnknownReason::Arithmetic)];
         if !name.is_empty() && name.chars().all(|letter| begins_name(letter) || letter == ':') {
             self.assign_name(&name, unknown.clone());
         }
@@ -371,7 +371,7 @@ impl<'a> Reader<'_, '_, 'a> {
             indexes.iter().map(|index| operators::element(&elements, index)).collect::<Option<_>>();
         match known {
             Some(found) if !indexes.is_empty() => found,
-            _ => vec![Value::piece(Piece::Unknown(Why::NotEvaluated), origin)],
+            _ => vec![Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin)],
         }
     }
 

@@ -5,7 +5,7 @@ use super::strings::{as_block, is_block};
 use super::{operators, scan};
 use crate::cli_grammar::program::Program;
 use crate::languages::windows::environment;
-use crate::model::value::{Origin, Piece, Printed, Value, Why};
+use crate::model::value::{Origin, Piece, Printed, UnknownReason, Value};
 use crate::text_tools::decode;
 
 /// `value.name(arguments)`, `[type]::name(arguments)`.
@@ -59,7 +59,7 @@ impl<'a> Reader<'_, '_, 'a> {
             // A part of what is known by its kind is of that kind.
             return std::mem::take(&mut member.values);
         }
-        vec![Value::piece(Piece::Unknown(Why::NotEvaluated), origin)]
+        vec![Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin)]
     }
 
     /// A member that the library names is a command: `powershell:io.file.delete`, `powershell:.downloadstring`.
@@ -144,7 +144,7 @@ impl<'a> Reader<'_, '_, 'a> {
         match name {
             "invoke" | "invokereturnasis" | "getnewclosure" => {
                 let Some(block) = Self::block_of(&member.values) else {
-                    self.on.gap(origin, Why::NotEvaluated);
+                    self.on.gap(origin, UnknownReason::NotEvaluated);
                     return None;
                 };
                 if name == "getnewclosure" {
@@ -269,7 +269,7 @@ fn folder(name: &str, origin: Origin) -> Value {
         "system" => return Value::text("C:\\Windows\\System32", origin),
         "windows" => return Value::text("C:\\Windows", origin),
         "programfiles" => return Value::text("C:\\Program Files", origin),
-        _ => return Value::piece(Piece::Unknown(Why::NotEvaluated), origin),
+        _ => return Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin),
     }
     home
 }

@@ -3,7 +3,7 @@
 use super::reader::Reader;
 use super::scan;
 use super::strings::as_block;
-use crate::model::value::{Origin, Piece, Value, Why};
+use crate::model::value::{Origin, Piece, UnknownReason, Value};
 
 /// Commas bind closer than all other operators.
 pub(super) const ABOVE_COMMA: u8 = 7;
@@ -97,7 +97,7 @@ fn number_of(value: &Value) -> Option<i64> {
 pub(super) fn negative(value: &Value, origin: Origin) -> Value {
     match number_of(value) {
         Some(number) => Value::text(number.saturating_neg().to_string(), origin),
-        None => Value::piece(Piece::Unknown(Why::Arithmetic), origin),
+        None => Value::piece(Piece::Unknown(UnknownReason::Arithmetic), origin),
     }
 }
 
@@ -132,7 +132,7 @@ impl<'a> Reader<'_, '_, 'a> {
         right: Vec<Value>,
         origin: Origin,
     ) -> Vec<Value> {
-        let unknown = || vec![Value::piece(Piece::Unknown(Why::NotEvaluated), origin)];
+        let unknown = || vec![Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin)];
         let name = operator.name.strip_prefix(['c', 'i']).filter(|name| ["replace", "split", "join"].contains(name));
         match name.unwrap_or(&operator.name) {
             "," => {
@@ -151,7 +151,7 @@ impl<'a> Reader<'_, '_, 'a> {
             "replace" => self.replaced(&left, &right, origin).unwrap_or_else(unknown),
             "split" => split(&left, &right).unwrap_or_else(unknown),
             "as" => left,
-            _ => vec![Value::piece(Piece::Unknown(Why::Branches), origin)],
+            _ => vec![Value::piece(Piece::Unknown(UnknownReason::Branches), origin)],
         }
     }
 
@@ -248,7 +248,10 @@ impl<'a> Reader<'_, '_, 'a> {
                     None => letters(value),
                 };
                 let found: Option<Vec<Vec<Value>>> = values.iter().map(letter).collect();
-                found.map_or_else(|| vec![Value::piece(Piece::Unknown(Why::NotEvaluated), origin)], |all| all.concat())
+                found.map_or_else(
+                    || vec![Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin)],
+                    |all| all.concat(),
+                )
             }
             "int" | "int32" | "int64" | "byte" | "long" | "uint32" | "double" => {
                 let code = |value: Value| match (value.literal().as_deref(), number_of(&value)) {

@@ -3,7 +3,7 @@
 use super::scan;
 use crate::interpret::interpreter::Interpreter;
 use crate::interpret::streams::Stream;
-use crate::model::value::{DerivationId, Origin, Piece, Span, Value, Why};
+use crate::model::value::{DerivationId, Origin, Piece, Span, UnknownReason, Value};
 use crate::reading::CommandId;
 
 /// What goes through a pipeline, and the commands that it comes from.
@@ -14,7 +14,7 @@ pub(super) struct Items {
 }
 
 impl Items {
-    pub(super) fn of(values: Vec<Value>) -> Items {
+    pub(super) fn from_values(values: Vec<Value>) -> Items {
         Items { values, commands: Vec::new() }
     }
 
@@ -31,7 +31,7 @@ impl Items {
             text.push(value);
             text.push_text("\n", origin);
         }
-        Stream::of(text, self.commands)
+        Stream::new(text, self.commands)
     }
 }
 
@@ -120,12 +120,12 @@ impl<'t, 'r, 'a> Reader<'t, 'r, 'a> {
         self.origin_of(start, self.at)
     }
 
-    pub(super) fn gap(&mut self, start: usize, why: Why) {
+    pub(super) fn gap(&mut self, start: usize, why: UnknownReason) {
         let origin = self.origin_from(start);
         self.on.gap(origin, why);
     }
 
-    pub(super) fn unknown(&self, start: usize, why: Why) -> Value {
+    pub(super) fn unknown(&self, start: usize, why: UnknownReason) -> Value {
         Value::piece(Piece::Unknown(why), self.origin_from(start))
     }
 
@@ -139,7 +139,7 @@ impl<'t, 'r, 'a> Reader<'t, 'r, 'a> {
             }
             None => {
                 self.at = self.text.len();
-                self.gap(start, Why::Unparsed);
+                self.gap(start, UnknownReason::Unparsed);
                 (self.text.get(inside..).unwrap_or(""), inside)
             }
         }

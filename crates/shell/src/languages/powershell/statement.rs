@@ -4,7 +4,7 @@ use super::reader::{Items, Reader};
 use super::strings::{is_block, without_scope};
 use super::{scan, strings};
 use crate::interpret::state::State;
-use crate::model::value::{Origin, Piece, Value, Why};
+use crate::model::value::{Origin, Piece, UnknownReason, Value};
 use crate::text_tools::windows_words;
 
 /// More rounds than this are one whose value is not known.
@@ -24,7 +24,7 @@ impl<'a> Reader<'_, '_, 'a> {
             items.extend(self.statement());
             if self.at == start {
                 self.bump();
-                self.gap(start, Why::Unparsed);
+                self.gap(start, UnknownReason::Unparsed);
             }
         }
     }
@@ -157,7 +157,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         let subject = match self.letter() {
             Some('(') => self.condition()?,
-            _ => Items::of(self.primary_with_members()),
+            _ => Items::from_values(self.primary_with_members()),
         };
         self.skip(true);
         if self.letter() != Some('{') {
@@ -258,7 +258,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let origin = body.origin();
         let mut rounds = values;
         if many || rounds.is_empty() {
-            rounds = vec![Value::piece(Piece::Unknown(Why::Branches), origin)];
+            rounds = vec![Value::piece(Piece::Unknown(UnknownReason::Branches), origin)];
         }
         let before = self.on.state.clone();
         let mut ends = vec![before];
@@ -382,7 +382,7 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// Names of parameters with their defaults, and the arguments that they take.
     pub(super) fn bind(&mut self, given: &[Value]) {
-        let mut given = Given::of(given);
+        let mut given = Given::parse(given);
         while self.at < self.text.len() {
             self.skip(true);
             match self.letter() {
@@ -401,7 +401,7 @@ impl<'a> Reader<'_, '_, 'a> {
                         None
                     };
                     let values = given.take(&name).or(default);
-                    let unknown = || vec![Value::piece(Piece::Unknown(Why::Input), origin)];
+                    let unknown = || vec![Value::piece(Piece::Unknown(UnknownReason::Input), origin)];
                     self.set(without_scope(&name), values.unwrap_or_else(unknown));
                 }
                 Some(_) => self.bump(),
@@ -474,13 +474,13 @@ impl<'a> Reader<'_, '_, 'a> {
             self.skip(true);
             // A block that is kept does not run yet.
             let block = self.letter() == Some('{');
-            let value = if block { Items::of(self.expression()) } else { self.statement() };
+            let value = if block { Items::from_values(self.expression()) } else { self.statement() };
             let origin = self.origin_of(start, end);
             self.assign(target, operator, value.values.clone(), origin);
             return Items { values: Vec::new(), commands: value.commands };
         }
         self.at = end;
-        let mut items = Items::of(values);
+        let mut items = Items::from_values(values);
         if let Some(input) = input {
             items.commands = input.commands;
         }
@@ -505,7 +505,7 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// Every variable of the target takes the value; several take one each.
     fn assign(&mut self, target: &str, operator: &str, values: Vec<Value>, origin: Origin) {
-        let targets = Targets::of(target);
+        let targets = Targets::parse(target);
         let known = targets.names.len() == values.len();
         for (index, name) in targets.names.iter().enumerate() {
             let own = match values.get(index) {
@@ -521,7 +521,7 @@ impl<'a> Reader<'_, '_, 'a> {
                     self.assign_name(name, sum);
                 }
                 (None, _) => {
-                    self.assign_name(name, vec![Value::piece(Piece::Unknown(Why::Arithmetic), origin)]);
+                    self.assign_name(name, vec![Value::piece(Piece::Unknown(UnknownReason::Arithmetic), origin)]);
                 }
             }
         }
@@ -562,7 +562,7 @@ struct Targets {
 }
 
 impl Targets {
-    fn of(target: &str) -> Targets {
+    fn parse(target: &str) -> Targets {
         let mut names = Vec::new();
         let mut rest = target;
         let mut behind = "";
@@ -596,7 +596,7 @@ struct Given {
 }
 
 impl Given {
-    fn of(arguments: &[Value]) -> Given {
+    fn parse(arguments: &[Value]) -> Given {
         let mut given = Given { named: Vec::new(), positional: Vec::new() };
         let mut words = arguments.iter().peekable();
         while let Some(word) = words.next() {

@@ -3,7 +3,7 @@
 use super::reader::Reader;
 use super::scan;
 use crate::languages::windows;
-use crate::model::value::{Piece, Printed, Value, Why};
+use crate::model::value::{Piece, Printed, UnknownReason, Value};
 
 /// Whether a value is a script block.
 pub(super) fn is_block(value: &Value) -> bool {
@@ -48,7 +48,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let raw = self.text.get(inside..self.at).unwrap_or("");
         let closed = raw.chars().last().is_some_and(|letter| scan::plain(letter) == '\'');
         if !closed {
-            self.gap(start, Why::Unparsed);
+            self.gap(start, UnknownReason::Unparsed);
         }
         let raw =
             if closed { raw.trim_end_matches(['\'', '\u{2018}', '\u{2019}', '\u{201a}', '\u{201b}']) } else { raw };
@@ -66,7 +66,7 @@ impl<'a> Reader<'_, '_, 'a> {
         loop {
             match self.letter() {
                 None => {
-                    self.gap(start, Why::Unparsed);
+                    self.gap(start, UnknownReason::Unparsed);
                     break;
                 }
                 Some('"') if self.letter_after(1) == Some('"') => {
@@ -194,7 +194,7 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             Some('$' | '?' | '^') => {
                 self.bump();
-                vec![self.unknown(start, Why::NotEvaluated)]
+                vec![self.unknown(start, UnknownReason::NotEvaluated)]
             }
             _ => {
                 let mut end = self.at + self.take_name().len();
@@ -245,7 +245,7 @@ impl<'a> Reader<'_, '_, 'a> {
             "ofs" => text(" "),
             "psscriptroot" => vec![Value::piece(Piece::Output(Printed::WorkingDirectory), origin)],
             "args" | "input" => Vec::new(),
-            _ => vec![Value::piece(Piece::Unknown(Why::Input), origin)],
+            _ => vec![Value::piece(Piece::Unknown(UnknownReason::Input), origin)],
         }
     }
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub(super) struct Words {
     pub(super) name: String,
     /// Whether they are verbs or objects of a name, or keys of arguments.
-    of: Sort,
+    of: WordKind,
     #[serde(rename = "about")]
     _about: String,
     #[serde(default)]
@@ -34,7 +34,7 @@ pub(super) struct Words {
 
 #[derive(Deserialize, Clone, Copy)]
 #[serde(rename_all = "kebab-case")]
-enum Sort {
+enum WordKind {
     Verb,
     Object,
     Key,
@@ -57,10 +57,10 @@ impl Tables {
     /// A word that says something else already.
     pub(super) fn add(&mut self, words: Words) -> Result<(), String> {
         let map = match words.of {
-            Sort::Verb => &mut self.verbs,
-            Sort::Object => &mut self.objects,
-            Sort::Key => &mut self.keys,
-            Sort::Operation => return self.add_operation(&words),
+            WordKind::Verb => &mut self.verbs,
+            WordKind::Object => &mut self.objects,
+            WordKind::Key => &mut self.keys,
+            WordKind::Operation => return self.add_operation(&words),
         };
         words.words.into_iter().try_for_each(|word| once(map, word, words.name.as_str().into()))
     }
