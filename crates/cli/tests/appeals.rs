@@ -31,7 +31,7 @@ fn an_agent_only_asks_with_an_appeal_and_the_person_sees_why() {
     let said = machine
         .reflex(["appeal", &id, "--because", "the branch was rebased ghp_abcdefghijklmnopqrstuvwxyz0123456789"])
         .run();
-    assert!(said.code == 3 && said.stdout.contains("now it is refused"), "{said:?}");
+    assert!(said.code == 3 && said.stdout.contains("now it is blocked"), "{said:?}");
     assert!(!passes(&machine, PUSH), "a request let it pass");
     let listed = machine.reflex(["pending"]).run().stdout;
     assert!(listed.contains("agent asks, because: the branch was rebased") && !listed.contains("ghp_abc"), "{listed}");
@@ -85,7 +85,7 @@ fn a_person_who_appeals_is_asked_and_the_yes_holds_once_even_for_the_core() {
     let machine = Machine::new();
     let id = refused(&machine, "rm -rf ~");
     let Some((code, said)) = at_terminal(&machine, &format!("appeal {id} --because moving-out"), "n\n") else { return };
-    assert!(code == 3 && said.contains("now it is refused"), "{said}");
+    assert!(code == 3 && said.contains("now it is blocked"), "{said}");
     assert!(!passes(&machine, "rm -rf ~"));
     let id = refused(&machine, PUSH);
     let (code, said) = at_terminal(&machine, &format!("appeal {id} --because rebased"), "y\n").unwrap();

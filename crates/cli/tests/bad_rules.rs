@@ -44,7 +44,7 @@ impl Damaged {
         let advice = self.machine.reflex(["check", "touch a"]).folder(&self.project).run().stdout;
         assert!(advice.contains("guard/broken-rules"), "{advice}");
         let strict = self.machine.reflex(["check", "--mode", "strict", "touch a"]).folder(&self.project).run();
-        assert!(strict.stdout.starts_with("require_approval"), "{}", strict.stdout);
+        assert!(strict.stdout.starts_with("ask"), "{}", strict.stdout);
         let looks = self.machine.reflex(["check", "--mode", "strict", "ls"]).folder(&self.project).run();
         assert!(!looks.stdout.starts_with("block"), "{}", looks.stdout);
     }

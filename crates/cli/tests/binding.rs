@@ -349,7 +349,7 @@ fn a_person_is_told_when_the_script_has_changed_since() {
     let told = here.machine.reflex(["why", id]).run().stdout;
     assert!(told.contains("bound    runs deploy.sh (sha256 "), "{told}");
     let Some((code, said)) = at_terminal(&here.machine, &format!("approve {id}"), "y\n") else { return };
-    assert!(code == 64 && said.contains("deploy.sh has changed since this call was refused"), "{said}");
+    assert!(code == 64 && said.contains("deploy.sh has changed since this call was blocked"), "{said}");
 }
 
 #[test]

@@ -474,8 +474,11 @@ fn the_log_is_searched_exported_and_reported_from() {
         machine.reflex(arguments).run().stdout.lines().count()
     };
     let nothing = machine.reflex(["audit", "search", "haystack"]).run();
-    assert_eq!((nothing.code, nothing.stderr.as_str()), (1, "reflex: no record fits\n"));
+    assert_eq!((nothing.code, nothing.stderr.as_str()), (1, "reflex: no records match\n"));
     assert_eq!((search(&["needle"]), search(&["decision=deny"]), search(&["decision=ask"])), (1, 1, 0));
+    // People's words, the log's and the wire's.
+    assert_eq!((search(&["decision=block"]), search(&["decision=require_approval"])), (1, 0));
+    assert_eq!((search(&["decision=allow"]), search(&["decision=warn"])), (1, 0));
     assert_eq!((search(&["decision=deny", "--since", "1h"]), search(&["needle", "--until", "2001-01-01"])), (1, 0));
     let csv = machine.reflex(["audit", "export", "--format", "csv"]).run().stdout;
     assert!(csv.lines().count() == 3 && csv.starts_with("seq,time,"), "{csv}");

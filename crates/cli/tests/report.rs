@@ -40,7 +40,7 @@ fn the_page_counts_what_happened() {
     let page = machine.reflex(["report", "--since", "1h", "--json"]).run().json();
     assert!(rows(&page, "ran").contains(&(5, "calls in 1 sessions".into())), "{page}");
     assert!(
-        rows(&page, "refused").iter().any(|(count, what)| *count == 1 && what.contains("rm/home-or-root")),
+        rows(&page, "blocked").iter().any(|(count, what)| *count == 1 && what.contains("rm/home-or-root")),
         "{page}"
     );
     assert!(rows(&page, "asked").iter().any(|(_, what)| what.contains("git/push-force")), "{page}");
@@ -48,7 +48,7 @@ fn the_page_counts_what_happened() {
     assert!(rows(&page, "gaps").iter().any(|(_, what)| what == "events that could not be read"), "{page}");
     assert_eq!(rows(&page, "loops"), []);
     let empty = machine.reflex(["report", "--since", "2030-01-01", "--json"]).run().json();
-    assert_eq!(rows(&empty, "refused"), []);
+    assert_eq!(rows(&empty, "blocked"), []);
     assert_eq!(machine.reflex(["report", "--since", "soon"]).run().code, 64);
 }
 
@@ -72,6 +72,6 @@ fn an_agent_that_was_kept_at_work_is_no_refused_call_and_no_gap() {
     let kept = machine.reflex(["hook", "--agent", "claude", "--event", "Stop"]).input(stop.to_string()).run();
     assert_eq!(kept.json()["decision"], "block");
     let page = machine.reflex(["report", "--json"]).run().json();
-    assert_eq!((rows(&page, "refused"), rows(&page, "gaps")), (vec![], vec![]), "{page}");
+    assert_eq!((rows(&page, "blocked"), rows(&page, "gaps")), (vec![], vec![]), "{page}");
     assert_eq!(rows(&page, "duties"), [(1, "verification failed".into())]);
 }

@@ -84,9 +84,9 @@ fn wait(appeal: &Appeal) {
 
 fn word(decision: &str) -> &'static str {
     match decision {
-        "deny" => "refused",
-        "ask" => "put before a person",
-        "pass" => "let pass",
+        "deny" => "blocked",
+        "ask" => "asked about",
+        "pass" => "allowed",
         _ => "not judged",
     }
 }

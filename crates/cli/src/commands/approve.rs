@@ -94,7 +94,7 @@ fn answer_all(store: &Store) -> u8 {
                 let fields = json!({"pending": call.id, "of": call.record, "by": person.name});
                 let done = record(store, "denial", fields)
                     .and_then(|()| store.forget_pending(&call.id).map_err(|error| error.to_string()));
-                finish(done, "it stays refused");
+                finish(done, "it stays blocked");
             }
             Ok(false) => {}
             Err(problem) => complain(&visible(&problem)),
@@ -204,7 +204,7 @@ pub(super) fn preview_and_give(
     if let Some(other) = call.bound.iter().find(|bound| !bound.still_holds()) {
         let path = visible(&other.path);
         return Err(format!(
-            "{path} has changed since this call was refused, so a yes would not hold: let the agent try again"
+            "{path} has changed since this call was blocked, so an approval would not hold: let the agent try again"
         ));
     }
     let holds = match grant.scope {
@@ -278,14 +278,14 @@ fn show_some<'t>(lines: &[&str], view: View, before: impl Fn(usize) -> &'t str) 
     all && lines.len() <= most
 }
 
-/// `reflex deny ID`: it stays refused, and is off the list.
+/// `reflex deny ID`: it stays blocked, and is off the list.
 pub(super) fn deny(matches: &ArgMatches) -> u8 {
     let store = store();
     let Some((call, person)) = answerable(&store, matches, "deny") else { return status::FOUND };
     let fields = json!({"pending": call.id, "of": call.record, "by": person.name, "reason": text(matches, "reason")});
     let done = record(&store, "denial", fields)
         .and_then(|()| store.revoke(&call.id).and(store.forget_pending(&call.id)).map_err(|error| error.to_string()));
-    finish(done, "it stays refused")
+    finish(done, "it stays blocked")
 }
 
 /// `reflex grants`: what was approved; `revoke` takes it back.

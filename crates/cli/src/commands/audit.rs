@@ -1,6 +1,6 @@
 //! `reflex audit`: the log of every decision, read, checked and cut back.
 
-use crate::commands::audit_record::{action, field, time};
+use crate::commands::audit_record::{action, decision, field, stored, time};
 use crate::status;
 use crate::terminal::arguments::text;
 use crate::terminal::output::{complain, print, print_json};
@@ -8,10 +8,14 @@ use crate::terminal::person::person;
 use crate::terminal::progress::Progress;
 use crate::terminal::visible::{visible, visible_json};
 use clap::ArgMatches;
+use reflex_host::rules::renamed;
 use reflex_host::store::{Log, Search, Store};
 use reflex_host::{Host, Mode, timestamp};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
+
+/// Of calls that passed, so many are looked at for those that were warned about.
+const MAX_PASSED: usize = 100_000;
 
 pub(super) fn run(matches: &ArgMatches) -> u8 {
     let store = Host::new(Mode::default()).store();
@@ -60,11 +64,14 @@ fn tail(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
 }
 
 fn search(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
-    let mut search = Search::default();
+    let (mut search, mut passed) = (Search::default(), None);
     for word in matches.get_many::<String>("text").into_iter().flatten() {
         match word.split_once('=') {
             Some((field, value)) if !field.is_empty() && field.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') => {
-                search.fields.push((field.into(), value.into()));
+                let stored = if field == "decision" { stored(value) } else { value };
+                search.fields.push((field.into(), stored.into()));
+                // The log has one word for both.
+                passed = Some(value).filter(|value| ["allow", "warn"].contains(value)).or(passed);
             }
             _ => search.texts.push(word.clone()),
         }
@@ -77,15 +84,45 @@ fn search(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
         };
         *bound = Some(timestamp(time));
     }
-    let found = log.search(&search, count(matches))?;
+    let wanted = count(matches);
+    let mut found = newest(log, &search, if passed.is_some() { MAX_PASSED } else { wanted })?;
+    found.retain(|record| passed.is_none_or(|word| decision(record) == word));
+    found.drain(..found.len().saturating_sub(wanted));
     for record in &found {
         say(record, matches.get_flag("json"))?;
     }
     if found.is_empty() {
-        complain("no record fits");
+        complain("no records match");
         return Ok(status::FOUND);
     }
     Ok(status::OK)
+}
+
+/// The newest records that fit under the words as they were written, or under what rules and effects were called
+/// before and are called now.
+fn newest(log: &Log, search: &Search, most: usize) -> io::Result<Vec<Map<String, Value>>> {
+    let mut found = log.search(search, most)?;
+    let Some(other) = otherwise(search) else { return Ok(found) };
+    found.extend(log.search(&other, most)?);
+    let number = |record: &Map<String, Value>| record.get("seq").and_then(Value::as_u64);
+    found.sort_by_key(number);
+    found.dedup();
+    found.drain(..found.len().saturating_sub(most));
+    Ok(found)
+}
+
+/// The same search with the other names of the rules that it names.
+fn otherwise(search: &Search) -> Option<Search> {
+    let mut other = search.clone();
+    let words = other.fields.iter_mut().map(|(_, value)| value).chain(&mut other.texts);
+    let mut is_other = false;
+    for word in words {
+        let name = renamed::renamed(&renamed::RULES, word).or_else(|| renamed::formerly(&renamed::RULES, word));
+        if let Some(name) = name {
+            (*word, is_other) = (name.to_owned(), true);
+        }
+    }
+    is_other.then_some(other)
 }
 
 fn count(matches: &ArgMatches) -> usize {
@@ -108,7 +145,7 @@ fn in_words(record: &Map<String, Value>) -> String {
     let actions =
         record.get("actions").and_then(Value::as_array).map(|actions| actions.iter().map(action).collect::<Vec<_>>());
     let about = match field("kind") {
-        "call" => field("decision").to_owned(),
+        "call" => decision(record).to_owned(),
         "outcome" => format!("ran ({})", field("answered")),
         kind => {
             let told = ["what", "pending", "task", "workspace", "verdict", "by", "reason", "because", "why"].map(field);

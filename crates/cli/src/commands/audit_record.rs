@@ -11,6 +11,27 @@ pub(super) fn field<'r>(record: &'r Map<String, Value>, key: &str) -> &'r str {
     record.get(key).and_then(Value::as_str).unwrap_or("")
 }
 
+/// What was decided about a call, as people read it. The log has the words of its own form.
+pub(super) fn decision(record: &Record) -> &'static str {
+    match field(record, "decision") {
+        "deny" => "block",
+        "ask" => "ask",
+        "pass" if record.contains_key("said") => "warn",
+        "pass" => "allow",
+        _ => "",
+    }
+}
+
+/// A decision's word in the log, for a word of a search: people's, the log's or the wire's.
+pub(super) fn stored(decision: &str) -> &str {
+    match decision {
+        "block" => "deny",
+        "require_approval" => "ask",
+        "allow" | "warn" => "pass",
+        other => other,
+    }
+}
+
 /// A date, a time, or how long ago.
 pub(super) fn time(written: &str) -> Option<u64> {
     moment(written).or_else(|| duration(written).map(|length| now().saturating_sub(length)))

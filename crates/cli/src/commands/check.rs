@@ -132,10 +132,11 @@ fn as_json(verdict: &Verdict) -> Value {
     Value::Object(object)
 }
 
+/// The decision as people read it; `--json` says `require_approval` for `ask`.
 pub(super) fn word(verdict: &Verdict) -> &'static str {
     match verdict.decision {
         Decision::Deny => "block",
-        Decision::Ask => "require_approval",
+        Decision::Ask => "ask",
         Decision::Pass if verdict.advice.is_empty() => "allow",
         Decision::Pass => "warn",
     }

@@ -58,7 +58,7 @@ fn play(line: &str) -> Result<Played, String> {
 
 fn as_json(call: &Played) -> Value {
     json!({
-        "schema": "reflex/demo-v1", "title": call.title, "agent": call.agent, "decision": word(&call.verdict),
+        "schema": "reflex/demo-v1", "title": call.title, "agent": call.agent, "decision": universal::verdict(&call.verdict).get("decision"),
         "reason": call.reason, "stdout": call.reply.stdout, "exit": call.reply.code,
     })
 }
@@ -69,10 +69,10 @@ fn table(calls: &[Played]) {
     print("");
     for call in calls {
         let decision = word(&call.verdict);
-        let padding = " ".repeat("require_approval".len() - decision.len());
+        let padding = " ".repeat("allow".len() - decision.len());
         print(&format!("{}{padding}  {}  {}", paint.decision(decision), call.title, paint.faint(call.agent)));
         let said = if call.reply.stdout.is_empty() { String::new() } else { call.reason.clone() };
-        wrapped(&said, 96).iter().for_each(|line| print(&format!("{}{}", " ".repeat(18), paint.faint(line))));
+        wrapped(&said, 96).iter().for_each(|line| print(&format!("{}{}", " ".repeat(7), paint.faint(line))));
     }
     let count = |decision| calls.iter().filter(|call| word(&call.verdict) == decision).count();
     let (silent, advised) = (count("allow"), count("warn"));

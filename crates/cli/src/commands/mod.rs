@@ -199,22 +199,22 @@ fn memory() -> Vec<Command> {
     let reason = || option("reason", "TEXT", "Why").default_value("");
     vec![
         Command::new("pending")
-            .about("List the calls that were refused or asked about")
+            .about("List the calls that were blocked or asked about")
             .arg(
                 flag("answer", "Answer them here, one after another; the passphrase is asked for once")
                     .conflicts_with("json"),
             )
             .arg(json()),
         Command::new("approve")
-            .about("Let exactly one refused call run; only a person at a terminal can")
+            .about("Let one blocked call run once; only a person at a terminal can")
             .arg(id())
             .arg(option("scope", "SCOPE", "once, session, task or repository").default_value("once"))
             .arg(option("for", "DURATION", "How long the yes holds, such as 10m or 2h (15m)"))
             .arg(flag("full", "Show all of a long call; without, a yes to it is not taken"))
             .arg(reason()),
-        Command::new("deny").about("Keep a call refused and take it off the list").arg(id()).arg(reason()),
+        Command::new("deny").about("Keep a call blocked and take it off the list").arg(id()).arg(reason()),
         Command::new("appeal")
-            .about("Have a refused call judged again; an agent asks with it, a person decides")
+            .about("Have a blocked call judged again; an agent asks, a person decides")
             .arg(id())
             .arg(option("because", "TEXT", "What the call is for").required(true))
             .arg(option("for", "DURATION", "How long a person's yes holds (15m)"))
@@ -235,13 +235,13 @@ fn memory() -> Vec<Command> {
             .about("Set or change the passphrase that approvals are signed with; only a person at a terminal can")
             .arg(flag("show", "Print the public key and change nothing")),
         Command::new("report")
-            .about("Print one page: what ran, was refused, asked, went in circles, gave orders, could not be seen")
+            .about("Print one page: what ran, was blocked, asked about, looped, injected instructions or could not be seen")
             .arg(option("since", "TIME", "From when on: 12h, 2026-11-21 or 2026-11-21T10:00:00Z").default_value("24h"))
             .arg(flag("html", "Print it as one HTML file that loads nothing").conflicts_with("json"))
             .arg(json()),
         Command::new("why").about("Tell the story of one decision").arg(id()).arg(json()),
         Command::new("report-fp")
-            .about("Print a refused call as a case without secrets that `reflex eval` plays again")
+            .about("Print a blocked call, without secrets, as a case for `reflex eval`")
             .arg(id())
             .arg(flag("add", "Also append it to your own cases")),
         Command::new("status")
@@ -278,7 +278,7 @@ fn people() -> Vec<Command> {
         .subcommand(
             Command::new("new")
                 .about("Print a rule to begin with, about a call of the audit log if you name one")
-                .arg(Arg::new("id").value_name("ID").help("The id of a record or of a refused call")),
+                .arg(Arg::new("id").value_name("ID").help("The id of a record or of a blocked call")),
         );
     let config = Command::new("config").about("What your files set").subcommand_required(true).subcommand(
         Command::new("show")
@@ -315,7 +315,7 @@ fn audit_grammar() -> Command {
         )
         .subcommand(
             Command::new("search")
-                .about("Print the newest records that fit: FIELD=VALUE (decision=deny) or any text")
+                .about("Print the newest records that fit: FIELD=VALUE (decision=block) or any text")
                 .arg(Arg::new("text").num_args(0..).value_name("WORD"))
                 .arg(number("20"))
                 .arg(option("since", "TIME", "Not older: 2h, 2026-11-21 or 2026-11-21T10:00:00Z"))

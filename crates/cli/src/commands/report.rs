@@ -75,7 +75,7 @@ fn sections(records: &[Record]) -> Vec<Section> {
         |decision: &'static str| calls.iter().copied().filter(move |call| field(call, "decision") == decision);
     vec![
         ran(records, &calls),
-        Section::new("refused", "nothing", counted(decided("deny").map(about))),
+        Section::new("blocked", "nothing", counted(decided("deny").map(about))),
         Section::new("asked", "nothing", counted(decided("ask").map(about))),
         Section::new(
             "loops",
@@ -125,8 +125,8 @@ fn ran(records: &[Record], calls: &[&Record]) -> Section {
         .collect();
     let mut rows = vec![
         (calls.len(), format!("calls in {} sessions", sessions.len())),
-        (passed, "passed".to_owned()),
-        (with("grant"), "passed by a person's yes".to_owned()),
+        (passed, "allowed".to_owned()),
+        (with("grant"), "allowed by a person".to_owned()),
         (of_kind(records, "outcome").count(), "ended, as the agents say".to_owned()),
     ];
     rows.extend(counted(calls.iter().map(|call| format!("by {}", field(call, "agent")))));
@@ -213,7 +213,7 @@ fn gaps(records: &[Record]) -> impl Iterator<Item = String> {
         [
             (parts.unwrap_or(0) > 0).then_some("calls with a part that is known only when it runs"),
             unread.then_some("events that could not be read"),
-            anyway.then_some("calls that were refused and ran all the same"),
+            anyway.then_some("calls that were blocked and ran anyway"),
             record.contains_key("slow").then_some("calls that took long to judge"),
             (field(record, "kind") == "texts").then_some("changes of whether the log keeps texts"),
         ]

@@ -140,7 +140,7 @@ fn show(matches: &ArgMatches, store: &Store, workspace: &str) -> u8 {
     };
     tell(&task);
     print(&format!(
-        "  {} calls: {} let pass, {} asked about, {} refused; {} failed",
+        "  {} calls: {} allowed, {} asked about, {} blocked; {} failed",
         done.calls, done.passed, done.asked, done.refused, done.failed
     ));
     if !done.verified.is_empty() {

@@ -104,9 +104,9 @@ fn replay(record: &Map<String, Value>) -> Option<String> {
 
 fn tell(record: &Map<String, Value>) {
     let decided = match field(record, "decision") {
-        "deny" => "refused",
-        "ask" => "put before a person",
-        _ => "let pass",
+        "deny" => "blocked",
+        "ask" => "asked about",
+        _ => "allowed",
     };
     let (agent, tool) = (visible(field(record, "agent")), visible(field(record, "tool")));
     print(&format!("{}  {agent} wanted to use {tool}; it was {decided}", visible(field(record, "time"))));

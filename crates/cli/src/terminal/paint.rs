@@ -44,7 +44,7 @@ impl Paint {
     pub(crate) fn decision(self, word: &str) -> String {
         let code = match word {
             "block" => "1;31",
-            "require_approval" => "1;33",
+            "ask" => "1;33",
             "warn" => "33",
             _ => "32",
         };
