@@ -134,7 +134,7 @@ fn a_wrong_command_line_is_status_64_and_says_what_would_be_right() {
             "no settings are known for the agent `clod`; there are claude, codex, ",
         );
     }
-    check_usage(&["import", "--from", "clod"], "there is no source `clod`; there are claude, codex, ");
+    check_usage(&["import", "--from", "clod"], "unknown source `clod`; there are claude, codex, ");
     check_usage(&["chek", "ls"], "a similar subcommand exists: 'check'");
     check_usage(&["check", "--jsn", "ls"], "a similar argument exists: '--json'");
     check_usage(&["completions", "tcsh"], "bash, elvish, fish, powershell, zsh");
@@ -146,7 +146,7 @@ fn what_cannot_be_written_is_no_success() {
     for line in ["\"$0\" rules list > /dev/full", "\"$0\" check ls > /dev/full", "echo '{}' | \"$0\" eval > /dev/full"]
     {
         let said = Machine::new().program("sh", ["-c", line, env!("CARGO_BIN_EXE_reflex")]).run();
-        assert_eq!((said.code, said.stderr.as_str()), (70, "reflex: standard output cannot be written\n"), "{line}");
+        assert_eq!((said.code, said.stderr.as_str()), (70, "reflex: cannot write to standard output\n"), "{line}");
     }
 }
 
@@ -569,7 +569,7 @@ fn the_demo_counts_what_it_shows() {
     let count = |decision: &str| said.lines().filter(|line| line.starts_with(&format!("{decision} "))).count();
     let [allowed, warned, asked, blocked] = DECISIONS.map(|(_, decision, _)| count(decision));
     let sum = format!(
-        "\n{} calls, {allowed} without a word, {warned} with a warning, {} stopped or asked about.\n",
+        "\n{} calls, {allowed} allowed, {warned} with a warning, {} blocked or asked about.\n",
         allowed + warned + asked + blocked,
         asked + blocked
     );

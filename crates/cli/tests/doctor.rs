@@ -62,13 +62,13 @@ fn what_is_whole_is_proven_by_a_call_of_each_hook() {
     let wired = Wired::new();
     let said = wired.run(&["doctor"]);
     let lines: Vec<&str> = said.stdout.lines().collect();
-    let line = |agent| format!("{agent}: the hook stands and answers; it has never called");
+    let line = |agent| format!("{agent}: the hook stands and answers; no call seen yet");
     assert_eq!((said.code, lines), (0, vec![&*line("claude"), &*line("codex"), &*line("copilot")]));
     let said = wired.run(&["verify"]);
     assert_eq!((said.code, said.stdout.matches("answers a call that cannot be read").count()), (0, 11), "{said:?}");
     assert!(!said.stdout.contains("FAILS"));
     // A proof is no call: nobody waits for a person's answer, and no agent is said to have called.
-    assert_eq!(wired.run(&["pending"]).stdout, "no call waits for you\n");
+    assert_eq!(wired.run(&["pending"]).stdout, "no pending calls\n");
     wired.machine.bash(&wired.machine.project(), "ls");
     assert!(wired.run(&["doctor", "--agent", "claude"]).stdout.contains("; it called "));
 }
@@ -77,13 +77,13 @@ fn what_is_whole_is_proven_by_a_call_of_each_hook() {
 fn a_hook_that_is_missing_or_cannot_be_read_is_named() {
     let wired = Wired::new();
     wired.edit(".claude/settings.json", |_| "{}".into());
-    wired.check("claude", "has no hook of Reflex", "reflex init --agent claude");
+    wired.check("claude", "has no Reflex hook", "reflex init --agent claude");
     wired.edit(".codex/hooks.json", |text| format!("// mine\n{text}"));
     wired.check("codex", ":1:1: a comment", "reflex init --agent codex --repair");
     wired.edit(".codex/hooks.json", |_| "{\"hooks\": 5}".into());
     wired.check("codex", ":1:11: `hooks` has to be a map", "mend line 1 of ");
     fs::remove_file(wired.file(".copilot/hooks/reflex.json")).unwrap();
-    wired.check("copilot", "has no hook of Reflex", "reflex init --agent copilot");
+    wired.check("copilot", "has no Reflex hook", "reflex init --agent copilot");
 }
 
 #[test]

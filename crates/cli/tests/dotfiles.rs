@@ -110,7 +110,7 @@ fn check_comes_back(machine: &Machine, agent: &str, odd: &str, before: Option<&[
     done(machine, "init", agent);
     let once = fs::read_to_string(&file).unwrap();
     assert!(once.contains(env!("CARGO_BIN_EXE_reflex")), "{agent}, {odd}: {once}");
-    assert!(done(machine, "init", agent).contains(&format!("{agent}: {} is as it should be\n", file.display())));
+    assert!(done(machine, "init", agent).contains(&format!("{agent}: {} is up to date\n", file.display())));
     assert_eq!(fs::read_to_string(&file).unwrap(), once, "{agent}, {odd}: installed twice");
     done(machine, "uninstall", agent);
     assert_eq!(fs::read(&file).ok().as_deref(), before, "{agent}, {odd}: {once}");

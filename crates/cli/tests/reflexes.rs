@@ -154,7 +154,7 @@ fn a_folder_a_module_and_an_archive_are_taken_as_copies() {
         .map(|(path, _)| path.file_name().unwrap().to_string_lossy().into())
         .collect();
     assert_eq!(copied, ["README.md", "examples.json", "index.mjs", "reflex.json"]);
-    assert_eq!(here.run(&["test"]).stdout, "2 examples played, 0 wrong\n");
+    assert_eq!(here.run(&["test"]).stdout, "2 examples run, 0 wrong\n");
 
     let module = here.machine.root().join("a b/No Such.mjs");
     write(&module, MODULE);
@@ -349,7 +349,7 @@ fn a_new_reflex_passes_its_own_examples_and_can_be_published() {
     let here = Here::new();
     let said = here.run(&["new", "calm"]);
     assert_eq!(said.code, 0, "{said:?}");
-    assert_eq!(here.run(&["test", "calm"]).stdout, "4 examples played, 0 wrong\n");
+    assert_eq!(here.run(&["test", "calm"]).stdout, "4 examples run, 0 wrong\n");
     let said = here.run(&["publish", "--check", ".reflex/reflexes/calm"]);
     assert_eq!(said.code, 0, "{said:?}");
     assert_eq!(here.run(&["new", "calm"]).code, 1);
@@ -426,11 +426,11 @@ fn a_registry_is_built_searched_and_taken_from() {
     let found = here.run(&["catalog", "search", "PRUNE", "--registry", list, "--json"]).json();
     assert_eq!((&found["reflexes"][0]["name"], &found["reflexes"][0]["official"]), (&"tidy".into(), &false.into()));
     let nothing = here.run(&["catalog", "search", "nothing of that", "--registry", list]);
-    assert_eq!((nothing.code, nothing.stderr.as_str()), (1, "reflex: no reflex there fits `nothing of that`\n"));
+    assert_eq!((nothing.code, nothing.stderr.as_str()), (1, "reflex: no reflex matches `nothing of that`\n"));
     assert_eq!(here.run(&["catalog", "build", here.project.to_str().unwrap(), "--out", list]).code, 1);
     if let Some((code, said)) = here.person(&format!("add tidy --registry {}", quoted(&registry)), "y\n") {
         assert_eq!(code, 0, "{said}");
-        assert_eq!(here.run(&["test", "tidy"]).stdout, "2 examples played, 0 wrong\n");
+        assert_eq!(here.run(&["test", "tidy"]).stdout, "2 examples run, 0 wrong\n");
     }
     let bundle = fs::read_to_string(registry.join("tidy.json")).unwrap();
     write(&registry.join("tidy.json"), &bundle.replace("Name what.", "Name."));

@@ -58,7 +58,7 @@ fn a_project_is_wired_alone_and_comes_back_to_the_byte() {
                 of_user.map(|(file, _)| file).all(|file| file.starts_with(machine.home().join(".local"))),
                 "{agent}"
             );
-            assert!(done(&machine, &[&["init"][..], &scope].concat()).contains("is as it should be"), "{agent}");
+            assert!(done(&machine, &[&["init"][..], &scope].concat()).contains("is up to date"), "{agent}");
             let status = done(&machine, &["status", "--json"]);
             let status: Value = serde_json::from_str(&status).unwrap();
             let row = status["agents"].as_array().unwrap().iter().find(|row| row["agent"] == agent).cloned().unwrap();

@@ -125,13 +125,13 @@ fn check_round_trip(name: &str, before: &[u8]) {
     let once = fs::read_to_string(settings(&machine)).unwrap();
     check_installed(&with_home(&machine, &once));
     let again = done(&machine, "init");
-    assert_eq!(again.stdout, format!("claude: {} is as it should be\n", settings(&machine).display()));
+    assert_eq!(again.stdout, format!("claude: {} is up to date\n", settings(&machine).display()));
     assert_eq!(fs::read_to_string(settings(&machine)).unwrap(), once, "{name}: installed twice");
     done(&machine, "uninstall");
     let after = fs::read(settings(&machine)).unwrap();
     assert_eq!(String::from_utf8(after).unwrap(), String::from_utf8(before.to_vec()).unwrap(), "{name}");
     let nothing = done(&machine, "uninstall");
-    assert_eq!(nothing.stdout, format!("claude: {} has no hook of Reflex\n", settings(&machine).display()));
+    assert_eq!(nothing.stdout, format!("claude: {} has no Reflex hook\n", settings(&machine).display()));
     assert_eq!(fs::read(settings(&machine)).unwrap(), before, "{name}: taken out twice");
 }
 
@@ -281,7 +281,7 @@ fn a_hook_that_a_person_arranged_otherwise_and_that_guards_as_much_stays() {
         done(&machine, "init");
         let text = fs::read_to_string(settings(&machine)).unwrap().replace(part, otherwise);
         fs::write(settings(&machine), &text).unwrap();
-        assert!(done(&machine, "init").stdout.ends_with(" is as it should be\n"));
+        assert!(done(&machine, "init").stdout.ends_with(" is up to date\n"));
         assert_eq!(fs::read_to_string(settings(&machine)).unwrap(), text);
     }
 }
@@ -326,18 +326,18 @@ fn a_dry_run_shows_the_change_and_writes_nothing() {
     let machine = machine_with(FOREIGN.as_bytes());
     done(&machine, "init");
     check_untouched(&machine, &["uninstall", "--dry-run"], 0, "-        \"matcher\": \"*\",\n");
-    check_untouched(&machine, &["init", "--dry-run"], 0, "is as it should be");
+    check_untouched(&machine, &["init", "--dry-run"], 0, "is up to date");
 }
 
 #[test]
 fn without_a_terminal_and_without_yes_nothing_is_written() {
-    let words = "there is no terminal to ask at; use --yes to write, or --dry-run to look";
+    let words = "no terminal to ask on; use --yes to write or --dry-run to preview";
     check_untouched(&Machine::new(), &["init"], 1, words);
     check_untouched(&machine_with(b"{}"), &["init"], 1, words);
     let machine = machine_with(FOREIGN.as_bytes());
     done(&machine, "init");
     check_untouched(&machine, &["uninstall"], 1, words);
-    check_untouched(&machine, &["init"], 0, "is as it should be");
+    check_untouched(&machine, &["init"], 0, "is up to date");
 }
 
 #[test]
@@ -490,7 +490,7 @@ fn check_agent(agent: &str, file: &str, before: Option<&str>) -> String {
     };
     run("init");
     let once = fs::read_to_string(&file).unwrap();
-    assert!(run("init").contains(&format!("{agent}: {} is as it should be\n", file.display())));
+    assert!(run("init").contains(&format!("{agent}: {} is up to date\n", file.display())));
     assert_eq!(fs::read_to_string(&file).unwrap(), once);
     run("uninstall");
     assert_eq!(fs::read_to_string(&file).ok().as_deref(), before, "{once}");
@@ -616,7 +616,7 @@ fn a_hook_survives_an_upgrade_that_moves_the_binary() {
     fs::remove_file(&link).unwrap();
     symlink(next.join("reflex"), &link).unwrap();
     assert_eq!(run(&link, &["doctor"]).code, 0, "{:?}", run(&link, &["doctor"]));
-    assert!(run(&link, &["init"]).stdout.contains("is as it should be"));
+    assert!(run(&link, &["init"]).stdout.contains("is up to date"));
     // The link is as much the guard's as the file.
     let words = ["hook", "--agent", "claude", "--event", "PreToolUse"];
     let call = machine.program(link.to_str().unwrap(), words).env("PATH", &path);

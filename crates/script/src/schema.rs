@@ -172,7 +172,7 @@ fn words(key: &str, value: &Value, known: &[&str], problems: &mut Vec<String>) {
         match item.as_str() {
             None => problems.push(format!("`{key}` holds something else than texts: {item}")),
             Some(word) if !known.is_empty() && !known.contains(&word) => {
-                problems.push(format!("`{key}` holds `{word}`; there are {}", known.join(", ")));
+                problems.push(format!("`{key}` holds `{word}`; known: {}", known.join(", ")));
             }
             Some(_) => {}
         }

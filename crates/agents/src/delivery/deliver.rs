@@ -29,7 +29,7 @@ pub fn deliver(event: &Event, verdict: &Verdict, abilities: HookCapabilities) ->
     let decision = if unasked { Decision::Deny } else { decided };
     let mut reason = joined(if decision == Decision::Pass { &verdict.advice } else { &verdict.reasons });
     if unasked && abilities.ask == Ask::Never {
-        reason.push_str(" This agent cannot ask here, so it is refused: ask the person in your answer.");
+        reason.push_str(" This agent cannot ask here, so the call is blocked: ask the user in your reply.");
     }
     if let Some(way) = next_steps(event, decision, verdict.pending.as_deref()) {
         reason.push(' ');

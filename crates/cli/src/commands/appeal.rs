@@ -20,7 +20,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     let host = Host::new(Mode::default());
     let (id, because) = (text(matches, "id"), text(matches, "because"));
     let Some(pending) = host.store().pending_call(id) else {
-        complain(&format!("no call `{}` waits; `reflex pending` lists them", visible(id)));
+        complain(&format!("no pending call `{}` (see `reflex pending`)", visible(id)));
         return status::FOUND;
     };
     if because.trim().is_empty() {
@@ -37,7 +37,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
             return status::FOUND;
         }
         Err(error) => {
-            complain(&format!("this cannot be recorded, so it is not done: {error}"));
+            complain(&format!("not done, because it cannot be logged: {error}"));
             return status::INTERNAL;
         }
     };
@@ -76,9 +76,7 @@ fn tell(pending: &Pending, appeal: &Appeal, now: Option<&Judgement>) {
 
 fn wait(appeal: &Appeal) {
     if appeal.by == AGENT {
-        print(
-            "the request stands in `reflex pending`; go on with something else, or end your turn and tell the person",
-        );
+        print("the request is in `reflex pending`; continue with something else, or end your turn and tell the user");
     }
 }
 
@@ -102,7 +100,7 @@ fn decide(host: &Host, pending: &Pending, grant: &Grant, matches: &ArgMatches) -
     match given {
         Ok(true) => status::OK,
         Ok(false) => {
-            print("it stays as it is");
+            print("nothing changed");
             status::ASK
         }
         Err(problem) => {

@@ -41,7 +41,7 @@ pub(super) fn pending(matches: &ArgMatches) -> u8 {
         return status::OK;
     }
     if all.is_empty() {
-        print("no call waits for you");
+        print("no pending calls");
     }
     all.iter().for_each(list);
     status::OK
@@ -76,7 +76,7 @@ fn answer_all(store: &Store) -> u8 {
     loop {
         let all = waiting(store);
         all.iter().for_each(list);
-        let waits = if all.is_empty() { "no call waits for you" } else { "which one?" };
+        let waits = if all.is_empty() { "no pending calls" } else { "which one?" };
         let Some(word) = answer(&format!("{waits} (its id; Enter looks again, q ends) ")) else { return status::OK };
         let id = match word.trim() {
             "q" => return status::OK,
@@ -90,7 +90,7 @@ fn answer_all(store: &Store) -> u8 {
         };
         match preview_and_give(store, (call, &once(call, &person, "")), View::Full, &mut consent) {
             Ok(true) => {}
-            Ok(false) if confirmed("Take it off the list? [y/N] ") => {
+            Ok(false) if confirmed("Remove it from the list? [y/N] ") => {
                 let fields = json!({"pending": call.id, "of": call.record, "by": person.name});
                 let done = record(store, "denial", fields)
                     .and_then(|()| store.forget_pending(&call.id).map_err(|error| error.to_string()));
@@ -126,14 +126,14 @@ fn granted(call: &Pending, matches: &ArgMatches, person: &Person) -> Result<Gran
     let word = text(matches, "scope");
     let scope = Scope::named(word).ok_or_else(|| {
         let all: Vec<&str> = Scope::ALL.iter().map(|(_, name)| *name).collect();
-        format!("unknown scope `{word}`; there are {}", all.join(", "))
+        format!("unknown scope `{word}`; known: {}", all.join(", "))
     })?;
     let reason = text(matches, "reason");
     if scope != Scope::Once && reason.trim().is_empty() {
-        return Err("a yes that holds more than once needs --reason".into());
+        return Err("an approval for more than one call needs --reason".into());
     }
     if scope != Scope::Once && call.core {
-        return Err("this call touches the core of the rules: it can be approved once, not as a habit".into());
+        return Err("a core rule stopped this call: it can only be approved once".into());
     }
     let within = match scope {
         Scope::Once | Scope::Session => call.holder(),
@@ -155,7 +155,7 @@ pub(super) fn length(matches: &ArgMatches) -> Result<u64, String> {
     match matches.get_one::<String>("for") {
         Some(written) => duration(written)
             .filter(|length| (1..=LONGEST).contains(length))
-            .ok_or_else(|| format!("`{}` is no duration such as 10m or 2h, or longer than 30d", visible(written))),
+            .ok_or_else(|| format!("invalid duration `{}` (e.g. 10m, 2h; max 30d)", visible(written))),
         None => Ok(USUAL),
     }
 }
@@ -189,11 +189,11 @@ pub(super) fn preview_and_give(
 ) -> Result<bool, String> {
     if !show(call, view) {
         let id = visible(&call.id);
-        print(&format!("A yes covers all of it and is only taken when all was shown: reflex approve {id} --full"));
+        print(&format!("To approve it, view it in full first: reflex approve {id} --full"));
         return Ok(false);
     }
     if !call.whole {
-        return Err("this call is longer than what is kept of it: run it yourself if you want it".into());
+        return Err("this call is too long to be kept in full: run it yourself if you want it".into());
     }
     if let Some(loose) = call.bound.iter().find(|bound| !bound.firm) {
         return Err(format!(
@@ -221,7 +221,7 @@ pub(super) fn preview_and_give(
     record(store, "approval", fields)?;
     store.forget_old_grants();
     store.grant(grant, signer).map_err(|error| format!("the approval cannot be written: {error}"))?;
-    print("approved; tell the agent to try the same again");
+    print("approved; tell the agent to try again");
     Ok(true)
 }
 
@@ -300,11 +300,9 @@ pub(super) fn grants(matches: &ArgMatches) -> u8 {
             None => return status::FOUND,
         };
         return match store.revoke(id) {
-            Ok(true) => {
-                finish(record(&store, "revocation", json!({"pending": id, "by": person.name})), "it is taken back")
-            }
+            Ok(true) => finish(record(&store, "revocation", json!({"pending": id, "by": person.name})), "revoked"),
             Ok(false) => {
-                complain(&format!("there is no approval `{}`", visible(id)));
+                complain(&format!("no approval `{}`", visible(id)));
                 status::FOUND
             }
             Err(error) => finish(Err::<(), _>(error.to_string()), ""),
@@ -352,7 +350,7 @@ pub(super) fn off(matches: &ArgMatches) -> u8 {
     let Some(person) = person(&store, "off", "") else { return status::FOUND };
     let written = text(matches, "for");
     let Some(length) = duration(written).filter(|length| (1..=LONGEST_PAUSE).contains(length)) else {
-        complain(&format!("`{}` is no duration such as 10m, or longer than 8h", visible(written)));
+        complain(&format!("invalid duration `{}` (e.g. 10m; max 8h)", visible(written)));
         return status::USAGE;
     };
     let reason = text(matches, "reason").trim().to_owned();
@@ -368,7 +366,7 @@ pub(super) fn off(matches: &ArgMatches) -> u8 {
         visible(&pause.place())
     ));
     let mut consent = Consent::each(&store);
-    let signer = match consent.ask("Switch the guard off?") {
+    let signer = match consent.ask("Turn the guard off?") {
         Ok(Some(signer)) => signer,
         Ok(None) => {
             print("the guard stays on");
@@ -379,7 +377,7 @@ pub(super) fn off(matches: &ArgMatches) -> u8 {
     let fields = json!({"until": pause.until, "by": pause.by, "reason": pause.reason, "within": pause.within});
     let done = record(&store, "off", fields)
         .and_then(|()| store.begin_pause(&pause, signer).map_err(|error| error.to_string()));
-    finish(done, "the guard is off; `reflex off --end` switches it on again")
+    finish(done, "the guard is off; `reflex off --end` turns it back on")
 }
 
 /// The root of the project here, as the calls of an agent in it have it.
@@ -407,7 +405,7 @@ fn answerable(store: &Store, matches: &ArgMatches, what: &str) -> Option<(Pendin
     let person = person(store, what, id)?;
     let call = store.pending_call(id);
     if call.is_none() {
-        complain(&format!("no call `{}` waits; `reflex pending` lists them", visible(id)));
+        complain(&format!("no pending call `{}` (see `reflex pending`)", visible(id)));
     }
     Some((call?, person))
 }

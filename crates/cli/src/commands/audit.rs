@@ -79,7 +79,7 @@ fn search(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
     for (name, bound) in [("since", &mut search.since), ("until", &mut search.until)] {
         let Some(written) = matches.get_one::<String>(name) else { continue };
         let Some(time) = time(written) else {
-            complain(&format!("`{}` is no time such as 2h, 2026-11-21 or 2026-11-21T10:00:00Z", visible(written)));
+            complain(&format!("`{}` is not a time (e.g. 2h, 2026-11-21, 2026-11-21T10:00:00Z)", visible(written)));
             return Ok(status::USAGE);
         };
         *bound = Some(timestamp(time));
@@ -202,13 +202,13 @@ fn purge(store: &Store, matches: &ArgMatches) -> io::Result<u8> {
     }
     let written = text(matches, "before");
     let Some(before) = time(written) else {
-        complain(&format!("`{}` is no time such as 90d or 2026-11-21", visible(written)));
+        complain(&format!("`{}` is not a time (e.g. 90d, 2026-11-21)", visible(written)));
         return Ok(status::USAGE);
     };
     let mut progress = Progress::default();
     let reason = store.clean(text(matches, "reason"));
     let count = store.log().purge(before, &reason, &mut |records| progress.at(records))?;
     drop(progress);
-    print(&format!("{count} records are gone; the chain stays whole"));
+    print(&format!("removed {count} records; the chain is intact"));
     Ok(status::OK)
 }

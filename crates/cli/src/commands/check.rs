@@ -51,7 +51,7 @@ pub(super) fn question(matches: &ArgMatches) -> Result<Question, String> {
     let mode = mode(matches)?;
     let agent = text(matches, "agent");
     let agent =
-        reflex_agents::find(agent).ok_or_else(|| format!("unknown agent `{agent}`; there are {}", agents(|_| true)))?;
+        reflex_agents::find(agent).ok_or_else(|| format!("unknown agent `{agent}`; known: {}", agents(|_| true)))?;
     let host = Host::new(mode);
     if matches.get_flag("payload") {
         let named = matches.value_source("agent") == Some(ValueSource::CommandLine);
@@ -59,7 +59,7 @@ pub(super) fn question(matches: &ArgMatches) -> Result<Question, String> {
     }
     let cwd = match matches.get_one::<String>("cwd") {
         Some(folder) => existing(folder)?,
-        None => std::env::current_dir().map_err(|error| format!("the working directory is not there: {error}"))?,
+        None => std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))?,
     };
     let command = match text(matches, "command") {
         "-" => String::from_utf8_lossy(&input()?).into_owned(),
@@ -81,7 +81,7 @@ fn mode(matches: &ArgMatches) -> Result<Mode, String> {
         return Ok(Mode::default());
     }
     let mode = text(matches, "mode");
-    Mode::named(mode).ok_or_else(|| format!("unknown mode `{mode}`; there are {}", Mode::names().join(", ")))
+    Mode::named(mode).ok_or_else(|| format!("unknown mode `{mode}`; known: {}", Mode::names().join(", ")))
 }
 
 /// The call whose payload stands on standard input, as the hook would be given it.
@@ -123,7 +123,7 @@ pub(super) fn subject(event: &Event) -> String {
 
 fn existing(folder: &str) -> Result<PathBuf, String> {
     let path = std::path::absolute(folder).map_err(|error| format!("`{folder}`: {error}"))?;
-    if path.is_dir() { Ok(path) } else { Err(format!("`{folder}` is no folder")) }
+    if path.is_dir() { Ok(path) } else { Err(format!("`{folder}` is not a directory")) }
 }
 
 fn as_json(verdict: &Verdict) -> Value {

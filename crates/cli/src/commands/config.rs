@@ -43,7 +43,7 @@ fn show(matches: &ArgMatches) -> u8 {
     }
     print(&format!("policy {policy}"));
     if layers.is_empty() {
-        print("no file of yours, of this project or of the administrator says anything");
+        print("no user, project or managed configuration found");
     }
     for (layer, standing) in layers.iter().zip(&standing) {
         let counts = match &layer.loaded.why_tight {

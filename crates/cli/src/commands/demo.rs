@@ -65,7 +65,7 @@ fn as_json(call: &Played) -> Value {
 
 fn table(calls: &[Played]) {
     let paint = Paint::of_stdout();
-    print(&paint.bold("Recorded calls, judged as they would be before they run. Nothing is touched."));
+    print(&paint.bold("Recorded calls, judged but not run."));
     print("");
     for call in calls {
         let decision = word(&call.verdict);
@@ -79,10 +79,10 @@ fn table(calls: &[Played]) {
     let stopped = calls.len() - silent - advised;
     print("");
     print(&format!(
-        "{} calls, {silent} without a word, {advised} with a warning, {stopped} stopped or asked about.",
+        "{} calls: {silent} allowed, {advised} with a warning, {stopped} blocked or asked about.",
         calls.len()
     ));
-    print("`reflex check 'COMMAND'` judges a command of yours, `reflex init` puts Reflex before your agent's tools.");
+    print("Try `reflex check 'COMMAND'`; install with `reflex init`.");
 }
 
 fn wrapped(text: &str, width: usize) -> Vec<String> {

@@ -114,8 +114,7 @@ fn last_call(name: &str) -> Option<u64> {
 
 fn show(name: &str, troubles: &[Trouble]) {
     if troubles.is_empty() && name != "reflex" {
-        let called =
-            last_call(name).map_or("it has never called".to_owned(), |time| format!("it called {}", ago(time)));
+        let called = last_call(name).map_or("no call seen yet".to_owned(), |time| format!("it called {}", ago(time)));
         print(&format!("{name}: the hook stands and answers; {called}"));
     }
     for trouble in troubles {
@@ -146,7 +145,7 @@ pub(super) fn verify(matches: &ArgMatches) -> u8 {
             continue;
         }
         if hooks.is_empty() {
-            results.push((wiring.agent(), String::new(), Err("no hook of Reflex stands there".into())));
+            results.push((wiring.agent(), String::new(), Err("no Reflex hook found".into())));
         }
         let agent = reflex_agents::find(wiring.agent());
         for (event, start) in hooks {
@@ -161,7 +160,7 @@ pub(super) fn verify(matches: &ArgMatches) -> u8 {
     } else {
         for (agent, event, result) in &results {
             match result {
-                Ok(()) => print(&format!("{agent} {event}: answers a call that cannot be read as it should")),
+                Ok(()) => print(&format!("{agent} {event}: rejects malformed input")),
                 Err(problem) => {
                     print(&format!("{agent} {event}: FAILS: {problem}\n  fix: reflex doctor --agent {agent}"))
                 }

@@ -63,7 +63,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
 fn binary(named: Option<&str>) -> Result<String, String> {
     match named {
         Some(path) if path.starts_with('/') => Ok(path.to_owned()),
-        Some(path) => Err(format!("`{path}` is no absolute path")),
+        Some(path) => Err(format!("`{path}` is not an absolute path")),
         None => std::env::current_exe()
             .map(|path| path.to_string_lossy().into_owned())
             .map_err(|error| format!("the path of reflex cannot be found: {error}")),
@@ -155,7 +155,7 @@ fn put(path: &Path, text: &str) -> Result<(), String> {
     let file = OpenOptions::new().write(true).create_new(true).open(path);
     let mut file = file.map_err(|error| {
         let is_there = error.kind() == std::io::ErrorKind::AlreadyExists;
-        if is_there { "it is there already and stays; `reflex init` changes it".into() } else { error.to_string() }
+        if is_there { "already exists, left unchanged; `reflex init` edits it".into() } else { error.to_string() }
     })?;
     file.write_all(text.as_bytes()).map_err(|error| error.to_string())
 }

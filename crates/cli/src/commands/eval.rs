@@ -20,7 +20,7 @@ use std::io::{self, BufRead, Write};
 
 pub(super) fn run(matches: &ArgMatches) -> u8 {
     let Some(mode) = Mode::named(text(matches, "mode")) else {
-        complain(&format!("unknown mode `{}`; there are {}", text(matches, "mode"), Mode::names().join(", ")));
+        complain(&format!("unknown mode `{}`; known: {}", text(matches, "mode"), Mode::names().join(", ")));
         return status::USAGE;
     };
     let judge = Judge { host: Host::new(mode), home: text(matches, "home").into() };
@@ -34,7 +34,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
             Ok(_) if line.iter().all(u8::is_ascii_whitespace) => continue,
             Ok(_) => {}
             Err(error) => {
-                complain(&format!("the input cannot be read: {error}"));
+                complain(&format!("cannot read the input: {error}"));
                 return status::INTERNAL;
             }
         }

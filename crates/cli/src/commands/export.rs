@@ -28,7 +28,7 @@ pub(super) fn run(store: &Store, matches: &ArgMatches) -> io::Result<u8> {
     let written = text(matches, "since");
     let since = if written.is_empty() { Some(0) } else { time(written) };
     let Some(since) = since else {
-        complain(&format!("`{}` is no time such as 2h, 2026-11-21 or 2026-11-21T10:00:00Z", visible(written)));
+        complain(&format!("`{}` is not a time (e.g. 2h, 2026-11-21, 2026-11-21T10:00:00Z)", visible(written)));
         return Ok(status::USAGE);
     };
     let since = if since == 0 { String::new() } else { timestamp(since) };

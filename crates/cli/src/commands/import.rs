@@ -39,10 +39,15 @@ const FOLDERS: [(&str, &str); 5] = [
 
 pub(super) fn grammar() -> Command {
     Command::new("import")
-        .about("Turn rules of other guards and agents into yours; prints them, and what became of every line")
-        .arg(option("from", "NAME", "claude, codex, gemini, hookify, safety-net or dcg; told by the file's name"))
-        .arg(flag("write", "Write them into your own folder of rules; only a person at a terminal can"))
-        .arg(Arg::new("path").num_args(0..).value_name("PATH").help("Files; without one, where the others keep theirs"))
+        .about("Convert rules of other guards and agents to yours")
+        .arg(option("from", "NAME", "claude, codex, gemini, hookify, safety-net or dcg (default: from the file name)"))
+        .arg(flag("write", "Write them to your rules directory; needs a person at a terminal"))
+        .arg(
+            Arg::new("path")
+                .num_args(0..)
+                .value_name("PATH")
+                .help("Files (default: where the other tools keep theirs)"),
+        )
         .arg(json())
 }
 
@@ -51,7 +56,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     let source = match matches.get_one::<String>("from").map(|name| Source::named(name).ok_or(name)) {
         Some(Err(name)) => {
             let known: Vec<&str> = Source::ALL.iter().map(|(_, name)| *name).collect();
-            complain(&format!("there is no source `{}`; there are {}", visible(name), known.join(", ")));
+            complain(&format!("there is no source `{}`; known: {}", visible(name), known.join(", ")));
             return status::USAGE;
         }
         Some(Ok(source)) => Some(source),
@@ -108,7 +113,7 @@ fn read(source: Option<Source>, file: &Path) -> Result<Import, String> {
     let told = |error: std::io::Error| format!("{name}: {error}");
     let metadata = fs::metadata(file).map_err(told)?;
     let source = source.or_else(|| Source::of_file(&name));
-    let source = source.ok_or_else(|| format!("{name}: whose file this is cannot be told; say it with --from"))?;
+    let source = source.ok_or_else(|| format!("{name}: unknown file type; use --from"))?;
     if !metadata.is_file() || metadata.len() > MAX_BYTES {
         return Err(format!("{name}: it is no file of at most {} KiB", MAX_BYTES / 1024));
     }
@@ -148,7 +153,7 @@ fn write(host: &Host, all: &Import) -> u8 {
     let folder = &host.folders().config;
     let (rules, policy) = (folder.join("rules/imported.yaml"), folder.join("policy.yaml"));
     if rules.exists() {
-        complain(&format!("{} is there already; take it away first", rules.display()));
+        complain(&format!("{} already exists; remove it first", rules.display()));
         return status::FOUND;
     }
     let fields = json!({"rules": all.rules.len(), "allow": all.allow.len(), "by": person.name});
@@ -170,7 +175,7 @@ fn write(host: &Host, all: &Import) -> u8 {
             }
             Ok(())
         };
-        written().map_err(|error| format!("it cannot be written: {error}"))
+        written().map_err(|error| format!("cannot write: {error}"))
     });
     match done {
         Ok(()) => status::OK,

@@ -140,9 +140,11 @@ fn tried(agent: &'static str, title: &'static str, consent: Consent) -> Tried {
             return Tried { counts: false, ..cannot };
         }
         Err(NoPlan::NotThere(program)) => {
-            return refused(format!("there is no `{program}` on the PATH"), "run this where it is installed".into());
+            return refused(format!("`{program}` is not on the PATH"), "run this where it is installed".into());
         }
-        Err(NoPlan::NoFolder) => return refused("the folder here is gone".into(), "go into another one".into()),
+        Err(NoPlan::NoFolder) => {
+            return refused("the current directory no longer exists".into(), "change to another directory".into());
+        }
     };
     let (against, beside) = (plan.against().to_vec(), plan.beside().to_vec());
     if let Err((why, fix)) = may_start(&plan, title, consent) {

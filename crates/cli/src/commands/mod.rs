@@ -41,7 +41,7 @@ use std::io::Write;
 pub(crate) fn run() -> u8 {
     let code = run_named();
     if was_lost() {
-        complain("standard output cannot be written");
+        complain("cannot write to standard output");
         return code::INTERNAL;
     }
     code
@@ -106,39 +106,32 @@ fn run_named() -> u8 {
 fn grammar() -> Command {
     Command::new("reflex")
         .version(env!("CARGO_PKG_VERSION"))
-        .about("The guard between coding agents and your machine")
+        .about("Guard coding agents' tool calls on your machine")
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .arg(
-            option("home", "DIR", "The home below which Reflex keeps its files; else that of the user database")
-                .global(true),
-        )
+        .arg(option("home", "DIR", "Home directory for Reflex's files (default: from the user database)").global(true))
         .subcommand(
             Command::new("hook")
-                .about("Answer one event of an agent: payload on standard input, the agent's own answer out")
-                .arg(option("agent", "NAME", "The agent that calls; recognised from the payload if it is left out"))
-                .arg(option("event", "EVENT", "The agent's own word for the moment"))
+                .about("Answer one agent event: payload on stdin, the agent's answer on stdout")
+                .arg(option("agent", "NAME", "The calling agent (default: detected from the payload)"))
+                .arg(option("event", "EVENT", "The agent's name for the event"))
                 .arg(option("key", "KEY", "The public key with which approvals are signed")),
         )
         .subcommand(judged(
             Command::new("check")
-                .about("Say what would happen to a command; status 0 allow or warn, 2 block, 3 approval"),
+                .about("Show whether a command would run; exits 0 (allow, warn), 2 (block) or 3 (ask)"),
         ))
         .subcommand(judged(
             Command::new("explain")
-                .about("The same with the whole chain: stages, effects, facts, findings, what the agent is told"),
+                .about("Like check, with every step: stages, effects, facts, findings, the agent's answer"),
         ))
         .subcommand(
             Command::new("eval")
-                .about("Judge universal events: JSON lines in, JSON lines out; no real file is looked at")
-                .arg(option("home", "DIR", "The home folder of events that name none").default_value("/home/user"))
-                .arg(option("mode", "MODE", "The policy to judge by").default_value("balanced")),
+                .about("Judge events as JSON lines; reads no real files")
+                .arg(option("home", "DIR", "Home directory of events without one").default_value("/home/user"))
+                .arg(option("mode", "MODE", "Policy to apply").default_value("balanced")),
         )
-        .subcommand(
-            Command::new("demo")
-                .about("Play recorded calls of agents and show what happens; touches nothing")
-                .arg(json()),
-        )
+        .subcommand(Command::new("demo").about("Judge recorded agent calls; changes nothing").arg(json()))
         .subcommands(wiring())
         .subcommands(memory())
         .subcommands(people())
@@ -149,7 +142,7 @@ fn grammar() -> Command {
         )
         .subcommand(
             Command::new("completions")
-                .about("Print a shell's completions")
+                .about("Print shell completions")
                 .arg(Arg::new("shell").required(true).value_parser(value_parser!(clap_complete::Shell))),
         )
 }
@@ -158,95 +151,89 @@ fn grammar() -> Command {
 fn wiring() -> Vec<Command> {
     let agent = || option("agent", "NAME", "Only this agent");
     vec![
-        wired(Command::new("init").about("Put Reflex before every tool call of an agent"))
-            .arg(flag("dry-run", "Show the change and write nothing"))
-            .arg(flag("replace", "Take out the hooks of `arx` and `vf`, which came before"))
-            .arg(flag(
-                "repair",
-                "Take out what the agent would drop the whole file for: comments, last commas, a byte-order mark",
-            )),
-        wired(Command::new("uninstall").about("Take Reflex out of an agent's settings again"))
-            .arg(flag("dry-run", "Show the change and write nothing")),
+        wired(Command::new("init").about("Install the hooks into an agent's settings"))
+            .arg(flag("dry-run", "Show the change without writing it"))
+            .arg(flag("replace", "Remove hooks of the older tools `arx` and `vf`"))
+            .arg(flag("repair", "Remove what makes the agent reject the file: comments, trailing commas, a BOM")),
+        wired(Command::new("uninstall").about("Remove the hooks from an agent's settings"))
+            .arg(flag("dry-run", "Show the change without writing it")),
         emitted("emit"),
         Command::new("hooks")
-            .about("What agents start before and after their tools")
+            .about("Commands for the agents' hooks")
             .subcommand_required(true)
             .subcommand(emitted("emit")),
         Command::new("doctor")
-            .about("Name what keeps the guard from an agent's calls, each with the line that mends it")
+            .about("Find what keeps the guard from seeing calls, and how to fix it")
             .arg(agent())
-            .arg(flag("fix", "Mend what `reflex init` mends, and name what is left"))
+            .arg(flag("fix", "Fix what `reflex init` can fix, and list the rest"))
             .arg(json()),
         Command::new("verify")
-            .about("Start every hook exactly as its agent would, and see that it refuses")
+            .about("Run every hook as its agent would and check that it blocks")
             .arg(agent())
-            .arg(flag(
-                "live",
-                "Start the real client once, with a model that asks for a harmless canary; only a person can",
-            ))
-            .arg(flag("yes", "Do not ask before what would run beside it does").short('y').requires("live"))
+            .arg(flag("live", "Start the real client once with a scripted model; needs a person at a terminal"))
+            .arg(flag("yes", "Do not ask before starting what runs along with it").short('y').requires("live"))
             .arg(Arg::new("driven").long("driven").num_args(2).value_names(["AGENT", "NETWORK"]).hide(true))
             .arg(json()),
         Command::new("canary")
-            .about("Print a line and do nothing else; where the guard stands, an agent cannot run it")
+            .about("Print a line; the guard keeps agents from running it")
             .arg(Arg::new("nonce").value_name("NONCE").default_value("")),
     ]
 }
 
 /// What the guard remembers, and what a person says about it.
 fn memory() -> Vec<Command> {
-    let id = || Arg::new("id").required(true).value_name("ID").help("The id that stands in the refusal");
+    let id = || Arg::new("id").required(true).value_name("ID").help("The id in the agent's message");
     let reason = || option("reason", "TEXT", "Why").default_value("");
     vec![
         Command::new("pending")
             .about("List the calls that were blocked or asked about")
-            .arg(
-                flag("answer", "Answer them here, one after another; the passphrase is asked for once")
-                    .conflicts_with("json"),
-            )
+            .arg(flag("answer", "Answer them one by one; asks for the passphrase once").conflicts_with("json"))
             .arg(json()),
         Command::new("approve")
-            .about("Let one blocked call run once; only a person at a terminal can")
+            .about("Allow one blocked call once; needs a person at a terminal")
             .arg(id())
             .arg(option("scope", "SCOPE", "once, session, task or repository").default_value("once"))
-            .arg(option("for", "DURATION", "How long the yes holds, such as 10m or 2h (15m)"))
-            .arg(flag("full", "Show all of a long call; without, a yes to it is not taken"))
+            .arg(option("for", "DURATION", "How long the approval holds, e.g. 10m or 2h (default 15m)"))
+            .arg(flag("full", "Show a long call in full; required to approve one"))
             .arg(reason()),
-        Command::new("deny").about("Keep a call blocked and take it off the list").arg(id()).arg(reason()),
+        Command::new("deny").about("Reject a call and remove it from the list").arg(id()).arg(reason()),
         Command::new("appeal")
-            .about("Have a blocked call judged again; an agent asks, a person decides")
+            .about("Ask a person to reconsider a blocked call")
             .arg(id())
             .arg(option("because", "TEXT", "What the call is for").required(true))
-            .arg(option("for", "DURATION", "How long a person's yes holds (15m)"))
-            .arg(flag("full", "Show all of a long call"))
+            .arg(option("for", "DURATION", "How long the approval holds (default 15m)"))
+            .arg(flag("full", "Show a long call in full"))
             .arg(json()),
         Command::new("grants")
-            .about("List what was approved")
+            .about("List approvals")
             .arg(json())
-            .arg(option("revoke", "ID", "Take an approval back"))
-            .arg(flag("suggest", "Name narrow rules that would have saved you questions")),
+            .arg(option("revoke", "ID", "Revoke an approval"))
+            .arg(flag("suggest", "Suggest narrow rules for what you approve often")),
         Command::new("off")
-            .about("Switch the guard off for a while; it comes back by itself")
-            .arg(option("for", "DURATION", "How long, at most 8h").default_value("10m"))
+            .about("Turn the guard off for a limited time")
+            .arg(option("for", "DURATION", "How long (max 8h)").default_value("10m"))
             .arg(reason())
-            .arg(flag("here", "Only in the project here"))
-            .arg(flag("end", "Switch it on again")),
+            .arg(flag("here", "Only in this project"))
+            .arg(flag("end", "Turn it back on")),
         Command::new("pin")
-            .about("Set or change the passphrase that approvals are signed with; only a person at a terminal can")
-            .arg(flag("show", "Print the public key and change nothing")),
+            .about("Set the passphrase that signs approvals; needs a person at a terminal")
+            .arg(flag("show", "Print the public key")),
         Command::new("report")
-            .about("Print one page: what ran, was blocked, asked about, looped, injected instructions or could not be seen")
-            .arg(option("since", "TIME", "From when on: 12h, 2026-11-21 or 2026-11-21T10:00:00Z").default_value("24h"))
-            .arg(flag("html", "Print it as one HTML file that loads nothing").conflicts_with("json"))
+            .about("Summarize calls: run, blocked, asked about, looping, injected, not seen")
+            .arg(
+                option("since", "TIME", "Start of the report: 12h, 2026-11-21 or 2026-11-21T10:00:00Z")
+                    .default_value("24h"),
+            )
+            .arg(flag("html", "Print one self-contained HTML file").conflicts_with("json"))
             .arg(json()),
-        Command::new("why").about("Tell the story of one decision").arg(id()).arg(json()),
+        Command::new("why").about("Explain one decision").arg(id()).arg(json()),
         Command::new("report-fp")
-            .about("Print a blocked call, without secrets, as a case for `reflex eval`")
+            .about("Print a blocked call as a test case, with secrets removed")
             .arg(id())
-            .arg(flag("add", "Also append it to your own cases")),
+            .arg(flag("add", "Also append it to your cases")),
         Command::new("status")
-            .about("Say whether the guard is alive and what a person should know")
-            .arg(flag("line", "Print one line for a status line; always status 0").conflicts_with("json"))
+            .about("Show whether the guard is working")
+            .arg(flag("line", "Print one line for a status bar; always exits 0").conflicts_with("json"))
             .arg(option("agent", "NAME", "With --line: only this agent").requires("line"))
             .arg(json()),
         audit_grammar(),
@@ -256,93 +243,89 @@ fn memory() -> Vec<Command> {
 /// What people write themselves.
 fn people() -> Vec<Command> {
     let paths = |help| Arg::new("path").num_args(0..).value_name("PATH").help(help);
-    let own = "Files or folders; without one all that counts in this folder";
+    let own = "Files or folders (default: all in force here)";
     let rules = Command::new("rules")
-        .about("The rules of the library and your own")
+        .about("List, check and test rules")
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommand(Command::new("list").about("Print every rule that counts in this folder").arg(json()))
+        .subcommand(Command::new("list").about("List the rules in force here").arg(json()))
         .subcommand(
             Command::new("show")
-                .about("Print one rule")
-                .arg(Arg::new("id").required(true).value_name("ID").help("Such as git/push-force or user/NAME"))
+                .about("Show one rule")
+                .arg(Arg::new("id").required(true).value_name("ID").help("E.g. git/push-force or user/NAME"))
                 .arg(json()),
         )
-        .subcommand(
-            Command::new("validate").about("Say what is wrong with rules and policies").arg(paths(own)).arg(json()),
-        )
-        .subcommand(Command::new("test").about("Play the examples that rules carry").arg(paths(own)))
-        .subcommand(
-            Command::new("stages").about("Say what rules that are only tried out would have done so far").arg(json()),
-        )
+        .subcommand(Command::new("validate").about("Check rules and policies for errors").arg(paths(own)).arg(json()))
+        .subcommand(Command::new("test").about("Run the rules' own examples").arg(paths(own)))
+        .subcommand(Command::new("stages").about("Show what rules on trial would have done").arg(json()))
         .subcommand(
             Command::new("new")
-                .about("Print a rule to begin with, about a call of the audit log if you name one")
+                .about("Print a rule template, or one for a logged call")
                 .arg(Arg::new("id").value_name("ID").help("The id of a record or of a blocked call")),
         );
-    let config = Command::new("config").about("What your files set").subcommand_required(true).subcommand(
+    let config = Command::new("config").about("Show your configuration").subcommand_required(true).subcommand(
         Command::new("show")
-            .about("Print every key that counts in this folder")
-            .arg(flag("origin", "With the file and line that sets it"))
+            .about("Print every key in force here")
+            .arg(flag("origin", "Include the file and line of each key"))
             .arg(json()),
     );
     let trust = Command::new("trust")
-        .about("Accept the files in .reflex of this workspace, so that they may also loosen; only a person can")
+        .about("Trust this workspace's .reflex files to loosen rules; needs a person")
         .arg(option("reason", "TEXT", "Why").default_value(""))
-        .arg(flag("revoke", "Take it back"))
-        .arg(flag("show", "Show what would be accepted, and accept nothing"));
+        .arg(flag("revoke", "Revoke the trust"))
+        .arg(flag("show", "Show what would be trusted"));
     vec![rules, reflexes::grammar(), config, trust, task::grammar(), import::grammar()]
 }
 
 fn audit_grammar() -> Command {
     let number = |default: &'static str| {
-        option("number", "N", "At most so many records")
+        option("number", "N", "Maximum number of records")
             .short('n')
             .default_value(default)
             .value_parser(value_parser!(usize))
     };
     Command::new("audit")
-        .about("The log of every decision")
+        .about("Read, check and export the audit log")
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommand(Command::new("path").about("Print the log's folder"))
+        .subcommand(Command::new("path").about("Print the log's directory"))
         .subcommand(
             Command::new("tail")
                 .about("Print the newest records")
                 .arg(number("20"))
-                .arg(flag("follow", "Go on with new ones").short('f'))
+                .arg(flag("follow", "Keep printing new records").short('f'))
                 .arg(json()),
         )
         .subcommand(
             Command::new("search")
-                .about("Print the newest records that fit: FIELD=VALUE (decision=block) or any text")
+                .about("Find records by FIELD=VALUE (e.g. decision=block) or text")
                 .arg(Arg::new("text").num_args(0..).value_name("WORD"))
                 .arg(number("20"))
-                .arg(option("since", "TIME", "Not older: 2h, 2026-11-21 or 2026-11-21T10:00:00Z"))
-                .arg(option("until", "TIME", "Not newer"))
+                .arg(option("since", "TIME", "Not before: 2h, 2026-11-21 or 2026-11-21T10:00:00Z"))
+                .arg(option("until", "TIME", "Not after"))
                 .arg(json()),
         )
-        .subcommand(Command::new("verify").about("Check that no record was changed or removed").arg(json()))
+        .subcommand(Command::new("verify").about("Verify that no record was changed or removed").arg(json()))
         .subcommand(
             Command::new("export")
-                .about("Print all records, or send them to a collector on this machine")
+                .about("Print all records or send them to a local collector")
                 .arg(
                     option("format", "FORMAT", "jsonl, csv, ocsf or otlp")
                         .default_value("jsonl")
                         .value_parser(export::FORMATS),
                 )
-                .arg(option("since", "TIME", "Not older: 2h, 2026-11-21 or 2026-11-21T10:00:00Z").default_value(""))
-                .arg(option("to", "URL", "A collector, such as http://127.0.0.1:4318; only a person can")),
+                .arg(option("since", "TIME", "Not before: 2h, 2026-11-21 or 2026-11-21T10:00:00Z").default_value(""))
+                .arg(option("to", "URL", "Collector, e.g. http://127.0.0.1:4318; needs a person")),
         )
         .subcommand(
             Command::new("purge")
-                .about("Remove old records; the chain stays whole")
-                .arg(option("before", "TIME", "Older than this: 90d or 2026-11-21").required(true))
+                .about("Remove old records; the hash chain stays valid")
+                .arg(option("before", "TIME", "Remove records older than this: 90d or 2026-11-21").required(true))
                 .arg(option("reason", "TEXT", "Why").default_value("")),
         )
         .subcommand(
-            Command::new("texts").about("Choose whether records hold the texts of calls, without secrets").arg(
-                option("keep", "YES|NO", "no keeps the structure only").required(true).value_parser(["yes", "no"]),
+            Command::new("texts").about("Choose whether the log keeps the text of calls").arg(
+                option("keep", "YES|NO", "no: keep only the structure").required(true).value_parser(["yes", "no"]),
             ),
         )
 }
@@ -350,16 +333,16 @@ fn audit_grammar() -> Command {
 fn judged(command: Command) -> Command {
     command
         .arg(json())
-        .arg(option("cwd", "DIR", "The folder in which it would run"))
-        .arg(option("agent", "NAME", "Whose answer to show").default_value("claude"))
-        .arg(option("mode", "MODE", "The policy to judge by").default_value("balanced"))
-        .arg(flag("payload", "Judge the call on standard input: an agent's payload or a universal event"))
+        .arg(option("cwd", "DIR", "Directory the command would run in"))
+        .arg(option("agent", "NAME", "Agent whose answer to show").default_value("claude"))
+        .arg(option("mode", "MODE", "Policy to apply").default_value("balanced"))
+        .arg(flag("payload", "Judge the agent's payload or event on standard input"))
         .arg(
             Arg::new("command")
                 .required_unless_present("payload")
                 .conflicts_with("payload")
                 .value_name("COMMAND")
-                .help("The command, as one word; `-` reads it from standard input"),
+                .help("The command as one argument; `-` reads standard input"),
         )
 }
 
@@ -367,31 +350,23 @@ fn wired(command: Command) -> Command {
     command
         .arg(option("agent", "NAME", "Only this agent"))
         .arg(
-            option("scope", "SCOPE", "user: for every project; project: for the one here alone")
+            option("scope", "SCOPE", "user: all projects; project: only this one")
                 .default_value("user")
                 .value_parser(["user", "project"]),
         )
-        .arg(Arg::new("yes").long("yes").short('y').action(ArgAction::SetTrue).help("Do not ask before writing"))
+        .arg(Arg::new("yes").long("yes").short('y').action(ArgAction::SetTrue).help("Write without asking"))
 }
 
 fn emitted(name: &'static str) -> Command {
     Command::new(name)
-        .about("Print every agent's own files with the hook in them, or write them below a folder; wires nothing here")
+        .about("Print or write hook files for every agent, without installing them")
         .arg(option("agent", "NAME", "Only this agent"))
         .arg(
-            option(
-                "scope",
-                "SCOPE",
-                "user, project, or managed: what an administrator rolls out; without it all three",
-            )
-            .value_parser(["user", "project", "managed"]),
+            option("scope", "SCOPE", "user, project or managed (default: all three)")
+                .value_parser(["user", "project", "managed"]),
         )
-        .arg(option(
-            "binary",
-            "PATH",
-            "The path of reflex on the machines that will have the files; this binary's if left out",
-        ))
-        .arg(option("out", "DIR", "Write them below this folder; a file that is there is left alone"))
+        .arg(option("binary", "PATH", "Path of reflex on the target machines (default: this one)"))
+        .arg(option("out", "DIR", "Write below this directory; keeps existing files"))
         .arg(json())
 }
 

@@ -125,11 +125,11 @@ fn chosen() -> Result<Option<String>, String> {
         return Ok(None);
     }
     if first.chars().count() < MIN_PASSPHRASE {
-        return Err(format!("a passphrase has at least {MIN_PASSPHRASE} characters; nothing is changed"));
+        return Err(format!("the passphrase needs at least {MIN_PASSPHRASE} characters; nothing changed"));
     }
-    match hidden("The same passphrase again: ") {
+    match hidden("Repeat the passphrase: ") {
         Some(second) if second == first => Ok(Some(first)),
-        Some(_) => Err("the two are not the same; nothing is changed".into()),
+        Some(_) => Err("the passphrases differ; nothing changed".into()),
         None => Ok(None),
     }
 }

@@ -24,7 +24,7 @@ const MAX_LETTERS: usize = 100;
 pub(super) fn run(matches: &ArgMatches) -> u8 {
     let written = text(matches, "since");
     let Some(since) = time(written) else {
-        complain(&format!("`{}` is no time such as 12h, 2026-11-21 or 2026-11-21T10:00:00Z", visible(written)));
+        complain(&format!("`{}` is not a time (e.g. 12h, 2026-11-21, 2026-11-21T10:00:00Z)", visible(written)));
         return status::USAGE;
     };
     let search = Search { since: Some(timestamp(since)), ..Search::default() };
@@ -77,17 +77,17 @@ fn sections(records: &[Record]) -> Vec<Section> {
         ran(records, &calls),
         Section::new("blocked", "nothing", counted(decided("deny").map(about))),
         Section::new("asked", "nothing", counted(decided("ask").map(about))),
+        Section::new("loops", "no loops", counted(found(records, |f| field(f, "detector") == "loopbreaker"))),
         Section::new(
-            "loops",
-            "no call went round in circles",
-            counted(found(records, |f| field(f, "detector") == "loopbreaker")),
+            "taint",
+            "no injected instructions",
+            counted(found(records, |f| field(f, "category") == "injection")),
         ),
-        Section::new("taint", "no text gave orders", counted(found(records, |f| field(f, "category") == "injection"))),
         Section::new("failed", "no tool failed", counted(failed(records))),
         Section::new("changed", "no file", counted(changed(records))),
-        Section::new("duties", "no verification ran and no skill was passed over", counted(duties(records))),
+        Section::new("duties", "no verifications and no skipped skills", counted(duties(records))),
         Section::new("people", "nobody said anything", counted(people(records))),
-        Section::new("unjudged", "every tool was judged", counted(unjudged(&calls))),
+        Section::new("unjudged", "every tool was known", counted(unjudged(&calls))),
         Section::new("gaps", "every call could be read and judged", counted(gaps(records))),
     ]
 }

@@ -114,7 +114,7 @@ fn show(matches: &ArgMatches) -> u8 {
         let known: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
         let near = reflex_host::rules::nearest(id, &known);
         let near = near.map_or(String::new(), |near| format!(", did you mean `{near}`?"));
-        complain(&format!("there is no rule `{}`{near}", visible(id)));
+        complain(&format!("no rule `{}`{near}", visible(id)));
         return status::FOUND;
     };
     let all = with_place(row.all.clone(), &row.at);
@@ -263,8 +263,8 @@ fn test(matches: &ArgMatches) -> u8 {
                     wrong += 1;
                     let why = match verdict {
                         Err(problem) => problem,
-                        Ok(true) => "it fires on this, and should not".to_owned(),
-                        Ok(false) => "it is quiet on this, and should fire".to_owned(),
+                        Ok(true) => "fires, but should not".to_owned(),
+                        Ok(false) => "does not fire, but should".to_owned(),
                     };
                     print(&format!("{}: {}: {why}: {example}", rule.at, visible(&rule.name)));
                 }
@@ -273,7 +273,7 @@ fn test(matches: &ArgMatches) -> u8 {
         let bare = layer.compiled.rules.iter().filter(|rule| rule.fires.is_empty() && rule.enabled);
         bare.for_each(|rule| print(&format!("{}: {} has no examples", rule.at, visible(&rule.name))));
     }
-    print(&format!("{played} examples played, {wrong} wrong"));
+    print(&format!("{played} examples run, {wrong} failed"));
     if wrong > 0 { status::FOUND } else { status::OK }
 }
 
@@ -286,7 +286,7 @@ fn fires(host: &Host, layer: &Opened, rule: &Rule, example: &Value) -> Result<bo
         }
         Value::Object(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => example.clone(),
     };
-    let event = event.as_object_mut().ok_or("this is neither a command nor an event")?;
+    let event = event.as_object_mut().ok_or("not a command or an event")?;
     for (key, value) in [("workspace", "/repo"), ("home", "/home/me")] {
         event.entry(key.to_owned()).or_insert_with(|| value.into());
     }

@@ -28,8 +28,8 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     let subject = match matches.get_one::<String>("id") {
         None => Ok(of_command(&host, "docker system prune")),
         Some(id) => match why::record(&host, id) {
-            None => Err(format!("no call `{}` is in the audit log", visible(id))),
-            Some(record) => of_call(&host, &record).ok_or_else(|| format!("no rule is about a call such as `{id}`")),
+            None => Err(format!("no call `{}` in the audit log", visible(id))),
+            Some(record) => of_call(&host, &record).ok_or_else(|| format!("no rule matches a call like `{id}`")),
         },
     };
     match subject {

@@ -171,7 +171,7 @@ fn headline(rows: &[Row]) -> String {
     let off: Vec<&str> = rows.iter().filter(|row| row.broken.is_some()).map(|row| row.agent.title).collect();
     match off.as_slice() {
         [] => "the guard is on".to_owned(),
-        all if all.len() == rows.len() => "the guard is OFF: no agent here asks it".to_owned(),
+        all if all.len() == rows.len() => "the guard is OFF: no agent here uses it".to_owned(),
         some => format!("the guard is OFF for {}", some.join(", ")),
     }
 }

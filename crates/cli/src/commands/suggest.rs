@@ -42,7 +42,7 @@ pub(super) fn run(store: &Store, matches: &ArgMatches) -> u8 {
         let rows: Vec<Value> = often.iter().map(|(key, habit)| as_json(key, habit)).collect();
         print_json(&json!({"schema": "reflex/suggestions-v1", "suggestions": rows}).to_string());
     } else if often.is_empty() {
-        print(&format!("nothing was approved {OFTEN} times; there is no rule to suggest"));
+        print(&format!("no call was approved {OFTEN} times; nothing to suggest"));
     } else {
         often.iter().for_each(|(key, habit)| show(key, habit));
     }

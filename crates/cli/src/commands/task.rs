@@ -28,19 +28,19 @@ pub(super) fn grammar() -> Command {
         Arg::new(name).long(name).value_name(value).help(help).action(ArgAction::Append)
     };
     Command::new("task")
-        .about("What you and your agents work on: its intent and scope are held against what they do")
+        .about("Declare what agents work on; calls outside the scope are asked about")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(
             Command::new("start")
-                .about("Declare the task of this workspace; only a person at a terminal can")
+                .about("Declare this workspace's task; needs a person at a terminal")
                 .arg(Arg::new("id").required(true).value_name("ID").help("Such as TASK-123"))
                 .arg(option("intent", "TEXT", "What it is for").default_value(""))
-                .arg(several("scope", "PATTERN", "What it changes: src/**; may be given again"))
-                .arg(several("accept", "TEXT", "When it is done; may be given again")),
+                .arg(several("scope", "PATTERN", "Files it changes, e.g. src/** (repeatable)"))
+                .arg(several("accept", "TEXT", "When it is done (repeatable)")),
         )
-        .subcommand(Command::new("show").about("Print the task and what was done for it").arg(json()))
-        .subcommand(Command::new("end").about("End it; only a person at a terminal can"))
+        .subcommand(Command::new("show").about("Show the task and its progress").arg(json()))
+        .subcommand(Command::new("end").about("End the task; needs a person at a terminal"))
 }
 
 pub(super) fn run(matches: &ArgMatches) -> u8 {
@@ -135,7 +135,7 @@ fn show(matches: &ArgMatches, store: &Store, workspace: &str) -> u8 {
         return status::OK;
     }
     let Some((task, done)) = task.zip(done) else {
-        print("no task is declared here; `reflex task start ID --intent … --scope …` declares one");
+        print("no task declared here; `reflex task start ID --intent … --scope …` declares one");
         return status::OK;
     };
     tell(&task);
@@ -156,7 +156,7 @@ fn show(matches: &ArgMatches, store: &Store, workspace: &str) -> u8 {
 
 fn end(store: &Store, workspace: &str) -> u8 {
     let Some(task) = store.task(workspace) else {
-        complain("no task is declared here");
+        complain("no task declared here");
         return status::FOUND;
     };
     let Some(person) = person(store, "task end", &task.id) else { return status::FOUND };

@@ -31,13 +31,13 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     let of_project = offer(host.folders(), place, &store);
     let offered: Vec<Offer> = own.into_iter().chain(of_project).chain(reflexes).collect();
     if offered.is_empty() {
-        print("there is nothing to accept: this workspace has no .reflex with a policy, rules or reflexes");
+        print("nothing to trust: this workspace has no policy, rules or reflexes in .reflex");
         return status::FOUND;
     }
     offered.iter().for_each(show);
     let accepted = offered.iter().all(|offered| offered.accepted);
     if matches.get_flag("show") || accepted {
-        print(if accepted { "exactly this is accepted already" } else { "nothing is accepted" });
+        print(if accepted { "already trusted" } else { "nothing is accepted" });
         return status::OK;
     }
     let Some(person) = person(&store, "trust", &workspace) else { return status::FOUND };
@@ -59,7 +59,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         let yes = offered.yes(&person.name, text(matches, "reason"));
         let fields = json!({"workspace": workspace, "digest": yes.digest, "by": yes.by, "reason": yes.reason});
         record(&store, "trust", fields)?;
-        trust::accept(&store, &yes, signer).map_err(|error| format!("it cannot be written: {error}"))
+        trust::accept(&store, &yes, signer).map_err(|error| format!("cannot write: {error}"))
     });
     match done {
         Ok(()) => {
@@ -81,11 +81,11 @@ fn take_back(store: &Store, workspace: &str, reflexes: &[Offer]) -> u8 {
     match revoked {
         Ok(true) => {
             let _ = record(store, "trust-revoked", json!({"workspace": workspace}));
-            print("the files of this workspace only tighten again");
+            print("revoked; the files of this workspace can only tighten now");
             status::OK
         }
         Ok(false) => {
-            print("nothing of this workspace was accepted");
+            print("nothing in this workspace was trusted");
             status::FOUND
         }
         Err(error) => {

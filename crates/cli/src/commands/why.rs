@@ -26,7 +26,7 @@ pub(super) fn why(matches: &ArgMatches) -> u8 {
     let host = Host::new(Mode::default());
     let id = text(matches, "id");
     let Some(record) = record(&host, id) else {
-        complain(&format!("no decision `{}` is in the audit log", visible(id)));
+        complain(&format!("no decision `{}` in the audit log", visible(id)));
         return status::FOUND;
     };
     if matches.get_flag("json") {
@@ -148,7 +148,7 @@ pub(super) fn report(matches: &ArgMatches) -> u8 {
     let host = Host::new(Mode::default());
     let id = text(matches, "id");
     let Some(record) = record(&host, id) else {
-        complain(&format!("no decision `{}` is in the audit log", visible(id)));
+        complain(&format!("no decision `{}` in the audit log", visible(id)));
         return status::FOUND;
     };
     let Some(case) = host.case(&record) else {

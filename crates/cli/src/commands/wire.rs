@@ -21,7 +21,7 @@ pub(super) fn init(matches: &ArgMatches) -> u8 {
 
 pub(super) fn uninstall(matches: &ArgMatches) -> u8 {
     if let Err(why) = no_agent_above() {
-        complain(&format!("only a person takes the guard out: {why}"));
+        complain(&format!("only a person can remove the guard: {why}"));
         return status::FOUND;
     }
     change(matches, Work::TakeOut)
@@ -37,8 +37,8 @@ impl Work {
     /// What is said of a file in which there is nothing to do.
     fn done(self) -> &'static str {
         match self {
-            Work::PutIn => "is as it should be",
-            Work::TakeOut => "has no hook of Reflex",
+            Work::PutIn => "is up to date",
+            Work::TakeOut => "has no Reflex hook",
         }
     }
 }
@@ -98,11 +98,11 @@ fn wanted(matches: &ArgMatches, wiring: &Wiring) -> Result<Change, String> {
 
 /// The folder here, where it may lie in a project: in the home's own files agents look for the user's settings.
 fn project_here() -> Result<PathBuf, String> {
-    let here = std::env::current_dir().map_err(|error| format!("the working directory is not there: {error}"))?;
+    let here = std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))?;
     let host = Host::new(Mode::default());
     let root = PathBuf::from(host.placed(Event::default()).workspace);
     if host.folders().home.starts_with(&root) {
-        return Err(format!("{} is no project: go into one", visible(&root.display().to_string())));
+        return Err(format!("{} is not a project; change to one", visible(&root.display().to_string())));
     }
     Ok(here)
 }
@@ -179,7 +179,7 @@ fn show(file: &str, change: &Change) {
 /// A person answers at the terminal; where there is none, `--yes` has to say it.
 fn confirmed() -> Result<bool, String> {
     if !std::io::stdin().is_terminal() {
-        return Err("there is no terminal to ask at; use --yes to write, or --dry-run to look".into());
+        return Err("no terminal to ask on; use --yes to write or --dry-run to preview".into());
     }
     Ok(confirm::confirmed("Write this? [y/N] "))
 }

@@ -19,5 +19,5 @@ pub(crate) fn person(store: &Store, what: &str, id: &str) -> Option<Person> {
 
 /// Notes in the audit log what a person does; what cannot be recorded is not done.
 pub(crate) fn record(store: &Store, kind: &'static str, fields: Value) -> Result<(), String> {
-    store.note(kind, fields).map_err(|error| format!("this cannot be recorded, so it is not done: {error}"))
+    store.note(kind, fields).map_err(|error| format!("not done, because it cannot be logged: {error}"))
 }

@@ -132,7 +132,7 @@ fn once_each(mut findings: Vec<(Finding, PolicyAction)>) -> Vec<(Finding, Policy
     kept
 }
 
-/// What triggered and why, then the harm and what to do instead.
+/// The harm and what to do instead, for an agent may show only the first 100 characters; then what triggered and why.
 fn said(decision: Decision, finding: &Finding) -> String {
     let begin = match decision {
         Decision::Pass => "Warning",
@@ -140,16 +140,14 @@ fn said(decision: Decision, finding: &Finding) -> String {
         Decision::Deny => "Blocked",
     };
     let Finding { id, category, command, message, remedy, .. } = finding;
-    let mut text = if finding.by_stranger {
-        format!("{begin}: `{command}`. {message}")
-    } else {
-        format!("{begin}: `{command}` matches safety pattern `{id}` (category: {category}). {message}")
-    };
-    if !remedy.is_empty() {
-        text.push(' ');
-        text.push_str(&sentence(remedy));
+    let remedy = if remedy.is_empty() { String::new() } else { format!(" {}", sentence(remedy)) };
+    if finding.by_stranger {
+        return format!("{begin}: `{command}`. {message}{remedy}");
     }
-    text
+    // "Blocked: would delete …"
+    let harm = message.strip_prefix("It ").filter(|rest| rest.starts_with("would ")).unwrap_or(message);
+    let stop = if harm.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{begin}: {harm}{stop}{remedy} `{command}` matches safety pattern `{id}` (category: {category}).")
 }
 
 /// A remedy as a sentence of its own, however its author wrote it.
@@ -187,12 +185,12 @@ pub fn next_steps(event: &Event, decision: Decision, pending: Option<&str>) -> O
     let call = if event.tool.is_empty() { "it" } else { "this call" };
     let way = match pending {
         Some(id) => format!(
-            "can allow exactly it with `reflex approve {id}` in their own terminal; \
-             say what it is for with `reflex appeal {id} --because REASON`"
+            "can allow it once with `reflex approve {id}` in their own terminal; \
+             ask for that with `reflex appeal {id} --because REASON`"
         ),
         None => "can run it in their own terminal".to_owned(),
     };
-    Some(format!("Do not work around this. If {call} is really wanted, a person {way}."))
+    Some(format!("Do not work around this. If {call} is really needed, a person {way}."))
 }
 
 impl Verdict {

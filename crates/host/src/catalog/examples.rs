@@ -90,12 +90,12 @@ fn list(file: &str, value: &Value) -> Result<Vec<Example>, String> {
 fn example(value: &Value) -> Result<Example, String> {
     let map = value.as_object().ok_or("it is no object")?;
     if let Some(unknown) = map.keys().find(|key| !KEYS.contains(&key.as_str())) {
-        return Err(format!("`{unknown}` is not known; there are {}", KEYS.join(", ")));
+        return Err(format!("`{unknown}` is not known; known: {}", KEYS.join(", ")));
     }
     let text = |key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);
     let says = text("says").ok_or("`says` is missing")?;
     if !reflex_script::schema::DECISIONS.contains(&says.as_str()) {
-        return Err(format!("`says` is `{says}`; there are {}", reflex_script::schema::DECISIONS.join(", ")));
+        return Err(format!("`says` is `{says}`; known: {}", reflex_script::schema::DECISIONS.join(", ")));
     }
     Ok(Example {
         call: map.get("call").cloned().ok_or("`call` is missing")?,

@@ -60,7 +60,7 @@ impl Package {
         let own = manifest.as_ref().and_then(|manifest| manifest.get("name")).and_then(Value::as_str);
         let package = Package { name: own.unwrap_or(name).to_owned(), files, manifest };
         if !is_name(&package.name) {
-            return Err(format!("`{}` is no name of a reflex: small letters, digits and dashes", package.name));
+            return Err(format!("`{}` is not a valid name: use lowercase letters, digits and dashes", package.name));
         }
         if package.entry().is_none() {
             return Err(package.without_module());

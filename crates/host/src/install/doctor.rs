@@ -43,7 +43,7 @@ pub fn examine(wiring: &Wiring) -> Vec<Trouble> {
     let text = change.before.clone().unwrap_or_default();
     let hooks = guard_hooks(&text);
     if hooks.is_empty() {
-        found.push(trouble(format!("{} has no hook of Reflex", wiring.file().display()), &again));
+        found.push(trouble(format!("{} has no Reflex hook", wiring.file().display()), &again));
         return found;
     }
     if change.before != change.after {

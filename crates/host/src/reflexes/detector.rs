@@ -222,12 +222,12 @@ fn finding(name: &str, said: &Said, seen: &Seen<'_>, action: usize) -> Finding {
         Said::Deny { reason } => (PolicyAction::Deny, reason.clone()),
         Said::Modify { args, reason } => {
             let instead = args.get("command").and_then(Value::as_str).unwrap_or("");
-            let instead = if instead.is_empty() { String::new() } else { format!(" Run `{instead}` in its place.") };
+            let instead = if instead.is_empty() { String::new() } else { format!(" Run `{instead}` instead.") };
             (PolicyAction::Deny, format!("{reason}{instead}"))
         }
     };
     let reason: String = redacted(reason.trim(), reflex_library::tables()).chars().take(MAX_REASON).collect();
-    let mut message = if reason.is_empty() { format!("The reflex `{name}` speaks against it") } else { reason };
+    let mut message = if reason.is_empty() { format!("The reflex `{name}` objects to this call") } else { reason };
     if !message.ends_with(['.', '!', '?', '…']) {
         message.push('.');
     }

@@ -44,7 +44,7 @@ fn permission(reader: &mut Reader<'_>, line: &Line, (wish, text): (Wish, &str)) 
         }
         ("Bash", Some(pattern)) if !matches!(pattern, "" | "*" | ":*") => command(reader, line, (wish, pattern)),
         (_, _) if wish == Wish::Allow => {
-            let why = "what no rule speaks against passes anyway, and the agent's own prompt is never skipped";
+            let why = "anything no rule stops passes anyway, and the agent's own prompt is never skipped";
             reader.refuse(line, why);
         }
         ("Edit" | "Write" | "MultiEdit" | "NotebookEdit", Some(pattern)) => {

@@ -50,10 +50,8 @@ fn one(reader: &mut Reader<'_>, rule: &Value, number: usize) {
         return;
     }
     if wish == Wish::Allow {
-        return reader.refuse(
-            &line,
-            "only the first words of a command can be allowed; what no rule speaks against passes anyway",
-        );
+        return reader
+            .refuse(&line, "only the first words of a command can be allowed; anything no rule stops passes anyway");
     }
     let mut conditions: Vec<Value> = Vec::new();
     if let Some(pattern) = rule.get("commandRegex").and_then(Value::as_str) {

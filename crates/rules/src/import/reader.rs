@@ -158,7 +158,7 @@ impl Reader<'_> {
         keys.entry("category").or_insert_with(|| "policy".into());
         let is_empty = keys.get("message").and_then(Value::as_str).is_none_or(|text| text.trim().is_empty());
         if is_empty {
-            let message = format!("A line of {} speaks against it.", self.source.name());
+            let message = format!("A line of {} forbids this.", self.source.name());
             keys.insert("message".into(), message.into());
         }
         keys.insert("description".into(), format!("from {}:{}", self.file, line.number).into());

@@ -30,13 +30,13 @@ impl Collector {
     /// In words: another scheme, or another machine.
     pub(super) fn parse(url: &str, usual: &str) -> Result<Collector, String> {
         let rest = url.strip_prefix("http://").ok_or_else(|| {
-            "only http:// to a collector on this machine is spoken, such as http://127.0.0.1:4318".to_owned()
+            "only http:// to a collector on this machine is supported, e.g. http://127.0.0.1:4318".to_owned()
         })?;
         let (host, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
         let plain = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
         let path = if path.trim_matches('/').is_empty() { usual } else { path };
         if host.contains('@') || !plain(host) || !plain(path) {
-            return Err("this is no URL of a collector".into());
+            return Err("not a collector URL".into());
         }
         let port = if host.ends_with(']') || !host.contains(':') { format!("{host}:80") } else { host.to_owned() };
         let addresses: Vec<SocketAddr> =

@@ -39,8 +39,7 @@ impl Before {
         let what = package.map_or("reflexes remove".to_owned(), |package| format!("reflexes add {}", package.name));
         let store = here.host.store();
         let Some(signer) = Consent::sign(&store, "Accept it for this workspace?")? else { return Ok(false) };
-        trust::accept(&store, &offer.yes(by, &what), &signer)
-            .map_err(|error| format!("it cannot be written: {error}"))?;
+        trust::accept(&store, &offer.yes(by, &what), &signer).map_err(|error| format!("cannot write: {error}"))?;
         Ok(true)
     }
 }

@@ -42,7 +42,7 @@ fn find(matches: &ArgMatches) -> u8 {
         }
     }
     if all.is_empty() {
-        complain(&format!("no reflex there fits `{}`", visible(&words.join(" "))));
+        complain(&format!("no reflex matches `{}`", visible(&words.join(" "))));
         return status::FOUND;
     }
     status::OK
@@ -53,7 +53,7 @@ fn listed(word: &str) -> Result<Vec<Listed>, String> {
     let here = Here::new();
     let registry = Registry::named(word, &here.cwd)?;
     if registry.is_remote() && person(&here.host.store(), "reflexes catalog", &registry.shown()).is_none() {
-        return Err(format!("{} is not fetched", registry.shown()));
+        return Err(format!("not fetching {}", registry.shown()));
     }
     search(&registry)
 }

@@ -45,7 +45,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         return status::OK;
     }
     if rows.is_empty() {
-        print("no reflex is listed here; `reflex reflexes catalog search` prints those that ship");
+        print("no reflexes here; `reflex reflexes catalog search` lists those that ship");
     }
     let width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
     for row in rows {

@@ -91,7 +91,7 @@ fn fetched(here: &Here, origin: &Origin) -> Result<Package, String> {
         return origin.here();
     }
     let person = person(&here.host.store(), "reflexes add", &origin.shown());
-    origin.fetch(&person.ok_or_else(|| format!("{} is not fetched", origin.shown()))?)
+    origin.fetch(&person.ok_or_else(|| format!("not fetching {}", origin.shown()))?)
 }
 
 fn carry_out(here: &Here, plan: &Plan) -> u8 {
@@ -145,7 +145,7 @@ fn sign(here: &Here, home: &Home, digest: &str, by: &str) -> Result<(), String> 
         return Ok(());
     }
     let signer = Consent::sign(&store, "Let it reach what it asks for?")?.ok_or("nothing is added")?;
-    accept_reflex(&store, digest, by, &signer).map_err(|error| format!("it cannot be written: {error}"))
+    accept_reflex(&store, digest, by, &signer).map_err(|error| format!("cannot write: {error}"))
 }
 
 /// What is still to be done by a person.
@@ -214,8 +214,7 @@ pub(super) fn update(matches: &ArgMatches) -> u8 {
     let locked: Vec<Locked> =
         home.locked().into_iter().filter(|locked| wanted.is_none_or(|name| *name == locked.name)).collect();
     if locked.is_empty() {
-        let what =
-            wanted.map_or("no reflex was added here".to_owned(), |name| format!("no reflex `{name}` was added here"));
+        let what = wanted.map_or("no reflexes added here".to_owned(), |name| format!("no reflex `{name}` here"));
         let lock = home.folder.join("reflexes.lock.json");
         return failed(&format!("{what}: {} names none; `reflex reflexes add` writes it", lock.display()));
     }
@@ -266,7 +265,7 @@ fn renewed(here: &Here, home: &Home, locked: &Locked) -> Result<u8, String> {
     }
     let Some(person) = person(&here.host.store(), "reflexes update", &locked.name) else { return Ok(status::FOUND) };
     if !confirmed(&format!("Take {} as it is now? [y/N] ", visible(&locked.name))) {
-        print("it stays as it is");
+        print("nothing changed");
         return Ok(status::FOUND);
     }
     let with = home.named(&locked.name).ok().and_then(|entry| entry.with);

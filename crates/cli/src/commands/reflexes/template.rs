@@ -11,7 +11,7 @@ use reflex_host::catalog::{Home, Package, TYPES, is_name};
 pub(super) fn run(matches: &ArgMatches) -> u8 {
     let name = text(matches, "name");
     if !is_name(name) {
-        return failed(&format!("`{name}` is no name of a reflex: small letters, digits and dashes"));
+        return failed(&format!("`{name}` is not a valid name: use lowercase letters, digits and dashes"));
     }
     let here = Here::new();
     let home = Home::of_workspace(&here.workspace);

@@ -16,18 +16,18 @@ const MAX_INPUT: u64 = 16 * 1024 * 1024;
 
 pub(super) fn grammar() -> Command {
     Command::new("test")
-        .about("Play the examples of reflexes; with --call ask one about a call that you make up")
+        .about("Run the examples of reflexes, or judge one call with --call")
         .arg(
             Arg::new("reflex")
                 .num_args(0..)
                 .value_name("NAME|PATH")
-                .help("Listed or official ones, folders, modules; without any all that are listed"),
+                .help("Names, directories or modules (default: all in force here)"),
         )
         .arg(option("call", "CALL", "A command, or a universal event as JSON; `-` reads it from standard input"))
         .arg(option("agent", "NAME", "The agent that calls").default_value("claude"))
         .arg(option("event", "EVENT", "onToolCall, onToolResult or any word of a universal event"))
         .arg(option("with", "JSON", "Its options"))
-        .arg(flag("context", "Print what the reflex could see of the call as well"))
+        .arg(flag("context", "Also print what the reflex sees of the call"))
         .arg(json())
 }
 
@@ -109,7 +109,7 @@ fn play_all(matches: &ArgMatches, packages: &[Package]) -> u8 {
         for (name, call, problem) in &wrong {
             print(&format!("{}: {}: {}", visible(name), visible(call), visible(problem)));
         }
-        print(&format!("{played} examples played, {} wrong", wrong.len()));
+        print(&format!("{played} examples run, {} failed", wrong.len()));
     }
     if wrong.is_empty() { status::OK } else { status::FOUND }
 }
@@ -150,7 +150,7 @@ fn with_event(call: Value, event: &str) -> Value {
 fn read_input() -> Result<String, String> {
     let mut text = String::new();
     let read = std::io::stdin().lock().take(MAX_INPUT).read_to_string(&mut text);
-    read.map(|_| text).map_err(|error| format!("the input cannot be read: {error}"))
+    read.map(|_| text).map_err(|error| format!("cannot read the input: {error}"))
 }
 
 /// What each says; the strictest is the status.
