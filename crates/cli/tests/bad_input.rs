@@ -312,7 +312,7 @@ fn more_than_a_payload_may_hold_is_refused_to_its_last_byte() {
 fn an_answer_that_nobody_reads_still_refuses_by_its_status() {
     let machine = Machine::new();
     let said = machine.hook().input(home_goes(|_| {})).run_unread();
-    assert_eq!((said.code, said.stderr.starts_with("Blocked: `rm -rf ~` ")), (2, true), "{said:?}");
+    assert_eq!((said.code, said.stderr.starts_with("Blocked: would delete ")), (2, true), "{said:?}");
     let question = machine.hook().input(bash(&machine.project(), "git push --force origin topic")).run_unread();
     assert_eq!(question.code, 2, "{question:?}");
     let silent = machine.hook().input(bash(&machine.project(), "ls")).run_unread();
@@ -324,7 +324,7 @@ fn a_refusal_without_standard_output_stands_on_standard_error_with_its_status() 
     let machine = Machine::new();
     let line = "exec \"$0\" hook --agent claude --event PreToolUse >&-";
     let said = machine.program("sh", ["-c", line, env!("CARGO_BIN_EXE_reflex")]).input(home_goes(|_| {})).run();
-    assert_eq!((said.code, said.stderr.starts_with("Blocked: `rm -rf ~` ")), (2, true), "{said:?}");
+    assert_eq!((said.code, said.stderr.starts_with("Blocked: would delete ")), (2, true), "{said:?}");
 }
 
 #[test]

@@ -45,19 +45,19 @@ fn a_check_says_its_decision_first_and_by_its_status() {
 #[test]
 fn a_check_gives_its_reason_or_its_advice() {
     assert_eq!(reflex(&["check", "ls"]).stdout, "allow  ls\n");
-    for (command, begin) in [
-        ("rm -rf ~", "Blocked: `rm -rf ~` matches safety pattern `"),
-        (
-            "git push --force origin topic",
-            "Needs approval: `git push --force origin topic` matches safety pattern `git/push-force` (category: destructive). ",
-        ),
+    for (command, begin, rule) in [
+        ("rm -rf ~", "Blocked: would delete ", "rm/home-or-root"),
+        ("git push --force origin topic", "Needs approval: would overwrite topic ", "git/push-force"),
         (
             "git push --force-with-lease origin topic",
-            "Warning: `git push --force-with-lease origin topic` matches safety pattern `git/push-with-lease` (category: destructive). ",
+            "Warning: would replace the commits of topic ",
+            "git/push-with-lease",
         ),
     ] {
         let said = reflex(&["check", command]).stdout;
-        assert!(said.lines().nth(1).unwrap().starts_with(&format!("  {begin}")), "{said}");
+        let end = format!("`{command}` matches safety pattern `{rule}` (category: destructive).");
+        let reason = said.lines().nth(1).unwrap();
+        assert!(reason.starts_with(&format!("  {begin}")) && reason.ends_with(&end), "{said}");
     }
 }
 

@@ -19,7 +19,7 @@ pub struct Secret {
 }
 
 impl Secret {
-    /// What it is, as a person would say: `an access token of GitHub`.
+    /// What it is, as a person would say: `a GitHub access token`.
     pub fn about(&self) -> &'static str {
         self.entry.get("about").text()
     }
