@@ -120,21 +120,21 @@ fn a_wrong_command_line_is_status_64_and_says_what_would_be_right() {
     check_usage(&["check", "ls", "-la"], "unexpected argument");
     check_usage(
         &["check", "--mode", "lax", "ls"],
-        "unknown mode `lax`; there are balanced, observe, quiet, read-only, seed-004-fallback, strict, unattended",
+        "unknown mode `lax`; known: balanced, observe, quiet, read-only, seed-004-fallback, strict, unattended",
     );
     check_usage(
         &["eval", "--mode", "lax"],
-        "unknown mode `lax`; there are balanced, observe, quiet, read-only, seed-004-fallback, strict, unattended",
+        "unknown mode `lax`; known: balanced, observe, quiet, read-only, seed-004-fallback, strict, unattended",
     );
-    check_usage(&["check", "--agent", "clod", "ls"], "unknown agent `clod`; there are claude, codex, ");
-    check_usage(&["explain", "--agent", "clod", "ls"], "unknown agent `clod`; there are claude, codex, ");
+    check_usage(&["check", "--agent", "clod", "ls"], "unknown agent `clod`; known: claude, codex, ");
+    check_usage(&["explain", "--agent", "clod", "ls"], "unknown agent `clod`; known: claude, codex, ");
     for command in ["init", "uninstall", "emit", "doctor", "verify"] {
         check_usage(
             &[command, "--agent", "clod"],
-            "no settings are known for the agent `clod`; there are claude, codex, ",
+            "no settings are known for the agent `clod`; known: claude, codex, ",
         );
     }
-    check_usage(&["import", "--from", "clod"], "unknown source `clod`; there are claude, codex, ");
+    check_usage(&["import", "--from", "clod"], "unknown source `clod`; known: claude, codex, ");
     check_usage(&["chek", "ls"], "a similar subcommand exists: 'check'");
     check_usage(&["check", "--jsn", "ls"], "a similar argument exists: '--json'");
     check_usage(&["completions", "tcsh"], "bash, elvish, fish, powershell, zsh");
@@ -270,11 +270,11 @@ fn what_an_explanation_says_the_agent_is_told_is_what_the_hook_answers() {
             code: explained["reply"]["exit"].as_i64().unwrap() as i32,
         };
         let said = machine.bash(&folder, command);
-        let without_id = |text: &str| match text.split_once("allow exactly it with `reflex approve ") {
+        let without_id = |text: &str| match text.split_once("allow it once with `reflex approve ") {
             Some((before, rest)) => {
                 let (_, after) = rest.split_once('`').unwrap();
                 // Who can approve can also be asked.
-                let (place, rest) = after.split_once("; say what it is for").unwrap();
+                let (place, rest) = after.split_once("; ask for that").unwrap();
                 format!("{before}run it{place}{}", rest.split_once('`').unwrap().1.split_once('`').unwrap().1)
             }
             None => text.to_owned(),
@@ -569,7 +569,7 @@ fn the_demo_counts_what_it_shows() {
     let count = |decision: &str| said.lines().filter(|line| line.starts_with(&format!("{decision} "))).count();
     let [allowed, warned, asked, blocked] = DECISIONS.map(|(_, decision, _)| count(decision));
     let sum = format!(
-        "\n{} calls, {allowed} allowed, {warned} with a warning, {} blocked or asked about.\n",
+        "\n{} calls: {allowed} allowed, {warned} with a warning, {} blocked or asked about.\n",
         allowed + warned + asked + blocked,
         asked + blocked
     );

@@ -65,7 +65,7 @@ fn what_is_whole_is_proven_by_a_call_of_each_hook() {
     let line = |agent| format!("{agent}: the hook stands and answers; no call seen yet");
     assert_eq!((said.code, lines), (0, vec![&*line("claude"), &*line("codex"), &*line("copilot")]));
     let said = wired.run(&["verify"]);
-    assert_eq!((said.code, said.stdout.matches("answers a call that cannot be read").count()), (0, 11), "{said:?}");
+    assert_eq!((said.code, said.stdout.matches("rejects malformed input").count()), (0, 11), "{said:?}");
     assert!(!said.stdout.contains("FAILS"));
     // A proof is no call: nobody waits for a person's answer, and no agent is said to have called.
     assert_eq!(wired.run(&["pending"]).stdout, "no pending calls\n");

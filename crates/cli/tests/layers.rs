@@ -346,7 +346,7 @@ fn a_rule_begins_with_what_a_recorded_call_did() {
         assert_eq!(code, 0, "{rule}");
         let own = Surroundings::new().user("rules/a.yaml", &rule);
         assert_eq!(own.run(&["rules", "validate"]).0, "1 files, 1 rules in force, 0 errors, 0 warnings\n", "{rule}");
-        assert_eq!(own.run(&["rules", "test"]), ("2 examples run, 0 wrong\n".into(), 0), "{rule}");
+        assert_eq!(own.run(&["rules", "test"]), ("2 examples run, 0 failed\n".into(), 0), "{rule}");
         rule
     };
     let shell = |command: &str| begun("Bash", serde_json::json!({"command": command}));
@@ -412,7 +412,7 @@ fn rules_are_listed_shown_and_tested() {
     let list = here.run(&["rules", "list"]).0;
     assert!(list.contains("user/no-prune") && list.contains("git/push-force"));
     assert!(here.run(&["rules", "show", "no-prune"]).0.contains("matches_command"));
-    assert_eq!(here.run(&["rules", "test"]), ("2 examples run, 0 wrong\n".into(), 0));
+    assert_eq!(here.run(&["rules", "test"]), ("2 examples run, 0 failed\n".into(), 0));
     let wrong = Surroundings::new().user("rules/a.yaml", &rule.replace("[docker ps]", "[docker image prune]"));
     assert_eq!(wrong.run(&["rules", "test"]).1, 1);
 }

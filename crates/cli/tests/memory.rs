@@ -69,7 +69,7 @@ fn a_yes_that_holds_no_time_or_too_long_is_wrong_usage() {
     let id = refused(&machine, PUSH);
     for length in ["0s", "31d", "soon"] {
         let Some((code, said)) = at_terminal(&machine, &format!("approve {id} --for {length}"), "y\n") else { return };
-        assert!(code == 64 && said.contains("is no duration such as 10m or 2h, or longer than 30d"), "{said}");
+        assert!(code == 64 && said.contains("(e.g. 10m, 2h; max 30d)"), "{said}");
     }
     assert!(!passes(&machine, PUSH));
 }
@@ -669,7 +669,7 @@ fn a_yes_is_only_taken_for_what_was_shown() {
     assert!(code == 0 && said.contains("| echo line 399") && said.contains("| rm -rf ~"), "{said}");
     let id = refused(&machine, &format!("rm -rf ~ # {}", "x ".repeat(150_000)));
     let (code, said) = at_terminal(&machine, &format!("approve {id} --full"), "y\n").unwrap();
-    assert!(code == 64 && said.contains("longer than what is kept"), "{code}");
+    assert!(code == 64 && said.contains("too long to be kept in full"), "{code}");
 }
 
 #[test]

@@ -154,7 +154,7 @@ fn a_folder_a_module_and_an_archive_are_taken_as_copies() {
         .map(|(path, _)| path.file_name().unwrap().to_string_lossy().into())
         .collect();
     assert_eq!(copied, ["README.md", "examples.json", "index.mjs", "reflex.json"]);
-    assert_eq!(here.run(&["test"]).stdout, "2 examples run, 0 wrong\n");
+    assert_eq!(here.run(&["test"]).stdout, "2 examples run, 0 failed\n");
 
     let module = here.machine.root().join("a b/No Such.mjs");
     write(&module, MODULE);
@@ -238,7 +238,7 @@ fn what_cannot_be_taken_is_refused_with_its_reason() {
     };
     broken(&|own| own["entry"] = "gone.js".into(), "there is no module in it");
     broken(&|own| own["name"] = "../x".into(), "no name of a reflex");
-    broken(&|own| own["capabilities"]["decisions"] = json!(["allow"]), "there are pass, deny, ask, modify");
+    broken(&|own| own["capabilities"]["decisions"] = json!(["allow"]), "known: pass, deny, ask, modify");
     broken(&|own| own["capabilities"]["exec"] = json!(["sh"]), "`capabilities.exec` is not known");
     write(&folder.join("reflex.json"), "{");
     check(folder.to_str().unwrap(), "reflex.json: EOF");
@@ -349,7 +349,7 @@ fn a_new_reflex_passes_its_own_examples_and_can_be_published() {
     let here = Here::new();
     let said = here.run(&["new", "calm"]);
     assert_eq!(said.code, 0, "{said:?}");
-    assert_eq!(here.run(&["test", "calm"]).stdout, "4 examples run, 0 wrong\n");
+    assert_eq!(here.run(&["test", "calm"]).stdout, "4 examples run, 0 failed\n");
     let said = here.run(&["publish", "--check", ".reflex/reflexes/calm"]);
     assert_eq!(said.code, 0, "{said:?}");
     assert_eq!(here.run(&["new", "calm"]).code, 1);
@@ -430,7 +430,7 @@ fn a_registry_is_built_searched_and_taken_from() {
     assert_eq!(here.run(&["catalog", "build", here.project.to_str().unwrap(), "--out", list]).code, 1);
     if let Some((code, said)) = here.person(&format!("add tidy --registry {}", quoted(&registry)), "y\n") {
         assert_eq!(code, 0, "{said}");
-        assert_eq!(here.run(&["test", "tidy"]).stdout, "2 examples run, 0 wrong\n");
+        assert_eq!(here.run(&["test", "tidy"]).stdout, "2 examples run, 0 failed\n");
     }
     let bundle = fs::read_to_string(registry.join("tidy.json")).unwrap();
     write(&registry.join("tidy.json"), &bundle.replace("Name what.", "Name."));
@@ -458,7 +458,7 @@ fn a_registry_of_another_machine_is_asked_by_a_person_only() {
     {
         let said =
             here.machine.reflex(["reflexes"].iter().chain(&words)).env("PATH", &path).folder(&here.project).run();
-        assert!(said.code == 1 && said.stderr.contains("is not fetched"), "{said:?}");
+        assert!(said.code == 1 && said.stderr.contains("not fetching"), "{said:?}");
     }
     assert!(!registry.join("asked").exists());
     let said = here.run(&["add", "tidy", "--registry", "http://a.example/registry.json"]);
@@ -493,7 +493,7 @@ fn no_command_of_an_agent_fetches_prints_data_or_writes_over_the_guards_files() 
         for show in [&["add", source][..], &["add", source, "--show"]] {
             let words = ["reflexes"].iter().chain(show);
             let said = here.machine.reflex(words).folder(&here.project).env("PATH", &path).run();
-            assert!(said.code == 1 && said.stderr.contains("is not fetched"), "{said:?}");
+            assert!(said.code == 1 && said.stderr.contains("not fetching"), "{said:?}");
         }
     }
     assert!(!asked.exists());

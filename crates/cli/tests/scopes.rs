@@ -128,7 +128,7 @@ fn every_file_of_every_agent_can_be_printed_and_written() {
     assert_eq!(written.len(), 3, "{written:?}");
     let said = run(&machine, &words);
     assert_eq!(said.code, 1);
-    assert_eq!(said.stderr.matches("it is there already and stays").count(), 3, "{said:?}");
+    assert_eq!(said.stderr.matches("already exists, left unchanged").count(), 3, "{said:?}");
     assert_eq!(files(&out).into_iter().filter(|(file, _)| file.is_file()).collect::<Vec<_>>(), written);
 }
 
