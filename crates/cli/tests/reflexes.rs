@@ -237,7 +237,7 @@ fn what_cannot_be_taken_is_refused_with_its_reason() {
         check(folder.to_str().unwrap(), reason);
     };
     broken(&|own| own["entry"] = "gone.js".into(), "there is no module in it");
-    broken(&|own| own["name"] = "../x".into(), "no name of a reflex");
+    broken(&|own| own["name"] = "../x".into(), "not a valid name");
     broken(&|own| own["capabilities"]["decisions"] = json!(["allow"]), "known: pass, deny, ask, modify");
     broken(&|own| own["capabilities"]["exec"] = json!(["sh"]), "`capabilities.exec` is not known");
     write(&folder.join("reflex.json"), "{");
