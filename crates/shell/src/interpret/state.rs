@@ -6,9 +6,9 @@
 use super::folders::Folders;
 use super::streams::Descriptors;
 use crate::model::value::{Origin, Piece, Value, Why};
-use crate::model::work;
 use crate::reading::Words;
 use crate::syntax::tree::{Line, Node};
+use reflex_work as work;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::rc::Rc;

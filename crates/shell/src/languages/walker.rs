@@ -10,7 +10,7 @@ use super::vocabulary::{Constant, Vocabulary};
 use crate::interpret::interpreter::Interpreter;
 use crate::interpret::streams::Stream;
 use crate::model::value::{Origin, Piece, Printed, Value, Why};
-use crate::model::work;
+use reflex_work as work;
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;

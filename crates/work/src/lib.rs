@@ -1,6 +1,16 @@
 //! One budget of work for a whole call: all readers and all that judges draw from it, so that many small expansions cost
 //! no more together than one large one.
 //!
+//! ```
+//! use reflex_work::{has_ended, spend, within};
+//!
+//! let ended = within(10, || {
+//!     while spend(3) {}
+//!     has_ended()
+//! });
+//! assert!(ended);
+//! ```
+//!
 //! Work is counted, not timed: the same call takes the same. A unit is about a thousand instructions. Beside what is
 //! spent by name, memory that was handed out counts, where somebody measures it: whatever grows takes memory.
 
