@@ -11,10 +11,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate with those of ours that it may depend on.
-const MAY_IMPORT: [(&str, &[&str]); 12] = [
+const MAY_IMPORT: [(&str, &[&str]); 13] = [
     ("tables", &[]),
     ("types", &[]),
     ("work", &[]),
+    ("git", &["work"]),
     ("shell", &["tables", "work"]),
     ("engine", &["shell", "tables"]),
     ("agents", &["engine"]),
@@ -22,7 +23,7 @@ const MAY_IMPORT: [(&str, &[&str]); 12] = [
     ("rules", &["engine", "library", "tables"]),
     ("script", &["engine", "tables", "types"]),
     ("mock", &[]),
-    ("host", &["agents", "engine", "library", "mock", "rules", "script", "shell", "tables"]),
+    ("host", &["agents", "engine", "git", "library", "mock", "rules", "script", "shell", "tables"]),
     ("cli", &["host", "agents", "engine"]),
 ];
 

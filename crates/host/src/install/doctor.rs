@@ -2,10 +2,10 @@
 
 use super::client_trust::{self, Wish};
 use super::wiring::Wiring;
-use crate::git::project_root;
 use reflex_agents::settings::guard_hooks;
 use reflex_agents::{Agent, Reply, Start};
 use reflex_engine::agent_settings::Form;
+use reflex_git::project_root;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};

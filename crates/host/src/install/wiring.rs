@@ -1,7 +1,6 @@
 //! The agents' settings files on this machine: planned changes, and writing them whole.
 
 use super::client_trust::Wish;
-use crate::git::project_root;
 use crate::store::Store;
 use crate::store::signing::{InForce, PublicKey};
 use crate::system::digest::digest;
@@ -9,6 +8,7 @@ use crate::system::folders::{Folders, home_of_agents};
 use reflex_agents::settings::{guard_hooks, older_guards, without_older_guards};
 use reflex_agents::{AGENTS, Agent, HookCommand, Limit, Settings, SettingsFile, Start};
 use reflex_engine::agent_settings::{Form, Unloadable};
+use reflex_git::project_root;
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
