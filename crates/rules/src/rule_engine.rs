@@ -4,8 +4,8 @@ use crate::condition::{Condition, is_operator};
 use crate::pattern::Variables;
 use crate::rule::{Override, Rule, rules_of};
 use reflex_engine::shell::Language;
-use reflex_engine::{Action, AgentPath, Event, Facts, FakeWorld, Moment, RuleEvent, Severity, Tier, analyze, ask};
-use reflex_tables::{compile::encode, root};
+use reflex_engine::{Action, AgentPath, Event, Facts, FakeWorld, Moment, RuleEvent, RuleList, Severity, Tier, analyze};
+use reflex_tables::compile::encode;
 use serde_json::{Map, Value};
 
 /// The rules of the core tier that the library brings, as YAML.
@@ -133,10 +133,10 @@ impl RuleEngine {
         let analysis = analyze(&call, tables, &self.world);
         let facts = Facts::new(&call, &analysis, tables, &self.world);
         let raised = RuleEvent::given(name, event);
-        let compiled = root(&self.blob);
+        let compiled = RuleList::new(&self.blob);
         let enabled = self.rules.iter().enumerate().filter(|(_, rule)| rule.enabled);
         let fired = enabled.filter_map(|(index, rule)| {
-            let answer = ask(compiled.at(index), &raised, &facts)?;
+            let answer = compiled.ask(index, &raised, &facts)?;
             Some(EvaluationResult {
                 rule: rule.clone(),
                 action: rule.staged().to_owned(),

@@ -1,11 +1,9 @@
 //! What a shell text would run: its commands with their arguments, what flows between them, and what is not known.
 //!
 //! ```
-//! use reflex_shell::{Surroundings, read};
-//! use reflex_tables::Node;
+//! use reflex_shell::{Programs, Surroundings, read};
 //!
-//! let surroundings =
-//!     Surroundings { programs: Node::NIL, variable: &|_| None, alias: &|_, _| None, parameters: Vec::new() };
+//! let surroundings = Surroundings::new(Programs::NONE);
 //! let reading = read("tool=rm; $tool -rf ~", &surroundings);
 //! let words: Vec<String> = reading.commands[0].words.iter().map(|word| word.shown()).collect();
 //! assert_eq!(reading.commands[0].name, "rm");
@@ -33,7 +31,7 @@ mod text_tools;
 
 pub use cli_grammar::entry::{applies, narrow};
 pub use cli_grammar::invocation::{Argument, Invocation};
-pub use cli_grammar::program::Program;
+pub use cli_grammar::program::{Program, Programs};
 pub use cli_grammar::selector::Selector;
 pub use model::language::Language;
 pub use model::value::{Derivation, DerivationId, Origin, Piece, Printed, Span, Value, Why};

@@ -171,7 +171,7 @@ pub(crate) fn stopped(wiring: &Wiring) -> Vec<Trouble> {
     let forms = Form::all(reflex_library::tables()).filter(|form| form.agent() == wiring.agent() && form.stops());
     let files = forms.flat_map(|form| form.paths().map(move |path| (form, path)));
     let of_project = files.filter(|(_, path)| !path.starts_with(['~', '/']) && !path.contains('*'));
-    let trouble = |(form, path): (Form<'_>, &str)| {
+    let trouble = |(form, path): (Form, &str)| {
         let file = project.join(path);
         let place = form.load(&fs::read(&file).ok()?).err().filter(|_| file != wiring.file())?;
         let (shown, title) = (file.display(), wiring.adapter().title);

@@ -265,7 +265,7 @@ impl Wiring {
     }
 
     /// How the agent reads the file, where that is known.
-    pub(crate) fn reading(&self) -> Option<Form<'static>> {
+    pub(crate) fn reading(&self) -> Option<Form> {
         let around = self.project.as_ref().unwrap_or(&self.home_of_agents);
         let usual = around.join(self.form.folder).join(self.form.name);
         Form::of(reflex_library::tables(), &usual.to_string_lossy(), &self.home_of_agents.to_string_lossy())
