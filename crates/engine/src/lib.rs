@@ -11,7 +11,7 @@
 //!
 //! let verdict = judged("rm -rf ~");
 //! assert_eq!(verdict.decision, Decision::Deny);
-//! assert_eq!(verdict.findings[0].id, "rm/home");
+//! assert_eq!(verdict.findings[0].id, "rm/home-or-root");
 //! assert!(judged("cargo build").findings.is_empty());
 //! ```
 //!
@@ -31,7 +31,7 @@ mod verdict;
 
 pub use analysis::analyze;
 pub use analysis::fingerprint::Fingerprint;
-pub use analysis::orders::{How, MAX_ORDERS, Order, orders};
+pub use analysis::orders::{How, Order, orders};
 pub use analysis::tool_call::unfolded;
 pub use detectors::extension::{ExtraDetector, NONE, Seen};
 pub use detectors::loops as loopbreaker;
@@ -57,7 +57,7 @@ pub use model::world::{
 pub use policy::{Authority, Layer, Policy};
 pub use reflex_shell as shell;
 pub use rules::condition::OPERATORS;
-pub use rules::field::{FIELD_OPERATORS, MAX_PATTERN};
+pub use rules::field::MAX_PATTERN;
 pub use rules::rule_event::{RULE_EVENTS, RULE_FIELDS, RuleEvent};
 pub use rules::user::{Answer, RuleList};
 pub use secrets::disguises::unescaped;

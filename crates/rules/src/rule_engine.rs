@@ -33,18 +33,6 @@ pub struct EvaluationResult {
 
 /// Asks rules about events.
 ///
-/// ```
-/// use reflex_rules::{RuleEngine, core_rules};
-/// use serde_json::json;
-///
-/// let mut engine = RuleEngine::new([("allowed_roots", vec!["/home/user".into()])]);
-/// engine.add_rules(core_rules()).unwrap();
-/// let event = json!({"event": "file_write", "file_path": "/etc/passwd", "content": "x"});
-/// let event = event.as_object().unwrap();
-/// assert!(!engine.is_allowed(event));
-/// assert_eq!(engine.evaluate(event)[0].rule.name, "write-boundary");
-/// ```
-///
 /// Commands are read as the hook reads them, with wrappers and quotes, and messages hold no secret:
 ///
 /// ```

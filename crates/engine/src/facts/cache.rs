@@ -118,7 +118,7 @@ impl<'a> Facts<'a> {
     }
 
     /// The same with folders that are as good as the workspace: `~/` is the home.
-    pub fn with_roots<'r>(mut self, roots: impl Iterator<Item = (&'r str, Vouched)>) -> Facts<'a> {
+    pub(crate) fn with_roots<'r>(mut self, roots: impl Iterator<Item = (&'r str, Vouched)>) -> Facts<'a> {
         let home = &self.event.home;
         let absolute = |root: &str| match root.strip_prefix("~/") {
             Some(rest) => path::absolute(rest, home),
@@ -149,7 +149,7 @@ impl<'a> Facts<'a> {
     }
 
     /// The names of what would be lost that the last conditions found; forgets them.
-    pub fn take_lost(&self) -> Names {
+    pub(crate) fn take_lost(&self) -> Names {
         self.lost.take()
     }
 

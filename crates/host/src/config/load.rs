@@ -21,7 +21,7 @@ pub fn load(folders: &Folders, workspace: &Path, store: &Store) -> Vec<Loaded> {
 }
 
 /// The same, with which folders there are.
-pub fn load_there(folders: &Folders, workspace: &Path, store: &Store) -> (Vec<Loaded>, There) {
+pub(crate) fn load_there(folders: &Folders, workspace: &Path, store: &Store) -> (Vec<Loaded>, There) {
     let places = files::places(folders, workspace);
     let has = |authority| places.iter().any(|place| place.authority == authority);
     let there = There { project: has(Authority::Project), user: has(Authority::User) };

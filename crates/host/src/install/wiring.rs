@@ -272,7 +272,7 @@ impl Wiring {
     }
 
     /// Where and why the agent would drop the file; `None` where it takes it, or there is none.
-    pub fn unloadable(&self) -> Option<Unloadable> {
+    pub(crate) fn unloadable(&self) -> Option<Unloadable> {
         // In a file without a word the hook makes the text.
         let bytes = fs::read(&self.file).ok().filter(|bytes| !bytes.trim_ascii().is_empty())?;
         self.reading()?.load(&bytes).err()

@@ -80,7 +80,7 @@ impl<'s> LocalWorld<'s> {
     }
 
     /// The same with what the calls of a session left behind.
-    pub fn in_session(self, store: &'s Store, whose: SessionKey<'s>) -> LocalWorld<'s> {
+    pub(crate) fn in_session(self, store: &'s Store, whose: SessionKey<'s>) -> LocalWorld<'s> {
         LocalWorld { session: Some((store, whose)), ..self }
     }
 

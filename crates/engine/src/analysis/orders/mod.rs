@@ -5,7 +5,7 @@ mod finder;
 mod included;
 mod order;
 
-pub use order::{How, MAX_ORDERS, Order};
+pub use order::{How, Order};
 
 use self::finder::{Finder, Text};
 use crate::model::analysis::{Analysis, Usage};

@@ -12,7 +12,7 @@ use crate::model::session::PASSES;
 use std::collections::BTreeMap;
 
 pub use crate::model::session::{Deed, End, RepeatAllowance, Step};
-pub use signature::{error_signature, letters};
+pub use signature::letters;
 
 /// A run of one to three calls flags when it is there more often.
 const MAX_RUNS: usize = 3;
@@ -415,7 +415,7 @@ mod tests {
     }
 
     fn ended(text: &str, output: &str, failed: bool) -> Step {
-        let error = if failed { error_signature(output) } else { String::new() };
+        let error = if failed { signature::error_signature(output) } else { String::new() };
         let end = End { failed, output: output.into(), error, letters: letters(output) };
         Step { end: Some(end), ..step(text, Deed::Run) }
     }
