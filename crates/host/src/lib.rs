@@ -32,5 +32,6 @@ pub use store::bound::Bound;
 pub use store::signing;
 pub use system::clock::{duration, moment, now, timestamp};
 pub use system::folders::{Folders, choose_home, chosen_home};
+pub use system::http;
 pub use system::person;
 pub use world::LocalWorld;

@@ -230,7 +230,7 @@ fn keep(scribe: &Redactor<'_>, event: &Event, judgement: &Judgement) -> io::Resu
     if judgement.left.is_empty() || judgement.verdict.decision == Decision::Deny {
         return Ok(());
     }
-    scribe.store().keep_remnants_by(scribe, whose(event), &judgement.left)
+    scribe.store().keep_remnants(scribe, whose(event), &judgement.left)
 }
 
 fn nanos(since: Instant) -> u64 {
