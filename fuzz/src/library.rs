@@ -1,13 +1,13 @@
 //! The library as it stands in the checkout: its tables and, for what is made of them, its entries.
 
-use reflex_tables::Node;
+use reflex_tables::Tables;
 use reflex_tables::compile::{Entry, Kind, Sources, encode};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// The compiled library.
-pub(crate) fn tables() -> Node<'static> {
-    reflex_tables::root(blob())
+pub(crate) fn tables() -> Tables {
+    Tables::new(blob())
 }
 
 /// Its bytes.

@@ -121,11 +121,13 @@ fn collector() -> (String, JoinHandle<Vec<Value>>) {
             while !head.ends_with("\r\n\r\n") {
                 reader.read_line(&mut head).unwrap();
             }
+            // The names of headers have no case.
+            let head = head.to_lowercase();
             assert!(
-                head.starts_with("POST /v1/logs HTTP/1.1\r\n") && head.contains("Content-Type: application/json\r\n"),
+                head.starts_with("post /v1/logs http/1.1\r\n") && head.contains("content-type: application/json\r\n"),
                 "{head}"
             );
-            let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: ")).unwrap().parse().unwrap();
+            let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap().parse().unwrap();
             let mut body = vec![0; length];
             reader.read_exact(&mut body).unwrap();
             bodies.push(serde_json::from_slice(&body).unwrap());

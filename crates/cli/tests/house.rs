@@ -11,22 +11,24 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate with those of ours that it may depend on.
-const MAY_IMPORT: [(&str, &[&str]); 11] = [
+const MAY_IMPORT: [(&str, &[&str]); 13] = [
     ("tables", &[]),
     ("types", &[]),
-    ("shell", &["tables"]),
+    ("work", &[]),
+    ("git", &["work"]),
+    ("shell", &["tables", "work"]),
     ("engine", &["shell", "tables"]),
     ("agents", &["engine"]),
     ("library", &["tables", "types"]),
     ("rules", &["engine", "library", "tables"]),
     ("script", &["engine", "tables", "types"]),
     ("mock", &[]),
-    ("host", &["agents", "engine", "library", "mock", "rules", "script", "shell", "tables"]),
+    ("host", &["agents", "engine", "git", "library", "mock", "rules", "script", "shell", "tables"]),
     ("cli", &["host", "agents", "engine"]),
 ];
 
 /// The rooms that must answer alike on every machine, at any time.
-const PURE: [&str; 4] = ["tables", "shell", "engine", "agents"];
+const PURE: [&str; 5] = ["tables", "work", "shell", "engine", "agents"];
 
 /// Modules of the standard library that reach the machine.
 const MACHINE: [&str; 6] = ["fs", "env", "net", "process", "thread", "time"];

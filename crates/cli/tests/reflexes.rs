@@ -3,10 +3,17 @@
 
 mod support;
 
+use rustls::crypto::ring;
+use rustls::pki_types::PrivateKeyDer;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Value, json};
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::thread;
 use support::{Machine, Said, at_terminal_in, files, shell_quoted, with_program};
 
 const MODULE: &str = r#"import { deny, pass } from "@agentreflex/core";
@@ -440,44 +447,89 @@ fn a_registry_is_built_searched_and_taken_from() {
     assert!(here.run(&["add", "tidy", "--registry", list]).stderr.contains("no packed reflex"));
 }
 
+/// Gives the files of a folder away with TLS, under a certificate of its own.
+struct Server {
+    address: String,
+    /// The file with the certificate that vouches for it.
+    trusted: PathBuf,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    fn start(folder: PathBuf) -> Server {
+        let own = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+        let trusted = folder.with_extension("pem");
+        write(&trusted, &own.cert.pem());
+        let key = PrivateKeyDer::Pkcs8(own.signing_key.serialize_der().into());
+        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![own.cert.der().clone()], key)
+            .unwrap();
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = format!("https://{}/registry.json", listener.local_addr().unwrap());
+        let (config, asked) = (Arc::new(config), Arc::new(Mutex::new(Vec::new())));
+        let notes = Arc::clone(&asked);
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let connection = ServerConnection::new(Arc::clone(&config)).unwrap();
+                let mut stream = BufReader::new(StreamOwned::new(connection, stream.unwrap()));
+                let mut line = String::new();
+                // Whoever does not trust the certificate says no more.
+                if stream.read_line(&mut line).is_err() {
+                    continue;
+                }
+                let path = line.split(' ').nth(1).unwrap().to_owned();
+                let text = fs::read(folder.join(path.trim_start_matches('/'))).unwrap();
+                let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", text.len());
+                notes.lock().unwrap().push(path);
+                stream.get_mut().write_all(&[head.as_bytes(), &text].concat()).unwrap();
+                stream.get_mut().flush().unwrap();
+            }
+        });
+        Server { address, trusted, asked }
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
 #[test]
 fn a_registry_of_another_machine_is_asked_by_a_person_only() {
     let here = Here::new();
     let registry = here.machine.root().join("public");
     let all = here.folder().parent().unwrap().to_str().unwrap().to_owned();
     assert_eq!(here.run(&["catalog", "build", &all, "--out", registry.to_str().unwrap()]).code, 0);
-    // As much of curl as gives the files of one host.
-    let root = registry.display();
-    let curl = format!(
-        "#!/bin/sh\necho \"$@\" >> '{root}/asked'\nfor last; do :; done\ncat \"{root}/${{last#https://a.example/}}\"\n"
-    );
-    let path = with_program(&here.machine, "curl", &curl);
-    let address = "https://a.example/registry.json";
+    let server = Server::start(registry.clone());
+    let address = &server.address;
     for words in
         [["catalog", "search", "tidy", "--registry", address], ["add", "tidy", "--registry", address, "--show"]]
     {
-        let said =
-            here.machine.reflex(["reflexes"].iter().chain(&words)).env("PATH", &path).folder(&here.project).run();
+        let words = ["reflexes"].iter().chain(&words);
+        let said = here.machine.reflex(words).env("SSL_CERT_FILE", &server.trusted).folder(&here.project).run();
         assert!(said.code == 1 && said.stderr.contains("not fetching"), "{said:?}");
     }
-    assert!(!registry.join("asked").exists());
+    assert_eq!(server.asked(), [""; 0]);
     let said = here.run(&["add", "tidy", "--registry", "http://a.example/registry.json"]);
     assert!(said.stderr.contains("neither a path nor an address with https"), "{said:?}");
     if here.machine.program("sh", ["-c", "command -v script"]).run().stdout.is_empty() {
         return println!("skipped: there is no program `script`");
     }
-    let person = |words: &str| {
-        let line = format!("PATH={} {} reflexes {words}", shell_quoted(&path), here.machine.line());
+    let trusted = |words: &str, certificate: &str| {
+        let line = format!("SSL_CERT_FILE={certificate} {} reflexes {words}", here.machine.line());
         here.machine.program("script", ["-qec", &line, "/dev/null"]).folder(&here.project).input("y\n").run()
     };
+    let said = trusted(&format!("catalog search tidy --registry {address}"), "/dev/null");
+    assert!(said.code == 1 && server.asked().is_empty(), "nobody vouches for the server: {said:?}");
+    let person = |words: &str| trusted(words, &quoted(&server.trusted));
     let said = person(&format!("catalog search tidy --registry {address}"));
     assert!(said.code == 0 && said.stdout.contains("tidy"), "{said:?}");
     let said = person(&format!("add tidy --registry {address}"));
     assert_eq!(said.code, 0, "{said:?}");
     assert_eq!(here.config(), json!({"reflexes": ["./reflexes/tidy"]}));
-    let asked = fs::read_to_string(registry.join("asked")).unwrap();
-    let asked: Vec<&str> = asked.lines().map(|line| line.rsplit(' ').next().unwrap()).collect();
-    assert_eq!(asked, [address, address, "https://a.example/tidy.json"]);
+    assert_eq!(server.asked(), ["/registry.json", "/registry.json", "/tidy.json"]);
     let said = person("update");
     assert!(said.stdout.contains("tidy is as it was added"), "{said:?}");
 }

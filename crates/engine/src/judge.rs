@@ -28,7 +28,7 @@ use crate::rules::user;
 use crate::verdict::gatekeeper;
 use crate::verdict::rewrite;
 use reflex_shell::work;
-use reflex_tables::Node;
+use reflex_tables::Tables;
 
 /// Everything that was worked out about one call.
 #[derive(Debug)]
@@ -51,67 +51,108 @@ pub struct Judgement {
     pub left: Vec<Taint>,
 }
 
-/// Judges one event before it runs: analysis, detectors, gatekeeper.
-pub fn judge(event: &Event, policy: &Policy, tables: Node<'static>, world: &dyn World) -> Judgement {
-    judge_with(event, policy, tables, world, NONE)
+/// The judgement under a policy of a library. Copying it is free.
+#[derive(Debug, Clone, Copy)]
+pub struct Engine<'p> {
+    tables: Tables,
+    policy: &'p Policy,
 }
 
-/// The same with a detector from outside. Of a call that would run in place of another it is asked too.
-pub fn judge_with(
-    event: &Event,
-    policy: &Policy,
-    tables: Node<'static>,
-    world: &dyn World,
-    further: ExtraDetector<'_>,
-) -> Judgement {
-    work::within(too_much::most(event), || judge_within(event, policy, tables, world, further))
-}
-
-fn judge_within(
-    event: &Event,
-    policy: &Policy,
-    tables: Node<'static>,
-    world: &dyn World,
-    further: ExtraDetector<'_>,
-) -> Judgement {
-    let event = &*unfolded(event, tables);
-    let mut judgement = judge_once(event, policy, tables, world, further);
-    if judgement.verdict.rewrite.is_some() {
-        let again = |event: &Event| judge_once(event, policy, tables, world, further).verdict;
-        rewrite::judge_again(event, &mut judgement.verdict, &again);
+impl<'p> Engine<'p> {
+    /// An engine that judges by the tables of a library and by a policy.
+    pub fn new(tables: Tables, policy: &'p Policy) -> Engine<'p> {
+        Engine { tables, policy }
     }
-    judgement
-}
 
-fn judge_once(
-    event: &Event,
-    policy: &Policy,
-    tables: Node<'static>,
-    world: &dyn World,
-    further: ExtraDetector<'_>,
-) -> Judgement {
-    let mut watch = Stopwatch::new(world);
-    let analysis = analyze(event, tables, world);
-    work::reserve(too_much::most(event) / too_much::RESERVE);
-    watch.stop("analyze");
-    let facts = Facts::new(event, &analysis, tables, world).with_roots(policy.roots());
-    let (mut findings, weighed) = library::inspect(&facts, &|_| true, &mut watch);
-    let left = taint::left_by(&facts, &findings);
-    let fingerprint = fingerprint::fingerprint(event, &analysis);
-    let goals = loops::step::goals(&analysis, &weighed);
-    let step = Step { goals, ..loops::step::step(event, &analysis, &fingerprint, tables) };
-    findings.extend(loops::before(&step, &world.past(&step)).iter().map(|found| found.finding(&step)));
-    watch.stop("loopbreaker");
-    findings.extend(user::inspect(policy, &facts));
-    findings.extend(broken(policy, &facts));
-    findings.extend(budget::inspect(policy, &facts));
-    findings.extend(outgoing_text::inspect(&facts));
-    findings.extend(task_scope::inspect(policy, &facts));
-    findings.extend(too_much::finding(event));
-    watch.stop("rules");
-    let verdict = concluded(policy, &facts, findings, further, &mut watch);
-    let asked = facts.asked();
-    Judgement { analysis, verdict, asked, weighed, fingerprint, step, latency: watch.latency(), left }
+    /// Judges one event before it runs: analysis, detectors, gatekeeper.
+    pub fn judge(self, event: &Event, world: &dyn World) -> Judgement {
+        self.judge_with(event, world, NONE)
+    }
+
+    /// The same with a detector from outside. Of a call that would run in place of another it is asked too.
+    pub fn judge_with(self, event: &Event, world: &dyn World, further: ExtraDetector<'_>) -> Judgement {
+        work::within(too_much::most(event), || self.judge_within(event, world, further))
+    }
+
+    fn judge_within(self, event: &Event, world: &dyn World, further: ExtraDetector<'_>) -> Judgement {
+        let event = &*unfolded(event, self.tables);
+        let mut judgement = self.judge_once(event, world, further);
+        if judgement.verdict.rewrite.is_some() {
+            let again = |event: &Event| self.judge_once(event, world, further).verdict;
+            rewrite::judge_again(event, &mut judgement.verdict, &again);
+        }
+        judgement
+    }
+
+    fn judge_once(self, event: &Event, world: &dyn World, further: ExtraDetector<'_>) -> Judgement {
+        let Engine { tables, policy } = self;
+        let mut watch = Stopwatch::new(world);
+        let analysis = analyze(event, tables, world);
+        work::reserve(too_much::most(event) / too_much::RESERVE);
+        watch.stop("analyze");
+        let facts = Facts::new(event, &analysis, tables, world).with_roots(policy.roots());
+        let (mut findings, weighed) = library::inspect(&facts, &|_| true, &mut watch);
+        let left = taint::left_by(&facts, &findings);
+        let fingerprint = fingerprint::fingerprint(event, &analysis);
+        let goals = loops::step::goals(&analysis, &weighed);
+        let step = Step { goals, ..loops::step::step(event, &analysis, &fingerprint, tables) };
+        findings.extend(loops::before(&step, &world.past(&step)).iter().map(|found| found.finding(&step)));
+        watch.stop("loopbreaker");
+        findings.extend(user::inspect(policy, &facts));
+        findings.extend(broken(policy, &facts));
+        findings.extend(budget::inspect(policy, &facts));
+        findings.extend(outgoing_text::inspect(&facts));
+        findings.extend(task_scope::inspect(policy, &facts));
+        findings.extend(too_much::finding(event));
+        watch.stop("rules");
+        let verdict = concluded(policy, &facts, findings, further, &mut watch);
+        let asked = facts.asked();
+        Judgement { analysis, verdict, asked, weighed, fingerprint, step, latency: watch.latency(), left }
+    }
+
+    /// Judges what comes to an agent: a prompt, what a tool gave back, the begin and end of a session. What is done is done,
+    /// so by itself it is never stopped; the agent and the person are told that it gives orders, or that the session goes
+    /// round in circles, and what people's rules and a detector from outside say.
+    pub fn judge_incoming(self, event: &Event, world: &dyn World, further: ExtraDetector<'_>) -> Judgement {
+        work::within(too_much::most(event), || self.judge_incoming_within(event, world, further))
+    }
+
+    fn judge_incoming_within(self, event: &Event, world: &dyn World, further: ExtraDetector<'_>) -> Judgement {
+        let Engine { tables, policy } = self;
+        let mut watch = Stopwatch::new(world);
+        let event = &*unfolded(event, tables);
+        let analysis = analyze(event, tables, world);
+        work::reserve(too_much::most(event) / too_much::RESERVE);
+        watch.stop("analyze");
+        let facts = Facts::new(event, &analysis, tables, world).with_roots(policy.roots());
+        let fingerprint = fingerprint::fingerprint(event, &analysis);
+        let mut findings = incoming_text::inspect(event, tables);
+        watch.stop("tripwire");
+        findings.extend(library::inspect(&facts, &incoming_text::is_brought, &mut watch).0);
+        let mut step = loops::step::step(event, &analysis, &fingerprint, tables);
+        step.end = event.outcome.as_ref().map(loops::step::end_of);
+        if step.end.is_some() {
+            let mut past = world.past(&step);
+            loops::finish(&mut past, step.clone());
+            findings.extend(loops::after(&past).iter().map(|found| found.finding(&step)));
+            findings.extend(retry::inspect(event, &step, &past));
+        }
+        watch.stop("loopbreaker");
+        findings.extend(user::inspect(policy, &facts));
+        findings.extend(too_much::finding(event));
+        watch.stop("rules");
+        let left = taint::left_by_orders(&findings);
+        let verdict = concluded(policy, &facts, findings, further, &mut watch);
+        let latency = watch.latency();
+        let (asked, weighed) = (Vec::new(), Vec::new());
+        Judgement { analysis, verdict, asked, weighed, fingerprint, step, latency, left }
+    }
+
+    /// The verdict on findings that others made about an event, such as what is held at the end of the work.
+    pub fn conclude(self, event: &Event, world: &dyn World, findings: Vec<Finding>) -> Verdict {
+        let analysis = Analysis::default();
+        gatekeeper::decide(self.policy, &Facts::new(event, &analysis, self.tables, world), findings)
+    }
 }
 
 /// The verdict on what all detectors found; those from outside are asked last and see what the others have found.
@@ -128,65 +169,4 @@ fn concluded(
     let verdict = gatekeeper::decide(policy, facts, findings);
     watch.stop("gatekeeper");
     verdict
-}
-
-/// Judges what comes to an agent: a prompt, what a tool gave back, the begin and end of a session. What is done is done,
-/// so by itself it is never stopped; the agent and the person are told that it gives orders, or that the session goes
-/// round in circles, and what people's rules and a detector from outside say.
-pub fn judge_incoming(
-    event: &Event,
-    policy: &Policy,
-    tables: Node<'static>,
-    world: &dyn World,
-    further: ExtraDetector<'_>,
-) -> Judgement {
-    work::within(too_much::most(event), || judge_incoming_within(event, policy, tables, world, further))
-}
-
-fn judge_incoming_within(
-    event: &Event,
-    policy: &Policy,
-    tables: Node<'static>,
-    world: &dyn World,
-    further: ExtraDetector<'_>,
-) -> Judgement {
-    let mut watch = Stopwatch::new(world);
-    let event = &*unfolded(event, tables);
-    let analysis = analyze(event, tables, world);
-    work::reserve(too_much::most(event) / too_much::RESERVE);
-    watch.stop("analyze");
-    let facts = Facts::new(event, &analysis, tables, world).with_roots(policy.roots());
-    let fingerprint = fingerprint::fingerprint(event, &analysis);
-    let mut findings = incoming_text::inspect(event, tables);
-    watch.stop("tripwire");
-    findings.extend(library::inspect(&facts, &incoming_text::is_brought, &mut watch).0);
-    let mut step = loops::step::step(event, &analysis, &fingerprint, tables);
-    step.end = event.outcome.as_ref().map(loops::step::end_of);
-    if step.end.is_some() {
-        let mut past = world.past(&step);
-        loops::finish(&mut past, step.clone());
-        findings.extend(loops::after(&past).iter().map(|found| found.finding(&step)));
-        findings.extend(retry::inspect(event, &step, &past));
-    }
-    watch.stop("loopbreaker");
-    findings.extend(user::inspect(policy, &facts));
-    findings.extend(too_much::finding(event));
-    watch.stop("rules");
-    let left = taint::left_by_orders(&findings);
-    let verdict = concluded(policy, &facts, findings, further, &mut watch);
-    let latency = watch.latency();
-    let (asked, weighed) = (Vec::new(), Vec::new());
-    Judgement { analysis, verdict, asked, weighed, fingerprint, step, latency, left }
-}
-
-/// The verdict on findings that others made about an event, such as what is held at the end of the work.
-pub fn conclude(
-    event: &Event,
-    policy: &Policy,
-    tables: Node<'static>,
-    world: &dyn World,
-    findings: Vec<Finding>,
-) -> Verdict {
-    let analysis = Analysis::default();
-    gatekeeper::decide(policy, &Facts::new(event, &analysis, tables, world), findings)
 }

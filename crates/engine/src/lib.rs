@@ -1,5 +1,21 @@
-//! The judgement: an event becomes an analysis, the detectors' findings on it, and one verdict. Pure: what the machine
-//! knows is asked of a [`World`].
+//! The judgement: an event becomes an analysis, the detectors' findings on it, and one verdict.
+//!
+//! ```
+//! use reflex_engine::{Decision, Engine, Event, FakeWorld, Policy};
+//!
+//! let library = reflex_library::tables();
+//! let policy = Policy::named(library, "balanced").unwrap();
+//! let engine = Engine::new(library, &policy);
+//! let world = FakeWorld::default();
+//! let judged = |command| engine.judge(&Event::shell(command, "/home/me/project", "/home/me"), &world).verdict;
+//!
+//! let verdict = judged("rm -rf ~");
+//! assert_eq!(verdict.decision, Decision::Deny);
+//! assert_eq!(verdict.findings[0].id, "rm/home-or-root");
+//! assert!(judged("cargo build").findings.is_empty());
+//! ```
+//!
+//! Pure: what the machine knows is asked of a [`World`], of which [`FakeWorld`] is one without a machine.
 
 mod analysis;
 mod detectors;
@@ -15,14 +31,14 @@ mod verdict;
 
 pub use analysis::analyze;
 pub use analysis::fingerprint::Fingerprint;
-pub use analysis::orders::{How, MAX_ORDERS, Order, orders};
+pub use analysis::orders::{How, Order, orders};
 pub use analysis::tool_call::unfolded;
 pub use detectors::extension::{ExtraDetector, NONE, Seen};
 pub use detectors::loops as loopbreaker;
 pub use detectors::taint::written_by;
 pub use facts::agent_settings;
 pub use facts::cache::Facts;
-pub use judge::{Judgement, conclude, judge, judge_incoming, judge_with};
+pub use judge::{Engine, Judgement};
 pub use model::analysis::{Analysis, Script, Usage};
 pub use model::effect::{Effect, EffectKind, Target, TargetKind, TargetPath};
 pub use model::event::{Action, AgentPath, Event, Flavour, Moment, Outcome, Purpose, Task};
@@ -41,9 +57,9 @@ pub use model::world::{
 pub use policy::{Authority, Layer, Policy};
 pub use reflex_shell as shell;
 pub use rules::condition::OPERATORS;
-pub use rules::field::{FIELD_OPERATORS, MAX_PATTERN};
+pub use rules::field::MAX_PATTERN;
 pub use rules::rule_event::{RULE_EVENTS, RULE_FIELDS, RuleEvent};
-pub use rules::user::{Answer, ask};
+pub use rules::user::{Answer, RuleList};
 pub use secrets::disguises::unescaped;
 pub use secrets::passwords::passwords;
 pub use secrets::redaction::{redact, redact_known, redacted};

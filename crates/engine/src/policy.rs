@@ -7,7 +7,7 @@ use crate::model::finding::{Decision, Finding, PolicyAction, Severity, Tier};
 use crate::model::vouched::Vouched;
 use crate::text::excerpt::told_by_stranger;
 use reflex_shell::Command;
-use reflex_tables::Node;
+use reflex_tables::{Node, Tables};
 
 /// Whose files a layer is; later ones have more to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,7 +39,7 @@ pub struct Layer {
     /// Whether it may also loosen; one that a person has not accepted only tightens.
     pub loosens: Vouched,
     /// `rules`, `triggers`, `policy`, as the compiler of people's files writes them.
-    pub node: Node<'static>,
+    pub tables: Tables,
     /// Files that could not be taken, each in a sentence.
     pub problems: Vec<String>,
     /// Where its files lie.
@@ -53,7 +53,7 @@ impl Layer {
     }
 
     fn policy(&self) -> Node<'static> {
-        self.node.get("policy")
+        self.tables.get("policy")
     }
 
     /// Whether this layer may make less of a finding: of a core one only the user or the administrator, with a reason.
@@ -73,12 +73,12 @@ pub struct Policy {
     minute: u32,
     /// Whether a person asked for this policy just now, whatever the layers prefer.
     insisted: bool,
-    tables: Node<'static>,
+    tables: Tables,
 }
 
 impl Policy {
     /// The policy of this name in the library.
-    pub fn named(tables: Node<'static>, name: &str) -> Option<Policy> {
+    pub fn named(tables: Tables, name: &str) -> Option<Policy> {
         let (name, node) = tables.get("policies").entries().find(|(known, _)| *known == name)?;
         Some(Policy { name, node, layers: Vec::new(), minute: 0, insisted: false, tables })
     }
@@ -219,7 +219,8 @@ impl Policy {
     fn lets_lower(&self, finding: &Finding, worth: PolicyAction) -> bool {
         let Some((subject, name)) = finding.id.split_once('/') else { return true };
         let own = self.layers.iter().filter(|layer| layer.authority.name() == subject);
-        let rule = own.map(|layer| layer.node.get("rules").get(name)).find(|rule| !rule.is_nil()).unwrap_or(Node::NIL);
+        let rule =
+            own.map(|layer| layer.tables.get("rules").get(name)).find(|rule| !rule.is_nil()).unwrap_or(Node::NIL);
         let key = if worth == PolicyAction::Record { "fixed" } else { "undowngradable" };
         finding.tier == Tier::Core || !rule.get(key).is_true()
     }

@@ -8,6 +8,7 @@
 )]
 
 use reflex_engine::agent_settings::SettingsFormat;
+use reflex_tables::Tables;
 use reflex_tables::compile::{Entry, Kind, Sources};
 use std::path::Path;
 
@@ -34,9 +35,9 @@ fn filled(text: &str) -> String {
     text.replace("$HOOKS", HOOKS).replace("$INSIDE", &HOOKS[1..HOOKS.len() - 1])
 }
 
-fn with_form(name: &str, judge: impl Fn(SettingsFormat<'_>)) {
-    let blob = sources().blob().unwrap();
-    let form = SettingsFormat::all(reflex_tables::root(&blob)).find(|form| form.name() == name).unwrap();
+fn with_form(name: &str, judge: impl Fn(SettingsFormat)) {
+    let blob = sources().blob().unwrap().leak();
+    let form = SettingsFormat::all(Tables::new(blob)).find(|form| form.name() == name).unwrap();
     judge(form);
 }
 
@@ -79,9 +80,9 @@ fn a_repaired_text_means_the_same_and_is_taken() {
 
 #[test]
 fn a_form_is_found_by_its_path() {
-    let blob = sources().blob().unwrap();
+    let blob = sources().blob().unwrap().leak();
     let check = |path: &str, expected: Option<&str>| {
-        let form = SettingsFormat::for_path(reflex_tables::root(&blob), path, "/home/me");
+        let form = SettingsFormat::for_path(Tables::new(blob), path, "/home/me");
         assert_eq!(form.map(SettingsFormat::name), expected, "{path}");
     };
     check("/home/me/.claude/settings.json", Some("claude/settings"));

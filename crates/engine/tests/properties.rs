@@ -22,13 +22,13 @@ mod library;
 mod wrappers;
 
 use grammar::Chance;
-use reflex_engine::{Action, EffectKind, Event, FakeWorld, Finding, Judgement, OPERATORS, Policy, judge};
-use reflex_tables::Node;
+use reflex_engine::{Action, EffectKind, Engine, Event, FakeWorld, Finding, Judgement, OPERATORS, Policy};
 use reflex_tables::compile::{Kind, encode};
+use reflex_tables::{Node, Tables};
 use serde_json::{Map, Value, json};
 use wrappers::{Found, found, wrapped};
 
-fn judged_by(tables: Node<'static>, command: &str, world: &FakeWorld) -> Judgement {
+fn judged_by(tables: Tables, command: &str, world: &FakeWorld) -> Judgement {
     let event = Event {
         cwd: "/repo".into(),
         workspace: "/repo".into(),
@@ -36,7 +36,7 @@ fn judged_by(tables: Node<'static>, command: &str, world: &FakeWorld) -> Judgeme
         actions: vec![Action::Shell { command: command.into(), language: Default::default() }],
         ..Event::default()
     };
-    judge(&event, &Policy::named(tables, "balanced").unwrap(), tables, world)
+    Engine::new(tables, &Policy::named(tables, "balanced").unwrap()).judge(&event, world)
 }
 
 fn world() -> FakeWorld {
@@ -125,8 +125,7 @@ fn text_is_not_a_command() {
 #[test]
 fn a_rule_more_never_loosens_a_verdict() {
     let mut fewer: Value = json!({});
-    let root = library::tables();
-    for (key, node) in root.entries() {
+    for (key, node) in reflex_tables::root(library::blob()).entries() {
         fewer[key] = value(node);
     }
     for rules in fewer["triggers"].as_object_mut().unwrap().values_mut() {
@@ -136,7 +135,7 @@ fn a_rule_more_never_loosens_a_verdict() {
             index % 2 == 0
         });
     }
-    let fewer = reflex_tables::root(encode(&fewer).unwrap().leak());
+    let fewer = Tables::new(encode(&fewer).unwrap().leak());
     let mut looser = 0;
     for command in examples(Kind::Rules, &["fires", "quiet"]) {
         let (few, all) = (judged_by(fewer, &command, &world()).verdict, judged(&command).verdict);
@@ -332,7 +331,7 @@ fn no_table_makes_the_judgement_fail() {
         if seed % 20 == 0 {
             tree["programs"] = shipped.clone();
         }
-        let tables = reflex_tables::root(encode(&tree).unwrap().leak());
+        let tables = Tables::new(encode(&tree).unwrap().leak());
         for command in ["rm -rf a ~/b --all", "sudo -a rm x", "sh -c 'rm x' | x", "git push -f; find . -exec rm {} +"] {
             let _ = judged_by(tables, command, &world());
         }

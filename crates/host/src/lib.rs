@@ -3,7 +3,6 @@
 //! The modules from the ground up; each imports only those above it in this list:
 //!
 //! - `system` asks the operating system: time, folders, terminal, small files, processes.
-//! - [`git`] reads repositories without starting git, and imports no other module.
 //! - [`store`] keeps the audit log, sessions, approvals and signatures, and redacts what is kept.
 //! - `world` answers the engine's questions about this machine.
 //! - [`config`] loads the rules and policies that people wrote.
@@ -16,7 +15,6 @@
 mod audit;
 pub mod catalog;
 pub mod config;
-pub mod git;
 mod install;
 mod pipeline;
 pub mod reflexes;
@@ -34,5 +32,6 @@ pub use store::bound::Bound;
 pub use store::signing;
 pub use system::clock::{duration, moment, now, timestamp};
 pub use system::folders::{Folders, choose_home, chosen_home};
+pub use system::http;
 pub use system::person;
 pub use world::LocalWorld;

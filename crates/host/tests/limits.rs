@@ -8,7 +8,7 @@
 )]
 
 use reflex_engine::shell::Language;
-use reflex_engine::{Action, Event, FakeWorld, Judgement, Policy, judge};
+use reflex_engine::{Action, Engine, Event, FakeWorld, Judgement, Policy};
 
 fn shell(command: String) -> Event {
     let actions = vec![Action::Shell { command, language: Language::Shell }];
@@ -29,7 +29,7 @@ fn world(files: impl IntoIterator<Item = (String, String)>) -> FakeWorld {
 
 fn judged(event: &Event, world: &FakeWorld) -> Judgement {
     let tables = reflex_library::tables();
-    judge(event, &Policy::named(tables, "balanced").unwrap(), tables, world)
+    Engine::new(tables, &Policy::named(tables, "balanced").unwrap()).judge(event, world)
 }
 
 /// `unit` again and again, `{}` counted, between a beginning and an end.

@@ -1,6 +1,6 @@
 //! The data that ships with Reflex, compiled from `library/` when Reflex is built.
 
-use reflex_tables::Node;
+use reflex_tables::Tables;
 use reflex_types::{Compiled, Needs};
 
 /// With a name the linker can keep it away from the small constants, which then lie on few pages.
@@ -8,8 +8,8 @@ static TABLES: [u8; include_bytes!(concat!(env!("OUT_DIR"), "/library.tables")).
     *include_bytes!(concat!(env!("OUT_DIR"), "/library.tables"));
 
 /// The compiled library: `programs`, `triggers`, `rules`, `places`, `policies`.
-pub fn tables() -> Node<'static> {
-    reflex_tables::root(&TABLES)
+pub fn tables() -> Tables {
+    Tables::new(&TABLES)
 }
 
 /// The rules of the recommended tier, in the form in which people write theirs.

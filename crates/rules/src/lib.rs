@@ -1,5 +1,16 @@
 //! Rules and policies that people write: read with the place of every word, checked, compiled into the one condition
 //! language, and asked as a library ([`RuleEngine`]).
+//!
+//! ```
+//! use reflex_rules::{RuleEngine, core_rules};
+//! use serde_json::json;
+//!
+//! let mut engine = RuleEngine::new([("allowed_roots", vec!["/home/user/project".into()])]);
+//! engine.add_rules(core_rules()).unwrap();
+//! let write = |path| json!({"event": "file_write", "file_path": path, "content": "x"});
+//! assert!(!engine.is_allowed(write("/etc/passwd").as_object().unwrap()));
+//! assert!(engine.is_allowed(write("/home/user/project/notes.md").as_object().unwrap()));
+//! ```
 
 mod condition;
 pub mod import;
@@ -19,9 +30,9 @@ pub use condition::{Condition, FieldCondition, OPERATORS};
 pub use layer::{Compiled, SourceFile, compile};
 pub use load::{MAX_BYTES, ReflexConfig, load_rule_directory, load_rule_file, rule_files};
 pub use pattern::Variables;
-pub use policy::duties::{BUDGETS, Skill, skills_of};
-pub use policy::{Base, KEYS as POLICY_KEYS, Policy};
+pub use policy::duties::{Skill, skills_of};
+pub use policy::{Base, Policy};
 pub use problem::{Level, Problem, Problems, nearest};
 pub use review::review;
-pub use rule::{KEYS as RULE_KEYS, Override, Rule, rules_of};
+pub use rule::{Override, Rule, rules_of};
 pub use rule_engine::{CORE_RULES, EvaluationResult, RuleEngine, core_rules};

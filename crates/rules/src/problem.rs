@@ -96,34 +96,19 @@ fn place(text: &str, at: usize) -> (usize, usize) {
     (line, column)
 }
 
+/// So many letters of a word are compared with those of others.
+const MAX_LETTERS: usize = 64;
+
 /// The known word that is most like this one, if one is like it at all.
 pub fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
-    let plain = |text: &str| text.to_lowercase().replace(['-', '_', ' '], "");
+    // No known word is longer; a longer one is not compared letter by letter.
+    let plain = |text: &str| -> String {
+        text.to_lowercase().chars().filter(|letter| !['-', '_', ' '].contains(letter)).take(MAX_LETTERS).collect()
+    };
     let wanted = plain(word);
-    let ranked = known.iter().map(|name| (distance(&wanted, &plain(name)), *name));
+    let ranked = known.iter().map(|name| (strsim::osa_distance(&wanted, &plain(name)), *name));
     let (away, name) = ranked.min_by_key(|(away, _)| *away)?;
     (away <= wanted.chars().count().max(3) / 3).then_some(name)
-}
-
-/// How many letters must be put in, taken out, replaced or swapped.
-fn distance(one: &str, other: &str) -> usize {
-    let (one, other): (Vec<char>, Vec<char>) = (one.chars().take(64).collect(), other.chars().take(64).collect());
-    let mut before: Vec<usize> = Vec::new();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (i, a) in one.iter().enumerate() {
-        let mut next = vec![i + 1];
-        for (j, b) in other.iter().enumerate() {
-            let at = |row: &[usize], j: usize| row.get(j).copied().unwrap_or(usize::MAX / 2);
-            let mut best = (at(&row, j) + usize::from(a != b)).min(at(&row, j + 1) + 1).min(at(&next, j) + 1);
-            let swapped = i > 0 && j > 0 && one.get(i - 1) == Some(b) && other.get(j - 1) == Some(a);
-            if swapped {
-                best = best.min(at(&before, j - 1) + 1);
-            }
-            next.push(best);
-        }
-        before = std::mem::replace(&mut row, next);
-    }
-    row.last().copied().unwrap_or(0)
 }
 
 #[cfg(test)]

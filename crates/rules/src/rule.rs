@@ -8,7 +8,7 @@ use reflex_engine::{RULE_EVENTS, Severity, Tier};
 use serde_json::{Map, Value, json};
 
 /// The keys of a rule.
-pub const KEYS: [&str; 19] = [
+pub(crate) const KEYS: [&str; 19] = [
     "name",
     "version",
     "tier",
@@ -115,7 +115,7 @@ impl Default for Rule {
 
 impl Rule {
     /// Whether configuration may switch it off: never a core rule, whatever its own file says.
-    pub fn may_be_disabled(&self) -> bool {
+    pub(crate) fn may_be_disabled(&self) -> bool {
         self.tier != Tier::Core && self.overriding.allow_disable
     }
 

@@ -4,8 +4,8 @@ use crate::condition::{Condition, is_operator};
 use crate::pattern::Variables;
 use crate::rule::{Override, Rule, rules_of};
 use reflex_engine::shell::Language;
-use reflex_engine::{Action, AgentPath, Event, Facts, FakeWorld, Moment, RuleEvent, Severity, Tier, analyze, ask};
-use reflex_tables::{compile::encode, root};
+use reflex_engine::{Action, AgentPath, Event, Facts, FakeWorld, Moment, RuleEvent, RuleList, Severity, Tier, analyze};
+use reflex_tables::compile::encode;
 use serde_json::{Map, Value};
 
 /// The rules of the core tier that the library brings, as YAML.
@@ -32,18 +32,6 @@ pub struct EvaluationResult {
 }
 
 /// Asks rules about events.
-///
-/// ```
-/// use reflex_rules::{RuleEngine, core_rules};
-/// use serde_json::json;
-///
-/// let mut engine = RuleEngine::new([("allowed_roots", vec!["/home/user".into()])]);
-/// engine.add_rules(core_rules()).unwrap();
-/// let event = json!({"event": "file_write", "file_path": "/etc/passwd", "content": "x"});
-/// let event = event.as_object().unwrap();
-/// assert!(!engine.is_allowed(event));
-/// assert_eq!(engine.evaluate(event)[0].rule.name, "write-boundary");
-/// ```
 ///
 /// Commands are read as the hook reads them, with wrappers and quotes, and messages hold no secret:
 ///
@@ -133,10 +121,10 @@ impl RuleEngine {
         let analysis = analyze(&call, tables, &self.world);
         let facts = Facts::new(&call, &analysis, tables, &self.world);
         let raised = RuleEvent::given(name, event);
-        let compiled = root(&self.blob);
+        let compiled = RuleList::new(&self.blob);
         let enabled = self.rules.iter().enumerate().filter(|(_, rule)| rule.enabled);
         let fired = enabled.filter_map(|(index, rule)| {
-            let answer = ask(compiled.at(index), &raised, &facts)?;
+            let answer = compiled.ask(index, &raised, &facts)?;
             Some(EvaluationResult {
                 rule: rule.clone(),
                 action: rule.staged().to_owned(),

@@ -1,11 +1,9 @@
 //! What a shell text would run: its commands with their arguments, what flows between them, and what is not known.
 //!
 //! ```
-//! use reflex_shell::{Surroundings, read};
-//! use reflex_tables::Node;
+//! use reflex_shell::{Programs, Surroundings, read};
 //!
-//! let surroundings =
-//!     Surroundings { programs: Node::NIL, variable: &|_| None, alias: &|_, _| None, parameters: Vec::new() };
+//! let surroundings = Surroundings::new(Programs::NONE);
 //! let reading = read("tool=rm; $tool -rf ~", &surroundings);
 //! let words: Vec<String> = reading.commands[0].words.iter().map(|word| word.shown()).collect();
 //! assert_eq!(reading.commands[0].name, "rm");
@@ -15,7 +13,7 @@
 //! Pure and useful alone: [`read()`] takes a text and the table of programs, and gives a [`Reading`]. It knows nothing of
 //! danger, touches no disk, clock or environment, and never fails: what it does not understand is a [`Gap`].
 //!
-//! The rooms below, each importing only from those before it: `model` (values, languages, the budget of work),
+//! The rooms below, each importing only from those before it: `model` (values, languages),
 //! `text_tools` (functions on texts), `cli_grammar` (which word of a command is what), `reading` (the result) and
 //! `surroundings` (what is known beforehand), `syntax` (the tree of a shell text), `interpret` (walks the tree),
 //! `expand` (what a word becomes), `languages` (the readers of all others), `read` (picks the reader of a text).
@@ -33,16 +31,16 @@ mod text_tools;
 
 pub use cli_grammar::entry::{applies, narrow};
 pub use cli_grammar::invocation::{Argument, Invocation};
-pub use cli_grammar::program::Program;
+pub use cli_grammar::program::{Program, Programs};
 pub use cli_grammar::selector::Selector;
 pub use model::language::Language;
-pub use model::value::{Derivation, DerivationId, Origin, Piece, Printed, Span, UnknownReason, Value};
-pub use model::work;
+pub use model::value::{Derivation, DerivationId, Origin, Piece, Printed, Span, Value, UnknownReason};
 pub use read::{read, read_as};
 pub use reading::{
     Access, Change, ChangeKind, Code, Command, CommandId, ExecTarget, Gap, Reading, Redirection, Setting, Stdin,
     WHOLE_ENVIRONMENT, Words,
 };
+pub use reflex_work as work;
 pub use surroundings::Surroundings;
 pub use syntax::names::is_name;
 pub use syntax::outline::outline;

@@ -1,12 +1,12 @@
 //! What the reader is told about where a text would run.
 
+use crate::cli_grammar::program::Programs;
 use crate::model::value::Value;
-use reflex_tables::Node;
 
 /// What is known about where the text would run.
 pub struct Surroundings<'a> {
-    /// The compiled `programs`: name to grammar.
-    pub programs: Node<'static>,
+    /// The grammars of programs.
+    pub programs: Programs,
     /// The value of an environment variable, if it is known.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
     /// What the user has named so: of a program (`git`), or of the shell itself where that is empty. Only asked for
@@ -14,4 +14,11 @@ pub struct Surroundings<'a> {
     pub alias: &'a dyn Fn(&str, &str) -> Option<String>,
     /// The parameters `$0`, `$1`, … of the text.
     pub parameters: Vec<Value>,
+}
+
+impl Surroundings<'static> {
+    /// Surroundings of which nothing else is known.
+    pub fn new(programs: Programs) -> Surroundings<'static> {
+        Surroundings { programs, variable: &|_| None, alias: &|_, _| None, parameters: Vec::new() }
+    }
 }

@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use support::programs;
 
 fn surroundings() -> Surroundings<'static> {
-    Surroundings { programs: programs(), variable: &|_| None, alias: &|_, _| None, parameters: Vec::new() }
+    Surroundings::new(programs())
 }
 
 /// One line per command: its words with blanks between; then one line per gap.

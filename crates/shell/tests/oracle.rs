@@ -399,7 +399,7 @@ fn find_program(name: &str) -> Option<PathBuf> {
 }
 
 fn reading(text: &str) -> Reading {
-    read(text, &Surroundings { programs: programs(), variable: &|_| None, alias: &|_, _| None, parameters: Vec::new() })
+    read(text, &Surroundings::new(programs()))
 }
 
 /// The first string of every `check(` and `finds(` of the cases; what is meant to be broken stands in a test that says so.

@@ -20,13 +20,13 @@ mod print;
 
 use grammar::{Chance, Dialect, script};
 use print::{canonical, outermost};
-use reflex_shell::{Reading, Surroundings, UnknownReason, read};
+use reflex_shell::{Programs, Reading, Surroundings, UnknownReason, read};
 
 const SCRIPTS: u64 = 3_000;
 
 fn reading(text: &str) -> Reading {
-    let programs = library::tables().get("programs");
-    read(text, &Surroundings { programs, variable: &|_| None, alias: &|_, _| None, parameters: Vec::new() })
+    let programs = Programs::new(library::tables());
+    read(text, &Surroundings::new(programs))
 }
 
 fn scripts() -> impl Iterator<Item = String> {

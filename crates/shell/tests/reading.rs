@@ -13,7 +13,7 @@ use reflex_shell::{Reading, Surroundings, Value, read};
 use support::programs;
 
 fn reading(text: &str) -> Reading {
-    read(text, &Surroundings { programs: programs(), variable: &|_| None, alias: &|_, _| None, parameters: Vec::new() })
+    read(text, &Surroundings::new(programs()))
 }
 
 /// One line per command, its words in brackets; then one line per gap.

@@ -14,11 +14,7 @@ use std::time::{Duration, Instant};
 use support::programs;
 
 fn reading(language: Language, text: &str) -> Reading {
-    read_as(
-        language,
-        text,
-        &Surroundings { programs: programs(), variable: &|_| None, alias: &|_, _| None, parameters: Vec::new() },
-    )
+    read_as(language, text, &Surroundings::new(programs()))
 }
 
 /// One line per command, its words in brackets, and its files; then one line per gap.

@@ -9,5 +9,7 @@
 pub mod compile;
 mod node;
 pub mod sieve;
+mod tables;
 
 pub use node::{MAGIC, Node, root};
+pub use tables::Tables;

@@ -9,7 +9,7 @@ use crate::model::event::{Action, Event, Moment};
 use crate::model::world::World;
 use crate::secrets::veils::lifted;
 use reflex_shell::{ExecTarget, Language, Origin, Value};
-use reflex_tables::Node;
+use reflex_tables::Tables;
 use std::collections::BTreeSet;
 
 /// The guard's names as a program.
@@ -37,13 +37,13 @@ const LONGEST_LINE: usize = 400;
 const LONGEST_TEXT: usize = 16 * 1024;
 
 /// What works out what an event would do.
-pub(super) type Analyze = fn(&Event, Node<'static>, &dyn World) -> Analysis;
+pub(super) type Analyze = fn(&Event, Tables, &dyn World) -> Analysis;
 
 /// By what the commands that a text names are understood.
 #[derive(Clone, Copy)]
 pub(super) struct Analyst<'a> {
     /// The compiled library.
-    pub(super) tables: Node<'static>,
+    pub(super) tables: Tables,
     /// What the machine knows.
     pub(super) world: &'a dyn World,
     /// The whole analysis: such a command is judged like any other.

@@ -6,10 +6,10 @@ use crate::model::path;
 use crate::model::session::{RemnantKind, Taint};
 use crate::secrets::redaction::redacted;
 use reflex_shell::Command;
-use reflex_tables::Node;
+use reflex_tables::Tables;
 
 /// The folder of a clone.
-pub(crate) fn cloned(analysis: &Analysis, effect: &Effect, tables: Node<'static>) -> Option<Taint> {
+pub(crate) fn cloned(analysis: &Analysis, effect: &Effect, tables: Tables) -> Option<Taint> {
     if !effect.flags.contains(&"cloned") {
         return None;
     }

@@ -12,10 +12,10 @@ use crate::model::path::{self, Folders};
 use crate::model::world::World;
 use crate::text::{encoded_paths, glob};
 use reflex_shell::{
-    Access, Code, Command, CommandId, Invocation, Language, Origin, Piece, Printed, Program, Reading, Selector,
-    Setting, Span, Stdin, Surroundings, UnknownReason, Value, work,
+    Access, Code, Command, CommandId, Invocation, Language, Origin, Piece, Printed, Program, Programs, Reading,
+    Selector, Setting, Span, Stdin, Surroundings, Value, UnknownReason, work,
 };
-use reflex_tables::Node;
+use reflex_tables::{Node, Tables};
 use std::collections::BTreeSet;
 
 /// What it costs to work out what a command does, in units of [`work`]; each target comes to that.
@@ -36,7 +36,7 @@ pub(super) struct Ran<'a> {
 pub(crate) struct EffectExtractor<'a> {
     pub(crate) event: &'a Event,
     pub(crate) world: &'a dyn World,
-    pub(crate) tables: Node<'static>,
+    pub(crate) tables: Tables,
     /// The action that runs the text.
     pub(crate) action: usize,
     /// The script that the text is of; `None` for the action's own.
@@ -124,7 +124,7 @@ impl EffectExtractor<'_> {
     pub(super) fn shell(&mut self, text: &str, language: Language) -> Reading {
         let world = self.world;
         let surroundings = Surroundings {
-            programs: self.tables.get("programs"),
+            programs: Programs::new(self.tables),
             variable: &|name| world.variable(name),
             alias: &|program, name| world.alias(program, name),
             parameters: Vec::new(),

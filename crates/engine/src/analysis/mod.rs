@@ -37,10 +37,10 @@ use self::effects::EffectExtractor;
 use crate::model::analysis::Analysis;
 use crate::model::event::Event;
 use crate::model::world::World;
-use reflex_tables::Node;
+use reflex_tables::Tables;
 
 /// Works out what the event's actions would do.
-pub fn analyze(event: &Event, tables: Node<'static>, world: &dyn World) -> Analysis {
+pub fn analyze(event: &Event, tables: Tables, world: &dyn World) -> Analysis {
     let mut analysis = Analysis::default();
     for (index, action) in event.actions.iter().enumerate() {
         let start = Some(event.cwd.clone());

@@ -10,7 +10,7 @@ use crate::secrets::disguises::{disguised, unescaped};
 use crate::secrets::scan::{Secret, find};
 use crate::text::url;
 use reflex_shell::{Command, CommandId, Origin, Reading, Span, Stdin, Value};
-use reflex_tables::Node;
+use reflex_tables::Tables;
 use std::borrow::Cow;
 
 /// More kinds than these are not told for one action.
@@ -26,7 +26,7 @@ struct Goes {
 }
 
 /// The effects of the secrets in what a tool gave back.
-pub(super) fn in_output(event: &Event, tables: Node<'static>, world: &dyn World, analysis: &mut Analysis) {
+pub(super) fn in_output(event: &Event, tables: Tables, world: &dyn World, analysis: &mut Analysis) {
     let Some(outcome) = &event.outcome else { return };
     let effects = &mut analysis.effects;
     EffectExtractor { event, world, tables, action: 0, script: None, start: None, variables: &[], effects }

@@ -16,7 +16,7 @@ pub(crate) const CATEGORY: &str = "budget";
 
 /// One finding for each budget that is nearly or wholly used up. Without budgets nothing is counted.
 pub(crate) fn inspect(policy: &Policy, facts: &Facts<'_>) -> Vec<Finding> {
-    let budgets = || policy.layers().iter().map(|layer| layer.node.get("policy").get("budgets"));
+    let budgets = || policy.layers().iter().map(|layer| layer.tables.get("policy").get("budgets"));
     if budgets().all(|budget| budget.is_empty()) {
         return Vec::new();
     }

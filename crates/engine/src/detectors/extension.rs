@@ -39,16 +39,6 @@ impl Seen<'_> {
         excerpt::action_part(self.facts, action)
     }
 
-    /// The branch that is checked out in the workspace; empty if none is, nothing if that is not known.
-    pub fn git_branch(&self) -> Option<String> {
-        self.facts.git_branch()
-    }
-
-    /// Whether tracked files have changes that are in no commit.
-    pub fn git_dirty(&self) -> Option<bool> {
-        self.facts.git_dirty()
-    }
-
     /// The files that an action would touch, absolute, their links followed, each once: what its tool names, and what
     /// its commands would do something to.
     pub fn paths(&self, action: usize) -> Vec<String> {

@@ -4,10 +4,10 @@ use crate::injection::findings::findings;
 use crate::model::effect::{Effect, EffectKind};
 use crate::model::event::{Action, Event};
 use crate::model::finding::Finding;
-use reflex_tables::Node;
+use reflex_tables::Tables;
 
 /// What is said of the texts that an event brings.
-pub(crate) fn inspect(event: &Event, tables: Node<'static>) -> Vec<Finding> {
+pub(crate) fn inspect(event: &Event, tables: Tables) -> Vec<Finding> {
     heard(event).flat_map(|(place, text)| findings(text, place, tables)).collect()
 }
 

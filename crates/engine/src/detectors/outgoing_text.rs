@@ -6,7 +6,7 @@ use crate::model::effect::EffectKind;
 use crate::model::event::Action;
 use crate::model::finding::{At, Finding};
 use crate::model::path;
-use reflex_shell::{Command, Program};
+use reflex_shell::{Command, Program, Programs};
 
 /// Orders in what a call would hand on: to a server's tool, to another agent, to whoever reads what is published.
 pub(crate) fn inspect(facts: &Facts<'_>) -> Vec<Finding> {
@@ -26,7 +26,7 @@ const FROM_FILE: [&str; 4] = ["-F", "--file", "--body-file", "--notes-file"];
 
 /// Orders in files whose text a command says to others: the body of an issue, a commit's message.
 fn said_by_files<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f {
-    let programs = facts.tables.get("programs");
+    let programs = Programs::new(facts.tables);
     let speaks = move |command: &&Command| {
         command.words.iter().any(|word| word.literal().is_some_and(|word| option_of(&word).is_some()))
             && Program::find(programs, &command.name).is_some_and(|program| is_said(program, command))
@@ -78,7 +78,7 @@ const MIN_SAID: usize = 16;
 fn said<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f {
     let sent = facts.analysis.effects.iter().filter(|effect| effect.kind == EffectKind::SendText);
     let sent = sent.filter_map(|effect| facts.analysis.command(effect));
-    let programs = facts.tables.get("programs");
+    let programs = Programs::new(facts.tables);
     let speaks = move |command: &&Command| {
         command.words.iter().any(|word| word.span().end - word.span().start >= MIN_SAID as u32)
             && Program::find(programs, &command.name).is_some_and(|program| is_said(program, command))

@@ -193,7 +193,7 @@ fn flowing(facts: &Facts<'_>, effect: &Effect) -> Vec<Taint> {
     };
     let Some((kind, from)) = sources.first() else { return Vec::new() };
     let mut left = Vec::new();
-    for entry in invocation.grammars.iter().flat_map(|grammar| grammar.0.get("copies-to").items()) {
+    for entry in invocation.grammars.iter().flat_map(|grammar| grammar.copies()) {
         let of_output = entry.get("from").text() == "output";
         if of_output != fetched || !reflex_shell::applies(entry, invocation) {
             continue;

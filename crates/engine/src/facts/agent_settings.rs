@@ -5,13 +5,13 @@ mod types;
 
 use crate::text::glob;
 use json::{Dialect, Json, Kind, read};
-use reflex_tables::Node;
+use reflex_tables::{Node, Tables};
 use serde_json::Value;
 use std::fmt;
 
 /// How a client reads one of its files: an entry of `library/settings`.
 #[derive(Debug, Clone, Copy)]
-pub struct SettingsFormat<'t>(Node<'t>);
+pub struct SettingsFormat(Node<'static>);
 
 /// Why a client does not take a text, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,30 +30,30 @@ impl fmt::Display for Unloadable {
     }
 }
 
-impl<'t> SettingsFormat<'t> {
+impl SettingsFormat {
     /// How the file at this path is read; `None` where that is not known.
-    pub fn for_path(tables: Node<'t>, path: &str, home: &str) -> Option<SettingsFormat<'t>> {
-        let fits = |form: &Node<'t>| form.get("paths").texts().any(|pattern| glob::fits(pattern, path, home));
+    pub fn for_path(tables: Tables, path: &str, home: &str) -> Option<SettingsFormat> {
+        let fits = |form: &Node<'static>| form.get("paths").texts().any(|pattern| glob::fits(pattern, path, home));
         tables.get("settings").items().find(fits).map(SettingsFormat)
     }
 
     /// All forms that are known.
-    pub fn all(tables: Node<'t>) -> impl Iterator<Item = SettingsFormat<'t>> {
+    pub fn all(tables: Tables) -> impl Iterator<Item = SettingsFormat> {
         tables.get("settings").items().map(SettingsFormat)
     }
 
     /// Its name in the library.
-    pub fn name(self) -> &'t str {
+    pub fn name(self) -> &'static str {
         self.0.get("form").text()
     }
 
     /// The agent whose file it is.
-    pub fn agent(self) -> &'t str {
+    pub fn agent(self) -> &'static str {
         self.0.get("agent").text()
     }
 
     /// The version of the client that was seen to read it so.
-    pub fn version(self) -> &'t str {
+    pub fn version(self) -> &'static str {
         self.0.get("version").text()
     }
 
@@ -63,17 +63,17 @@ impl<'t> SettingsFormat<'t> {
     }
 
     /// Where files of this form stand: below the home with `~/`, in a project without.
-    pub fn paths(self) -> impl Iterator<Item = &'t str> {
+    pub fn paths(self) -> impl Iterator<Item = &'static str> {
         self.0.get("paths").texts()
     }
 
     /// Other files on which the client's hooks hang, written as [`SettingsFormat::paths`].
-    pub fn beside(self) -> impl Iterator<Item = &'t str> {
+    pub fn beside(self) -> impl Iterator<Item = &'static str> {
         self.0.get("with").texts()
     }
 
     /// Variables with which the client runs no hook of the user.
-    pub fn variables(self) -> impl Iterator<Item = &'t str> {
+    pub fn variables(self) -> impl Iterator<Item = &'static str> {
         self.0.get("variables").texts()
     }
 

@@ -10,7 +10,7 @@ use crate::model::session::{RemnantKind, Taint};
 use crate::model::truth::Ternary;
 use crate::model::vouched::Vouched;
 use crate::model::world::{Known, Names, ResolvedPath, World};
-use reflex_tables::Node;
+use reflex_tables::{Node, Tables};
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -26,7 +26,7 @@ pub struct Facts<'a> {
     /// What it would do.
     pub analysis: &'a Analysis,
     /// The compiled library.
-    pub tables: Node<'static>,
+    pub tables: Tables,
     pub(crate) world: &'a dyn World,
     pub(super) aliases: OnceCell<Aliases>,
     /// What each target stands for, by its place in memory: targets stay where they are while a call is judged.
@@ -95,7 +95,7 @@ pub(super) enum Pattern {
 
 impl<'a> Facts<'a> {
     /// Facts about `event`, asked of `world`.
-    pub fn new(event: &'a Event, analysis: &'a Analysis, tables: Node<'static>, world: &'a dyn World) -> Facts<'a> {
+    pub fn new(event: &'a Event, analysis: &'a Analysis, tables: Tables, world: &'a dyn World) -> Facts<'a> {
         Facts {
             event,
             analysis,
@@ -118,7 +118,7 @@ impl<'a> Facts<'a> {
     }
 
     /// The same with folders that are as good as the workspace: `~/` is the home.
-    pub fn with_roots<'r>(mut self, roots: impl Iterator<Item = (&'r str, Vouched)>) -> Facts<'a> {
+    pub(crate) fn with_roots<'r>(mut self, roots: impl Iterator<Item = (&'r str, Vouched)>) -> Facts<'a> {
         let home = &self.event.home;
         let absolute = |root: &str| match root.strip_prefix("~/") {
             Some(rest) => path::absolute(rest, home),
@@ -149,7 +149,7 @@ impl<'a> Facts<'a> {
     }
 
     /// The names of what would be lost that the last conditions found; forgets them.
-    pub fn take_lost(&self) -> Names {
+    pub(crate) fn take_lost(&self) -> Names {
         self.lost.take()
     }
 

@@ -30,11 +30,7 @@ type Entry = (String, String);
 
 /// What becomes of the hooks where a file of the class gets another text. `before` is nothing where there was no text or
 /// it is not known; `form` is how the file's client reads it, where that is known.
-pub(crate) fn of_texts(
-    class: Node<'_>,
-    form: Option<SettingsFormat<'_>>,
-    (before, after): (Option<&str>, &str),
-) -> Change {
+pub(crate) fn of_texts(class: Node<'_>, form: Option<SettingsFormat>, (before, after): (Option<&str>, &str)) -> Change {
     // A client that dropped the whole text obeyed none of it.
     let was_read = |text: &&str| form.is_none_or(|form| form.load(text.as_bytes()).is_ok());
     let old = before.filter(was_read).map(|text| meant(form, text)).unwrap_or_default();
@@ -43,7 +39,7 @@ pub(crate) fn of_texts(
     if new.iter().any(|entry| is_off(class, entry) && !was_off(entry)) {
         return Change::Off;
     }
-    let is_lost = |form: SettingsFormat<'_>| form.stops() && form.load(after.as_bytes()).is_err();
+    let is_lost = |form: SettingsFormat| form.stops() && form.load(after.as_bytes()).is_err();
     let Some(before) = before else { return if form.is_some_and(is_lost) { Change::Off } else { Change::Within } };
     let loss = loses_file(form, before, after);
     if loses_guard(&old, &new) || loss == Change::Off {
@@ -64,7 +60,7 @@ pub(crate) fn of_variables(class: Node<'_>, before: Option<&str>, after: &str) -
 }
 
 /// What a client takes a text for: of a key that stands twice the last counts, escapes are letters.
-fn meant(form: Option<SettingsFormat<'_>>, text: &str) -> Vec<Entry> {
+fn meant(form: Option<SettingsFormat>, text: &str) -> Vec<Entry> {
     match form.and_then(|form| form.load(text.as_bytes()).ok()).filter(Value::is_object) {
         Some(value) => entries(&value.to_string()),
         None => entries(&without_comments(text)),
@@ -73,7 +69,7 @@ fn meant(form: Option<SettingsFormat<'_>>, text: &str) -> Vec<Entry> {
 
 /// What is lost where the client no longer takes a file: the guard with the file in which it stands, every hook where
 /// the client does not start, else what the file says of permissions.
-fn loses_file(form: Option<SettingsFormat<'_>>, before: &str, after: &str) -> Change {
+fn loses_file(form: Option<SettingsFormat>, before: &str, after: &str) -> Change {
     let Some(form) = form else { return if breaks(before, after) { Change::Off } else { Change::Beside } };
     let is_taken = |text: &str| form.load(text.as_bytes()).is_ok();
     if is_taken(after) || !is_taken(before) {

@@ -7,13 +7,13 @@ use crate::model::finding::{At, Decision, Finding, Severity, Tier};
 use crate::secrets::redaction::redacted;
 use crate::text::excerpt::shortened;
 use reflex_shell::work;
-use reflex_tables::Node;
+use reflex_tables::Tables;
 
 /// The place of a text that is a word of a command.
 pub(crate) const IN_COMMAND: &str = "command";
 
 /// What a text gives that an agent reads: nothing, or findings that warn. Reading it is not stopped.
-pub(crate) fn findings(text: &str, place: &str, tables: Node<'static>) -> Vec<Finding> {
+pub(crate) fn findings(text: &str, place: &str, tables: Tables) -> Vec<Finding> {
     // It costs as much for each byte, and something for each text.
     if !work::spend_bytes(text.len().min(MAX_BYTES), 200) || !work::spend(10) {
         return Vec::new();
@@ -50,7 +50,7 @@ fn unread(injection: &Injection, text: &str, place: &str) -> Option<Finding> {
 }
 
 /// The orders that stand in a text, if they weigh enough.
-fn told(injection: &Injection, text: &str, place: &str, tables: Node<'static>) -> Option<Finding> {
+fn told(injection: &Injection, text: &str, place: &str, tables: Tables) -> Option<Finding> {
     let is_quotation =
         |sign: &Sign| AS_QUOTED.contains(&sign.family.as_str()) && !links::SIGNS.contains(&sign.name.as_str());
     if place == IN_COMMAND && injection.signs.iter().all(is_quotation) {

@@ -4,7 +4,7 @@
 use super::hidden;
 use super::pieces::begin_of;
 use super::signs::{Sign, Span};
-use reflex_tables::Node;
+use reflex_tables::Tables;
 
 /// A longer address is looked at to here.
 const MAX_ADDRESS: usize = 2000;
@@ -52,7 +52,7 @@ pub(super) const SIGNS: [&str; 5] = [PICTURE, LINK, SECRET, WORDS, WAITS];
 
 /// Pictures load by themselves, so they weigh enough alone; a link is followed by somebody. And whether all addresses
 /// were looked at: those that stand in each other again and again are not.
-pub(super) fn laden(text: &str, tables: Node<'static>) -> (Vec<Sign>, bool) {
+pub(super) fn laden(text: &str, tables: Tables) -> (Vec<Sign>, bool) {
     let mut room = text.len().saturating_mul(4).max(64 * 1024);
     let mut is_whole = true;
     let pictures = sources(text).into_iter().map(|found| (found, PICTURE, 55));
@@ -75,7 +75,7 @@ pub(super) fn laden(text: &str, tables: Node<'static>) -> (Vec<Sign>, bool) {
 }
 
 /// Whether a value behind the address's question mark is a secret. A signature of numbers is none.
-fn carries_secret(address: &str, tables: Node<'static>) -> bool {
+fn carries_secret(address: &str, tables: Tables) -> bool {
     let Some((_, query)) = address.split_once("://").and_then(|(_, rest)| rest.split_once('?')) else { return false };
     let values = query.split('&').filter_map(|pair| Some(pair.split_once('=')?.1)).filter(|value| value.len() >= 16);
     // Nor is a picture, or a title that is filled in.
@@ -207,7 +207,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
         assert_eq!(
-            laden(text, Node::NIL).0.iter().map(|sign| sign.name.as_str()).collect::<Vec<_>>(),
+            laden(text, Tables::EMPTY).0.iter().map(|sign| sign.name.as_str()).collect::<Vec<_>>(),
             expected,
             "{text}"
         );

@@ -8,7 +8,7 @@ use super::meanings::{self, Meanings};
 use super::pieces::{begin_of, is};
 use super::signs::{Injection, Sign, Span};
 use super::words::{self, Standing, Talk, Word, fold};
-use reflex_tables::Node;
+use reflex_tables::{Node, Tables};
 use std::cell::OnceCell;
 use std::collections::VecDeque;
 
@@ -24,7 +24,7 @@ const WINDOW: usize = 4 * 1024;
 const NEAR: usize = 1500;
 
 /// Looks for orders in a text. Of one that is too long its begin, its end and parts between them are looked at.
-pub fn scan(text: &str, tables: Node<'static>) -> Injection {
+pub fn scan(text: &str, tables: Tables) -> Injection {
     if text.len() <= MAX_BYTES {
         return scan_whole(text, tables);
     }
@@ -61,9 +61,8 @@ const MAX_PARTS: usize = 64;
 /// What parts that are looked at together have between them: the end of a sentence and of a value.
 const BETWEEN: &str = ".\n\n\";\n";
 
-fn scan_whole(text: &str, tables: Node<'static>) -> Injection {
-    let cues =
-        Cues { node: tables.get("injection-patterns"), meanings: Meanings::from_node(tables.get("injection-lexicon")) };
+fn scan_whole(text: &str, tables: Tables) -> Injection {
+    let cues = Cues { node: tables.get("injection-patterns"), meanings: Meanings::from_node(tables.get("injection-lexicon")) };
     let sheet = Sheet::from_text(text);
     let mut signs = cues.signs(&sheet, Way::Plain);
     let parts = hidden::parts(text);
@@ -164,7 +163,7 @@ fn heaviest_window(signs: &[Sign]) -> (usize, u32) {
 }
 
 /// What the words of a text mean, by the names in `library/injection-lexicon`.
-pub fn meanings(text: &str, tables: Node<'static>) -> Vec<&'static str> {
+pub fn meanings(text: &str, tables: Tables) -> Vec<&'static str> {
     let mut words = fold(text);
     Meanings::from_node(tables.get("injection-lexicon")).mark(text, &mut words);
     let all = words.iter().fold(0, |bits, word| bits | word.means);

@@ -95,6 +95,17 @@ pub enum Moment {
 }
 
 impl Event {
+    /// A command that an agent would run in the root of a project; both folders are absolute.
+    pub fn shell(command: &str, workspace: &str, home: &str) -> Event {
+        Event {
+            cwd: workspace.into(),
+            workspace: workspace.into(),
+            home: home.into(),
+            actions: vec![Action::Shell { command: command.into(), language: Language::default() }],
+            ..Event::default()
+        }
+    }
+
     /// The name of the task to which the call belongs: a person's word counts more than the call's own.
     pub fn task_name(&self) -> Option<&str> {
         self.declared.as_ref().map(|task| task.id.as_str()).or(self.task.as_deref())

@@ -8,22 +8,6 @@ use crate::rules::rule_event::{FieldValue, RuleEvent};
 use crate::text::glob::glob;
 use reflex_tables::Node;
 
-/// The operators of a `field` condition, negations aside.
-pub const FIELD_OPERATORS: [&str; 12] = [
-    "matches",
-    "contains",
-    "equals",
-    "starts_with",
-    "ends_with",
-    "regex",
-    "in",
-    "under_path",
-    "greater_than",
-    "less_than",
-    "at_least",
-    "at_most",
-];
-
 /// Fields that hold a path: they are compared as what they lead to, however they are written.
 const PATHS: [&str; 3] = ["file_path", "cwd", "workspace"];
 
@@ -37,7 +21,7 @@ struct Spelling(Vec<String>);
 struct Wanted<'a> {
     /// The field.
     name: &'a str,
-    /// One of [`FIELD_OPERATORS`].
+    /// `matches`, `contains`, …
     op: &'a str,
     /// What the operator compares with: a text or several.
     value: Node<'a>,

@@ -13,7 +13,7 @@ use crate::rules::rule_event::{self, FieldValue, RuleEvent};
 use crate::secrets::redaction::redacted;
 use crate::text::excerpt::told_by_stranger;
 use reflex_shell::Span;
-use reflex_tables::Node;
+use reflex_tables::{Node, root};
 
 /// Of a message and of each word that it names, so many letters are shown.
 const MAX_MESSAGE: usize = 500;
@@ -27,7 +27,7 @@ pub(crate) fn inspect(policy: &Policy, facts: &Facts<'_>) -> Vec<Finding> {
     }
     let raised = rule_event::rule_events(facts.event, facts.analysis, facts);
     for layer in policy.layers() {
-        let triggers = layer.node.get("triggers");
+        let triggers = layer.tables.get("triggers");
         let mut fired: Vec<(usize, u32)> = Vec::new();
         for one in raised.iter().filter(|_| !triggers.is_empty()) {
             for rule in one.events.iter().flat_map(|event| triggers.get(event).items()) {
@@ -132,7 +132,7 @@ fn rewrite(rule: Node<'static>, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> Op
 /// `protectedPaths` and `approvalRequiredPaths` of a layer's policy: rules over effects.
 fn protected(layer: &Layer, facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for rule in layer.node.get("paths").items() {
+    for rule in layer.tables.get("paths").items() {
         let (on, role) = (rule.get("on"), rule.get("role"));
         if !role.is_nil() && facts.event.role.as_deref() != Some(role.text()) {
             continue;
@@ -206,8 +206,23 @@ pub struct Answer {
     pub conditions: usize,
 }
 
-/// Asks one compiled rule about something that is raised.
-pub fn ask(rule: Node<'_>, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> Option<Answer> {
+/// Compiled rules in their order.
+#[derive(Debug, Clone, Copy)]
+pub struct RuleList<'b>(Node<'b>);
+
+impl<'b> RuleList<'b> {
+    /// The rules in the bytes of a blob; none if the bytes are not a blob of this version.
+    pub fn new(blob: &'b [u8]) -> RuleList<'b> {
+        RuleList(root(blob))
+    }
+
+    /// Asks the rule at an index about something that is raised.
+    pub fn ask(self, index: usize, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> Option<Answer> {
+        ask(self.0.at(index), raised, facts)
+    }
+}
+
+fn ask(rule: Node<'_>, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> Option<Answer> {
     // Who asks rules without a call may have events of their own.
     let named = raised.field("event", facts);
     let asked = rule

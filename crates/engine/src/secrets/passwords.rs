@@ -4,13 +4,13 @@
 use crate::model::analysis::Analysis;
 use crate::secrets::redaction::{is_no_password, looks_like_one, names_a_secret};
 use reflex_shell::{Command, Reading, Stdin};
-use reflex_tables::Node;
+use reflex_tables::{Node, Tables};
 
 /// More are not looked for in one call.
 const MAX_PASSWORDS: usize = 256;
 
 /// What stands where programs take a password, whatever it looks like. References and samples are none.
-pub fn passwords(analysis: &Analysis, tables: Node<'static>) -> Vec<String> {
+pub fn passwords(analysis: &Analysis, tables: Tables) -> Vec<String> {
     let logins = tables.get("logins");
     let mut found: Vec<String> = Vec::new();
     for reading in &analysis.readings {

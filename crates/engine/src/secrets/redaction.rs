@@ -4,17 +4,17 @@ use super::forms;
 use super::plausible;
 use super::scan::{Candidate, Secret, Sure, apart, meant, scan};
 use super::veils;
-use reflex_tables::Node;
+use reflex_tables::{Node, Tables};
 use std::borrow::Cow;
 use std::ops::Range;
 
 /// Replaces every secret in a text by a tag of its kind; `mark` may add what tells equal secrets from others.
-pub fn redact(text: &str, tables: Node<'static>, mark: &dyn Fn(&str) -> String) -> String {
+pub fn redact(text: &str, tables: Tables, mark: &dyn Fn(&str) -> String) -> String {
     redact_known(text, tables, &[], mark)
 }
 
 /// The same with further texts that are known to be secrets, in whatever form they stand there.
-pub fn redact_known(text: &str, tables: Node<'static>, known: &[String], mark: &dyn Fn(&str) -> String) -> String {
+pub fn redact_known(text: &str, tables: Tables, known: &[String], mark: &dyn Fn(&str) -> String) -> String {
     let text = unveiled(text, tables, known, mark);
     let text = without_private_keys(&text, mark);
     let text = without_formats(&text, tables, mark);
@@ -69,12 +69,12 @@ pub fn redact_known(text: &str, tables: Node<'static>, known: &[String], mark: &
 }
 
 /// The text with every secret replaced by `[secret]` or a tag of its kind.
-pub fn redacted(text: &str, tables: Node<'static>) -> String {
+pub fn redacted(text: &str, tables: Tables) -> String {
     redact(text, tables, &|_| String::new())
 }
 
 /// Secrets that stand in the text in another form, and those that are known.
-fn unveiled<'t>(text: &'t str, tables: Node<'static>, known: &[String], mark: &dyn Fn(&str) -> String) -> Cow<'t, str> {
+fn unveiled<'t>(text: &'t str, tables: Tables, known: &[String], mark: &dyn Fn(&str) -> String) -> Cow<'t, str> {
     let mut spans: Vec<(Range<usize>, String)> = Vec::new();
     let is_known = |plain: &str, each: &mut dyn FnMut(Range<usize>, &str)| {
         for secret in known {
@@ -150,7 +150,7 @@ fn called(text: &str) -> Vec<Range<usize>> {
 }
 
 /// Whatever has one of the library's formats, or begins like it, as a tag of its kind.
-fn without_formats<'t>(text: &'t str, tables: Node<'static>, mark: &dyn Fn(&str) -> String) -> Cow<'t, str> {
+fn without_formats<'t>(text: &'t str, tables: Tables, mark: &dyn Fn(&str) -> String) -> Cow<'t, str> {
     let found = formed(text, tables);
     if found.is_empty() {
         return text.into();
@@ -167,7 +167,7 @@ fn without_formats<'t>(text: &'t str, tables: Node<'static>, mark: &dyn Fn(&str)
 }
 
 /// What has one of the library's formats, or begins like it.
-fn formed(text: &str, tables: Node<'static>) -> Vec<Secret> {
+fn formed(text: &str, tables: Tables) -> Vec<Secret> {
     let mut found: Vec<Secret> = Vec::new();
     scan(text, tables, &mut |at, start, after| {
         let secrets = start.items().filter_map(|candidate| {

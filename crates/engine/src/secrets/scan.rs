@@ -5,8 +5,8 @@ use super::forms;
 use super::plausible;
 use super::shapes;
 use crate::model::finding::Severity;
-use reflex_tables::Node;
 use reflex_tables::sieve::{Sieve, bucket, only};
+use reflex_tables::{Node, Tables};
 use std::ops::Range;
 
 /// A secret in a text.
@@ -69,7 +69,7 @@ pub(super) enum Sure {
 const MAX_SECRETS: usize = 4096;
 
 /// The secrets of a text in their order, none within another. Placeholders are none.
-pub fn find(text: &str, tables: Node<'static>) -> Vec<Secret> {
+pub fn find(text: &str, tables: Tables) -> Vec<Secret> {
     let mut found = Vec::new();
     scan(text, tables, &mut |at, start, after| {
         let secrets = start.items().filter_map(|candidate| meant(text, at, candidate, after));
@@ -83,11 +83,7 @@ pub fn find(text: &str, tables: Node<'static>) -> Vec<Secret> {
 
 /// Calls `look` where a secret may begin: with the place, what may begin there, and where the last one ended. It gives
 /// the end of what it found.
-pub(super) fn scan(
-    text: &str,
-    tables: Node<'static>,
-    look: &mut dyn FnMut(usize, Node<'static>, usize) -> Option<usize>,
-) {
+pub(super) fn scan(text: &str, tables: Tables, look: &mut dyn FnMut(usize, Node<'static>, usize) -> Option<usize>) {
     let formats = tables.get("secrets");
     let (sieve, starts) = (Sieve::new(formats.get("sieve").bytes()), formats.get("starts"));
     let fourths = formats.get("fourths");

@@ -210,7 +210,7 @@ mod tests {
     use crate::model::analysis::Analysis;
     use crate::model::fake_world::FakeWorld;
     use crate::model::finding::{Severity, Tier};
-    use reflex_tables::Node;
+    use reflex_tables::Tables;
 
     /// Every severity with every decision that may be fixed, of several detectors, tiers and degrees of sureness.
     fn findings() -> Vec<Finding> {
@@ -239,12 +239,12 @@ mod tests {
     #[test]
     fn adding_a_finding_never_loosens_a_verdict() {
         let (event, analysis, world) = (Event::default(), Analysis::default(), FakeWorld::default());
-        let facts = Facts::new(&event, &analysis, Node::NIL, &world);
+        let facts = Facts::new(&event, &analysis, Tables::EMPTY, &world);
         let worths =
             serde_json::json!({"info": "pass", "low": "pass", "medium": "warn", "high": "ask", "critical": "block"});
         let tables = serde_json::json!({"policies": {"test": worths}});
         let blob = reflex_tables::compile::encode(&tables).unwrap().leak();
-        let policy = Policy::named(reflex_tables::root(blob), "test").unwrap();
+        let policy = Policy::named(Tables::new(blob), "test").unwrap();
         let all = findings();
         for (at, one) in all.iter().enumerate() {
             for other in &all {
@@ -273,7 +273,7 @@ mod tests {
         for tainted in [false, true] {
             let remnants = if tainted { vec![orders.clone()] } else { Vec::new() };
             let world = FakeWorld { remnants, ..FakeWorld::default() };
-            let facts = Facts::new(&event, &analysis, Node::NIL, &world);
+            let facts = Facts::new(&event, &analysis, Tables::EMPTY, &world);
             for finding in findings() {
                 let weighed = severity::weighed(finding.clone(), &facts, &mut Vec::new());
                 let steps = severity_steps(weighed.severity) - severity_steps(finding.severity);

@@ -1,11 +1,11 @@
 //! Lists of reflexes: the one that ships, and files that anybody can host.
 
 use super::package::{MANIFEST, Package, belongs};
+use crate::system::http::{self, Bounds, Request};
 use serde_json::{Map, Value, json};
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// The file that lists the reflexes of a registry.
 const LIST: &str = "registry.json";
@@ -13,8 +13,9 @@ const LIST: &str = "registry.json";
 /// The form of a packed reflex.
 const BUNDLE: &str = "reflex/bundle-v1";
 
-/// A file of a registry is no larger.
-const MAX_BYTES: u64 = 16 << 20;
+/// How a file of a registry is fetched. It is no larger than 16 MiB.
+const BOUNDS: Bounds =
+    Bounds { within: Duration::from_secs(30), bytes: 16 << 20, redirects: 3, is_local: false, is_encrypted: true };
 
 /// Where a list of reflexes lies: a folder or file of this machine, or an address that a person gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -213,30 +214,15 @@ fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// By `curl`, which knows the machine's proxies and certificates; it takes no configuration of its own, and is only started
-/// for a person's own command.
+/// Only for a person's own command.
 fn fetched(address: &str) -> Result<String, String> {
     let told = |problem: String| format!("{address}: {problem}");
-    let mut curl = Command::new("curl");
-    curl.args(["-q", "-sS", "--fail", "--location", "--max-redirs", "3", "--max-time", "30"]);
-    curl.args(["--proto", "=https", "--proto-redir", "=https", "--url", address]);
-    curl.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = curl.spawn().map_err(|error| told(format!("curl cannot be started: {error}")))?;
-    let mut text = String::new();
-    let output = child.stdout.take().ok_or_else(|| told("curl says nothing".into()))?;
-    let read = output.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| told(error.to_string()));
-    if text.len() as u64 > MAX_BYTES {
-        let _ = child.kill();
-        let _ = child.wait();
-        return Err(told(format!("it has more than {} MiB", MAX_BYTES >> 20)));
+    let request = Request { method: "GET", url: address, body: None };
+    let answer = http::send(request, BOUNDS).map_err(told)?;
+    match answer.status {
+        200..=299 => Ok(answer.text),
+        status => Err(told(format!("the server answers with status {status}"))),
     }
-    let ended = child.wait_with_output().map_err(|error| told(error.to_string()))?;
-    read?;
-    if ended.status.success() {
-        return Ok(text);
-    }
-    let said = String::from_utf8_lossy(&ended.stderr);
-    Err(told(said.lines().last().unwrap_or("curl failed").to_owned()))
 }
 
 fn is_inside(path: &str) -> bool {

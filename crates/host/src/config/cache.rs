@@ -2,8 +2,8 @@
 
 use crate::system::folders::Folders;
 use crate::system::{hex, random};
+use reflex_tables::Tables;
 use reflex_tables::compile::encode;
-use reflex_tables::{Node, root};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -48,7 +48,7 @@ impl Cache {
     }
 
     /// The compiled layer that was kept for this identity, if it is whole. It lives as long as the process.
-    pub(super) fn get(&self, identity: &[u8]) -> Option<Node<'static>> {
+    pub(super) fn get(&self, identity: &[u8]) -> Option<Tables> {
         self.is_own().then_some(())?;
         let kept = fs::read(self.folder.join(name_of(identity))).ok()?;
         let (sum, rest) = kept.split_first_chunk::<NUMBER>()?;
@@ -59,13 +59,13 @@ impl Cache {
             return None;
         }
         let blob = NUMBER + NUMBER + identity.len();
-        let node = root(Vec::leak(kept).get(blob..)?);
-        (!node.is_nil()).then_some(node)
+        let tables = Tables::new(Vec::leak(kept).get(blob..)?);
+        (!tables.is_empty()).then_some(tables)
     }
 
     /// Keeps a tree and gives it back. What cannot be kept is compiled anew by the next call.
-    pub(super) fn put(&self, identity: &[u8], tree: &Value) -> Node<'static> {
-        let Ok(blob) = encode(tree) else { return Node::NIL };
+    pub(super) fn put(&self, identity: &[u8], tree: &Value) -> Tables {
+        let Ok(blob) = encode(tree) else { return Tables::EMPTY };
         let behind = [identity, &blob].concat();
         let length = identity.len() as u64;
         let bytes = [&checksum(&behind).to_le_bytes()[..], &length.to_le_bytes(), &behind].concat();
@@ -73,7 +73,7 @@ impl Cache {
             self.replace(&self.folder.join(name_of(identity)), &bytes);
             self.prune();
         }
-        root(Vec::leak(blob))
+        Tables::new(Vec::leak(blob))
     }
 
     /// Remembers the text of a file that could be compiled.

@@ -1,8 +1,6 @@
 //! Judges an event under a policy: by its effects before it runs, by its content afterwards.
 
-use reflex_engine::{
-    Decision, Event, ExtraDetector, Judgement, Moment, NONE, Policy, Verdict, World, judge_incoming, judge_with,
-};
+use reflex_engine::{Decision, Engine, Event, ExtraDetector, Judgement, Moment, NONE, Policy, Verdict, World};
 
 /// Judges what has not run by its effects, all else by what it brings and by people's rules.
 pub(crate) fn judged(event: &Event, policy: Option<&Policy>, world: &dyn World) -> Judgement {
@@ -16,11 +14,11 @@ pub(crate) fn judged_further(
     world: &dyn World,
     further: ExtraDetector<'_>,
 ) -> Judgement {
-    let tables = reflex_library::tables();
+    let engine = |policy| Engine::new(reflex_library::tables(), policy);
     match policy {
-        Some(policy) if event.moment.is_before_execution() => judge_with(event, policy, tables, world, further),
+        Some(policy) if event.moment.is_before_execution() => engine(policy).judge_with(event, world, further),
         Some(policy) if matches!(event.moment, Moment::AfterTool | Moment::Prompt) || !policy.layers().is_empty() => {
-            judge_incoming(event, policy, tables, world, further)
+            engine(policy).judge_incoming(event, world, further)
         }
         _ => unjudged(Decision::Pass),
     }

@@ -11,7 +11,7 @@ use crate::store::Store;
 use crate::system::folders::Folders;
 use reflex_engine::{Authority, Layer, Vouched};
 use reflex_rules::{Compiled, Level, Problem, SourceFile, Variables};
-use reflex_tables::Node;
+use reflex_tables::Tables;
 use serde_json::json;
 use std::path::Path;
 
@@ -21,7 +21,7 @@ pub fn load(folders: &Folders, workspace: &Path, store: &Store) -> Vec<Loaded> {
 }
 
 /// The same, with which folders there are.
-pub fn load_there(folders: &Folders, workspace: &Path, store: &Store) -> (Vec<Loaded>, There) {
+pub(crate) fn load_there(folders: &Folders, workspace: &Path, store: &Store) -> (Vec<Loaded>, There) {
     let places = files::places(folders, workspace);
     let has = |authority| places.iter().any(|place| place.authority == authority);
     let there = There { project: has(Authority::Project), user: has(Authority::User) };
@@ -59,17 +59,17 @@ impl Loader<'_> {
         if found.files.is_empty() && found.problems.is_empty() && found.shipped.is_none() {
             return;
         }
-        let node = tree(&found, &self.cache, &self.variables);
-        let own = node.get("variables").entries();
+        let tables = tree(&found, &self.cache, &self.variables);
+        let own = tables.get("variables").entries();
         self.variables.extend(own.map(|(name, values)| (name.to_owned(), values.texts().map(str::to_owned).collect())));
-        let mut digest = node.get("digest").text().to_owned();
+        let mut digest = tables.get("digest").text().to_owned();
         if place.authority == Authority::Project {
-            let checks = node.get("tree").get("policy").get("verify").get("run");
+            let checks = tables.get("tree").get("policy").get("verify").get("run");
             let scripts = trust::scripts(checks.items().map(|check| check.get("command").text()), &place.workspace);
             digest = trust::with_scripts(digest, &scripts);
         }
         let mut problems: Vec<String> = found.problems.clone();
-        problems.extend(node.get("problems").texts().map(str::to_owned));
+        problems.extend(tables.get("problems").texts().map(str::to_owned));
         let mut why_tight = found.why_tight.clone();
         let accepted = self.accepted(&place, &digest);
         if !accepted.so_far() {
@@ -79,17 +79,17 @@ impl Loader<'_> {
         let folders: Vec<Place> = match (place.authority, bases::pinned(trail)) {
             (Authority::Project, _) => Vec::new(),
             (Authority::User | Authority::Managed, None) => {
-                node.get("rule_dirs").texts().map(|folder| place.further(folder)).collect()
+                tables.get("rule_dirs").texts().map(|folder| place.further(folder)).collect()
             }
             (Authority::User | Authority::Managed, Some(step)) => {
                 let left_out =
                     |folder| format!("{}: `rule_dirs: {folder}` is not pinned, so it does not count", step.at);
-                problems.extend(node.get("rule_dirs").texts().map(left_out));
+                problems.extend(tables.get("rule_dirs").texts().map(left_out));
                 Vec::new()
             }
         };
         let mut further: Vec<(Place, bases::Step)> = Vec::new();
-        for base in node.get("extends").items() {
+        for base in tables.get("extends").items() {
             match bases::resolve(base, &place, trail) {
                 Ok(base) => further.push(base),
                 Err(problem) => problems.push(problem),
@@ -103,7 +103,7 @@ impl Loader<'_> {
             }
         });
         let (authority, folder) = (place.authority, place.folder.display().to_string());
-        let layer = Layer { authority, loosens, node: node.get("tree"), problems, folder };
+        let layer = Layer { authority, loosens, tables: tables.part("tree"), problems, folder };
         self.loaded.push(Loaded { layer, place, digest, why_tight });
         folders.into_iter().for_each(|place| self.add(place, trail));
         for (place, step) in further {
@@ -135,10 +135,10 @@ impl Loader<'_> {
 }
 
 /// The compiled tree: from the cache where the files are as they were, else compiled and kept.
-fn tree(found: &Found, cache: &Cache, variables: &Variables) -> Node<'static> {
+fn tree(found: &Found, cache: &Cache, variables: &Variables) -> Tables {
     let identity = found.identity(variables);
-    if let Some(node) = cache.get(&identity) {
-        return node;
+    if let Some(tables) = cache.get(&identity) {
+        return tables;
     }
     let files = found.read();
     let (compiled, problems, files) = compile_with_last_good(files, cache, variables);

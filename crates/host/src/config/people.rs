@@ -11,8 +11,8 @@ use crate::store::Store;
 use crate::system::folders::Folders;
 use reflex_engine::{Authority, Layer, Vouched};
 use reflex_rules::{Compiled, MAX_BYTES, Rule, SourceFile, Variables, rule_files};
+use reflex_tables::Tables;
 use reflex_tables::compile::encode;
-use reflex_tables::root;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -75,9 +75,9 @@ pub fn named(paths: &[PathBuf]) -> Result<Opened, String> {
     }
     let compiled = compile(&sources, &Variables::new());
     let blob = encode(&compiled.tree)?;
-    let node = root(Box::leak(blob.into_boxed_slice()));
+    let tables = Tables::new(Box::leak(blob.into_boxed_slice()));
     let (authority, loosens) = (Authority::User, Vouched::YES);
-    let layer = Layer { authority, loosens, node, problems: Vec::new(), folder: String::new() };
+    let layer = Layer { authority, loosens, tables, problems: Vec::new(), folder: String::new() };
     let digest = files::digest(&sources);
     let place = files::Place::user(PathBuf::from("."));
     let loaded = Loaded { layer, place, digest, why_tight: None };
@@ -108,12 +108,12 @@ pub fn lowered(loaded: &[Loaded]) -> Vec<String> {
         .collect();
     let is_core = |id: &str| {
         let name = ["project/", "user/", "managed/"].iter().find_map(|layer| id.strip_prefix(layer)).unwrap_or(id);
-        let own = |one: &Loaded| one.layer.node.get("rules").get(name).get("tier").text() == "core";
+        let own = |one: &Loaded| one.layer.tables.get("rules").get(name).get("tier").text() == "core";
         core.contains(&id) || loaded.iter().any(own)
     };
     let may = |one: &&Loaded| one.layer.loosens.holds() && one.layer.authority >= Authority::User;
     for one in loaded.iter().filter(may) {
-        let policy = one.layer.node.get("policy");
+        let policy = one.layer.tables.get("policy");
         let (name, reason) = (one.layer.authority.name(), policy.get("reason").text());
         if !reason.is_empty() && !policy.get("preset").is_nil() {
             told.push(format!(

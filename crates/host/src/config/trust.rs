@@ -1,9 +1,9 @@
 //! What a person has accepted of a workspace's files: exactly this content, in this repository.
 
-pub use crate::git::shared_folder as repository;
 use crate::store::Store;
 use crate::store::signing::Signer;
 use crate::store::signing::statement::Kind;
+pub use reflex_git::shared_folder as repository;
 
 use crate::system::hex;
 use reflex_engine::Vouched;

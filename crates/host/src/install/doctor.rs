@@ -2,10 +2,10 @@
 
 use super::client_trust::{self, Wish};
 use super::wiring::Wiring;
-use crate::git::project_root;
 use reflex_agents::settings::guard_hooks;
 use reflex_agents::{Agent, Reply, Start};
 use reflex_engine::agent_settings::SettingsFormat;
+use reflex_git::project_root;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -172,7 +172,7 @@ pub(crate) fn stopped(wiring: &Wiring) -> Vec<Trouble> {
         SettingsFormat::all(reflex_library::tables()).filter(|form| form.agent() == wiring.agent() && form.stops());
     let files = forms.flat_map(|form| form.paths().map(move |path| (form, path)));
     let of_project = files.filter(|(_, path)| !path.starts_with(['~', '/']) && !path.contains('*'));
-    let trouble = |(form, path): (SettingsFormat<'_>, &str)| {
+    let trouble = |(form, path): (SettingsFormat, &str)| {
         let file = project.join(path);
         let place = form.load(&fs::read(&file).ok()?).err().filter(|_| file != wiring.file())?;
         let (shown, title) = (file.display(), wiring.adapter().title);

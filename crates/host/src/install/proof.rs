@@ -41,7 +41,7 @@ pub(crate) fn lapsed(wiring: &Wiring, proven: u64) -> Vec<PathBuf> {
 const ABSENT: &str = "";
 
 /// Every file on which the agent's hooks hang, here and in the home, with how it is read where that is known.
-fn files(wiring: &Wiring) -> Vec<(PathBuf, Option<SettingsFormat<'static>>)> {
+fn files(wiring: &Wiring) -> Vec<(PathBuf, Option<SettingsFormat>)> {
     let (home, project) = (wiring.home().to_owned(), project_here(wiring));
     let at = |pattern: &str| match pattern.strip_prefix("~/") {
         Some(rest) => vec![home.join(rest)],
@@ -61,7 +61,7 @@ fn files(wiring: &Wiring) -> Vec<(PathBuf, Option<SettingsFormat<'static>>)> {
 }
 
 /// A file with the digest of what it says about hooks.
-fn weighed(file: PathBuf, form: Option<SettingsFormat<'static>>) -> (PathBuf, String) {
+fn weighed(file: PathBuf, form: Option<SettingsFormat>) -> (PathBuf, String) {
     let Ok(bytes) = fs::read(&file) else { return (file, ABSENT.to_owned()) };
     let read = form.and_then(|form| Some(form.weighty(&form.load(&bytes).ok()?).to_string()));
     let found = digest(&read.unwrap_or_else(|| String::from_utf8_lossy(&bytes).into_owned()));

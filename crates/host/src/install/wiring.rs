@@ -1,7 +1,6 @@
 //! The agents' settings files on this machine: planned changes, and writing them whole.
 
 use super::client_trust::Wish;
-use crate::git::project_root;
 use crate::store::Store;
 use crate::store::signing::{InForce, PublicKey};
 use crate::system::digest::digest;
@@ -9,6 +8,7 @@ use crate::system::folders::{Folders, home_of_agents};
 use reflex_agents::settings::{guard_hooks, older_guards, without_older_guards};
 use reflex_agents::{AGENTS, Agent, HookCommand, Limit, Settings, SettingsFile, Start};
 use reflex_engine::agent_settings::{SettingsFormat, Unloadable};
+use reflex_git::project_root;
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -265,7 +265,7 @@ impl Wiring {
     }
 
     /// How the agent reads the file, where that is known.
-    pub(crate) fn reading(&self) -> Option<SettingsFormat<'static>> {
+    pub(crate) fn reading(&self) -> Option<SettingsFormat> {
         let around = self.project.as_ref().unwrap_or(&self.home_of_agents);
         let usual = around.join(self.form.folder).join(self.form.name);
         SettingsFormat::for_path(
@@ -276,7 +276,7 @@ impl Wiring {
     }
 
     /// Where and why the agent would drop the file; `None` where it takes it, or there is none.
-    pub fn unloadable(&self) -> Option<Unloadable> {
+    pub(crate) fn unloadable(&self) -> Option<Unloadable> {
         // In a file without a word the hook makes the text.
         let bytes = fs::read(&self.file).ok().filter(|bytes| !bytes.trim_ascii().is_empty())?;
         self.reading()?.load(&bytes).err()

@@ -18,7 +18,7 @@ use crate::system::{clock, random};
 use crate::world::LocalWorld;
 use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, deliver};
 use reflex_engine::{
-    Decision, Event, Finding, Fingerprint, Judgement, Moment, Policy, PolicyAction, Severity, Verdict, conclude,
+    Decision, Engine, Event, Finding, Fingerprint, Judgement, Moment, Policy, PolicyAction, Severity, Verdict,
 };
 use std::io;
 use std::path::Path;
@@ -196,7 +196,7 @@ impl Host {
             effect: None,
             ..finding
         }));
-        judgement.verdict = conclude(event, &policy, reflex_library::tables(), world, findings);
+        judgement.verdict = Engine::new(reflex_library::tables(), &policy).conclude(event, world, findings);
     }
 
     /// The one place that knows what is said when an event cannot be read: before a tool runs, it does not. `told` is
@@ -231,7 +231,7 @@ fn keep(scribe: &Redactor<'_>, event: &Event, judgement: &Judgement) -> io::Resu
     if judgement.left.is_empty() || judgement.verdict.decision == Decision::Deny {
         return Ok(());
     }
-    scribe.store().keep_remnants_by(scribe, whose(event), &judgement.left)
+    scribe.store().keep_remnants(scribe, whose(event), &judgement.left)
 }
 
 fn nanos(since: Instant) -> u64 {

@@ -4,13 +4,13 @@
 mod server;
 mod stakes;
 
-use crate::git::Repository;
 use crate::store::bound::Bound;
 use crate::store::clean::Redactor;
 use crate::system::folders;
 use crate::system::hex;
 use crate::world::LocalWorld;
 use reflex_engine::{Event, How, Judgement, Order, World, is_within, orders};
+use reflex_git::Repository;
 use sha2::{Digest, Sha256};
 use std::fs::{self, Metadata};
 use std::io::ErrorKind;
@@ -271,7 +271,7 @@ fn size(how: How, data: &Metadata, read: Option<(&[u8], &str)>) -> String {
 }
 
 fn content(path: &Path) -> Option<Vec<u8>> {
-    crate::git::regular_file(path, MAX_HASHED)
+    reflex_git::regular_file(path, MAX_HASHED)
 }
 
 /// What changes whenever a file does, as its file system tells it.

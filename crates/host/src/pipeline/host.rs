@@ -2,13 +2,13 @@
 
 use crate::config::judge::{judged, judged_further};
 use crate::config::{self, Loaded, Mode, There};
-use crate::git::project_root;
 use crate::reflexes::{Detector, Reflexes};
 use crate::store::Store;
 use crate::store::session::History;
 use crate::system::folders::Folders;
 use crate::world::{LocalWorld, canonical};
 use reflex_engine::{AgentPath, Authority, Event, Judgement, NONE, Policy, World, is_within};
+use reflex_git::project_root;
 use serde_json::json;
 use std::path::Path;
 /// This machine, as the guard sees it.

@@ -16,7 +16,7 @@ use crate::system::random;
 use crate::world::LocalWorld;
 use reflex_agents::{Agent, Reply, deliver};
 use reflex_engine::{
-    Action, AgentPath, Decision, Event, Finding, Moment, PolicyAction, Severity, Untracked, World, conclude, plain_path,
+    Action, AgentPath, Decision, Engine, Event, Finding, Moment, PolicyAction, Severity, Untracked, World, plain_path,
 };
 use serde_json::{Value, json};
 use std::fs;
@@ -68,7 +68,7 @@ impl Wanted {
     fn from_layers(loaded: &[Loaded]) -> Wanted {
         let mut wanted = Wanted::default();
         for one in loaded {
-            let verify = one.layer.node.get("policy").get("verify");
+            let verify = one.layer.tables.get("policy").get("verify");
             wanted.any |= !verify.is_nil();
             let acceptance = verify.get("acceptance").text();
             let shown = if one.layer.is_strange() { plain_path(acceptance) } else { acceptance.to_owned() };
@@ -106,7 +106,7 @@ impl Host {
             findings.iter_mut().for_each(|finding| finding.fixed = finding.fixed.min(Some(PolicyAction::Warn)));
         }
         if let Some(policy) = policy.as_ref().filter(|_| !findings.is_empty()) {
-            judgement.verdict = conclude(event, policy, reflex_library::tables(), &world, findings);
+            judgement.verdict = Engine::new(reflex_library::tables(), policy).conclude(event, &world, findings);
         }
         let fingerprint = judgement.fingerprint.clone();
         let heard = CallRef { id: &id, event, fingerprint: &fingerprint };

@@ -1,14 +1,18 @@
 //! What was granted to a reflex of this machine: files by pattern, hosts by name.
 
+use crate::system::http::{self, Bounds, Request};
 use reflex_engine::{absolute, fits};
 use reflex_script::Machine;
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// A file or an answer is no larger.
 const MAX_BYTES: u64 = 8 << 20;
+
+/// How a host is asked: the call waits for it.
+const FETCH: Bounds =
+    Bounds { within: Duration::from_millis(500), bytes: MAX_BYTES, redirects: 0, is_local: false, is_encrypted: false };
 
 /// This machine, for one call.
 pub(crate) struct LocalMachine {
@@ -76,43 +80,21 @@ impl Machine for LocalMachine {
         std::env::var(name).ok()
     }
 
-    /// By `curl`, which knows the machine's proxies and certificates; it takes no configuration of its own and follows
-    /// no redirection, for that could lead to a host that was not granted.
+    /// No redirection is followed, for that could lead to a host that was not granted.
     fn fetch(&self, url: &str, (method, body): (&str, &str), granted: &[String]) -> Result<(u16, String), String> {
-        let host = reflex_script::host_of(url).ok_or_else(|| format!("`{url}` is no URL of http or https"))?;
+        // Who reads the address otherwise than the client could be led elsewhere.
+        let host = reflex_script::host_of(url).filter(|host| http::host_of(url).as_ref() == Some(host));
+        let host = host.ok_or_else(|| format!("`{url}` is no URL of http or https"))?;
         if !granted.contains(&host) {
             return Err(format!("{host}: this host was not granted"));
         }
-        let plain = |letter: char| letter.is_ascii_uppercase();
-        if !method.chars().all(plain) {
+        if !method.chars().all(|letter| letter.is_ascii_uppercase()) {
             return Err(format!("`{method}` is no method"));
         }
-        let mut command = Command::new("curl");
-        command.args([
-            "-q",
-            "-sS",
-            "--max-time",
-            "0.5",
-            "--proto",
-            "=http,https",
-            "-w",
-            "\n%{http_code}",
-            "-X",
-            method,
-        ]);
-        if !body.is_empty() {
-            command.args(["--data-raw", body]);
-        }
-        command.args(["--url", url]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().map_err(|error| format!("curl cannot be started: {error}"))?;
-        let mut answer = String::new();
-        let output = child.stdout.take().ok_or("curl says nothing")?;
-        let read = output.take(MAX_BYTES).read_to_string(&mut answer);
-        let _ = child.kill();
-        let _ = child.wait();
-        read.map_err(|error| error.to_string())?;
-        let (body, status) = answer.rsplit_once('\n').ok_or_else(|| format!("{host} does not answer"))?;
-        let status = status.trim().parse().ok().filter(|status| *status > 0);
-        Ok((status.ok_or_else(|| format!("{host} does not answer"))?, body.to_owned()))
+        let sends = !body.is_empty() || ["POST", "PUT", "PATCH"].contains(&method);
+        let body = sends.then_some(("application/x-www-form-urlencoded", body));
+        let answer =
+            http::send(Request { method, url, body }, FETCH).map_err(|problem| format!("{host}: {problem}"))?;
+        Ok((answer.status, answer.text))
     }
 }

@@ -1,7 +1,8 @@
 //! Calls that wait for a person, and what a person has said: one small file each.
 
 pub use super::grant::Grant;
-pub use super::pending::{Pending, short_id};
+pub use super::pending::Pending;
+pub(crate) use super::pending::short_id;
 pub use super::scope::Scope;
 
 use super::clean::put;
@@ -34,7 +35,7 @@ impl Store {
     ///
     /// # Errors
     /// The file cannot be written, or there is no room left for this session.
-    pub fn keep_pending(&self, pending: &Pending) -> io::Result<String> {
+    pub(crate) fn keep_pending(&self, pending: &Pending) -> io::Result<String> {
         let folder = self.pending_folder();
         let waiting = Waiting { listed: waiting::listed(&folder), grants: &self.grants_folder() };
         let known = waiting.same(pending).and_then(|id| self.pending_call(&id));
@@ -163,7 +164,7 @@ impl Store {
     ///
     /// # Errors
     /// The use could not be written; then it is no yes.
-    pub fn use_grant(&self, call: &Pending) -> io::Result<Option<Grant>> {
+    pub(crate) fn use_grant(&self, call: &Pending) -> io::Result<Option<Grant>> {
         let folder = self.grants_folder();
         if !self.may_loosen || !folder.is_dir() {
             return Ok(None);

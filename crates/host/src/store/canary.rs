@@ -107,7 +107,7 @@ impl Store {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn keep_proof(&self, kept: &Kept) -> io::Result<()> {
+    pub(crate) fn keep_proof(&self, kept: &Kept) -> io::Result<()> {
         let text = json!({
             "schema": "reflex/live-v1", "agent": kept.agent, "time": kept.time, "state": kept.state,
             "outcome": kept.outcome, "version": kept.version, "folder": kept.folder,

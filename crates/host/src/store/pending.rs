@@ -58,7 +58,7 @@ pub struct Pending {
 }
 
 /// A short name for a call that a person can type and nobody can foretell.
-pub fn short_id() -> String {
+pub(crate) fn short_id() -> String {
     // Without letters and digits that look alike.
     const LETTERS: &[u8; 32] = b"23456789abcdefghjkmnpqrstuvwxyz_";
     let mut bytes = [0_u8; 7];

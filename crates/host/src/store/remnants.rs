@@ -29,17 +29,7 @@ impl Store {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn keep_remnants(&self, whose: SessionKey<'_>, left: &[Taint]) -> io::Result<()> {
-        self.keep_remnants_by(&Redactor::new(self), whose, left)
-    }
-
-    /// The same by who knows the secrets of the call.
-    pub(crate) fn keep_remnants_by(
-        &self,
-        scribe: &Redactor<'_>,
-        whose: SessionKey<'_>,
-        left: &[Taint],
-    ) -> io::Result<()> {
+    pub(crate) fn keep_remnants(&self, scribe: &Redactor<'_>, whose: SessionKey<'_>, left: &[Taint]) -> io::Result<()> {
         let known = self.remnants(whose);
         let left: Vec<Taint> = left.iter().map(|remnant| nameable(scribe, remnant)).collect();
         let mut lines = String::new();

@@ -357,7 +357,7 @@ impl History {
 
     /// The calls as steps, each with its end, if one of them may close a circle with this one; else none. Most calls
     /// have nothing in common with those before, and then no line is read.
-    pub fn concerning(&self, now: &Step) -> Vec<Step> {
+    pub(crate) fn concerning(&self, now: &Step) -> Vec<Step> {
         let seen = |text: &str| !text.is_empty() && self.text.contains(text);
         let ended = now.end.as_ref();
         let again = ended.is_none()

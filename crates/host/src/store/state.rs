@@ -46,7 +46,7 @@ impl Store {
     }
 
     /// Whether records hold no texts of calls, as a person has chosen.
-    pub fn structure_only(&self) -> bool {
+    pub(crate) fn structure_only(&self) -> bool {
         self.folder.join("audit/structure-only").exists()
     }
 

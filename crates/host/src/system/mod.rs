@@ -5,6 +5,7 @@ pub(crate) mod digest;
 pub(crate) mod files;
 pub(crate) mod folders;
 pub(crate) mod hex;
+pub mod http;
 pub(crate) mod network;
 pub mod person;
 pub(crate) mod process;

@@ -16,7 +16,7 @@ pub(crate) fn of_shell(name: &str) -> Option<String> {
 }
 
 fn of_files(home: &Path, name: &str) -> Option<String> {
-    let texts = FILES.iter().rev().filter_map(|file| crate::git::regular_file(&home.join(file), MAX_BYTES));
+    let texts = FILES.iter().rev().filter_map(|file| reflex_git::regular_file(&home.join(file), MAX_BYTES));
     let mut found = texts.filter_map(|bytes| in_text(&String::from_utf8_lossy(&bytes), name));
     found.next()
 }

@@ -44,7 +44,7 @@ fn list(folder: &Path, above: &str, names: &mut Vec<String>, depth: usize) -> Op
 
 /// The names of the members of a tar, zip or cpio archive, gzip taken off; nothing for what is none of these.
 pub(crate) fn names_in_archive(path: &Path) -> Option<Vec<String>> {
-    let bytes = crate::git::regular_file(path, MAX_BYTES)?;
+    let bytes = reflex_git::regular_file(path, MAX_BYTES)?;
     if !work::spend_bytes(bytes.len(), 1) {
         return None;
     }

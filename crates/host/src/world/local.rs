@@ -2,7 +2,6 @@
 
 use super::aliases;
 use super::archive;
-use crate::git::{self, Fact, Ignored, Repository, Unknown};
 use crate::store::Store;
 use crate::store::session::{History, SessionKey};
 use crate::system::folders;
@@ -12,6 +11,7 @@ use reflex_engine::{
     Age, Event, Known, Look, MAX_CONTENT, MAX_LISTED, Names, NamesOf, ResolvedPath, SessionUsage, Taint, Tick,
     Unreadable, Untracked, World, fits, is_within, parent,
 };
+use reflex_git::{self, Fact, Ignored, Repository, Unknown};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::fs::File;
@@ -80,7 +80,7 @@ impl<'s> LocalWorld<'s> {
     }
 
     /// The same with what the calls of a session left behind.
-    pub fn in_session(self, store: &'s Store, whose: SessionKey<'s>) -> LocalWorld<'s> {
+    pub(crate) fn in_session(self, store: &'s Store, whose: SessionKey<'s>) -> LocalWorld<'s> {
         LocalWorld { session: Some((store, whose)), ..self }
     }
 
@@ -160,7 +160,7 @@ impl<'s> LocalWorld<'s> {
         let is_own = Path::new(path) != workspace && Path::new(path).starts_with(workspace);
         is_own
             && !between.any(|above| above.join(".git").symlink_metadata().is_ok())
-            && *self.is_plain.get_or_init(|| git::is_plain(workspace, &folders::home()))
+            && *self.is_plain.get_or_init(|| reflex_git::is_plain(workspace, &folders::home()))
     }
 
     /// What is damaged above the project is no matter of the project's.
@@ -223,14 +223,14 @@ impl<'s> LocalWorld<'s> {
     fn names(
         &self,
         path: &str,
-        question: impl FnOnce(&Repository, &[PathBuf]) -> Fact<crate::git::Names>,
+        question: impl FnOnce(&Repository, &[PathBuf]) -> Fact<reflex_git::Names>,
     ) -> Known<Names> {
         let (repository, found) = self.timed(|world| {
             let repository = world.repository(path)?;
             let found = match question(&repository, &[PathBuf::from(path)]) {
                 Err(reason) if reason.is_elsewhere() => return None,
                 // What cannot be told of its own files may be anything.
-                Err(_) => git::Names { names: Vec::new(), count: 0, complete: false },
+                Err(_) => reflex_git::Names { names: Vec::new(), count: 0, complete: false },
                 Ok(found) => found,
             };
             Some((repository, found))
@@ -267,7 +267,7 @@ impl World for LocalWorld<'_> {
     }
 
     fn content(&self, path: &str) -> Option<String> {
-        let bytes = self.timed(|_| crate::git::regular_file(Path::new(path), MAX_CONTENT))?;
+        let bytes = self.timed(|_| reflex_git::regular_file(Path::new(path), MAX_CONTENT))?;
         work::spend_bytes(bytes.len(), 2);
         String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
     }
@@ -331,15 +331,16 @@ impl World for LocalWorld<'_> {
 
     fn unreadable(&self, path: &str, look: Look) -> Option<Unreadable> {
         let look = match look {
-            Look::Quick => git::Look::Quick,
-            Look::Whole => git::Look::Whole,
+            Look::Quick => reflex_git::Look::Quick,
+            Look::Whole => reflex_git::Look::Whole,
         };
         self.timed(|world| {
-            if look == git::Look::Quick && world.is_plainly_the_workspaces(path) {
+            if look == reflex_git::Look::Quick && world.is_plainly_the_workspaces(path) {
                 return None;
             }
             let there = world.there(world.folder_of(path));
-            let trouble = there.damaged.and_then(git::told).or_else(|| there.repository?.trouble(look).cloned())?;
+            let trouble =
+                there.damaged.and_then(reflex_git::told).or_else(|| there.repository?.trouble(look).cloned())?;
             Some(Unreadable { reason: trouble.reason, mend: trouble.mend.into() })
         })
     }

@@ -11,7 +11,7 @@ const VERIFY: [&str; 2] = ["run", "acceptance"];
 const CHECK: [&str; 3] = ["name", "command", "timeout"];
 
 /// The keys of `budgets`, each with what it counts.
-pub const BUDGETS: [&str; 4] = ["calls", "minutes", "agents", "depth"];
+pub(crate) const BUDGETS: [&str; 4] = ["calls", "minutes", "agents", "depth"];
 
 /// The keys of a skill.
 const SKILL: [&str; 5] = ["name", "version", "status", "triggers", "path"];

@@ -6,11 +6,13 @@ use crate::pattern::Variables;
 use crate::problem::{Level, Problems};
 use crate::renamed;
 use crate::yaml::{Key, Located, documents};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 use std::ops::Range;
 
 /// The keys of a policy. Those of seed 004 may also be written with underscores.
-pub const KEYS: [&str; 16] = [
+pub(crate) const KEYS: [&str; 16] = [
     "preset",
     "reason",
     "allowedCommands",
@@ -423,15 +425,8 @@ impl Reader<'_, '_> {
 
 /// Minutes from 1970 to the end of a day in UTC.
 fn minutes(day: &str) -> Option<u32> {
-    let mut parts = day.trim().splitn(3, '-').map(|part| part.parse::<i64>());
-    let (year, month, day) = (parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?);
-    if !(1970..=2900).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    // Years begin in March: the day that some years have more is their last.
-    let (shifted, months) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = 365 * shifted + shifted / 4 - shifted / 100 + shifted / 400 + (153 * months + 2) / 5 + day - 1 - 719_468;
-    u32::try_from((days + 1) * 24 * 60).ok()
+    let end = Date::strptime("%Y-%m-%d", day.trim()).ok()?.tomorrow().ok()?;
+    u32::try_from(end.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second() / 60).ok()
 }
 
 #[cfg(test)]
@@ -443,5 +438,6 @@ mod tests {
         assert_eq!(minutes("1970-01-01"), Some(24 * 60));
         assert_eq!(minutes("2024-02-29"), Some(19_783 * 24 * 60));
         assert_eq!((minutes("tomorrow"), minutes("2026-13-01")), (None, None));
+        assert_eq!((minutes("2026-02-30"), minutes("1969-12-30"), minutes("9999-12-31")), (None, None, None));
     }
 }

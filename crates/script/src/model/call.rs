@@ -1,6 +1,6 @@
 //! A call as modules see it, and what they may ask of the machine.
 
-use reflex_tables::Node;
+use reflex_tables::Tables;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
@@ -50,7 +50,7 @@ pub struct Call {
     /// Modules that are not asked, by their place in the chain: they spoke already.
     pub spoke: Vec<usize>,
     /// The compiled library, for `parseCommand`.
-    pub tables: Node<'static>,
+    pub tables: Tables,
     /// The home of the call's user, for `node:os`.
     pub home: String,
     /// The machine, for what was granted.
@@ -81,7 +81,7 @@ impl Call {
             lazy: &[],
             acts: true,
             spoke: Vec::new(),
-            tables: Node::NIL,
+            tables: Tables::EMPTY,
             home: String::new(),
             machine: Arc::new(Nothing),
             worked_out: Arc::default(),

@@ -1,22 +1,15 @@
 //! The commands of a text, as a module sees them.
 
-use reflex_engine::shell::{Access, Command, Surroundings, read};
-use reflex_tables::Node;
+use reflex_engine::shell::{Access, Command, Programs, Surroundings, read};
+use reflex_tables::Tables;
 use serde_json::{Value, json};
 
 /// A text that is longer is not read as a command.
 pub(super) const MAX_COMMAND: usize = 256 * 1024;
 
 /// The commands of a text, each as its words and its own text: first those that stand in it, then those that they run.
-pub(super) fn commands(text: &str, tables: Node<'static>) -> Value {
-    let no_alias = |_: &str, _: &str| None;
-    let surroundings = Surroundings {
-        programs: tables.get("programs"),
-        variable: &|_| None,
-        alias: &no_alias,
-        parameters: Vec::new(),
-    };
-    let reading = read(text, &surroundings);
+pub(super) fn commands(text: &str, tables: Tables) -> Value {
+    let reading = read(text, &Surroundings::new(Programs::new(tables)));
     let own = |command: &&Command| command.parent.is_none() && command.origin.derivation.is_none();
     let (own, inner): (Vec<&Command>, Vec<&Command>) = reading.commands.iter().partition(own);
     own.into_iter().chain(inner).map(|command| as_words(text, command)).collect()

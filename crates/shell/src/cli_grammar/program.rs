@@ -1,10 +1,33 @@
 //! What the table knows about a program: its options, its subcommands, what it runs and what it does.
 
-use reflex_tables::Node;
+use reflex_tables::{Node, Tables};
+
+/// The grammars of all programs that are known, by name.
+#[derive(Debug, Clone, Copy)]
+pub struct Programs(Node<'static>);
+
+impl Programs {
+    /// No grammars: of each command only its words are known.
+    pub const NONE: Programs = Programs(Node::NIL);
+
+    /// Those of a library.
+    pub fn new(library: Tables) -> Programs {
+        Programs(library.get("programs"))
+    }
+
+    pub(crate) fn entries(self) -> impl Iterator<Item = (&'static str, Program)> {
+        self.0.entries().map(|(name, node)| (name, Program(node)))
+    }
+
+    /// What is known of an environment variable that names a program.
+    pub(crate) fn variable(self, name: &str) -> Node<'static> {
+        self.0.get(&format!("${name}"))
+    }
+}
 
 /// The grammar of a program or of one of its subcommands.
 #[derive(Debug, Clone, Copy)]
-pub struct Program(pub Node<'static>);
+pub struct Program(pub(crate) Node<'static>);
 
 /// How the words of a program are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,8 +60,8 @@ pub(crate) enum Follows {
 
 impl Program {
     /// The program of this name, if the table has it.
-    pub fn find(programs: Node<'static>, name: &str) -> Option<Program> {
-        let node = programs.get(name);
+    pub fn find(programs: Programs, name: &str) -> Option<Program> {
+        let node = programs.0.get(name);
         (!node.is_nil()).then_some(Program(node))
     }
 
@@ -88,7 +111,7 @@ impl Program {
     }
 
     /// Which files it fills, and from where.
-    pub(crate) fn copies(self) -> impl Iterator<Item = Node<'static>> {
+    pub fn copies(self) -> impl Iterator<Item = Node<'static>> {
         self.0.get("copies-to").items()
     }
 

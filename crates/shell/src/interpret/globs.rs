@@ -1,9 +1,8 @@
 //! Patterns in the place of a program: which known programs they may mean.
 
-use crate::cli_grammar::program::Program;
+use crate::cli_grammar::program::Programs;
 use crate::model::value::Value;
 use crate::text_tools::patterns::Pattern;
-use reflex_tables::Node;
 
 /// A pattern that may mean more programs is not known.
 const MAX_PROGRAMS: usize = 16;
@@ -13,7 +12,7 @@ const FOLDERS: [&str; 8] =
     ["/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", ""];
 
 /// The names that a pattern may mean; none if there are many or none, or if more than the pattern is unknown.
-pub(super) fn programs(word: &Value, programs: Node<'static>) -> Vec<String> {
+pub(super) fn programs(word: &Value, programs: Programs) -> Vec<String> {
     let (folder, name) = parted(word);
     if name.pieces.iter().all(|(piece, _)| piece.as_text().is_some()) {
         // `/???/rm`: whichever folder it is, the name stands there.
@@ -28,7 +27,7 @@ pub(super) fn programs(word: &Value, programs: Node<'static>) -> Vec<String> {
         return Vec::new();
     }
     // Names of Windows have no case and lie in no such folder.
-    let unix = programs.entries().filter(|(_, node)| !Program(*node).style().is_windows());
+    let unix = programs.entries().filter(|(_, program)| !program.style().is_windows());
     let names = unix.map(|(name, _)| name).filter(|name| pattern.matches(name) == Some(true));
     let names: Vec<String> = names.take(MAX_PROGRAMS + 1).map(str::to_owned).collect();
     if names.len() > MAX_PROGRAMS || pattern.is_exhausted() { Vec::new() } else { names }

@@ -9,11 +9,11 @@ use super::sites::site_of_blocks;
 use super::state::{Saved, State};
 use super::streams::Stream;
 use crate::model::language::Language;
-use crate::model::value::{Derivation, DerivationId, Origin, Piece, UnknownReason, Value};
-use crate::model::work;
+use crate::model::value::{Derivation, DerivationId, Origin, Piece, Value, UnknownReason};
 use crate::reading::{CommandId, ExecTarget, Gap, Reading};
 use crate::surroundings::Surroundings;
 use crate::syntax::tree::Line;
+use reflex_work as work;
 
 /// More commands than this are a gap; the longest script of 4,000 list members stays below.
 pub(super) const MAX_COMMANDS: usize = 8192;

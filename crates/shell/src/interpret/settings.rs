@@ -19,7 +19,7 @@ impl Interpreter<'_> {
     /// that they are set for stands for all that it starts.
     pub(super) fn code_variables(&mut self, id: Option<CommandId>, variables: &[(String, Value)], origin: Origin) {
         for (name, value) in variables {
-            let entry = self.surroundings.programs.get(&format!("${name}"));
+            let entry = self.surroundings.programs.variable(name);
             if entry.is_nil() || value.pieces.is_empty() || self.depth >= MAX_DEPTH {
                 continue;
             }

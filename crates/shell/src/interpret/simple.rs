@@ -9,11 +9,11 @@ use super::streams::{Stream, join};
 use crate::cli_grammar::invocation::Invocation;
 use crate::cli_grammar::program::{Program, Style};
 use crate::model::language::Language;
-use crate::model::value::{Origin, Piece, Printed, UnknownReason, Value};
-use crate::model::work;
+use crate::model::value::{Origin, Piece, Printed, Value, UnknownReason};
 use crate::reading::{Change, ChangeKind, Command, CommandId, Redirection, Setting, Stdin, Words};
 use crate::syntax::names::is_name;
 use crate::syntax::tree::{Assigned, Assignment, RedirectKind, Simple};
+use reflex_work as work;
 use std::sync::Arc;
 
 /// What one command costs that is found, in units of [`work`]; its words come to that.

@@ -5,10 +5,10 @@
 
 use super::folders::Folders;
 use super::streams::Descriptors;
-use crate::model::value::{Origin, Piece, UnknownReason, Value};
-use crate::model::work;
+use crate::model::value::{Origin, Piece, Value, UnknownReason};
 use crate::reading::Words;
 use crate::syntax::tree::{Line, Node};
+use reflex_work as work;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::rc::Rc;

@@ -7,11 +7,11 @@ use super::interpreter::{DerivedText, Interpreter, MAX_DEPTH, MAX_LEVELS, MAX_ST
 use super::state::State;
 use super::streams::Stream;
 use crate::model::language::Language;
-use crate::model::value::{Origin, Piece, Span, UnknownReason, Value};
-use crate::model::work;
+use crate::model::value::{Origin, Piece, Span, Value, UnknownReason};
 use crate::reading::Reading;
 use crate::syntax::parser::{Parser, Placement};
 use crate::syntax::tree::{Join, Member, Node, Redirect, Script, Statement};
+use reflex_work as work;
 
 /// A member of a pipe remembers so many commands before it; each of them has a list of its own.
 const MAX_SOURCES: usize = 256;

@@ -1,9 +1,9 @@
 //! What an expression stands for, as far as it is known.
 
-use crate::model::value::{Origin, Piece, UnknownReason, Value};
-use crate::model::work;
+use crate::model::value::{Origin, Piece, Value, UnknownReason};
 use crate::reading::CommandId;
 use crate::reading::WHOLE_ENVIRONMENT;
+use reflex_work as work;
 use std::rc::Rc;
 
 use super::token::Token;

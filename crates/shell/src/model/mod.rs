@@ -1,5 +1,4 @@
-//! The plain data that every other room of the crate is about: texts with their places, languages and the budget of work.
+//! The plain data that every other room of the crate is about: texts with their places, and languages.
 
 pub(crate) mod language;
 pub(crate) mod value;
-pub mod work;

@@ -1,7 +1,7 @@
 //! Patterns of the shell: `*`, `?`, `[a-z]`, `@(a|b)`, matched against a known text.
 
 use crate::model::value::{Piece, Value};
-use crate::model::work;
+use reflex_work as work;
 use std::cell::Cell;
 
 /// Patterns in a pattern may stand this deep in each other.

@@ -1,14 +1,14 @@
 //! The reader with the library's grammars.
 #![allow(dead_code, reason = "each test file uses its part of this")]
 
-use reflex_shell::{Reading, Surroundings, read};
-use reflex_tables::Node;
+use reflex_shell::{Programs, Reading, Surroundings, read};
+use reflex_tables::Tables;
 use reflex_tables::compile::{Kind, Sources, encode};
 use std::path::Path;
 use std::sync::OnceLock;
 
 /// The grammars of `library/programs`, compiled once.
-pub(crate) fn programs() -> Node<'static> {
+pub(crate) fn programs() -> Programs {
     static TABLES: OnceLock<Vec<u8>> = OnceLock::new();
     let bytes = TABLES.get_or_init(|| {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../library/programs");
@@ -19,10 +19,10 @@ pub(crate) fn programs() -> Node<'static> {
         }
         encode(&sources.tree().unwrap()).unwrap()
     });
-    reflex_tables::root(bytes).get("programs")
+    Programs::new(Tables::new(bytes))
 }
 
 /// What the text would run, where nothing is known of the machine.
 pub(crate) fn reading(text: &str) -> Reading {
-    read(text, &Surroundings { programs: programs(), variable: &|_| None, alias: &|_, _| None, parameters: Vec::new() })
+    read(text, &Surroundings::new(programs()))
 }

@@ -1,25 +1,25 @@
-//! Sends JSON to a collector on this machine by HTTP/1.1. To other machines the collector passes it on, with its own
-//! encryption and credentials: the guard has neither.
+//! Sends JSON to a collector on this machine. To other machines the collector passes it on, with its own encryption and
+//! credentials: the guard has no credentials.
 
-use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use reflex_host::http::{Bounds, Request, send};
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::thread;
 use std::time::Duration;
 
-/// A collector answers in this time.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// A collector answers in this time, and no longer than this.
+const BOUNDS: Bounds =
+    Bounds { within: Duration::from_secs(10), bytes: 1024 * 1024, redirects: 0, is_local: true, is_encrypted: false };
 
 /// A collector that is busy is asked so often, with a pause in between.
 const TRIES: u32 = 3;
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// An answer is no longer than this.
-const MAX_ANSWER: u64 = 1024 * 1024;
-
 /// Where records go.
 pub(super) struct Collector {
     host: String,
     path: String,
+    /// What the host was found to be: to ask again could lead elsewhere.
     addresses: Vec<SocketAddr>,
 }
 
@@ -69,60 +69,21 @@ impl Collector {
     }
 
     fn once(&self, body: &str) -> io::Result<(u16, String)> {
-        let mut stream = self.connect()?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
-        let head = format!(
-            "POST {} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nUser-Agent: reflex/{}\r\nConnection: close\r\n\r\n",
-            self.path,
-            self.host,
-            body.len(),
-            env!("CARGO_PKG_VERSION")
-        );
-        stream.write_all(head.as_bytes())?;
-        stream.write_all(body.as_bytes())?;
-        let mut answer = Vec::new();
-        stream.take(MAX_ANSWER).read_to_end(&mut answer)?;
-        let answer = String::from_utf8_lossy(&answer);
-        let (head, text) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
-        let status = head.split_whitespace().nth(1).and_then(|status| status.parse().ok());
-        let status = status.ok_or_else(|| io::Error::other("the collector does not answer in HTTP"))?;
-        let chunked = head.to_ascii_lowercase().contains("transfer-encoding: chunked");
-        Ok((status, if chunked { joined(text) } else { text.to_owned() }))
-    }
-
-    fn connect(&self) -> io::Result<TcpStream> {
-        let mut last = io::Error::other("no address");
+        let mut last = "no address".to_owned();
         for address in &self.addresses {
-            match TcpStream::connect_timeout(address, PATIENCE) {
-                Ok(stream) => return Ok(stream),
-                Err(error) => last = error,
+            let url = format!("http://{address}{}", self.path);
+            match send(Request { method: "POST", url: &url, body: Some(("application/json", body)) }, BOUNDS) {
+                Ok(answer) => return Ok((answer.status, answer.text)),
+                Err(problem) => last = problem,
             }
         }
-        Err(last)
+        Err(io::Error::other(format!("{}: {last}", self.shown())))
     }
-}
-
-/// A body in chunks, each with its length in front.
-fn joined(mut text: &str) -> String {
-    let mut whole = String::new();
-    while let Some((length, rest)) = text.split_once("\r\n") {
-        let length = usize::from_str_radix(length.split(';').next().unwrap_or("").trim(), 16).unwrap_or(0);
-        let Some(chunk) = rest.get(..length).filter(|chunk| !chunk.is_empty()) else { break };
-        whole.push_str(chunk);
-        text = rest.get(length..).unwrap_or("").trim_start_matches("\r\n");
-    }
-    whole
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn chunks_are_joined() {
-        assert_eq!(joined("4\r\n{\"a\"\r\n3;x=y\r\n:1}\r\n0\r\n\r\n"), "{\"a\":1}");
-    }
 
     #[test]
     fn only_this_machine_is_a_collector() {

@@ -2,7 +2,7 @@
 
 use crate::injection::scan::scan;
 use reflex_shell::{ExecTarget, Language};
-use reflex_tables::Node;
+use reflex_tables::Tables;
 
 /// What a written file means for later.
 #[derive(Debug, Default)]
@@ -46,7 +46,7 @@ impl DeferredExecution {
     }
 
     /// Orders that nobody gives in such a file who means the agent well.
-    pub(super) fn orders(&mut self, tables: Node<'static>, content: &str) {
+    pub(super) fn orders(&mut self, tables: Tables, content: &str) {
         let content = without_prohibitions(content);
         let found = scan(&content, tables);
         if found.unread > 0 {

@@ -9,14 +9,14 @@ use self::later::{DeferredExecution, Text, USUAL_REGISTRIES, hidden_letters, quo
 use crate::text::json::lenient_json;
 use crate::text::{glob, yaml};
 use reflex_shell::{ExecTarget, Language, work};
-use reflex_tables::Node;
+use reflex_tables::{Node, Tables};
 use serde_json::Value as Json;
 
 /// A longer content is written by programs, not by agents.
 const MAX_CONTENT: usize = crate::model::world::MAX_CONTENT;
 
 /// What the content means, if the file is of a kind that is understood. An edit shows only the text that comes in.
-pub(crate) fn deferred(tables: Node<'static>, path: &str, content: &str) -> Option<DeferredExecution> {
+pub(crate) fn deferred(tables: Tables, path: &str, content: &str) -> Option<DeferredExecution> {
     let places = tables.get("places");
     let (class, read) = KINDS.iter().find(|(class, _)| belongs(places.get(class), path))?;
     let mut later = DeferredExecution::default();

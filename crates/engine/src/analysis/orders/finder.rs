@@ -8,7 +8,7 @@ use crate::model::event::Event;
 use crate::model::path::{self, parent};
 use crate::model::world::World;
 use reflex_shell::{Access, Command, CommandId, ExecTarget, Language, Piece, Reading, Span, Stdin, Value};
-use reflex_tables::Node;
+use reflex_tables::{Node, Tables};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Files are looked for in so many folders above.
@@ -39,7 +39,7 @@ const LOOKED_AT: [EffectKind; 5] =
 pub(super) struct Finder<'a> {
     pub(super) event: &'a Event,
     pub(super) analysis: &'a Analysis,
-    pub(super) tables: Node<'static>,
+    pub(super) tables: Tables,
     pub(super) world: &'a dyn World,
     pub(super) found: Vec<Order>,
     /// The paths and other orders that were found.
@@ -105,7 +105,7 @@ impl Finder<'_> {
         effect.targets.iter().filter_map(Target::path).for_each(|path| self.file(path.to_owned(), how));
     }
 
-    pub(super) fn reading(&mut self, text: Text<'_>, tables: Node<'static>) {
+    pub(super) fn reading(&mut self, text: Text<'_>, tables: Tables) {
         let mut none = Vec::new();
         let drafter = EffectExtractor {
             event: self.event,

@@ -5,22 +5,22 @@ mod finder;
 mod included;
 mod order;
 
-pub use order::{How, MAX_ORDERS, Order};
+pub use order::{How, Order};
 
 use self::finder::{Finder, Text};
 use crate::model::analysis::{Analysis, Usage};
 use crate::model::event::{Action, Event};
 use crate::model::world::World;
 use reflex_shell::ExecTarget;
-use reflex_tables::Node;
+use reflex_tables::Tables;
 use std::collections::BTreeSet;
 
 /// What the call takes orders from, each once, in the order in which it is found.
-pub fn orders(event: &Event, analysis: &Analysis, tables: Node<'static>, world: &dyn World) -> Vec<Order> {
+pub fn orders(event: &Event, analysis: &Analysis, tables: Tables, world: &dyn World) -> Vec<Order> {
     let mut finder = Finder {
         event,
         analysis,
-        tables: tables.get("orders"),
+        tables: tables.part("orders"),
         world,
         found: Vec::new(),
         known: BTreeSet::new(),

@@ -1,7 +1,7 @@
 //! What a call may take its orders from.
 
 /// More than these are not looked for.
-pub const MAX_ORDERS: usize = 4096;
+pub(crate) const MAX_ORDERS: usize = 4096;
 
 /// Something that says what a call does. Paths are absolute and need not be there.
 #[derive(Debug, Clone, PartialEq, Eq)]

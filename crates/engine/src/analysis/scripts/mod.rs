@@ -18,8 +18,8 @@ use crate::model::event::{Action, AgentPath, Event};
 use crate::model::path::{self, Folders, parent};
 use crate::model::world::{MAX_CONTENT, World};
 use crate::text::patches;
-use reflex_shell::{Access, Command, ExecTarget, Language, Span, Stdin, Surroundings, UnknownReason, Value, work};
-use reflex_tables::Node;
+use reflex_shell::{Access, Command, ExecTarget, Language, Programs, Span, Stdin, Surroundings, Value, UnknownReason, work};
+use reflex_tables::Tables;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -77,7 +77,7 @@ pub(super) fn follow(event: &Event, analyst: Analyst<'_>, analysis: &mut Analysi
 
 struct ScriptResolver<'a> {
     event: &'a Event,
-    tables: Node<'static>,
+    tables: Tables,
     world: &'a dyn World,
     /// How a text that names the guard's commands is analysed in turn.
     analyze: Analyze,
@@ -609,7 +609,7 @@ impl ScriptResolver<'_> {
         let variables = found.assignments;
         let assigned = |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
         let surroundings = Surroundings {
-            programs: self.tables.get("programs"),
+            programs: Programs::new(self.tables),
             variable: &|name| assigned(name).or_else(|| world.variable(name)),
             alias: &|program, name| if program.is_empty() { None } else { world.alias(program, name) },
             parameters: found.parameters,
@@ -718,7 +718,7 @@ fn keep_known(effects: &mut Vec<Effect>, first: usize) {
 /// The language in which a file that runs is read: that of the program which runs it, else what its first line says.
 fn language_of(command: &Command, path: &str, text: &str) -> Option<Language> {
     let Some(invocation) = &command.invocation else { return language_by_itself(path, text) };
-    let mut entries = invocation.grammars.iter().rev().flat_map(|grammar| grammar.0.get("runs").items());
+    let mut entries = invocation.grammars.iter().rev().flat_map(|grammar| grammar.runs());
     let Some(entry) = entries.find(|entry| entry.get("file").is_text() || entry.get("script").is_text()) else {
         // What runs programs of many kinds: a shell is only meant where it says so.
         return language_by_itself(path, text)

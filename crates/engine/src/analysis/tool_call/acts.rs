@@ -7,9 +7,9 @@ use super::slots::Slots;
 use super::texts;
 use crate::model::event::{Action, AgentPath};
 use crate::text::patches;
-use reflex_shell::Language;
 use reflex_shell::patch::{self, FileChange};
-use reflex_tables::Node;
+use reflex_shell::{Language, Programs};
+use reflex_tables::{Node, Tables};
 
 /// What one object of arguments means.
 pub(super) struct Acts {
@@ -97,8 +97,8 @@ impl<'n> Context<'n> {
     }
 
     /// The actions of one object.
-    pub(super) fn act(&self, slots: &Slots<'_>, tables: Node<'static>, cwd: &str) -> Acts {
-        let programs = tables.get("programs");
+    pub(super) fn act(&self, slots: &Slots<'_>, tables: Tables, cwd: &str) -> Acts {
+        let programs = Programs::new(tables);
         let work = Work { context: self, slots, programs, cwd };
         let statements = work.statements();
         let operation = self.operation(slots, tables.get("tools")).map(|line| vec![work.shell(&line)]);
@@ -122,7 +122,7 @@ const LONGEST_VERB: usize = 32;
 struct Work<'w> {
     context: &'w Context<'w>,
     slots: &'w Slots<'w>,
-    programs: Node<'static>,
+    programs: Programs,
     cwd: &'w str,
 }
 

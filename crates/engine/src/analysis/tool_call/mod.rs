@@ -17,7 +17,7 @@ use self::call::{Call, Called, called};
 use self::name::{Name, Way};
 use self::slots::Slots;
 use crate::model::event::{Action, Event};
-use reflex_tables::Node;
+use reflex_tables::Tables;
 use serde_json::{Map, Value as Json};
 use std::borrow::Cow;
 
@@ -31,7 +31,7 @@ const MAX_ACTIONS: usize = 512;
 const DEEPEST: usize = 6;
 
 /// The event with what its calls of unknown tools mean, behind its own actions; the event itself where there are none.
-pub fn unfolded<'e>(event: &'e Event, tables: Node<'static>) -> Cow<'e, Event> {
+pub fn unfolded<'e>(event: &'e Event, tables: Tables) -> Cow<'e, Event> {
     let calls = event.actions.iter().filter_map(|action| called(event, action));
     let meant: Vec<Action> = calls.flat_map(|called| read(called, tables).actions).collect();
     if meant.is_empty() || event.actions.ends_with(&meant) {
@@ -43,7 +43,7 @@ pub fn unfolded<'e>(event: &'e Event, tables: Node<'static>) -> Cow<'e, Event> {
 }
 
 /// What a call means.
-pub(crate) fn read(called: Called<'_>, tables: Node<'static>) -> Call {
+pub(crate) fn read(called: Called<'_>, tables: Tables) -> Call {
     let mut reader = Reader { tables, cwd: called.cwd, call: Call::default(), objects: 0 };
     let arguments = object_of(called.arguments);
     reader.call(called.server, called.tool, &arguments, 0);
@@ -66,7 +66,7 @@ fn object_of(arguments: &str) -> Map<String, Json> {
 
 /// Reads one call, and those that it makes in turn.
 struct Reader<'a> {
-    tables: Node<'static>,
+    tables: Tables,
     cwd: &'a str,
     call: Call,
     objects: usize,

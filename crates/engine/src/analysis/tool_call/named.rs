@@ -3,12 +3,11 @@
 use super::name::Name;
 use super::slots::Slots;
 use super::texts;
-use reflex_shell::Program;
-use reflex_tables::Node;
+use reflex_shell::{Program, Programs};
 use serde_json::Value as Json;
 
 /// The command lines of a tool with a program's name; none where it has not, or where its arguments say it themselves.
-pub(super) fn lines(name: &Name, slots: &Slots<'_>, programs: Node<'static>) -> Vec<String> {
+pub(super) fn lines(name: &Name, slots: &Slots<'_>, programs: Programs) -> Vec<String> {
     if let Some(line) = of_aws(name, slots) {
         return vec![line];
     }
@@ -23,7 +22,7 @@ pub(super) fn lines(name: &Name, slots: &Slots<'_>, programs: Node<'static>) -> 
 }
 
 /// The program whose name the tool has: alone, or beside words that only say that something is run.
-fn program<'n>(name: &'n Name, programs: Node<'static>) -> Option<&'n str> {
+fn program<'n>(name: &'n Name, programs: Programs) -> Option<&'n str> {
     let known = |word: &&String| Program::find(programs, word).is_some();
     let first = name.words.first().filter(known)?;
     let alone = name.words.len() == 1;

@@ -1,8 +1,7 @@
 //! What a text of a tool's arguments is: a command line, a program, statements, a path.
 
 use crate::model::event::{AgentPath, Flavour};
-use reflex_shell::{Language, Program};
-use reflex_tables::Node;
+use reflex_shell::{Language, Program, Programs};
 
 /// A command line that no key names is no longer than this.
 const MAX_LINE: usize = 4096;
@@ -14,13 +13,13 @@ const MAX_SEGMENTS: usize = 16;
 const KEYWORDS: [&str; 8] = ["for", "while", "if", "until", "case", "function", "export", "cd"];
 
 /// Whether a part of the text starts a program that is known, or one by its path.
-pub(super) fn is_command(text: &str, programs: Node<'static>) -> bool {
+pub(super) fn is_command(text: &str, programs: Programs) -> bool {
     segments(text).any(|segment| program(segment).is_some_and(|name| is_known(name, programs)))
 }
 
 /// Whether it can hardly be anything else than a command line: a known program with an option, a path or what joins
 /// commands.
-pub(super) fn is_clear_command(text: &str, programs: Node<'static>) -> bool {
+pub(super) fn is_clear_command(text: &str, programs: Programs) -> bool {
     let starts = |segment: &str| {
         let tells = |word: &str| {
             word.starts_with(['-', '/', '~', '$']) || word.contains("../") || word.contains(['|', '>', '<'])
@@ -41,7 +40,7 @@ fn program(segment: &str) -> Option<&str> {
     words.find(|word| !word.is_empty() && !word.contains('='))
 }
 
-fn is_known(word: &str, programs: Node<'static>) -> bool {
+fn is_known(word: &str, programs: Programs) -> bool {
     let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
     let lower = name.to_ascii_lowercase();
     let name = lower.strip_suffix(".exe").unwrap_or(name);
@@ -92,7 +91,7 @@ const MARKS: [(Language, &[&str]); 5] = [
 ];
 
 /// The language in which a program is most likely written.
-pub(super) fn guessed(text: &str, programs: Node<'static>) -> Language {
+pub(super) fn guessed(text: &str, programs: Programs) -> Language {
     if text.starts_with("#!/bin/") || text.starts_with("#!/usr/bin/env bash") {
         return Language::Shell;
     }

@@ -11,8 +11,8 @@ use crate::model::finding::{At, Decision, Finding, Severity, Tier};
 use crate::model::session::PASSES;
 use std::collections::BTreeMap;
 
-pub use crate::model::session::{End, RepeatAllowance, Step, StepKind};
-pub use signature::{error_signature, letters};
+pub use crate::model::session::{StepKind, End, RepeatAllowance, Step};
+pub use signature::letters;
 
 /// A run of one to three calls flags when it is there more often.
 const MAX_RUNS: usize = 3;
@@ -415,7 +415,7 @@ mod tests {
     }
 
     fn ended(text: &str, output: &str, failed: bool) -> Step {
-        let error = if failed { error_signature(output) } else { String::new() };
+        let error = if failed { signature::error_signature(output) } else { String::new() };
         let end = End { failed, output: output.into(), error, letters: letters(output) };
         Step { end: Some(end), ..step(text, StepKind::Run) }
     }

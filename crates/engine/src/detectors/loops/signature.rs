@@ -25,7 +25,7 @@ const TELLING: [&str; 14] = [
 
 /// What identifies the error that a failed call printed: its first telling line without numbers, times, paths and
 /// addresses, as the first 16 digits of a SHA-256. Empty if no line tells one.
-pub fn error_signature(output: &str) -> String {
+pub(crate) fn error_signature(output: &str) -> String {
     let head = output.get(..floor(output, LOOKED_AT)).unwrap_or_default();
     let Some(line) = telling_line(head) else { return String::new() };
     let digest = Sha256::digest(normalized(line).as_bytes());

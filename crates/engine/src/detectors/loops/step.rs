@@ -9,7 +9,7 @@ use crate::model::event::{Action, Event, Outcome};
 use crate::model::rule_trace::RuleTrace;
 use crate::model::session::{End, PASSES, RepeatAllowance, Step, StepKind};
 use reflex_shell::{Command, Value};
-use reflex_tables::Node;
+use reflex_tables::Tables;
 
 /// Of a command or path so many letters are kept.
 const MAX_LETTERS: usize = 200;
@@ -21,7 +21,7 @@ const MAX_BEFORE: usize = 4;
 const WAITING: [&str; 6] = ["sleep", "wait", "watch", "timeout", "Start-Sleep", "inotifywait"];
 
 /// The step that a call is. What it writes is known by a digest, its words without secrets.
-pub(crate) fn step(event: &Event, analysis: &Analysis, fingerprint: &Fingerprint, tables: Node<'static>) -> Step {
+pub(crate) fn step(event: &Event, analysis: &Analysis, fingerprint: &Fingerprint, tables: Tables) -> Step {
     Step {
         exact: fingerprint.exact.clone(),
         goals: Vec::new(),
@@ -124,7 +124,7 @@ fn told_apart(text: &str) -> String {
     format!("{hash:016x}")
 }
 
-fn text(event: &Event, tables: Node<'static>) -> String {
+fn text(event: &Event, tables: Tables) -> String {
     // A command needs no word for what it is.
     let named = |action: &Action| usize::from(matches!(action, Action::Shell { .. }));
     let texts = |action| fingerprint::action_texts(action).take(2).skip(named(action));

@@ -1,8 +1,8 @@
 //! The plan for starting a real client: its program, its settings, and what speaks against it.
 
-use crate::git::project_root;
 use crate::system::folders::{Folders, home_of_agents};
 use reflex_agents::live::{Against, Live, Source, Standing, Text, client};
+use reflex_git::project_root;
 use std::fs;
 use std::path::{Path, PathBuf};
 

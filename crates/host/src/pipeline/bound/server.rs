@@ -1,8 +1,8 @@
 //! The server behind a tool: what a client's settings start or talk to under its name.
 
 use super::Binder;
-use crate::git::regular_file;
 use reflex_engine::How;
+use reflex_git::regular_file;
 use serde_json::Value;
 use std::path::Path;
 

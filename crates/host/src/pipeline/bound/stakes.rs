@@ -2,11 +2,11 @@
 //! lie there later.
 
 use super::Binder;
-use crate::git::{Ignored, Repository};
 use crate::system::folders;
 use crate::system::hex;
 use reflex_engine::shell::ExecTarget;
 use reflex_engine::{Effect, EffectKind, Judgement, Target, World};
+use reflex_git::{Ignored, Repository};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::ffi::OsString;

@@ -1,0 +1,164 @@
+//! Where a git command leads: the settings it goes by, the remote it talks to, the commits it sends, the hooks it runs.
+
+use crate::branches::references::Logged;
+use crate::files::config::Settings;
+use crate::model::fact::Fact;
+use crate::repository::Repository;
+use sha2::{Digest, Sha256};
+use std::path::PathBuf;
+
+/// Settings that say how things look, or who somebody is, and not what is done.
+const HARMLESS: [&str; 6] = ["color", "column", "gc", "maintenance", "user", "advice"];
+
+/// Subcommands that send to a remote, with those that only take from one.
+const TALKERS: [(&str, Way); 5] =
+    [("push", Way::To), ("fetch", Way::From), ("pull", Way::From), ("clone", Way::From), ("ls-remote", Way::From)];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    To,
+    From,
+}
+
+/// Where a part of a command leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lead {
+    /// For a person.
+    pub shown: Vec<String>,
+    /// What a yes that holds once is bound to.
+    pub once: String,
+    /// What one that holds more often is bound to.
+    pub lasting: String,
+}
+
+impl Repository {
+    /// Every setting that says what git does, one a line. Of branches only the one that is checked out counts.
+    pub fn orders(&self) -> Fact<Vec<String>> {
+        let current = self.branch().ok().flatten().unwrap_or_default();
+        let means = |section: &str, subsection: &[u8]| match section {
+            "branch" => subsection == current.as_bytes(),
+            section => !HARMLESS.contains(&section),
+        };
+        let values = self.settings()?.each().filter(|(section, subsection, ..)| means(section, subsection));
+        let line = |(section, subsection, name, text): (&str, &[u8], &str, &[u8])| {
+            let [subsection, text] = [subsection, text].map(String::from_utf8_lossy);
+            format!("{section}.{subsection}.{name}={text}")
+        };
+        Ok(values.map(line).collect())
+    }
+
+    /// Where each thing leads that a subcommand sends or takes: `pushes main at 1a2b3c4d5e6f to git@host:a/b`.
+    pub fn leads(&self, subcommand: &str, words: &[String]) -> Fact<Vec<Lead>> {
+        let way = TALKERS.iter().find(|(name, _)| *name == subcommand).map(|(_, way)| *way);
+        let Some(way) = way else { return Ok(Vec::new()) };
+        let (options, operands): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| word.starts_with('-'));
+        let settings = self.settings()?;
+        let remote = operands.first().map_or_else(|| self.usual_remote(settings, way), |word| (*word).clone());
+        let urls = urls(settings, &remote, way).join(" and ");
+        let always = |line: String| Lead { once: line.clone(), lasting: line.clone(), shown: vec![line] };
+        if way == Way::From {
+            return Ok(vec![always(format!("talks to {urls}"))]);
+        }
+        if !options.is_empty() {
+            let all = self.references()?;
+            let whole: Vec<String> =
+                all.iter().map(|(name, id)| format!("{} {id}", String::from_utf8_lossy(name))).collect();
+            let digest = Sha256::digest(whole.join("\n").as_bytes());
+            let short: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+            return Ok(vec![always(format!("pushes {} references ({short}) to {urls}", all.len()))]);
+        }
+        let named: Vec<&str> = operands.iter().skip(1).map(|word| word.as_str()).collect();
+        let named = if named.is_empty() { vec!["HEAD"] } else { named };
+        Ok(named.into_iter().map(|word| self.pushed(word, &remote, &urls)).collect())
+    }
+
+    /// One refspec. What is pushed may change under a yes that holds more often than once, and so may what is written
+    /// over, as long as this repository pushed it there itself.
+    fn pushed(&self, word: &str, remote: &str, urls: &str) -> Lead {
+        let pushes = format!("pushes {} to {urls}", self.commit_of(word));
+        let (from, to) = match word.trim_start_matches('+').split_once(':') {
+            Some((from, to)) => (from, to.to_owned()),
+            None => (word.trim_start_matches('+'), word.trim_start_matches('+').to_owned()),
+        };
+        let to = match to.as_str() {
+            "HEAD" | "@" => self.branch().ok().flatten().unwrap_or_default(),
+            to => to.strip_prefix("refs/heads/").unwrap_or(to).to_owned(),
+        };
+        let name = format!("refs/remotes/{remote}/{to}");
+        let there = self.object(name.as_bytes()).ok().flatten().map(|id| id.to_string()).unwrap_or_default();
+        let mut shown = vec![pushes.clone()];
+        if !there.is_empty() {
+            shown.push(format!("{to} is at {} on {remote} as far as is known", there.get(..12).unwrap_or(&there)));
+        }
+        Lead {
+            once: format!("{pushes} over {there}"),
+            lasting: format!("pushes {from}:{to} to {urls} over {}", self.of_others(&name).unwrap_or(there)),
+            shown,
+        }
+    }
+
+    /// The commit at which a remote branch last was that this repository had not pushed there itself; none where no log
+    /// tells.
+    fn of_others(&self, name: &str) -> Option<String> {
+        let log = self.log_of(name).ok()?;
+        let own = |line: &&Logged| line.message.starts_with("update by push");
+        match log.iter().rev().find(|line| !own(line)) {
+            Some(line) => Some(line.new.clone()),
+            None => log.first().map(|line| line.old.trim_matches('0').to_owned()),
+        }
+    }
+
+    /// `main at 1a2b3c4d5e6f`, for the side of a refspec that is here.
+    fn commit_of(&self, word: &str) -> String {
+        let own = word.trim_start_matches('+').split(':').next().unwrap_or("");
+        if own.is_empty() {
+            return format!("`{word}`");
+        }
+        let id = self.named(own).ok().flatten().map(|id| id.to_string());
+        let branch = self.branch().ok().flatten().filter(|_| own == "HEAD");
+        let shown = branch.map_or_else(|| own.to_owned(), |branch| format!("{branch} (HEAD)"));
+        match id {
+            Some(id) => format!("{shown} at {}", id.get(..12).unwrap_or(&id)),
+            None => shown,
+        }
+    }
+
+    fn usual_remote(&self, settings: &Settings, way: Way) -> String {
+        let branch = self.branch().ok().flatten().unwrap_or_default();
+        let of_branch = |name| settings.text("branch", Some(branch.as_bytes()), name);
+        let pushed = || of_branch("pushremote").or_else(|| settings.text("remote", None, "pushdefault"));
+        let remote = if way == Way::To { pushed() } else { None }.or_else(|| of_branch("remote"));
+        String::from_utf8_lossy(remote.unwrap_or(b"origin")).into_owned()
+    }
+
+    /// The folder of the hooks that git runs.
+    pub fn hooks(&self) -> Fact<PathBuf> {
+        let base = self.work_tree().unwrap_or(self.git_dir()).to_owned();
+        let named = self.settings()?.path("core", "hookspath", &base);
+        Ok(named.unwrap_or_else(|| self.common_dir().join("hooks")))
+    }
+}
+
+/// The addresses of a remote, as git rewrites them; a word that names none is an address itself.
+fn urls(settings: &Settings, remote: &str, way: Way) -> Vec<String> {
+    let of = |name| settings.all("remote", Some(remote.as_bytes()), name);
+    let (pushed, fetched) = (of("pushurl"), of("url"));
+    let own = way == Way::To && !pushed.is_empty();
+    let found = if own { pushed } else { fetched };
+    let found = if found.is_empty() { vec![remote.as_bytes().to_vec()] } else { found };
+    let found = found.iter().map(|url| String::from_utf8_lossy(url).into_owned());
+    found.map(|url| rewritten(settings, &url, way == Way::To && !own)).collect()
+}
+
+/// `url.BASE.insteadOf`: the longest beginning that fits is replaced.
+fn rewritten(settings: &Settings, url: &str, pushes: bool) -> String {
+    let with = |wanted: &'static str| {
+        let fitting = settings.each().filter(move |(section, _, name, _)| *section == "url" && *name == wanted);
+        let fitting = fitting.filter(|(.., text)| url.as_bytes().starts_with(text) && !text.is_empty());
+        let longest = fitting.max_by_key(|(.., text)| text.len());
+        longest
+            .and_then(|(_, base, _, text)| Some(format!("{}{}", String::from_utf8_lossy(base), url.get(text.len()..)?)))
+    };
+    let pushed = if pushes { with("pushinsteadof") } else { None };
+    pushed.or_else(|| with("insteadof")).unwrap_or_else(|| url.to_owned())
+}

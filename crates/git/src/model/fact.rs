@@ -1,0 +1,24 @@
+//! A fact about a repository, or the reason why it is unknown.
+
+/// Why a fact could not be had (too many files, unsupported format, unreadable …).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unknown(pub &'static str);
+
+/// Why a repository does not answer about a path: it is about others.
+const ELSEWHERE: [Unknown; 5] = [NO_WORK_TREE, IN_GIT_FOLDER, BEHIND_LINK, UNRESOLVED, OUTSIDE];
+
+pub(crate) const NO_WORK_TREE: Unknown = Unknown("the repository has no work tree");
+pub(crate) const IN_GIT_FOLDER: Unknown = Unknown("the path lies in the git folder");
+pub(crate) const BEHIND_LINK: Unknown = Unknown("the path lies behind a link or in another repository");
+pub(crate) const UNRESOLVED: Unknown = Unknown("the path cannot be resolved");
+pub(crate) const OUTSIDE: Unknown = Unknown("the path is outside the work tree");
+
+impl Unknown {
+    /// Whether the path is none of the repository's, so that nothing hides from it there.
+    pub fn is_elsewhere(&self) -> bool {
+        ELSEWHERE.contains(self)
+    }
+}
+
+/// A fact, or why it is unknown.
+pub type Fact<T> = Result<T, Unknown>;

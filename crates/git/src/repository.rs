@@ -1,0 +1,288 @@
+//! A repository on disk: discovered from a folder; its settings and index are read when first needed.
+
+use crate::files::config::{Folders, Settings};
+use crate::files::index::Index;
+use crate::files::read;
+use crate::files::scope::{Scope, levels, plain_below, slashed};
+use crate::model::fact::{BEHIND_LINK, Fact, IN_GIT_FOLDER, NO_WORK_TREE, OUTSIDE, UNRESOLVED, Unknown};
+use crate::model::question::Survey;
+use crate::trouble::{NO_REPOSITORY, Trouble, remains_of_one};
+use reflex_work as work;
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+/// A repository found on disk; configuration and index are read once, when first needed.
+#[derive(Debug)]
+pub struct Repository {
+    pub(crate) work_tree: Option<PathBuf>,
+    /// The folder whose `.git` this is; none where a bare one was found itself.
+    pub(crate) found_in: Option<PathBuf>,
+    pub(crate) is_bare: bool,
+    pub(crate) git_dir: PathBuf,
+    pub(crate) common_dir: PathBuf,
+    pub(crate) home: PathBuf,
+    format: Fact<gix_hash::Kind>,
+    pub(crate) worktree_configuration: Fact<bool>,
+    settings: OnceLock<Fact<Settings>>,
+    index: OnceLock<Fact<Arc<Index>>>,
+    pub(crate) survey: Survey,
+    /// Folders below the work tree, and whether what lies in them belongs to it.
+    own: RefCell<BTreeMap<Vec<u8>, bool>>,
+    /// The folder that was last asked about and is all of this work tree: many paths lie in the same.
+    owned: RefCell<Option<Vec<u8>>>,
+    has_submodules: OnceLock<bool>,
+    pub(crate) quick_trouble: OnceCell<Option<Trouble>>,
+    pub(crate) whole_trouble: OnceCell<Option<Trouble>>,
+}
+
+/// What is found on the way upward from a folder.
+pub struct Search {
+    /// The repository that git would take.
+    pub repository: Option<Repository>,
+    /// The nearest folder whose `.git` was meant for a repository and is none, and why.
+    pub damaged: Option<(PathBuf, Unknown)>,
+}
+
+impl Repository {
+    /// Walks upward from `start`, or from its nearest existing ancestor if it does not exist.
+    /// `home` is the user's, where their own settings of git stand: another one in the environment may be a
+    /// repository's, with an `ignore` of its own.
+    pub fn discover(start: &Path, home: &Path) -> Option<Repository> {
+        Self::search(start, home).repository
+    }
+
+    /// The same with what is damaged on the way.
+    pub fn search(start: &Path, home: &Path) -> Search {
+        let mut damaged = None;
+        for directory in nearest_existing(start).iter().flat_map(|start| start.ancestors()) {
+            let told = |reason: Unknown| (directory.to_owned(), reason);
+            match Self::at(directory, home) {
+                Ok(Some(repository)) => return Search { repository: Some(repository), damaged },
+                Ok(None) => {
+                    damaged = damaged.or_else(|| remains_of_one(&directory.join(".git")).map(told));
+                }
+                Err(reason) => return Search { repository: None, damaged: damaged.or_else(|| Some(told(reason))) },
+            }
+        }
+        Search { repository: None, damaged }
+    }
+
+    /// The folder with the checked-out files; none for a bare repository or inside the git folder.
+    pub fn work_tree(&self) -> Option<&Path> {
+        self.work_tree.as_deref()
+    }
+
+    /// The git folder of this work tree.
+    pub fn git_dir(&self) -> &Path {
+        &self.git_dir
+    }
+
+    /// The git folder that all work trees of the repository share.
+    pub fn common_dir(&self) -> &Path {
+        &self.common_dir
+    }
+
+    /// Folders at or below the path in which a submodule is checked out; at most `limit`.
+    pub fn submodules(&self, path: &Path, limit: usize) -> Fact<Vec<PathBuf>> {
+        let is_submodule = |entry: &gix_index::Entry| entry.mode == gix_index::entry::Mode::COMMIT;
+        let index = self.index()?;
+        if !*self.has_submodules.get_or_init(|| index.entries().iter().any(is_submodule)) {
+            return Ok(Vec::new());
+        }
+        let (root, scope) = (self.checked_out()?, self.scope(&[path.to_owned()])?);
+        let links = index.within(&scope).filter(|entry| is_submodule(entry));
+        let folders = links.map(|entry| root.join(OsStr::from_bytes(index.path(entry))));
+        Ok(folders.filter(|folder| folder.join(".git").symlink_metadata().is_ok()).take(limit).collect())
+    }
+
+    /// Whether any index entry is this path or lies below it.
+    pub fn is_tracked(&self, path: &Path) -> Fact<bool> {
+        let path = self.relative(path)?;
+        Ok(self.index()?.covers(&path))
+    }
+
+    /// The objects that stand for a path in the index; empty for none.
+    pub fn staged_as(&self, path: &Path) -> String {
+        let path = path.as_os_str().as_bytes();
+        let entries = self.index().map(|index| index.within(&Scope(vec![path.to_vec()])).collect::<Vec<_>>());
+        entries.unwrap_or_default().iter().map(|entry| format!("{} ", entry.id)).collect()
+    }
+
+    /// The repository whose `.git` (or whose bare folder) is exactly here. A `.git` file that leads
+    /// nowhere is an error, as it is for git: the search must not go on to an outer repository.
+    pub(crate) fn at(directory: &Path, home: &Path) -> Result<Option<Self>, Unknown> {
+        let dot_git = directory.join(".git");
+        match std::fs::metadata(&dot_git) {
+            Ok(found) if found.is_dir() && is_git_dir(&dot_git) => {
+                return Ok(Some(Self::open(dot_git, Some(directory), home)));
+            }
+            Ok(found) if found.is_file() => {
+                let target = link_target(&dot_git, b"gitdir:").filter(|target| is_git_dir(target));
+                let target = target.ok_or(NO_REPOSITORY)?;
+                return Ok(Some(Self::open(target, Some(directory), home)));
+            }
+            _ => {}
+        }
+        Ok(is_git_dir(directory).then(|| Self::open(directory.to_path_buf(), None, home)))
+    }
+
+    fn open(git_dir: PathBuf, found_in: Option<&Path>, home: &Path) -> Self {
+        let common_dir = common_dir_of(&git_dir);
+        let local = Settings::of_repository(Folders { git_dir: &git_dir, common_dir: &common_dir, home });
+        let format = local.as_ref().map_err(Clone::clone).and_then(Settings::object_hash);
+        let worktree_configuration = local.as_ref().map(Settings::worktree_configuration).map_err(Clone::clone);
+        let work_tree = found_in.and_then(|directory| match &local {
+            Ok(settings) if common_dir == git_dir => settings.work_tree(&git_dir, directory),
+            _ => Some(directory.to_path_buf()),
+        });
+        let is_bare = common_dir == git_dir && local.is_ok_and(|settings| settings.is_bare());
+        Repository {
+            work_tree,
+            found_in: found_in.map(Path::to_path_buf),
+            is_bare,
+            git_dir,
+            common_dir,
+            home: home.to_owned(),
+            format,
+            worktree_configuration,
+            settings: OnceLock::new(),
+            index: OnceLock::new(),
+            survey: Survey::default(),
+            own: RefCell::default(),
+            owned: RefCell::default(),
+            has_submodules: OnceLock::new(),
+            quick_trouble: OnceCell::new(),
+            whole_trouble: OnceCell::new(),
+        }
+    }
+
+    /// What the user's or the repository's configuration says a subcommand of git stands for.
+    pub fn alias(&self, name: &str) -> Option<String> {
+        let settings = match self.settings() {
+            Ok(settings) => settings,
+            Err(reason) => {
+                work::cut(|| format!("git's aliases are not known: {}", reason.0));
+                return None;
+            }
+        };
+        // Each name that is asked for is looked for among all values.
+        work::spend(settings.count() as u64 / 32);
+        settings.text("alias", None, name).map(|text| String::from_utf8_lossy(text).into_owned())
+    }
+
+    pub(crate) fn settings(&self) -> Fact<&Settings> {
+        let load = || {
+            let folders = Folders { git_dir: &self.git_dir, common_dir: &self.common_dir, home: &self.home };
+            Settings::of_user_and_repository(folders, self.worktree_configuration.clone()?)
+        };
+        self.settings.get_or_init(load).as_ref().map_err(Clone::clone)
+    }
+
+    pub(crate) fn index(&self) -> Fact<&Index> {
+        let load = || Index::load(&self.git_dir, self.object_hash()?).map(Arc::new);
+        self.index.get_or_init(load).as_deref().map_err(Clone::clone)
+    }
+
+    pub(crate) fn object_hash(&self) -> Fact<gix_hash::Kind> {
+        self.format.clone()
+    }
+
+    pub(crate) fn checked_out(&self) -> Fact<&Path> {
+        self.work_tree.as_deref().ok_or(NO_WORK_TREE)
+    }
+
+    pub(crate) fn scope(&self, paths: &[PathBuf]) -> Fact<Scope> {
+        let paths: Vec<Vec<u8>> = paths.iter().map(|path| self.relative(path)).collect::<Fact<_>>()?;
+        paths.iter().try_for_each(|path| self.is_of_this_work_tree(path))?;
+        let whole = paths.iter().any(Vec::is_empty);
+        Ok(Scope(if whole { Vec::new() } else { paths }))
+    }
+
+    /// An answer about a path elsewhere would be "nothing", which reads as "clean".
+    fn is_of_this_work_tree(&self, path: &[u8]) -> Fact<()> {
+        let root = self.checked_out()?;
+        let above = path.iter().rposition(|byte| *byte == b'/').and_then(|slash| path.get(..slash));
+        let is_known = self.owned.borrow().as_deref().is_some_and(|owned| Some(owned) == above);
+        if is_known && !path.ends_with(b"/.git") {
+            return Ok(());
+        }
+        if path.split(|byte| *byte == b'/').any(|part| part == b".git") {
+            return Err(IN_GIT_FOLDER);
+        }
+        for level in levels(path).into_iter().filter(|level| !level.is_empty() && level.len() < path.len()) {
+            if !self.is_own_folder(root, level)? {
+                return Err(BEHIND_LINK);
+            }
+        }
+        *self.owned.borrow_mut() = above.map(<[u8]>::to_vec);
+        Ok(())
+    }
+
+    fn is_own_folder(&self, root: &Path, folder: &[u8]) -> Fact<bool> {
+        if let Some(known) = self.own.borrow().get(folder) {
+            return Ok(*known);
+        }
+        let full = root.join(OsStr::from_bytes(folder));
+        let inner = full.join(".git").symlink_metadata().is_ok() || self.index()?.is_submodule(folder);
+        let own = !inner && !full.is_symlink();
+        self.own.borrow_mut().insert(folder.to_vec(), own);
+        Ok(own)
+    }
+
+    /// The slash-separated path below the work tree; empty for the work tree itself.
+    pub(crate) fn relative(&self, path: &Path) -> Fact<Vec<u8>> {
+        let root = self.checked_out()?;
+        if let Some(below) = plain_below(path.as_os_str().as_bytes(), root.as_os_str().as_bytes()) {
+            return Ok(below.to_vec());
+        }
+        let whole = root.join(path);
+        let climbs = path.components().any(|part| part == Component::ParentDir);
+        if !climbs && let Ok(below) = whole.strip_prefix(root) {
+            return Ok(slashed(below));
+        }
+        // The last component itself is not followed: a link is a thing of its own.
+        let resolved = match (whole.parent(), whole.file_name()) {
+            (Some(parent), Some(name)) => resolve(parent).map(|parent| parent.join(name)),
+            _ => resolve(&whole),
+        };
+        let resolved = resolved.ok_or(UNRESOLVED)?;
+        let below = resolved.strip_prefix(root).map_err(|_| OUTSIDE)?;
+        Ok(slashed(below))
+    }
+}
+
+fn nearest_existing(path: &Path) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    let existing = path.ancestors().find_map(|ancestor| ancestor.canonicalize().ok())?;
+    let directory = if existing.is_dir() { Some(existing.as_path()) } else { existing.parent() };
+    directory.map(Path::to_path_buf)
+}
+
+/// Follows the links of the part that exists; the rest must not climb.
+fn resolve(path: &Path) -> Option<PathBuf> {
+    let (top, existing) = path.ancestors().find_map(|top| Some((top, top.canonicalize().ok()?)))?;
+    let rest = path.strip_prefix(top).ok()?;
+    rest.components().all(|part| matches!(part, Component::Normal(_))).then(|| existing.join(rest))
+}
+
+fn is_git_dir(directory: &Path) -> bool {
+    let common = common_dir_of(directory);
+    let head = read::file(&directory.join("HEAD"), 4096).ok().flatten().unwrap_or_default();
+    let points = head.starts_with(b"ref:") || gix_hash::ObjectId::from_hex(head.trim_ascii()).is_ok();
+    points && common.join("objects").is_dir() && common.join("refs").is_dir()
+}
+
+fn common_dir_of(git_dir: &Path) -> PathBuf {
+    link_target(&git_dir.join("commondir"), b"").unwrap_or_else(|| git_dir.to_path_buf())
+}
+
+/// The existing folder that a small file names after `prefix`, relative to the file's own folder.
+fn link_target(file: &Path, prefix: &[u8]) -> Option<PathBuf> {
+    let content = read::file(file, 16 * 1024).ok().flatten()?;
+    let named = content.strip_prefix(prefix)?.trim_ascii();
+    file.parent()?.join(OsStr::from_bytes(named)).canonicalize().ok()
+}

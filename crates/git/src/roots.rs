@@ -1,0 +1,26 @@
+//! Finds the folders that git manages by their `.git` alone, without opening the repository.
+
+use std::fs;
+use std::path::Path;
+
+/// The folder that all work trees of a repository share; the workspace where git manages nothing.
+pub fn shared_folder(workspace: &Path) -> String {
+    let own = workspace.join(".git");
+    let linked = fs::read_to_string(&own).ok().and_then(|text| {
+        let folder = workspace.join(text.strip_prefix("gitdir:")?.trim());
+        let common = fs::read_to_string(folder.join("commondir")).ok()?;
+        Some(folder.join(common.trim()))
+    });
+    let folder = linked.unwrap_or_else(|| if own.is_dir() { own } else { workspace.to_owned() });
+    folder.canonicalize().unwrap_or(folder).to_string_lossy().into_owned()
+}
+
+/// The nearest folder upward that git manages, else the folder itself. A repository in the home or above it is no
+/// project: whoever makes one there would make everything in it part of the workspace.
+pub fn project_root(folder: &str, home: &str) -> String {
+    let is_root = |path: &&Path| path.join(".git").symlink_metadata().is_ok() && !Path::new(home).starts_with(path);
+    Path::new(folder)
+        .ancestors()
+        .find(is_root)
+        .map_or_else(|| folder.to_owned(), |path| path.to_string_lossy().into_owned())
+}

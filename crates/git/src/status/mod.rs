@@ -1,0 +1,7 @@
+//! What `git status` would tell: staged, unstaged, untracked and ignored paths.
+
+mod attributes;
+mod ignore;
+mod staged;
+mod survey;
+mod unstaged;

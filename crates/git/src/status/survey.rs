@@ -1,0 +1,113 @@
+//! Many questions about one repository: the first few are answered one by one, then the whole work tree is looked at
+//! once and answers the rest.
+
+use crate::files::index;
+use crate::files::scope::{Scope, levels};
+use crate::model::fact::{Fact, Unknown};
+use crate::model::found::{Found, Names};
+use crate::model::question::{Ignored, Question};
+use crate::repository::Repository;
+use crate::status::ignore;
+use crate::status::staged;
+use crate::status::unstaged;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+/// So many paths are asked about one by one: cheaper than all of a large work tree.
+const FEW: usize = 16;
+
+/// Where all of it cannot be had (too many files), no more paths than these are looked at one by one: of the others it is
+/// not known that there is nothing.
+const MOST: usize = 256;
+
+impl Repository {
+    /// Tracked files at or below `scope` (empty: all) that differ from the index or whose index
+    /// entry differs from HEAD.
+    pub fn uncommitted(&self, scope: &[PathBuf], limit: usize) -> Fact<Names> {
+        self.ask(Question::Uncommitted, &self.scope(scope)?, limit)
+    }
+
+    /// Tracked files at or below `scope` (empty: all) that differ from the index: what
+    /// `git checkout -- .` loses.
+    pub fn unstaged(&self, scope: &[PathBuf], limit: usize) -> Fact<Names> {
+        self.ask(Question::Unstaged, &self.scope(scope)?, limit)
+    }
+
+    /// Untracked files at or below `scope` (empty: all). A nested repository counts as one name, and so does a folder
+    /// that is ignored as a whole.
+    pub fn untracked(&self, scope: &[PathBuf], ignored: Ignored, limit: usize) -> Fact<Names> {
+        self.ask(Question::Untracked(ignored), &self.scope(scope)?, limit)
+    }
+
+    /// What is in the scope: at most `limit` names.
+    fn ask(&self, question: Question, scope: &Scope, limit: usize) -> Fact<Names> {
+        let answers = std::rc::Rc::clone(self.survey.about.borrow_mut().entry(question).or_default());
+        let whole = || answers.whole.get_or_init(|| look(self, question, &Scope(Vec::new())));
+        let [path] = scope.0.as_slice() else {
+            let answer = if scope.0.is_empty() { whole().clone()? } else { look(self, question, scope)? };
+            return answer.finish(limit);
+        };
+        let asked = answers.asked.replace(answers.asked.get() + 1);
+        if asked >= FEW
+            && let Ok(whole) = whole()
+        {
+            let part = part(self, question, whole, path)?;
+            if part.broken_off.is_none() || !part.names.is_empty() {
+                return part.finish(limit);
+            }
+            if asked >= MOST {
+                return Found { broken_off: Some(Unknown("too many paths to ask about one by one")), ..part }
+                    .finish(limit);
+            }
+        }
+        look(self, question, scope)?.finish(limit)
+    }
+}
+
+fn look(repository: &Repository, question: Question, scope: &Scope) -> Fact<Found> {
+    let mut found = Found::default();
+    match repository.index() {
+        // What is there and cannot be read hides what would be lost.
+        Err(reason) if index::HIDES.contains(&reason) => {
+            found.break_off(Err(reason));
+            return Ok(found);
+        }
+        Ok(_) | Err(_) => {}
+    }
+    match question {
+        Question::Unstaged => unstaged::differing(repository, scope, &mut found)?,
+        Question::Untracked(ignored) => found = ignore::untracked(repository, scope, ignored)?,
+        Question::Uncommitted => {
+            unstaged::differing(repository, scope, &mut found)?;
+            staged::differing(repository, scope, &mut found)?;
+        }
+    }
+    Ok(found)
+}
+
+/// What of the whole lies at or below the path. Of a folder that is named as a whole its parts are what they are.
+fn part(repository: &Repository, question: Question, whole: &Found, path: &[u8]) -> Fact<Found> {
+    let mut part = Found { broken_off: whole.broken_off.clone(), ..Found::default() };
+    if whole.names.is_empty() && whole.unclear.is_empty() {
+        return Ok(part);
+    }
+    // What lies below a path stands together behind it and its slash.
+    let inside = [path, b"/"].concat();
+    let below = whole.names.range(inside.clone()..).take_while(|name| name.starts_with(&inside));
+    part.names.extend(whole.names.get(path).into_iter().chain(below).cloned());
+    let below = whole.unclear.range(inside.clone()..).take_while(|(name, _)| name.starts_with(&inside));
+    let unclear = whole.unclear.get_key_value(path).into_iter().chain(below);
+    part.unclear.extend(unclear.map(|(name, reason)| (name.clone(), reason.clone())));
+    let named_above = || levels(path).into_iter().any(|above| above != path && whole.names.contains(above));
+    if matches!(question, Question::Untracked(_)) && part.names.is_empty() && named_above() {
+        let full = repository.checked_out()?.join(OsStr::from_bytes(path));
+        let there = match full.symlink_metadata() {
+            Ok(found) if found.is_dir() => !ignore::is_empty(&full),
+            Ok(found) => found.is_file() || found.is_symlink(),
+            Err(_) => false,
+        };
+        part.names.extend(there.then(|| path.to_vec()));
+    }
+    Ok(part)
+}

@@ -1,0 +1,153 @@
+//! The one client for HTTP: what a person asked for, or a reflex that was granted a host. No judgement needs it.
+
+use rustls::crypto::{CryptoProvider, ring};
+use std::time::Duration;
+use ureq::http::Request as Head;
+use ureq::tls::{RootCerts, TlsConfig};
+use ureq::{Agent, Body, Proxy, http::Response};
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'r> {
+    /// `GET`, `POST`, …
+    pub method: &'r str,
+    /// Where.
+    pub url: &'r str,
+    /// What is sent, with its media type.
+    pub body: Option<(&'r str, &'r str)>,
+}
+
+/// How far a request may go.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// It ends after this time, answered or not.
+    pub within: Duration,
+    /// An answer that is longer is none.
+    pub bytes: u64,
+    /// So many redirections are followed.
+    pub redirects: u32,
+    /// Whether it goes to this machine alone, so that no proxy is asked.
+    pub is_local: bool,
+    /// Whether nothing is said without encryption, not even after a redirection.
+    pub is_encrypted: bool,
+}
+
+/// What came back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The status; one of an error is an answer too.
+    pub status: u16,
+    /// The text; bytes that are none are replaced.
+    pub text: String,
+}
+
+/// Sends a request. The proxies are those that the environment names, the certificates those that the machine trusts.
+///
+/// # Errors
+/// In words: no connection, no trust, no answer in time, or too much of one.
+pub fn send(request: Request<'_>, bounds: Bounds) -> Result<Answer, String> {
+    let response = ask(request, bounds).map_err(|error| error.to_string())?;
+    let status = response.status().as_u16();
+    let body = response.into_body().into_with_config().limit(bounds.bytes).lossy_utf8(true);
+    let text = body.read_to_string().map_err(|error| match error {
+        ureq::Error::BodyExceedsLimit(_) => format!("it has more than {} MiB", bounds.bytes >> 20),
+        other => other.to_string(),
+    })?;
+    Ok(Answer { status, text })
+}
+
+/// The host that a request for this address goes to; `None` if it is no URL of http or https.
+pub(crate) fn host_of(url: &str) -> Option<String> {
+    let url: ureq::http::Uri = url.parse().ok()?;
+    let is_web = matches!(url.scheme_str(), Some("http" | "https"));
+    url.host().filter(|_| is_web).map(str::to_ascii_lowercase)
+}
+
+fn ask(request: Request<'_>, bounds: Bounds) -> Result<Response<Body>, ureq::Error> {
+    let head = Head::builder().method(request.method).uri(request.url);
+    let agent = agent(bounds);
+    match request.body {
+        Some((media_type, body)) => agent.run(head.header("content-type", media_type).body(body)?),
+        None => agent.run(head.body(())?),
+    }
+}
+
+fn agent(bounds: Bounds) -> Agent {
+    // Another provider would only stand there if this process had put it there.
+    let _ = CryptoProvider::install_default(ring::default_provider());
+    let config = Agent::config_builder()
+        .http_status_as_error(false)
+        .allow_non_standard_methods(true)
+        .https_only(bounds.is_encrypted)
+        .max_redirects(bounds.redirects)
+        .proxy(if bounds.is_local { None } else { Proxy::try_from_env() })
+        .timeout_global(Some(bounds.within))
+        .user_agent(concat!("reflex/", env!("CARGO_PKG_VERSION")))
+        .tls_config(TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build());
+    config.build().new_agent()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufRead, BufReader, Read, Write};
+    use std::net::{Ipv4Addr, TcpListener};
+    use std::thread;
+
+    const BOUNDS: Bounds =
+        Bounds { within: Duration::from_secs(10), bytes: 64, redirects: 0, is_local: true, is_encrypted: false };
+
+    /// Serves one request; gives what was asked and what was answered.
+    fn served(answer: &'static str, body: Option<(&str, &str)>, bounds: Bounds) -> (String, Result<Answer, String>) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let url = format!("http://{}/a?b", listener.local_addr().unwrap());
+        let server = thread::spawn(move || {
+            let (stream, _) = listener.accept().unwrap();
+            let mut reader = BufReader::new(&stream);
+            let mut head = String::new();
+            while !head.ends_with("\r\n\r\n") && reader.read_line(&mut head).unwrap() > 0 {}
+            let lower = head.to_lowercase();
+            let length = lower.split("content-length: ").nth(1).and_then(|rest| rest.lines().next()?.parse().ok());
+            let mut sent = vec![0; length.unwrap_or(0)];
+            reader.read_exact(&mut sent).unwrap();
+            (&stream).write_all(answer.as_bytes()).unwrap();
+            lower + &String::from_utf8(sent).unwrap()
+        });
+        let method = if body.is_some() { "POST" } else { "GET" };
+        let answer = send(Request { method, url: &url, body }, bounds);
+        (server.join().unwrap(), answer)
+    }
+
+    #[test]
+    fn an_answer_in_chunks_is_joined_and_an_error_is_an_answer() {
+        let (asked, answer) = served(
+            "HTTP/1.1 503 Busy\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n4\r\n{\"a\"\r\n3\r\n:1}\r\n0\r\n\r\n",
+            Some(("application/json", "[1]")),
+            BOUNDS,
+        );
+        assert_eq!(answer, Ok(Answer { status: 503, text: "{\"a\":1}".into() }));
+        assert!(asked.starts_with("post /a?b http/1.1\r\n") && asked.ends_with("\r\n\r\n[1]"), "{asked}");
+        assert!(asked.contains("content-type: application/json\r\n"), "{asked}");
+    }
+
+    #[test]
+    fn no_redirection_is_followed_that_was_not_allowed() {
+        let (_, answer) =
+            served("HTTP/1.1 302 Found\r\nLocation: http://192.0.2.1/\r\nContent-Length: 0\r\n\r\n", None, BOUNDS);
+        assert_eq!(answer, Ok(Answer { status: 302, text: String::new() }));
+    }
+
+    #[test]
+    fn more_than_was_allowed_is_no_answer() {
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 70\r\n\r\n0123456789012345678901234567890123456789012345678901234567890123456789";
+        let (_, answer) = served(answer, None, BOUNDS);
+        assert!(answer.is_err_and(|problem| problem.contains("more than")));
+    }
+
+    #[test]
+    fn nothing_is_said_without_encryption_where_that_is_asked_for() {
+        let request = Request { method: "GET", url: "http://127.0.0.1:1/", body: None };
+        let answer = send(request, Bounds { is_encrypted: true, ..BOUNDS });
+        assert!(answer.is_err_and(|problem| problem.contains("https")));
+    }
+}
