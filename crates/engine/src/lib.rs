@@ -22,6 +22,7 @@ pub use detectors::loops as loopbreaker;
 pub use detectors::taint::written_by;
 pub use facts::agent_settings;
 pub use facts::cache::Facts;
+pub use facts::fact::Fact;
 pub use judge::{Judgement, conclude, judge, judge_incoming, judge_with};
 pub use model::analysis::{Analysis, Script, Usage};
 pub use model::effect::{Effect, EffectKind, Sort, Target, TargetPath};
@@ -33,7 +34,7 @@ pub use model::path::{Folders, Place, absolute, is_absolute, is_below, is_within
 pub use model::rule_trace::Weighed;
 pub use model::session::{RemnantKind, Spent, Taint};
 pub use model::truth::Ternary;
-pub use model::verdict::{FollowUp, Precaution, Verdict};
+pub use model::verdict::{FollowUp, Verdict};
 pub use model::vouched::Vouched;
 pub use model::world::{
     Age, Known, Look, MAX_CONTENT, MAX_LISTED, Names, NamesOf, ResolvedPath, Unreadable, Untracked, World,

@@ -10,7 +10,9 @@
 )]
 
 use reflex_agents::universal;
-use reflex_engine::{Action, EffectKind, Event, OPERATORS, Order, Place, Severity, Target, Tier, analyze, unfolded};
+use reflex_engine::{
+    Action, EffectKind, Event, Fact, OPERATORS, Order, Place, Severity, Target, Tier, analyze, unfolded,
+};
 use reflex_tables::compile::{Entry, Kind};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -137,35 +139,6 @@ fn names_of_program(entry: &Entry) -> Vec<String> {
     aliases.iter().filter_map(Value::as_str).map(str::to_owned).chain([entry.name.clone()]).collect()
 }
 
-const FACTS: [&str; 26] = [
-    "agent-variable",
-    "reaches-unread",
-    "unreadable",
-    "writes-guard",
-    "may-write-guard",
-    "guard-put-away",
-    "new-secret",
-    "hooks-off",
-    "hooks-kept",
-    "from-before",
-    "written-over",
-    "fetched",
-    "orders-heard",
-    "secret-seen",
-    "production",
-    "local",
-    "stashes",
-    "protected-branch",
-    "unmerged",
-    "exists",
-    "tracked",
-    "ignored",
-    "regenerable",
-    "uncommitted",
-    "untracked",
-    "ignored-data",
-];
-
 const COMPUTED: [&str; 6] = ["contents", "pattern", "climbing", "guard-program", "device", "guard"];
 
 fn check_condition(name: &str, condition: &Value, programs: &[String], problems: &mut Vec<String>) {
@@ -183,7 +156,7 @@ fn check_condition(name: &str, condition: &Value, programs: &[String], problems:
                 }
                 let known: Box<dyn Fn(&str) -> bool> = match key.as_str() {
                     "is" => Box::new(is_class),
-                    "fact" => Box::new(|word| FACTS.contains(&word)),
+                    "fact" => Box::new(|word| Fact::named(word).is_some()),
                     "program" => Box::new(|word| programs.iter().any(|program| program == word)),
                     "site" => Box::new(|word| ["here", "remote", "container"].contains(&word)),
                     _ => Box::new(|_| true),

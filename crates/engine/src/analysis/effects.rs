@@ -5,7 +5,7 @@ use super::named::paths_in_code;
 use super::thrown_away::{prints_nothing, writes_nothing};
 use super::tool_call;
 use super::tool_call::call::called;
-use crate::model::effect::{Effect, EffectKind, Sort, Target, TargetPath};
+use crate::model::effect::{Effect, EffectKind, Id, Sort, Target, TargetPath};
 use crate::model::event::{Action, AgentPath, Event};
 use crate::model::guard::GUARD_PROGRAMS;
 use crate::model::path::{self, Folders};
@@ -102,7 +102,7 @@ impl EffectExtractor<'_> {
     }
 
     pub(super) fn name(&mut self, kind: EffectKind, text: &str) {
-        let target = Target { value: Value::text(text, Origin::default()), path: TargetPath::None };
+        let target = Target::new(Value::text(text, Origin::default()), TargetPath::None);
         self.push(kind, vec![target]);
     }
 
@@ -118,6 +118,7 @@ impl EffectExtractor<'_> {
             origin: Origin::default(),
             site: reflex_shell::ExecTarget::Here,
             folder: Some(self.event.cwd.clone()),
+            id: Id::default(),
         });
     }
 
@@ -176,7 +177,7 @@ impl EffectExtractor<'_> {
                     self.push_at(EffectKind::RunUnknown, gap.origin);
                     let written = Value::text(gap.origin.span.of(text), gap.origin);
                     if let Some(effect) = self.effects.last_mut() {
-                        effect.targets.push(Target { value: written, path: TargetPath::None });
+                        effect.targets.push(Target::new(written, TargetPath::None));
                     }
                 }
                 Why::Branches | Why::Arithmetic | Why::Input => {}
@@ -186,7 +187,7 @@ impl EffectExtractor<'_> {
 
     pub(super) fn setting(&mut self, setting: &Setting) {
         let name = Value::text(setting.name.clone(), setting.origin);
-        self.push(EffectKind::SetVariable, vec![Target { value: name, path: TargetPath::None }]);
+        self.push(EffectKind::SetVariable, vec![Target::new(name, TargetPath::None)]);
         if let Some(effect) = self.effects.last_mut() {
             (effect.argument, effect.origin, effect.site) = (setting.value.clone(), setting.origin, setting.site);
         }
@@ -299,7 +300,7 @@ impl EffectExtractor<'_> {
     fn connection(&mut self, ran: Ran<'_>, target: Target) {
         let shell = ran.command.invocation.as_ref().and_then(Invocation::grammar).is_some_and(Program::reads_script);
         let kind = if shell { EffectKind::GiveShell } else { EffectKind::Connect };
-        self.push_command(ran, kind, vec![Target { value: target.value, path: TargetPath::None }]);
+        self.push_command(ran, kind, vec![Target::new(target.value, TargetPath::None)]);
     }
 
     /// `./tool`, `bin/x`: the file is what runs.
@@ -427,7 +428,7 @@ impl EffectExtractor<'_> {
         let mut values = selected(selector.map_or("", Node::text), invocation, ran.command);
         reflex_shell::narrow(entry, &mut values);
         let named = values.into_iter().filter(|value| !value.pieces.is_empty());
-        let targets: Vec<Target> = named.map(|value| Target { value, path: TargetPath::None }).collect();
+        let targets: Vec<Target> = named.map(|value| Target::new(value, TargetPath::None)).collect();
         if !targets.is_empty() {
             self.push_command(ran, EffectKind::Escape, targets);
         }
@@ -515,7 +516,7 @@ impl EffectExtractor<'_> {
             return (EffectKind::RunUnknown, std::mem::take(&mut files));
         }
         let kind = if decodes(value) { EffectKind::RunDecoded } else { EffectKind::RunUnknown };
-        (kind, vec![Target { value: value.clone(), path: TargetPath::None }])
+        (kind, vec![Target::new(value.clone(), TargetPath::None)])
     }
 
     /// A file that was fetched in this text and is run in it.
@@ -561,7 +562,7 @@ impl EffectExtractor<'_> {
             let mut sources: Vec<CommandId> = fed.flat_map(|command| command.stdin.sources()).copied().collect();
             sources.extend(effect.targets.iter().flat_map(|target| with_printing(&target.value, &[], commands)));
             let named = sources.iter().filter_map(|id| commands.get(*id)).flat_map(operands);
-            named.map(|value| Target { value, path: TargetPath::None }).collect()
+            named.map(|value| Target::new(value, TargetPath::None)).collect()
         };
         for effect in self.effects.iter_mut().skip(before).filter(|effect| effect.kind == EffectKind::Kill) {
             let found = looked_for(effect);
@@ -576,10 +577,8 @@ impl EffectExtractor<'_> {
 
     fn target_in(&self, kind: EffectKind, value: Value, ran: Ran<'_>) -> Target {
         match kind.sort() {
-            Sort::Name if kind == EffectKind::OpenContainer => {
-                Target { value: self.with_home(value), path: TargetPath::None }
-            }
-            Sort::Name => Target { value, path: TargetPath::None },
+            Sort::Name if kind == EffectKind::OpenContainer => Target::new(self.with_home(value), TargetPath::None),
+            Sort::Name => Target::new(value, TargetPath::None),
             Sort::Path => self.path_of(ran, value),
         }
     }
@@ -614,13 +613,13 @@ impl EffectExtractor<'_> {
         match folder {
             Some(folder) => self.target(EffectKind::Read, value, folder),
             None if is_absolute(&value) => self.target(EffectKind::Read, value, "/"),
-            None => Target { value, path: TargetPath::Unknown },
+            None => Target::new(value, TargetPath::Unknown),
         }
     }
 
     pub(super) fn target(&self, kind: EffectKind, value: Value, folder: &str) -> Target {
         if kind.sort() == Sort::Name {
-            return Target { value, path: TargetPath::None };
+            return Target::new(value, TargetPath::None);
         }
         let folders = Folders {
             cwd: folder,
@@ -630,7 +629,7 @@ impl EffectExtractor<'_> {
         };
         let own = self.own_program(&value).map(|path| Value::text(path, value.origin()));
         let path = path::lexical(own.as_ref().unwrap_or(&value), folders, &|name| self.variable(name));
-        Target { value, path }
+        Target::new(value, path)
     }
 
     pub(super) fn variable(&self, name: &str) -> Option<String> {

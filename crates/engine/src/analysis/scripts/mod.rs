@@ -184,7 +184,7 @@ impl Follower<'_> {
         let queries: Vec<Effect> = texts
             .map(|(target, text)| Effect {
                 kind: EffectKind::Sql,
-                targets: vec![Target { value: target.value.clone(), path: TargetPath::None }],
+                targets: vec![Target::new(target.value.clone(), TargetPath::None)],
                 flags: vec!["file"],
                 argument: Some(Value::text(text, target.value.origin())),
                 site,
@@ -207,7 +207,7 @@ impl Follower<'_> {
         if let (Some(folder), true) = (named, texts.is_empty()) {
             // What it changes there is not known.
             let path = TargetPath::Known { text: folder.clone(), climbing: None, follows: false, contents: false };
-            let targets = vec![Target { value: Value::text(folder, effect.origin), path }];
+            let targets = vec![Target::new(Value::text(folder, effect.origin), path)];
             self.analysis.effects.push(Effect {
                 kind: EffectKind::Populate,
                 targets,
@@ -220,7 +220,7 @@ impl Follower<'_> {
                 let path = path::absolute(&file.path, &folder);
                 let target = TargetPath::Known { text: path.clone(), climbing: None, follows: false, contents: false };
                 let value = Value::text(path.clone(), effect.origin);
-                let targets = vec![Target { value, path: target }];
+                let targets = vec![Target::new(value, target)];
                 let change = Action::Edit {
                     path: AgentPath::new(path),
                     content: file.comes,

@@ -96,7 +96,6 @@ impl Loop {
             command: crate::text::excerpt::shortened(&now.text),
             rewrite: None,
             otherwise: Decision::Deny,
-            judgeable: false,
             at: At { within: "session".into(), span: Default::default(), derived: Vec::new() },
             evidence: Vec::new(),
             action: None,
