@@ -13,6 +13,10 @@ mod secrets;
 mod text;
 mod verdict;
 
+#[cfg(test)]
+#[path = "../tests/library/mod.rs"]
+mod library;
+
 pub use analysis::analyze;
 pub use analysis::fingerprint::Fingerprint;
 pub use analysis::orders::{How, MAX_ORDERS, Order, orders};
@@ -36,6 +40,7 @@ pub use model::session::{RemnantKind, Spent, Taint};
 pub use model::truth::Ternary;
 pub use model::verdict::{FollowUp, Verdict};
 pub use model::vouched::Vouched;
+pub use model::words::{WordList, Words};
 pub use model::world::{
     Age, Known, Look, MAX_CONTENT, MAX_LISTED, Names, NamesOf, ResolvedPath, Unreadable, Untracked, World,
 };

@@ -45,6 +45,28 @@ fn every_rule_fires_on_its_examples_and_is_quiet_on_the_others() {
     report(problems);
 }
 
+#[test]
+fn every_word_list_fits_its_examples_and_no_others() {
+    let mut problems = Vec::new();
+    let lists = entries(Kind::Words);
+    for list in WordList::ALL {
+        let Some(entry) = lists.iter().find(|entry| entry.name == list.name()) else {
+            problems.push(format!("the library has no list `{}`", list.name()));
+            continue;
+        };
+        let words = list.read(reflex_library::tables());
+        for (side, fits) in [("matches", true), ("no-match", false)] {
+            let texts: Vec<&str> = entry.value[side].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+            let wrong = texts.iter().filter(|text| words.fit(text) != fits);
+            problems.extend(wrong.map(|text| format!("{}: {side} {text}", entry.name)));
+            problems.extend(texts.is_empty().then(|| format!("{} has no example: {side}", entry.name)));
+        }
+    }
+    let is_read = |entry: &&Entry| WordList::ALL.iter().any(|list| list.name() == entry.name);
+    problems.extend(lists.iter().filter(|entry| !is_read(entry)).map(|entry| format!("nothing reads {}", entry.name)));
+    report(problems);
+}
+
 /// An entry is needed if one of its examples is caught by it alone: without it nothing would be said there.
 #[test]
 fn every_rule_is_needed() {

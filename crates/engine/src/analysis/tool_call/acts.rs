@@ -71,13 +71,13 @@ impl<'n> Context<'n> {
     }
 
     /// The command line of a program's operation that the call stands for.
-    fn operation(&self, slots: &Slots<'_>, tools: Node<'static>) -> Option<String> {
+    fn operation(&self, slots: &Slots<'_>, tables: Node<'static>) -> Option<String> {
         let looks = |way: Option<Way>| matches!(way, Some(Way::Looks | Way::Reads | Way::Gets));
         if looks(self.name.way) || looks(self.way) {
             return None;
         }
         let words = [self.name.words.as_slice(), self.said.as_slice()].concat();
-        operations::line(Said { own: self.name.own(), words: &words, fields: slots.fields? }, tools)
+        operations::line(Said { own: self.name.own(), words: &words, fields: slots.fields? }, tables)
     }
 
     fn may_run(&self, slots: &Slots<'_>) -> bool {
@@ -101,7 +101,7 @@ impl<'n> Context<'n> {
         let programs = tables.get("programs");
         let work = Work { context: self, slots, programs, cwd };
         let statements = work.statements();
-        let operation = self.operation(slots, tables.get("tools")).map(|line| vec![work.shell(&line)]);
+        let operation = self.operation(slots, tables).map(|line| vec![work.shell(&line)]);
         let actions = if let Some(actions) = operation {
             actions
         } else if self.far && !matches!(self.way, Some(Way::Runs | Way::Permits)) {

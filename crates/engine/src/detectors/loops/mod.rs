@@ -414,7 +414,7 @@ mod tests {
     }
 
     fn ended(text: &str, output: &str, failed: bool) -> Step {
-        let error = if failed { error_signature(output) } else { String::new() };
+        let error = if failed { error_signature(crate::library::tables(), output) } else { String::new() };
         let end = End { failed, output: output.into(), error, letters: letters(output) };
         Step { end: Some(end), ..step(text, Deed::Run) }
     }
