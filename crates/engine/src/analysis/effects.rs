@@ -847,3 +847,70 @@ pub(super) fn with_sources(command: &Command, commands: &[Command]) -> BTreeSet<
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::analysis::analyze;
+    use crate::library::{event, shell, tables, world};
+    use crate::model::event::{Action, AgentPath, Event};
+
+    fn effects(event: &Event) -> Vec<String> {
+        let shown = |target: &crate::model::effect::Target| format!(" {}", target.shown());
+        let analysis = analyze(event, tables(), &world(&[]));
+        let one = |effect: &crate::model::effect::Effect| {
+            let targets: String = effect.targets.iter().map(shown).collect();
+            let site = if effect.site == reflex_shell::ExecTarget::Here { "" } else { effect.site.name() };
+            format!("{}{targets} {site}", effect.kind.name()).trim_end().to_owned()
+        };
+        analysis.effects.iter().map(one).collect()
+    }
+
+    #[track_caller]
+    fn check(command: &str, expected: &[&str]) {
+        assert_eq!(effects(&shell(command)), expected, "{command}");
+    }
+
+    #[test]
+    fn a_program_does_what_its_entry_says_to_its_operands() {
+        check("rm -rf a /b", &["delete /repo/a /b"]);
+        check("cd sub && rm a", &["delete /repo/sub/a"]);
+        check("sudo env X=1 rm a", &["raise-privilege", "delete /repo/a", "set-variable X"]);
+        check("true", &[]);
+    }
+
+    #[test]
+    fn redirections_are_effects_of_their_own() {
+        check("true > a", &["overwrite /repo/a"]);
+        check("true >> ~/b", &["append /home/me/b"]);
+        check("true < a > /dev/null", &["read /repo/a", "overwrite /dev/null"]);
+    }
+
+    #[test]
+    fn on_another_system_it_happens_there() {
+        let effects = effects(&shell("ssh host rm -rf /srv"));
+        assert!(effects.contains(&"delete /srv remote".to_owned()), "{effects:?}");
+        assert!(!effects.contains(&"delete /srv".to_owned()), "{effects:?}");
+    }
+
+    #[test]
+    fn a_tool_without_a_shell_has_its_effect_too() {
+        let path = || AgentPath::new("src/a.rs");
+        assert_eq!(effects(&event(Action::Delete { path: path() })), ["delete /repo/src/a.rs"]);
+        assert_eq!(effects(&event(Action::Read { path: path() })), ["read /repo/src/a.rs"]);
+        assert_eq!(
+            effects(&event(Action::Write { path: path(), content: String::new() })),
+            ["overwrite /repo/src/a.rs"]
+        );
+    }
+
+    #[test]
+    fn every_effect_and_target_has_an_id_of_its_own() {
+        let analysis = analyze(&shell("rm a b; mv c d; cat e > f"), tables(), &world(&[]));
+        let effects: Vec<_> = analysis.effects.iter().map(|effect| effect.id.index()).collect();
+        let targets: Vec<_> =
+            analysis.effects.iter().flat_map(|effect| &effect.targets).map(|one| one.id.index()).collect();
+        assert!(effects.len() > 3 && targets.len() > 5);
+        assert_eq!(effects, (0..effects.len()).map(Some).collect::<Vec<_>>());
+        assert_eq!(targets, (0..targets.len()).map(Some).collect::<Vec<_>>());
+    }
+}
