@@ -11,7 +11,7 @@
 
 use reflex_agents::universal;
 use reflex_engine::{
-    Action, EffectKind, Event, Fact, OPERATORS, Order, Place, Severity, Target, Tier, analyze, unfolded,
+    Action, EffectKind, Event, Fact, OPERATORS, Order, Place, Severity, Target, Tier, WordList, analyze, unfolded,
 };
 use reflex_tables::compile::{Entry, Kind};
 use serde_json::{Value, json};
