@@ -369,21 +369,17 @@ mod tests {
         let latency = Spent { read: 999, judged: &judgement.latency, whole: 60_000_000 };
         let told =
             Told { delivery: &delivery, policy: "default", layers: &[], grant: None, reflexes: Vec::new(), latency };
-        let heard = CallRef { id: "id-1", event, fingerprint: &judgement.fingerprint };
+        let heard = CallRef { id: "0a1b2c3d", event, fingerprint: &judgement.fingerprint };
         serde_json::from_str(call(&Redactor::new(store), heard, &judgement, &told).text()).unwrap()
     }
 
     #[test]
-    fn a_record_says_what_was_done_found_and_decided() {
+    fn a_record_says_which_call_it_is_about_and_what_was_decided() {
         let record = recorded(&store(), &shell("rm -rf ~ && ls /repo/a"));
         assert_eq!(
             (&record["kind"], &record["id"], &record["decision"]),
-            (&json!("call"), &json!("id-1"), &json!("deny"))
+            (&json!("call"), &json!("0a1b2c3d"), &json!("deny"))
         );
-        assert_eq!(record["cwd"], "/repo/sub");
-        assert_eq!(record["analysis"]["programs"], json!(["rm", "ls"]));
-        assert_eq!(record["actions"][0]["kind"], "shell");
-        assert!(!record["findings"].as_array().unwrap().is_empty() && !record["chain"].as_array().unwrap().is_empty());
     }
 
     #[test]
@@ -449,7 +445,7 @@ mod tests {
                 ..shell("make")
             };
             let judgement = judged(&event);
-            let heard = CallRef { id: "id-2", event: &event, fingerprint: &judgement.fingerprint };
+            let heard = CallRef { id: "0a1b2c3d", event: &event, fingerprint: &judgement.fingerprint };
             let changed = [("/repo/a".to_owned(), String::new())];
             let kept = super::outcome(&Redactor::new(&store), heard, None, (&Verdict::default(), &changed, &[]));
             serde_json::from_str::<Value>(kept.text()).unwrap()
