@@ -130,6 +130,117 @@ fn every_crate_takes_the_lints_of_the_workspace() {
     report(folders.filter(|folder| !takes(folder)).map(|folder| shown(&folder)).collect());
 }
 
+/// More words than these that judge are data.
+const MAX_WORDS: usize = 10;
+
+/// Tables of syntax and of forms that others define may stand in code; which ones do is listed, and the list only shrinks.
+#[test]
+fn words_that_judge_stand_in_the_library() {
+    let mut found = String::new();
+    for room in ["engine", "host"] {
+        for file in rust_files(&root().join("crates").join(room).join("src")) {
+            let code = code(&read(&file));
+            let judging = code.split("#[cfg(test)]").next().unwrap_or_default();
+            for (name, count) in tables(judging) {
+                found.push_str(&format!("{} {name} {count}\n", shown(&file)));
+            }
+        }
+    }
+    let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/word_tables.txt");
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&list, &found).unwrap();
+    }
+    let expected = read(&list);
+    assert_eq!(found, expected, "words that judge belong into `library/words`; UPDATE=1 when there are fewer tables");
+}
+
+#[test]
+fn tables_of_words_are_found_in_every_form() {
+    let many = (0..11).map(|number| format!("\"w{number}\"")).collect::<Vec<_>>();
+    let (list, choice) = (many.join(", "), many.join(" | "));
+    let check = |code: &str, expected: &[(&str, usize)]| {
+        let expected: Vec<_> = expected.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
+        assert_eq!(tables(code), expected, "{code}");
+    };
+    check(&format!("const NAMES: [&str; 11] = [{list}];"), &[("NAMES", 11)]);
+    check(&format!("static PAIRS: &[(&str, &[&str])] = &[(\"a\", &[{list}])];"), &[("PAIRS", 12)]);
+    check(&format!("let said = [{list}]; f(']')"), &[("said", 11)]);
+    check(&format!("any(&[{list}])"), &[("list", 11)]);
+    check(&format!("match x {{ {choice} => true, \"[\" | \"y\" => false }}"), &[("match", 11)]);
+    check("const NAMES: [&str; 2] = [\"a\", \"b\"];", &[]);
+}
+
+/// The tables of more than [`MAX_WORDS`] texts: arrays by the name that they are given, and alternatives of a pattern.
+fn tables(code: &str) -> Vec<(String, usize)> {
+    let (masked, literals) = masked(code);
+    let mut found = Vec::new();
+    let mut open = Vec::new();
+    for (at, byte) in masked.bytes().enumerate() {
+        match byte {
+            b'[' => open.push(at),
+            b']' => {
+                let start = open.pop().unwrap_or(at);
+                let count = literals.iter().filter(|literal| (start..at).contains(*literal)).count();
+                if open.is_empty() && count > MAX_WORDS {
+                    found.push((given_name(&masked[..start]), count));
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut run = 1;
+    for (one, other) in literals.iter().zip(literals.iter().skip(1).map(Some).chain([None])) {
+        let behind = masked[one + 1..].find('"').map_or(masked.len(), |end| one + end + 2);
+        let between = other.map_or("", |other| masked[behind..*other].trim());
+        if between == "|" {
+            run += 1;
+            continue;
+        }
+        found.extend((run > MAX_WORDS).then(|| ("match".to_owned(), run)));
+        run = 1;
+    }
+    found
+}
+
+/// The code with nothing in its literals, and where each begins that is a text.
+fn masked(code: &str) -> (String, Vec<usize>) {
+    let mut bytes = code.as_bytes().to_vec();
+    let mut literals = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\'' if bytes.get(at + 1) == Some(&b'\\') && bytes.get(at + 3) == Some(&b'\'') => {
+                bytes[at + 1..at + 3].fill(b'_');
+                at += 3;
+            }
+            b'\'' if bytes.get(at + 2) == Some(&b'\'') => {
+                bytes[at + 1] = b'_';
+                at += 2;
+            }
+            b'"' => {
+                let end = end_of_literal(&bytes, at + 1);
+                literals.push(at);
+                bytes[at + 1..end].fill(b'_');
+                at = end;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    (String::from_utf8(bytes).unwrap(), literals)
+}
+
+/// The name that a statement gives to what begins at its end.
+fn given_name(before: &str) -> String {
+    let statement = before.rsplit(['{', '}']).next().unwrap_or_default();
+    // The type of an array has a semicolon too.
+    let words = ["const ", " static ", "let "].iter();
+    let words = words.filter_map(|word| format!(" {statement}").rfind(word).map(|at| at + word.len() - 1));
+    let named =
+        words.max().and_then(|at| name(&statement[at..])).filter(|_| statement.trim_end().ends_with(['=', '&']));
+    named.unwrap_or("list").to_owned()
+}
+
 #[track_caller]
 fn report(problems: Vec<String>) {
     assert!(problems.is_empty(), "{}", problems.join("\n"));

@@ -130,12 +130,12 @@ impl<'p> Engine<'p> {
         watch.stop("tripwire");
         findings.extend(library::inspect(&facts, &incoming_text::is_brought, &mut watch).0);
         let mut step = loops::step::step(event, &analysis, &fingerprint, tables);
-        step.end = event.outcome.as_ref().map(loops::step::end_of);
+        step.end = event.outcome.as_ref().map(|outcome| loops::step::end_of(tables, outcome));
         if step.end.is_some() {
             let mut past = world.past(&step);
             loops::finish(&mut past, step.clone());
             findings.extend(loops::after(&past).iter().map(|found| found.finding(&step)));
-            findings.extend(retry::inspect(event, &step, &past));
+            findings.extend(retry::inspect(tables, event, &step, &past));
         }
         watch.stop("loopbreaker");
         findings.extend(user::inspect(policy, &facts));

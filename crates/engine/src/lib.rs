@@ -29,6 +29,10 @@ mod secrets;
 mod text;
 mod verdict;
 
+#[cfg(test)]
+#[path = "../tests/library/mod.rs"]
+mod library;
+
 pub use analysis::analyze;
 pub use analysis::fingerprint::Fingerprint;
 pub use analysis::orders::{How, Order, orders};
@@ -38,6 +42,7 @@ pub use detectors::loops as loopbreaker;
 pub use detectors::taint::written_by;
 pub use facts::agent_settings;
 pub use facts::cache::Facts;
+pub use facts::fact::Fact;
 pub use judge::{Engine, Judgement};
 pub use model::analysis::{Analysis, Script, Usage};
 pub use model::effect::{Effect, EffectKind, Target, TargetKind, TargetPath};
@@ -49,8 +54,9 @@ pub use model::path::{Folders, Place, absolute, is_absolute, is_below, is_within
 pub use model::rule_trace::RuleTrace;
 pub use model::session::{RemnantKind, SessionUsage, Taint};
 pub use model::truth::Ternary;
-pub use model::verdict::{FollowUp, Precaution, Verdict};
+pub use model::verdict::{FollowUp, Verdict};
 pub use model::vouched::Vouched;
+pub use model::words::{WordList, Words};
 pub use model::world::{
     Age, Known, Look, MAX_CONTENT, MAX_LISTED, Names, NamesOf, ResolvedPath, Unreadable, Untracked, World,
 };

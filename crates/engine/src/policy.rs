@@ -146,7 +146,7 @@ impl Policy {
         let of_role = role.into_iter().flat_map(|role| self.roles(role)).map(|(_, said)| said.get("mode").text());
         let all = std::iter::once(self.node).chain(named).chain(of_role.map(|name| self.preset(name)));
         let mut cautious: Vec<Node<'static>> = all.filter(|node| !node.get("asks").is_empty()).collect();
-        cautious.dedup_by_key(|node| node.identity());
+        cautious.dedup_by_key(|node| node.record());
         cautious
     }
 

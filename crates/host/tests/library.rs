@@ -10,7 +10,9 @@
 )]
 
 use reflex_agents::universal;
-use reflex_engine::{Action, EffectKind, Event, OPERATORS, Order, Place, Severity, Target, Tier, analyze, unfolded};
+use reflex_engine::{
+    Action, EffectKind, Event, Fact, OPERATORS, Order, Place, Severity, Target, Tier, WordList, analyze, unfolded,
+};
 use reflex_tables::compile::{Entry, Kind};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -40,6 +42,28 @@ fn every_rule_fires_on_its_examples_and_is_quiet_on_the_others() {
             }
         }
     }
+    report(problems);
+}
+
+#[test]
+fn every_word_list_fits_its_examples_and_no_others() {
+    let mut problems = Vec::new();
+    let lists = entries(Kind::Words);
+    for list in WordList::ALL {
+        let Some(entry) = lists.iter().find(|entry| entry.name == list.name()) else {
+            problems.push(format!("the library has no list `{}`", list.name()));
+            continue;
+        };
+        let words = list.read(reflex_library::tables());
+        for (side, fits) in [("matches", true), ("no-match", false)] {
+            let texts: Vec<&str> = entry.value[side].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+            let wrong = texts.iter().filter(|text| words.fit(text) != fits);
+            problems.extend(wrong.map(|text| format!("{}: {side} {text}", entry.name)));
+            problems.extend(texts.is_empty().then(|| format!("{} has no example: {side}", entry.name)));
+        }
+    }
+    let is_read = |entry: &&Entry| WordList::ALL.iter().any(|list| list.name() == entry.name);
+    problems.extend(lists.iter().filter(|entry| !is_read(entry)).map(|entry| format!("nothing reads {}", entry.name)));
     report(problems);
 }
 
@@ -137,36 +161,6 @@ fn names_of_program(entry: &Entry) -> Vec<String> {
     aliases.iter().filter_map(Value::as_str).map(str::to_owned).chain([entry.name.clone()]).collect()
 }
 
-const FACTS: [&str; 27] = [
-    "agent-variable",
-    "reaches-unread",
-    "unreadable",
-    "writes-guard",
-    "may-write-guard",
-    "guard-put-away",
-    "new-secret",
-    "hooks-off",
-    "hooks-kept",
-    "from-before",
-    "replaces-data",
-    "replaces-work",
-    "fetched",
-    "orders-heard",
-    "secret-seen",
-    "production",
-    "local",
-    "stashes",
-    "protected-branch",
-    "unmerged",
-    "exists",
-    "tracked",
-    "ignored",
-    "regenerable",
-    "uncommitted",
-    "untracked",
-    "ignored-data",
-];
-
 const COMPUTED: [&str; 6] = ["contents", "pattern", "climbing", "guard-program", "device", "guard"];
 
 fn check_condition(name: &str, condition: &Value, programs: &[String], problems: &mut Vec<String>) {
@@ -184,7 +178,7 @@ fn check_condition(name: &str, condition: &Value, programs: &[String], problems:
                 }
                 let known: Box<dyn Fn(&str) -> bool> = match key.as_str() {
                     "is" => Box::new(is_class),
-                    "fact" => Box::new(|word| FACTS.contains(&word)),
+                    "fact" => Box::new(|word| Fact::named(word).is_some()),
                     "program" => Box::new(|word| programs.iter().any(|program| program == word)),
                     "site" => Box::new(|word| ["here", "remote", "container"].contains(&word)),
                     _ => Box::new(|_| true),

@@ -34,7 +34,7 @@ pub use cli_grammar::invocation::{Argument, Invocation};
 pub use cli_grammar::program::{Program, Programs};
 pub use cli_grammar::selector::Selector;
 pub use model::language::Language;
-pub use model::value::{Derivation, DerivationId, Origin, Piece, Printed, Span, Value, UnknownReason};
+pub use model::value::{Derivation, DerivationId, Origin, Piece, Printed, Span, UnknownReason, Value};
 pub use read::{read, read_as};
 pub use reading::{
     Access, Change, ChangeKind, Code, Command, CommandId, ExecTarget, Gap, Reading, Redirection, Setting, Stdin,

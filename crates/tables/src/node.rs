@@ -60,9 +60,9 @@ impl<'a> Node<'a> {
         (self.word >> 3) as usize
     }
 
-    /// The same for the same record of a blob: a key to remember answers by.
-    pub fn identity(self) -> (usize, u32) {
-        (self.bytes.as_ptr() as usize, self.word)
+    /// What tells it from every other value of the same blob.
+    pub fn record(self) -> u32 {
+        self.word
     }
 
     /// Whether the value is absent.
@@ -155,16 +155,17 @@ impl<'a> Node<'a> {
 
     /// The value of `key` in a map.
     pub fn get(self, key: &str) -> Node<'a> {
-        self.position(key).map_or(Node::NIL, |index| self.value_at(index, self.len()))
+        self.index_of(key).map_or(Node::NIL, |index| self.value_at(index, self.len()))
     }
 
     /// The key as it stands in a map, which lives as long as the map, and its value.
     pub fn entry(self, key: &str) -> Option<(&'a str, Node<'a>)> {
-        let (index, count) = (self.position(key)?, self.len());
+        let (index, count) = (self.index_of(key)?, self.len());
         Some((std::str::from_utf8(self.key_at(index, count)).unwrap_or(""), self.value_at(index, count)))
     }
 
-    fn position(self, key: &str) -> Option<usize> {
+    /// The place of `key` among the keys of a map.
+    pub fn index_of(self, key: &str) -> Option<usize> {
         if self.tag() != MAP {
             return None;
         }

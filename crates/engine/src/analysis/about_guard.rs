@@ -4,7 +4,7 @@
 //! macro, a terminal's configuration. There the guard's name with a person's word behind it is enough to ask.
 
 use crate::model::analysis::Analysis;
-use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
+use crate::model::effect::{Effect, EffectKind, Id, Target, TargetPath};
 use crate::model::event::{Action, Event, Moment};
 use crate::model::world::World;
 use crate::secrets::veils::lifted;
@@ -74,6 +74,7 @@ pub(crate) fn effects(
         origin: Origin::default(),
         site: ExecTarget::Here,
         folder: None,
+        id: Id::default(),
     };
     for command in &said.commands {
         let changes = changes(command, event, analyst).into_iter();
@@ -127,7 +128,7 @@ fn is_divided(text: &[u8]) -> bool {
 
 fn target(path: &str) -> Target {
     let known = TargetPath::Known { text: path.into(), climbing: None, follows: false, contents: false };
-    Target { value: Value::text(path, Origin::default()), path: if path.is_empty() { TargetPath::None } else { known } }
+    Target::new(Value::text(path, Origin::default()), if path.is_empty() { TargetPath::None } else { known })
 }
 
 /// By what the library says of the guard's commands: the flags of each effect that changes it.

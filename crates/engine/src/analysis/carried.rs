@@ -43,7 +43,7 @@ impl EffectExtractor<'_> {
 
     fn shown(&mut self, id: CommandId, command: &Command, name: &str, flag: &'static str) {
         let value = Value::text(format!("${name}"), Origin::default());
-        let target = Target { value, path: TargetPath::None };
+        let target = Target::new(value, TargetPath::None);
         self.push_command(Ran { id, command, folder: None }, EffectKind::RevealSecret, vec![target]);
         self.effects.last_mut().into_iter().for_each(|effect| effect.flags = vec![flag]);
     }

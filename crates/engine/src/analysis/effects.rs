@@ -5,7 +5,7 @@ use super::named::paths_in_code;
 use super::thrown_away::{prints_nothing, writes_nothing};
 use super::tool_call;
 use super::tool_call::call::called;
-use crate::model::effect::{Effect, EffectKind, Target, TargetKind, TargetPath};
+use crate::model::effect::{Effect, EffectKind, Id, Target, TargetKind, TargetPath};
 use crate::model::event::{Action, AgentPath, Event};
 use crate::model::guard::GUARD_PROGRAMS;
 use crate::model::path::{self, Folders};
@@ -13,7 +13,7 @@ use crate::model::world::World;
 use crate::text::{encoded_paths, glob};
 use reflex_shell::{
     Access, Code, Command, CommandId, Invocation, Language, Origin, Piece, Printed, Program, Programs, Reading,
-    Selector, Setting, Span, Stdin, Surroundings, Value, UnknownReason, work,
+    Selector, Setting, Span, Stdin, Surroundings, UnknownReason, Value, work,
 };
 use reflex_tables::{Node, Tables};
 use std::collections::BTreeSet;
@@ -102,7 +102,7 @@ impl EffectExtractor<'_> {
     }
 
     pub(super) fn name(&mut self, kind: EffectKind, text: &str) {
-        let target = Target { value: Value::text(text, Origin::default()), path: TargetPath::None };
+        let target = Target::new(Value::text(text, Origin::default()), TargetPath::None);
         self.push(kind, vec![target]);
     }
 
@@ -118,6 +118,7 @@ impl EffectExtractor<'_> {
             origin: Origin::default(),
             site: reflex_shell::ExecTarget::Here,
             folder: Some(self.event.cwd.clone()),
+            id: Id::default(),
         });
     }
 
@@ -194,7 +195,7 @@ impl EffectExtractor<'_> {
                     self.push_at(EffectKind::RunUnknown, gap.origin);
                     let written = Value::text(gap.origin.span.slice(text), gap.origin);
                     if let Some(effect) = self.effects.last_mut() {
-                        effect.targets.push(Target { value: written, path: TargetPath::None });
+                        effect.targets.push(Target::new(written, TargetPath::None));
                     }
                 }
                 UnknownReason::Branches | UnknownReason::Arithmetic | UnknownReason::Input => {}
@@ -204,7 +205,7 @@ impl EffectExtractor<'_> {
 
     pub(super) fn setting(&mut self, setting: &Setting) {
         let name = Value::text(setting.name.clone(), setting.origin);
-        self.push(EffectKind::SetVariable, vec![Target { value: name, path: TargetPath::None }]);
+        self.push(EffectKind::SetVariable, vec![Target::new(name, TargetPath::None)]);
         if let Some(effect) = self.effects.last_mut() {
             (effect.argument, effect.origin, effect.site) = (setting.value.clone(), setting.origin, setting.site);
         }
@@ -317,7 +318,7 @@ impl EffectExtractor<'_> {
     fn connection(&mut self, ran: Ran<'_>, target: Target) {
         let shell = ran.command.invocation.as_ref().and_then(Invocation::grammar).is_some_and(Program::reads_script);
         let kind = if shell { EffectKind::GiveShell } else { EffectKind::Connect };
-        self.push_command(ran, kind, vec![Target { value: target.value, path: TargetPath::None }]);
+        self.push_command(ran, kind, vec![Target::new(target.value, TargetPath::None)]);
     }
 
     /// `./tool`, `bin/x`: the file is what runs.
@@ -445,7 +446,7 @@ impl EffectExtractor<'_> {
         let mut values = selected(selector.map_or("", Node::text), invocation, ran.command);
         reflex_shell::narrow(entry, &mut values);
         let named = values.into_iter().filter(|value| !value.pieces.is_empty());
-        let targets: Vec<Target> = named.map(|value| Target { value, path: TargetPath::None }).collect();
+        let targets: Vec<Target> = named.map(|value| Target::new(value, TargetPath::None)).collect();
         if !targets.is_empty() {
             self.push_command(ran, EffectKind::Escape, targets);
         }
@@ -533,7 +534,7 @@ impl EffectExtractor<'_> {
             return (EffectKind::RunUnknown, std::mem::take(&mut files));
         }
         let kind = if decodes(value) { EffectKind::RunDecoded } else { EffectKind::RunUnknown };
-        (kind, vec![Target { value: value.clone(), path: TargetPath::None }])
+        (kind, vec![Target::new(value.clone(), TargetPath::None)])
     }
 
     /// A file that was fetched in this text and is run in it.
@@ -579,7 +580,7 @@ impl EffectExtractor<'_> {
             let mut sources: Vec<CommandId> = fed.flat_map(|command| command.stdin.sources()).copied().collect();
             sources.extend(effect.targets.iter().flat_map(|target| with_printing(&target.value, &[], commands)));
             let named = sources.iter().filter_map(|id| commands.get(*id)).flat_map(operands);
-            named.map(|value| Target { value, path: TargetPath::None }).collect()
+            named.map(|value| Target::new(value, TargetPath::None)).collect()
         };
         for effect in self.effects.iter_mut().skip(before).filter(|effect| effect.kind == EffectKind::Kill) {
             let found = looked_for(effect);
@@ -595,9 +596,9 @@ impl EffectExtractor<'_> {
     fn target_in(&self, kind: EffectKind, value: Value, ran: Ran<'_>) -> Target {
         match kind.target_kind() {
             TargetKind::Name if kind == EffectKind::OpenContainer => {
-                Target { value: self.with_home(value), path: TargetPath::None }
+                Target::new(self.with_home(value), TargetPath::None)
             }
-            TargetKind::Name => Target { value, path: TargetPath::None },
+            TargetKind::Name => Target::new(value, TargetPath::None),
             TargetKind::Path => self.path_of(ran, value),
         }
     }
@@ -632,13 +633,13 @@ impl EffectExtractor<'_> {
         match folder {
             Some(folder) => self.target(EffectKind::Read, value, folder),
             None if is_absolute(&value) => self.target(EffectKind::Read, value, "/"),
-            None => Target { value, path: TargetPath::Unknown },
+            None => Target::new(value, TargetPath::Unknown),
         }
     }
 
     pub(super) fn target(&self, kind: EffectKind, value: Value, folder: &str) -> Target {
         if kind.target_kind() == TargetKind::Name {
-            return Target { value, path: TargetPath::None };
+            return Target::new(value, TargetPath::None);
         }
         let folders = Folders {
             cwd: folder,
@@ -648,7 +649,7 @@ impl EffectExtractor<'_> {
         };
         let own = self.own_program(&value).map(|path| Value::text(path, value.origin()));
         let path = path::lexical(own.as_ref().unwrap_or(&value), folders, &|name| self.variable(name));
-        Target { value, path }
+        Target::new(value, path)
     }
 
     pub(super) fn variable(&self, name: &str) -> Option<String> {
@@ -865,4 +866,69 @@ pub(super) fn with_sources(command: &Command, commands: &[Command]) -> BTreeSet<
         open.extend(source.stdin.sources().iter().copied().filter(|id| found.insert(*id)));
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analysis::analyze;
+    use crate::library::{event, shell, tables, world};
+    use crate::model::event::{Action, AgentPath, Event};
+
+    fn effects(event: &Event) -> Vec<String> {
+        let shown = |target: &crate::model::effect::Target| format!(" {}", target.shown());
+        let analysis = analyze(event, tables(), &world(&[]));
+        let one = |effect: &crate::model::effect::Effect| {
+            let targets: String = effect.targets.iter().map(shown).collect();
+            let site = if effect.site == reflex_shell::ExecTarget::Here { "" } else { effect.site.name() };
+            format!("{}{targets} {site}", effect.kind.name()).trim_end().to_owned()
+        };
+        analysis.effects.iter().map(one).collect()
+    }
+
+    #[track_caller]
+    fn check(command: &str, expected: &[&str]) {
+        assert_eq!(effects(&shell(command)), expected, "{command}");
+    }
+
+    #[test]
+    fn a_program_does_what_its_entry_says_to_its_operands() {
+        check("rm -rf a /b", &["delete /repo/a /b"]);
+        check("cd sub && rm a", &["delete /repo/sub/a"]);
+        check("sudo env X=1 rm a", &["raise-privilege", "delete /repo/a", "set-variable X"]);
+        check("true", &[]);
+    }
+
+    #[test]
+    fn redirections_are_effects_of_their_own() {
+        check("true > a", &["truncate /repo/a", "overwrite /repo/a"]);
+    }
+
+    #[test]
+    fn on_another_system_it_happens_there() {
+        let effects = effects(&shell("ssh host rm -rf /srv"));
+        assert!(effects.contains(&"delete /srv remote".to_owned()), "{effects:?}");
+        assert!(!effects.contains(&"delete /srv".to_owned()), "{effects:?}");
+    }
+
+    #[test]
+    fn a_tool_without_a_shell_has_its_effect_too() {
+        let path = || AgentPath::new("src/a.rs");
+        assert_eq!(effects(&event(Action::Delete { path: path() })), ["delete /repo/src/a.rs"]);
+        assert_eq!(effects(&event(Action::Read { path: path() })), ["read /repo/src/a.rs"]);
+        assert_eq!(
+            effects(&event(Action::Write { path: path(), content: String::new() })),
+            ["overwrite /repo/src/a.rs"]
+        );
+    }
+
+    #[test]
+    fn every_effect_and_target_has_an_id_of_its_own() {
+        let analysis = analyze(&shell("rm a b; mv c d; cat e > f"), tables(), &world(&[]));
+        let effects: Vec<_> = analysis.effects.iter().map(|effect| effect.id.index()).collect();
+        let targets: Vec<_> =
+            analysis.effects.iter().flat_map(|effect| &effect.targets).map(|one| one.id.index()).collect();
+        assert!(effects.len() > 3 && targets.len() > 5);
+        assert_eq!(effects, (0..effects.len()).map(Some).collect::<Vec<_>>());
+        assert_eq!(targets, (0..targets.len()).map(Some).collect::<Vec<_>>());
+    }
 }

@@ -57,5 +57,6 @@ pub fn analyze(event: &Event, tables: Tables, world: &dyn World) -> Analysis {
     kept::mark(event, &mut analysis);
     waiting::named(event, world, &mut analysis);
     truncation::limit_targets(&mut analysis, &event.workspace);
+    analysis.number();
     analysis
 }

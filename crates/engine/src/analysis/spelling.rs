@@ -128,7 +128,7 @@ fn texts_around(command: &Command, commands: &[Command]) -> usize {
 }
 
 fn name(text: &str, origin: Origin) -> Target {
-    Target { value: Value::text(text, origin), path: TargetPath::None }
+    Target::new(Value::text(text, origin), TargetPath::None)
 }
 
 /// Whether the derived text is one that a shell or an interpreter runs.

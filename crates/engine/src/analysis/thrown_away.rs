@@ -70,7 +70,7 @@ fn origin(moved: &Moved, target: &Target) -> Option<Target> {
         None => return None,
     };
     let path = TargetPath::Known { text, climbing: None, follows: false, contents: *contents };
-    Some(Target { value: moved.source.value.clone(), path })
+    Some(Target::new(moved.source.value.clone(), path))
 }
 
 /// Whether a command prints nothing at all, so that a file into which that goes is empty from then on.

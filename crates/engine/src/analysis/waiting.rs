@@ -4,7 +4,7 @@
 //! written. An id is chance: no text holds one by accident, so a text is looked through in any spelling.
 
 use crate::model::analysis::Analysis;
-use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
+use crate::model::effect::{Effect, EffectKind, Id, Target, TargetPath};
 use crate::model::event::{Action, Event};
 use crate::model::world::World;
 use crate::secrets::veils::lifted;
@@ -41,7 +41,7 @@ fn effect(action: usize, id: &str) -> Effect {
     let value = Value::text(id, Origin::default());
     Effect {
         kind: EffectKind::NameWaiting,
-        targets: vec![Target { value, path: TargetPath::None }],
+        targets: vec![Target::new(value, TargetPath::None)],
         flags: Vec::new(),
         argument: None,
         command: None,
@@ -50,6 +50,7 @@ fn effect(action: usize, id: &str) -> Effect {
         origin: Origin::default(),
         site: ExecTarget::Here,
         folder: None,
+        id: Id::default(),
     }
 }
 

@@ -3,45 +3,23 @@
 use crate::model::event::Event;
 use crate::model::finding::{Finding, PolicyAction};
 use crate::model::session::Step;
+use crate::model::words::WordList;
+use reflex_tables::Tables;
 
 /// A call that failed is worth so many tries more, and no more than that.
 const MAX_RETRIES: usize = 2;
-
-/// What an error that passes by itself says.
-const PASSING: [&str; 20] = [
-    "timed out",
-    "timeout",
-    "temporarily unavailable",
-    "temporary failure",
-    "connection reset",
-    "connection refused",
-    "connection closed",
-    "could not resolve host",
-    "network is unreachable",
-    "econnreset",
-    "etimedout",
-    "eai_again",
-    "too many requests",
-    "rate limit",
-    "service unavailable",
-    "bad gateway",
-    "gateway time-out",
-    "resource temporarily",
-    "could not get lock",
-    "index.lock",
-];
 
 /// Of an output so many bytes at its end are looked at.
 const LOOKED_AT: usize = 4096;
 
 /// Advice on a call that failed; `past` ends with it. The first failure of a kind that does not pass needs none: an agent
 /// knows that it failed.
-pub(crate) fn inspect(event: &Event, step: &Step, past: &[Step]) -> Option<Finding> {
+pub(crate) fn inspect(tables: Tables, event: &Event, step: &Step, past: &[Step]) -> Option<Finding> {
     let outcome = event.outcome.as_ref().filter(|outcome| outcome.failed)?;
     let same = past.iter().rev().filter(|other| other.exact == step.exact);
     let failures = same.take_while(|other| other.end.as_ref().is_some_and(|end| end.failed)).count().max(1);
     let left = (MAX_RETRIES + 1).saturating_sub(failures);
-    let message = match (passes(&outcome.output), left) {
+    let message = match (passes(tables, &outcome.output), left) {
         (_, 0) => format!("This has failed {failures} times; no try is left."),
         (true, left) => format!("This failed and may pass: wait a little, then at most {left} tries more."),
         (false, _) if failures == 1 => return None,
@@ -64,17 +42,18 @@ pub(crate) fn inspect(event: &Event, step: &Step, past: &[Step]) -> Option<Findi
 }
 
 /// Whether what failed may do better by itself.
-pub(crate) fn passes(output: &str) -> bool {
+pub(crate) fn passes(tables: Tables, output: &str) -> bool {
     let from = output.len().saturating_sub(LOOKED_AT);
     let from = (from..=output.len()).find(|at| output.is_char_boundary(*at)).unwrap_or(0);
     let end = output.get(from..).unwrap_or("").to_lowercase();
-    PASSING.iter().any(|sign| end.contains(sign))
+    WordList::PassingErrors.read(tables).fit(&end)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::detectors::loops::End;
+    use crate::library::tables;
     use crate::model::event::Outcome;
 
     #[track_caller]
@@ -83,7 +62,7 @@ mod tests {
         let event = Event { outcome: Some(outcome), ..Event::default() };
         let end = End { failed: true, ..End::default() };
         let step = Step { exact: "x".into(), end: Some(end), ..Step::default() };
-        let found = inspect(&event, &step, &vec![step.clone(); failures]);
+        let found = inspect(tables(), &event, &step, &vec![step.clone(); failures]);
         let message = found.map(|finding| finding.message);
         assert_eq!(message.is_some(), said.is_some(), "{message:?}");
         assert!(said.is_none_or(|said| message.unwrap_or_default().contains(said)));

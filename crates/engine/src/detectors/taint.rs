@@ -350,3 +350,85 @@ fn paths_of<'a>(files: &'a [(String, String)], folder: &str) -> BTreeMap<String,
     }
     paths
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::analyze;
+    use crate::library::{shell, tables, world};
+    use crate::model::fake_world::FakeWorld;
+
+    fn left(command: &str, world: &FakeWorld, findings: &[Finding]) -> Vec<Taint> {
+        let event = shell(command);
+        let analysis = analyze(&event, tables(), world);
+        let mut left = left_by(&Facts::new(&event, &analysis, tables(), world), findings);
+        // Two effects may leave the same.
+        left.dedup();
+        left
+    }
+
+    #[track_caller]
+    fn check(command: &str, past: &[(RemnantKind, &str, &str)], expected: &[(RemnantKind, &str, &str)]) {
+        let all = |list: &[(RemnantKind, &str, &str)]| {
+            list.iter().map(|(kind, path, from)| remnant(*kind, path, from)).collect()
+        };
+        let world = FakeWorld { remnants: all(past), ..world(&[]) };
+        let expected: Vec<Taint> = all(expected);
+        assert_eq!(left(command, &world, &[]), expected, "{command}");
+    }
+
+    const KEY: &str = "/home/me/.ssh/id_rsa";
+
+    #[test]
+    fn a_copy_of_a_secret_is_one_wherever_it_goes() {
+        let copies = [(RemnantKind::Copy, "/tmp/x", KEY), (RemnantKind::Copy, "/tmp/x/id_rsa", KEY)];
+        check("cp ~/.ssh/id_rsa /tmp/x", &[], &copies);
+    }
+
+    #[test]
+    fn what_comes_from_elsewhere_is_known_by_its_place() {
+        check("curl -o a.sh https://x.example/a", &[], &[(RemnantKind::Fetched, "/repo/a.sh", "https://x.example/a")]);
+    }
+
+    #[test]
+    fn the_password_of_an_address_is_not_kept() {
+        let left = left("curl -o a https://me:Bluebird2291!@x.example/a", &world(&[]), &[]);
+        assert!(left.iter().all(|known| !known.from.contains("Bluebird")) && left.len() == 1, "{left:?}");
+    }
+
+    #[test]
+    fn a_secret_is_seen_where_a_rule_says_that_it_was_shown() {
+        let shown = [Finding { category: "credential".into(), ..Finding::default() }];
+        let seen = vec![remnant(RemnantKind::Seen, KEY, "")];
+        assert_eq!(left("cat ~/.ssh/id_rsa", &world(&[]), &shown), seen);
+        assert_eq!(left("cat ~/.ssh/id_rsa", &world(&[]), &[]), []);
+    }
+
+    #[test]
+    fn what_does_not_happen_here_leaves_nothing() {
+        check("ssh host cp .ssh/id_rsa /tmp/x", &[], &[]);
+        check("cat > a.sh <<'E'\ncp ~/.ssh/id_rsa /tmp/x\nE", &[], &[]);
+    }
+
+    #[test]
+    fn of_one_call_no_more_is_kept_than_is_remembered() {
+        let command: String = (0..100).map(|at| format!("cat ~/.ssh/id_rsa > {at}\n")).collect();
+        let left = left(&command, &world(&[]), &[]);
+        assert!((1..=MAX_REMNANTS).contains(&left.len()), "{}", left.len());
+    }
+
+    #[test]
+    fn an_order_taints_and_other_findings_do_not() {
+        let finding = |category: &str| Finding { id: "x/y".into(), category: category.into(), ..Finding::default() };
+        let tainted = left_by_orders(&[finding("loop"), finding("injection"), finding("injection")]);
+        assert_eq!(tainted, [remnant(RemnantKind::Orders, "", "x/y")]);
+        assert_eq!(left_by_orders(&[finding("loop")]), []);
+    }
+
+    #[test]
+    fn a_file_that_the_text_writes_is_known_by_what_stands_in_it() {
+        let written = |command: &str| written_by(&analyze(&shell(command), tables(), &world(&[])));
+        assert_eq!(written("echo hi > a/b; cat a/b"), [("/repo/a/b".to_owned(), "hi\n".to_owned())]);
+        assert_eq!(written("date > a"), []);
+    }
+}

@@ -4,6 +4,7 @@
 use crate::analysis::command_pattern;
 use crate::facts::cache::Facts;
 use crate::facts::excerpt;
+use crate::facts::fact::Fact;
 use crate::facts::location;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::event::{Action, Purpose};
@@ -86,7 +87,7 @@ fn beyond(facts: &Facts<'_>, whose: &str, root: &str, scope: &[&str]) -> Option<
                 ["inside", "workspace"].iter().any(|place| facts.is(effect, target, place) == Ternary::Yes);
             of_project
                 && !facts.lies_in_scope(effect, target, root, scope)
-                && facts.fact(effect, Some(target), "regenerable") != Ternary::Yes
+                && facts.fact(effect, Some(target), Fact::Regenerable) != Ternary::Yes
         }
     };
     let (index, effect, target) = changes(facts).find_map(|(index, effect)| {

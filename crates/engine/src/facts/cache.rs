@@ -2,22 +2,45 @@
 
 use crate::analysis::aliases::Aliases;
 use crate::facts::connection::Pointed;
+use crate::facts::fact::Fact;
 use crate::model::analysis::Analysis;
-use crate::model::effect::Effect;
+use crate::model::effect::{Effect, Id};
 use crate::model::event::Event;
 use crate::model::path::{self, Folders, Place, is_within};
 use crate::model::session::{RemnantKind, Taint};
 use crate::model::truth::Ternary;
 use crate::model::vouched::Vouched;
 use crate::model::world::{Known, Names, ResolvedPath, World};
-use reflex_tables::{Node, Tables};
+use reflex_tables::Tables;
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-/// The patterns of classes by address and length of their word.
-pub(super) type PatternsOfClasses = BTreeMap<(usize, usize), Rc<[Places]>>;
+/// What was worked out about effects or targets, by their id. What has no id is worked out each time.
+pub(super) struct Memo<T>(RefCell<Vec<Option<Rc<T>>>>);
+
+impl<T> Default for Memo<T> {
+    fn default() -> Memo<T> {
+        Memo(RefCell::default())
+    }
+}
+
+impl<T> Memo<T> {
+    pub(super) fn get(&self, id: Id, work_out: impl FnOnce() -> T) -> Rc<T> {
+        let Some(index) = id.index() else { return Rc::new(work_out()) };
+        if let Some(Some(known)) = self.0.borrow().get(index) {
+            return Rc::clone(known);
+        }
+        let new = Rc::new(work_out());
+        let mut known = self.0.borrow_mut();
+        if known.len() <= index {
+            known.resize_with(index + 1, || None);
+        }
+        known.get_mut(index).into_iter().for_each(|place| *place = Some(Rc::clone(&new)));
+        new
+    }
+}
 
 /// The facts of one call.
 pub struct Facts<'a> {
@@ -29,22 +52,22 @@ pub struct Facts<'a> {
     pub tables: Tables,
     pub(crate) world: &'a dyn World,
     pub(super) aliases: OnceCell<Aliases>,
-    /// What each target stands for, by its place in memory: targets stay where they are while a call is judged.
-    pub(super) seen: RefCell<BTreeMap<usize, Rc<Seen>>>,
+    /// What each target stands for.
+    pub(super) seen: Memo<Seen>,
     pub(super) regenerable: RefCell<HashMap<String, Ternary>>,
-    /// The patterns of classes, by the place of their word in memory.
-    pub(super) places: RefCell<PatternsOfClasses>,
-    /// What else the call does, by condition and action: many effects ask the same.
+    /// The patterns of classes, by their place in the library.
+    pub(super) places: RefCell<BTreeMap<usize, Rc<[Places]>>>,
+    /// What else the call does: many effects ask the same.
     pub(super) accompanied: RefCell<BTreeMap<Accompanied, Ternary>>,
-    /// Where each effect's command points, by its place in memory.
-    pub(super) pointed: RefCell<BTreeMap<usize, Rc<Pointed>>>,
+    /// Where each effect's command points.
+    pub(super) pointed: Memo<Pointed>,
     pub(super) temporary: Vec<String>,
     /// What earlier calls left behind.
     pub(super) past: OnceCell<Vec<Taint>>,
     /// Folders that people's policies make as good as the workspace.
     pub(super) roots: Vec<(String, Vouched)>,
-    /// Which questions stand in `asked` already, by their word and target.
-    pub(super) told: RefCell<BTreeSet<(usize, usize)>>,
+    /// Which questions stand in `asked` already.
+    pub(super) told: RefCell<BTreeSet<(Fact, Id)>>,
     /// Questions that were asked, with their answers: what `explain` shows.
     pub(super) asked: RefCell<Asked>,
     /// Names of what would be lost, for reasons.
@@ -53,8 +76,26 @@ pub struct Facts<'a> {
     pub(super) mend: RefCell<String>,
 }
 
-/// A condition by its place in memory, and an action.
-pub(super) type Accompanied = ((usize, u32), usize);
+/// Where a rule stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Source {
+    /// In the library.
+    Library,
+    /// In the layer of this number.
+    Layer(usize),
+    /// In rules that are asked without a policy.
+    Alone,
+}
+
+/// A condition on what else an action does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Accompanied {
+    pub(crate) action: usize,
+    /// Whose condition it is.
+    pub(crate) source: Source,
+    /// Which one it is there.
+    pub(crate) record: u32,
+}
 
 /// The lines of `explain` in their order, each once.
 #[derive(Default)]
@@ -81,7 +122,7 @@ pub(super) struct Seen {
     pub(super) sure: usize,
     /// The pattern of paths that is meant, absolute.
     pub(super) pattern: Option<Pattern>,
-    /// The answers about classes so far, by the place of their word in memory.
+    /// The answers about classes so far, by their place in the library.
     pub(super) classes: RefCell<BTreeMap<usize, Ternary>>,
 }
 
@@ -102,11 +143,11 @@ impl<'a> Facts<'a> {
             tables,
             world,
             aliases: OnceCell::new(),
-            seen: RefCell::default(),
+            seen: Memo::default(),
             regenerable: RefCell::default(),
             places: RefCell::default(),
             accompanied: RefCell::default(),
-            pointed: RefCell::default(),
+            pointed: Memo::default(),
             temporary: world.temporary(),
             past: OnceCell::new(),
             roots: Vec::new(),
@@ -159,16 +200,15 @@ impl<'a> Facts<'a> {
     }
 
     /// Whether an effect of an action fits a condition.
-    pub(crate) fn also(&self, action: usize, condition: Node<'_>, fits: &dyn Fn(&Effect) -> Ternary) -> Ternary {
-        let key = (condition.identity(), action);
-        if let Some(known) = self.accompanied.borrow().get(&key) {
+    pub(crate) fn also(&self, asked: Accompanied, fits: &dyn Fn(&Effect) -> Ternary) -> Ternary {
+        if let Some(known) = self.accompanied.borrow().get(&asked) {
             return *known;
         }
         reflex_shell::work::spend(1 + self.analysis.effects.len() as u64 / 4);
-        let others = self.analysis.effects.iter().filter(|other| other.action == action);
+        let others = self.analysis.effects.iter().filter(|other| other.action == asked.action);
         let answers = others.map(fits);
         let truth = answers.max().unwrap_or(Ternary::No);
-        self.accompanied.borrow_mut().insert(key, truth);
+        self.accompanied.borrow_mut().insert(asked, truth);
         truth
     }
 

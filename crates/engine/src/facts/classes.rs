@@ -35,12 +35,12 @@ impl Facts<'_> {
         if Place::ALL.iter().any(|(_, name)| *name == class) {
             return Ternary::from(seen.place.name() == class);
         }
-        let key = class.as_ptr() as usize;
-        if let Some(known) = seen.classes.borrow().get(&key) {
+        let Some(index) = self.tables.get("places").index_of(class) else { return Ternary::No };
+        if let Some(known) = seen.classes.borrow().get(&index) {
             return *known;
         }
         let truth = self.class(&seen, class);
-        seen.classes.borrow_mut().insert(key, truth);
+        seen.classes.borrow_mut().insert(index, truth);
         truth
     }
 
@@ -95,8 +95,9 @@ impl Facts<'_> {
 
     /// The patterns of a class, taken out of the library once: a call may have thousands of targets.
     pub(super) fn places(&self, class: &str) -> Rc<[Places]> {
-        let key = (class.as_ptr() as usize, class.len());
-        if let Some(known) = self.places.borrow().get(&key) {
+        let classes = self.tables.get("places");
+        let Some(index) = classes.index_of(class) else { return Rc::default() };
+        if let Some(known) = self.places.borrow().get(&index) {
             return Rc::clone(known);
         }
         let folds = self.world.folds_case();
@@ -105,11 +106,11 @@ impl Facts<'_> {
             false => Cow::Borrowed(pattern.bytes()),
         };
         let patterns = |list: Node<'static>| list.items().map(pattern).collect();
-        let places = self.tables.get("places").get(class).items();
+        let places = classes.get(class).items();
         let places: Rc<[Places]> = places
             .map(|place| Places { paths: patterns(place.get("paths")), except: patterns(place.get("except")) })
             .collect();
-        self.places.borrow_mut().insert(key, Rc::clone(&places));
+        self.places.borrow_mut().insert(index, Rc::clone(&places));
         places
     }
 }

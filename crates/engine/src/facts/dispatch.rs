@@ -4,8 +4,9 @@ use super::cache::{Facts, truth};
 use super::git::comes_from_elsewhere;
 use super::git::untracked_kind;
 use super::replaced::Lost;
+use crate::facts::fact::Fact;
 use crate::facts::switches::Change;
-use crate::model::effect::{Effect, EffectKind, Target};
+use crate::model::effect::{Effect, EffectKind, Id, Target};
 use crate::model::session::RemnantKind;
 use crate::model::truth::Ternary;
 use crate::model::world::Untracked;
@@ -15,16 +16,15 @@ const MAX_ASKED: usize = 1000;
 
 impl Facts<'_> {
     /// A fact of this name about the target, or about the effect as a whole.
-    pub fn fact(&self, effect: &Effect, target: Option<&Target>, name: &str) -> Ternary {
-        let truth = self.ask(effect, target, name);
+    pub fn fact(&self, effect: &Effect, target: Option<&Target>, fact: Fact) -> Ternary {
+        let truth = self.ask(effect, target, fact);
         if self.asked.borrow().lines.len() >= MAX_ASKED {
             return truth;
         }
-        // The words and targets of a call stay where they are while it is judged.
-        let place = target.map_or(0, |target| std::ptr::from_ref(target) as usize);
-        if self.told.borrow_mut().insert((name.as_ptr() as usize, place)) {
+        let id = target.map_or(Id::default(), |target| target.id);
+        if self.told.borrow_mut().insert((fact, id)) {
             let about = target.map_or(String::new(), |target| format!(" {}", target.shown()));
-            let line = format!("{name}{about}: {}", truth.name());
+            let line = format!("{}{about}: {}", fact.name(), truth.name());
             let mut asked = self.asked.borrow_mut();
             if asked.known.insert(line.clone()) {
                 asked.lines.push(line);
@@ -33,32 +33,42 @@ impl Facts<'_> {
         truth
     }
 
-    pub(super) fn ask(&self, effect: &Effect, target: Option<&Target>, name: &str) -> Ternary {
+    pub(super) fn ask(&self, effect: &Effect, target: Option<&Target>, fact: Fact) -> Ternary {
         let folder = self.folder_of(effect, target);
-        match name {
-            "stashes" if self.stashes_first() => Ternary::Yes,
-            "stashes" => truth(self.world.stashes(&folder).map(|count| count > 0)),
-            "unreadable" => self.is_unreadable(effect, target),
-            "protected-branch" => self.is_protected(&folder, target),
-            "production" => Ternary::from(self.is_production(&self.pointed(effect))),
-            "local" => Ternary::from(self.is_local(&self.pointed(effect))),
-            "unmerged" => self.is_unmerged(&folder, target),
-            "fetched" => Ternary::from(self.was_fetched(&self.started_in(effect, target).unwrap_or(folder))),
-            "orders-heard" => Ternary::from(self.is_tainted()),
-            "writes-guard" => {
+        match fact {
+            Fact::Stashes if self.stashes_first() => Ternary::Yes,
+            Fact::Stashes => truth(self.world.stashes(&folder).map(|count| count > 0)),
+            Fact::Unreadable => self.is_unreadable(effect, target),
+            Fact::ProtectedBranch => self.is_protected(&folder, target),
+            Fact::Production => Ternary::from(self.is_production(&self.pointed(effect))),
+            Fact::Local => Ternary::from(self.is_local(&self.pointed(effect))),
+            Fact::Unmerged => self.is_unmerged(&folder, target),
+            Fact::Fetched => Ternary::from(self.was_fetched(&self.started_in(effect, target).unwrap_or(folder))),
+            Fact::OrdersHeard => Ternary::from(self.is_tainted()),
+            Fact::WritesGuard => {
                 Ternary::from(target.is_some_and(|target| self.writes_guard(effect, target) == Ternary::Yes))
             }
-            "may-write-guard" => {
+            Fact::MayWriteGuard => {
                 Ternary::from(target.is_some_and(|target| self.writes_guard(effect, target) == Ternary::Unknown))
             }
-            "hooks-off" => truth(target.map(|target| self.hooks(effect, target) == Change::Off)),
-            "guard-put-away" => target.map_or(Ternary::Unknown, |target| self.puts_guard_away(effect, target)),
-            "hooks-kept" => truth(target.map(|target| self.hooks(effect, target) == Change::Beside)),
-            "agent-variable" => Ternary::from(self.takes_mark_off(effect, target)),
-            "reaches-unread" => Ternary::from(self.reaches_unread(effect)),
-            "secret-seen" => Ternary::from(self.past().iter().any(|known| known.kind == RemnantKind::Seen)),
-            _ => match target.filter(|target| target.path().is_some()) {
-                Some(target) => self.file_fact(effect, target, name),
+            Fact::HooksOff => truth(target.map(|target| self.hooks(effect, target) == Change::Off)),
+            Fact::GuardPutAway => target.map_or(Ternary::Unknown, |target| self.puts_guard_away(effect, target)),
+            Fact::HooksKept => truth(target.map(|target| self.hooks(effect, target) == Change::Beside)),
+            Fact::AgentVariable => Ternary::from(self.takes_mark_off(effect, target)),
+            Fact::ReachesUnread => Ternary::from(self.reaches_unread(effect)),
+            Fact::SecretSeen => Ternary::from(self.past().iter().any(|known| known.kind == RemnantKind::Seen)),
+            Fact::Exists
+            | Fact::Tracked
+            | Fact::Ignored
+            | Fact::NewSecret
+            | Fact::Regenerable
+            | Fact::Uncommitted
+            | Fact::Untracked
+            | Fact::IgnoredData
+            | Fact::FromBefore
+            | Fact::ReplacesData
+            | Fact::ReplacesWork => match target.filter(|target| target.path().is_some()) {
+                Some(target) => self.file_fact(effect, target, fact),
                 None => Ternary::Unknown,
             },
         }
@@ -75,27 +85,43 @@ impl Facts<'_> {
         self.lexical(&target.value, effect)
     }
 
-    pub(super) fn file_fact(&self, effect: &Effect, target: &Target, name: &str) -> Ternary {
+    pub(super) fn file_fact(&self, effect: &Effect, target: &Target, fact: Fact) -> Ternary {
         let real = self.real(effect, target);
         let path = &*self.meant(effect, &real);
-        match name {
+        match fact {
             // `git checkout WORD` takes a commit if there is one of that name, else the file.
-            "uncommitted" if effect.flags.contains(&"word") && self.is_commit(&real.path, target) => Ternary::No,
-            "exists" => truth(real.exists),
-            "tracked" => truth(self.world.is_tracked(path)),
-            "ignored" => truth(self.world.is_ignored(path)),
-            "new-secret" => self.is_new_secret(effect, target, path),
-            "regenerable" => self.is_regenerable(path),
-            "uncommitted" if effect.kind == EffectKind::DiscardChanges && !comes_from_elsewhere(effect) => {
+            Fact::Uncommitted if effect.flags.contains(&"word") && self.is_commit(&real.path, target) => Ternary::No,
+            Fact::Exists => truth(real.exists),
+            Fact::Tracked => truth(self.world.is_tracked(path)),
+            Fact::Ignored => truth(self.world.is_ignored(path)),
+            Fact::NewSecret => self.is_new_secret(effect, target, path),
+            Fact::Regenerable => self.is_regenerable(path),
+            Fact::Uncommitted if effect.kind == EffectKind::DiscardChanges && !comes_from_elsewhere(effect) => {
                 self.names(self.world.unstaged(path), target)
             }
-            "uncommitted" => self.names(self.uncommitted(effect, path), target),
-            "untracked" => self.loose(effect, target, &real, untracked_kind(effect)),
-            "ignored-data" => self.loose(effect, target, &real, Untracked::Ignored),
-            "from-before" => truth(self.is_from_before(path)),
-            "replaces-data" => self.replaces(effect, target, Lost::Data),
-            "replaces-work" => self.replaces(effect, target, Lost::Work),
-            _ => Ternary::Unknown,
+            Fact::Uncommitted => self.names(self.uncommitted(effect, path), target),
+            Fact::Untracked => self.loose(effect, target, &real, untracked_kind(effect)),
+            Fact::IgnoredData => self.loose(effect, target, &real, Untracked::Ignored),
+            Fact::FromBefore => truth(self.is_from_before(path)),
+            Fact::ReplacesData => self.replaces(effect, target, Lost::Data),
+            Fact::ReplacesWork => self.replaces(effect, target, Lost::Work),
+            // What is no fact about files is answered by `ask`.
+            Fact::AgentVariable
+            | Fact::ReachesUnread
+            | Fact::Unreadable
+            | Fact::WritesGuard
+            | Fact::MayWriteGuard
+            | Fact::GuardPutAway
+            | Fact::HooksOff
+            | Fact::HooksKept
+            | Fact::Fetched
+            | Fact::OrdersHeard
+            | Fact::SecretSeen
+            | Fact::Production
+            | Fact::Local
+            | Fact::Stashes
+            | Fact::ProtectedBranch
+            | Fact::Unmerged => Ternary::Unknown,
         }
     }
 }

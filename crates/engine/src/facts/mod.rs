@@ -9,6 +9,7 @@ mod classes;
 mod connection;
 mod dispatch;
 pub(crate) mod excerpt;
+pub(crate) mod fact;
 mod git;
 mod guard;
 mod hooks;

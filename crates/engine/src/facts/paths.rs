@@ -22,14 +22,10 @@ impl Facts<'_> {
     }
 
     pub(super) fn seen(&self, effect: &Effect, target: &Target) -> Rc<Seen> {
-        let key = std::ptr::from_ref(target) as usize;
-        if let Some(seen) = self.seen.borrow().get(&key) {
-            return Rc::clone(seen);
-        }
-        reflex_shell::work::spend(4);
-        let seen = Rc::new(self.look(effect, target));
-        self.seen.borrow_mut().insert(key, Rc::clone(&seen));
-        seen
+        self.seen.get(target.id, || {
+            reflex_shell::work::spend(4);
+            self.look(effect, target)
+        })
     }
 
     pub(super) fn look(&self, effect: &Effect, target: &Target) -> Seen {

@@ -11,13 +11,7 @@ const MAX_WRAPPERS: usize = 16;
 impl Facts<'_> {
     /// What the effect's command points to, so far as that is known.
     pub(super) fn pointed(&self, effect: &Effect) -> Rc<Pointed> {
-        let key = std::ptr::from_ref(effect) as usize;
-        if let Some(known) = self.pointed.borrow().get(&key) {
-            return Rc::clone(known);
-        }
-        let pointed = Rc::new(self.find_pointed(effect));
-        self.pointed.borrow_mut().insert(key, Rc::clone(&pointed));
-        pointed
+        self.pointed.get(effect.id, || self.find_pointed(effect))
     }
 
     pub(super) fn find_pointed(&self, effect: &Effect) -> Pointed {
@@ -26,7 +20,7 @@ impl Facts<'_> {
         let commands: Vec<_> =
             std::iter::successors(command(effect.command), |inner| command(inner.parent)).take(MAX_WRAPPERS).collect();
         let effects = &self.analysis.effects;
-        let at = effects.iter().position(|other| std::ptr::eq(other, effect)).unwrap_or(effects.len());
+        let at = effect.id.index().unwrap_or(effects.len());
         // What sets variables stands behind the commands, in its own order.
         let sets = |other: &&Effect| {
             let (set, used) = (other.origin, effect.origin);

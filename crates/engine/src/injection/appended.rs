@@ -1,40 +1,8 @@
 //! A task that stands behind a table and has nothing to do with it: whoever reads the table for a person shall do the task.
 
 use super::signs::{Sign, Span};
-
-/// Words with which one gives such a task.
-const TASKS: [&str; 30] = [
-    "add",
-    "analyze",
-    "analyse",
-    "calculate",
-    "can you",
-    "compare",
-    "compose",
-    "convert",
-    "could you",
-    "create",
-    "describe",
-    "design",
-    "determine",
-    "discuss",
-    "draft",
-    "explain",
-    "find the",
-    "generate",
-    "give me",
-    "how do",
-    "identify",
-    "outline",
-    "provide",
-    "recommend",
-    "suggest",
-    "summarize",
-    "tell me",
-    "translate",
-    "what is",
-    "write",
-];
+use crate::model::words::WordList;
+use reflex_tables::Tables;
 
 /// A task has at least so many words, and its line no more letters.
 const WORDS: usize = 4;
@@ -44,14 +12,15 @@ const LETTERS: usize = 240;
 const SHORT: usize = 5;
 
 /// The sign of such a task, if the last line of the text is one.
-pub(super) fn task(text: &str) -> Option<Sign> {
+pub(super) fn task(tables: Tables, text: &str) -> Option<Sign> {
     let (before, line) = text.trim_end().rsplit_once('\n')?;
     let row = before.trim_end().rsplit('\n').next()?.trim();
     let begin = line.get(..LETTERS.min(line.len())).unwrap_or(line).to_lowercase();
     let is_row = row.starts_with('|') && row.matches('|').count() > 2;
+    let openings = WordList::TaskOpenings.read(tables);
     let is_task = line.len() <= LETTERS
         && line.split_whitespace().count() >= WORDS
-        && TASKS.iter().any(|word| begin.strip_prefix(word).is_some_and(|rest| rest.starts_with(' ')));
+        && openings.iter().any(|word| begin.strip_prefix(word).is_some_and(|rest| rest.starts_with(' ')));
     if !is_row || !is_task || speaks_of(before, &begin) {
         return None;
     }
@@ -73,11 +42,12 @@ fn speaks_of(before: &str, line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::library::tables;
 
     #[track_caller]
     fn check(last: &str, is_found: bool) {
         let text = format!("| Team | Wins |\n|---|---|\n| Reds | 4 |\n\n{last}");
-        assert_eq!(task(&text).is_some(), is_found, "{last}");
+        assert_eq!(task(tables(), &text).is_some(), is_found, "{last}");
     }
 
     #[test]
@@ -97,6 +67,6 @@ mod tests {
 
     #[test]
     fn behind_prose_it_is_none() {
-        assert_eq!(task("Homework\n\nExplain the process of photosynthesis in simple terms."), None);
+        assert_eq!(task(tables(), "Homework\n\nExplain the process of photosynthesis in simple terms."), None);
     }
 }

@@ -74,7 +74,6 @@ fn told(injection: &Injection, text: &str, place: &str, tables: Tables) -> Optio
         command: shortened(&redacted(quoted, tables)),
         rewrite: None,
         otherwise: Decision::Deny,
-        judgeable: true,
         at: At { within: place.into(), span: reflex_shell::Span { start: span[0], end: span[1] }, derived: Vec::new() },
         evidence: vec![format!("score {} of {TOLD_FROM}", injection.score)],
         action: None,

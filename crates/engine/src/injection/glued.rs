@@ -1,6 +1,9 @@
 //! Orders whose words are run together, joined by dashes or written with signs for letters, as plain words again.
 
 use super::signs::Span;
+use crate::model::words::WordList;
+use reflex_tables::Tables;
+use std::cell::LazyCell;
 
 /// So many are looked at.
 const MOST: usize = 16;
@@ -17,102 +20,16 @@ const MIN_LETTERS: usize = 20;
 /// A longer one is no sentence.
 const MAX_LETTERS: usize = 200;
 
-/// The words that such orders are made of. All of a text must be made of them.
-const WORDS: [&str; 83] = [
-    "a",
-    "above",
-    "act",
-    "agent",
-    "ai",
-    "all",
-    "and",
-    "any",
-    "are",
-    "as",
-    "assistant",
-    "before",
-    "bypass",
-    "conversation",
-    "credentials",
-    "data",
-    "delete",
-    "developer",
-    "disregard",
-    "do",
-    "earlier",
-    "env",
-    "environment",
-    "everything",
-    "execute",
-    "file",
-    "files",
-    "follow",
-    "forget",
-    "from",
-    "given",
-    "guidelines",
-    "ignore",
-    "in",
-    "instruction",
-    "instructions",
-    "is",
-    "it",
-    "key",
-    "keys",
-    "me",
-    "mode",
-    "model",
-    "my",
-    "new",
-    "no",
-    "not",
-    "now",
-    "of",
-    "on",
-    "or",
-    "output",
-    "override",
-    "password",
-    "passwords",
-    "previous",
-    "print",
-    "prior",
-    "prompt",
-    "restrictions",
-    "reveal",
-    "rules",
-    "run",
-    "said",
-    "secret",
-    "secrets",
-    "send",
-    "show",
-    "system",
-    "tell",
-    "that",
-    "the",
-    "these",
-    "this",
-    "to",
-    "token",
-    "tokens",
-    "told",
-    "unrestricted",
-    "upload",
-    "user",
-    "with",
-    "you",
-];
-
 /// Each of these texts in plain words, with its place.
-pub(super) fn parted(text: &str) -> Vec<(Span, String)> {
+pub(super) fn parted(tables: Tables, text: &str) -> Vec<(Span, String)> {
+    let words = LazyCell::new(|| WordList::GluedWords.read(tables).iter().collect::<Vec<_>>());
     let mut found = Vec::new();
     let mut at = 0;
     for word in text.split_inclusive(char::is_whitespace) {
         let span = Span { start: at, end: at + word.len() };
         at = span.end;
         if (MIN_LETTERS..MAX_LETTERS).contains(&word.len()) && found.len() < MOST {
-            found.extend(apart(word.trim().trim_end_matches(['.', '!', ','])).map(|plain| (span, plain)));
+            found.extend(apart(&words, word.trim().trim_end_matches(['.', '!', ','])).map(|plain| (span, plain)));
         }
     }
     found.extend(text.lines().filter_map(|line| Some((place(text, line), unsigned(line)?))).take(MOST));
@@ -125,36 +42,33 @@ fn place(text: &str, line: &str) -> Span {
 }
 
 /// The words that a word is made of, if there are enough.
-fn apart(word: &str) -> Option<String> {
+fn apart(known: &[&str], word: &str) -> Option<String> {
     if !word.bytes().all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_')) {
         return None;
     }
     let parts: Vec<String> = word.split(['-', '_']).map(str::to_ascii_lowercase).collect();
     match parts.as_slice() {
-        [one] => made_of(one).filter(|words| words.len() >= MIN_GLUED).map(|words| words.join(" ")),
-        many => (many.len() >= MIN_JOINED && many.iter().all(|part| is_word(part))).then(|| many.join(" ")),
+        [one] => made_of(known, one).filter(|words| words.len() >= MIN_GLUED).map(|words| words.join(" ")),
+        many => (many.len() >= MIN_JOINED && many.iter().all(|part| known.binary_search(&part.as_str()).is_ok()))
+            .then(|| many.join(" ")),
     }
 }
 
-fn is_word(word: &str) -> bool {
-    WORDS.binary_search(&word).is_ok()
-}
-
 /// The known words that begin with the same letter.
-fn beginning(word: &str) -> &'static [&'static str] {
+fn beginning<'k>(known: &'k [&'k str], word: &str) -> &'k [&'k str] {
     let Some(letter) = word.bytes().next() else { return &[] };
-    let from = WORDS.partition_point(|known| known.as_bytes() < &[letter]);
-    let rest = WORDS.get(from..).unwrap_or_default();
+    let from = known.partition_point(|known| known.as_bytes() < &[letter]);
+    let rest = known.get(from..).unwrap_or_default();
     rest.split(|known| known.bytes().next() != Some(letter)).next().unwrap_or_default()
 }
 
 /// Known words that make up all of this one; the longest first words are tried first.
-fn made_of(word: &str) -> Option<Vec<&str>> {
+fn made_of<'w>(known: &[&str], word: &'w str) -> Option<Vec<&'w str>> {
     // Whether what begins at each place is made of words, and the end of its first one; from behind.
     let mut ends: Vec<Option<usize>> = vec![None; word.len() + 1];
     for start in (0..word.len()).rev() {
         let rest = word.get(start..).unwrap_or_default();
-        let known = beginning(rest).iter().filter(|known| rest.starts_with(**known));
+        let known = beginning(known, rest).iter().filter(|known| rest.starts_with(**known));
         let whole = known.map(|known| start + known.len());
         let end = whole.filter(|end| *end == word.len() || ends.get(*end).is_some_and(Option::is_some)).max();
         ends.get_mut(start).into_iter().for_each(|place| *place = end);
@@ -210,15 +124,11 @@ fn meant_by(word: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::library::tables;
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
-        assert_eq!(parted(text).into_iter().map(|(_, plain)| plain).collect::<Vec<_>>(), expected, "{text}");
-    }
-
-    #[test]
-    fn the_words_are_sorted() {
-        assert!(WORDS.is_sorted());
+        assert_eq!(parted(tables(), text).into_iter().map(|(_, plain)| plain).collect::<Vec<_>>(), expected, "{text}");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use super::hidden;
 use super::pieces::begin_of;
 use super::signs::{Sign, Span};
+use crate::model::words::{WordList, Words};
 use reflex_tables::Tables;
 
 /// A longer address is looked at to here.
@@ -11,32 +12,6 @@ const MAX_ADDRESS: usize = 2000;
 
 /// And where it stands in a tag, to here.
 const MAX_TAG: usize = 400;
-
-/// What stands between signs of a place to be filled in, as far as it means what a model knows.
-const KNOWN: [&str; 22] = [
-    "conversation",
-    "chat",
-    "history",
-    "secret",
-    "secrets",
-    "token",
-    "password",
-    "key",
-    "api_key",
-    "apikey",
-    "env",
-    "data",
-    "content",
-    "contents",
-    "context",
-    "message",
-    "messages",
-    "prompt",
-    "system_prompt",
-    "summary",
-    "output",
-    "exfil",
-];
 
 /// Signs around such a place.
 const AROUND: [(&str, &str); 6] = [("{{", "}}"), ("{", "}"), ("<", ">"), ("[", "]"), ("${", "}"), ("%7b", "%7d")];
@@ -55,6 +30,7 @@ pub(super) const SIGNS: [&str; 5] = [PICTURE, LINK, SECRET, WORDS, WAITS];
 pub(super) fn laden(text: &str, tables: Tables) -> (Vec<Sign>, bool) {
     let mut room = text.len().saturating_mul(4).max(64 * 1024);
     let mut is_whole = true;
+    let known = WordList::CarriedNames.read(tables);
     let pictures = sources(text).into_iter().map(|found| (found, PICTURE, 55));
     let all = addresses(text).into_iter().chain(pictures);
     let sign = |span, name: &str, weight| Sign { family: "exfiltrate".into(), name: name.into(), weight, span };
@@ -64,7 +40,7 @@ pub(super) fn laden(text: &str, tables: Tables) -> (Vec<Sign>, bool) {
         // What is no address of another host carries nothing away.
         address.contains("://").then_some(())?;
         match () {
-            () if has_place(address) => Some(sign(span, name, weight)),
+            () if has_place(known, address) => Some(sign(span, name, weight)),
             () if carries_secret(address, tables) => Some(sign(span, SECRET, weight)),
             () if carries_words(address) => Some(sign(span, WORDS, weight)),
             () if waits(address) => Some(sign(span, WAITS, weight / 2)),
@@ -186,7 +162,7 @@ fn sources(text: &str) -> Vec<(&str, Span)> {
 }
 
 /// Whether an address elsewhere has a place to be filled in behind its host.
-fn has_place(address: &str) -> bool {
+fn has_place(known: Words, address: &str) -> bool {
     let address = address.to_ascii_lowercase();
     let Some((_, rest)) = address.split_once("://") else { return false };
     let Some(behind) = rest.find(['/', '?']).and_then(|at| rest.get(at..)) else { return false };
@@ -194,7 +170,7 @@ fn has_place(address: &str) -> bool {
         behind.match_indices(open).any(|(at, _)| {
             let inner = behind.get(at + open.len()..).and_then(|rest| rest.split(close).next());
             inner.is_some_and(|inner| {
-                inner.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|word| KNOWN.contains(&word))
+                inner.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|word| known.has(word))
             }) && behind.get(at..).is_some_and(|rest| rest.contains(close))
         })
     })
@@ -207,7 +183,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
         assert_eq!(
-            laden(text, Tables::EMPTY).0.iter().map(|sign| sign.name.as_str()).collect::<Vec<_>>(),
+            laden(text, crate::library::tables()).0.iter().map(|sign| sign.name.as_str()).collect::<Vec<_>>(),
             expected,
             "{text}"
         );

@@ -4,7 +4,8 @@
 use super::pieces::is;
 use super::signs::Span;
 use super::words::{Standing, Word, is_of_a_sentence, standing};
-use reflex_tables::Node;
+use crate::model::words::{WordList, Words};
+use reflex_tables::{Node, Tables};
 
 /// The sign of a comment and its blanks are no longer.
 const MAX_AHEAD: usize = 200;
@@ -15,6 +16,7 @@ const SHORT: usize = 150;
 /// What `library/injection-lexicon` holds.
 pub(super) struct Meanings {
     node: Node<'static>,
+    openings: Words,
     model: u64,
     not: u64,
     elsewhere: u64,
@@ -24,10 +26,12 @@ pub(super) struct Meanings {
 }
 
 impl Meanings {
-    pub(super) fn from_node(node: Node<'static>) -> Meanings {
+    pub(super) fn from_tables(tables: Tables) -> Meanings {
+        let node = tables.get("injection-lexicon");
         let bit = |name: &str| 1 << node.get("names").get(name).number();
         Meanings {
             node,
+            openings: WordList::OrderOpenings.read(tables),
             model: bit("model"),
             not: bit("not"),
             elsewhere: bit("elsewhere"),
@@ -133,7 +137,7 @@ impl Meanings {
     fn commands(&self, text: &str, words: &[Word], at: usize) -> bool {
         let before = |steps: usize| at.checked_sub(steps).and_then(|before| words.get(before));
         let is = |word: Option<&Word>, bits: u64| word.is_some_and(|word| word.means & bits != 0);
-        let begins = standing(text, words, at) == Standing::Order;
+        let begins = standing(self.openings, (text, words), at) == Standing::Order;
         let forbidden = is(before(1), self.not) || (is(before(2), self.not) && !begins);
         // `email: …` is a name and its value.
         let is_name = |word: &Word| text.get(word.span.end..).is_some_and(|rest| rest.starts_with(':'));

@@ -8,6 +8,7 @@ use super::meanings::{self, Meanings};
 use super::pieces::{begin_of, is};
 use super::signs::{Injection, Sign, Span};
 use super::words::{self, Standing, Talk, Word, fold};
+use crate::model::words::{WordList, Words};
 use reflex_tables::{Node, Tables};
 use std::cell::OnceCell;
 use std::collections::VecDeque;
@@ -62,7 +63,9 @@ const MAX_PARTS: usize = 64;
 const BETWEEN: &str = ".\n\n\";\n";
 
 fn scan_whole(text: &str, tables: Tables) -> Injection {
-    let cues = Cues { node: tables.get("injection-patterns"), meanings: Meanings::from_node(tables.get("injection-lexicon")) };
+    let openings = WordList::OrderOpenings.read(tables);
+    let cues =
+        Cues { tables, node: tables.get("injection-patterns"), openings, meanings: Meanings::from_tables(tables) };
     let sheet = Sheet::from_text(text);
     let mut signs = cues.signs(&sheet, Way::Plain);
     let parts = hidden::parts(text);
@@ -79,17 +82,17 @@ fn scan_whole(text: &str, tables: Tables) -> Injection {
     }
     let further = spelled.iter().skip(MAX_PARTS).map(|(span, decoded)| (*span, decoded.as_str()));
     signs.extend(cues.together(further, Way::Hidden));
-    for (span, plain) in glued::parted(text) {
+    for (span, plain) in glued::parted(tables, text) {
         let found = cues.signs(&Sheet::from_text(&plain), Way::Plain);
         signs.extend(found.into_iter().map(|sign| Sign { span, ..sign }));
     }
-    signs.extend(appended::task(text));
+    signs.extend(appended::task(tables, text));
     signs.extend(hidden::disguised(text));
     signs.extend(hidden::unseen(text));
     signs.extend(hidden::terminal(text));
     signs.extend(hidden::active(text));
     let (links, is_whole) = links::laden(text, tables);
-    let talks = !links.is_empty() && words::talk(&fold(text)) != Talk::No;
+    let talks = !links.is_empty() && words::talk(tables, &fold(text)) != Talk::No;
     let shown = |sign: &Sign| talks && sheet.quoted(sign.span) != Quoted::Not;
     signs.extend(links.into_iter().map(|sign| match shown(&sign) {
         true => Sign { weight: sign.weight / 2, ..sign },
@@ -165,7 +168,7 @@ fn heaviest_window(signs: &[Sign]) -> (usize, u32) {
 /// What the words of a text mean, by the names in `library/injection-lexicon`.
 pub fn meanings(text: &str, tables: Tables) -> Vec<&'static str> {
     let mut words = fold(text);
-    Meanings::from_node(tables.get("injection-lexicon")).mark(text, &mut words);
+    Meanings::from_tables(tables).mark(text, &mut words);
     let all = words.iter().fold(0, |bits, word| bits | word.means);
     let names = tables.get("injection-lexicon").get("names").entries();
     names.filter(|(_, bit)| all & (1 << bit.number()) != 0).map(|(name, _)| name).collect()
@@ -222,7 +225,9 @@ const HIDDEN_ADDRESS: u32 = 15;
 const MIN_HIDDEN: u32 = 20;
 
 struct Cues {
+    tables: Tables,
     node: Node<'static>,
+    openings: Words,
     meanings: Meanings,
 }
 
@@ -249,7 +254,7 @@ impl Cues {
         let text = sheet.text;
         let mut words = fold(text);
         self.meanings.mark(text, &mut words);
-        let talk = words::talk(&words);
+        let talk = words::talk(self.tables, &words);
         let is_manual = self.meanings.is_manual(&words);
         let mut signs = Vec::new();
         let mut found = |cue: Node<'static>, span: Span, stands: Standing| {
@@ -269,12 +274,12 @@ impl Cues {
                 let forbidden = FORBIDDEN.contains(&cue.get("family").text()) && self.meanings.is_forbidden(&words, at);
                 let Some(last) = self.end_of(cue, &words, at).filter(|_| !forbidden) else { continue };
                 let span = Span { start: word.span.start, end: last.span.end };
-                found(cue, span, words::standing(text, &words, at));
+                found(cue, span, words::standing(self.openings, (text, &words), at));
             }
         }
         for (index, span) in meanings::meetings(&words, self.node) {
             let first = words.partition_point(|word| word.span.start < span.start);
-            found(self.node.get("all").at(index as usize), span, words::standing(text, &words, first));
+            found(self.node.get("all").at(index as usize), span, words::standing(self.openings, (text, &words), first));
         }
         // What begins a line may begin the text.
         let lower = format!("\n{}", text.to_lowercase());

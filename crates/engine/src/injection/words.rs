@@ -1,6 +1,8 @@
 //! A text as words that can be compared: small letters, no lookalikes, nothing invisible, no blanks between letters.
 
 use super::signs::Span;
+use crate::model::words::{WordList, Words};
+use reflex_tables::Tables;
 
 /// A word and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -241,57 +243,6 @@ fn joined(text: &str, words: Vec<Word>) -> Vec<Word> {
     out
 }
 
-/// Words of texts that speak about attacks on models, by how they begin.
-const SUBJECT: [&str; 26] = [
-    "injection",
-    "jailbreak",
-    "attack",
-    "adversar",
-    "malicious",
-    "vulnerab",
-    "exploit",
-    "detect",
-    "payload",
-    "phishing",
-    "redteam",
-    "probe",
-    "threat",
-    "defen",
-    "mitigat",
-    "sanitiz",
-    "benign",
-    "suspicious",
-    "expect",
-    "label",
-    "guard",
-    "scan",
-    "shield",
-    "exfiltrat",
-    "blocked",
-    "flagged",
-];
-
-/// Words that are about little else.
-const SUBJECT_ALONE: [&str; 17] = [
-    "classifier",
-    "dataset",
-    "detector",
-    "injection",
-    "jailbreak",
-    "jailbroken",
-    "benign",
-    "attacker",
-    "adversar",
-    "malicious",
-    "exploit",
-    "payload",
-    "phishing",
-    "sanitiz",
-    "angreifer",
-    "attaquant",
-    "atacante",
-];
-
 /// How much a text speaks about such orders rather than giving one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Talk {
@@ -302,13 +253,14 @@ pub(super) enum Talk {
     Much,
 }
 
-pub(super) fn talk(words: &[Word]) -> Talk {
+pub(super) fn talk(tables: Tables, words: &[Word]) -> Talk {
     const SEVERAL: usize = 3;
-    let heads: u32 = SUBJECT.iter().chain(&SUBJECT_ALONE).fold(0, |heads, begin| heads | head_of(begin));
+    let lists = [WordList::AttackSubjects, WordList::AttackSubjectsAlone].map(|list| list.read(tables));
+    let heads: u32 = lists.iter().flat_map(|list| list.iter()).fold(0, |heads, begin| heads | head_of(begin));
     let mut said = [0_u32; 2];
     for word in words.iter().filter(|word| heads & head_of(&word.text) != 0) {
-        for (begins, said) in [&SUBJECT[..], &SUBJECT_ALONE[..]].into_iter().zip(&mut said) {
-            let begun = begins.iter().enumerate().filter(|(_, begin)| word.text.starts_with(**begin));
+        for (begins, said) in lists.into_iter().zip(&mut said) {
+            let begun = begins.iter().enumerate().filter(|(_, begin)| word.text.starts_with(*begin));
             *said |= begun.fold(0, |bits, (nth, _)| bits | 1 << nth);
         }
         if said[0].count_ones() as usize >= SEVERAL {
@@ -327,31 +279,6 @@ fn head_of(word: &str) -> u32 {
     word.bytes().next().filter(u8::is_ascii_lowercase).map_or(0, |letter| 1 << (letter - b'a'))
 }
 
-/// Words behind which an order begins.
-const INTRODUCING: [&str; 21] = [
-    "just",
-    "simply",
-    "please",
-    "now",
-    "and",
-    "then",
-    "must",
-    "should",
-    "you",
-    "also",
-    "instead",
-    "kindly",
-    "always",
-    "immediately",
-    "first",
-    "next",
-    "silently",
-    "quietly",
-    "secretly",
-    "but",
-    "so",
-];
-
 /// How a word stands that may be an order's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standing {
@@ -363,7 +290,7 @@ pub(super) enum Standing {
     Told,
 }
 
-pub(super) fn standing(text: &str, words: &[Word], at: usize) -> Standing {
+pub(super) fn standing(openings: Words, (text, words): (&str, &[Word]), at: usize) -> Standing {
     let before = |steps: usize| at.checked_sub(steps).and_then(|before| words.get(before));
     let (Some(word), Some(last)) = (words.get(at), before(1)) else { return Standing::Order };
     let between = text.get(last.span.end..word.span.start).unwrap_or_default();
@@ -375,7 +302,9 @@ pub(super) fn standing(text: &str, words: &[Word], at: usize) -> Standing {
         || (2..4).any(|steps| is(steps, &["make", "let", "have"]) && possible(steps + 1));
     let asked = is(2, &["need", "have", "required", "must", "sure"]) || (is(2, &["you"]) && is(3, &WISHING));
     match () {
-        () if ends || is(1, &INTRODUCING) || (is(1, &["to"]) && asked) => Standing::Order,
+        () if ends || before(1).is_some_and(|word| openings.has(&word.text)) || (is(1, &["to"]) && asked) => {
+            Standing::Order
+        }
         () if is(1, &["to"]) || others => Standing::Told,
         () => Standing::Within,
     }

@@ -1,6 +1,6 @@
 //! What an event would do: its texts as they were read, the effects, and the files that it runs or writes.
 
-use crate::model::effect::Effect;
+use crate::model::effect::{Effect, Id};
 use reflex_shell::{Command, Reading};
 
 /// What an event would do, worked out once and shared by all detectors.
@@ -15,6 +15,18 @@ pub struct Analysis {
 }
 
 impl Analysis {
+    /// Gives every effect and target its id.
+    pub(crate) fn number(&mut self) {
+        let mut targets = 0;
+        for (index, effect) in self.effects.iter_mut().enumerate() {
+            effect.id = Id::at(index);
+            for target in &mut effect.targets {
+                target.id = Id::at(targets);
+                targets += 1;
+            }
+        }
+    }
+
     /// The command of an effect.
     pub fn command(&self, effect: &Effect) -> Option<&Command> {
         self.reading(effect)?.commands.get(effect.command?)

@@ -1,6 +1,7 @@
 //! What a command or a tool call would do to the machine.
 
 use reflex_shell::{CommandId, ExecTarget, Origin, Piece, Value};
+use std::num::NonZeroU32;
 
 /// One thing that would happen, to some targets.
 #[derive(Debug, Clone)]
@@ -26,6 +27,25 @@ pub struct Effect {
     pub site: ExecTarget,
     /// The folder its command runs in; `None` if that is not known.
     pub folder: Option<String>,
+    /// By what it is remembered; see [`Id`].
+    pub(crate) id: Id,
+}
+
+/// The number of an effect or target within its analysis, given by the last pass: what facts are remembered by. What
+/// has none yet is never remembered, so that nothing is taken for something else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) struct Id(Option<NonZeroU32>);
+
+impl Id {
+    /// The id of what stands at this place in a row of all.
+    pub(crate) fn at(index: usize) -> Id {
+        Id(u32::try_from(index).ok().and_then(|index| NonZeroU32::new(index.checked_add(1)?)))
+    }
+
+    /// That place; `None` without an id.
+    pub(crate) fn index(self) -> Option<usize> {
+        self.0.map(|number| number.get() as usize - 1)
+    }
 }
 
 /// What an effect touches, as it is written and as a lexical path where it is one.
@@ -35,6 +55,8 @@ pub struct Target {
     pub value: Value,
     /// The absolute path, links not followed.
     pub path: TargetPath,
+    /// By what it is remembered; see [`Id`].
+    pub(crate) id: Id,
 }
 
 /// The lexical path of a target.
@@ -60,7 +82,7 @@ pub enum TargetPath {
 impl Effect {
     /// Something that a written file sets for later.
     pub(crate) fn configured(action: usize, flags: Vec<&'static str>, value: &str) -> Effect {
-        let target = Target { value: Value::text(value, Origin::default()), path: TargetPath::None };
+        let target = Target::new(Value::text(value, Origin::default()), TargetPath::None);
         Effect {
             kind: EffectKind::Configure,
             targets: vec![target],
@@ -72,11 +94,17 @@ impl Effect {
             origin: Origin::default(),
             site: ExecTarget::Here,
             folder: None,
+            id: Id::default(),
         }
     }
 }
 
 impl Target {
+    /// A target that has no id yet.
+    pub(crate) fn new(value: Value, path: TargetPath) -> Target {
+        Target { value, path, id: Id::default() }
+    }
+
     /// The known path.
     pub fn path(&self) -> Option<&str> {
         match &self.path {

@@ -31,8 +31,6 @@ pub struct Finding {
     pub rewrite: Option<Rewrite>,
     /// What holds for the original call if there is a rewrite.
     pub otherwise: Decision,
-    /// Whether a judge may soften it.
-    pub judgeable: bool,
     /// Where it stands.
     pub at: At,
     /// What was asked of the machine and what it answered.

@@ -15,4 +15,5 @@ pub(crate) mod stopwatch;
 pub(crate) mod truth;
 pub(crate) mod verdict;
 pub(crate) mod vouched;
+pub(crate) mod words;
 pub(crate) mod world;

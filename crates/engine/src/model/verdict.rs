@@ -21,8 +21,6 @@ pub struct Verdict {
     pub advised: Vec<String>,
     /// A call that may run in its place.
     pub rewrite: Option<Rewrite>,
-    /// What must be done before the call may run.
-    pub precautions: Vec<Precaution>,
     /// How the decision came about, step by step.
     pub chain: Vec<String>,
     /// The id under which a person can say yes to a call that does not run.
@@ -42,14 +40,4 @@ pub struct FollowUp {
     pub reasons: Vec<String>,
     /// The findings.
     pub findings: Vec<Finding>,
-}
-
-/// What must be done before a call may run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Precaution {
-    /// Keep a copy of what these paths hold.
-    Snapshot {
-        /// Absolute paths.
-        paths: Vec<String>,
-    },
 }

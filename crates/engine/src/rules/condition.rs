@@ -1,7 +1,8 @@
 //! The one language for "this is bad": conditions over effects, targets and facts, with three answers.
 
 use crate::analysis::command_pattern;
-use crate::facts::cache::Facts;
+use crate::facts::cache::{Accompanied, Facts, Source};
+use crate::facts::fact::Fact;
 use crate::model::effect::{Effect, Target};
 use crate::model::truth::Ternary;
 use crate::rules::field;
@@ -18,17 +19,19 @@ pub(crate) struct Subject<'a> {
     pub target: Option<&'a Target>,
     /// What is raised: rules that people write are asked about it.
     pub raised: Option<&'a RuleEvent<'a>>,
+    /// Whose rule is evaluated.
+    pub source: Source,
 }
 
 impl<'a> Subject<'a> {
     /// An effect.
-    pub(crate) fn effect(effect: &'a Effect) -> Subject<'a> {
-        Subject { effect: Some(effect), target: None, raised: None }
+    pub(crate) fn effect(source: Source, effect: &'a Effect) -> Subject<'a> {
+        Subject { effect: Some(effect), target: None, raised: None, source }
     }
 
     /// Something that is raised.
-    pub(crate) fn raised(raised: &'a RuleEvent<'a>) -> Subject<'a> {
-        Subject { effect: None, target: None, raised: Some(raised) }
+    pub(crate) fn raised(source: Source, raised: &'a RuleEvent<'a>) -> Subject<'a> {
+        Subject { effect: None, target: None, raised: Some(raised), source }
     }
 
     /// One target of the effect.
@@ -87,8 +90,11 @@ fn operator(key: &str, value: Node<'_>, subject: Subject<'_>, facts: &Facts<'_>)
             );
         }
         "also" => {
-            let fits = |effect: &Effect| evaluate(value, Subject::effect(effect), facts);
-            return subject.action().map_or(Ternary::No, |action| facts.also(action, value, &fits));
+            let fits = |effect: &Effect| evaluate(value, Subject::effect(subject.source, effect), facts);
+            return subject.action().map_or(Ternary::No, |action| {
+                let condition = Accompanied { action, source: subject.source, record: value.record() };
+                facts.also(condition, &fits)
+            });
         }
         _ => {}
     }
@@ -118,7 +124,9 @@ fn of_effect(key: &str, value: Node<'_>, effect: &Effect, subject: Subject<'_>, 
         "effect" => Ternary::from(value.texts().any(|name| name == effect.kind.name())),
         "is" => of_target(&|target| any(value.texts().map(|class| facts.is(effect, target, class)))),
         "path" => of_target(&|target| any(value.texts().map(|pattern| facts.lies_at(effect, target, pattern)))),
-        "fact" => any(value.texts().map(|name| facts.fact(effect, target, name))),
+        "fact" => any(value
+            .texts()
+            .map(|name| Fact::named(name).map_or(Ternary::Unknown, |fact| facts.fact(effect, target, fact)))),
         _ => Ternary::No,
     }
 }

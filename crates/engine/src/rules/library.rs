@@ -1,8 +1,9 @@
 //! The patterns of the library: what is dangerous, by effect.
 
 use crate::analysis::effects::MAX_VERBS;
-use crate::facts::cache::Facts;
+use crate::facts::cache::{Facts, Source};
 use crate::facts::excerpt;
+use crate::facts::fact::Fact;
 use crate::facts::location::at;
 use crate::model::analysis::Usage;
 use crate::model::effect::{Effect, Target, TargetPath};
@@ -57,7 +58,7 @@ pub(crate) fn inspect(
 
 fn judge(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> (Ternary, bool) {
     facts.take_lost();
-    let truth = evaluate(rule.get("when"), Subject::effect(effect), facts);
+    let truth = evaluate(rule.get("when"), Subject::effect(Source::Library, effect), facts);
     let fires = match truth {
         Ternary::Yes => true,
         Ternary::Unknown => rule.get("unknown").text() == "fire",
@@ -83,8 +84,8 @@ fn severity(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> Option<S
 /// By consequence, where the rule tells it apart: the same statement is another matter on this machine than where
 /// customers are.
 fn severity_word(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> &'static str {
-    for place in ["production", "local"] {
-        let severity = rule.get(place).text();
+    for place in [Fact::Production, Fact::Local] {
+        let severity = rule.get(place.name()).text();
         if !severity.is_empty() && facts.fact(effect, None, place) == Ternary::Yes {
             return severity;
         }
@@ -117,7 +118,6 @@ fn finding(
         command: excerpt::guilty_part(effect, facts),
         rewrite: None,
         otherwise: Decision::Deny,
-        judgeable: false,
         at: at(effect, facts),
         evidence: facts.asked_lately(),
         action: Some(effect.action),
@@ -131,7 +131,8 @@ fn finding(
 fn guilty_targets<'e>(rule: Node<'static>, effect: &'e Effect, facts: &Facts<'_>) -> Vec<&'e Target> {
     let condition = rule.get("when").get("target");
     let guilty = |target: &&Target| {
-        condition.is_nil() || evaluate(condition, Subject::effect(effect).target(target), facts) != Ternary::No
+        condition.is_nil()
+            || evaluate(condition, Subject::effect(Source::Library, effect).target(target), facts) != Ternary::No
     };
     effect.targets.iter().filter(guilty).collect()
 }

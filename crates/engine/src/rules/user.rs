@@ -1,6 +1,6 @@
 //! The detector of rules that people write: what a call raises, compared with every rule about it.
 
-use crate::facts::cache::Facts;
+use crate::facts::cache::{Facts, Source};
 use crate::facts::excerpt;
 use crate::facts::location;
 use crate::model::event::Action;
@@ -26,26 +26,27 @@ pub(crate) fn inspect(policy: &Policy, facts: &Facts<'_>) -> Vec<Finding> {
         return findings;
     }
     let raised = rule_event::rule_events(facts.event, facts.analysis, facts);
-    for layer in policy.layers() {
+    for (number, layer) in policy.layers().iter().enumerate() {
+        let source = Source::Layer(number);
         let triggers = layer.tables.get("triggers");
-        let mut fired: Vec<(usize, u32)> = Vec::new();
+        let mut fired: Vec<u32> = Vec::new();
         for one in raised.iter().filter(|_| !triggers.is_empty()) {
             for rule in one.events.iter().flat_map(|event| triggers.get(event).items()) {
-                if !fired.contains(&rule.identity()) && holds(rule, one, facts) {
-                    fired.push(rule.identity());
+                if !fired.contains(&rule.record()) && holds(rule, source, one, facts) {
+                    fired.push(rule.record());
                     findings.push(finding(layer, rule, one, facts));
                 }
             }
         }
-        findings.extend(protected(layer, facts));
+        findings.extend(protected(layer, source, facts));
     }
     findings
 }
 
 /// Whether a rule's conditions hold for what is raised. A rule without conditions never does.
-pub(crate) fn holds(rule: Node<'_>, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> bool {
+pub(crate) fn holds(rule: Node<'_>, source: Source, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> bool {
     let when = rule.get("when");
-    !when.is_empty() && evaluate(when, Subject::raised(raised), facts) == Ternary::Yes
+    !when.is_empty() && evaluate(when, Subject::raised(source, raised), facts) == Ternary::Yes
 }
 
 fn finding(layer: &Layer, rule: Node<'static>, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> Finding {
@@ -130,7 +131,7 @@ fn rewrite(rule: Node<'static>, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> Op
 }
 
 /// `protectedPaths` and `approvalRequiredPaths` of a layer's policy: rules over effects.
-fn protected(layer: &Layer, facts: &Facts<'_>) -> Vec<Finding> {
+fn protected(layer: &Layer, source: Source, facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for rule in layer.tables.get("paths").items() {
         let (on, role) = (rule.get("on"), rule.get("role"));
@@ -141,7 +142,7 @@ fn protected(layer: &Layer, facts: &Facts<'_>) -> Vec<Finding> {
             if !on.texts().any(|name| name == effect.kind.name()) {
                 continue;
             }
-            if evaluate(rule.get("when"), Subject::effect(effect), facts) != Ternary::Yes {
+            if evaluate(rule.get("when"), Subject::effect(source, effect), facts) != Ternary::Yes {
                 continue;
             }
             let shown: Vec<String> =
@@ -229,6 +230,6 @@ fn ask(rule: Node<'_>, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> Option<Answ
         .get("events")
         .texts()
         .any(|event| event == "any" || raised.events.contains(&event) || named == FieldValue::Text(event.to_owned()));
-    let fires = asked && holds(rule, raised, facts);
+    let fires = asked && holds(rule, Source::Alone, raised, facts);
     fires.then(|| Answer { message: message(rule, raised, facts), conditions: rule.get("when").len() })
 }

@@ -1,10 +1,11 @@
 //! Passwords that stand where a login is: in addresses, headers, options of programs, calls.
 
 use super::plausible::{contains, decoded, entropy, is_key, is_password, is_random, is_standin};
+use reflex_tables::Tables;
 use std::ops::Range;
 
 /// `scheme://user:password@host`.
-pub(super) fn in_url(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
+pub(super) fn in_url(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     const LONGEST: usize = 256;
     let rest = bytes.get(word.end..)?;
     let authority = rest.iter().take(LONGEST).take_while(|byte| !ends_authority(**byte)).count();
@@ -12,23 +13,25 @@ pub(super) fn in_url(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     let at = authority.iter().rposition(|byte| *byte == b'@')?;
     let (login, host) = (authority.get(..at)?, authority.get(at + 1..)?);
     let Some(colon) = login.iter().position(|byte| *byte == b':') else {
-        return is_lone_token(login, host).then_some(word.end..word.end + login.len());
+        return is_lone_token(tables, login, host).then_some(word.end..word.end + login.len());
     };
     let (user, password) = (login.get(..colon)?, login.get(colon + 1..)?);
-    let is_secret = is_password(password) || is_random(password) || (password.len() >= 8 && entropy(password) >= 3.5);
+    let is_secret = is_password(tables, password)
+        || is_random(tables, password)
+        || (password.len() >= 8 && entropy(password) >= 3.5);
     // Within a password a dollar is a letter like others.
     let named = |part: &[u8]| part.first() == Some(&b'$') || part.iter().any(|byte| b"{}[]*|".contains(byte));
-    let refers = is_standin(password) || named(user) || named(password) || password == user;
-    let weak = !is_password(password) && !is_random(password) && is_near(host);
+    let refers = is_standin(tables, password) || named(user) || named(password) || password == user;
+    let weak = !is_password(tables, password) && !is_random(tables, password) && is_near(host);
     let start = word.end + colon + 1;
     (is_secret && !refers && !weak && !is_example(host)).then_some(start..start + password.len())
 }
 
 /// A token in place of a login. What reports to Sentry is known to everybody who has the page.
-fn is_lone_token(login: &[u8], host: &[u8]) -> bool {
+fn is_lone_token(tables: Tables, login: &[u8], host: &[u8]) -> bool {
     let upper = login.iter().any(u8::is_ascii_uppercase);
     let plain = login.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(byte));
-    upper && plain && login.len() >= 20 && is_random(login) && !contains(host, b"sentry") && !is_example(host)
+    upper && plain && login.len() >= 20 && is_random(tables, login) && !contains(host, b"sentry") && !is_example(host)
 }
 
 fn ends_authority(byte: u8) -> bool {
@@ -95,12 +98,12 @@ const LOGINS: [Login; 3] = [
 ];
 
 /// `curl -u user:password`, `mysql -ppassword`.
-pub(super) fn in_option(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
+pub(super) fn in_option(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     const BACK: usize = 512;
     let line = bytes.get(word.start.saturating_sub(BACK)..word.start)?;
     let line = line.rsplit(|byte| b"\n;|&".contains(byte)).next()?;
     let here = bytes.get(word.clone())?;
-    if let Some(span) = after_sign(bytes, line, &word) {
+    if let Some(span) = after_sign(tables, bytes, line, &word) {
         return Some(span);
     }
     if let Some((option, programs)) = OPTIONS.iter().find(|(option, _)| option == &here) {
@@ -110,7 +113,7 @@ pub(super) fn in_option(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>
         let apart = blank && option == b" -p" && (contains(line, b"mysql") || contains(line, b"mariadb"));
         // Most values are none; the line is long.
         let used = || programs.iter().any(|program| contains(line, program)) && !apart;
-        return (is_password(value) && !refers(value) && used()).then_some(start..start + value.len());
+        return (is_password(tables, value) && !refers(value) && used()).then_some(start..start + value.len());
     }
     // `-sSu`: the last of several options in one word.
     let bundle = line.rsplit(|byte| byte.is_ascii_whitespace()).next().unwrap_or_default();
@@ -126,13 +129,13 @@ pub(super) fn in_option(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>
     }
     let (user, password) = (login.get(..colon)?, login.get(colon + 1..)?);
     let (secret, from) = if password.is_empty() { (user, start) } else { (password, start + colon + 1) };
-    let strong = (is_password(secret) && secret.len() >= 8) || is_random(secret);
+    let strong = (is_password(tables, secret) && secret.len() >= 8) || is_random(tables, secret);
     let divided = start > word.end || !here.ends_with(b"r");
-    (divided && strong && !refers(secret) && !is_standin(secret)).then_some(from..from + secret.len())
+    (divided && strong && !refers(secret) && !is_standin(tables, secret)).then_some(from..from + secret.len())
 }
 
 /// `http -a user:password`, `smbclient -U user%password`.
-fn after_sign(bytes: &[u8], line: &[u8], word: &Range<usize>) -> Option<Range<usize>> {
+fn after_sign(tables: Tables, bytes: &[u8], line: &[u8], word: &Range<usize>) -> Option<Range<usize>> {
     let here = bytes.get(word.clone())?;
     // `http` is a program as a word of its own.
     let alone = |program: &[u8]| program.len() > 5 || line.split(|byte| *byte == b' ').any(|word| word == program);
@@ -146,7 +149,7 @@ fn after_sign(bytes: &[u8], line: &[u8], word: &Range<usize>) -> Option<Range<us
         };
         let (start, password) = argument(bytes, from)?;
         // Most values are none; the line is long.
-        let is_one = is_password(password) && !refers(password) && used(programs);
+        let is_one = is_password(tables, password) && !refers(password) && used(programs);
         is_one.then_some(start..start + password.len())
     })
 }
@@ -167,7 +170,7 @@ fn refers(value: &[u8]) -> bool {
 }
 
 /// `jdbc:oracle:thin:user/password@host`.
-pub(super) fn of_oracle(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
+pub(super) fn of_oracle(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     let rest = bytes.get(word.end..)?;
     let length =
         rest.iter().take(128).take_while(|byte| !byte.is_ascii_whitespace() && !b"@\"'".contains(byte)).count();
@@ -175,27 +178,27 @@ pub(super) fn of_oracle(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>
     let slash = login.iter().position(|byte| *byte == b'/')?;
     let password = login.get(slash + 1..)?;
     let start = word.end + slash + 1;
-    (is_password(password) && !refers(password)).then_some(start..start + password.len())
+    (is_password(tables, password) && !refers(password)).then_some(start..start + password.len())
 }
 
 /// `host:5432:database:user:password`: a line of the file in which clients of PostgreSQL keep passwords.
-pub(super) fn of_postgres(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
+pub(super) fn of_postgres(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     let rest = bytes.get(word.end..)?;
     let length = rest.iter().take(256).take_while(|byte| byte.is_ascii_graphic() && !b"/\"'`".contains(byte)).count();
     let mut parts = rest.get(..length)?.splitn(3, |byte| *byte == b':');
     let (database, user, password) = (parts.next()?, parts.next()?, parts.next()?);
     let start = word.end + database.len() + user.len() + 2;
-    (!user.is_empty() && is_password(password) && !refers(password)).then_some(start..start + password.len())
+    (!user.is_empty() && is_password(tables, password) && !refers(password)).then_some(start..start + password.len())
 }
 
 /// `auth=("user", "password")`: the second text of a call that logs in, behind so many arguments.
-pub(super) fn in_call(bytes: &[u8], word: Range<usize>, behind: usize) -> Option<Range<usize>> {
+pub(super) fn in_call(tables: Tables, bytes: &[u8], word: Range<usize>, behind: usize) -> Option<Range<usize>> {
     let user = behind_arguments(bytes, word.end, behind)?;
     let (_, behind) = literal(bytes, user)?;
     let comma = bytes.get(behind..)?.iter().take(8).take_while(|byte| b", \n".contains(byte)).count();
     let (password, _) = literal(bytes, behind + comma)?;
     let value = bytes.get(password.clone())?;
-    let whole = !value.contains(&b' ') && !refers(value) && is_password(value);
+    let whole = !value.contains(&b' ') && !refers(value) && is_password(tables, value);
     (comma > 0 && whole).then_some(password)
 }
 
@@ -226,15 +229,15 @@ fn behind_argument(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 /// `jwt.sign(payload, "KEY")`, `Fernet("KEY")`: the text with which a call signs or encrypts, behind so many arguments.
-pub(super) fn key_in_call(bytes: &[u8], word: Range<usize>, behind: usize) -> Option<Range<usize>> {
+pub(super) fn key_in_call(tables: Tables, bytes: &[u8], word: Range<usize>, behind: usize) -> Option<Range<usize>> {
     let at = behind_arguments(bytes, word.end, behind)?;
     let (key, _) = literal(bytes, at)?;
     let value = bytes.get(key.clone())?;
-    (!refers(value) && is_key(value)).then_some(key)
+    (!refers(value) && is_key(tables, value)).then_some(key)
 }
 
 /// `echo PASSWORD | sudo -S …`: what is printed for a program that reads a password from there.
-pub(super) fn piped(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
+pub(super) fn piped(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     const BACK: usize = 256;
     let from = word.start.saturating_sub(BACK);
     let before = bytes.get(from..word.start)?;
@@ -248,7 +251,7 @@ pub(super) fn piped(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     let value = value.strip_suffix(b"'").or_else(|| value.strip_suffix(b"\"")).unwrap_or(value);
     // Where the value stands: it ends with the line, but for a quote and blanks.
     let at = line.windows(value.len().max(1)).rposition(|window| window == value)?;
-    (prints && is_password(value) && !refers(value)).then_some(from + at..from + at + value.len())
+    (prints && is_password(tables, value) && !refers(value)).then_some(from + at..from + at + value.len())
 }
 
 /// A text in quotes, and the place behind it.
@@ -263,14 +266,14 @@ fn literal(bytes: &[u8], at: usize) -> Option<(Range<usize>, usize)> {
 }
 
 /// `IDENTIFIED BY 'password'`.
-pub(super) fn identified(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
+pub(super) fn identified(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     let (password, _) = literal(bytes, word.end)?;
     let value = bytes.get(password.clone())?;
-    (is_password(value) && !refers(value) && !value.contains(&b' ')).then_some(password)
+    (is_password(tables, value) && !refers(value) && !value.contains(&b' ')).then_some(password)
 }
 
 /// `Authorization: Basic BASE64`, of a login whose password is no sample.
-pub(super) fn basic(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
+pub(super) fn basic(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     let rest = bytes.get(word.end..)?;
     let length =
         rest.iter().take(512).take_while(|byte| byte.is_ascii_alphanumeric() || b"+/=_-".contains(byte)).count();
@@ -279,23 +282,23 @@ pub(super) fn basic(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     let (user, password) = (login.get(..colon)?, login.get(colon + 1..)?);
     let printable = login.iter().all(u8::is_ascii_graphic);
     let secret = if password.is_empty() || password == b"x-oauth-basic" { user } else { password };
-    (printable && (is_password(secret) || is_random(secret))).then_some(word.end..word.end + length)
+    (printable && (is_password(tables, secret) || is_random(tables, secret))).then_some(word.end..word.end + length)
 }
 
 /// Whether a value is `user:password` in base64, as registries and proxies keep their logins.
-pub(super) fn is_encoded_login(value: &[u8]) -> bool {
+pub(super) fn is_encoded_login(tables: Tables, value: &[u8]) -> bool {
     let login = decoded(value);
     let Some(colon) = login.iter().position(|byte| *byte == b':') else { return false };
     let (user, password) = (login.get(..colon).unwrap_or_default(), login.get(colon + 1..).unwrap_or_default());
     let printable = login.iter().all(u8::is_ascii_graphic);
-    !user.is_empty() && printable && (is_password(password) || is_random(password))
+    !user.is_empty() && printable && (is_password(tables, password) || is_random(tables, password))
 }
 
 /// `Authorization: Bearer TOKEN`.
-pub(super) fn bearer(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
+pub(super) fn bearer(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     let rest = bytes.get(word.end..)?;
     let length =
         rest.iter().take(1024).take_while(|byte| byte.is_ascii_alphanumeric() || b"_-.=+/~:".contains(byte)).count();
     let token = rest.get(..length)?;
-    (length < 1024 && is_random(token)).then_some(word.end..word.end + length)
+    (length < 1024 && is_random(tables, token)).then_some(word.end..word.end + length)
 }

@@ -15,9 +15,9 @@ pub fn passwords(analysis: &Analysis, tables: Tables) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for reading in &analysis.readings {
         for command in &reading.commands {
-            found.extend(named(command));
+            found.extend(named(tables, command));
             for place in logins.get(&command.name).items() {
-                found.extend(taken(place, command, reading).into_iter().filter(|text| !is_no_password(text)));
+                found.extend(taken(place, command, reading).into_iter().filter(|text| !is_no_password(tables, text)));
             }
             if found.len() > MAX_PASSWORDS {
                 return found;
@@ -67,12 +67,12 @@ fn behind_sign(text: &str, sign: &str) -> Vec<String> {
 }
 
 /// A value behind a word that names a secret: `config set api_token VALUE`. A word of a sentence is none.
-fn named(command: &Command) -> impl Iterator<Item = String> {
+fn named(tables: Tables, command: &Command) -> impl Iterator<Item = String> {
     let pairs = command.words.iter().skip(1).zip(command.words.iter().skip(2));
-    pairs.filter_map(|(name, value)| {
+    pairs.filter_map(move |(name, value)| {
         let name = name.shown();
-        let names = !name.contains([' ', '=']) && names_a_secret(&name);
-        names.then(|| value.shown()).filter(|value| looks_like_one(value))
+        let names = !name.contains([' ', '=']) && names_a_secret(tables, &name);
+        names.then(|| value.shown()).filter(|value| looks_like_one(tables, value))
     })
 }
 

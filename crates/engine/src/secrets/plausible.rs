@@ -1,38 +1,19 @@
 //! Whether letters of the right form are a secret or stand for one: placeholders, samples, names of variables.
 
-use reflex_tables::Node;
+use crate::model::words::WordList;
+use reflex_tables::{Node, Tables};
 
 /// Letters behind a prefix are looked at so far.
 const MAX_LETTERS: usize = 1024;
 
-/// What people write where a secret would stand. No random text of letters holds one of these but by great chance.
-const STANDINS: [&str; 15] = [
-    "example",
-    "xxxx",
-    "placeholder",
-    "your",
-    "redacted",
-    "changeme",
-    "change_me",
-    "dummy",
-    "abc123",
-    "****",
-    "....",
-    "insert",
-    // The accounts that every chain for tests begins with.
-    "ac0974bec39a17e3",
-    "59c6995e998f97a5",
-    "5de4111afa1a4b94",
-];
-
 /// Whether text of a format is a secret: random enough, no placeholder, and whatever else the entry asks for.
-pub(super) fn is_secret(entry: Node<'_>, whole: &[u8], body: &[u8]) -> bool {
+pub(super) fn is_secret(tables: Tables, entry: Node<'_>, whole: &[u8], body: &[u8]) -> bool {
     let enough = f64::from(entry.get("entropy").number()) / 10.0;
     let sound = match entry.get("check").text() {
         "jwt" => is_jwt(whole),
         _ => true,
     };
-    sound && entropy(body) >= enough && !is_standin(body)
+    sound && entropy(body) >= enough && !is_standin(tables, body)
 }
 
 /// Bits for each letter.
@@ -54,9 +35,9 @@ pub(super) fn entropy(text: &[u8]) -> f64 {
 }
 
 /// `EXAMPLE`, `xxxx`, `your-key`, `1234567890`: what is written where a secret would stand.
-pub(super) fn is_standin(body: &[u8]) -> bool {
+pub(super) fn is_standin(tables: Tables, body: &[u8]) -> bool {
     let lower: Vec<u8> = body.iter().take(MAX_LETTERS).map(u8::to_ascii_lowercase).collect();
-    STANDINS.iter().any(|word| contains(&lower, word.as_bytes())) || is_sequence(&lower)
+    WordList::Placeholders.read(tables).iter().any(|word| contains(&lower, word.as_bytes())) || is_sequence(&lower)
 }
 
 /// `abcdefgh`, `1234567890`, `aaaa`: all but one in ten letters follow from the one before.
@@ -108,11 +89,16 @@ pub(super) fn all_decoded(text: &[u8]) -> Vec<u8> {
 }
 
 /// Whether a value that somebody gave a name could be a random key: digits among letters, not words with signs between.
-pub(super) fn is_random(value: &[u8]) -> bool {
+pub(super) fn is_random(tables: Tables, value: &[u8]) -> bool {
     let count = |test: fn(&u8) -> bool| value.iter().filter(|byte| test(byte)).count();
     let digits = count(u8::is_ascii_digit);
     let counted = contains(value, b"1234567890") || contains(value, b"0123456789");
-    if value.len() < 16 || digits < 2 || entropy(value) < 3.2 || counted || is_standin(value) || is_made_of_words(value)
+    if value.len() < 16
+        || digits < 2
+        || entropy(value) < 3.2
+        || counted
+        || is_standin(tables, value)
+        || is_made_of_words(value)
     {
         return false;
     }
@@ -124,12 +110,12 @@ pub(super) fn is_random(value: &[u8]) -> bool {
 }
 
 /// Whether a value that stands where a key is given could be one. Of base64 digits, few letters need be figures.
-pub(super) fn is_key(value: &[u8]) -> bool {
+pub(super) fn is_key(tables: Tables, value: &[u8]) -> bool {
     const LEAST: usize = 16;
     let has = |test: fn(&u8) -> bool| value.iter().any(test);
     let mixed = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(|byte| !byte.is_ascii_alphabetic());
     let chance = value.len() >= LEAST && entropy(value) >= 3.5 && !value.contains(&b' ');
-    is_random(value) || (mixed && chance && !is_standin(value) && !is_made_of_words(value))
+    is_random(tables, value) || (mixed && chance && !is_standin(tables, value) && !is_made_of_words(value))
 }
 
 /// A part in which digits stand among letters, as nobody names anything.
@@ -158,41 +144,6 @@ fn is_made_of_words(value: &[u8]) -> bool {
     runs.sum::<usize>() * 4 >= value.len() * 3
 }
 
-/// Words that are no password anybody would steal: samples, roles, names of fields.
-const WEAK: [&str; 31] = [
-    "password",
-    "passwd",
-    "passphrase",
-    "secret",
-    "pass",
-    "test",
-    "admin",
-    "root",
-    "user",
-    "guest",
-    "postgres",
-    "mysql",
-    "example",
-    "changeme",
-    "change_me",
-    "change-me",
-    "placeholder",
-    "default",
-    "hunter2",
-    "letmein",
-    "qwerty",
-    "foobar",
-    "dummy",
-    "redacted",
-    "your",
-    "xxx",
-    "***",
-    "123456",
-    "fake",
-    "insert",
-    "passw0rd",
-];
-
 /// `Bluebird2291!`: letters of both cases, digits and a sign, which no word of a sentence has.
 pub(super) fn is_strong(value: &[u8]) -> bool {
     let count = |test: fn(&u8) -> bool| value.iter().filter(|byte| test(byte)).count();
@@ -211,10 +162,10 @@ pub(super) fn changes(value: &[u8]) -> usize {
 }
 
 /// Whether a value that is called a password could be one: letters with digits or signs, no sample, no reference.
-pub(super) fn is_password(value: &[u8]) -> bool {
+pub(super) fn is_password(tables: Tables, value: &[u8]) -> bool {
     let has = |test: fn(&u8) -> bool| value.iter().any(test);
     let lower: Vec<u8> = value.iter().map(u8::to_ascii_lowercase).collect();
     let mixed = has(u8::is_ascii_alphabetic) && (has(u8::is_ascii_digit) || has(|byte| b"!@#$%^&*+=~?".contains(byte)));
-    let weak = WEAK.iter().any(|word| contains(&lower, word.as_bytes()));
+    let weak = WordList::WeakPasswords.read(tables).iter().any(|word| contains(&lower, word.as_bytes()));
     (6..=128).contains(&value.len()) && mixed && !weak && !is_sequence(&lower) && entropy(value) >= 2.5
 }

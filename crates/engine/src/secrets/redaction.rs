@@ -4,6 +4,7 @@ use super::forms;
 use super::plausible;
 use super::scan::{Candidate, Secret, Sure, apart, meant, scan};
 use super::veils;
+use crate::model::words::WordList;
 use reflex_tables::{Node, Tables};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -55,7 +56,7 @@ pub fn redact_known(text: &str, tables: Tables, known: &[String], mark: &dyn Fn(
             out.push_str(word);
             continue;
         }
-        named = names_secret(&lower);
+        named = names_secret(tables, &lower);
         let introduces = introduces(&lower, named);
         if awaits == Awaits::Secret && !scheme && !introduces && !word.starts_with('$') {
             out.push_str(&tag("secret", word));
@@ -63,7 +64,7 @@ pub fn redact_known(text: &str, tables: Tables, known: &[String], mark: &dyn Fn(
             continue;
         }
         awaits = if introduces || (awaits == Awaits::Secret && scheme) { Awaits::Secret } else { Awaits::Nothing };
-        out.push_str(&redacted_word(word, &tag));
+        out.push_str(&redacted_word(tables, word, &tag));
     }
     out
 }
@@ -89,7 +90,7 @@ fn unveiled<'t>(text: &'t str, tables: Tables, known: &[String], mark: &dyn Fn(&
         };
         is_known(plain, &mut add);
         let found = formed(plain, tables);
-        let spans = found.into_iter().map(|secret| secret.span).chain(called(plain));
+        let spans = found.into_iter().map(|secret| secret.span).chain(called(tables, plain));
         spans.for_each(|span| add(span.clone(), plain.get(span).unwrap_or("")));
     });
     if spans.is_empty() {
@@ -115,7 +116,7 @@ fn unveiled<'t>(text: &'t str, tables: Tables, known: &[String], mark: &dyn Fn(&
 }
 
 /// Values of a text that the word before them calls a secret.
-fn called(text: &str) -> Vec<Range<usize>> {
+fn called(tables: Tables, text: &str) -> Vec<Range<usize>> {
     const LEAST: usize = 4;
     let place = |word: &str| {
         let start = (word.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
@@ -132,11 +133,12 @@ fn called(text: &str) -> Vec<Range<usize>> {
             Token::Word(word) if is_all_backslashes(word) => {}
             Token::Word(word) => {
                 let lower = word.to_ascii_lowercase();
-                named = names_secret(&lower);
+                named = names_secret(tables, &lower);
                 let introduces = introduces(&lower, named);
                 let scheme = is_scheme(&lower);
                 let whole = awaits == Awaits::Secret && !scheme && !introduces;
-                let assigned = word.split_once(['=', ':']).filter(|(name, _)| names_secret(&name.to_ascii_lowercase()));
+                let assigned =
+                    word.split_once(['=', ':']).filter(|(name, _)| names_secret(tables, &name.to_ascii_lowercase()));
                 let value = if whole { Some(word) } else { assigned.map(|(_, value)| value) };
                 let is_one = |value: &&str| value.len() >= LEAST && !value.starts_with(['$', '[']);
                 values.extend(value.filter(is_one).map(place));
@@ -173,7 +175,7 @@ fn formed(text: &str, tables: Tables) -> Vec<Secret> {
         let secrets = start.items().filter_map(|candidate| {
             let entry = candidate.at(2);
             if Candidate::from_node(candidate) != Candidate::Form {
-                return meant(text, at, candidate, after);
+                return meant(tables, text, at, candidate, after);
             }
             let exact = forms::around(candidate, text.as_bytes(), at);
             let span = exact.or_else(|| forms::begun(candidate, text.as_bytes(), at));
@@ -188,25 +190,25 @@ fn formed(text: &str, tables: Tables) -> Vec<Secret> {
 }
 
 /// Whether a word is the name of a secret.
-pub(crate) fn names_a_secret(word: &str) -> bool {
-    names_secret(&word.to_ascii_lowercase())
+pub(crate) fn names_a_secret(tables: Tables, word: &str) -> bool {
+    names_secret(tables, &word.to_ascii_lowercase())
 }
 
 /// Whether a text looks like a password or a key by itself.
-pub(crate) fn looks_like_one(text: &str) -> bool {
+pub(crate) fn looks_like_one(tables: Tables, text: &str) -> bool {
     let bytes = text.as_bytes();
-    let plain = !text.contains(['/', ' ', '\n']) && !is_no_password(text);
-    plain && (plausible::is_strong(bytes) || plausible::is_scrambled(bytes) || plausible::is_random(bytes))
+    let plain = !text.contains(['/', ' ', '\n']) && !is_no_password(tables, text);
+    plain && (plausible::is_strong(bytes) || plausible::is_scrambled(bytes) || plausible::is_random(tables, bytes))
 }
 
 /// Whether a text that a program was given as a password is one that others may see: a reference, a sample, a word too
 /// short to be looked for.
-pub(crate) fn is_no_password(text: &str) -> bool {
+pub(crate) fn is_no_password(tables: Tables, text: &str) -> bool {
     const LEAST: usize = 4;
     let refers = text.starts_with(['$', '-', '<', '{', '%', '/']) || text.contains("://");
     let lower = text.to_ascii_lowercase();
-    let said = ["secret", "password", "passwd", "token", "root", "admin", "test", "user", "none", "true", "false"];
-    text.len() < LEAST || refers || said.contains(&lower.as_str()) || plausible::is_standin(text.as_bytes())
+    let said = WordList::NoPasswordValues.read(tables);
+    text.len() < LEAST || refers || said.has(&lower) || plausible::is_standin(tables, text.as_bytes())
 }
 
 /// Whether the word before says that a secret follows.
@@ -256,8 +258,9 @@ fn introduces(lower: &str, named: bool) -> bool {
     matches!(lower, "bearer" | "basic") || (named && (option || lower.ends_with([':', '='])))
 }
 
-fn names_secret(lower: &str) -> bool {
+fn names_secret(tables: Tables, lower: &str) -> bool {
     let bytes = lower.as_bytes();
+    let words = WordList::SecretWords.read(tables);
     // Most words hold none: a look at two letters is enough.
     bytes.windows(2).enumerate().any(|(at, pair)| {
         matches!(
@@ -269,33 +272,11 @@ fn names_secret(lower: &str) -> bool {
                 | [b'c', b'r']
                 | [b'_', b'p' | b'k']
                 | [b'-', b'k' | b'-']
-        ) && TELLTALE.iter().any(|telltale| bytes.get(at..).is_some_and(|rest| rest.starts_with(telltale.as_bytes())))
+        ) && words.iter().any(|word| bytes.get(at..).is_some_and(|rest| rest.starts_with(word.as_bytes())))
     })
 }
 
-const TELLTALE: [&str; 19] = [
-    "token",
-    "secret",
-    "password",
-    "passwd",
-    "passphrase",
-    "apikey",
-    "api_key",
-    "api-key",
-    "auth-key",
-    "authorization",
-    "credential",
-    "cookie",
-    "_pwd",
-    "_pass",
-    "_key",
-    "-key",
-    "access_key",
-    "--pass",
-    "accountkey",
-];
-
-fn redacted_word<'w>(word: &'w str, tag: &dyn Fn(&str, &str) -> String) -> Cow<'w, str> {
+fn redacted_word<'w>(tables: Tables, word: &'w str, tag: &dyn Fn(&str, &str) -> String) -> Cow<'w, str> {
     if !word.bytes().any(|byte| matches!(byte, b':' | b'=')) {
         // `-pPASSWORD` of mysql and its kin cannot be told from other options; long random ones are.
         return redacted_value(word, tag);
@@ -318,7 +299,7 @@ fn redacted_word<'w>(word: &'w str, tag: &dyn Fn(&str, &str) -> String) -> Cow<'
         && !value.is_empty()
     {
         let divider = word.get(name.len()..=name.len()).unwrap_or("=");
-        if names_secret(&name.to_ascii_lowercase()) && !value.starts_with('$') {
+        if names_secret(tables, &name.to_ascii_lowercase()) && !value.starts_with('$') {
             return format!("{name}{divider}{}", tag("secret", value)).into();
         }
         return format!("{name}{divider}{}", redacted_value(value, tag)).into();

@@ -72,7 +72,7 @@ const MAX_SECRETS: usize = 4096;
 pub fn find(text: &str, tables: Tables) -> Vec<Secret> {
     let mut found = Vec::new();
     scan(text, tables, &mut |at, start, after| {
-        let secrets = start.items().filter_map(|candidate| meant(text, at, candidate, after));
+        let secrets = start.items().filter_map(|candidate| meant(tables, text, at, candidate, after));
         let before = found.len();
         found.extend(secrets.take(MAX_SECRETS.saturating_sub(before)));
         let formed = found.iter().skip(before).filter(|secret| secret.sure == Sure::Formed);
@@ -133,7 +133,7 @@ impl Candidate {
 }
 
 /// The secret that a candidate stands for here.
-pub(super) fn meant(text: &str, at: usize, candidate: Node<'static>, after: usize) -> Option<Secret> {
+pub(super) fn meant(tables: Tables, text: &str, at: usize, candidate: Node<'static>, after: usize) -> Option<Secret> {
     let bytes = text.as_bytes();
     let word = candidate.at(0).bytes();
     let here = bytes.get(at..at + word.len())?;
@@ -146,29 +146,29 @@ pub(super) fn meant(text: &str, at: usize, candidate: Node<'static>, after: usiz
             let span = forms::around(candidate, bytes, at).filter(|span| span.start >= after)?;
             let (before, behind) = (bytes.get(span.start..at)?, bytes.get(place.end..span.end)?);
             let body = if before.len() > behind.len() { before } else { behind };
-            let is_secret = plausible::is_secret(entry, bytes.get(span.clone())?, body);
+            let is_secret = plausible::is_secret(tables, entry, bytes.get(span.clone())?, body);
             is_secret.then_some(Secret { span, sure: Sure::Formed, entry })
         }
         Candidate::Name => {
-            let span = of_service(candidate.at(3), bytes, place)?;
+            let span = of_service(tables, candidate.at(3), bytes, place)?;
             let body = bytes.get(span.clone())?;
-            plausible::is_secret(entry, body, body).then_some(Secret { span, sure: Sure::Named, entry })
+            plausible::is_secret(tables, entry, body, body).then_some(Secret { span, sure: Sure::Named, entry })
         }
         Candidate::Shape => {
-            let span = shapes::find(candidate.at(3).text(), text, place)?;
+            let span = shapes::find(tables, candidate.at(3).text(), text, place)?;
             Some(Secret { span, sure: Sure::Called, entry })
         }
     }
 }
 
 /// The value of a name in which a service stands, if it has one of that one's forms.
-fn of_service(values: Node<'_>, bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
+fn of_service(tables: Tables, values: Node<'_>, bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     let assigned = assignments::of_service(bytes, word)?;
     let span = values.items().find_map(|value| forms::from(value, bytes, assigned.value.start))?;
     // Behind a blank alone a word of a sentence may stand.
     let digits = bytes.get(span.clone())?.iter().filter(|byte| byte.is_ascii_digit()).count();
     let is_word = assigned.sign < assignments::Sign::Called && digits < 2;
-    (!is_word && shapes::may_name_a_secret(bytes.get(assigned.name)?)).then_some(span)
+    (!is_word && shapes::may_name_a_secret(tables, bytes.get(assigned.name)?)).then_some(span)
 }
 
 /// Of those that overlap, the worst, and of equal ones the surest.

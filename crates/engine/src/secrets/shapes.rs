@@ -4,144 +4,40 @@ use super::assignments::{self, Assigned, Sign};
 use super::blocks;
 use super::logins::{self, is_encoded_login};
 use super::plausible::{changes, contains, entropy, is_password, is_random, is_scrambled, is_strong};
+use crate::model::words::WordList;
+use reflex_tables::Tables;
 use std::ops::Range;
 
 /// The secret of this shape for which `word` stands.
-pub(super) fn find(shape: &str, text: &str, word: Range<usize>) -> Option<Range<usize>> {
+pub(super) fn find(tables: Tables, shape: &str, text: &str, word: Range<usize>) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     match shape {
-        "key" => key(bytes, word),
-        "password" => password(bytes, word),
-        "url" => logins::in_url(bytes, word),
-        "login" => logins::in_option(bytes, word),
-        "pgpass" => logins::of_postgres(bytes, word),
-        "oracle" => logins::of_oracle(bytes, word),
-        "login-call" => logins::in_call(bytes, word, 0),
-        "login-call-behind-one" => logins::in_call(bytes, word, 1),
-        "key-call" => logins::key_in_call(bytes, word, 0),
-        "key-call-behind-one" => logins::key_in_call(bytes, word, 1),
-        "key-call-behind-two" => logins::key_in_call(bytes, word, 2),
-        "piped" => logins::piped(bytes, word),
-        "bearer" => logins::bearer(bytes, word),
-        "basic" => logins::basic(bytes, word),
-        "identified" => logins::identified(bytes, word),
-        "private-key" => blocks::private_key(bytes, word),
-        "encoded-private-key" => blocks::encoded_private_key(bytes, word),
-        "static-key" => blocks::static_key(bytes, word),
-        "putty-key" => blocks::putty_key(bytes, word),
-        "web-key" => blocks::web_key(bytes, word),
+        "key" => key(tables, bytes, word),
+        "password" => password(tables, bytes, word),
+        "url" => logins::in_url(tables, bytes, word),
+        "login" => logins::in_option(tables, bytes, word),
+        "pgpass" => logins::of_postgres(tables, bytes, word),
+        "oracle" => logins::of_oracle(tables, bytes, word),
+        "login-call" => logins::in_call(tables, bytes, word, 0),
+        "login-call-behind-one" => logins::in_call(tables, bytes, word, 1),
+        "key-call" => logins::key_in_call(tables, bytes, word, 0),
+        "key-call-behind-one" => logins::key_in_call(tables, bytes, word, 1),
+        "key-call-behind-two" => logins::key_in_call(tables, bytes, word, 2),
+        "piped" => logins::piped(tables, bytes, word),
+        "bearer" => logins::bearer(tables, bytes, word),
+        "basic" => logins::basic(tables, bytes, word),
+        "identified" => logins::identified(tables, bytes, word),
+        "private-key" => blocks::private_key(tables, bytes, word),
+        "encoded-private-key" => blocks::encoded_private_key(tables, bytes, word),
+        "static-key" => blocks::static_key(tables, bytes, word),
+        "putty-key" => blocks::putty_key(tables, bytes, word),
+        "web-key" => blocks::web_key(tables, bytes, word),
         "mnemonic" => blocks::mnemonic(bytes, word),
         _ => None,
     }
 }
 
-/// Last words of a name that say that the value is a key; others may stand before them.
-const KEYS: [&str; 17] = [
-    "token",
-    "secret",
-    "apikey",
-    "accesskey",
-    "secretkey",
-    "privatekey",
-    "authkey",
-    "credential",
-    "credentials",
-    "creds",
-    "auth",
-    "authorization",
-    "jwt",
-    "bearer",
-    "signingkey",
-    "encryptionkey",
-    "presharedkey",
-];
-
-/// Words before `key` with which it is one that must not be known. Most keys are names.
-const KEY_OF: [&str; 39] = [
-    "api",
-    "access",
-    "secret",
-    "private",
-    "auth",
-    "encryption",
-    "encrypt",
-    "signing",
-    "sign",
-    "client",
-    "consumer",
-    "app",
-    "application",
-    "account",
-    "service",
-    "master",
-    "admin",
-    "session",
-    "security",
-    "license",
-    "subscription",
-    "storage",
-    "webhook",
-    "shared",
-    "server",
-    "deploy",
-    "hmac",
-    "jwt",
-    "cipher",
-    "aes",
-    "crypt",
-    "cookie",
-    "integration",
-    "rest",
-    "developer",
-    "ssh",
-    "validation",
-    "decryption",
-    "preshared",
-];
-
-/// With one of these in its name a value is known to many, or no secret at all.
-const NO_SECRETS: [&str; 34] = [
-    "public",
-    "pub",
-    "csrf",
-    "xsrf",
-    "authenticity",
-    "nonce",
-    "primary",
-    "foreign",
-    "sort",
-    "partition",
-    "cache",
-    "idempotency",
-    "next",
-    "page",
-    "continuation",
-    "cursor",
-    "sync",
-    "design",
-    "publishable",
-    "bucket",
-    "kms",
-    "hash",
-    "checksum",
-    "integrity",
-    "digest",
-    "fingerprint",
-    "cancellation",
-    "cancel",
-    "syntax",
-    "separator",
-    "id",
-    "sitekey",
-    "site",
-    "recaptcha",
-];
-
-/// Words behind the one that counts.
-const SUFFIXES: [&str; 11] =
-    ["value", "val", "str", "string", "default", "base64", "raw", "env", "plain", "prod", "base"];
-
-fn key(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
+fn key(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     let assigned = assignments::around(bytes, word)?;
     let value = bytes.get(assigned.value.clone())?;
     let plain = value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-.=+/~@^%!#:$*".contains(byte));
@@ -150,71 +46,48 @@ fn key(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     let refers = value.starts_with(b"$") || contains(value, b"://") || is_public;
     let near = assigned.sign == Sign::Near;
     let name = bytes.get(assigned.name)?;
-    if refers || near || !is_key_name(name) {
+    if refers || near || !is_key_name(tables, name) {
         return None;
     }
-    let login = assigned.quoted && name.ends_with(b"auth") && is_encoded_login(value);
-    let is_key = if plain { is_random(value) || login } else { assigned.quoted && is_noise(value) };
+    let login = assigned.quoted && name.ends_with(b"auth") && is_encoded_login(tables, value);
+    let is_key = if plain { is_random(tables, value) || login } else { assigned.quoted && is_noise(tables, value) };
     is_key.then_some(assigned.value)
 }
 
 /// `h&1^x…)`: what a framework makes of every sign, and nobody writes.
-fn is_noise(value: &[u8]) -> bool {
+fn is_noise(tables: Tables, value: &[u8]) -> bool {
     const LEAST: usize = 32;
     let signs = value.iter().all(|byte| byte.is_ascii_graphic() && !b"{}<>\\\"'`".contains(byte));
-    signs && value.len() >= LEAST && entropy(value) >= 4.4 && is_random(value)
+    signs && value.len() >= LEAST && entropy(value) >= 4.4 && is_random(tables, value)
 }
 
-fn is_key_name(name: &[u8]) -> bool {
+fn is_key_name(tables: Tables, name: &[u8]) -> bool {
     let words = words(name);
+    let endings = WordList::NameEndings.read(tables);
     let mut rest = words.as_slice();
     while let Some((last, before)) = rest.split_last()
-        && (SUFFIXES.contains(&last.as_str()) || last.bytes().all(|byte| byte.is_ascii_digit()))
+        && (endings.has(last) || last.bytes().all(|byte| byte.is_ascii_digit()))
     {
         rest = before;
     }
     let Some((last, before)) = rest.split_last() else { return false };
-    if rest.iter().any(|word| NO_SECRETS.contains(&word.as_str())) {
+    let harmless = WordList::HarmlessKeyWords.read(tables);
+    if rest.iter().any(|word| harmless.has(word)) {
         return false;
     }
     let one = last.strip_suffix('s').filter(|one| one.len() > 4 || *one == "key").unwrap_or(last);
-    let joined = KEYS.iter().any(|key| one.ends_with(key) && (key.len() > 4 || one.len() == key.len()));
-    joined || (one == "key" && before.last().is_some_and(|word| KEY_OF.contains(&word.as_str())))
+    let mut keys = WordList::KeyNames.read(tables).iter();
+    let joined = keys.any(|key| one.ends_with(key) && (key.len() > 4 || one.len() == key.len()));
+    let owners = WordList::KeyOwners.read(tables);
+    joined || (one == "key" && before.last().is_some_and(|word| owners.has(word)))
 }
 
-/// Last words of names of what everybody may know, also where a service stands in the name.
-const KNOWN: [&str; 24] = [
-    "commit",
-    "sha",
-    "sha1",
-    "sha256",
-    "md5",
-    "rev",
-    "revision",
-    "ref",
-    "tag",
-    "hash",
-    "checksum",
-    "digest",
-    "integrity",
-    "version",
-    "url",
-    "uri",
-    "host",
-    "email",
-    "user",
-    "username",
-    "region",
-    "name",
-    "path",
-    "slug",
-];
-
 /// Whether what has this name, in which a service stands, may be a secret: not its version, nor the id of a project.
-pub(super) fn may_name_a_secret(name: &[u8]) -> bool {
+pub(super) fn may_name_a_secret(tables: Tables, name: &[u8]) -> bool {
     let words = words(name);
     let Some((last, before)) = words.split_last() else { return true };
-    let known = KNOWN.contains(&last.as_str()) || words.iter().any(|word| word == "public" || word == "publishable");
+    let known = WordList::PublicValueNames.read(tables).has(last)
+        || words.iter().any(|word| word == "public" || word == "publishable");
     let opens = |word: &String| ["access", "client", "key", "secret"].iter().any(|end| word.ends_with(end));
     !known && (last != "id" || before.last().is_some_and(opens))
 }
@@ -237,16 +110,16 @@ fn words(name: &[u8]) -> Vec<String> {
     words
 }
 
-fn password(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
+fn password(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     let assigned = assignments::around(bytes, word)?;
     let value = bytes.get(assigned.value.clone())?;
     let refers =
         value.starts_with(b"$") || value.starts_with(b"%") || value.starts_with(b"@") || contains(value, b"://");
     let strange = value.iter().any(|byte| b" (){}[]<>/\\".contains(byte) || !byte.is_ascii_graphic());
     let name = bytes.get(assigned.name.clone())?;
-    let named = is_password_name(name) && is_given(&assigned, name, is_strong(value));
+    let named = is_password_name(tables, name) && is_given(&assigned, name, is_strong(value));
     let literal = is_literal(&assigned, value) || is_of_machine(bytes, &assigned.name);
-    (named && !refers && !strange && is_password(value) && literal).then_some(assigned.value)
+    (named && !refers && !strange && is_password(tables, value) && literal).then_some(assigned.value)
 }
 
 /// `machine HOST login USER password …`: a file of logins, in which a blank is enough.
@@ -273,27 +146,11 @@ fn is_given(assigned: &Assigned, name: &[u8], is_strong: bool) -> bool {
     }
 }
 
-/// Ends of names of passwords, in the languages in which people write them.
-const PASSWORDS: [&str; 13] = [
-    "password",
-    "passwd",
-    "passphrase",
-    "pwd",
-    "passwort",
-    "passcode",
-    "kennwort",
-    "contrasena",
-    "senha",
-    "wachtwoord",
-    "lozinka",
-    "parola",
-    "psk",
-];
-
-fn is_password_name(name: &[u8]) -> bool {
+fn is_password_name(tables: Tables, name: &[u8]) -> bool {
     let words = words(name);
-    let Some(last) = words.iter().rfind(|word| !SUFFIXES.contains(&word.as_str())) else { return false };
-    let long = PASSWORDS.iter().any(|end| last.ends_with(end));
+    let endings = WordList::NameEndings.read(tables);
+    let Some(last) = words.iter().rfind(|word| !endings.has(word)) else { return false };
+    let long = WordList::PasswordNames.read(tables).fit(last);
     long || ["pass", "pw", "dbpass", "userpass", "mypass", "requirepass", "masterauth", "bindpw", "rootpw"]
         .contains(&last.as_str())
 }

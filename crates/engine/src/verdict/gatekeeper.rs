@@ -2,10 +2,9 @@
 
 use crate::detectors::budget;
 use crate::facts::cache::Facts;
-use crate::model::effect::{Effect, EffectKind};
 use crate::model::event::{Event, Moment};
 use crate::model::finding::{Decision, Finding, PolicyAction, Rewrite};
-use crate::model::verdict::{FollowUp, Precaution, Verdict};
+use crate::model::verdict::{FollowUp, Verdict};
 use crate::policy::Policy;
 use crate::verdict::severity;
 
@@ -53,7 +52,6 @@ pub(crate) fn decide(policy: &Policy, facts: &Facts<'_>, findings: Vec<Finding>)
     if !verdict.findings.is_empty() {
         verdict.chain.push(format!("together: risk {}, {} % sure", verdict.risk.risk(), verdict.confidence));
     }
-    verdict.precautions = precautions(facts, verdict.decision);
     verdict
 }
 
@@ -156,25 +154,6 @@ fn sentence(text: &str) -> String {
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
     let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
     first.chain(letters).chain(end.chars()).collect()
-}
-
-/// What a call that may run would destroy is kept first.
-fn precautions(facts: &Facts<'_>, decision: Decision) -> Vec<Precaution> {
-    if decision == Decision::Deny {
-        return Vec::new();
-    }
-    let destroys = |effect: &&Effect| {
-        matches!(
-            effect.kind,
-            EffectKind::Delete | EffectKind::Truncate | EffectKind::DiscardChanges | EffectKind::DiscardUntracked
-        )
-    };
-    let destroying = facts.analysis.effects.iter().filter(destroys);
-    let paths: Vec<String> = destroying
-        .flat_map(|effect| effect.targets.iter().map(|target| facts.real(effect, target).path))
-        .filter(|path| !path.is_empty())
-        .collect();
-    if paths.is_empty() { Vec::new() } else { vec![Precaution::Snapshot { paths }] }
 }
 
 /// What is told about how a person can let a denied call run.

@@ -14,6 +14,7 @@
 
 use crate::detectors::task_scope;
 use crate::facts::cache::Facts;
+use crate::facts::fact::Fact;
 use crate::model::effect::{Effect, EffectKind};
 use crate::model::finding::{Finding, Severity, Tier};
 use crate::model::truth::Ternary;
@@ -91,8 +92,10 @@ fn removes(kind: EffectKind) -> bool {
 fn is_recoverable(effect: &Effect, facts: &Facts<'_>) -> bool {
     let of_git = |target: &crate::model::effect::Target| {
         let is = |fact| facts.fact(effect, Some(target), fact);
-        is("tracked") == Ternary::Yes
-            && ["uncommitted", "untracked", "ignored-data", "unreadable"].iter().all(|fact| is(fact) == Ternary::No)
+        is(Fact::Tracked) == Ternary::Yes
+            && [Fact::Uncommitted, Fact::Untracked, Fact::IgnoredData, Fact::Unreadable]
+                .into_iter()
+                .all(|fact| is(fact) == Ternary::No)
     };
     let here = effect.site == ExecTarget::Here && removes(effect.kind) && !effect.targets.is_empty();
     here && effect.targets.iter().all(|target| facts.is(effect, target, "inside") == Ternary::Yes && of_git(target))

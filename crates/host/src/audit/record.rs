@@ -329,3 +329,151 @@ fn moment(moment: Moment) -> &'static str {
 pub(crate) fn is_durable(judgement: &Judgement) -> bool {
     judgement.verdict.decision != Decision::Pass || judgement.verdict.risk >= Severity::High
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
+
+    use super::*;
+    use crate::store::Store;
+    use crate::system::folders::Folders;
+    use crate::system::random;
+    use reflex_agents::Delivery;
+    use reflex_engine::shell::Language;
+    use reflex_engine::{AgentPath, Engine, FakeWorld, Outcome, Policy};
+
+    fn store() -> Store {
+        Store::new(&Folders::below(std::env::temp_dir().join(random::uuid())))
+    }
+
+    fn event(actions: Vec<Action>) -> Event {
+        let [cwd, workspace, home] = ["/repo/sub", "/repo", "/home/me"].map(str::to_owned);
+        let [client, session, tool] = ["claude", "s-1", "Bash"].map(str::to_owned);
+        Event { cwd, workspace, home, client, session, tool, actions, ..Event::default() }
+    }
+
+    fn shell(command: &str) -> Event {
+        event(vec![Action::Shell { command: command.into(), language: Language::Shell }])
+    }
+
+    fn judged(event: &Event) -> Judgement {
+        let policy = Policy::named(reflex_library::tables(), "balanced").unwrap();
+        let world = FakeWorld { workspace: "/repo".into(), ..FakeWorld::default() };
+        Engine::new(reflex_library::tables(), &policy).judge(event, &world)
+    }
+
+    /// The record of a call that is answered with what was decided.
+    fn recorded(store: &Store, event: &Event) -> Value {
+        let judgement = judged(event);
+        let delivery = Delivery::Say { decision: judgement.verdict.decision, reason: String::new() };
+        let latency = Timings { read: 999, judged: &judgement.latency, whole: 60_000_000 };
+        let told = RecordContext {
+            delivery: &delivery,
+            policy: "default",
+            layers: &[],
+            grant: None,
+            reflexes: Vec::new(),
+            latency,
+        };
+        let heard = CallRef { id: "0a1b2c3d", event, fingerprint: &judgement.fingerprint };
+        serde_json::from_str(call(&Redactor::new(store), heard, &judgement, &told).text()).unwrap()
+    }
+
+    #[test]
+    fn a_record_says_which_call_it_is_about_and_what_was_decided() {
+        let record = recorded(&store(), &shell("rm -rf ~ && ls /repo/a"));
+        assert_eq!(
+            (&record["kind"], &record["id"], &record["decision"]),
+            (&json!("call"), &json!("0a1b2c3d"), &json!("deny"))
+        );
+    }
+
+    #[test]
+    fn a_harmless_call_has_no_findings_and_what_took_no_time_is_left_out() {
+        let record = recorded(&store(), &shell("true"));
+        assert_eq!(
+            (&record["decision"], &record["risk"], &record["findings"]),
+            (&json!("pass"), &json!("none"), &Value::Null)
+        );
+        assert_eq!(
+            (&record["micros"]["read"], &record["micros"]["whole"], &record["slow"]),
+            (&Value::Null, &json!(60_000), &json!(true))
+        );
+    }
+
+    #[test]
+    fn secrets_and_contents_stand_in_no_record() {
+        let event = event(vec![
+            Action::Write { path: AgentPath::new("a"), content: "the content".into() },
+            Action::Shell { command: "MYSQL_PWD=Bluebird2291! mysql".into(), language: Language::Shell },
+        ]);
+        let record = recorded(&store(), &event);
+        let text = record.to_string();
+        assert!(!text.contains("the content") && !text.contains("Bluebird"), "{text}");
+        assert_eq!(
+            (&record["actions"][0]["bytes"], &record["actions"][0]["sha256"]),
+            (&json!(11), &json!(digest("the content")))
+        );
+    }
+
+    #[test]
+    fn of_structure_alone_no_text_is_kept() {
+        let store = store();
+        keep_structure_only(&store);
+        let record = recorded(&store, &shell("rm -rf /srv/customers"));
+        assert!(!record.to_string().contains("customers"), "{record}");
+        assert!(record["analysis"]["effects"].as_array().unwrap().contains(&json!("delete")), "{record}");
+    }
+
+    fn keep_structure_only(store: &Store) {
+        let mark = store.state().join("audit/structure-only");
+        std::fs::create_dir_all(mark.parent().unwrap()).unwrap();
+        std::fs::write(mark, "").unwrap();
+    }
+
+    #[test]
+    fn an_outcome_names_who_let_the_call_run() {
+        let before = |end: &str, approved| Call { end: end.into(), approved, ..Call::default() };
+        assert_eq!(answered(&before("deny", false)), "nobody: it was refused, and it ran");
+        assert_eq!(answered(&before("deny", true)), "a person's approval");
+        assert_eq!(answered(&before("ask", false)), "a person at the agent's prompt");
+        assert_eq!(answered(&before("pass", false)), "nobody was asked");
+    }
+
+    #[test]
+    fn what_changed_is_recorded_only_where_the_call_succeeded() {
+        let store = store();
+        let outcome = |failed: bool| {
+            let output = "no such file".to_owned();
+            let event = Event {
+                outcome: Some(Outcome { output, exit_code: Some(1), failed }),
+                moment: Moment::AfterTool,
+                ..shell("make")
+            };
+            let judgement = judged(&event);
+            let heard = CallRef { id: "0a1b2c3d", event: &event, fingerprint: &judgement.fingerprint };
+            let changed = [("/repo/a".to_owned(), String::new())];
+            let kept = super::outcome(&Redactor::new(&store), heard, None, (&Verdict::default(), &changed, &[]));
+            serde_json::from_str::<Value>(kept.text()).unwrap()
+        };
+        let (failed, succeeded) = (outcome(true), outcome(false));
+        assert_eq!((&failed["error"], &failed["changed"]), (&json!("no such file"), &Value::Null));
+        assert_eq!((&succeeded["error"], &succeeded["changed"]), (&Value::Null, &json!(["/repo/a"])));
+    }
+
+    #[test]
+    fn the_disk_is_waited_for_where_a_refusal_could_be_lost() {
+        assert!(is_durable(&judged(&shell("rm -rf ~"))));
+        assert!(!is_durable(&judged(&shell("true"))));
+    }
+
+    #[test]
+    fn a_person_is_shown_each_action_in_a_line_of_its_own() {
+        let store = store();
+        let event = event(vec![
+            Action::Shell { command: "make".into(), language: Language::Shell },
+            Action::Delete { path: AgentPath::new("a") },
+        ]);
+        assert_eq!(shown(&Redactor::new(&store), &event), "make\ndelete a");
+    }
+}

@@ -552,3 +552,141 @@ fn locked(path: &std::path::Path) -> io::Result<(File, u64)> {
     }
     Err(io::Error::new(io::ErrorKind::TimedOut, "the session's file changes all the time"))
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
+
+    use super::*;
+    use crate::system::folders::Folders;
+    use crate::system::random;
+
+    fn store() -> Store {
+        Store::new(&Folders::below(std::env::temp_dir().join(random::uuid())))
+    }
+
+    const WHOSE: SessionKey<'_> =
+        SessionKey { client: "claude", session: "s", role: None, subagent: None, call: "", word: "" };
+
+    /// A call of which every field is set.
+    fn call() -> Call {
+        let exact = "0123456789abcdef".to_owned();
+        let end =
+            End { failed: true, output: "00ff".into(), error: "~0a0b".into(), letters: vec![(b'a', 3), (0, 300)] };
+        let step = Step {
+            exact: exact.clone(),
+            goals: vec!["0c0d".into()],
+            text: "cat a".into(),
+            deed: StepKind::Look,
+            pace: RepeatAllowance::Asks,
+            refused: false,
+            changes: vec![("/repo/a".into(), "0e0f".into())],
+            end: Some(end),
+        };
+        Call {
+            time: 7,
+            id: "id-1".into(),
+            after: true,
+            end: "failed".into(),
+            tool: "Bash".into(),
+            exact,
+            approved: true,
+            taint: vec!["web".into()],
+            findings: vec!["git/push-force".into(), "loop/tight".into()],
+            files: vec![("/repo/a".into(), "0e0f".into()), ("/repo/b".into(), String::new())],
+            output: "00ff".into(),
+            step,
+            call: "toolu_1".into(),
+            word: "PostToolUse".into(),
+        }
+    }
+
+    #[test]
+    fn a_call_is_remembered_as_it_was() {
+        let store = store();
+        store.remember(WHOSE, &call()).unwrap();
+        assert_eq!(store.history(WHOSE).calls().collect::<Vec<_>>(), [call()]);
+    }
+
+    #[test]
+    fn a_line_that_is_not_whole_is_none() {
+        let store = store();
+        let line = call().line(&Redactor::new(&store));
+        let line = line.text().trim_end_matches('\n').to_owned();
+        assert_eq!(Call::parse(&line), Some(call()));
+        assert_eq!(Call::parse(&format!("{line}\tof a later version")), Some(call()));
+        let (cut, _) = line.rsplit_once('\t').unwrap();
+        for other in [cut, "", "x", &line.replacen("3\t7", "9\t7", 1), &line.replacen("3\t7", "3\tseven", 1)] {
+            assert_eq!(Call::parse(other), None, "{other}");
+        }
+        let text = format!("{line}\n{cut}");
+        assert_eq!(newest(&text), [line.as_str()]);
+    }
+
+    #[test]
+    fn a_line_of_the_first_form_has_no_step() {
+        let line = "1\t5\tid\tbefore\tdeny\tBash\tabc\t\t\t\t\tx/y\t\t00";
+        let call = Call::parse(line).unwrap();
+        assert_eq!(
+            (call.time, call.end.as_str(), call.findings, call.step),
+            (5, "deny", vec!["x/y".to_owned()], Step::default())
+        );
+    }
+
+    #[test]
+    fn two_hooks_that_are_asked_about_one_call_remember_one_step() {
+        let known = |call: &'static str, word, time| Known::new((false, "0123456789"), (call, word), time);
+        assert!(known("a", "x", 0).is_same(&known("a", "x", 99_999)));
+        assert!(!known("a", "x", 0).is_same(&known("b", "y", 0)));
+        assert!(known("", "x", 0).is_same(&known("", "y", AT_ONCE)));
+        assert!(!known("", "x", 0).is_same(&known("", "y", AT_ONCE + 1)));
+        assert!(!known("", "x", 0).is_same(&known("", "x", 0)), "the same word comes with another call");
+        assert!(!known("a", "x", 0).is_same(&Known::new((true, "0123456789"), ("a", "x"), 0)));
+    }
+
+    #[test]
+    fn advice_is_told_once_and_a_repeated_call_each_time() {
+        let store = store();
+        let before = |findings: &[&str], exact: &str| Call {
+            end: "pass".into(),
+            exact: exact.into(),
+            findings: findings.iter().map(|id| (*id).to_owned()).collect(),
+            ..Call::default()
+        };
+        store.remember(WHOSE, &before(&["git/push-force", "loop/repeat"], "aa")).unwrap();
+        let history = store.history(WHOSE);
+        assert!(history.told("git/push-force", "bb") && !history.told("rm/home", "aa"));
+        assert!(history.told("loop/repeat", "aa") && !history.told("loop/repeat", "bb"));
+        assert_eq!(history.before("aa").map(|call| call.exact), Some("aa".to_owned()));
+        assert_eq!(history.before("bb"), None);
+    }
+
+    #[test]
+    fn a_long_session_keeps_its_first_call_and_its_last_ones() {
+        let store = store();
+        for time in 1..=400 {
+            store.remember(WHOSE, &Call { time, ..call() }).unwrap();
+        }
+        let times: Vec<u64> = store.history(WHOSE).calls().map(|call| call.time).collect();
+        assert_eq!((times.len(), times.last()), (LINES, Some(&400)));
+        assert_eq!(store.begun(WHOSE), SystemTime::UNIX_EPOCH + Duration::from_millis(1));
+        let text = fs::read_to_string(store.sessions().join(WHOSE.file())).unwrap();
+        assert!(text.lines().count() <= MAX_LINES);
+    }
+
+    #[test]
+    fn sessions_roles_and_subagents_share_no_memory() {
+        let keys = [
+            WHOSE,
+            SessionKey { client: "codex", ..WHOSE },
+            SessionKey { session: "t", ..WHOSE },
+            SessionKey { role: Some("reviewer"), ..WHOSE },
+            SessionKey { role: Some("reviewer"), subagent: Some("1"), ..WHOSE },
+        ];
+        let files: std::collections::BTreeSet<String> = keys.iter().map(|key| key.file()).collect();
+        assert_eq!(files.len(), keys.len());
+        assert_eq!(SessionKey { call: "x", word: "y", ..WHOSE }.file(), WHOSE.file());
+        let store = store();
+        assert_eq!(store.history(WHOSE), History::default());
+    }
+}

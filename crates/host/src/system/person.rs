@@ -1,5 +1,6 @@
 //! Whether a person sits at a terminal, or an agent runs us.
 
+use reflex_engine::WordList;
 use rustix::process::{Pid, getppid, getuid};
 use std::fs;
 use std::path::Path;
@@ -10,12 +11,6 @@ pub struct Person {
     /// The user's number and the terminal.
     pub name: String,
 }
-
-/// Programs that are agents or start them. The name of a program or the path of its script contains one of these.
-const AGENTS: [&str; 16] = [
-    "claude", "codex", "copilot", "cursor", "gemini", "windsurf", "opencode", "qwen", "devin", "aider", "cline",
-    "goose", "amp", "crush", "kiro", "droid",
-];
 
 /// Variables that agents set for what they run: a class of the library, which also judges who takes them away.
 fn variables() -> impl Iterator<Item = &'static str> {
@@ -149,10 +144,11 @@ pub(crate) fn no_terminal_above() -> bool {
 /// The agent that this command line starts: by the program's file name, or by a part of the path of the script that an
 /// interpreter runs (`node …/@google/gemini-cli/dist/index.js`).
 fn agent_named(words: &[String], program: &str) -> Option<&'static str> {
+    let agents = WordList::AgentPrograms.read(reflex_library::tables());
     let is_agent = |part: &str| {
-        AGENTS.iter().find(|agent| {
-            part.strip_prefix(**agent).is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_alphanumeric()))
-                || part.split(['-', '.', '_']).any(|piece| piece == **agent)
+        agents.iter().find(|agent| {
+            part.strip_prefix(*agent).is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_alphanumeric()))
+                || part.split(['-', '.', '_']).any(|piece| piece == *agent)
         })
     };
     let interpreted = words.first().is_some_and(|program| {
@@ -165,7 +161,7 @@ fn agent_named(words: &[String], program: &str) -> Option<&'static str> {
         let script = words.iter().skip(1).find(|word| !word.starts_with('-'))?;
         script.to_ascii_lowercase().split('/').find_map(is_agent)
     };
-    by_name.or_else(|| if interpreted { by_script() } else { None }).copied()
+    by_name.or_else(|| if interpreted { by_script() } else { None })
 }
 
 #[cfg(test)]

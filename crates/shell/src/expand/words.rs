@@ -3,7 +3,7 @@
 use super::braces::{MAX_BRACE_WORDS, MAX_BRACES, braces, grown};
 use super::fields::{Raw, number, push_value, split, trim_newlines, unsplit};
 use crate::interpret::interpreter::Interpreter;
-use crate::model::value::{Origin, Piece, Value, UnknownReason};
+use crate::model::value::{Origin, Piece, UnknownReason, Value};
 use crate::syntax::parser::Placement;
 use crate::syntax::tree::{Part, Word};
 use crate::text_tools::patterns::Pattern;

@@ -9,7 +9,7 @@ use super::sites::site_of_blocks;
 use super::state::{Saved, State};
 use super::streams::Stream;
 use crate::model::language::Language;
-use crate::model::value::{Derivation, DerivationId, Origin, Piece, Value, UnknownReason};
+use crate::model::value::{Derivation, DerivationId, Origin, Piece, UnknownReason, Value};
 use crate::reading::{CommandId, ExecTarget, Gap, Reading};
 use crate::surroundings::Surroundings;
 use crate::syntax::tree::Line;

@@ -9,7 +9,7 @@ use super::streams::{Stream, join};
 use crate::cli_grammar::invocation::Invocation;
 use crate::cli_grammar::program::{Program, Style};
 use crate::model::language::Language;
-use crate::model::value::{Origin, Piece, Printed, Value, UnknownReason};
+use crate::model::value::{Origin, Piece, Printed, UnknownReason, Value};
 use crate::reading::{Change, ChangeKind, Command, CommandId, Redirection, Setting, Stdin, Words};
 use crate::syntax::names::is_name;
 use crate::syntax::tree::{Assigned, Assignment, RedirectKind, Simple};

@@ -5,7 +5,7 @@
 
 use super::folders::Folders;
 use super::streams::Descriptors;
-use crate::model::value::{Origin, Piece, Value, UnknownReason};
+use crate::model::value::{Origin, Piece, UnknownReason, Value};
 use crate::reading::Words;
 use crate::syntax::tree::{Line, Node};
 use reflex_work as work;

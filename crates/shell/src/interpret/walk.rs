@@ -7,7 +7,7 @@ use super::interpreter::{DerivedText, Interpreter, MAX_DEPTH, MAX_LEVELS, MAX_ST
 use super::state::State;
 use super::streams::Stream;
 use crate::model::language::Language;
-use crate::model::value::{Origin, Piece, Span, Value, UnknownReason};
+use crate::model::value::{Origin, Piece, Span, UnknownReason, Value};
 use crate::reading::Reading;
 use crate::syntax::parser::{Parser, Placement};
 use crate::syntax::tree::{Join, Member, Node, Redirect, Script, Statement};

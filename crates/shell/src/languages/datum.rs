@@ -1,6 +1,6 @@
 //! What an expression stands for, as far as it is known.
 
-use crate::model::value::{Origin, Piece, Value, UnknownReason};
+use crate::model::value::{Origin, Piece, UnknownReason, Value};
 use crate::reading::CommandId;
 use crate::reading::WHOLE_ENVIRONMENT;
 use reflex_work as work;

@@ -9,7 +9,7 @@ use super::token::{Chunk, Kind, Token};
 use super::vocabulary::{Constant, Vocabulary};
 use crate::interpret::interpreter::Interpreter;
 use crate::interpret::streams::Stream;
-use crate::model::value::{Origin, Piece, Printed, Value, UnknownReason};
+use crate::model::value::{Origin, Piece, Printed, UnknownReason, Value};
 use reflex_work as work;
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashSet};

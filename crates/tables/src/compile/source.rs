@@ -11,6 +11,7 @@ mod programs;
 mod rules;
 mod settings;
 mod tools;
+mod words;
 
 use super::encode::encode_apart;
 use super::secrets::{Format, Formats};
@@ -29,6 +30,7 @@ use settings::SettingsForm;
 use std::collections::BTreeMap;
 use std::fmt;
 use tools::Words;
+use words::WordList;
 
 /// Texts that are only read when something is said to somebody.
 const FOR_PEOPLE: [&str; 3] = ["about", "message", "remedy"];
@@ -58,11 +60,13 @@ pub enum Kind {
     Logins,
     /// Which files programs take orders from without being told.
     Orders,
+    /// Words by which a text is judged.
+    Words,
 }
 
 impl Kind {
     /// Every kind with the name of its folder.
-    pub const ALL: [(Kind, &'static str); 11] = [
+    pub const ALL: [(Kind, &'static str); 12] = [
         (Kind::Programs, "programs"),
         (Kind::Rules, "rules"),
         (Kind::Places, "places"),
@@ -74,6 +78,7 @@ impl Kind {
         (Kind::Settings, "settings"),
         (Kind::Logins, "logins"),
         (Kind::Orders, "orders"),
+        (Kind::Words, "words"),
     ];
 }
 
@@ -121,6 +126,7 @@ pub struct Sources {
     settings: Vec<Value>,
     logins: BTreeMap<String, Vec<Value>>,
     orders: BTreeMap<String, Vec<Value>>,
+    words: BTreeMap<String, Value>,
     entries: Vec<Entry>,
 }
 
@@ -187,6 +193,9 @@ impl Sources {
                 let lowered = login.lower()?;
                 Ok(of_programs(&mut self.logins, &login.programs, &lowered))
             }),
+            Kind::Words => {
+                each(text, |list: WordList| once(&mut self.words, list.name.clone(), list.lower()?).map(|()| list.name))
+            }
             Kind::Orders => {
                 each(text, |givers: OrderFiles| Ok(of_programs(&mut self.orders, &givers.programs, &givers.lower())))
             }
@@ -290,6 +299,7 @@ impl Sources {
             "settings": self.settings,
             "logins": self.logins,
             "orders": self.orders,
+            "words": self.words,
         }))
     }
 }

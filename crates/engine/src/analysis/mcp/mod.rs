@@ -32,7 +32,7 @@ impl EffectExtractor<'_> {
         let Called { server, tool, .. } = called;
         let fields = serde_json::from_str::<Map<String, Json>>(called.arguments).unwrap_or_default();
         // An agent's own tool that sends a message sends it to the person or to its like.
-        let deed = deed(server, tool).filter(|deed| !server.is_empty() || *deed != RiskyAct::Speak);
+        let deed = deed(self.tables, server, tool).filter(|deed| !server.is_empty() || *deed != RiskyAct::Speak);
         self.done(server, tool, deed);
         let is_far = is_far_file(tool, &fields);
         if is_far {

@@ -1,6 +1,8 @@
 //! What the name of a server's tool says that it does: its verb, and the object of the verb.
 
 use crate::analysis::tool_call::name::words;
+use crate::model::words::{WordList, Words};
+use reflex_tables::Tables;
 
 /// What a tool does for which a person should be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,149 +23,11 @@ pub(super) enum RiskyAct {
     Grant,
 }
 
-/// First and last words of the names of tools that only look.
-const LOOKS: [&str; 36] = [
-    "get",
-    "list",
-    "describe",
-    "search",
-    "find",
-    "query",
-    "read",
-    "show",
-    "view",
-    "fetch",
-    "check",
-    "status",
-    "count",
-    "explain",
-    "preview",
-    "plan",
-    "validate",
-    "diff",
-    "download",
-    "log",
-    "info",
-    "history",
-    "doc",
-    "documentation",
-    "schema",
-    "draft",
-    "lookup",
-    "retrieve",
-    "inspect",
-    "analyze",
-    "watch",
-    "wait",
-    "lint",
-    "detail",
-    "reader",
-    "viewer",
-];
-
 const TAKES_AWAY: [&str; 9] =
     ["delete", "drop", "destroy", "terminate", "purge", "wipe", "truncate", "uninstall", "flush"];
 
 /// `remove` and `reset` are also said of small things, so their objects are fewer.
 const TAKES_BACK: [&str; 2] = ["remove", "reset"];
-
-/// What is not made again by those who use it. A local file or a note of the agent's own is none.
-const LASTING: [&str; 54] = [
-    "repository",
-    "repo",
-    "project",
-    "database",
-    "db",
-    "pg",
-    "table",
-    "bucket",
-    "namespace",
-    "cluster",
-    "instance",
-    "branch",
-    "volume",
-    "stack",
-    "environment",
-    "site",
-    "organization",
-    "workspace",
-    "collection",
-    "index",
-    "deployment",
-    "service",
-    "server",
-    "droplet",
-    "zone",
-    "domain",
-    "kubectl",
-    "keyspace",
-    "topic",
-    "queue",
-    "stream",
-    "snapshot",
-    "backup",
-    "worker",
-    "lambda",
-    "app",
-    "resource",
-    "pod",
-    "release",
-    "helm",
-    "terraform",
-    "vm",
-    "machine",
-    "user",
-    "account",
-    "customer",
-    "contact",
-    "product",
-    "issue",
-    "page",
-    "channel",
-    "email",
-    "event",
-    "document",
-];
-
-/// Of these also `remove` and `reset` say that they are gone.
-const HEAVY: [&str; 15] = [
-    "repository",
-    "repo",
-    "project",
-    "database",
-    "db",
-    "pg",
-    "table",
-    "bucket",
-    "namespace",
-    "cluster",
-    "instance",
-    "volume",
-    "collection",
-    "deployment",
-    "user",
-];
-
-/// What others notice when it stops.
-const RUNNING: [&str; 17] = [
-    "instance",
-    "cluster",
-    "project",
-    "deployment",
-    "service",
-    "function",
-    "worker",
-    "app",
-    "database",
-    "db",
-    "machine",
-    "vm",
-    "droplet",
-    "repository",
-    "repo",
-    "node",
-    "dyno",
-];
 
 /// Parts of the names of servers that keep what programs store.
 const STORES: [&str; 10] =
@@ -173,10 +37,11 @@ const STORES: [&str; 10] =
 const LIVE: [&str; 7] = ["terraform", "kubernetes", "k8s", "kubectl", "pulumi", "helm", "argocd"];
 
 /// What a tool is made for, as its name says; none if it only looks or if that harms nobody.
-pub(super) fn deed(server: &str, tool: &str) -> Option<RiskyAct> {
+pub(super) fn deed(tables: Tables, server: &str, tool: &str) -> Option<RiskyAct> {
     let servers: Vec<String> = words(server);
     let name: Vec<String> = words(tool);
-    let looks = |word: Option<&String>| word.is_some_and(|word| LOOKS.iter().any(|known| is(word, known)));
+    let looking = WordList::LookingVerbs.read(tables);
+    let looks = |word: Option<&String>| word.is_some_and(|word| holds(looking, word));
     let own: Vec<&String> = name.iter().filter(|word| !servers.contains(word)).collect();
     if looks(own.first().copied()) || looks(own.last().copied()) {
         return None;
@@ -184,7 +49,8 @@ pub(super) fn deed(server: &str, tool: &str) -> Option<RiskyAct> {
     let has = |known: &[&str]| name.iter().any(|word| known.iter().any(|known| is(word, known)));
     let verb = |known: &[&str]| name.iter().any(|word| known.contains(&word.as_str()));
     let served = |parts: &[&str]| parts.iter().any(|part| server.to_ascii_lowercase().contains(part));
-    if destroys(&name, &verb, &has, &served) {
+    let has_one_of = |list: WordList| name.iter().any(|word| holds(list.read(tables), word));
+    if destroys(&name, &verb, &has, &served, &has_one_of) {
         return Some(RiskyAct::Destroy);
     }
     // `create_merge_request` merges nothing yet.
@@ -192,7 +58,8 @@ pub(super) fn deed(server: &str, tool: &str) -> Option<RiskyAct> {
     if verb(&["merge"]) && has(&["request", "pr", "mr", "branch"]) && !proposes {
         return Some(RiskyAct::Merge);
     }
-    if pays(&verb, &has) {
+    let verb_of = |list: WordList| name.iter().any(|word| list.read(tables).has(word));
+    if pays(&verb, &has, &verb_of) {
         return Some(RiskyAct::Pay);
     }
     if speaks(&verb, &has) {
@@ -204,18 +71,17 @@ pub(super) fn deed(server: &str, tool: &str) -> Option<RiskyAct> {
     if deploys(&verb, &has, &served) {
         return Some(RiskyAct::Deploy);
     }
-    const STOPS: [&str; 11] = [
-        "stop", "suspend", "pause", "scale", "disable", "reboot", "shutdown", "rollback", "resize", "transfer",
-        "archive",
-    ];
-    (verb(&STOPS) && has(&RUNNING)).then_some(RiskyAct::Change)
+    (verb_of(WordList::StoppingVerbs) && has_one_of(WordList::RunningThings)).then_some(RiskyAct::Change)
 }
 
 type Says<'a> = dyn Fn(&[&str]) -> bool + 'a;
+type HasOneOf<'a> = dyn Fn(WordList) -> bool + 'a;
 
-fn destroys(name: &[String], verb: &Says<'_>, has: &Says<'_>, served: &Says<'_>) -> bool {
+fn destroys(name: &[String], verb: &Says<'_>, has: &Says<'_>, served: &Says<'_>, has_one_of: &HasOneOf<'_>) -> bool {
     const ROWS: [&str; 10] = ["many", "one", "row", "document", "record", "key", "all", "item", "vector", "point"];
-    if (verb(&TAKES_AWAY) && has(&LASTING)) || (verb(&TAKES_BACK) && has(&HEAVY)) || verb(&["flushall", "flushdb"]) {
+    let lasting = verb(&TAKES_AWAY) && has_one_of(WordList::LastingThings);
+    let heavy = verb(&TAKES_BACK) && has_one_of(WordList::HeavyThings);
+    if lasting || heavy || verb(&["flushall", "flushdb"]) {
         return true;
     }
     // `delete` of a server of a store takes away what it keeps.
@@ -223,14 +89,10 @@ fn destroys(name: &[String], verb: &Says<'_>, has: &Says<'_>, served: &Says<'_>)
     verb(&TAKES_AWAY) && ((served(&STORES) && (alone || has(&ROWS))) || (served(&LIVE) && (alone || has(&["stack"]))))
 }
 
-fn pays(verb: &Says<'_>, has: &Says<'_>) -> bool {
-    const MOVES: [&str; 13] = [
-        "transfer", "send", "pay", "create", "process", "make", "place", "submit", "execute", "issue", "cancel",
-        "capture", "confirm",
-    ];
+fn pays(verb: &Says<'_>, has: &Says<'_>, verb_of: &HasOneOf<'_>) -> bool {
     const MONEY: [&str; 10] =
         ["fund", "money", "payment", "refund", "charge", "payout", "subscription", "trade", "purchase", "order"];
-    verb(&MOVES) && has(&MONEY) || verb(&["withdraw", "refund", "buy", "sell"])
+    verb_of(WordList::PayingVerbs) && has(&MONEY) || verb(&["withdraw", "refund", "buy", "sell"])
 }
 
 fn speaks(verb: &Says<'_>, has: &Says<'_>) -> bool {
@@ -262,6 +124,11 @@ fn deploys(verb: &Says<'_>, has: &Says<'_>, served: &Says<'_>) -> bool {
     verb(&["deploy", "promote"]) || applies || installs || starts || publishes
 }
 
+/// Whether the word is one of a list, or several of it.
+fn holds(list: Words, word: &str) -> bool {
+    list.iter().any(|known| is(word, known))
+}
+
 /// Whether the word is this one, or several of it.
 fn is(word: &str, known: &str) -> bool {
     word.strip_prefix(known).is_some_and(|rest| matches!(rest, "" | "s" | "es"))
@@ -271,10 +138,11 @@ fn is(word: &str, known: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::library::tables;
 
     #[track_caller]
     fn check(server: &str, tool: &str, expected: Option<RiskyAct>) {
-        assert_eq!(deed(server, tool), expected, "{server} {tool}");
+        assert_eq!(deed(tables(), server, tool), expected, "{server} {tool}");
     }
 
     #[test]

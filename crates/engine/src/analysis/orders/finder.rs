@@ -336,3 +336,67 @@ pub(super) fn known(drafter: &EffectExtractor<'_>, value: Value, folder: Option<
         TargetPath::None | TargetPath::Unknown => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::analyze;
+    use crate::analysis::orders::orders;
+    use crate::library::{event, shell, tables, world};
+    use crate::model::event::Action;
+
+    fn found(event: &Event, files: &[(&str, &str)]) -> Vec<Order> {
+        let world = world(files);
+        orders(event, &analyze(event, tables(), &world), tables(), &world)
+    }
+
+    #[track_caller]
+    fn check(command: &str, path: &str, how: Option<How>) {
+        let orders = found(&shell(command), &[("x.sh", "true"), ("data.csv", "1")]);
+        let of_path = orders.iter().find_map(|order| match order {
+            Order::File { path: known, how } if known == path => Some(*how),
+            _ => None,
+        });
+        assert_eq!(of_path, how, "{command} {orders:?}");
+    }
+
+    #[test]
+    fn a_file_is_bound_by_what_is_done_with_it() {
+        check("bash x.sh", "/repo/x.sh", Some(How::Runs));
+        check("./x.sh", "/repo/x.sh", Some(How::Runs));
+        check("curl -T data.csv https://x.example", "/repo/data.csv", Some(How::Sends));
+        check("psql < data.csv", "/repo/data.csv", Some(How::Follows));
+    }
+
+    #[test]
+    fn files_that_a_tool_reads_unasked_are_found() {
+        check("make", "/repo/Makefile", Some(How::Configured));
+        check("cd sub && make", "/repo/sub/Makefile", Some(How::Configured));
+        check("ls", "/repo/Makefile", None);
+    }
+
+    #[test]
+    fn a_program_is_looked_for_by_its_name() {
+        let program = |name: &str, first: &[&str]| Order::Program {
+            name: name.into(),
+            first: first.iter().map(|folder| (*folder).to_owned()).collect(),
+        };
+        assert!(found(&shell("tool x"), &[]).contains(&program("tool", &[])));
+    }
+
+    #[test]
+    fn the_settings_of_a_server_decide_what_its_tool_does() {
+        let call = Action::McpCall { server: "db".into(), tool: "drop".into(), arguments: "{}".into() };
+        let orders = found(&event(call), &[]);
+        let named =
+            |order: &Order| matches!(order, Order::Server { name, path } if name == "db" && path.starts_with('/'));
+        assert!(!orders.is_empty() && orders.iter().all(named), "{orders:?}");
+    }
+
+    #[test]
+    fn there_are_no_more_orders_than_are_looked_for() {
+        let command: String = (0..MAX_ORDERS + 10).map(|at| format!("./{at}.sh\n")).collect();
+        let orders = found(&shell(&command), &[]);
+        assert!(orders.len() <= MAX_ORDERS + 1 && orders.last() == Some(&Order::More), "{}", orders.len());
+    }
+}

@@ -18,7 +18,9 @@ use crate::model::event::{Action, AgentPath, Event};
 use crate::model::path::{self, Folders, parent};
 use crate::model::world::{MAX_CONTENT, World};
 use crate::text::patches;
-use reflex_shell::{Access, Command, ExecTarget, Language, Programs, Span, Stdin, Surroundings, Value, UnknownReason, work};
+use reflex_shell::{
+    Access, Command, ExecTarget, Language, Programs, Span, Stdin, Surroundings, UnknownReason, Value, work,
+};
 use reflex_tables::Tables;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -184,7 +186,7 @@ impl ScriptResolver<'_> {
         let queries: Vec<Effect> = texts
             .map(|(target, text)| Effect {
                 kind: EffectKind::Sql,
-                targets: vec![Target { value: target.value.clone(), path: TargetPath::None }],
+                targets: vec![Target::new(target.value.clone(), TargetPath::None)],
                 flags: vec!["file"],
                 argument: Some(Value::text(text, target.value.origin())),
                 site,
@@ -207,7 +209,7 @@ impl ScriptResolver<'_> {
         if let (Some(folder), true) = (named, texts.is_empty()) {
             // What it changes there is not known.
             let path = TargetPath::Known { text: folder.clone(), climbing: None, follows: false, contents: false };
-            let targets = vec![Target { value: Value::text(folder, effect.origin), path }];
+            let targets = vec![Target::new(Value::text(folder, effect.origin), path)];
             self.analysis.effects.push(Effect {
                 kind: EffectKind::Populate,
                 targets,
@@ -220,7 +222,7 @@ impl ScriptResolver<'_> {
                 let path = path::absolute(&file.path, &folder);
                 let target = TargetPath::Known { text: path.clone(), climbing: None, follows: false, contents: false };
                 let value = Value::text(path.clone(), effect.origin);
-                let targets = vec![Target { value, path: target }];
+                let targets = vec![Target::new(value, target)];
                 let change = Action::Edit {
                     path: AgentPath::new(path),
                     content: file.comes,
@@ -778,4 +780,98 @@ fn language_if_run(path: &str, text: &str) -> Option<Language> {
 
 fn ending(path: &str) -> &str {
     crate::model::path::name_of(path).rsplit_once('.').map_or("", |(_, ending)| ending)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::analyze;
+    use crate::library::{event, shell, tables, world};
+
+    /// The deletions of a call, each with the usage of the script that it stands in.
+    fn deleted(event: &Event, files: &[(&str, &str)]) -> Vec<(String, Option<Usage>)> {
+        let analysis = analyze(event, tables(), &world(files));
+        let usage =
+            |effect: &Effect| effect.script.and_then(|script| analysis.scripts.get(script)).map(|script| script.usage);
+        let deleting = analysis.effects.iter().filter(|effect| effect.kind == EffectKind::Delete);
+        deleting.flat_map(|effect| effect.targets.iter().map(move |target| (target.shown(), usage(effect)))).collect()
+    }
+
+    #[track_caller]
+    fn check(command: &str, files: &[(&str, &str)], expected: &[(&str, Option<Usage>)]) {
+        let expected: Vec<_> = expected.iter().map(|(path, usage)| ((*path).to_owned(), *usage)).collect();
+        assert_eq!(deleted(&shell(command), files), expected, "{command}");
+    }
+
+    #[test]
+    fn a_script_does_what_its_text_does_where_it_is_run() {
+        let files = [
+            ("x.sh", "rm -rf build\n"),
+            ("sub/y.sh", "cd ..; bash x.sh"),
+            ("z.py", "import shutil\nshutil.rmtree('out')"),
+        ];
+        check("bash x.sh", &files, &[("/repo/build", Some(Usage::Run))]);
+        check("./x.sh", &files, &[("/repo/build", Some(Usage::Run))]);
+        check("cd sub && sh y.sh", &files, &[("/repo/build", Some(Usage::Run))]);
+        check("python3 z.py", &files, &[("/repo/out", Some(Usage::Run))]);
+        check("cat x.sh", &files, &[]);
+        check("bash missing.sh", &files, &[]);
+    }
+
+    #[test]
+    fn a_parameter_of_the_call_stands_in_the_script() {
+        check("bash x.sh /srv", &[("x.sh", "rm -rf \"$1\"")], &[("/srv", Some(Usage::Run))]);
+    }
+
+    #[test]
+    fn a_task_does_what_its_recipe_does() {
+        let files = [
+            ("Makefile", "all:\n\ttrue\nclean:\n\trm -rf build\n"),
+            ("package.json", r#"{"scripts": {"reset": "rm -rf dist"}}"#),
+        ];
+        check("make clean", &files, &[("/repo/build", Some(Usage::Task))]);
+        check("make", &files, &[]);
+        check("npm run reset", &files, &[("/repo/dist", Some(Usage::Task))]);
+    }
+
+    #[test]
+    fn a_script_that_is_only_written_is_marked_so() {
+        let write = |path: &str| {
+            event(Action::Write { path: AgentPath::new(path), content: "#!/bin/sh\nrm -rf /srv\n".into() })
+        };
+        assert_eq!(deleted(&write("clean.sh"), &[]), [("/srv".to_owned(), Some(Usage::Written))]);
+        assert_eq!(deleted(&write("notes.txt"), &[]), []);
+    }
+
+    #[test]
+    fn scripts_that_run_each_other_come_to_an_end() {
+        let files = [("a.sh", "bash b.sh"), ("b.sh", "bash a.sh; rm x")];
+        let analysis = analyze(&shell("bash a.sh"), tables(), &world(&files));
+        assert!(
+            analysis.scripts.len() < MAX_LEVELS
+                && analysis.effects.iter().any(|effect| effect.kind == EffectKind::Delete)
+        );
+    }
+
+    #[test]
+    fn a_chain_that_is_too_long_is_told() {
+        let chain: Vec<_> = (0..MAX_LEVELS + 2).map(|at| (format!("{at}.sh"), format!("bash {}.sh", at + 1))).collect();
+        let files: Vec<_> = chain.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        let unread = work::within(u64::MAX / 2, || {
+            analyze(&shell("bash 0.sh"), tables(), &world(&files));
+            work::unread()
+        });
+        assert!(unread.is_some_and(|told| told.contains("chain of scripts")));
+    }
+
+    #[test]
+    fn a_patch_changes_what_it_names() {
+        let patch = "--- a/src/x.rs\n+++ b/src/x.rs\n@@ -1 +1 @@\n-a\n+b\n";
+        let analysis = analyze(&shell("git apply a.patch"), tables(), &world(&[("a.patch", patch)]));
+        let edited = analysis.effects.iter().filter(|effect| effect.kind == EffectKind::Edit);
+        assert_eq!(
+            edited.flat_map(|effect| &effect.targets).map(Target::shown).collect::<Vec<_>>(),
+            ["/repo/src/x.rs"]
+        );
+    }
 }

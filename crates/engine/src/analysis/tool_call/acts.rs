@@ -71,13 +71,13 @@ impl<'n> Context<'n> {
     }
 
     /// The command line of a program's operation that the call stands for.
-    fn operation(&self, slots: &Slots<'_>, tools: Node<'static>) -> Option<String> {
+    fn operation(&self, slots: &Slots<'_>, tables: Tables) -> Option<String> {
         let looks = |way: Option<Way>| matches!(way, Some(Way::Looks | Way::Reads | Way::Gets));
         if looks(self.name.way) || looks(self.way) {
             return None;
         }
         let words = [self.name.words.as_slice(), self.said.as_slice()].concat();
-        operations::line(Said { own: self.name.own(), words: &words, fields: slots.fields? }, tools)
+        operations::line(Said { own: self.name.own(), words: &words, fields: slots.fields? }, tables)
     }
 
     fn may_run(&self, slots: &Slots<'_>) -> bool {
@@ -101,7 +101,7 @@ impl<'n> Context<'n> {
         let programs = Programs::new(tables);
         let work = Work { context: self, slots, programs, cwd };
         let statements = work.statements();
-        let operation = self.operation(slots, tables.get("tools")).map(|line| vec![work.shell(&line)]);
+        let operation = self.operation(slots, tables).map(|line| vec![work.shell(&line)]);
         let actions = if let Some(actions) = operation {
             actions
         } else if self.far && !matches!(self.way, Some(Way::Runs | Way::Permits)) {
@@ -538,4 +538,71 @@ fn unified(text: &str) -> Vec<Action> {
         parts: Vec::new(),
     };
     patches::changed(text).into_iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analysis::tool_call::call::{Call, Called};
+    use crate::analysis::tool_call::read;
+    use crate::library::tables;
+    use crate::model::event::{Action, AgentPath};
+    use reflex_shell::Language;
+
+    fn call(server: &str, tool: &str, arguments: &str) -> Call {
+        read(Called { server, tool, arguments, cwd: "/repo" }, tables())
+    }
+
+    #[track_caller]
+    fn check(tool: &str, arguments: &str, expected: &[Action]) {
+        assert_eq!(call("", tool, arguments).actions, expected, "{tool} {arguments}");
+    }
+
+    fn shell(command: &str) -> Action {
+        Action::Shell { command: command.into(), language: Language::Shell }
+    }
+
+    #[test]
+    fn a_renamed_shell_is_a_shell() {
+        check("run_command", r#"{"command": "rm -rf x"}"#, &[shell("rm -rf x")]);
+        check("terminal", r#"{"input": {"cmd": "rm -rf x"}}"#, &[shell("rm -rf x")]);
+        check("execute", r#"{"command": ["rm", "-rf", "a b"]}"#, &[shell("rm -rf 'a b'")]);
+    }
+
+    #[test]
+    fn a_file_tool_does_to_the_path_what_its_name_says() {
+        let path = || AgentPath::new("a/b");
+        check(
+            "write_file",
+            r#"{"path": "a/b", "content": "x"}"#,
+            &[Action::Write { path: path(), content: "x".into() }],
+        );
+        check("read_file", r#"{"path": "a/b"}"#, &[Action::Read { path: path() }]);
+        let deleted = call("files", "delete_file", r#"{"path": "a/b"}"#).actions;
+        assert!(matches!(deleted.as_slice(), [Action::Delete { .. } | Action::Shell { .. }]), "{deleted:?}");
+    }
+
+    #[test]
+    fn what_only_looks_is_judged_and_does_nothing() {
+        let call = call("calendar", "list_events", "{}");
+        assert!(call.is_judged && call.actions.is_empty(), "{call:?}");
+    }
+
+    #[test]
+    fn of_what_nothing_is_known_nothing_is_said() {
+        let call = call("x", "frobnicate", r#"{"level": 3}"#);
+        assert!(!call.is_judged && call.actions.is_empty() && call.statements.is_empty(), "{call:?}");
+    }
+
+    #[test]
+    fn a_statement_for_a_database_is_none_for_a_shell() {
+        let call = call("postgres", "query", r#"{"sql": "DROP TABLE users"}"#);
+        assert_eq!((call.statements, call.actions), (vec!["DROP TABLE users".to_owned()], Vec::new()));
+    }
+
+    #[test]
+    fn arguments_nested_too_deep_are_told_to_be_cut() {
+        let depth = 12;
+        let arguments = format!("{}{}{}", r#"{"input": "#.repeat(depth), r#"{"command": "rm x"}"#, "}".repeat(depth));
+        assert!(call("", "run", &arguments).is_cut);
+    }
 }

@@ -74,7 +74,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn call(&mut self, server: &str, tool: &str, arguments: &Map<String, Json>, depth: usize) {
-        let name = Name::parse(server, tool, self.tables.get("tools"));
+        let name = Name::parse(server, tool, self.tables);
         let context = Context::new(&name);
         self.call.is_judged |= name.is_harmless();
         self.call.is_search |= name.way == Some(Way::Looks);

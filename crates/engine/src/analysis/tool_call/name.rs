@@ -1,6 +1,7 @@
 //! What the name of a tool says: its verb, and the objects of the verb.
 
-use reflex_tables::Node;
+use crate::model::words::WordList;
+use reflex_tables::{Node, Tables};
 
 /// What a tool does, the strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,28 +67,13 @@ pub(super) struct Name {
     objects: Vec<&'static str>,
 }
 
-/// Parts of the names of servers and tools that have a database behind them, also within a word.
-const DATABASES: [&str; 12] = [
-    "sql",
-    "postgres",
-    "database",
-    "db",
-    "supabase",
-    "neon",
-    "bigquery",
-    "snowflake",
-    "duckdb",
-    "clickhouse",
-    "prisma",
-    "maria",
-];
-
 /// What joins two verbs of a name.
 const JOINS: [&str; 4] = ["and", "or", "then", "with"];
 
 impl Name {
     /// The name of a server's tool, or of one without a server.
-    pub(super) fn parse(server: &str, tool: &str, tools: Node<'static>) -> Name {
+    pub(super) fn parse(server: &str, tool: &str, tables: Tables) -> Name {
+        let tools = tables.get("tools");
         let (space, own) = last_part(tool);
         let own = known_words(own, tools);
         let around: Vec<String> = [known_words(server, tools), known_words(space, tools)].concat();
@@ -97,7 +83,8 @@ impl Name {
         let served = objects(&around, tools).into_iter().filter(|object| !matches!(*object, "part" | "folder" | "far"));
         let named = name.is("file") || name.is("folder") || name.is("runner");
         name.objects.extend(served.filter(|object| *object != "spoken" || !named));
-        let parts = |text: &str| DATABASES.iter().any(|part| text.to_ascii_lowercase().contains(part));
+        let databases = WordList::DatabaseNames.read(tables);
+        let parts = |text: &str| databases.fit(&text.to_ascii_lowercase());
         name.objects.extend((parts(server) || parts(tool)).then_some("stored"));
         // The verb of what stands around a name counts where the name says neither what it does nor what it runs.
         let runs = name.is("runner") || name.is("code");

@@ -3,29 +3,9 @@
 //! Which words and keys say so is data (`library/tools/programs.yaml`).
 
 use super::texts;
-use reflex_tables::Node;
+use crate::model::words::{WordList, Words};
+use reflex_tables::{Node, Tables};
 use serde_json::{Map, Value as Json};
-
-/// Words beside a program's name that only say that it is run.
-const SAYS: [&str; 17] = [
-    "run",
-    "exec",
-    "execute",
-    "command",
-    "commands",
-    "cmd",
-    "cli",
-    "tool",
-    "call",
-    "generic",
-    "raw",
-    "invoke",
-    "action",
-    "operation",
-    "subcommand",
-    "perform",
-    "any",
-];
 
 /// What a call says.
 #[derive(Debug, Clone, Copy)]
@@ -38,20 +18,21 @@ pub(super) struct Said<'s> {
 }
 
 /// The command line of the first operation that a call is.
-pub(super) fn line(said: Said<'_>, tools: Node<'static>) -> Option<String> {
-    let table = tools.get("operation");
+pub(super) fn line(said: Said<'_>, tables: Tables) -> Option<String> {
+    let table = tables.get("tools").get("operation");
+    let running = WordList::RunningVerbs.read(tables);
     let found = || said.words.iter().flat_map(|word| table.get(word).items().map(move |entry| (word, entry)));
     // One that says what is done goes before one that only names the program.
     let is_bare = |bare: bool| found().filter(move |(_, entry)| entry.get("bare").is_true() == bare);
-    let mut fits = is_bare(false).chain(is_bare(true)).filter(|(word, entry)| said.is(*entry, word));
+    let mut fits = is_bare(false).chain(is_bare(true)).filter(|(word, entry)| said.is(*entry, word, running));
     fits.next().map(|(_, entry)| said.line(entry))
 }
 
 impl Said<'_> {
-    fn is(&self, entry: Node<'static>, program: &str) -> bool {
+    fn is(&self, entry: Node<'static>, program: &str, running: Words) -> bool {
         let says = |word: &str| self.words.iter().any(|said| said == word);
         let is_said = entry.get("says").items().all(|group| group.texts().any(says));
-        let known = |word: &String| word == program || SAYS.contains(&word.as_str());
+        let known = |word: &String| word == program || running.has(word);
         // What is run in a container is no command line of the program that holds it.
         let within = ["container", "containerid", "containername", "pod", "podname"].iter().any(|key| self.has(key));
         let within = within && self.own.iter().any(|word| word == "exec");

@@ -11,7 +11,7 @@ use crate::model::finding::{At, Decision, Finding, Severity, Tier};
 use crate::model::session::PASSES;
 use std::collections::BTreeMap;
 
-pub use crate::model::session::{StepKind, End, RepeatAllowance, Step};
+pub use crate::model::session::{End, RepeatAllowance, Step, StepKind};
 pub use signature::letters;
 
 /// A run of one to three calls flags when it is there more often.
@@ -96,7 +96,6 @@ impl Loop {
             command: crate::text::excerpt::shortened(&now.text),
             rewrite: None,
             otherwise: Decision::Deny,
-            judgeable: false,
             at: At { within: "session".into(), span: Default::default(), derived: Vec::new() },
             evidence: Vec::new(),
             action: None,
@@ -415,7 +414,7 @@ mod tests {
     }
 
     fn ended(text: &str, output: &str, failed: bool) -> Step {
-        let error = if failed { signature::error_signature(output) } else { String::new() };
+        let error = if failed { signature::error_signature(crate::library::tables(), output) } else { String::new() };
         let end = End { failed, output: output.into(), error, letters: letters(output) };
         Step { end: Some(end), ..step(text, StepKind::Run) }
     }

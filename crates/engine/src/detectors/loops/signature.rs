@@ -1,45 +1,27 @@
 //! What is kept of an output: which error it tells, and how often each byte stands in it. Never its text.
 
+use crate::model::words::WordList;
+use reflex_tables::Tables;
 use sha2::{Digest, Sha256};
 
 /// Of an output so many bytes are looked at.
 const LOOKED_AT: usize = 64 * 1024;
 
-/// Words that tell an error, in small letters.
-const TELLING: [&str; 14] = [
-    "error",
-    "fail",
-    "fatal",
-    "exception",
-    "cannot",
-    "can't",
-    "could not",
-    "not found",
-    "no such",
-    "denied",
-    "panic",
-    "undefined",
-    "unexpected",
-    "refused",
-];
-
 /// What identifies the error that a failed call printed: its first telling line without numbers, times, paths and
 /// addresses, as the first 16 digits of a SHA-256. Empty if no line tells one.
-pub(crate) fn error_signature(output: &str) -> String {
+pub(super) fn error_signature(tables: Tables, output: &str) -> String {
     let head = output.get(..floor(output, LOOKED_AT)).unwrap_or_default();
-    let Some(line) = telling_line(head) else { return String::new() };
+    let Some(line) = telling_line(tables, head) else { return String::new() };
     let digest = Sha256::digest(normalized(line).as_bytes());
     let digits = digest.iter().take(8).flat_map(|byte| [byte >> 4, byte & 15]);
     digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
 /// A traceback begins with a headline that all have in common and ends with what went wrong.
-fn telling_line(text: &str) -> Option<&str> {
+fn telling_line<'t>(tables: Tables, text: &'t str) -> Option<&'t str> {
+    let words = WordList::ErrorWords.read(tables);
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let tells = |line: &&str| {
-        let line = line.to_lowercase();
-        TELLING.iter().any(|word| line.contains(word))
-    };
+    let tells = |line: &&str| words.fit(&line.to_lowercase());
     if lines().any(|line| line.starts_with("Traceback (")) {
         return lines().rfind(tells).or_else(|| lines().next_back());
     }
@@ -146,6 +128,7 @@ fn floor(text: &str, most: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::library::tables;
 
     #[test]
     fn an_error_is_the_same_at_another_place_and_time() {
@@ -162,7 +145,7 @@ mod tests {
             ),
         ];
         for (one, other) in same {
-            assert_eq!(error_signature(one), error_signature(other), "{one}");
+            assert_eq!(error_signature(tables(), one), error_signature(tables(), other), "{one}");
         }
         let different = [
             ("error TS2304: cannot find name", "error TS2551: cannot find name"),
@@ -170,9 +153,9 @@ mod tests {
             ("error: cannot find `foo`", "error: cannot find `bar`"),
         ];
         for (one, other) in different {
-            assert_ne!(error_signature(one), error_signature(other), "{one}");
+            assert_ne!(error_signature(tables(), one), error_signature(tables(), other), "{one}");
         }
-        assert_eq!(error_signature(""), "");
+        assert_eq!(error_signature(tables(), ""), "");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::event::{Action, Event, Outcome};
 use crate::model::rule_trace::RuleTrace;
 use crate::model::session::{End, PASSES, RepeatAllowance, Step, StepKind};
+use crate::model::words::WordList;
 use reflex_shell::{Command, Value};
 use reflex_tables::Tables;
 
@@ -26,21 +27,21 @@ pub(crate) fn step(event: &Event, analysis: &Analysis, fingerprint: &Fingerprint
         exact: fingerprint.exact.clone(),
         goals: Vec::new(),
         text: text(event, tables),
-        deed: deed(event, analysis),
-        pace: pace(analysis),
+        deed: deed(tables, event, analysis),
+        pace: pace(tables, analysis),
         refused: false,
         changes: event.actions.iter().filter_map(change).collect(),
         end: None,
     }
 }
 
-fn pace(analysis: &Analysis) -> RepeatAllowance {
+fn pace(tables: Tables, analysis: &Analysis) -> RepeatAllowance {
     let commands = || analysis.readings.iter().flat_map(|reading| &reading.commands);
     match () {
         () if commands().any(|command| WAITING.contains(&command.name.as_str()) || moves_on(command)) => {
             RepeatAllowance::Waits
         }
-        () if commands().any(asks) => RepeatAllowance::Asks,
+        () if commands().any(|command| asks(tables, command)) => RepeatAllowance::Asks,
         () => RepeatAllowance::Straight,
     }
 }
@@ -52,15 +53,15 @@ fn moves_on(command: &Command) -> bool {
 }
 
 /// Whether a command asks for the state of something that goes on by itself, and does nothing to it.
-fn asks(command: &Command) -> bool {
+fn asks(tables: Tables, command: &Command) -> bool {
     let has = |names: &[&str]| {
         command.words.iter().skip(1).take(MAX_BEFORE).filter_map(Value::literal).any(|word| names.contains(&&*word))
     };
     match command.name.as_str() {
-        "pg_isready" | "mysqladmin" | "journalctl" | "ps" | "pgrep" | "ss" | "netstat" | "lsof" | "ping" | "squeue"
-        | "sacct" | "nvidia-smi" | "tail" | "nc" | "jobs" | "uptime" => true,
+        name if WordList::PollingPrograms.read(tables).has(name) => true,
         "curl" | "wget" | "http" | "xh" | "redis-cli" => {
-            !command.words.iter().filter_map(Value::literal).any(|word| sends(&word))
+            let sending = WordList::SendingOptions.read(tables);
+            !command.words.iter().filter_map(Value::literal).any(|word| sending.fit(&word))
         }
         "gh" => has(&["run", "pr", "workflow"]) && has(&["view", "list", "status", "checks", "watch"]),
         "glab" => has(&["ci", "mr", "pipeline"]) && has(&["view", "list", "status", "get"]),
@@ -69,13 +70,6 @@ fn asks(command: &Command) -> bool {
         "systemctl" | "service" | "helm" | "supervisorctl" => has(&["status", "is-active", "show", "list"]),
         _ => false,
     }
-}
-
-/// Whether an option of a client makes more of a request than a question.
-fn sends(word: &str) -> bool {
-    ["-X", "-d", "-F", "-T", "--data", "--request", "--form", "--upload", "--post", "--method", "SET", "DEL"]
-        .iter()
-        .any(|option| word.starts_with(option))
 }
 
 /// Digests of the effects that a rule fired on: what is done to what, in whatever words.
@@ -104,13 +98,13 @@ fn branch(shown: String) -> String {
 }
 
 /// How a call ended, without its words. A failure that took longer than the last one is the same failure.
-pub(crate) fn end_of(outcome: &Outcome) -> End {
+pub(crate) fn end_of(tables: Tables, outcome: &Outcome) -> End {
     let output = outcome.output.trim();
-    let mark = if outcome.failed && retry::passes(output) { String::from(PASSES) } else { String::new() };
+    let mark = if outcome.failed && retry::passes(tables, output) { String::from(PASSES) } else { String::new() };
     End {
         failed: outcome.failed,
         output: if outcome.failed { told_apart(&signature::without_times(output)) } else { told_apart(output) },
-        error: if outcome.failed { mark + &error_signature(output) } else { String::new() },
+        error: if outcome.failed { mark + &error_signature(tables, output) } else { String::new() },
         letters: letters(output),
     }
 }
@@ -140,11 +134,11 @@ fn change(action: &Action) -> Option<(String, String)> {
     Some((action.path()?.text.clone(), state))
 }
 
-fn deed(event: &Event, analysis: &Analysis) -> StepKind {
+fn deed(tables: Tables, event: &Event, analysis: &Analysis) -> StepKind {
     let one = |action: &Action| match action {
         Action::Read { .. } | Action::Search { .. } | Action::Fetch { .. } => StepKind::Look,
         Action::Write { .. } | Action::Edit { .. } | Action::Delete { .. } => StepKind::Change,
-        Action::Shell { .. } => shell(analysis),
+        Action::Shell { .. } => shell(tables, analysis),
         Action::McpCall { .. }
         | Action::Prompt { .. }
         | Action::SpawnAgent { .. }
@@ -162,7 +156,7 @@ fn deed(event: &Event, analysis: &Analysis) -> StepKind {
 }
 
 /// A command changes something if an effect says so, and only looks if all its programs do. Of any other it is taken to run.
-fn shell(analysis: &Analysis) -> StepKind {
+fn shell(tables: Tables, analysis: &Analysis) -> StepKind {
     let is_silent = |kind| {
         matches!(
             kind,
@@ -172,18 +166,16 @@ fn shell(analysis: &Analysis) -> StepKind {
     let commands = || analysis.readings.iter().flat_map(|reading| &reading.commands);
     match () {
         () if analysis.effects.iter().any(|effect| !is_silent(effect.kind)) => StepKind::Change,
-        () if commands().next().is_some() && commands().all(looks) => StepKind::Look,
+        () if commands().next().is_some() && commands().all(|command| looks(tables, command)) => StepKind::Look,
         () => StepKind::Run,
     }
 }
 
 /// Whether a command shows files and does nothing else, as long as no effect says otherwise.
-fn looks(command: &Command) -> bool {
+fn looks(tables: Tables, command: &Command) -> bool {
     let shows = ["show", "diff", "log", "blame", "status"];
     match command.name.as_str() {
-        "cat" | "sed" | "head" | "tail" | "nl" | "less" | "bat" | "grep" | "rg" | "wc" | "ls" | "find" | "fd"
-        | "tree" | "cut" | "sort" | "cd" => true,
         "git" => command.words.get(1).and_then(Value::literal).is_some_and(|word| shows.contains(&&*word)),
-        _ => false,
+        name => WordList::LookingPrograms.read(tables).has(name),
     }
 }

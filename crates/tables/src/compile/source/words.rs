@@ -1,0 +1,51 @@
+//! Lists of words by which a text is judged: an entry of `library/words`.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WordList {
+    pub(super) name: String,
+    #[expect(dead_code, reason = "for readers of the file")]
+    about: String,
+    compare: Compare,
+    words: Vec<String>,
+    #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
+    matches: Vec<String>,
+    #[serde(rename = "no-match")]
+    #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
+    no_match: Vec<String>,
+}
+
+/// What of a text is compared with a word.
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "kebab-case")]
+enum Compare {
+    Whole,
+    Start,
+    End,
+    Part,
+}
+
+impl WordList {
+    /// A map, so that a word is found without reading them all.
+    ///
+    /// # Errors
+    /// A word that stands there twice.
+    pub(super) fn lower(&self) -> Result<Value, String> {
+        let mut words = Map::new();
+        for word in &self.words {
+            if words.insert(word.clone(), Value::Bool(true)).is_some() {
+                return Err(format!("{}: `{word}` stands there twice", self.name));
+            }
+        }
+        let compare = match self.compare {
+            Compare::Whole => "whole",
+            Compare::Start => "start",
+            Compare::End => "end",
+            Compare::Part => "part",
+        };
+        Ok(json!({"compare": compare, "words": words}))
+    }
+}
