@@ -380,7 +380,7 @@ enum Taken {
 }
 
 /// A reflex that ships, with its manifest as it stands there; nothing is granted and no option set.
-pub(super) fn shipped(packaged: &Packaged) -> Result<(Map<String, Value>, Module), String> {
+fn shipped(packaged: &Packaged) -> Result<(Map<String, Value>, Module), String> {
     let raw = packaged.file(MANIFEST).ok_or("it has no manifest")?;
     let raw: Map<String, Value> = serde_json::from_str(raw).map_err(|error| error.to_string())?;
     let manifest = Manifest::of(&raw);
