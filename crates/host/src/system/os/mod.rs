@@ -27,7 +27,7 @@ pub(crate) use own::{
     FOLDS_CASE, Process, adopt_strays, booted, fill_random, hide_memory, home_of_user, leave_network, running,
 };
 pub(crate) use shared::{
-    End, Folder, end, end_group, in_group_of_its_own, is_no_link, make_private_folder, mode_of, open,
-    options_with_mode, parent, read_at, shell, stat, stat_behind_links, stat_of, terminal, terminal_of_input, user,
-    write_at,
+    End, Folder, end, end_group, is_no_link, make_private_folder, mode_of, open, options_with_mode, parent, read_at,
+    shell, stat, stat_behind_links, stat_of, terminal_of_input, user, write_at,
 };
+pub use shared::{in_group_of_its_own, terminal};

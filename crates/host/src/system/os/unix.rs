@@ -90,18 +90,16 @@ impl Folder {
     }
 }
 
+#[allow(clippy::unnecessary_cast, clippy::useless_conversion, reason = "the systems count these in different types")]
 fn stat_in(folder: impl AsFd, name: &Path, how: AtFlags) -> io::Result<Stat> {
     let found = statat(folder, name, how)?;
     Ok(Stat {
         kind: kind(FileType::from_raw_mode(found.st_mode)),
         size: u64::try_from(found.st_size).unwrap_or(u64::MAX),
-        #[expect(clippy::unnecessary_cast, reason = "the systems count these in different types")]
         place: Some((found.st_dev as u64, found.st_ino as u64)),
         mode: found.st_mode.into(),
         owner: Some(found.st_uid),
-        #[expect(clippy::unnecessary_cast, reason = "the systems count these in different types")]
         modified: (found.st_mtime as i64, found.st_mtime_nsec as i64),
-        #[expect(clippy::unnecessary_cast, reason = "the systems count these in different types")]
         changed: (found.st_ctime as i64, found.st_ctime_nsec as i64),
     })
 }
@@ -112,7 +110,7 @@ fn kind(kind: FileType) -> Kind {
         FileType::Directory => Kind::Folder,
         FileType::Symlink => Kind::Link,
         FileType::Fifo | FileType::Socket => Kind::Pipe,
-        _ => Kind::Other,
+        FileType::CharacterDevice | FileType::BlockDevice | FileType::Unknown => Kind::Other,
     }
 }
 
@@ -127,7 +125,10 @@ pub(crate) fn user() -> Option<u32> {
 }
 
 /// The terminal of this process, wherever its input and output lead.
-pub(crate) fn terminal() -> io::Result<File> {
+///
+/// # Errors
+/// There is none.
+pub fn terminal() -> io::Result<File> {
     OpenOptions::new().read(true).write(true).open("/dev/tty")
 }
 
@@ -145,7 +146,7 @@ pub(crate) fn shell(line: &str) -> Command {
 }
 
 /// Has a program start in a group of its own, so that it can be ended with all that it starts.
-pub(crate) fn in_group_of_its_own(command: &mut Command) {
+pub fn in_group_of_its_own(command: &mut Command) {
     command.process_group(0);
 }
 

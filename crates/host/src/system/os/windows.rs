@@ -131,7 +131,7 @@ pub(crate) fn user() -> Option<u32> {
 ///
 /// # Errors
 /// Always: a console is not asked yet.
-pub(crate) fn terminal() -> io::Result<File> {
+pub fn terminal() -> io::Result<File> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "a console cannot be asked yet"))
 }
 
@@ -148,7 +148,7 @@ pub(crate) fn shell(line: &str) -> Command {
 }
 
 /// Has a program start in a group of its own, so that it can be ended with all that it starts.
-pub(crate) fn in_group_of_its_own(command: &mut Command) {
+pub fn in_group_of_its_own(command: &mut Command) {
     command.creation_flags(OWN_GROUP);
 }
 
