@@ -95,3 +95,28 @@ fn keep(folder: &Path, words: &[String]) -> io::Result<()> {
     }
     fs::write(folder.join("words"), kept)
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
+
+    use super::*;
+
+    #[test]
+    fn a_program_is_linked_again_from_objects_that_are_gone() {
+        let folder = env::temp_dir().join(format!("xtask-link-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let file = |name: &str| folder.join(name).to_string_lossy().into_owned();
+        fs::write(file("main.c"), "int marked(void) { return 7; }\nint main(void) { return marked(); }\n").unwrap();
+        succeed(Command::new("cc").args(["-O0", "-c", &file("main.c"), "-o", &file("main.o")])).unwrap();
+        let words = [file("main.o"), "-o".into(), file("reflex-1"), STRIP.into()];
+        assert_eq!(linked(&folder.join("kept"), &words).unwrap(), 0);
+        fs::remove_file(file("main.o")).unwrap();
+        Link::kept_in(folder.join("kept")).again(&folder.join("again"), &[]).unwrap();
+        let is_named = |program: &str| fs::read(file(program)).unwrap().windows(6).any(|bytes| bytes == b"marked");
+        let status = |program: &str| Command::new(file(program)).status().unwrap().code();
+        assert_eq!((is_named("reflex-1"), status("reflex-1")), (true, Some(7)));
+        assert_eq!((is_named("again"), status("again")), (false, Some(7)));
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}
