@@ -8,6 +8,8 @@ mod docs;
 mod fit;
 mod layout;
 mod linear;
+mod link;
+mod portable;
 mod project;
 mod reference;
 mod release;
@@ -30,14 +32,14 @@ usage: cargo xtask COMMAND
                     build the release, or take FILE, and play the cases of the real clients, or those named (`codex`, `codex/denied`)
   attacks           build the release and play the frozen attacks on the guard: no figure may get worse; with UPDATE=1 write
                     them and docs/reference/attacks.md
-  release           build the binary that people get, with its interpreters made
+  portable          check that everything compiles for Linux, macOS and, as far as it goes, Windows
+  release           build the binary that people get, with what a hook call runs side by side
   bench [--check]   measure the release and write docs/reference/speed.md;
                     with --check compare the instructions with that page and write nothing
   score [--check]   judge the development corpora and write docs/reference/quality.md;
                     with --check hold every case against that page and write nothing
   docs              write the pages that come from data: docs/reference/rules.md, agents.md and the schemas
   adapters          count what it costs to read and answer a payload of each agent, write docs/reference/adapters.md
-  layout            count which functions a hook call runs, write crates/cli/hot.ld, by which the linker orders them
   linear            count the release's instructions at four sizes of many constructs, write docs/reference/limits.md
 ";
 
@@ -45,6 +47,9 @@ usage: cargo xtask COMMAND
 const WRONG_USAGE: u8 = 64;
 
 fn main() -> ExitCode {
+    if let Some(status) = link::as_linker() {
+        return status;
+    }
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let start = Instant::now();
@@ -65,7 +70,7 @@ fn main() -> ExitCode {
             .parse()
             .map_err(|_| "how often?".to_owned())
             .and_then(|rounds| adapters::work(agent, std::path::Path::new(file), rounds)),
-        ["layout"] => project().and_then(|project| layout::write(&project)),
+        ["portable"] => project().and_then(|project| portable::check(&project)),
         ["linear"] => project().and_then(|project| linear::write(&project)),
         ["bench", "--check"] => project().and_then(|project| bench::check(&project)),
         #[cfg(unix)]

@@ -1,10 +1,12 @@
 //! Builds the binary that people get: static where this machine can.
 
 use std::fs;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::bench;
+use crate::layout;
+use crate::link::Link;
 use crate::project::Project;
 use crate::steps::{step, succeed};
 
@@ -74,54 +76,33 @@ fn build_for(project: &Project, target: Option<&str>, linkage: Linkage) -> Resul
     if linkage == Linkage::StaticGlibc {
         cargo.env("RUSTFLAGS", "-C target-feature=+crt-static");
     }
+    let link =
+        target.filter(|_| linkage == Linkage::StaticMusl).map(|target| (target, Link::kept_in(folder.join("link"))));
+    if let Some((target, link)) = &link {
+        link.keep_by(&mut cargo, target)?;
+    }
     step(&format!("release, {}", linkage.name()), || succeed(&mut cargo))?;
     let file = format!("reflex{}", std::env::consts::EXE_SUFFIX);
-    let binary = folder.join("release").join(file);
-    if linkage == Linkage::StaticMusl {
-        step("image", || fill(&binary))?;
+    let mut binary = folder.join("release").join(file);
+    if let Some((_, link)) = &link {
+        binary = step("order of functions", || ordered(project, link, &binary, &folder.join("shipped")))?;
     }
     Ok(Release { binary, linkage })
 }
 
-/// The section that holds the interpreters of the program.
-const SECTION: &str = ".reflex.image";
-
-/// Has the program make the interpreters that are part of it, and writes them into its file. Only for a program at a fixed
-/// address.
-pub(crate) fn fill(binary: &Path) -> Result<(), String> {
-    let told = |error: std::io::Error| format!("{}: {error}", binary.display());
-    let made = Command::new(binary).arg("image").output().map_err(told)?;
-    if !made.status.success() {
-        return Err(String::from_utf8_lossy(&made.stderr).trim().to_owned());
+/// The same program with the functions that a call runs side by side, in a folder of its own.
+fn ordered(project: &Project, link: &Link, named: &Path, folder: &Path) -> Result<PathBuf, String> {
+    let binary = folder.join("reflex");
+    let time = |file: &Path| fs::metadata(file).and_then(|data| data.modified()).ok();
+    if time(&binary) > time(&link.words()) {
+        return Ok(binary);
     }
-    let mut bytes = fs::read(binary).map_err(told)?;
-    let place = section(&bytes, SECTION).ok_or_else(|| format!("{}: it has no {SECTION}", binary.display()))?;
-    let room = bytes.get_mut(place).filter(|room| room.len() == made.stdout.len());
-    room.ok_or_else(|| format!("{SECTION} has another length"))?.copy_from_slice(&made.stdout);
-    // A file that runs cannot be written; one beside it can take its place.
-    let beside = binary.with_extension("filled");
-    let permissions = fs::metadata(binary).map_err(told)?.permissions();
-    fs::write(&beside, bytes).map_err(told)?;
-    fs::set_permissions(&beside, permissions).map_err(told)?;
-    fs::rename(&beside, binary).map_err(told)
-}
-
-/// Where a section lies in an ELF file of 64 bits, little end first (System V ABI, chapter 4).
-fn section(file: &[u8], name: &str) -> Option<Range<usize>> {
-    let number = |at: usize, length: usize| -> Option<usize> {
-        let bytes = file.get(at..at.checked_add(length)?)?;
-        usize::try_from(bytes.iter().rev().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte))).ok()
-    };
-    let (table, size, count, names) = (number(0x28, 8)?, number(0x3a, 2)?, number(0x3c, 2)?, number(0x3e, 2)?);
-    let place = |header: usize| {
-        let start = number(header + 0x18, 8)?;
-        Some(start..start.checked_add(number(header + 0x20, 8)?)?)
-    };
-    let names = place(table + names * size)?;
-    let mut headers = (0..count).map(|index| table + index * size);
-    let named = |header: &usize| {
-        let start = names.start.checked_add(number(*header, 4)?)?;
-        Some(file.get(start..)?.strip_prefix(name.as_bytes())?.first() == Some(&0))
-    };
-    headers.find(|header| named(header) == Some(true)).and_then(place)
+    fs::create_dir_all(folder).map_err(|error| format!("cannot make `{}`: {error}", folder.display()))?;
+    if !bench::has_valgrind() {
+        println!("      valgrind is not there to tell which functions a call runs: they stay where they are");
+        return link.again(&binary, &[]).map(|()| binary);
+    }
+    let script = layout::write(&project.root, named, folder)?;
+    link.again(&binary, &[format!("-Wl,-T,{}", script.display()).into()])?;
+    Ok(binary)
 }

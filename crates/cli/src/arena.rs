@@ -1,32 +1,24 @@
 //! The memory of one call: taken from a fixed block, given back when the process ends.
 //!
-//! A hook lives for a millisecond and frees everything it takes. Half of its instructions were `malloc` and `free`; with
-//! this allocator a call takes about half as many in all. Blocks that do not fit go to the system's allocator, so that
-//! other commands may need as much as they want.
+//! A hook lives for a millisecond and frees everything it takes. With musl's allocator a hook call for `git status` takes
+//! 0.465 million instructions, with this one 0.300 million, for 6 page faults more (105 for 99). It also knows how much
+//! was taken, which the limits of the judgement are counted by. Blocks that do not fit go to the system's allocator, so
+//! that other commands may need as much as they want.
 #![expect(unsafe_code, reason = "an allocator hands out raw memory")]
 
-use reflex_host::reflexes::image;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
-use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// Nearly every call needs less than 200 KiB, one of a megabyte all of this. Pages that are never touched cost nothing.
 const SIZE: usize = 64 * 1024 * 1024;
 
-/// What nearly every call of the hook uses.
-const WARM: usize = 96 * 1024;
-
 /// The largest alignment that is served.
 const ALIGNMENT: usize = 16;
 
 #[global_allocator]
-static ARENA: Arena = Arena {
-    next: AtomicPtr::new(BLOCK.0.get().cast()),
-    end: AtomicPtr::new(BLOCK.0.get().cast::<u8>().wrapping_add(SIZE)),
-    outside: AtomicUsize::new(0),
-};
+static ARENA: Arena = Arena { next: AtomicPtr::new(BLOCK.0.get().cast()), outside: AtomicUsize::new(0) };
 
 static BLOCK: Block = Block(UnsafeCell::new([0; SIZE]));
 
@@ -39,18 +31,22 @@ unsafe impl Sync for Block {}
 
 /// Hands out one range after the other.
 struct Arena {
-    /// Where the next one begins, always at a multiple of [`ALIGNMENT`], and where there is no more.
+    /// Where the next one begins, always at a multiple of [`ALIGNMENT`].
     next: AtomicPtr<u8>,
-    end: AtomicPtr<u8>,
     /// How many bytes the system was asked for.
     outside: AtomicUsize,
 }
 
 impl Arena {
-    /// Whether a range was handed out by this arena, now or when the program's image was made.
+    /// Whether a range was handed out by this arena.
     fn gave(pointer: *mut u8) -> bool {
         let offset = (pointer as usize).checked_sub(BLOCK.0.get() as usize);
-        offset.is_some_and(|offset| offset < SIZE) || image::place().contains(&(pointer as usize))
+        offset.is_some_and(|offset| offset < SIZE)
+    }
+
+    /// Where there is no more.
+    fn end() -> usize {
+        (BLOCK.0.get() as usize).saturating_add(SIZE)
     }
 
     /// A range. The next one begins where it ends.
@@ -59,16 +55,14 @@ impl Arena {
             return None;
         }
         let size = rounded(layout.size())?;
-        let end = self.end.load(Ordering::Relaxed) as usize;
-        let after = |next: *mut u8| (end - next as usize >= size).then(|| next.wrapping_add(size));
+        let after = |next: *mut u8| (Arena::end() - next as usize >= size).then(|| next.wrapping_add(size));
         self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, after).ok()
     }
 
     /// Moves the end of the last range handed out; fails if it is not the last, or does not fit.
     fn move_end(&self, start: *mut u8, from: usize, to: usize) -> bool {
         let (Some(from), Some(to)) = (rounded(from), rounded(to)) else { return false };
-        let end = self.end.load(Ordering::Relaxed) as usize;
-        let fits = to <= from || end.checked_sub(start as usize).is_some_and(|room| to <= room);
+        let fits = to <= from || Arena::end().checked_sub(start as usize).is_some_and(|room| to <= room);
         let (before, after) = (start.wrapping_add(from), start.wrapping_add(to));
         fits && self.next.compare_exchange(before, after, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
@@ -119,21 +113,6 @@ unsafe impl GlobalAlloc for Arena {
     }
 }
 
-/// Does some work during which all memory comes from a range. Nothing else may run meanwhile.
-///
-/// # Errors
-/// The range was too small.
-pub(crate) fn within(range: Range<*mut u8>, work: &mut dyn FnMut()) -> Result<(), String> {
-    let (next, end) = (ARENA.next.load(Ordering::Relaxed), ARENA.end.load(Ordering::Relaxed));
-    let outside = ARENA.outside.load(Ordering::Relaxed);
-    ARENA.next.store(range.start, Ordering::Relaxed);
-    ARENA.end.store(range.end, Ordering::Relaxed);
-    work();
-    ARENA.end.store(end, Ordering::Relaxed);
-    ARENA.next.store(next, Ordering::Relaxed);
-    if ARENA.outside.load(Ordering::Relaxed) == outside { Ok(()) } else { Err("it needs more room".into()) }
-}
-
 /// How much memory was handed out so far, whether or not it was given back.
 pub(crate) fn used() -> usize {
     let inside = (ARENA.next.load(Ordering::Relaxed) as usize).saturating_sub(BLOCK.0.get() as usize);
@@ -145,9 +124,13 @@ pub(crate) fn used() -> usize {
 /// A system that cannot do that gives them when they are touched.
 pub(crate) fn warm() {
     #[cfg(target_os = "linux")]
-    // SAFETY: these are pages of the block, and what they hold stays as it is.
-    unsafe {
-        libc::madvise(BLOCK.0.get().cast(), WARM, libc::MADV_POPULATE_WRITE);
+    {
+        /// What nearly every call of the hook uses.
+        const WARM: usize = 96 * 1024;
+        // SAFETY: these are pages of the block, and what they hold stays as it is.
+        unsafe {
+            libc::madvise(BLOCK.0.get().cast(), WARM, libc::MADV_POPULATE_WRITE);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! `rfx`: the short name of `reflex`, which lies beside it.
 
-use std::os::unix::process::CommandExt;
+mod exec;
+
 use std::process::{Command, ExitCode};
 
 /// Exit status for a failure of our own.
@@ -9,7 +10,7 @@ const INTERNAL: u8 = 70;
 fn main() -> ExitCode {
     let beside = std::env::current_exe().map(|own| own.with_file_name("reflex"));
     let problem = match beside {
-        Ok(reflex) => Command::new(reflex).args(std::env::args_os().skip(1)).exec(),
+        Ok(reflex) => exec::replace(Command::new(reflex).args(std::env::args_os().skip(1))),
         Err(problem) => problem,
     };
     // Whoever calls a hook takes 2 for a refusal; any other status could let the call run.

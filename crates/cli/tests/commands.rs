@@ -655,11 +655,3 @@ fn head_takes_its_one_line() {
     let said = machine.program("sh", ["-c", line, env!("CARGO_BIN_EXE_reflex")]).input(event.repeat(3000)).run();
     assert_eq!((said.json()["decision"].as_str(), said.stderr.as_str()), (Some("allow"), ""));
 }
-
-/// The build of the release writes this into the program; the reflexes that ship have to fit in.
-#[test]
-fn the_interpreters_of_the_program_can_be_made() {
-    let said = std::process::Command::new(env!("CARGO_BIN_EXE_reflex")).arg("image").output().unwrap();
-    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
-    assert!(said.stdout.len() > 1 << 20);
-}

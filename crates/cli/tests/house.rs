@@ -43,6 +43,65 @@ const AGENTS: [&str; 10] =
 /// Literals of the engine that contain an agent's name for a good reason: file, literal, reason.
 const NAMED_FOR_A_REASON: [(&str, &str, &str); 1] = [("secrets/shapes.rs", "cursor", "the place in a list of results")];
 
+/// Where operating systems are told apart: a folder with a file for each.
+const OF_SYSTEMS: [&str; 4] = [
+    "crates/host/src/system/os/",
+    "crates/cli/src/exec/",
+    "crates/cli/src/lifeline/",
+    "crates/cli/src/terminal/hidden/",
+];
+
+/// What tells them apart.
+const SYSTEMS: [&str; 10] = [
+    "std::os::",
+    "rustix::",
+    "libc::",
+    "target_os",
+    "cfg(unix",
+    "cfg!(unix",
+    "cfg(windows",
+    "cfg!(windows",
+    "cfg(not(unix",
+    "cfg(not(windows",
+];
+
+/// Files and folders that still do so elsewhere, with the reason. The list may only become shorter.
+const TELL_SYSTEMS_APART: [(&str, &str); 2] = [
+    ("crates/cli/src/arena.rs", "asks Linux for the pages of the block at once"),
+    ("crates/git/src/", "takes the names in git's files for paths as they are"),
+];
+
+#[test]
+fn operating_systems_are_told_apart_in_their_rooms_only() {
+    let sources = crates().into_iter().flat_map(|folder| rust_files(&folder.join("src")));
+    let sources = sources.map(|file| (shown(&file), read(&file)));
+    let elsewhere = sources.filter(|(name, _)| !OF_SYSTEMS.iter().any(|room| name.starts_with(room)));
+    let words = elsewhere.map(|(name, text)| (words_of_systems(&name, &text), name));
+    let telling: Vec<(Vec<&str>, String)> = words.filter(|(words, _)| !words.is_empty()).collect();
+    let excused = |name: &str| TELL_SYSTEMS_APART.iter().any(|(place, _)| name.starts_with(place));
+    let news = telling.iter().filter(|(_, name)| !excused(name)).map(|(words, name)| format!("{name}: {words:?}"));
+    let gone = TELL_SYSTEMS_APART.iter().filter(|(place, _)| !telling.iter().any(|(_, name)| name.starts_with(place)));
+    report(news.chain(gone.map(|(place, _)| format!("{place}: no longer so, take it off the list"))).collect());
+}
+
+/// The words of a file by which it tells systems apart. What the pure rooms know of `/proc` is about a command's text.
+fn words_of_systems(name: &str, text: &str) -> Vec<&'static str> {
+    let code = code(text.split("#[cfg(test)]").next().unwrap_or(""));
+    let asks_machine = ["crates/host/", "crates/cli/"].iter().any(|folder| name.starts_with(folder));
+    let proc = Some("\"/proc").filter(|word| asks_machine && code.contains(word));
+    SYSTEMS.into_iter().filter(|word| code.contains(word)).chain(proc).collect()
+}
+
+#[test]
+fn words_of_systems_are_found_in_code_only() {
+    let check =
+        |text: &str, expected: &[&str]| assert_eq!(words_of_systems("crates/host/a.rs", text), expected, "{text}");
+    check("use std::os::fd::AsFd;", &["std::os::"]);
+    check("#[cfg(target_os = \"linux\")]", &["target_os"]);
+    check("fs::read(\"/proc/uptime\")", &["\"/proc"]);
+    check("// libc\nfn f() {}\n#[cfg(test)]\nmod tests { use rustix::fs; }", &[]);
+}
+
 #[test]
 fn no_crate_imports_from_above() {
     let mut problems = Vec::new();

@@ -33,5 +33,6 @@ pub use store::signing;
 pub use system::clock::{duration, moment, now, timestamp};
 pub use system::folders::{Folders, choose_home, chosen_home};
 pub use system::http;
+pub use system::os::{in_group_of_its_own, terminal};
 pub use system::person;
 pub use world::LocalWorld;

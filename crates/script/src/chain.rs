@@ -1,6 +1,5 @@
 //! A chain of modules: asked in their order, the first that does not pass decides, and one that fails stops no other.
 
-use crate::image::{self, Guest, Seat};
 use crate::model::answer::{Limit, Problem, Report, Said};
 use crate::model::call::Call;
 use crate::model::limits::Limits;
@@ -9,7 +8,7 @@ use crate::model::module::{Module, OnError};
 use crate::natives::lent::Lent;
 use crate::natives::tools::Asks;
 use crate::region::Region;
-use crate::sandbox;
+use crate::sandbox::{self, Interpreter};
 use reflex_types::Needs;
 use serde_json::Value;
 use std::cell::RefCell;
@@ -154,14 +153,14 @@ fn ask_alone(
         return Some(report);
     }
     let needs = module.needs();
-    match Seat::take(Guest::with(needs), needs, (limits, region)) {
+    match Interpreter::new(needs, (limits, region)) {
         Err(problem) => report.said = Some(Err(problem)),
-        Ok(seat) => {
-            seat.begin((modules, Some(index)), (call, Asks::Thread(send.clone())), limits);
-            report.said = seat.complete(needs).and_then(|()| seat.ask(module, call)).transpose();
-            (report.ticks, report.printed) = seat.spent();
+        Ok(interpreter) => {
+            interpreter.begin((modules, Some(index)), (call, Asks::Thread(send.clone())), limits);
+            report.said = interpreter.ask(module, call).transpose();
+            (report.ticks, report.printed) = interpreter.spent();
             let is_to_keep = module.is_to_keep && matches!(report.said, None | Some(Ok(_)));
-            report.code = is_to_keep.then(|| seat.code(module)).flatten();
+            report.code = is_to_keep.then(|| interpreter.code(module)).flatten();
         }
     }
     Some(report)
@@ -180,7 +179,7 @@ struct Ours<'a> {
     places: Vec<usize>,
     needs: Needs,
     region: Rc<Region>,
-    kept: RefCell<Option<Seat>>,
+    kept: RefCell<Option<Interpreter>>,
 }
 
 impl<'a> Ours<'a> {
@@ -210,11 +209,9 @@ impl<'a> Ours<'a> {
         let mut report = Report::new(module, index);
         let kept = self.kept.borrow_mut().take().map(Ok);
         let new = || {
-            let guest = if image::is_for_ours(self.needs) { Guest::Ours } else { Guest::Any };
-            let seat = Seat::take(guest, self.needs, (limits, &self.region))?;
-            seat.begin((modules, None), (self.call, Asks::Here(Lent::default())), limits);
-            seat.complete(self.needs)?;
-            Ok(seat)
+            let interpreter = Interpreter::new(self.needs, (limits, &self.region))?;
+            interpreter.begin((modules, None), (self.call, Asks::Here(Lent::default())), limits);
+            Ok(interpreter)
         };
         match kept.unwrap_or_else(new) {
             Err(problem) => report.said = Some(Err(problem)),

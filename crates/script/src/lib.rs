@@ -17,7 +17,6 @@
 //! Nothing here reads a disk, a clock or the environment: what a module was granted is asked of a [`Machine`].
 
 mod chain;
-pub mod image;
 mod imports;
 mod model;
 mod natives;

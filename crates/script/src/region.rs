@@ -9,7 +9,6 @@ use rquickjs::{Context, Ctx, Runtime, qjs};
 use std::alloc::{Layout, alloc, dealloc};
 use std::cell::{Cell, RefCell};
 use std::mem;
-use std::ops::Range;
 use std::ptr;
 use std::rc::Rc;
 
@@ -38,8 +37,6 @@ struct Ranges {
     /// What is still untouched of the last range.
     next: Cell<*mut u8>,
     left: Cell<usize>,
-    /// The end of the range that was there already, if there was one.
-    there: Cell<*mut u8>,
     /// Blocks that were given back, by their class; each begins with the place of the next.
     free: [Cell<*mut u8>; CLASSES],
     ranges: RefCell<Vec<*mut u8>>,
@@ -56,7 +53,6 @@ impl Region {
         Region(Rc::new(Ranges {
             next: Cell::new(ptr::null_mut()),
             left: Cell::new(0),
-            there: Cell::new(ptr::null_mut()),
             free: [const { Cell::new(ptr::null_mut()) }; CLASSES],
             ranges: RefCell::default(),
             large: RefCell::default(),
@@ -76,34 +72,6 @@ impl Region {
     /// Bytes in use.
     pub(crate) fn used(&self) -> usize {
         self.0.used.get()
-    }
-
-    /// One that begins with a range that is there already.
-    pub(crate) fn within(limit: usize, range: Range<*mut u8>) -> Region {
-        let region = Region::new(limit);
-        region.0.next.set(range.start);
-        region.0.left.set(range.end as usize - range.start as usize);
-        region.0.there.set(range.end);
-        region
-    }
-
-    /// Of the range that was there already, where what was handed out ends; its own end, if there was more.
-    pub(crate) fn end(&self) -> *mut u8 {
-        if self.0.ranges.borrow().is_empty() { self.0.next.get() } else { self.0.there.get() }
-    }
-
-    /// Gives back what was taken besides the range that was there already; gives its [`end`](Self::end). Nothing of the
-    /// region is in use any more.
-    pub(crate) fn release(&self) -> *mut u8 {
-        let end = self.end();
-        self.0.give_back(0);
-        end
-    }
-
-    /// Forgets the blocks that were given back: what is asked for from now on lies side by side, not in between what was
-    /// there before.
-    pub(crate) fn seal(&self) {
-        self.0.free.iter().for_each(|list| list.set(ptr::null_mut()));
     }
 
     /// Takes an interpreter's memory without having it take itself apart, and is empty again. Nobody else may hold the

@@ -1,7 +1,7 @@
 //! One module in an interpreter: loaded, asked, its answer taken out. Modules that are Reflex's own text follow each other
 //! in one interpreter; everybody else's find one that nobody has used.
 
-use crate::imports::loader::{self, CORE, Files};
+use crate::imports::loader::{self, Files};
 use crate::model::answer::{Limit, Problem, Said};
 use crate::model::call::{Call, Handler};
 use crate::model::limits::Limits;
@@ -16,7 +16,6 @@ use rquickjs::{
 };
 use serde_json::Map;
 use std::cell::Cell;
-use std::iter;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -28,8 +27,6 @@ pub(crate) struct Interpreter {
     tools: Rc<Tools>,
     files: Files,
     limits: Cell<Limits>,
-    /// What it was set up with.
-    has: Cell<Needs>,
 }
 
 /// What every module has. All that the language has besides takes as long to set up again.
@@ -60,46 +57,12 @@ impl Interpreter {
         let context = if needs.all { Context::full(&runtime) } else { Context::custom::<Few>(&runtime) };
         let context = context.map_err(no_room)?;
         let engine = Some((runtime, context.clone()));
-        let new = Interpreter {
-            engine,
-            region: Rc::clone(region),
-            tools,
-            files,
-            limits: Cell::new(limits),
-            has: Cell::new(needs),
-        };
+        let new = Interpreter { engine, region: Rc::clone(region), tools, files, limits: Cell::new(limits) };
         context.with(|ctx| {
             let added = natives::add(&ctx, (&new.tools, &new.files), needs).catch(&ctx);
             added.map_err(|error| new.desk(&ctx).problem(error, Problem::Load))
         })?;
         Ok(new)
-    }
-
-    /// Evaluates what modules import of ours, and these modules, so that who is asked finds them there.
-    ///
-    /// # Errors
-    /// One of them does not load.
-    pub(crate) fn load_ahead(&self, modules: &Arc<Vec<Module>>) -> Result<(), Problem> {
-        let Some((runtime, context)) = &self.engine else { return Ok(()) };
-        self.files.show(modules, None);
-        let entries = modules.iter().map(loader::entry);
-        context.with(|ctx| {
-            for name in iter::once(CORE.to_owned()).chain(entries) {
-                let desk = self.desk(&ctx);
-                let promise = desk.run(Problem::Load, || Script::import(&ctx, name))?;
-                desk.settled_as(promise, Problem::Load)?;
-            }
-            Ok::<(), Problem>(())
-        })?;
-        self.files.show(&Arc::default(), None);
-        runtime.run_gc();
-        self.region.seal();
-        Ok(())
-    }
-
-    /// Its memory.
-    pub(crate) fn region(&self) -> &Region {
-        &self.region
     }
 
     /// From now on it is asked about this call, by modules of this chain, or by one of them; in this thread.
@@ -117,20 +80,6 @@ impl Interpreter {
             context.with(|ctx| stand_here(&ctx));
             runtime.set_max_stack_size(limits.stack);
         }
-    }
-
-    /// Sets it up with what modules with these needs have to find there besides.
-    ///
-    /// # Errors
-    /// There is no room for it.
-    pub(crate) fn complete(&self, needs: Needs) -> Result<(), Problem> {
-        let lacks = needs.without(self.has.get());
-        let Some((_, context)) = self.engine.as_ref().filter(|_| lacks != Needs::default()) else { return Ok(()) };
-        self.has.set(needs.and(self.has.get()));
-        context.with(|ctx| {
-            let added = natives::complete(&ctx, &self.files, lacks).catch(&ctx);
-            added.map_err(|error| self.desk(&ctx).problem(error, Problem::Load))
-        })
     }
 
     /// What a module says; nothing where it has no such handler.

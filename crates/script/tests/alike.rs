@@ -1,63 +1,9 @@
-//! Modules that are asked in the program's own interpreter, one after the other: each finds it as if nobody had ever used
-//! it.
-#![allow(
-    unsafe_code,
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on shall stop; its interpreters are made in memory that it hands out"
-)]
+//! Modules that are asked one after the other: each finds an interpreter that nobody has used.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
-use reflex_script::{Call, Chain, Limit, Limits, Module, Outcome, Problem, Said, image};
+use reflex_script::{Call, Chain, Limit, Limits, Module, Outcome, Problem, Said};
 use serde_json::{Value, json};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-use std::sync::{Mutex, MutexGuard, OnceLock};
-use std::time::{Duration, Instant};
-
-/// Takes memory from a range, as long as this thread has one.
-struct Diverted;
-
-thread_local! {
-    static RANGE: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
-}
-
-#[global_allocator]
-static ALLOCATOR: Diverted = Diverted;
-
-// SAFETY: what does not lie in the image is the system's; what lies there is handed out once and never taken back.
-unsafe impl GlobalAlloc for Diverted {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let (next, end) = RANGE.get();
-        if end == 0 {
-            return unsafe { System.alloc(layout) };
-        }
-        let start = next.next_multiple_of(16);
-        assert!(layout.align() <= 16 && start + layout.size() <= end, "it does not fit");
-        RANGE.set((start + layout.size(), end));
-        start as *mut u8
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        if !image::place().contains(&(pointer as usize)) {
-            unsafe { System.dealloc(pointer, layout) }
-        }
-    }
-}
-
-/// The interpreters of the program, made; for one test after the other.
-fn prepared() -> MutexGuard<'static, ()> {
-    static MADE: OnceLock<()> = OnceLock::new();
-    static ALONE: Mutex<()> = Mutex::new(());
-    let alone = ALONE.lock().unwrap_or_else(|broken| broken.into_inner());
-    MADE.get_or_init(|| {
-        image::prepare(Vec::new(), &|range, work| {
-            RANGE.set((range.start as usize, range.end as usize));
-            work();
-            RANGE.set((0, 0));
-        })
-        .unwrap();
-    });
-    alone
-}
+use std::time::Duration;
 
 /// Says what of the language and of ours can be reached: every key, what it is, and what our functions answer.
 const WITNESS: &str = r#"
@@ -96,13 +42,6 @@ fn limits() -> Limits {
 }
 
 fn asked(sources: &[&str], limits: Limits) -> Outcome {
-    let before = image::bytes().to_vec();
-    let outcome = asked_there(sources, limits);
-    assert!(before == image::bytes(), "the interpreter is not what it was: {sources:?}");
-    outcome
-}
-
-fn asked_there(sources: &[&str], limits: Limits) -> Outcome {
     let modules = sources.iter().enumerate().map(|(at, source)| Module::single(&format!("m{at}"), source)).collect();
     let call = Call::tool_call(json!({"tool": "Bash", "command": "ls", "cwd": "/p", "raw": {"a": [1]}}));
     let call = Call { lazy: &["reflex"], ..call };
@@ -133,7 +72,6 @@ fn check(body: &str) {
 
 #[test]
 fn what_a_module_changes_is_as_it_was_for_the_next() {
-    let _alone = prepared();
     for body in [
         "globalThis.leak = ctx; globalThis.console = null; globalThis.Promise = null",
         "delete globalThis.__reflex; delete globalThis.console; delete globalThis.JSON",
@@ -160,7 +98,6 @@ fn what_a_module_changes_is_as_it_was_for_the_next() {
 
 #[test]
 fn who_is_cut_leaves_nothing_either() {
-    let _alone = prepared();
     for body in [
         "for (;;) {}",
         "(function f() { f() })()",
@@ -175,7 +112,6 @@ fn who_is_cut_leaves_nothing_either() {
 
 #[test]
 fn what_few_modules_name_is_there_for_those_and_gone_for_the_next() {
-    let _alone = prepared();
     let common = "const { EventEmitter } = require('events'); const util = require('util'); globalThis.leak = require('crypto');
         module.exports = { onToolCall() { const e = new EventEmitter(); let n; e.on('x', (v) => { n = v }); e.emit('x', Buffer.from('a').toString('hex'));
             return { action: 'ask', reason: util.format('%s %j', n, new AbortController().signal.aborted) } } };";
@@ -192,7 +128,6 @@ fn what_few_modules_name_is_there_for_those_and_gone_for_the_next() {
 
 #[test]
 fn a_module_sees_its_own_files_only() {
-    let _alone = prepared();
     let of = |name: &str, text: &str| {
         let source = "import data from './data.json'; export default { onToolCall: async () => ({ action: 'ask', \
             reason: data.of + await import('../0/data.json').catch(() => '-') + await import('reflex:0/data.json').catch(() => '-') }) }";
@@ -208,7 +143,6 @@ fn a_module_sees_its_own_files_only() {
 
 #[test]
 fn limits_are_those_of_each() {
-    let _alone = prepared();
     let some = "const all = []; for (let n = 0; n < 20; n++) all.push(new Uint8Array(1 << 20).fill(n))";
     let source = format!("export default {{ onToolCall() {{ {some}; return {{ action: 'pass' }} }} }}");
     let outcome = asked(&[&source, &source, &source], limits());
@@ -230,23 +164,16 @@ fn limits_are_those_of_each() {
 
 #[test]
 fn who_does_not_come_back_keeps_the_interpreter() {
-    let _alone = prepared();
     let hangs = "export default { onToolCall() { const text = 'a'.repeat(3e6); \
         for (let n = 0; n < 300; n++) text.lastIndexOf('b'); return { action: 'pass' } } }";
     let asks = "export default { onToolCall: () => { globalThis.all = Array.from({ length: 1e4 }, (_, n) => ({ n })); \
         return { action: 'ask', reason: String(all.length) } } }";
-    let (brief, before) = (Limits { watchdog: Duration::from_millis(100), ..limits() }, image::bytes().to_vec());
-    let outcome = asked_there(&[hangs, asks, asks], brief);
+    let brief = Limits { watchdog: Duration::from_millis(100), ..limits() };
+    let outcome = asked(&[hangs, asks, asks], brief);
     assert_eq!(outcome.reports[0].said, Some(Err(Problem::Cut(Limit::Watchdog))));
     let said = Said::Ask { reason: "10000".into() };
     // While it goes on in its own, others are asked in another.
     for _ in 0..20 {
-        assert_eq!(asked_there(&[asks], limits()).said, said);
-    }
-    // Once it comes back, that is untouched again.
-    let begun = Instant::now();
-    while image::bytes() != before {
-        assert!(begun.elapsed() < Duration::from_secs(60), "it does not come back");
-        std::thread::sleep(Duration::from_millis(20));
+        assert_eq!(asked(&[asks], limits()).said, said);
     }
 }

@@ -47,11 +47,6 @@ impl Needs {
         Needs::of_bits(self.bits() | other.bits())
     }
 
-    /// What it needs besides what the other has.
-    pub fn without(self, other: Needs) -> Needs {
-        Needs::of_bits(self.bits() & !other.bits())
-    }
-
     fn each(&mut self) -> [&mut bool; 12] {
         let Needs { all, commands, console, timers, web, url, process, files, buffer, events, common, cwd } = self;
         [all, commands, console, timers, web, url, process, files, buffer, events, common, cwd]

@@ -11,10 +11,9 @@ use reflex_agents::live::Against;
 use reflex_engine::Event;
 use reflex_host::live::{CANNOT, Network, NoPlan, Outcome, Plan, Proof, drive, song};
 use reflex_host::person::{at_terminal, no_agent_above};
-use reflex_host::{Host, Mode, Wiring, chosen_home, timestamp};
+use reflex_host::{Host, Mode, Wiring, chosen_home, in_group_of_its_own, timestamp};
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Read};
-use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 /// Whether `verify` is about real clients.
@@ -207,7 +206,8 @@ fn drive_once(agent: &str, network: &str) -> Result<Option<Proof>, String> {
     if let Some(home) = chosen_home() {
         command.arg("--home").arg(home);
     }
-    command.args(["verify", "--driven", agent, network]).process_group(0);
+    command.args(["verify", "--driven", agent, network]);
+    in_group_of_its_own(&mut command);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| format!("reflex cannot start itself: {error}"))?;
     let held = child.stdin.take();

@@ -13,7 +13,6 @@ mod emit;
 mod eval;
 mod explain;
 mod export;
-mod image;
 mod import;
 mod live;
 mod pin;
@@ -97,7 +96,6 @@ fn run_named() -> u8 {
         Some(("import", matches)) => import::run(matches),
         Some(("status", matches)) if matches.get_flag("line") => status_line::run(matches),
         Some(("status", matches)) => status::run(matches),
-        Some(("image", _)) => image::run(),
         Some(("completions", matches)) => completions(matches),
         _ => code::USAGE,
     }
@@ -135,11 +133,6 @@ fn grammar() -> Command {
         .subcommands(wiring())
         .subcommands(memory())
         .subcommands(people())
-        .subcommand(
-            Command::new("image")
-                .about("What a section of this program holds once its interpreters are made; for those who build it")
-                .hide(true),
-        )
         .subcommand(
             Command::new("completions")
                 .about("Print shell completions")

@@ -3,7 +3,7 @@
 use crate::commands::chosen::has_hook;
 use crate::status;
 use crate::terminal::confirm::confirmed;
-use crate::terminal::consent::hidden;
+use crate::terminal::hidden::hidden;
 use crate::terminal::output::{complain, print};
 use crate::terminal::person::{person, record};
 use crate::terminal::visible::visible;

@@ -15,7 +15,7 @@ pub(crate) fn agreed(question: &str) -> bool {
 
 /// The line that the person types, with its end; `None` where there is no terminal.
 pub(crate) fn answer(question: &str) -> Option<String> {
-    let mut terminal = std::fs::OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;
+    let mut terminal = reflex_host::terminal().ok()?;
     let _ = terminal.write_all(question.as_bytes());
     let mut answer = String::new();
     std::io::BufRead::read_line(&mut std::io::BufReader::new(terminal), &mut answer).ok()?;

@@ -1,18 +1,13 @@
 //! A person's yes at the terminal, signed with their passphrase where one is set.
 
 use super::confirm::confirmed;
+use super::hidden::hidden;
 use super::output::complain;
 use reflex_host::signing::{InForce, Signer};
 use reflex_host::store::Store;
-use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
-use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
 
 /// Nobody mistypes more often.
 const MAX_TRIES: usize = 3;
-
-/// Ctrl-C, as the terminal gives it while it makes no signal of it.
-const CANCEL: char = '\u{3}';
 
 /// Who is asked, and whether they have unlocked their key for more than one yes.
 pub(crate) struct Consent<'s> {
@@ -76,41 +71,4 @@ fn unlocked(store: &Store, prompt: &str) -> Result<Option<Signer>, String> {
         }
     }
     Err("that was not the passphrase; forgotten? The manual (docs/record.md) says how to start anew".into())
-}
-
-/// A line that the terminal does not show; `None` where there is no terminal, or after Ctrl-C.
-pub(crate) fn hidden(prompt: &str) -> Option<String> {
-    let terminal = File::options().read(true).write(true).open("/dev/tty").ok()?;
-    let quiet = Quiet::begin(&terminal)?;
-    let _ = (&terminal).write_all(prompt.as_bytes());
-    let mut line = String::new();
-    let read = BufReader::new(&terminal).read_line(&mut line);
-    drop(quiet);
-    let _ = (&terminal).write_all(b"\n");
-    let line = line.trim_end_matches(['\n', '\r']);
-    read.ok().filter(|_| !line.contains(CANCEL)).map(|_| line.to_owned())
-}
-
-/// A terminal that shows nothing of what is typed, until this goes.
-struct Quiet<'t> {
-    terminal: &'t File,
-    before: Termios,
-}
-
-impl<'t> Quiet<'t> {
-    fn begin(terminal: &'t File) -> Option<Quiet<'t>> {
-        let before = tcgetattr(terminal).ok()?;
-        let mut quiet = before.clone();
-        // Without signals Ctrl-C cannot leave a terminal behind that shows nothing: it ends the line instead.
-        quiet.local_modes.remove(LocalModes::ECHO | LocalModes::ISIG);
-        quiet.special_codes[SpecialCodeIndex::VEOL] = CANCEL as u8;
-        tcsetattr(terminal, OptionalActions::Drain, &quiet).ok()?;
-        Some(Quiet { terminal, before })
-    }
-}
-
-impl Drop for Quiet<'_> {
-    fn drop(&mut self) {
-        let _ = tcsetattr(self.terminal, OptionalActions::Drain, &self.before);
-    }
 }

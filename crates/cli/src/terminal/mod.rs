@@ -4,6 +4,7 @@ pub(crate) mod age;
 pub(crate) mod arguments;
 pub(crate) mod confirm;
 pub(crate) mod consent;
+pub(crate) mod hidden;
 pub(crate) mod output;
 pub(crate) mod paint;
 pub(crate) mod person;

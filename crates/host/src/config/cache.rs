@@ -1,14 +1,13 @@
 //! Compiled layers on disk. What is damaged, or lies where others could have put it, is compiled again.
 
 use crate::system::folders::Folders;
-use crate::system::{hex, random};
+use crate::system::{files, hex, os, random};
 use reflex_tables::Tables;
 use reflex_tables::compile::encode;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs;
 use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// More compiled layers than these are not kept; the oldest go.
@@ -96,25 +95,24 @@ impl Cache {
     }
 
     fn make(&self) -> Option<()> {
-        let mut builder = DirBuilder::new();
-        builder.recursive(true).mode(0o700).create(&self.folder).ok()?;
+        os::make_private_folder(&self.folder).ok()?;
         self.is_own().then_some(())
     }
 
     /// Whether nobody else can write here.
     fn is_own(&self) -> bool {
-        let own = rustix::process::getuid().as_raw();
-        fs::symlink_metadata(&self.folder)
-            .is_ok_and(|folder| folder.is_dir() && folder.uid() == own && folder.mode() & 0o022 == 0)
+        let is_own = |folder: os::Stat| {
+            folder.kind == os::Kind::Folder && folder.is_of(os::user()) && !folder.others_may_write()
+        };
+        os::stat(&self.folder).is_ok_and(is_own)
     }
 
     /// Whole or not at all.
     fn replace(&self, path: &Path, bytes: &[u8]) {
         let draft = self.folder.join(format!(".{}", random::uuid()));
-        let written = OpenOptions::new()
+        let written = files::private()
             .write(true)
             .create_new(true)
-            .mode(0o600)
             .open(&draft)
             .and_then(|mut file| file.write_all(bytes))
             .and_then(|()| fs::rename(&draft, path));
@@ -128,7 +126,7 @@ impl Cache {
         let mut kept: Vec<_> = entries
             .filter_map(|entry| Some((entry.metadata().ok()?, entry.path())))
             .filter(|(metadata, _)| metadata.is_file())
-            .map(|(metadata, path)| (metadata.mtime(), path))
+            .map(|(metadata, path)| (os::stat_of(&metadata).modified.0, path))
             .collect();
         kept.sort();
         let over = kept.len().saturating_sub(MAX_KEPT);

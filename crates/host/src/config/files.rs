@@ -1,15 +1,14 @@
 //! Where people's rules and policies lie, and whether what lies there may be believed.
 
 use crate::system::folders::{self, Folders};
+use crate::system::os::{self, Kind, Stat};
 use crate::system::{clock, hex};
 use reflex_engine::Authority;
 use reflex_library::{DIGEST, RECOMMENDED};
 use reflex_rules::{MAX_BYTES, SourceFile, Variables, rule_files};
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, open, statat};
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::io;
-use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::OnceLock;
@@ -145,7 +144,7 @@ impl Place {
         if self.folder.is_file() {
             let is_policy = self.folder.file_stem().is_some_and(|name| name == "policy");
             let one = (self.folder.as_path().into(), PathBuf::new());
-            self.add(one, stat(CWD, &self.folder), is_policy, &mut found);
+            self.add(one, os::stat(&self.folder), is_policy, &mut found);
             return found;
         }
         if !self.rules_only {
@@ -160,7 +159,7 @@ impl Place {
                 found.problems.push(format!("{second}: there is {first} already, so this file does not count"));
             }
             if let Some(path) = policies.into_iter().next() {
-                let stat = stat(CWD, &path);
+                let stat = os::stat(&path);
                 self.add((path.into(), PathBuf::new()), stat, true, &mut found);
             }
         }
@@ -182,11 +181,11 @@ impl Place {
     /// it each time.
     fn add_all(&self, rules: &Path, found: &mut Found) -> io::Result<()> {
         let rules = rules.canonicalize()?;
-        let folder = open(&rules, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let folder = os::Folder::open(&rules)?;
         let names = rule_files(&rules)?;
         let rules: Rc<Path> = rules.into();
         for name in names {
-            let stat = stat(&folder, &name);
+            let stat = folder.stat(&name);
             self.add((rules.clone(), name), stat, false, found);
         }
         Ok(())
@@ -201,17 +200,17 @@ impl Place {
     ) {
         let path = || path_of(&folder, &name);
         // Only a link can lead elsewhere; most files are none, and there may be many.
-        let is_link = of_itself.as_ref().is_ok_and(|stat| kind(stat) == FileType::Symlink);
+        let is_link = of_itself.as_ref().is_ok_and(|stat| stat.kind == Kind::Link);
         let outside = is_link && self.leads_out(&path());
-        match if is_link { rustix::fs::stat(path()).map_err(io::Error::from) } else { of_itself } {
+        match if is_link { os::stat_behind_links(&path()) } else { of_itself } {
             Ok(stat) => {
                 let why = match () {
-                    () if kind(&stat) == FileType::Directory => {
+                    () if stat.kind == Kind::Folder => {
                         Some("it is a folder behind a link or too deep, and is not read".to_owned())
                     }
-                    () if kind(&stat) != FileType::RegularFile => Some("it is no file".to_owned()),
-                    () if size(&stat) > MAX_BYTES => Some(format!("it is larger than {} KiB", MAX_BYTES / 1024)),
-                    () if found.bytes + size(&stat) > MAX_TOGETHER => {
+                    () if stat.kind != Kind::File => Some("it is no file".to_owned()),
+                    () if stat.size > MAX_BYTES => Some(format!("it is larger than {} KiB", MAX_BYTES / 1024)),
+                    () if found.bytes + stat.size > MAX_TOGETHER => {
                         Some(format!("the files of this folder are larger than {} MiB", MAX_TOGETHER >> 20))
                     }
                     () => None,
@@ -244,42 +243,29 @@ impl Place {
             }
             found.why_tight = Some(format!("{shown}: {why}"));
         }
-        found.bytes += if file.why.is_none() { size(&file.stat) } else { 0 };
+        found.bytes += if file.why.is_none() { file.stat.size } else { 0 };
         found.files.push(file);
     }
 
     fn not_believed(&self, stat: &Stat) -> Option<String> {
-        let own = own_user();
-        let loose = stat.st_mode & 0o022 != 0;
         match self.authority {
             Authority::Project => None,
-            Authority::User if stat.st_uid != own && stat.st_uid != 0 => Some("it belongs to another user".into()),
-            Authority::User if stat.st_mode & 0o002 != 0 => Some("everybody may write it".into()),
+            Authority::User if !stat.is_of(own_user()) && !stat.is_of_root() => {
+                Some("it belongs to another user".into())
+            }
+            Authority::User if stat.everybody_may_write() => Some("everybody may write it".into()),
             Authority::User => None,
-            Authority::Managed if stat.st_uid != 0 => Some("it does not belong to root".into()),
-            Authority::Managed if loose => Some("others than root may write it".into()),
+            Authority::Managed if !stat.is_of_root() => Some("it does not belong to root".into()),
+            Authority::Managed if stat.others_may_write() => Some("others than root may write it".into()),
             Authority::Managed => None,
         }
     }
 }
 
-/// What the system says of a file in an open folder, and of a link itself.
-fn stat(folder: impl AsFd, name: &Path) -> io::Result<Stat> {
-    Ok(statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?)
-}
-
-fn kind(stat: &Stat) -> FileType {
-    FileType::from_raw_mode(stat.st_mode)
-}
-
-fn size(stat: &Stat) -> u64 {
-    u64::try_from(stat.st_size).unwrap_or(u64::MAX)
-}
-
 /// Asked once: there may be many files.
-fn own_user() -> u32 {
-    static OWN: OnceLock<u32> = OnceLock::new();
-    *OWN.get_or_init(|| rustix::process::getuid().as_raw())
+fn own_user() -> Option<u32> {
+    static OWN: OnceLock<Option<u32>> = OnceLock::new();
+    *OWN.get_or_init(os::user)
 }
 
 impl Found {
@@ -306,24 +292,19 @@ impl Found {
                 listed = Some(folder);
             }
             identity.extend(name.as_os_str().as_encoded_bytes());
-            let fresh = u64::try_from(stat.st_ctime).unwrap_or(0) + FRESH_SECONDS > now && why.is_none();
+            let changed = u64::try_from(stat.changed.0).unwrap_or(0);
+            // Where the system cannot tell files apart, only what they hold can.
+            let fresh = why.is_none() && (stat.place.is_none() || changed + FRESH_SECONDS > now);
             identity.extend([0, u8::from(*is_policy), u8::from(why.is_some()), u8::from(fresh)]);
             if fresh {
                 identity.extend(Sha256::digest(fs::read(path_of(folder, name)).unwrap_or_default()));
                 continue;
             }
-            // The systems count these in different types.
-            let numbers: [i128; 8] = [
-                stat.st_dev.into(),
-                stat.st_ino.into(),
-                stat.st_size.into(),
-                stat.st_mode.into(),
-                stat.st_mtime.into(),
-                stat.st_mtime_nsec.into(),
-                stat.st_ctime.into(),
-                stat.st_ctime_nsec.into(),
-            ];
-            numbers.iter().for_each(|number| identity.extend((*number as u64).to_le_bytes()));
+            let (device, number) = stat.place.unwrap_or_default();
+            let (modified, changed) = (stat.modified, stat.changed);
+            let times = [modified.0, modified.1, changed.0, changed.1].map(i64::cast_unsigned);
+            let numbers = [device, number, stat.size, stat.mode.into()];
+            numbers.iter().chain(&times).for_each(|number| identity.extend(number.to_le_bytes()));
         }
         identity
     }
@@ -377,8 +358,7 @@ mod tests {
             fs::write(&file, text).unwrap();
             let long_ago = UNIX_EPOCH + Duration::from_secs(1_577_836_800);
             fs::File::options().write(true).open(&file).unwrap().set_modified(long_ago).unwrap();
-            let stat = rustix::fs::stat(&file).unwrap();
-            (stat.st_ctime, stat.st_ctime_nsec)
+            os::stat(&file).unwrap().changed
         };
         // So late that no content is read.
         let later = clock::now() / 1000 + 3600;

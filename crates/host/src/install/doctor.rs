@@ -2,6 +2,7 @@
 
 use super::client_trust::{self, Wish};
 use super::wiring::Wiring;
+use crate::system::os;
 use reflex_agents::settings::guard_hooks;
 use reflex_agents::{Agent, Reply, Start};
 use reflex_engine::agent_settings::SettingsFormat;
@@ -82,7 +83,7 @@ fn silent(wiring: &Wiring, hooks: Vec<(String, Start)>) -> Vec<(String, Vec<Stri
 /// An administrator's file may let only its own hooks run.
 fn managed_only(wiring: &Wiring) -> Option<Trouble> {
     let managed = wiring.settings().managed?;
-    let file = if cfg!(target_os = "macos") { managed.on_macos } else { managed.file };
+    let file = if std::env::consts::OS == "macos" { managed.on_macos } else { managed.file };
     let text = fs::read_to_string(file).ok()?;
     let shut_out = (managed.shuts_out)(&text) && guard_hooks(&text).is_empty();
     shut_out.then(|| Trouble {
@@ -256,9 +257,14 @@ fn run(start: &Start) -> Result<Reply, String> {
         }
         Start::Shell(line) => {
             let shell = std::env::var_os("SHELL").filter(|shell| Path::new(shell).is_file());
-            let mut command = Command::new(shell.unwrap_or_else(|| "/bin/sh".into()));
-            command.arg("-c").arg(line);
-            command
+            shell.map_or_else(
+                || os::shell(line),
+                |shell| {
+                    let mut command = Command::new(shell);
+                    command.arg("-c").arg(line);
+                    command
+                },
+            )
         }
     };
     let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();

@@ -5,10 +5,10 @@ use super::wiring::Wiring;
 use crate::store::clean::Kept;
 use crate::store::clean::put;
 use crate::system::digest::digest;
+use crate::system::os;
 use reflex_engine::agent_settings::SettingsFormat;
 use serde_json::{Map, Value, json};
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The files that changed since the last judged call in what they say about hooks; none where the proof holds.
@@ -71,8 +71,8 @@ fn weighed(file: PathBuf, form: Option<SettingsFormat>) -> (PathBuf, String) {
 /// When something last happened to the file, in milliseconds since 1970. Of one that went away its folder knows.
 fn touched(file: &Path, is_gone: bool) -> u64 {
     let changed = |path: &Path| {
-        let data = fs::metadata(path).ok()?;
-        u64::try_from(data.ctime() * 1000 + data.ctime_nsec() / 1_000_000).ok()
+        let (seconds, nanoseconds) = os::stat_behind_links(path).ok()?.changed;
+        u64::try_from(seconds * 1000 + nanoseconds / 1_000_000).ok()
     };
     let of_folder = || file.parent().filter(|_| is_gone).and_then(changed);
     changed(file).or_else(of_folder).unwrap_or(0)

@@ -4,15 +4,16 @@ use super::client_trust::Wish;
 use crate::store::Store;
 use crate::store::signing::{InForce, PublicKey};
 use crate::system::digest::digest;
+use crate::system::files::make_folder;
 use crate::system::folders::{Folders, home_of_agents};
+use crate::system::os;
 use reflex_agents::settings::{guard_hooks, older_guards, without_older_guards};
 use reflex_agents::{AGENTS, Agent, HookCommand, Limit, Settings, SettingsFile, Start};
 use reflex_engine::agent_settings::{SettingsFormat, Unloadable};
 use reflex_git::project_root;
 use serde_json::{Value, json};
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// The byte-order mark.
@@ -406,7 +407,7 @@ impl Wiring {
             json!({"schema": "reflex/wiring-v1", "file": self.file, "before": original, "after": change.after});
         let path = self.memory();
         if let Some(folder) = path.parent() {
-            fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+            make_folder(folder)?;
         }
         write_whole(&path, &memory.to_string(), 0o600)
     }
@@ -444,7 +445,7 @@ fn folder_of(form: &SettingsFile) -> PathBuf {
 }
 
 fn mode_of(path: &Path) -> u32 {
-    fs::metadata(path).map_or(0o600, |metadata| metadata.permissions().mode() & 0o777)
+    fs::metadata(path).map_or(0o600, |data| os::mode_of(&data))
 }
 
 /// Through a file beside it, so that nobody ever reads half of it. A link is written through, not replaced.
@@ -454,7 +455,7 @@ fn write_whole(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let beside = folder.join(format!(".{name}.reflex-{}", std::process::id()));
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&beside)?;
+    let mut file = os::options_with_mode(mode).write(true).create_new(true).open(&beside)?;
     let written =
         file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&beside, &path));
     if written.is_err() {

@@ -8,14 +8,14 @@ use crate::store::bound::Bound;
 use crate::store::clean::Redactor;
 use crate::system::folders;
 use crate::system::hex;
+use crate::system::os::{self, Kind};
+use crate::system::random;
 use crate::world::LocalWorld;
 use reflex_engine::{Event, How, Judgement, Order, World, is_within, orders};
 use reflex_git::Repository;
 use sha2::{Digest, Sha256};
 use std::fs::{self, Metadata};
 use std::io::ErrorKind;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// A larger file is held to by what its file system says of it: its number, size and times.
@@ -126,17 +126,17 @@ impl Binder<'_> {
             Err(_) => return self.loose(&format!("{} cannot be looked at", self.near(path))),
         };
         let real = fs::canonicalize(file).map_or_else(|_| path.to_owned(), |real| real.to_string_lossy().into_owned());
-        let kind = data.file_type();
-        if kind.is_dir() {
+        let stat = os::stat_of(&data);
+        if stat.kind == Kind::Folder {
             return self.folder(path, how);
         }
-        if kind.is_fifo() || kind.is_socket() {
+        if stat.kind == Kind::Pipe {
             return self.loose(&format!("{} is no file: what comes out of it is not known", self.near(path)));
         }
-        if !kind.is_file() {
+        if stat.kind != Kind::File {
             return;
         }
-        if how == How::Runs && OF_SYSTEM.iter().any(|folder| real.starts_with(folder)) && data.uid() == 0 {
+        if how == How::Runs && OF_SYSTEM.iter().any(|folder| real.starts_with(folder)) && stat.is_of_root() {
             return self.binding.keys.push(format!("program {path} {real}"));
         }
         let bytes = (data.len() <= self.left as u64).then(|| content(file)).flatten();
@@ -185,7 +185,7 @@ impl Binder<'_> {
                 let seal = bytes.map_or_else(|| identity(&data), |bytes| hex::encode(&Sha256::digest(bytes)));
                 // The times of a folder change with what is not looked at.
                 let seal = if data.is_dir() { "folder".to_owned() } else { seal };
-                whole.update(entry.as_os_str().as_bytes());
+                whole.update(entry.as_os_str().as_encoded_bytes());
                 whole.update([0]);
                 whole.update(seal.as_bytes());
                 whole.update([0]);
@@ -274,8 +274,10 @@ fn content(path: &Path) -> Option<Vec<u8>> {
     reflex_git::regular_file(path, MAX_HASHED)
 }
 
-/// What changes whenever a file does, as its file system tells it.
+/// What changes whenever a file does, as its file system tells it. Of a system that does not tell, no two are the same.
 fn identity(data: &Metadata) -> String {
-    let times = [data.mtime(), data.mtime_nsec(), data.ctime(), data.ctime_nsec()];
-    format!("{} {} {} {times:?}", data.dev(), data.ino(), data.len())
+    let stat = os::stat_of(data);
+    let Some((device, number)) = stat.place else { return random::uuid() };
+    let times = [stat.modified.0, stat.modified.1, stat.changed.0, stat.changed.1];
+    format!("{device} {number} {} {times:?}", stat.size)
 }

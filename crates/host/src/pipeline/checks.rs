@@ -1,12 +1,11 @@
 //! Runs a check that a person configured: a command with an end, its output kept only as a tail.
 
-use rustix::process::{Pid, Signal, kill_process_group};
-use std::fs::{self, File, OpenOptions};
+use crate::system::files::private;
+use crate::system::os::{self, End};
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::OpenOptionsExt;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -54,11 +53,12 @@ pub(crate) fn run(check: &Check, workspace: &Path, scratch: &Path) -> Ran {
 fn start(check: &Check, workspace: &Path, scratch: &Path) -> io::Result<(Child, File)> {
     fs::create_dir_all(scratch)?;
     let path = scratch.join(format!("check-{}", crate::system::random::uuid()));
-    let output = OpenOptions::new().read(true).append(true).create_new(true).mode(0o600).open(&path)?;
+    let output = private().read(true).append(true).create_new(true).open(&path)?;
     // The name goes at once: however this ends, nothing stays behind.
     fs::remove_file(&path)?;
-    let mut command = Command::new("/bin/sh");
-    command.args(["-c", &check.command]).current_dir(workspace).env(MARK, "1").process_group(0);
+    let mut command = os::shell(&check.command);
+    os::in_group_of_its_own(&mut command);
+    command.current_dir(workspace).env(MARK, "1");
     command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output.try_clone()?);
     Ok((command.spawn()?, output))
 }
@@ -72,9 +72,7 @@ fn wait(child: &mut Child, output: &File, most: Duration) -> io::Result<String> 
         }
         let late = begun.elapsed() >= most;
         if late || output.metadata()?.len() > MAX_OUTPUT {
-            if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-                let _ = kill_process_group(group, Signal::KILL);
-            }
+            os::end_group(child.id(), End::AtOnce);
             child.wait()?;
             return Ok(if late { format!("not done in {} s", most.as_secs()) } else { "printed too much".into() });
         }

@@ -6,16 +6,15 @@ use crate::config::{Cache, Offer, There, own, trust};
 use crate::store::Store;
 use crate::system::folders::Folders;
 use crate::system::hex;
+use crate::system::os::{self, Purpose};
 use reflex_engine::{Authority, plain_path, told_by_stranger};
 use reflex_library::Packaged;
 use reflex_rules::SourceFile;
 use reflex_script::{Capabilities, Code, Manifest, Module, OnError, javascript, schema};
-use rustix::fs::OFlags;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// The list of reflexes of a folder.
@@ -23,9 +22,6 @@ const CONFIG: &str = "config.json";
 
 /// A list is no longer.
 const MAX_BYTES: u64 = 256 * 1024;
-
-/// A file is opened at once or not at all.
-const NO_WAITING: i32 = OFlags::NONBLOCK.bits().cast_signed();
 
 /// A chain has at most so many reflexes.
 const MOST: usize = 64;
@@ -158,8 +154,7 @@ fn listed(folder: &Path) -> Option<Result<String, String>> {
     let path = folder.join(CONFIG);
     let told = |error: std::io::Error| format!("{}: {error}", path.display());
     // What stands in its place may wait for a writer for ever.
-    let opened = fs::OpenOptions::new().read(true).custom_flags(NO_WAITING).open(&path);
-    match opened {
+    match os::open(&path, Purpose::Poll) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => None,
         Err(error) => Some(Err(told(error))),
         Ok(mut file) => {
@@ -385,7 +380,7 @@ enum Taken {
 }
 
 /// A reflex that ships, with its manifest as it stands there; nothing is granted and no option set.
-pub(super) fn shipped(packaged: &Packaged) -> Result<(Map<String, Value>, Module), String> {
+fn shipped(packaged: &Packaged) -> Result<(Map<String, Value>, Module), String> {
     let raw = packaged.file(MANIFEST).ok_or("it has no manifest")?;
     let raw: Map<String, Value> = serde_json::from_str(raw).map_err(|error| error.to_string())?;
     let manifest = Manifest::from_json(&raw);

@@ -1,7 +1,6 @@
 //! The reflexes in force for a call: found in people's folders, taken as modules, asked as one detector.
 
 mod detector;
-pub mod image;
 mod kept;
 mod load;
 mod machine;

@@ -3,6 +3,7 @@
 use super::head::{Head, Missing};
 use super::log::{Log, MAX_WAIT, Tail, ending, hash_of};
 use super::note::SCHEMA;
+use crate::system::files::private;
 use crate::system::{clock, random};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -211,9 +212,8 @@ impl Old {
 
 /// A new file in the place of an old one, at once or not at all.
 fn replace(target: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    use std::os::unix::fs::OpenOptionsExt;
     let draft = target.with_extension("draft");
-    let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
+    let mut file = private().write(true).create(true).truncate(true).open(&draft)?;
     let done = write(&mut file).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&draft, target));
     done.or_else(|error| fs::remove_file(&draft).and(Err(error)))
 }

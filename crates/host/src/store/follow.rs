@@ -1,9 +1,9 @@
 //! New records of the log as they are written.
 
 use super::log::{CURRENT, Log, ending};
+use crate::system::os;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 /// So often is looked whether there is something new.
@@ -63,7 +63,7 @@ impl LogFollower {
     fn change(&mut self, each: &mut dyn FnMut(&str) -> io::Result<bool>) -> io::Result<bool> {
         let Some(file) = self.newest()? else { return Ok(true) };
         let other = match &self.current {
-            Some((current, _)) => current.metadata()?.ino() != file.metadata()?.ino(),
+            Some((current, _)) => !os::stat_of(&current.metadata()?).is_same_file(&os::stat_of(&file.metadata()?)),
             None => true,
         };
         if !other {

@@ -3,13 +3,10 @@
 use super::alarm::{Alarm, Subject, raise};
 use super::log::{Log, Tail};
 use crate::system::clock;
-use crate::system::files::opened;
-use rustix::fs::OFlags;
+use crate::system::os::{self, Purpose};
 use serde_json::{Value, json};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
-use std::time::{Duration, SystemTime};
 
 /// `SEQ HASH`, of one length, so that it is replaced where it stands.
 const LENGTH: usize = 20 + 1 + 64 + 1;
@@ -75,9 +72,9 @@ pub(super) struct Head {
 impl Head {
     /// That of a log.
     pub(super) fn from_log(log: &Log) -> io::Result<Head> {
-        let file = opened(&log.head(), OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK)?;
+        let file = os::open(&log.head(), Purpose::Head)?;
         let mut bytes = [0; LENGTH];
-        let read = file.read_at(&mut bytes, 0).unwrap_or(0);
+        let read = os::read_at(&file, &mut bytes, 0).unwrap_or(0);
         let written = (read == LENGTH).then(|| parsed(&bytes)).flatten();
         Ok(Head { file, written })
     }
@@ -93,17 +90,14 @@ impl Head {
 
     /// The disk may have kept this and not the last records, if the machine went down since.
     fn was_lost_with_power(&self, missing: Missing) -> bool {
-        let up = fs::read_to_string("/proc/uptime").ok();
-        let seconds = up.as_deref().and_then(|up| up.split('.').next()?.parse().ok());
-        let boot = seconds.and_then(|seconds| SystemTime::now().checked_sub(Duration::from_secs(seconds)));
         let written = self.file.metadata().and_then(|data| data.modified()).ok();
-        let is_before = written.zip(boot).is_some_and(|(written, boot)| written < boot);
+        let is_before = written.zip(os::booted()).is_some_and(|(written, booted)| written < booted);
         is_before && missing.after > 0 && missing.through - missing.after <= LOST_WITH_POWER
     }
 
     /// Notes the end of the log. That nobody can do so leaves the log as it is.
     pub(super) fn put(&self, tail: &Tail) {
-        let _ = self.file.write_all_at(format!("{:020} {}\n", tail.seq, tail.hash).as_bytes(), 0);
+        let _ = os::write_at(&self.file, format!("{:020} {}\n", tail.seq, tail.hash).as_bytes(), 0);
     }
 }
 

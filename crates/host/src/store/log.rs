@@ -5,14 +5,13 @@
 //! hash of the line before it.
 
 use super::state::Store;
-use crate::system::files::{make_folder, opened, wait_for};
+use crate::system::files::{make_folder, private, wait_for};
+use crate::system::os::{self, Purpose};
 use crate::system::{hex, random};
-use rustix::fs::OFlags;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -114,8 +113,7 @@ impl Log {
     fn open(&self, name: &str) -> io::Result<File> {
         let path = self.folder.join(name);
         // A link in the place of the log would lead its lines elsewhere.
-        let how = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW;
-        let open = || opened(&path, how);
+        let open = || os::open(&path, Purpose::Log);
         match open() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 make_folder(&self.folder)?;
@@ -171,7 +169,7 @@ impl Log {
         make_folder(&folder)?;
         let name = random::uuid();
         let draft = folder.join(format!("{name}.draft"));
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+        let mut file = private().write(true).create_new(true).open(&draft)?;
         file.write_all(text.as_bytes())?;
         file.sync_data()?;
         fs::rename(draft, folder.join(format!("{name}.json")))
@@ -232,6 +230,14 @@ fn end_of_whole_lines(file: &File, length: u64) -> io::Result<u64> {
 
 fn read_at(file: &File, from: u64, length: u64) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
-    file.read_exact_at(&mut bytes, from)?;
+    let mut filled = 0;
+    while let Some(room) = bytes.get_mut(filled..).filter(|room| !room.is_empty()) {
+        match os::read_at(file, room, from + filled as u64) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
     Ok(bytes)
 }

@@ -4,12 +4,11 @@
 use super::clean::Redactor;
 use super::session::SessionKey;
 use super::state::Store;
-use crate::system::files::make_folder;
+use crate::system::files::{make_folder, private};
 use reflex_engine::{RemnantKind, Taint};
 use serde_json::json;
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 
 /// More lines are not kept. Whoever leaves more behind has seen a secret, as far as the calls after it are concerned.
 const MAX_REMNANTS: usize = 500;
@@ -44,7 +43,7 @@ impl Store {
         }
         make_folder(&self.sessions())?;
         let path = self.sessions().join(name(whose));
-        let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+        let mut file = private().append(true).create(true).open(path)?;
         // In one piece: hooks of the same session may write at the same time.
         file.write_all(lines.as_bytes())
     }

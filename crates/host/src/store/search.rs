@@ -5,11 +5,11 @@
 
 use super::log::Log;
 use super::snapshot::Part;
+use crate::system::os;
 use memchr::{memchr, memmem, memrchr};
 use serde_json::{Map, Value};
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -194,7 +194,7 @@ impl<'p> Reader<'p> {
             self.memory.resize(end, 0);
         }
         while let Some(room) = self.memory.get_mut(self.filled..end).filter(|room| !room.is_empty()) {
-            match file.read_at(room, from + (self.filled - start) as u64) {
+            match os::read_at(file, room, from + (self.filled - start) as u64) {
                 Ok(0) => break,
                 Ok(count) => self.filled += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -3,15 +3,14 @@
 use super::clean::{Clean, Kept, Redactor};
 use super::log::BRIEF_WAIT;
 use super::state::Store;
-use crate::system::files::{make_folder, opened, put_as_it_is, text_of, wait_for};
+use crate::system::files::{make_folder, put_as_it_is, text_of, wait_for};
+use crate::system::os::{self, Purpose};
 use crate::system::{clock, hex};
 use reflex_engine::Event;
 use reflex_engine::loopbreaker::{End, RepeatAllowance, Step, StepKind, finish};
-use rustix::fs::{FlockOperation, OFlags, flock};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -521,8 +520,9 @@ impl Store {
     fn forget_old_sessions(&self) {
         let Ok(entries) = fs::read_dir(self.sessions()) else { return };
         for entry in entries.flatten() {
-            let age = entry.metadata().ok().map(|data| data.mtime()).and_then(|seconds| u64::try_from(seconds).ok());
-            if age.is_some_and(|seconds| seconds * 1000 + FORGOTTEN < clock::now()) {
+            let time = entry.metadata().ok().map(|data| os::stat_of(&data).modified.0);
+            let time = time.and_then(|seconds| u64::try_from(seconds).ok());
+            if time.is_some_and(|seconds| seconds * 1000 + FORGOTTEN < clock::now()) {
                 let _ = fs::remove_file(entry.path());
             }
         }
@@ -542,13 +542,13 @@ fn newest(text: &str) -> Vec<&str> {
 fn locked(path: &std::path::Path) -> io::Result<(File, u64)> {
     const TRIES: u32 = 8;
     for _ in 0..TRIES {
-        let file = opened(path, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE)?;
+        let file = os::open(path, Purpose::Append)?;
         wait_for(&file, BRIEF_WAIT)?;
         let own = file.metadata()?;
-        if fs::metadata(path).is_ok_and(|there| own.ino() == there.ino()) {
+        if os::stat_behind_links(path).is_ok_and(|there| os::stat_of(&own).is_same_file(&there)) {
             return Ok((file, own.len()));
         }
-        let _ = flock(&file, FlockOperation::Unlock);
+        let _ = file.unlock();
     }
     Err(io::Error::new(io::ErrorKind::TimedOut, "the session's file changes all the time"))
 }

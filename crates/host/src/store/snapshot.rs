@@ -2,9 +2,9 @@
 
 use super::chain::is_tombstone;
 use super::log::{BRIEF_WAIT, CURRENT, Log};
+use crate::system::os;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
-use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
 /// So much of a part is read at once.
@@ -61,7 +61,7 @@ impl Part {
     fn is_after_purge(&self) -> io::Result<bool> {
         let mut start = [0; 128];
         let Some(file) = self.open()? else { return Ok(false) };
-        let length = file.read_at(&mut start, 0)?;
+        let length = os::read_at(&file, &mut start, 0)?;
         Ok(is_tombstone(&String::from_utf8_lossy(start.get(..length).unwrap_or_default())))
     }
 }

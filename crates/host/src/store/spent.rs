@@ -3,12 +3,11 @@
 
 use super::session::SessionKey;
 use super::state::Store;
-use crate::system::files::make_folder;
+use crate::system::files::{make_folder, private};
 use crate::system::{clock, person};
 use reflex_engine::{Event, SessionUsage};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 
 /// Digits of the time in front.
 const DIGITS: usize = 13;
@@ -38,7 +37,7 @@ impl Store {
         let name = SessionKey { role: None, subagent: None, ..whose }.file();
         let path = self.sessions().join(format!("{name}.spent"));
         // Of two first calls one makes the file; both then write behind its time.
-        if let Ok(mut fresh) = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
+        if let Ok(mut fresh) = private().write(true).create_new(true).open(&path) {
             fresh.write_all(format!("{:013}", clock::now()).as_bytes())?;
         }
         OpenOptions::new().append(true).open(&path)?.write_all(letters.as_bytes())?;

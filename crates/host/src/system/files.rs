@@ -1,26 +1,24 @@
 //! Small files: read in one go, created once, replaced atomically, locked with a bounded wait.
 
+use super::os::{self, Purpose};
 use super::random;
-use rustix::fs::{FlockOperation, Mode, OFlags, flock};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// More than what [`once_made`] keeps.
 const MAX_SHORT: usize = 128;
 
-/// A file that programs which are started do not have. The standard library asks the system twice for that.
-pub(crate) fn opened(path: &Path, how: OFlags) -> io::Result<File> {
-    let mode = Mode::RUSR | Mode::WUSR;
-    Ok(rustix::io::retry_on_intr(|| rustix::fs::open(path, how | OFlags::CLOEXEC, mode))?.into())
+/// How a file is made that nobody else can read.
+pub(crate) fn private() -> OpenOptions {
+    os::options_with_mode(0o600)
 }
 
 /// The text of a file that is usually shorter than `usual`: one question is enough then, for a file gives all that is
 /// asked for until it ends.
 pub(crate) fn text_of(path: &Path, usual: usize) -> io::Result<String> {
-    let mut file = opened(path, OFlags::RDONLY)?;
+    let mut file = os::open(path, Purpose::Read)?;
     let mut bytes = vec![0; usual];
     let read = file.read(&mut bytes)?;
     bytes.truncate(read);
@@ -60,7 +58,7 @@ pub(crate) fn put_as_it_is(path: &Path, text: &str) -> io::Result<()> {
 /// A file beside the one it will become. Of a full disk nothing stays behind.
 fn draft(folder: &Path, text: &str) -> io::Result<PathBuf> {
     let draft = folder.join(format!(".{}", random::uuid()));
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+    let mut file = private().write(true).create_new(true).open(&draft)?;
     match file.write_all(text.as_bytes()) {
         Ok(()) => Ok(draft),
         Err(error) => fs::remove_file(&draft).and(Err(error)),
@@ -69,7 +67,7 @@ fn draft(folder: &Path, text: &str) -> io::Result<PathBuf> {
 
 /// A folder that only its owner can look into.
 pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+    os::make_private_folder(folder)
 }
 
 /// Somebody who stopped while holding the lock must not stop every agent: the wait is bounded.
@@ -77,16 +75,19 @@ pub(crate) fn wait_for(file: &File, most: Duration) -> io::Result<()> {
     let begun = Instant::now();
     let mut pause = Duration::from_micros(50);
     loop {
-        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        let is_over = begun.elapsed() >= most;
+        match file.try_lock() {
             Ok(()) => return Ok(()),
-            Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) if begun.elapsed() < most => {
+            Err(TryLockError::Error(error)) if is_over || error.kind() != io::ErrorKind::Interrupted => {
+                return Err(error);
+            }
+            Err(TryLockError::WouldBlock) if is_over => {
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "another process holds the lock"));
+            }
+            Err(TryLockError::WouldBlock | TryLockError::Error(_)) => {
                 std::thread::sleep(pause);
                 pause = (pause * 2).min(Duration::from_millis(4));
             }
-            Err(rustix::io::Errno::WOULDBLOCK) => {
-                return Err(io::Error::new(io::ErrorKind::TimedOut, "another process holds the lock"));
-            }
-            Err(error) => return Err(error.into()),
         }
     }
 }

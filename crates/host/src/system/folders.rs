@@ -1,7 +1,7 @@
 //! Where the guard keeps its files.
 
+use super::os;
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -102,18 +102,10 @@ fn environment(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).filter(|path: &OsString| Path::new(path).is_absolute()).map(PathBuf::from)
 }
 
-/// The home that `/etc/passwd` names for this user.
+/// The home that the system's database names for this user.
 fn home_in_user_database() -> Option<PathBuf> {
     static HOME: OnceLock<Option<PathBuf>> = OnceLock::new();
-    HOME.get_or_init(home_of_user).clone()
-}
-
-fn home_of_user() -> Option<PathBuf> {
-    let user = rustix::process::getuid().as_raw().to_string();
-    let database = fs::read_to_string("/etc/passwd").ok()?;
-    let of_user = |line: &&str| line.split(':').nth(2) == Some(&user);
-    let home = database.lines().find(of_user)?.split(':').nth(5).map(PathBuf::from);
-    home.filter(|home| home.is_absolute())
+    HOME.get_or_init(|| os::home_of_user().filter(|home| home.is_absolute())).clone()
 }
 
 #[cfg(test)]
@@ -123,6 +115,7 @@ mod tests {
     use super::*;
     use crate::store::Store;
     use crate::store::life::Pause;
+    use std::fs;
 
     #[test]
     fn a_home_that_only_the_environment_names_lets_nobody_loosen() {

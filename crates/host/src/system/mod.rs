@@ -1,4 +1,5 @@
-//! Asks the operating system: the time, random bytes, the user's folders, the terminal, small files, processes.
+//! Asks the operating system: the time, random bytes, the user's folders, the terminal, small files, processes. What
+//! each system does in its own way stands in `os`.
 
 pub(crate) mod clock;
 pub(crate) mod digest;
@@ -7,6 +8,7 @@ pub(crate) mod folders;
 pub(crate) mod hex;
 pub mod http;
 pub(crate) mod network;
+pub(crate) mod os;
 pub mod person;
 pub(crate) mod process;
 pub(crate) mod random;

@@ -1,9 +1,8 @@
 //! Whether a person sits at a terminal, or an agent runs us.
 
+use super::os;
 use reflex_engine::WordList;
-use rustix::process::{Pid, getppid, getuid};
-use std::fs;
-use std::path::Path;
+use std::io::IsTerminal;
 
 /// Someone who may approve.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,16 +25,14 @@ const MAX_ANCESTORS: usize = 64;
 /// # Errors
 /// Why this is no person: no terminal, or an agent among the ancestors of this process.
 pub fn at_terminal() -> Result<Person, String> {
-    let terminal = fs::OpenOptions::new().read(true).write(true).open("/dev/tty");
-    let terminal = terminal.map_err(|_| "there is no terminal here, so no person can be asked".to_owned())?;
-    let input = std::io::stdin();
-    if !rustix::termios::isatty(&terminal) || !rustix::termios::isatty(&input) {
+    let terminal = os::terminal().map_err(|_| "there is no terminal here, so no person can be asked".to_owned())?;
+    if !terminal.is_terminal() || !std::io::stdin().is_terminal() {
         return Err("standard input is no terminal, so no person can be asked".into());
     }
     no_agent_above()?;
-    let place = rustix::termios::ttyname(&input, Vec::new()).ok();
-    let place = place.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Ok(Person { name: format!("uid {} at {place}", getuid().as_raw()) })
+    let place = os::terminal_of_input().unwrap_or_default();
+    let user = os::user().ok_or("it is not known who sits here")?;
+    Ok(Person { name: format!("uid {user} at {place}") })
 }
 
 /// Whether no agent runs us, as far as can be seen.
@@ -46,7 +43,7 @@ pub fn no_agent_above() -> Result<(), String> {
     if let Some(variable) = variables().find(|name| std::env::var_os(name).is_some()) {
         return Err(format!("an agent started this (`{variable}` is set)"));
     }
-    let above = ancestors();
+    let above = ancestors()?;
     if let Some(agent) = above.iter().find_map(|process| agent_named(&process.words, &process.program)) {
         return Err(format!("an agent started this ({agent} is among the processes above it)"));
     }
@@ -64,7 +61,8 @@ pub(crate) fn is_agent(program: &str) -> bool {
 
 /// Agents above this process; one that runs as several processes in a row is one.
 pub(crate) fn agents_above() -> u64 {
-    let named = ancestors().into_iter().map(|process| agent_named(&process.words, &process.program));
+    let named =
+        ancestors().unwrap_or_default().into_iter().map(|process| agent_named(&process.words, &process.program));
     let mut runs: Vec<Option<&str>> = named.collect();
     runs.dedup();
     u64::try_from(runs.iter().flatten().count()).unwrap_or(u64::MAX)
@@ -81,21 +79,18 @@ struct Process {
 }
 
 /// The processes above this one, nearest first.
-fn ancestors() -> Vec<Process> {
+///
+/// # Errors
+/// Nobody can see them on this system.
+fn ancestors() -> Result<Vec<Process>, String> {
     let mut found = Vec::new();
-    let mut next = getppid();
-    while let Some(process) = next.filter(|_| found.len() < MAX_ANCESTORS) {
-        let Some(folder) = folder_of(process) else { break };
-        let line = fs::read(Path::new(&folder).join("cmdline")).unwrap_or_default();
-        let words = line.split(|byte| *byte == 0).filter(|word| !word.is_empty()).take(3);
-        let words = words.map(|word| String::from_utf8_lossy(word).into_owned()).collect();
-        let program = fs::read_link(Path::new(&folder).join("exe")).ok();
-        let program = program.map(|path| path.to_string_lossy().into_owned());
-        let environment = fs::read(Path::new(&folder).join("environ")).unwrap_or_default();
-        found.push(Process { words, program: program.unwrap_or_default(), mark: mark_in(&environment) });
-        next = parent_of(&folder);
+    let mut next = os::parent()?;
+    while let Some(process) = next.filter(|_| found.len() < MAX_ANCESTORS).and_then(os::Process::of) {
+        let mark = mark_in(&process.environment());
+        found.push(Process { words: process.words(3), program: process.program(), mark });
+        next = process.parent();
     }
-    found
+    Ok(found)
 }
 
 /// The first variable of an agent in a block of `NAME=value`, each ended by a zero byte.
@@ -105,38 +100,20 @@ fn mark_in(environment: &[u8]) -> Option<&'static str> {
     variables().find(|variable| names.contains(&variable.as_bytes()))
 }
 
-fn folder_of(process: Pid) -> Option<String> {
-    let folder = format!("/proc/{}", process.as_raw_nonzero());
-    Path::new(&folder).is_dir().then_some(folder)
-}
-
-/// The fourth field of `stat`.
-fn parent_of(folder: &str) -> Option<Pid> {
-    Pid::from_raw(field_of(folder, 4)?)
-}
-
-/// A field of `stat`, from 3; the second stands in parentheses and may hold anything.
-fn field_of(folder: &str, number: usize) -> Option<i32> {
-    let stat = fs::read_to_string(Path::new(folder).join("stat")).ok()?;
-    let (_, rest) = stat.rsplit_once(')')?;
-    rest.split_whitespace().nth(number.checked_sub(3)?)?.parse().ok()
-}
-
 /// Whether neither the process that started us nor those next to it have a terminal, as far as can be seen: the agent
 /// works without a person. Some agents take the terminal from their hooks, so that ours alone says nothing.
 pub(crate) fn no_terminal_above() -> bool {
     const NEAR: usize = 4;
-    const TERMINAL: usize = 7;
     let mut seen = false;
-    let mut next = getppid();
+    let mut next = os::parent().ok().flatten();
     for _ in 0..NEAR {
-        let Some(folder) = next.and_then(folder_of) else { break };
-        match field_of(&folder, TERMINAL) {
-            Some(0) => seen = true,
-            Some(_) => return false,
+        let Some(process) = next.and_then(os::Process::of) else { break };
+        match process.has_terminal() {
+            Some(false) => seen = true,
+            Some(true) => return false,
             None => break,
         }
-        next = parent_of(&folder);
+        next = process.parent();
     }
     seen
 }

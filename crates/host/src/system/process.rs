@@ -1,9 +1,8 @@
 //! A client from its start to its end; what is left of it when its time is over is killed.
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use super::os::{self, End, Pid};
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,7 +33,8 @@ pub(crate) struct Limits<'a> {
 /// Runs it with no input to its end. Its output goes to files, for what it leaves running may keep a pipe open.
 pub(crate) fn run(command: &mut Command, folder: &Path, limits: &Limits<'_>) -> io::Result<Ended> {
     let (out, err) = (folder.join("out"), folder.join("err"));
-    command.stdin(Stdio::null()).stdout(File::create(&out)?).stderr(File::create(&err)?).process_group(0);
+    command.stdin(Stdio::null()).stdout(File::create(&out)?).stderr(File::create(&err)?);
+    os::in_group_of_its_own(command);
     let mut child = command.spawn()?;
     let in_time = wait(&mut child, limits)?;
     end_group(&mut child)?;
@@ -62,50 +62,33 @@ fn wait(child: &mut Child, limits: &Limits<'_>) -> io::Result<bool> {
 
 /// Politely first: only the client can reach what it has put into sessions of their own.
 fn end_group(child: &mut Child) -> io::Result<()> {
-    let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return Ok(()) };
-    if kill_process_group(group, Signal::TERM).is_ok() {
+    let group = child.id();
+    if os::end_group(group, End::Politely) {
         let begun = Instant::now();
         while child.try_wait()?.is_none() && begun.elapsed() < GRACE {
             thread::sleep(Duration::from_millis(15));
         }
-        // Who has gone is no error.
-        let _ = kill_process_group(group, Signal::KILL);
+        os::end_group(group, End::AtOnce);
     }
     child.wait().map(drop)
 }
 
-/// What lost its parent is ours from now on, so that it is found.
-#[cfg(target_os = "linux")]
-pub(crate) fn adopt_strays() {
-    // Who cannot adopt them finds fewer.
-    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-}
-
-/// Elsewhere nobody can.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn adopt_strays() {}
-
 /// Kills all that came from us and still runs.
 fn end_strays() {
     const MAX_ROUNDS: usize = 5;
-    let own = i32::try_from(std::process::id()).unwrap_or(0);
     for _ in 0..MAX_ROUNDS {
-        let left = below(own);
+        let left = below(std::process::id());
         if left.is_empty() {
             return;
         }
-        for process in left.into_iter().filter_map(Pid::from_raw) {
-            let _ = rustix::process::kill_process(process, Signal::KILL);
-        }
+        left.into_iter().for_each(|process| os::end(process, End::AtOnce));
         thread::sleep(Duration::from_millis(15));
     }
 }
 
 /// Processes that came from this one and run; what has ended and waits to be asked how is none.
-fn below(own: i32) -> Vec<i32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    let all: Vec<(i32, i32)> = numbers.filter_map(|process| Some((process, parent_of(process)?))).collect();
+fn below(own: Pid) -> Vec<Pid> {
+    let all = os::running();
     let mut found = vec![own];
     let mut next = 0;
     while let Some(parent) = found.get(next).copied() {
@@ -113,13 +96,6 @@ fn below(own: i32) -> Vec<i32> {
         next += 1;
     }
     found.split_off(1)
-}
-
-fn parent_of(process: i32) -> Option<i32> {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
-    let runs = fields.next()? != "Z";
-    fields.next()?.parse().ok().filter(|_| runs)
 }
 
 /// The end of a file, in one line.

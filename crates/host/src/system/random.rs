@@ -1,7 +1,7 @@
 //! Random bytes and identifiers.
 
 use super::clock::now;
-use super::hex;
+use super::{hex, os};
 
 /// A UUID of version 7 (RFC 9562): the time in milliseconds, then random bits.
 pub(crate) fn uuid() -> String {
@@ -21,15 +21,7 @@ pub(crate) fn uuid() -> String {
 
 /// Fills a slice with random bytes of the operating system.
 pub(crate) fn fill(bytes: &mut [u8]) {
-    let mut at = 0;
-    while at < bytes.len() {
-        let Some(rest) = bytes.get_mut(at..) else { return };
-        match rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty()) {
-            Ok(count) => at += count,
-            Err(rustix::io::Errno::INTR) => {}
-            Err(_) => return,
-        }
-    }
+    os::fill_random(bytes);
 }
 
 #[cfg(test)]

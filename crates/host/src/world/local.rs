@@ -5,6 +5,7 @@ use super::archive;
 use crate::store::Store;
 use crate::store::session::{History, SessionKey};
 use crate::system::folders;
+use crate::system::os;
 use reflex_engine::loopbreaker::Step;
 use reflex_engine::shell::work;
 use reflex_engine::{
@@ -16,7 +17,6 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Instant, SystemTime};
@@ -255,7 +255,7 @@ impl World for LocalWorld<'_> {
     }
 
     fn folds_case(&self) -> bool {
-        cfg!(any(target_os = "macos", target_os = "windows"))
+        os::FOLDS_CASE
     }
 
     fn names_of(&self, source: NamesOf<'_>) -> Known<Vec<String>> {
@@ -452,10 +452,9 @@ impl World for LocalWorld<'_> {
 /// a look at each is enough: the C library's way takes memory from the system, which costs as much as the looks.
 pub(crate) fn canonical(path: &Path) -> io::Result<PathBuf> {
     let is_plain = path.is_absolute() && path.components().all(|part| !matches!(part, Component::ParentDir));
-    let is_no_link = |above: &Path| matches!(rustix::fs::readlink(above, Vec::new()), Err(rustix::io::Errno::INVAL));
     let mut above: Vec<&Path> = path.ancestors().filter(|above| above.parent().is_some()).collect();
     above.reverse();
-    if is_plain && above.into_iter().all(is_no_link) {
+    if is_plain && above.into_iter().all(os::is_no_link) {
         return Ok(path.components().collect());
     }
     path.canonicalize()
@@ -467,7 +466,7 @@ fn is_same_program(one: &Path, other: &Path) -> bool {
     if !a.is_file() || !b.is_file() || a.len() != b.len() {
         return false;
     }
-    (a.dev(), a.ino()) == (b.dev(), b.ino()) || has_same_bytes(one, other).unwrap_or(false)
+    os::stat_of(&a).is_same_file(&os::stat_of(&b)) || has_same_bytes(one, other).unwrap_or(false)
 }
 
 fn has_same_bytes(one: &Path, other: &Path) -> io::Result<bool> {

@@ -11,9 +11,6 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What nearly all modules import.
-pub(crate) const CORE: &str = "@agentreflex/core";
-
 /// What stands before the path of a module's own file, so that none can pass for what is built in. An interpreter has the
 /// own files of one module only.
 const OWN: &str = "reflex:";

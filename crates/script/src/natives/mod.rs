@@ -42,11 +42,6 @@ pub(crate) fn add(ctx: &Ctx<'_>, (tools, files): (&Rc<Tools>, &Files), needs: Ne
         globals.set("console", console(ctx, tools)?)?;
     }
     globals.set("__reflex", own(ctx, tools, needs)?)?;
-    complete(ctx, files, needs)
-}
-
-/// The same of what an interpreter can be given later, too.
-pub(crate) fn complete(ctx: &Ctx<'_>, files: &Files, needs: Needs) -> Result<()> {
     if needs.common {
         require::add(ctx, &ctx.globals().get("__reflex")?, files)?;
     }

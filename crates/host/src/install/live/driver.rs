@@ -5,14 +5,14 @@ use super::proof::{Outcome, Proof};
 use crate::store::Store;
 use crate::store::canary::{CANARY, REFUSED};
 use crate::system::network;
-use crate::system::process::{Ended, Limits, adopt_strays, run};
+use crate::system::os;
+use crate::system::process::{Ended, Limits, run};
 use crate::system::random;
 use reflex_agents::live::{Launch, Stage};
 use reflex_engine::shell::quoted;
 use reflex_mock::{Call, Model};
 use std::fs;
 use std::io::Read;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ pub fn drive(agent: &str, network: Network) -> Result<Proof, Option<String>> {
     if network == Network::Off && network::leave().is_err() {
         return Err(None);
     }
-    adopt_strays();
+    os::adopt_strays();
     let plan = Plan::for_agent(agent).map_err(|problem| Some(format!("{problem:?}")))?;
     if !plan.against().is_empty() {
         return Err(Some("its settings name another model, key or login".into()));
@@ -210,7 +210,7 @@ impl Seen {
 fn folder_in(cache: &Path) -> std::io::Result<tempfile::TempDir> {
     const PREFIX: &str = "live-";
     const OLD: Duration = Duration::from_secs(600);
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(cache)?;
+    os::make_private_folder(cache)?;
     let is_old = |entry: &fs::DirEntry| {
         let age = entry.metadata().and_then(|data| data.modified()).ok().and_then(|time| time.elapsed().ok());
         entry.file_name().to_string_lossy().starts_with(PREFIX) && age.is_some_and(|age| age > OLD)

@@ -4,6 +4,8 @@
 use super::Binder;
 use crate::system::folders;
 use crate::system::hex;
+use crate::system::os;
+use crate::system::random;
 use reflex_engine::shell::ExecTarget;
 use reflex_engine::{Effect, EffectKind, Judgement, Target, World};
 use reflex_git::{Ignored, Repository};
@@ -11,8 +13,6 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, DirEntry, Metadata};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// So many files and folders are looked at for one call; a folder with more is held to by its own times.
@@ -45,10 +45,14 @@ impl Lost {
         Lost { names: Vec::new(), count: 0, whole: Sha256::new(), vague: Vec::new() }
     }
 
-    /// A file or folder: its number, its size and the time of its last change.
+    /// A file or folder: its number, its size and the time of its last change. Of a system that does not tell, no two are
+    /// the same.
     fn add(&mut self, name: &[u8], data: &Metadata) {
         self.say(name);
-        for number in [data.ino(), data.len(), data.ctime().cast_unsigned(), data.ctime_nsec().cast_unsigned()] {
+        let stat = os::stat_of(data);
+        let Some((_, number)) = stat.place else { return self.say(random::uuid().as_bytes()) };
+        let (seconds, nanoseconds) = stat.changed;
+        for number in [number, stat.size, seconds.cast_unsigned(), nanoseconds.cast_unsigned()] {
             self.whole.update(number.to_le_bytes());
         }
     }
@@ -146,7 +150,7 @@ impl Binder<'_> {
                     let logged = entry.path().join("logs/HEAD");
                     fs::symlink_metadata(&logged).iter().for_each(|data| lost.add(b"logs/HEAD", data));
                 } else if is_folder || lost.count <= MAX_TOLD_APART {
-                    entry.metadata().iter().for_each(|data| lost.add(name.as_bytes(), data));
+                    entry.metadata().iter().for_each(|data| lost.add(name.as_encoded_bytes(), data));
                     folders.extend(is_folder.then(|| folder.join(name)));
                 }
             }

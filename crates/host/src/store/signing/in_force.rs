@@ -2,11 +2,11 @@
 
 use super::key::PublicKey;
 use super::passphrase::Pin;
+use crate::system::os;
 use reflex_agents::AGENTS;
 use reflex_agents::settings::guard_hooks;
 use std::fs;
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -97,13 +97,11 @@ fn text_of(file: &Path) -> Option<String> {
 
 /// The key that root has written down for this user.
 fn of_root(folder: &Path) -> Result<Option<(String, String)>, String> {
-    const OTHERS_MAY_WRITE: u32 = 0o022;
-    let file: PathBuf = folder.join(rustix::process::getuid().as_raw().to_string());
+    let Some(user) = os::user() else { return Ok(None) };
+    let file: PathBuf = folder.join(user.to_string());
     let Ok(data) = fs::symlink_metadata(&file) else { return Ok(None) };
     let place = file.display().to_string();
-    let is_roots = |path: &Path| {
-        fs::symlink_metadata(path).is_ok_and(|data| data.uid() == 0 && data.mode() & OTHERS_MAY_WRITE == 0)
-    };
+    let is_roots = |path: &Path| os::stat(path).is_ok_and(|stat| stat.is_of_root() && !stat.others_may_write());
     if !data.is_file() || !file.ancestors().all(is_roots) {
         return Err(format!("{place} does not belong to root alone"));
     }

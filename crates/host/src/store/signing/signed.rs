@@ -5,8 +5,8 @@ use super::passphrase::{Pin, folder};
 use super::statement::{self, Kind};
 use crate::store::state::Store;
 use crate::system::files::put_as_it_is;
+use crate::system::os;
 use ed25519_dalek::SigningKey;
-use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use serde_json::{Map, Value};
 use std::io;
 use std::path::Path;
@@ -42,7 +42,7 @@ impl Store {
                     return Err(format!("{} belongs to another key than the hook entries name", pin.file().display()));
                 }
                 // From here on no other process of the user may look into this one.
-                let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+                os::hide_memory();
                 let passphrase = Zeroizing::new(ask().ok_or("nothing is signed")?);
                 pin.unlock(&passphrase).map(|key| Signer(Some(key)))
             }

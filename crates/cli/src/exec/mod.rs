@@ -1,0 +1,11 @@
+//! Another program in the place of this one.
+
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+pub(crate) use unix::replace;
+#[cfg(windows)]
+pub(crate) use windows::replace;

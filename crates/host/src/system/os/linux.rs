@@ -1,0 +1,181 @@
+//! Linux: processes as `/proc` shows them, namespaces, the user database.
+
+use super::model::Pid;
+use super::unix::user;
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// Whether names that differ in their case only are one name.
+pub(crate) const FOLDS_CASE: bool = false;
+
+/// Fills a slice with random bytes of the system.
+pub(crate) fn fill_random(bytes: &mut [u8]) {
+    let mut at = 0;
+    while at < bytes.len() {
+        let Some(rest) = bytes.get_mut(at..) else { return };
+        match rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty()) {
+            Ok(count) => at += count,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return,
+        }
+    }
+}
+
+/// The home that the user database names.
+pub(crate) fn home_of_user() -> Option<PathBuf> {
+    let user = user()?.to_string();
+    let database = fs::read_to_string("/etc/passwd").ok()?;
+    let of_user = |line: &&str| line.split(':').nth(2) == Some(&user);
+    database.lines().find(of_user)?.split(':').nth(5).map(PathBuf::from)
+}
+
+/// When the machine was started.
+pub(crate) fn booted() -> Option<SystemTime> {
+    let up = fs::read_to_string("/proc/uptime").ok()?;
+    SystemTime::now().checked_sub(Duration::from_secs(up.split('.').next()?.parse().ok()?))
+}
+
+/// From here on no other process of the user may look into this one.
+pub(crate) fn hide_memory() {
+    // Where that is forbidden, all is as it would be without.
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+}
+
+/// A process that runs.
+pub(crate) struct Process {
+    folder: PathBuf,
+}
+
+impl Process {
+    /// The one with this number.
+    pub(crate) fn of(process: Pid) -> Option<Process> {
+        let folder = PathBuf::from(format!("/proc/{process}"));
+        folder.is_dir().then_some(Process { folder })
+    }
+
+    /// The first words of its command line.
+    pub(crate) fn words(&self, most: usize) -> Vec<String> {
+        let line = fs::read(self.folder.join("cmdline")).unwrap_or_default();
+        let words = line.split(|byte| *byte == 0).filter(|word| !word.is_empty()).take(most);
+        words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
+    }
+
+    /// The path of its program; empty where nobody may know.
+    pub(crate) fn program(&self) -> String {
+        let program = fs::read_link(self.folder.join("exe")).ok();
+        program.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// The variables it was started with, each `NAME=value` and a zero byte; empty where nobody may know.
+    pub(crate) fn environment(&self) -> Vec<u8> {
+        fs::read(self.folder.join("environ")).unwrap_or_default()
+    }
+
+    /// Who started it.
+    pub(crate) fn parent(&self) -> Option<Pid> {
+        number(&field_of(&self.folder, 4)?)
+    }
+
+    /// Whether it has a terminal.
+    pub(crate) fn has_terminal(&self) -> Option<bool> {
+        Some(field_of(&self.folder, 7)? != "0")
+    }
+}
+
+/// A field of `stat`, from 3; the second stands in parentheses and may hold anything.
+fn field_of(folder: &Path, number: usize) -> Option<String> {
+    let stat = fs::read_to_string(folder.join("stat")).ok()?;
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_whitespace().nth(number.checked_sub(3)?).map(str::to_owned)
+}
+
+/// The number of a process; 0 is none.
+fn number(field: &str) -> Option<Pid> {
+    field.parse().ok().filter(|process| *process != 0)
+}
+
+/// All processes that run, each with who started it; what has ended and waits to be asked how is none.
+pub(crate) fn running() -> Vec<(Pid, Pid)> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<Pid>().ok());
+    let runs = |folder: &Path| field_of(folder, 3).filter(|state| state != "Z");
+    numbers
+        .filter_map(|process| {
+            let folder = PathBuf::from(format!("/proc/{process}"));
+            runs(&folder)?;
+            Some((process, number(&field_of(&folder, 4)?)?))
+        })
+        .collect()
+}
+
+/// What lost its parent is this process's from now on, so that it is found.
+pub(crate) fn adopt_strays() {
+    // Who cannot adopt them finds fewer.
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+}
+
+/// Leaves the network, all but the loopback.
+///
+/// # Errors
+/// Why the system does not allow it.
+pub(crate) fn leave_network() -> Result<(), String> {
+    use rustix::process::{getgid, getuid};
+    use rustix::thread::UnshareFlags;
+
+    let (user, group) = (getuid().as_raw(), getgid().as_raw());
+    #[expect(deprecated, reason = "the one in its place is unsafe for the sake of flags that are not used here")]
+    let left = rustix::thread::unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWNET);
+    left.map_err(|error| format!("no namespace can be made: {error}"))?;
+    let map = |file: &str, text: String| fs::write(file, text).map_err(|error| format!("{file}: {error}"));
+    map("/proc/self/setgroups", "deny".into())?;
+    map("/proc/self/uid_map", format!("{user} {user} 1"))?;
+    map("/proc/self/gid_map", format!("{group} {group} 1"))?;
+    raise_loopback().map_err(|error| format!("the loopback cannot be raised: {error}"))
+}
+
+/// Asks the kernel to set the first interface, which is the loopback, up.
+fn raise_loopback() -> std::io::Result<()> {
+    use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with};
+
+    const NEW_LINK: u16 = 16;
+    const REQUEST_AND_ACKNOWLEDGE: u16 = 5;
+    const LOOPBACK: i32 = 1;
+    const UP: u32 = 1;
+    let mut message = Vec::new();
+    message.extend(32_u32.to_ne_bytes());
+    message.extend(NEW_LINK.to_ne_bytes());
+    message.extend(REQUEST_AND_ACKNOWLEDGE.to_ne_bytes());
+    message.extend([0; 12]); // its number, its sender, the family and kind of the interface
+    message.extend(LOOPBACK.to_ne_bytes());
+    message.extend(UP.to_ne_bytes());
+    message.extend(UP.to_ne_bytes());
+    let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
+    send(&socket, &message, SendFlags::empty())?;
+    let mut answer = [0_u8; 256];
+    recv(&socket, &mut answer[..], RecvFlags::empty())?;
+    // Behind the head of 16 bytes stands the number of an error, negative, or 0.
+    let error = answer.get(16..20).and_then(|bytes| bytes.try_into().ok()).map_or(0, i32::from_ne_bytes);
+    if error == 0 { Ok(()) } else { Err(std::io::Error::from_raw_os_error(-error)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_seen_with_its_words_its_program_and_who_started_it() {
+        let own = std::process::id();
+        let found = running().into_iter().find(|(process, _)| *process == own);
+        let process = Process::of(own);
+        assert!(process.as_ref().is_some_and(|process| !process.words(1).is_empty() && !process.program().is_empty()));
+        assert_eq!(found.map(|(_, parent)| parent), process.and_then(|process| process.parent()));
+        assert!(Process::of(u32::MAX).is_none());
+    }
+
+    #[test]
+    fn the_machine_was_started_before_now() {
+        assert!(booted().is_some_and(|booted| booted < SystemTime::now()));
+    }
+}

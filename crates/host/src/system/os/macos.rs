@@ -1,0 +1,220 @@
+//! macOS: processes as `libproc` and `sysctl` show them, the user database of the directory service.
+#![expect(unsafe_code, reason = "what the C library alone offers here has no safe form")]
+
+use super::model::Pid;
+use super::unix::user;
+use libc::{c_int, c_void};
+use std::ffi::{CStr, OsStr};
+use std::mem::{MaybeUninit, size_of};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::ptr;
+use std::time::{Duration, SystemTime};
+
+/// Whether names that differ in their case only are one name.
+pub(crate) const FOLDS_CASE: bool = true;
+
+/// Fills a slice with random bytes of the system.
+pub(crate) fn fill_random(bytes: &mut [u8]) {
+    // SAFETY: the pointer and the length are those of a live slice; the call cannot fail.
+    unsafe { libc::arc4random_buf(bytes.as_mut_ptr().cast(), bytes.len()) }
+}
+
+/// The home that the user database names.
+pub(crate) fn home_of_user() -> Option<PathBuf> {
+    const ROOM: usize = 16 * 1024;
+    let mut texts = vec![0; ROOM];
+    let mut entry = MaybeUninit::<libc::passwd>::zeroed();
+    let mut found = ptr::null_mut();
+    // SAFETY: all memory lives through the call and is as long as it says.
+    let status =
+        unsafe { libc::getpwuid_r(user()?, entry.as_mut_ptr(), texts.as_mut_ptr(), texts.len(), &raw mut found) };
+    if status != 0 || found.is_null() {
+        return None;
+    }
+    // SAFETY: the entry was filled, and its texts lie in `texts` and end with zero.
+    let home = unsafe { entry.assume_init().pw_dir };
+    // SAFETY: as above.
+    let home = (!home.is_null()).then(|| unsafe { CStr::from_ptr(home) })?;
+    Some(OsStr::from_bytes(home.to_bytes()).into())
+}
+
+/// When the machine was started.
+pub(crate) fn booted() -> Option<SystemTime> {
+    let bytes = asked(&mut [libc::CTL_KERN, libc::KERN_BOOTTIME], size_of::<libc::timeval>())?;
+    let seconds = bytes.first_chunk().map(|seconds| i64::from_ne_bytes(*seconds))?;
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds.try_into().ok()?))
+}
+
+/// From here on no other process of the user may look into this one.
+pub(crate) fn hide_memory() {
+    // SAFETY: this request takes no memory.
+    unsafe { libc::ptrace(libc::PT_DENY_ATTACH, 0, ptr::null_mut(), 0) };
+}
+
+/// `proc_bsdshortinfo` of `<sys/proc_info.h>`: what the system tells of the processes of all users.
+#[repr(C)]
+struct Short {
+    process: u32,
+    parent: u32,
+    group: u32,
+    status: u32,
+    name: [u8; 16],
+    flags: u32,
+    users: [u32; 6],
+    reserved: u32,
+}
+
+/// `PROC_PIDT_SHORTBSDINFO`.
+const SHORT: c_int = 13;
+
+/// What has ended and waits to be asked how.
+const ZOMBIE: u32 = 5;
+
+/// No terminal.
+const NO_DEVICE: u32 = u32::MAX;
+
+/// A process that runs.
+pub(crate) struct Process {
+    number: c_int,
+    parent: u32,
+}
+
+impl Process {
+    /// The one with this number.
+    pub(crate) fn of(process: Pid) -> Option<Process> {
+        let number = c_int::try_from(process).ok()?;
+        let short: Short = told(number, SHORT)?;
+        Some(Process { number, parent: short.parent })
+    }
+
+    /// The first words of its command line; none of what belongs to another user.
+    pub(crate) fn words(&self, most: usize) -> Vec<String> {
+        let block = started_with(self.number).unwrap_or_default();
+        let (words, _) = divided(&block);
+        let words = words.into_iter().filter(|word| !word.is_empty()).take(most);
+        words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
+    }
+
+    /// The path of its program; empty where nobody may know.
+    pub(crate) fn program(&self) -> String {
+        const ROOM: usize = libc::PROC_PIDPATHINFO_MAXSIZE as usize;
+        let mut path = vec![0_u8; ROOM];
+        // SAFETY: the room is as long as the call is told.
+        let length = unsafe { libc::proc_pidpath(self.number, path.as_mut_ptr().cast(), ROOM as u32) };
+        path.truncate(usize::try_from(length).unwrap_or(0));
+        String::from_utf8_lossy(&path).into_owned()
+    }
+
+    /// The variables it was started with, each `NAME=value` and a zero byte; empty where nobody may know.
+    pub(crate) fn environment(&self) -> Vec<u8> {
+        let block = started_with(self.number).unwrap_or_default();
+        divided(&block).1.to_vec()
+    }
+
+    /// Who started it.
+    pub(crate) fn parent(&self) -> Option<Pid> {
+        Some(self.parent).filter(|parent| *parent != 0)
+    }
+
+    /// Whether it has a terminal; unknown of what belongs to another user.
+    pub(crate) fn has_terminal(&self) -> Option<bool> {
+        let whole: libc::proc_bsdinfo = told(self.number, libc::PROC_PIDTBSDINFO)?;
+        Some(whole.e_tdev != 0 && whole.e_tdev != NO_DEVICE)
+    }
+}
+
+/// What `libproc` tells of a process in a structure that it fills as a whole.
+fn told<T>(process: c_int, what: c_int) -> Option<T> {
+    let mut room = MaybeUninit::<T>::zeroed();
+    let size = c_int::try_from(size_of::<T>()).ok()?;
+    // SAFETY: the room is as long as the call is told.
+    let filled = unsafe { libc::proc_pidinfo(process, what, 0, room.as_mut_ptr().cast(), size) };
+    // SAFETY: both structures are numbers and bytes, for which anything is valid, and all of it was filled.
+    (filled == size).then(|| unsafe { room.assume_init() })
+}
+
+/// The block of a process that holds the count of its words, its program, its words and its variables.
+fn started_with(process: c_int) -> Option<Vec<u8>> {
+    let most = asked(&mut [libc::CTL_KERN, libc::KERN_ARGMAX], size_of::<c_int>())?;
+    let most = c_int::from_ne_bytes(*most.first_chunk()?);
+    asked(&mut [libc::CTL_KERN, libc::KERN_PROCARGS2, process], usize::try_from(most).ok()?)
+}
+
+/// The words and the variables of such a block.
+fn divided(block: &[u8]) -> (Vec<&[u8]>, &[u8]) {
+    let Some((count, rest)) = block.split_first_chunk() else { return (Vec::new(), &[]) };
+    let count = usize::try_from(c_int::from_ne_bytes(*count)).unwrap_or(0);
+    // Behind the path of the program zeros fill the last word of the machine.
+    let mut rest = rest.iter().position(|byte| *byte == 0).and_then(|end| rest.get(end..)).unwrap_or(&[]);
+    while let [0, behind @ ..] = rest {
+        rest = behind;
+    }
+    let mut words = Vec::new();
+    while words.len() < count {
+        let Some(end) = rest.iter().position(|byte| *byte == 0) else { break };
+        let (word, behind) = rest.split_at(end);
+        words.push(word);
+        rest = behind.get(1..).unwrap_or(&[]);
+    }
+    (words, rest)
+}
+
+/// What the kernel answers under this name, at most so many bytes.
+fn asked(name: &mut [c_int], most: usize) -> Option<Vec<u8>> {
+    let mut bytes = vec![0_u8; most];
+    let mut length = most;
+    let (parts, count) = (name.as_mut_ptr(), u32::try_from(name.len()).ok()?);
+    let room = bytes.as_mut_ptr().cast::<c_void>();
+    // SAFETY: the name and the room are as long as the call is told, and nothing is set.
+    let status = unsafe { libc::sysctl(parts, count, room, &raw mut length, ptr::null_mut(), 0) };
+    bytes.truncate(length);
+    (status == 0).then_some(bytes)
+}
+
+/// All processes that run, each with who started it; what has ended and waits to be asked how is none.
+pub(crate) fn running() -> Vec<(Pid, Pid)> {
+    const MAX: usize = 16 * 1024;
+    let mut numbers: Vec<c_int> = vec![0; MAX];
+    let size = c_int::try_from(MAX * size_of::<c_int>()).unwrap_or(0);
+    // SAFETY: the room is as long as the call is told.
+    let count = unsafe { libc::proc_listallpids(numbers.as_mut_ptr().cast(), size) };
+    numbers.truncate(usize::try_from(count).unwrap_or(0));
+    let seen = numbers.into_iter().filter_map(|number| told::<Short>(number, SHORT));
+    seen.filter(|short| short.status != ZOMBIE).map(|short| (short.process, short.parent)).collect()
+}
+
+/// Nobody can have what lost its parent here: it goes to the first process of the system.
+pub(crate) fn adopt_strays() {}
+
+/// Leaves the network, all but the loopback.
+///
+/// # Errors
+/// Always: nobody can do that here without being the administrator.
+pub(crate) fn leave_network() -> Result<(), String> {
+    Err("this system has no way to do that".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_divided_into_words_and_variables() {
+        let mut block = 2_i32.to_ne_bytes().to_vec();
+        block.extend(b"/bin/a\0\0\0a\0--b\0C=d\0E=f\0");
+        let (words, variables) = divided(&block);
+        assert_eq!((words, variables), (vec![&b"a"[..], b"--b"], &b"C=d\0E=f\0"[..]));
+        assert_eq!(divided(b""), (Vec::new(), &b""[..]));
+    }
+
+    #[test]
+    fn a_process_is_seen_with_its_words_its_program_and_who_started_it() {
+        let own = std::process::id();
+        let found = running().into_iter().find(|(process, _)| *process == own);
+        let process = Process::of(own);
+        assert!(process.as_ref().is_some_and(|process| !process.words(1).is_empty() && !process.program().is_empty()));
+        assert_eq!(found.map(|(_, parent)| parent), process.and_then(|process| process.parent()));
+        assert!(booted().is_some_and(|booted| booted < SystemTime::now()));
+    }
+}

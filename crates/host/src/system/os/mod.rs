@@ -1,0 +1,33 @@
+//! What every operating system does in its own way, as one list of questions: a file for each system, and one for what
+//! Linux and macOS share. Nothing else in this crate names a system.
+//!
+//! What a system cannot do is an error, or the answer that makes the guard stricter.
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "macos")]
+mod macos;
+mod model;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(target_os = "linux")]
+use linux as own;
+#[cfg(target_os = "macos")]
+use macos as own;
+#[cfg(unix)]
+use unix as shared;
+#[cfg(windows)]
+use windows::{self as own, self as shared};
+
+pub(crate) use model::{Kind, Pid, Purpose, Stat};
+pub(crate) use own::{
+    FOLDS_CASE, Process, adopt_strays, booted, fill_random, hide_memory, home_of_user, leave_network, running,
+};
+pub(crate) use shared::{
+    End, Folder, end, end_group, is_no_link, make_private_folder, mode_of, open, options_with_mode, parent, read_at,
+    shell, stat, stat_behind_links, stat_of, terminal_of_input, user, write_at,
+};
+pub use shared::{in_group_of_its_own, terminal};

@@ -1,0 +1,122 @@
+//! Links the release a second time, without compiling it again: by then it is known which functions a call runs.
+//!
+//! Cargo has the program linked by `xtask`, which keeps what it was linked from. Optimising across all crates takes
+//! minutes and is part of the same step as linking; what is kept here links in a second.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use crate::steps::succeed;
+
+/// Names the folder to keep it in; who is started with it is meant as a linker.
+const FOLDER: &str = "REFLEX_KEEP_LINK";
+
+/// Strips what it links.
+const STRIP: &str = "-Wl,--strip-all";
+
+/// What a program was linked from.
+pub(crate) struct Link {
+    folder: PathBuf,
+}
+
+impl Link {
+    /// Kept in this folder.
+    pub(crate) fn kept_in(folder: PathBuf) -> Link {
+        Link { folder }
+    }
+
+    /// Has cargo keep it.
+    pub(crate) fn keep_by(&self, cargo: &mut Command, target: &str) -> Result<(), String> {
+        let own = env::current_exe().map_err(|error| format!("the path of xtask cannot be found: {error}"))?;
+        let variable = format!("CARGO_TARGET_{}_LINKER", target.replace('-', "_").to_uppercase());
+        cargo.env(variable, own).env(FOLDER, &self.folder);
+        Ok(())
+    }
+
+    /// The file that the last link was written to; newer than what was made of an older one.
+    pub(crate) fn words(&self) -> PathBuf {
+        self.folder.join("words")
+    }
+
+    /// Links it again to another file, stripped, with more words.
+    pub(crate) fn again(&self, binary: &Path, more: &[OsString]) -> Result<(), String> {
+        let file = self.words();
+        let words = fs::read_to_string(&file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
+        let mut linker = Command::new("cc");
+        let mut is_output = false;
+        for word in words.lines() {
+            linker.arg(if is_output { binary.as_os_str() } else { OsStr::new(word) });
+            is_output = word == "-o";
+        }
+        succeed(linker.arg(STRIP).args(more)).map(drop)
+    }
+}
+
+/// Links, if this process was started as a linker.
+pub(crate) fn as_linker() -> Option<ExitCode> {
+    let folder = PathBuf::from(env::var_os(FOLDER)?);
+    let words: Vec<String> = env::args().skip(1).collect();
+    let status = linked(&folder, &words).unwrap_or_else(|error| {
+        eprintln!("xtask as a linker: {error}");
+        1
+    });
+    Some(ExitCode::from(status))
+}
+
+fn linked(folder: &Path, words: &[String]) -> io::Result<u8> {
+    let output = words.iter().skip_while(|word| *word != "-o").nth(1);
+    let is_program = output.is_some_and(|file| file.rsplit('/').next().unwrap_or("").starts_with("reflex-"));
+    if is_program {
+        keep(folder, words)?;
+    }
+    // With its names it tells what it runs; the second link takes them away.
+    let words = words.iter().filter(|word| !is_program || *word != STRIP);
+    let status = Command::new("cc").args(words).status()?;
+    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+}
+
+/// Objects are removed once they are linked, so they are copied; libraries stay where they are.
+fn keep(folder: &Path, words: &[String]) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let mut kept = String::new();
+    for (index, word) in words.iter().enumerate() {
+        if word.ends_with(".o") && Path::new(word).is_file() {
+            let copy = folder.join(format!("{index}.o"));
+            fs::copy(word, &copy)?;
+            kept.push_str(&copy.to_string_lossy());
+        } else {
+            kept.push_str(word);
+        }
+        kept.push('\n');
+    }
+    fs::write(folder.join("words"), kept)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
+
+    use super::*;
+
+    #[test]
+    fn a_program_is_linked_again_from_objects_that_are_gone() {
+        let folder = env::temp_dir().join(format!("xtask-link-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let file = |name: &str| folder.join(name).to_string_lossy().into_owned();
+        fs::write(file("main.c"), "int marked(void) { return 7; }\nint main(void) { return marked(); }\n").unwrap();
+        succeed(Command::new("cc").args(["-O0", "-c", &file("main.c"), "-o", &file("main.o")])).unwrap();
+        let words = [file("main.o"), "-o".into(), file("reflex-1"), STRIP.into()];
+        assert_eq!(linked(&folder.join("kept"), &words).unwrap(), 0);
+        fs::remove_file(file("main.o")).unwrap();
+        Link::kept_in(folder.join("kept")).again(&folder.join("again"), &[]).unwrap();
+        let is_named = |program: &str| fs::read(file(program)).unwrap().windows(6).any(|bytes| bytes == b"marked");
+        let status = |program: &str| Command::new(file(program)).status().unwrap().code();
+        assert_eq!((is_named("reflex-1"), status("reflex-1")), (true, Some(7)));
+        assert_eq!((is_named("again"), status("again")), (false, Some(7)));
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}
