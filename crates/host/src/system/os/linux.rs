@@ -4,21 +4,23 @@ use super::model::Pid;
 use super::unix::user;
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// Whether names that differ in their case only are one name.
 pub(crate) const FOLDS_CASE: bool = false;
 
-/// Fills a slice with random bytes of the system.
+/// Fills a slice with random bytes of the system. Keys and salts are made of them: without any the process ends.
 pub(crate) fn fill_random(bytes: &mut [u8]) {
     let mut at = 0;
-    while at < bytes.len() {
-        let Some(rest) = bytes.get_mut(at..) else { return };
-        match rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty()) {
+    while let Some(rest) = bytes.get_mut(at..).filter(|rest| !rest.is_empty()) {
+        match rustix::rand::getrandom(&mut *rest, rustix::rand::GetRandomFlags::empty()) {
             Ok(count) => at += count,
             Err(rustix::io::Errno::INTR) => {}
-            Err(_) => return,
+            // Sandboxes that forbid the call may still have the device.
+            Err(_) if fs::File::open("/dev/urandom").and_then(|mut device| device.read_exact(rest)).is_ok() => return,
+            Err(_) => std::process::abort(),
         }
     }
 }
