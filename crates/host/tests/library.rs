@@ -291,6 +291,28 @@ fn every_file_that_a_program_takes_orders_from_is_looked_for_as_its_examples_say
     report(problems);
 }
 
+#[test]
+fn what_a_run_reads_next_from_disk_does_what_its_examples_say() {
+    let mut problems = Vec::new();
+    for entry in entries(Kind::Loads) {
+        let examples = entry.value["examples"].as_array().unwrap();
+        if examples.is_empty() {
+            problems.push(format!("{} has no example", entry.name));
+        }
+        for example in examples {
+            let mut call = example.clone();
+            call.as_object_mut().unwrap().remove("does");
+            let does: Vec<&str> =
+                example["does"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
+            let found = effects_of(&call);
+            if found != does {
+                problems.push(format!("{}: {} does {found:?}, not {does:?}", entry.name, example["run"]));
+            }
+        }
+    }
+    report(problems);
+}
+
 /// What a command takes its orders from: paths, names of programs, `git FOLDER`.
 fn taken(call: &Value) -> Vec<String> {
     let object = event(call);
@@ -311,7 +333,11 @@ fn taken(call: &Value) -> Vec<String> {
 
 /// Effects in words: `delete a (force recursive)`, one line per target.
 fn effects(command: &str) -> Vec<String> {
-    let object = event(&Value::from(command));
+    effects_of(&Value::from(command))
+}
+
+fn effects_of(call: &Value) -> Vec<String> {
+    let object = event(call);
     let event: Event = universal::read(&object).unwrap();
     let world = universal::supposed(&object, &event).unwrap();
     let analysis = analyze(&event, reflex_library::tables(), &world);

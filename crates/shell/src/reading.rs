@@ -2,8 +2,14 @@
 
 use crate::cli_grammar::invocation::Invocation;
 use crate::model::language::Language;
-use crate::model::value::{Derivation, Origin, UnknownReason, Value};
+use crate::model::value::{Derivation, DerivationId, Origin, UnknownReason, Value};
 use std::sync::Arc;
+
+/// The step by which what a loaded file does follows from the text that loads it.
+pub(crate) const LOADED: &str = "loaded file";
+
+/// The same for a file that is as its project's history has it.
+pub(crate) const UNCHANGED: &str = "unchanged loaded file";
 
 /// Everything a text would run.
 #[derive(Debug, Default)]
@@ -24,6 +30,26 @@ pub struct Reading {
     /// which the text begins, or below the root, and their content.
     pub files: Vec<(String, String)>,
 }
+
+impl Reading {
+    /// Whether the text has taken in the file at this path.
+    pub fn has_loaded(&self, path: &str) -> bool {
+        let is_it = |step: &Derivation| matches!(step.step, LOADED | UNCHANGED) && *step.text == *path;
+        self.derivations.iter().any(is_it)
+    }
+
+    /// Whether what stands there is done by a file that the text loads and that is as its project's history has it.
+    pub fn is_of_unchanged(&self, origin: Origin) -> bool {
+        let step = |id: DerivationId| self.derivations.get(usize::from(id.0));
+        let first = origin.derivation.and_then(step);
+        // A step stands behind the one that it follows from.
+        let steps = std::iter::successors(first, |derivation| derivation.from.derivation.and_then(step));
+        steps.take(MAX_STEPS).any(|derivation| derivation.step == UNCHANGED)
+    }
+}
+
+/// More steps do not follow from each other.
+const MAX_STEPS: usize = 256;
 
 /// Something by which a text changes its own shell. No program runs.
 #[derive(Debug, Clone, PartialEq, Eq)]

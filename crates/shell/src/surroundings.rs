@@ -1,6 +1,7 @@
 //! What the reader is told about where a text would run.
 
 use crate::cli_grammar::program::Programs;
+use crate::model::language::Language;
 use crate::model::value::Value;
 
 /// What is known about where the text would run.
@@ -14,11 +15,55 @@ pub struct Surroundings<'a> {
     pub alias: &'a dyn Fn(&str, &str) -> Option<String>,
     /// The parameters `$0`, `$1`, … of the text.
     pub parameters: Vec<Value>,
+    /// The file of the text, and the files that it loads.
+    pub source: Source<'a>,
+}
+
+/// The file in which a text stands, and how it comes to others: what it loads is read with it.
+#[derive(Clone, Copy, Default)]
+pub struct Source<'a> {
+    /// The path of the file, absolute; empty for a text that stands in none.
+    pub path: &'a str,
+    /// The file that a text means, if there is such a file.
+    pub load: Option<&'a LoadModule<'a>>,
+}
+
+/// Finds the file that a text loads.
+pub type LoadModule<'a> = dyn Fn(&ModuleName<'_>) -> Option<Module> + 'a;
+
+/// How a text names what it loads.
+#[derive(Debug, Clone, Copy)]
+pub struct ModuleName<'t> {
+    /// In what the text is written.
+    pub language: Language,
+    /// The file of the text that loads, absolute; empty if it stands in none.
+    pub from: &'t str,
+    /// The function that loads; `import` for a statement.
+    pub function: &'t str,
+    /// What it is given: a path, or a name whose dots part folders.
+    pub name: &'t str,
+}
+
+/// A file of code that a text loads.
+#[derive(Debug, Clone)]
+pub struct Module {
+    /// Where it lies.
+    pub path: String,
+    /// What stands in it.
+    pub text: String,
+    /// It is as the history of its project has it: what it does counts only as far as it is known.
+    pub is_unchanged: bool,
 }
 
 impl Surroundings<'static> {
     /// Surroundings of which nothing else is known.
     pub fn new(programs: Programs) -> Surroundings<'static> {
-        Surroundings { programs, variable: &|_| None, alias: &|_, _| None, parameters: Vec::new() }
+        Surroundings {
+            programs,
+            variable: &|_| None,
+            alias: &|_, _| None,
+            parameters: Vec::new(),
+            source: Source::default(),
+        }
     }
 }

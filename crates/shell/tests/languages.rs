@@ -541,3 +541,24 @@ fn parts_that_repeat() -> [&'static str; 22] {
         "/*",
     ]
 }
+
+#[test]
+fn what_a_text_loads_is_read_with_it() {
+    let files = [
+        ("/r/b.py", "import c\nP = 'x'\ndef go(p):\n  c.rm(p, P)\ndef never():\n  open('y')", true),
+        ("/r/c.py", "import b, shutil\ndef rm(*all):\n  for one in all:\n    shutil.rmtree(one)", false),
+    ];
+    let load = |name: &reflex_shell::ModuleName<'_>| {
+        let (path, text, is_unchanged) =
+            files.iter().find(|(path, ..)| *path == format!("/r/{}.py", name.name)).copied()?;
+        Some(reflex_shell::Module { path: path.into(), text: text.into(), is_unchanged })
+    };
+    let source = reflex_shell::Source { path: "/r/a.py", load: Some(&load) };
+    let text = "import b, os\nb.go('z')\nos.remove(__file__)";
+    let reading = read_as(Language::Python, text, &Surroundings { source, ..surroundings() });
+    let expected = ["python:shutil.rmtree -- z", "python:shutil.rmtree -- x", "python:os.remove -- /r/a.py"];
+    assert_eq!(lines(&reading), expected);
+    let of_unchanged = reading.commands.iter().map(|command| reading.is_of_unchanged(command.origin));
+    assert_eq!(of_unchanged.collect::<Vec<_>>(), [true, true, false]);
+    assert!(reading.has_loaded("/r/c.py") && !reading.has_loaded("/r/d.py"));
+}

@@ -1,6 +1,7 @@
 //! The effects of one text: what each of its commands, and each action of another tool, would do.
 
 use super::agent_paths::{agent_path_value, without_scheme};
+use super::loading::Loader;
 use super::named::paths_in_code;
 use super::thrown_away::{prints_nothing, writes_nothing};
 use super::tool_call;
@@ -13,7 +14,7 @@ use crate::model::world::World;
 use crate::text::{encoded_paths, glob};
 use reflex_shell::{
     Access, Code, Command, CommandId, Invocation, Language, Origin, Piece, Printed, Program, Programs, Reading,
-    Selector, Setting, Span, Stdin, Surroundings, UnknownReason, Value, work,
+    Selector, Setting, Source, Span, Stdin, Surroundings, UnknownReason, Value, work,
 };
 use reflex_tables::{Node, Tables};
 use std::collections::BTreeSet;
@@ -23,6 +24,24 @@ const COMMAND: u64 = 8;
 
 /// Texts for a database of one command: a person gives it few.
 const MAX_STATEMENTS: usize = 256;
+
+/// What a loaded file does that is as its project's history has it counts as far as it is known what that is done to.
+fn keep_known_of_unchanged(effects: &mut Vec<Effect>, first: usize, reading: &Reading) {
+    let mut index = 0;
+    effects.retain_mut(|effect| {
+        index += 1;
+        index <= first || !reading.is_of_unchanged(effect.origin) || keep_known(effect)
+    });
+}
+
+/// Takes away what an effect has that is only known when it runs; whether something is left.
+pub(super) fn keep_known(effect: &mut Effect) -> bool {
+    let named = !effect.targets.is_empty();
+    effect.targets.retain(|target| target.path != TargetPath::Unknown);
+    let gap = matches!(effect.kind, EffectKind::ExceedLimit | EffectKind::Unreadable);
+    let unknown = effect.kind == EffectKind::RunUnknown && !effect.targets.iter().any(|target| target.path().is_some());
+    !gap && !unknown && (!named || !effect.targets.is_empty())
+}
 
 /// A command of the text, with the folder it runs in if that is known.
 #[derive(Clone, Copy)]
@@ -124,14 +143,18 @@ impl EffectExtractor<'_> {
 
     pub(super) fn shell(&mut self, text: &str, language: Language) -> Reading {
         let world = self.world;
+        let loader = Loader::new(self.event, self.tables, world, &self.event.cwd);
         let surroundings = Surroundings {
             programs: Programs::new(self.tables),
             variable: &|name| world.variable(name),
             alias: &|program, name| world.alias(program, name),
             parameters: Vec::new(),
+            source: Source { path: "", load: Some(&|name| loader.load(name)) },
         };
         let reading = reflex_shell::read_as(language, text, &surroundings);
+        let first = self.effects.len();
         self.draft(text, &reading);
+        keep_known_of_unchanged(self.effects, first, &reading);
         reading
     }
 

@@ -16,6 +16,7 @@ pub(crate) mod effects;
 mod environment;
 pub(crate) mod fingerprint;
 mod kept;
+mod loading;
 mod mcp;
 mod mention;
 mod named;

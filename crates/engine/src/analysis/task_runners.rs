@@ -157,6 +157,57 @@ fn assignment(line: &str) -> Option<(String, String)> {
     is_name.then(|| (name.to_owned(), value.trim().to_owned()))
 }
 
+/// Names that `make` sets by itself, that every machine sets, or that whoever installs something sets.
+const NEVER_EMPTY: [&str; 22] = [
+    "HOME",
+    "PWD",
+    "OLDPWD",
+    "USER",
+    "LOGNAME",
+    "PATH",
+    "TMPDIR",
+    "TMP",
+    "LANG",
+    "TERM",
+    "MAKE",
+    "MAKEFLAGS",
+    "MAKECMDGOALS",
+    "MAKEFILE_LIST",
+    "CURDIR",
+    "SHELL",
+    "VPATH",
+    "DESTDIR",
+    "OS",
+    "CC",
+    "CXX",
+    "RM",
+];
+
+/// More names than these are not looked at.
+const MAX_NAMES: usize = 512;
+
+/// The names that a makefile calls and that no line of it sets.
+pub(crate) fn never_set(text: &str) -> BTreeSet<String> {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let mut set: BTreeSet<&str> = BTreeSet::new();
+    for (before, _) in text.match_indices('=').map(|(at, _)| text.split_at(at)) {
+        let before = before.trim_end_matches([':', '?', '+', '!']).trim_end_matches([' ', '\t']);
+        let begin = before.rfind(|letter| !is_part(letter)).map_or(0, |at| at + 1);
+        set.extend(before.get(begin..));
+    }
+    let named = text.lines().filter_map(|line| line.trim().strip_prefix("define "));
+    set.extend(named.map(|rest| rest.split([' ', '=']).next().unwrap_or(rest)));
+    let called = text.match_indices("$(").chain(text.match_indices("${")).take(MAX_NAMES);
+    let called = called.filter_map(|(at, _)| {
+        let inside = text.get(at + 2..)?;
+        let end = inside.find(|letter| !is_part(letter))?;
+        let is_whole = inside.get(end..)?.starts_with([')', '}']) && !text.get(..at)?.ends_with('$');
+        inside.get(..end).filter(|name| is_whole && name.len() > 1)
+    });
+    let is_unset = |name: &&str| !set.contains(name) && !NEVER_EMPTY.contains(name);
+    called.filter(is_unset).map(str::to_owned).collect()
+}
+
 /// The files that a line of a makefile includes.
 pub(crate) fn included(line: &str) -> Option<std::str::SplitWhitespace<'_>> {
     let line = line.trim_start_matches(' ');
@@ -301,7 +352,7 @@ fn justfile(text: &str) -> Tasks {
             task.lines.push(line.trim().trim_start_matches(['@', '-']).to_owned());
         } else if let Some((name, value)) = line.split_once(":=") {
             let name = name.trim().trim_start_matches("export ");
-            variables.insert(name.to_owned(), value.trim().trim_matches(['"', '\'']).to_owned());
+            variables.insert(name.to_owned(), just_value(value, &variables));
         } else if let Some((head, needs)) = line.split_once(':').filter(|_| !line.starts_with('#')) {
             let name = head.split_whitespace().next().unwrap_or("").trim_start_matches('@').to_owned();
             let needs = needs.split_whitespace().filter(|need| *need != "&&").map(str::to_owned).collect();
@@ -317,6 +368,59 @@ fn justfile(text: &str) -> Tasks {
         }
     }
     file
+}
+
+/// The value of a name of a justfile: texts, other names, and functions of them, joined by `+` and `/`.
+fn just_value(value: &str, variables: &BTreeMap<String, String>) -> String {
+    let mut whole = String::new();
+    let mut rest = value.trim();
+    while let Some(letter) = rest.chars().next().filter(|_| whole.len() < MAX_LINE) {
+        let behind = rest.get(letter.len_utf8()..).unwrap_or("");
+        let (part, after) = match letter {
+            '"' | '\'' => behind.split_once(letter).unwrap_or((behind, "")),
+            '`' => {
+                let (command, after) = behind.split_once('`').unwrap_or((behind, ""));
+                whole.push_str(&format!("$({command})"));
+                ("", after)
+            }
+            '/' => ("/", behind),
+            '#' => break,
+            letter if letter.is_alphanumeric() || letter == '_' => {
+                let end = rest.find(|letter: char| !(letter.is_alphanumeric() || "_-".contains(letter)));
+                let (name, after) = rest.split_at(end.unwrap_or(rest.len()));
+                match after.trim_start().strip_prefix('(').and_then(|inside| inside.split_once(')')) {
+                    Some((arguments, after)) => {
+                        whole.push_str(&just_call(name, arguments));
+                        ("", after)
+                    }
+                    None => {
+                        match variables.get(name) {
+                            Some(known) => whole.push_str(known),
+                            None => whole.push_str(&format!("${{{name}}}")),
+                        }
+                        ("", after)
+                    }
+                }
+            }
+            _ => ("", behind),
+        };
+        whole.push_str(part);
+        rest = after;
+    }
+    whole
+}
+
+/// What a function of a justfile gives, as a shell says it.
+fn just_call(name: &str, arguments: &str) -> String {
+    let mut texts = arguments.split(['"', '\'']).skip(1).step_by(2);
+    let first = texts.next().unwrap_or("");
+    match (name, texts.next()) {
+        ("env_var" | "env", None) => format!("${{{first}}}"),
+        ("env_var_or_default" | "env", Some(otherwise)) => format!("${{{first}:-{otherwise}}}"),
+        ("home_directory" | "home_dir", _) => "$HOME".to_owned(),
+        ("justfile_directory" | "invocation_directory", _) => "$PWD".to_owned(),
+        _ => format!("${{{name}()}}"),
+    }
 }
 
 /// What an install runs by itself, in a package's own file.
@@ -378,6 +482,13 @@ mod tests {
     }
 
     #[test]
+    fn what_nothing_sets_is_empty() {
+        let text =
+            "AA ?= x\nb: CC = y\ndefine DD\nendef\nb:\n\trm $(AA) $(BB)/* ${CC} $(DD) $(MAKE) $$(EE) $(FF:a=b) $@\n";
+        assert_eq!(never_set(text).into_iter().collect::<Vec<_>>(), ["BB"]);
+    }
+
+    #[test]
     fn a_line_that_doubles_is_told() {
         let doubles: String = (1..60).map(|at| format!("A{at}=$(A{})$(A{})\n", at - 1, at - 1)).collect();
         for value in ["x", ""] {
@@ -403,6 +514,8 @@ mod tests {
 
     #[test]
     fn a_justfile_runs_the_recipe_and_what_it_needs() {
+        let text = "d := env_var('HOME') / 'x'\nall := d + 's'\nclean:\n  rm {{d}} {{ all }}\n";
+        check(TaskFile::Justfile, text, &["clean"], "( rm ${HOME}/x ${HOME}/xs\n)\n");
         let text = "dir := \"out\"\nbuild mode='x': clean\n  @cargo build {{mode}}\nclean:\n  rm -rf {{dir}}\n";
         check(TaskFile::Justfile, text, &["build"], "( cargo build ${mode}\n)\n( rm -rf out\n)\n");
     }

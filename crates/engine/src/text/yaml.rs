@@ -58,10 +58,14 @@ fn content_of(line: &str) -> (usize, &str) {
 }
 
 fn key_of(content: &str) -> Option<(String, &str)> {
-    let (key, value) = content.split_once(':')?;
+    // A key may hold colons too: `reset:local:`.
+    let (key, value) = match content.strip_suffix(':').filter(|key| !key.contains(' ')) {
+        Some(key) => (key, ""),
+        None => content.split_once(": ")?,
+    };
     let key = key.trim_matches(['"', '\'']);
-    let is_key = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte));
-    (is_key && (value.is_empty() || value.starts_with(' '))).then(|| (key.to_owned(), value.trim()))
+    let is_key = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-./:".contains(&byte));
+    is_key.then(|| (key.to_owned(), value.trim()))
 }
 
 /// Without quotes and a comment behind it.

@@ -313,6 +313,8 @@ impl Interpreter<'_> {
         match bare {
             "HOME" => one(Piece::Home(String::new())),
             "PWD" => Some(vec![self.state.folder_value(origin)]),
+            "BASH_SOURCE" if !self.source.is_empty() => one(Piece::Text(self.source.clone())),
+            "BASH_SOURCE" => Some(self.state.parameters.first().cloned().into_iter().collect()),
             "OLDPWD" => self.state.folders.value_before(origin).map(|folder| vec![folder]),
             "IFS" => one(Piece::Text(" \t\n".into())),
             "RANDOM" | "SECONDS" | "UID" | "EUID" | "PPID" | "BASHPID" => one(number()),

@@ -110,6 +110,8 @@ pub(crate) struct Interpreter<'a> {
     pub(super) at_exit: Vec<(Value, CommandId)>,
     /// For each function that is being walked, what its local variables hide.
     pub(super) locals: Vec<Saved>,
+    /// The file that is being read into this shell; empty if none is.
+    pub(crate) source: String,
     /// What stands at the marks in derived texts.
     pub(crate) holes: Vec<(Piece, Origin)>,
     /// What the text has written into files.
@@ -154,6 +156,7 @@ impl<'a> Interpreter<'a> {
             spilled: Vec::new(),
             at_exit: Vec::new(),
             locals: Vec::new(),
+            source: String::new(),
             holes: Vec::new(),
             files: Files::default(),
             settings: Vec::new(),

@@ -2,7 +2,7 @@
 
 use super::call_stack::FrameKind;
 use super::draft::{Draft, program_name};
-use super::interpreter::{DerivedText, Interpreter, MAX_DEPTH};
+use super::interpreter::{DerivedText, Interpreter, MAX_DEPTH, SourceText};
 use super::placeholders::fill_or_append;
 use super::sites::site_of;
 use super::streams::{Stream, join};
@@ -12,7 +12,8 @@ use crate::cli_grammar::program::Program;
 use crate::cli_grammar::selector::Selector;
 use crate::model::language::Language;
 use crate::model::value::{Origin, Piece, UnknownReason, Value};
-use crate::reading::{Code, CommandId};
+use crate::reading::{Code, CommandId, ExecTarget, LOADED, UNCHANGED};
+use crate::surroundings::ModuleName;
 use crate::syntax::names::is_name;
 use crate::text_tools::{decode, windows_words};
 use reflex_tables::Node;
@@ -409,10 +410,43 @@ impl Interpreter<'_> {
             return self.script_from_stream(content, run);
         }
         if contents.is_empty() {
-            self.code(run.id, Code::File(path), Vec::new());
-            return None;
+            self.code(run.id, Code::File(path.clone()), Vec::new());
+            return self.sourced(&path, &run);
         }
         contents.iter().fold(None, |printed, content| join(printed, self.content_of(&path, content, run.clone())))
+    }
+
+    /// `. FILE`: what the file sets is set from here on.
+    fn sourced(&mut self, path: &Value, run: &Run) -> Option<Stream> {
+        let name = self.reading.commands.get(run.id).map_or("", |command| command.name.as_str());
+        if !matches!(name, "source" | ".") || self.site != ExecTarget::Here || self.depth >= MAX_DEPTH {
+            return None;
+        }
+        let source = self.surroundings.source;
+        let written = path.literal()?;
+        let folder = self.state.folder_value(path.origin());
+        let absolute = folder.literal().filter(|folder| folder.starts_with('/') && !written.starts_with('/'));
+        let named = absolute.map_or_else(|| written.to_string(), |folder| format!("{folder}/{written}"));
+        let from = if self.source.is_empty() { source.path } else { &self.source };
+        let module = source.load?(&ModuleName { language: Language::Shell, from, function: "source", name: &named })?;
+        // A longer file is one of those that set up a shell.
+        if module.text.len() > MAX_SOURCED {
+            return None;
+        }
+        let step = if module.is_unchanged { UNCHANGED } else { LOADED };
+        let derivation = self.derive(step, &module.path, path.origin());
+        let origin = Origin { span: path.origin().span, derivation };
+        let outer = std::mem::replace(&mut self.source, module.path);
+        let gaps = self.reading.gaps.len();
+        self.depth += 1;
+        let text = SourceText { language: Language::Shell, text: &module.text, origin };
+        let stream = self.framed(FrameKind::Function, |this| this.in_language(text, &Stream::default()));
+        self.depth -= 1;
+        if module.is_unchanged && !self.exhausted {
+            self.reading.gaps.truncate(gaps);
+        }
+        self.source = outer;
+        Some(stream)
     }
 
     /// One content of a file that runs; if nothing of it is known, it is the file that counts.
@@ -448,6 +482,9 @@ impl Interpreter<'_> {
         }
     }
 }
+
+/// A longer file is not read into the shell that names it, but by itself.
+const MAX_SOURCED: usize = 32 * 1024;
 
 /// The descriptor that a path names.
 fn descriptor(path: &str) -> Option<u32> {

@@ -166,7 +166,7 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// `{ a, b: c, d = 1 }`
-    fn members(&mut self, close: usize) -> Vec<(String, String)> {
+    pub(super) fn members(&mut self, close: usize) -> Vec<(String, String)> {
         let mut members = Vec::new();
         let mut fresh = true;
         while self.at < close && self.step() {
@@ -285,27 +285,52 @@ impl ExprInterpreter<'_, '_> {
     /// `import a.b as c`, `from a import b as c`
     pub(super) fn python_import(&mut self, from: bool) {
         self.at += 1;
-        let module = if from { self.dotted() } else { String::new() };
+        let module = if from { self.module_name() } else { String::new() };
+        let mut exports = None;
         if from {
             self.takes_word("import");
+            exports = self.import_module(&module);
+            exports.iter().for_each(|exports| self.take_methods(exports));
         }
         while !matches!(self.kind(), None | Some(Kind::End)) && self.step() {
             if self.symbol() == "*" {
                 self.stars.push(module.clone());
+                if let Some(ScriptValue::Map(fields)) = &exports {
+                    fields.iter().for_each(|(name, datum)| self.assign(name, datum.clone()));
+                }
             }
             let name = self.dotted();
             if name.is_empty() {
                 self.at += 1;
                 continue;
             }
-            let whole = if from { format!("{module}.{name}") } else { name.clone() };
+            let dot = if module.ends_with('.') { "" } else { "." };
+            let whole = if from { format!("{module}{dot}{name}") } else { name.clone() };
+            let known = exports.as_ref().and_then(|exports| exports.field(&name).cloned());
+            let known = known.or_else(|| {
+                let own = self.import_module(&whole)?;
+                self.take_methods(&own);
+                Some(own)
+            });
+            let is_known = known.is_some();
+            let datum = known.unwrap_or_else(|| ScriptValue::name(whole));
             if self.takes_word("as") {
                 let alias = self.dotted();
-                self.assign(&alias, ScriptValue::name(whole));
-            } else if from {
-                self.assign(&name, ScriptValue::name(whole));
+                self.assign(&alias, datum);
+            } else if from || is_known {
+                self.assign(&name, datum);
             }
         }
+    }
+
+    /// `a.b`, `.a`, `..`
+    fn module_name(&mut self) -> String {
+        let mut name = String::new();
+        while matches!(self.symbol(), "." | ".." | "...") && name.len() < MOST {
+            name.push_str(self.symbol());
+            self.at += 1;
+        }
+        name + &self.dotted()
     }
 
     fn dotted(&mut self) -> String {
@@ -341,7 +366,17 @@ impl ExprInterpreter<'_, '_> {
                 Some(Kind::Text(chunks)) => {
                     self.at += 1;
                     let module = self.chunks(&chunks).literal().unwrap_or_default();
+                    let exports = self.import_module(&module);
+                    exports.iter().for_each(|exports| self.take_methods(exports));
                     for (member, name) in names {
+                        if let Some(exports) = &exports {
+                            let key = member.as_deref().unwrap_or("default");
+                            let field = exports.field(key).cloned();
+                            let whole = (key == "default").then(|| exports.clone());
+                            let datum = field.or(whole).unwrap_or_else(|| self.unknown());
+                            self.assign(&name, datum);
+                            continue;
+                        }
                         let whole = member
                             .filter(|key| key != "default")
                             .map_or(module.clone(), |key| format!("{module}.{key}"));

@@ -153,6 +153,15 @@ impl ExprInterpreter<'_, '_> {
         self.at += 1;
         let qualified = place.take().filter(|place| place.len() < 256).map(|place| format!("{place}.{word}"));
         if let Some(known) = qualified.as_deref().and_then(|name| self.variable(name)) {
+            // A name is a call in Ruby.
+            let is_call = self.vocabulary.dialect.language == Language::Ruby
+                && !self.opens('(')
+                && !matches!(self.symbol(), "=" | "+=" | "||=");
+            if let (ScriptValue::Function(function), true) = (&known, is_call) {
+                let takes = self.takes_bare_argument();
+                let arguments = if takes { self.bare_arguments() } else { Arguments::default() };
+                return self.invoke(&function.clone(), arguments.positional);
+            }
             *place = qualified;
             return known;
         }
@@ -474,6 +483,9 @@ impl ExprInterpreter<'_, '_> {
         let starts = arguments.named("target").is_some();
         if arguments.positional.is_empty() && self.vocabulary.dialect.indents && !starts {
             named_first(&mut arguments);
+        }
+        if let Some(datum) = self.loaded(name, arguments.first()) {
+            return datum;
         }
         if let Some(at) = self.opening(name) {
             return self.open(name, at, arguments);

@@ -4,6 +4,7 @@ use crate::model::value::{Origin, Piece, UnknownReason, Value};
 use crate::reading::CommandId;
 use crate::reading::WHOLE_ENVIRONMENT;
 use reflex_work as work;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::token::Token;
@@ -16,6 +17,9 @@ pub(super) const ENVIRONMENT: &str = "environment";
 
 /// How many alternatives are told apart.
 pub(super) const MOST: usize = 64;
+
+/// The values of names.
+pub(super) type Names = Rc<BTreeMap<String, ScriptValue>>;
 
 /// What an expression stands for.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +60,8 @@ pub(super) struct Function {
     pub(super) end: usize,
     /// Whether the body is one expression.
     pub(super) expression: bool,
+    /// The loaded file among whose names it is walked.
+    pub(super) module: usize,
 }
 
 /// Tokens that are shared; two are the same if they are one.

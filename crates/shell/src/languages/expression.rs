@@ -451,7 +451,8 @@ impl ExprInterpreter<'_, '_> {
         expression: bool,
     ) -> ScriptValue {
         let tokens: Tokens = self.tokens.clone();
-        let function = Rc::new(Function { parameters, tokens, begin: body.start, end: body.end, expression });
+        let module = self.modules.current;
+        let function = Rc::new(Function { parameters, tokens, begin: body.start, end: body.end, expression, module });
         // A function that stands in a loop or a function is the same each time.
         match self.functions.iter().rev().take(64).find(|(known, _)| **known == *function) {
             Some((known, _)) => ScriptValue::Function(known.clone()),

@@ -107,6 +107,11 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
         ("path.sep", C::Text("/")),
         ("os.EOL", C::Text("\n")),
         ("globalThis", C::Names),
-        ("__dirname", C::WorkingDirectory),
+        ("__dirname", C::SourceFolder),
+        ("__filename", C::Source),
+        ("import.meta.dirname", C::SourceFolder),
+        ("import.meta.dir", C::SourceFolder),
+        ("import.meta.filename", C::Source),
+        ("import.meta.url", C::Source),
     ],
 };

@@ -270,8 +270,13 @@ impl ExprInterpreter<'_, '_> {
                 if whole.len() > LONGEST_NAME {
                     return self.unknown();
                 }
-                if let Some(known) = self.variable(&whole) {
-                    return known;
+                match self.variable(&whole) {
+                    // A name is a call there.
+                    Some(ScriptValue::Function(function)) if self.vocabulary.dialect.language == Language::Ruby => {
+                        return self.invoke(&function, Vec::new());
+                    }
+                    Some(known) => return known,
+                    None => {}
                 }
                 if **object == *ENVIRONMENT {
                     // `ENV.to_h` is a call.
@@ -386,6 +391,10 @@ impl ExprInterpreter<'_, '_> {
             .variable(name)
             .filter(|_| whole.starts_with("self.") || whole.starts_with("this.") || whole.contains("()"))
         {
+            return self.invoke(&function, arguments.positional);
+        }
+        // `Class.method()`, `Class().method()`
+        if let Some(ScriptValue::Function(function)) = self.variable(&whole.replace("()", "")) {
             return self.invoke(&function, arguments.positional);
         }
         let canonical = self.vocabulary.canonical(whole);

@@ -81,5 +81,12 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
         ("oct", F::Number),
         ("readline", F::Constant(C::Input)),
     ],
-    constants: &[("$ARGV", C::Arguments(0)), ("$ENV", C::Environment), ("STDIN", C::Input), ("$0", C::Input)],
+    constants: &[
+        ("$ARGV", C::Arguments(0)),
+        ("$ENV", C::Environment),
+        ("STDIN", C::Input),
+        ("$0", C::Source),
+        ("__FILE__", C::Source),
+        ("$FindBin.Bin", C::SourceFolder),
+    ],
 };

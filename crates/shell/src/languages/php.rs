@@ -96,6 +96,7 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
         ("DIRECTORY_SEPARATOR", C::Text("/")),
         ("PHP_EOL", C::Text("\n")),
         ("PHP_BINARY", C::Text("php")),
-        ("__DIR__", C::WorkingDirectory),
+        ("__DIR__", C::SourceFolder),
+        ("__FILE__", C::Source),
     ],
 };

@@ -134,7 +134,7 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
         ("os.pardir", C::Text("..")),
         ("sys.stdin", C::Input),
         ("__builtins__", C::Names),
-        ("__file__", C::Input),
+        ("__file__", C::Source),
         ("string.ascii_lowercase", C::Text("abcdefghijklmnopqrstuvwxyz")),
         ("string.ascii_letters", C::Text("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")),
         ("string.digits", C::Text("0123456789")),

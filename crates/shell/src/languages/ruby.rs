@@ -69,7 +69,8 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
         ("$stdin", C::Input),
         ("ARGF", C::Input),
         ("File.SEPARATOR", C::Text("/")),
-        ("__dir__", C::WorkingDirectory),
+        ("__dir__", C::SourceFolder),
+        ("__FILE__", C::Source),
         ("RbConfig.ruby", C::Text("ruby")),
     ],
 };

@@ -13,6 +13,10 @@ impl ExprInterpreter<'_, '_> {
         let mut last = ScriptValue::Ternary(false);
         while self.at < end && self.step() {
             let before = self.at;
+            if self.kind() == Some(&Kind::End) {
+                self.at += 1;
+                continue;
+            }
             self.at_statement = true;
             let unknown = self.unknown();
             last = self.deeper(unknown, |this| this.statement(end));
@@ -42,6 +46,7 @@ impl ExprInterpreter<'_, '_> {
             "import" if language == Language::JavaScript && self.symbol_at(self.at + 1) != "." && !self.is_call() => {
                 self.module_import();
             }
+            "export" if language == Language::JavaScript => return self.export(end),
             "use" | "package" | "namespace" | "no" if language == Language::Perl || language == Language::Php => {
                 self.pass_statement(end);
             }
@@ -54,17 +59,63 @@ impl ExprInterpreter<'_, '_> {
             "for" | "foreach" if self.loops(end) => {}
             "with" if language == Language::Python => self.with(end),
             "class" if language == Language::Python => {
+                let outer = self.contained();
                 self.evaluate_to(":", end);
                 let body = self.suite(end);
                 self.at = body.start;
                 self.statements(body.end);
+                self.container = outer;
             }
             "def" | "function" | "sub" if self.begins_function() => drop(self.define()),
+            "class" | "module"
+                if self.vocabulary.conditions.contains(&"class") && (word == "class" || language == Language::Ruby) =>
+            {
+                let outer = self.contained();
+                self.condition_block(end);
+                self.container = outer;
+            }
             _ if self.vocabulary.conditions.contains(&word.as_str()) => self.condition_block(end),
             _ if language == Language::JavaScript && self.is_method() => drop(self.define()),
             _ => return self.simple(end),
         }
         ScriptValue::Ternary(false)
+    }
+
+    /// What others see of a module: `export const a = 1`, `export default x`, `export {a} from 'm'`.
+    fn export(&mut self, end: usize) -> ScriptValue {
+        self.at += 1;
+        if self.takes_word("default") {
+            let datum = self.expression();
+            self.set("default", datum.clone());
+            return datum;
+        }
+        let lists = self.symbol() == "*" || self.opens('{');
+        let close = if self.opens('{') { self.close_of(self.at) } else { self.at };
+        let is_from = (close..close + 4).any(|at| self.word_at(at) == "from");
+        if lists && is_from {
+            // As an import whose names are the module's own.
+            self.at -= 1;
+            self.module_import();
+        } else if lists {
+            self.at += 1;
+            for (name, exported) in self.members(close) {
+                let datum = self.meaning(&name);
+                self.set(&exported, datum);
+            }
+            self.at = close + 1;
+        } else if self.at < end {
+            return self.statement(end);
+        }
+        ScriptValue::Ternary(false)
+    }
+
+    /// Goes into a class or module, which is a name from here on; the one around it.
+    fn contained(&mut self) -> Option<String> {
+        let name = self.word_at(self.at + 1).to_owned();
+        if !name.is_empty() && self.vocabulary.dialect.language != Language::Ruby {
+            self.assign(&name, ScriptValue::name(name.as_str()));
+        }
+        self.container.replace(name)
     }
 
     fn is_call(&self) -> bool {
@@ -383,10 +434,15 @@ impl ExprInterpreter<'_, '_> {
         if matches!(parameters.first().map(String::as_str), Some("self" | "cls")) {
             parameters.remove(0);
         }
+        let container = self.container.take();
         let function = self.defined(opener, parameters);
         if !name.is_empty() {
             self.assign(&name, function.clone());
+            if let Some(container) = container.as_ref().filter(|container| !container.is_empty()) {
+                self.set(&format!("{container}.{name}"), function.clone());
+            }
         }
+        self.container = container;
         function
     }
 

@@ -104,6 +104,9 @@ pub(super) enum Constant {
     Text(&'static str),
     Home,
     WorkingDirectory,
+    /// The file in which the text stands.
+    Source,
+    SourceFolder,
     Temporary,
     Input,
     /// The arguments, with this many names before the first.

@@ -3,8 +3,9 @@
 //! Every statement stands, whatever condition it has; a name that differs between branches is one of several. A
 //! function's body is walked for each call with its arguments, and once with unknown ones if nothing calls it.
 
-use super::datum::{Function, ScriptValue, Text, Tokens};
+use super::datum::{Function, Names, ScriptValue, Text, Tokens};
 use super::lexer;
+use super::scopes::Modules;
 use super::token::{Chunk, Kind, Token};
 use super::vocabulary::{Constant, Vocabulary};
 use crate::interpret::interpreter::Interpreter;
@@ -12,7 +13,7 @@ use crate::interpret::streams::Stream;
 use crate::model::value::{Origin, Piece, Printed, UnknownReason, Value};
 use reflex_work as work;
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::rc::Rc;
 
 /// Functions, brackets and texts in texts may stand in each other this deep.
@@ -20,8 +21,6 @@ const MAX_DEPTH: u32 = 48;
 
 /// Steps that any text may take beside four for each token: loops and functions are walked again and again.
 const FREE_STEPS: usize = 20_000;
-
-pub(super) type Names = Rc<BTreeMap<String, ScriptValue>>;
 
 pub(super) struct ExprInterpreter<'w, 'a> {
     pub(super) interpreter: &'w mut Interpreter<'a>,
@@ -47,6 +46,10 @@ pub(super) struct ExprInterpreter<'w, 'a> {
     pub(super) stars: Vec<String>,
     /// Whether a statement begins here, where a comma may stand between names.
     pub(super) at_statement: bool,
+    /// The files that were loaded.
+    pub(super) modules: Modules,
+    /// The class or module whose body is walked.
+    pub(super) container: Option<String>,
     depth: u32,
     steps: usize,
     most_steps: usize,
@@ -59,6 +62,7 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
         origin: Origin,
         stdin: &Stream,
     ) -> Self {
+        let modules = Modules::of(interpreter.surroundings.source.path);
         ExprInterpreter {
             interpreter,
             vocabulary,
@@ -76,6 +80,8 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
             gives_shell: false,
             stars: Vec::new(),
             at_statement: true,
+            modules,
+            container: None,
             depth: 0,
             steps: 0,
             most_steps: FREE_STEPS,
@@ -279,8 +285,22 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
         })
     }
 
+    /// The steps that may still be taken, as [`Self::leave_steps`] takes them back.
+    pub(super) fn steps_left(&self) -> (usize, usize) {
+        (self.steps, self.most_steps)
+    }
+
+    /// Steps that were taken elsewhere do not count here.
+    pub(super) fn leave_steps(&mut self, (steps, most): (usize, usize)) {
+        (self.steps, self.most_steps) = (steps, most);
+    }
+
     /// Walks a function's body with these arguments; what it returns.
     pub(super) fn invoke(&mut self, function: &Rc<Function>, arguments: Vec<ScriptValue>) -> ScriptValue {
+        self.in_module(function.module, |this| this.invoke_here(function, arguments))
+    }
+
+    fn invoke_here(&mut self, function: &Rc<Function>, arguments: Vec<ScriptValue>) -> ScriptValue {
         if let Some((_, called)) = self.functions.iter().find(|(known, _)| Rc::ptr_eq(known, function)) {
             called.set(true);
         }
@@ -339,6 +359,12 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
             Constant::Text(text) => self.text_datum(text),
             Constant::Home => piece(Piece::Home(String::new())),
             Constant::WorkingDirectory => self.interpreter.state.folder_value(self.origin).into(),
+            Constant::Source if self.modules.path.is_empty() => self.input(),
+            Constant::Source => self.text_datum(&*self.modules.path.clone()),
+            Constant::SourceFolder => match self.modules.path.rsplit_once('/') {
+                Some((folder, _)) => self.text_datum(folder),
+                None => self.interpreter.state.folder_value(self.origin).into(),
+            },
             Constant::Temporary => piece(Piece::Output(Printed::Temporary)),
             Constant::Input => self.input(),
             Constant::Arguments(skip) => self.arguments(skip),

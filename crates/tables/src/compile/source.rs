@@ -1,6 +1,7 @@
 //! The YAML that people write, and its lowering to the tree that is compiled.
 
 mod cues;
+mod loads;
 mod logins;
 mod map;
 mod meanings;
@@ -16,6 +17,7 @@ mod words;
 use super::encode::encode_apart;
 use super::secrets::{Format, Formats};
 use cues::Cue;
+use loads::Loads;
 use logins::Login;
 use map::{once, put};
 use meanings::Meaning;
@@ -60,13 +62,15 @@ pub enum Kind {
     Logins,
     /// Which files programs take orders from without being told.
     Orders,
+    /// What a run reads next from disk.
+    Loads,
     /// Words by which a text is judged.
     Words,
 }
 
 impl Kind {
     /// Every kind with the name of its folder.
-    pub const ALL: [(Kind, &'static str); 12] = [
+    pub const ALL: [(Kind, &'static str); 13] = [
         (Kind::Programs, "programs"),
         (Kind::Rules, "rules"),
         (Kind::Places, "places"),
@@ -78,6 +82,7 @@ impl Kind {
         (Kind::Settings, "settings"),
         (Kind::Logins, "logins"),
         (Kind::Orders, "orders"),
+        (Kind::Loads, "loads"),
         (Kind::Words, "words"),
     ];
 }
@@ -126,6 +131,8 @@ pub struct Sources {
     settings: Vec<Value>,
     logins: BTreeMap<String, Vec<Value>>,
     orders: BTreeMap<String, Vec<Value>>,
+    loads: BTreeMap<String, Vec<Value>>,
+    languages: BTreeMap<String, Vec<Value>>,
     words: BTreeMap<String, Value>,
     entries: Vec<Entry>,
 }
@@ -199,6 +206,13 @@ impl Sources {
             Kind::Orders => {
                 each(text, |givers: OrderFiles| Ok(of_programs(&mut self.orders, &givers.programs, &givers.lower())))
             }
+            Kind::Loads => each(text, |loads: Loads| {
+                let lowered = loads.lower();
+                if loads.language.is_empty() {
+                    return Ok(of_programs(&mut self.loads, &loads.programs, &lowered));
+                }
+                Ok(of_programs(&mut self.languages, std::slice::from_ref(&loads.language), &lowered))
+            }),
         }?;
         for (name, value) in names.into_iter().zip(raw) {
             self.entries.push(Entry { kind, file: file.into(), name, value });
@@ -299,6 +313,7 @@ impl Sources {
             "settings": self.settings,
             "logins": self.logins,
             "orders": self.orders,
+            "loads": {"programs": self.loads, "languages": self.languages},
             "words": self.words,
         }))
     }

@@ -4,13 +4,25 @@ use super::reader::Reader;
 use super::values::{HOME, formatted, method, script, word};
 
 /// Functions that give the home folder.
-const HOMES: [&str; 5] = ["os.UserHomeDir", "NSHomeDirectory", "home_dir", "GetUserHomeDirectory", "user.home"];
+const HOMES: [&str; 7] = [
+    "os.UserHomeDir",
+    "NSHomeDirectory",
+    "home_dir",
+    "GetUserHomeDirectory",
+    "user.home",
+    "System.user_home",
+    "homedir",
+];
 
 /// Functions that give a variable of the environment.
 const VARIABLES: [&str; 6] = ["Getenv", "getenv", "env.var", "env.var_os", "secure_getenv", "GetEnvironmentVariable"];
 
 /// Functions that join the parts of a path.
-const JOINS: [&str; 10] = [
+const JOINS: [&str; 14] = [
+    "Path.join",
+    "file.path",
+    "joinpath",
+    "project.file",
     "filepath.Join",
     "path.Join",
     "Path.of",
@@ -23,7 +35,9 @@ const JOINS: [&str; 10] = [
     "URL",
 ];
 
-const DELETES_TREE: [&str; 7] = [
+const DELETES_TREE: [&str; 9] = [
+    "File.rm_rf",
+    "project.delete",
     "os.RemoveAll",
     "remove_dir_all",
     "remove_all",
@@ -33,8 +47,17 @@ const DELETES_TREE: [&str; 7] = [
     "removeItem",
 ];
 
-const DELETES: [&str; 7] =
-    ["os.Remove", "unlink", "fs.remove_file", "Files.delete", "Files.deleteIfExists", "File.Delete", "syscall.Unlink"];
+const DELETES: [&str; 9] = [
+    "File.rm",
+    "file.remove",
+    "os.Remove",
+    "unlink",
+    "fs.remove_file",
+    "Files.delete",
+    "Files.deleteIfExists",
+    "File.Delete",
+    "syscall.Unlink",
+];
 
 const READS: [&str; 11] = [
     "os.ReadFile",
@@ -76,7 +99,21 @@ impl Reader {
         if is(name, &["format", "Sprintf", "String.format"]) {
             return formatted(arguments);
         }
-        if is(name, &["String.from", "std.string", "string", "URI.create", "OsStr.new"]) {
+        if is(
+            name,
+            &[
+                "path.expand",
+                "normalizePath",
+                "Path.expand",
+                "expanduser",
+                "abspath",
+                "String.from",
+                "std.string",
+                "string",
+                "URI.create",
+                "OsStr.new",
+            ],
+        ) {
             return first.map(str::to_owned);
         }
         // `home.join("x")`: the name of a value and its method are one.
@@ -90,7 +127,11 @@ impl Reader {
         let first = arguments.first().cloned().flatten();
         let owner = name.rsplit_once('.').and_then(|(value, _)| self.names.get(value).cloned());
         let tree = is(name, &DELETES_TREE);
-        if let Some(path) = first.clone().filter(|_| tree || is(name, &DELETES)) {
+        if name.eq_ignore_ascii_case("file") && self.names_in(open).any(|name| name.starts_with("REMOVE")) {
+            // What CMake removes is a list without commas.
+            let texts = self.texts(open);
+            self.lines.extend(texts.iter().map(|path| format!("rm -rf -- {}", word(path))));
+        } else if let Some(path) = first.clone().filter(|_| tree || name == "delete" || is(name, &DELETES)) {
             self.lines.push(format!("rm {} -- {}", if tree { "-rf" } else { "-f" }, word(&path)));
         } else if let (true, Some(path)) = (is(name, &["deleteRecursively"]), owner) {
             self.lines.push(format!("rm -rf -- {}", word(&path)));

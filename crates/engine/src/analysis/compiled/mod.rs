@@ -33,6 +33,49 @@ pub(crate) fn commands(text: &str) -> String {
     reader.lines.join("\n")
 }
 
+/// The same of a text that is made of calls, in a language whose texts may stand in single quotes and whose values are
+/// given by `<-` too: R, Elixir, Julia, CMake, Gradle.
+pub(crate) fn commands_of_calls(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut quote = None;
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match (letter, quote) {
+            ('"' | '\'', None) => {
+                quote = Some(letter);
+                plain.push('"');
+                if letters.peek() == Some(&'~') {
+                    letters.next();
+                    plain.push(values::HOME);
+                }
+            }
+            (letter, Some(open)) if letter == open => {
+                quote = None;
+                plain.push('"');
+            }
+            ('"', Some(_)) => plain.push_str("\\\""),
+            ('\\', Some(_)) => {
+                plain.push('\\');
+                plain.extend(letters.next());
+            }
+            ('<', None) if letters.peek() == Some(&'-') => {
+                letters.next();
+                plain.push('=');
+            }
+            ('#', None) => {
+                plain.push_str("//");
+            }
+            // A quote that does not end on its line is none.
+            ('\n', Some('\'')) => {
+                quote = None;
+                plain.push_str("\"\n");
+            }
+            (letter, _) => plain.push(letter),
+        }
+    }
+    commands(&plain.replace("$ENV{HOME}", &values::HOME.to_string()))
+}
+
 /// A longer program is written by more than one call.
 const MAX_TOKENS: usize = 20_000;
 
@@ -62,6 +105,20 @@ mod tests {
             "b, _ := os.ReadFile(\"/a\"); http.Post(\"https://x.example\", \"t\", bytes.NewReader(b))",
             "cat -- '/a'\ncurl --data-binary @'/a' 'https://x.example'",
         );
+    }
+
+    #[test]
+    fn calls_of_other_languages() {
+        let check = |text: &str, expected: &str| assert_eq!(commands_of_calls(text), expected, "{text}");
+        check(
+            "home = System.user_home!()\nFile.rm_rf!(Path.join(home, \"work\")) # it's",
+            "rm -rf -- \"$HOME\"'/work'",
+        );
+        check("out <- path.expand('~/Documents')\nunlink(out, recursive = TRUE)", "rm -f -- \"$HOME\"'/Documents'");
+        check("file(REMOVE_RECURSE \"$ENV{HOME}\" \"a\")", "rm -rf -- \"$HOME\"\nrm -rf -- 'a'");
+        check("delete System.getProperty('user.home')", "rm -rf -- \"$HOME\"");
+        check("commandLine 'rm', '-rf', 'a'", "'rm' '-rf' 'a'");
+        check("delete x\nfile(COPY a)", "");
     }
 
     #[test]

@@ -25,11 +25,32 @@ impl Reader {
             Some(Token::Sign('=')) => self.binding(at),
             Some(Token::Name(name)) => {
                 let name = name.clone();
-                if let Some(open) = self.opens(at + 1) {
-                    self.call(&name, open);
+                match self.opens(at + 1) {
+                    Some(open) => self.call(&name, open),
+                    None => self.bare_call(&name, at + 1),
                 }
             }
             Some(Token::Sign(_) | Token::Text(_)) | None => {}
+        }
+    }
+
+    /// `delete x` and `commandLine 'a', 'b'` of Gradle.
+    fn bare_call(&mut self, name: &str, at: usize) {
+        const MAX_WORDS: usize = 64;
+        if !matches!(name, "delete" | "commandLine") {
+            return;
+        }
+        let (first, mut at) = self.value(at, 0);
+        let mut words: Vec<String> = first.into_iter().map(|value| values::word(&value)).collect();
+        while self.tokens.get(at) == Some(&Token::Sign(',')) && !words.is_empty() && words.len() < MAX_WORDS {
+            let (value, behind) = self.value(at + 1, 0);
+            words.extend(value.map(|value| values::word(&value)));
+            at = behind;
+        }
+        match name {
+            "delete" => self.lines.extend(words.iter().map(|path| format!("rm -rf -- {path}"))),
+            _ if !words.is_empty() => self.lines.push(words.join(" ")),
+            _ => {}
         }
     }
 

@@ -290,7 +290,8 @@ fn cargo_settings(content: &str, later: &mut DeferredExecution) {
 fn recipes(content: &str, later: &mut DeferredExecution) {
     let lines = content.lines().filter(|line| line.starts_with(['\t', ' ']) || line.contains("$(shell "));
     let lines = lines.map(|line| line.trim().trim_start_matches(['@', '-', '+']));
-    later.run(lines.collect::<Vec<_>>().join("\n").replace("$$", "$").replace("$(shell ", "$("), ExecTarget::Here);
+    let text = lines.collect::<Vec<_>>().join("\n").replace("$(HOME)", "${HOME}").replace("$(CURDIR)", "${PWD}");
+    later.run(text.replace("$$", "$").replace("$(shell ", "$("), ExecTarget::Here);
 }
 
 fn python_hook(content: &str, later: &mut DeferredExecution) {

@@ -1,6 +1,8 @@
 //! Files that a call runs, and scripts that it writes: their text is read like the call's own, and what it would do
 //! belongs to the call. The second step of the analysis: it asks the world for contents, and only where a file is run.
 
+mod forms;
+mod loaded;
 mod sourced;
 
 use super::about_guard::{self, Analyst, Analyze};
@@ -8,7 +10,8 @@ use super::aliases::{self, Aliases};
 use super::compiled;
 use super::config_files;
 use super::config_files::later::{DeferredExecution, Text};
-use super::effects::EffectExtractor;
+use super::effects::{self, EffectExtractor};
+use super::loading::Loader;
 use super::mcp;
 use super::replaced::replaced;
 use super::task_runners::{self, TaskFile};
@@ -19,7 +22,8 @@ use crate::model::path::{self, Folders, parent};
 use crate::model::world::{MAX_CONTENT, World};
 use crate::text::patches;
 use reflex_shell::{
-    Access, Command, ExecTarget, Language, Programs, Span, Stdin, Surroundings, UnknownReason, Value, work,
+    Access, Command, ExecTarget, Language, Piece, Programs, Source, Span, Stdin, Surroundings, UnknownReason, Value,
+    work,
 };
 use reflex_tables::Tables;
 use std::borrow::Cow;
@@ -70,10 +74,17 @@ pub(super) fn follow(event: &Event, analyst: Analyst<'_>, analysis: &mut Analysi
         follower.written(index, action);
         follower.printed(index, action);
     }
-    let mut next = 0;
-    while next < follower.analysis.effects.len() {
-        follower.effect(next);
-        next += 1;
+    let (mut next, mut text) = (0, 0);
+    loop {
+        while next < follower.analysis.effects.len() {
+            follower.effect(next);
+            next += 1;
+        }
+        if text >= follower.analysis.readings.len() + follower.analysis.scripts.len() {
+            break;
+        }
+        follower.loaded(text);
+        text += 1;
     }
 }
 
@@ -297,6 +308,9 @@ impl ScriptResolver<'_> {
     fn run_file(&self, effect: &Effect) -> Option<Found> {
         let target = effect.targets.first()?;
         let TargetPath::Known { text: path, .. } = &target.path else { return None };
+        if self.analysis.reading(effect).is_some_and(|reading| reading.has_loaded(path)) {
+            return None;
+        }
         let Some(mut text) = self.content(effect, path) else {
             self.tell_size(path);
             return None;
@@ -379,6 +393,7 @@ impl ScriptResolver<'_> {
         })?;
         let wanted: Vec<String> = effect.targets.iter().map(|target| target.value.shown()).collect();
         let text = if kind == TaskFile::Makefile { self.with_includes(effect, text, &folder) } else { text };
+        let text = if kind == TaskFile::Makefile { self.with_unset(effect, command, text) } else { text };
         let mut text = kind.recipe(&text, &wanted);
         if kind == TaskFile::Package && WORKSPACES.iter().any(|key| invocation.has(key)) {
             text.push_str(&self.of_workspaces(effect, &path, &wanted));
@@ -419,12 +434,32 @@ impl ScriptResolver<'_> {
                 if seen.insert(file.clone()) && work::spend(20) {
                     match self.content(effect, &file) {
                         Some(text) => open.push(text.lines().map(str::to_owned).collect::<Vec<_>>().into_iter()),
-                        None => self.tell_size(&file),
+                        None => {
+                            self.tell_size(&file);
+                            whole.push_str(&line);
+                            whole.push('\n');
+                        }
                     }
                 }
             }
         }
         whole
+    }
+
+    /// A makefile before which stands what nothing sets: such names are empty. What another makefile has handed down,
+    /// and what a file sets that is not there yet, is not known.
+    fn with_unset(&self, effect: &Effect, command: &Command, text: String) -> String {
+        let is_open = text.lines().any(|line| line.starts_with("include "));
+        if effect.script.is_some() || is_open || !work::spend_bytes(text.len(), 20) {
+            return text;
+        }
+        let around = self.text_around(effect);
+        let is_set = |name: &str| {
+            let own = command.assignments.iter().any(|(known, _)| known == name);
+            own || around.contains(name) || self.world.variable(name).is_some()
+        };
+        let unset = task_runners::never_set(&text).into_iter().filter(|name| !is_set(name));
+        unset.map(|name| format!("{name} =\n")).collect::<String>() + &text
     }
 
     /// The files that a name or a pattern means.
@@ -489,8 +524,12 @@ impl ScriptResolver<'_> {
             "composer.json" => Some(TaskFile::Composer),
             _ => None,
         };
+        let before = package.and_then(|_| self.world.content_before(&path)).unwrap_or_default();
+        let made = package.and_then(|_| made(action, &before));
+        let content = made.as_ref().unwrap_or(content);
+        let install = ["install".to_owned()];
         let (language, text) = if let Some(package) = package {
-            (Language::Shell, package.recipe(content, &["install".to_owned()]))
+            (Language::Shell, package.recipe(content, &install))
         } else if let Some(language) = language_if_run(&path, content) {
             (language, content.clone())
         } else {
@@ -507,17 +546,24 @@ impl ScriptResolver<'_> {
             assignments: Vec::new(),
         };
         let first = self.analysis.effects.len();
-        let mut text = found.text.clone();
+        let text = found.text.clone();
         let path = found.path.clone();
         self.read(index, 1, found);
-        let others = package.map(|package| package.others(content)).unwrap_or_default();
+        if self.analysis.effects.len() > first {
+            let gone = match package {
+                Some(package) => Cow::Owned(package.recipe(&before, &install)),
+                None => replaced(action, &self.event.cwd, self.world),
+            };
+            self.forget_what_stood(first, &text, &gone);
+        }
+        let Some(package) = package else { return };
+        let (others, first) = (package.others(content), self.analysis.effects.len());
         if !others.is_empty() {
-            text = format!("{text}\n{others}");
-            let script = Text { text: others, language, site: ExecTarget::Here, whole: false };
+            let script = Text { text: others.clone(), language, site: ExecTarget::Here, whole: false };
             self.later_text(index, &path, script);
         }
         if self.analysis.effects.len() > first {
-            self.forget_what_stood(first, &text, &replaced(action, &self.event.cwd, self.world));
+            self.forget_what_stood(first, &others, &package.others(&before));
         }
     }
 
@@ -597,10 +643,11 @@ impl ScriptResolver<'_> {
         };
         self.read(action, 1, found);
         let mut index = 0;
-        let home = self.event.home.as_str();
+        let Event { cwd, workspace, home, .. } = self.event;
+        let folders = Folders { cwd, start: cwd, workspace, home };
         self.analysis.effects.retain(|effect| {
             index += 1;
-            index <= first || script.whole || REACHES_OTHERS.contains(&effect.kind) || takes_home(effect, home)
+            index <= first || script.whole || REACHES_OTHERS.contains(&effect.kind) || takes_home(effect, folders)
         });
         let own = self.analysis.effects.iter_mut().skip(first);
         own.filter(|effect| effect.site == ExecTarget::Here).for_each(|effect| effect.site = script.site);
@@ -608,6 +655,8 @@ impl ScriptResolver<'_> {
 
     fn read(&mut self, action: usize, level: usize, found: Found) {
         let world = self.world;
+        let begins = found.folder.clone().unwrap_or_else(|| parent(&found.path).to_owned());
+        let loader = Loader::new(self.event, self.tables, world, &begins);
         let variables = found.assignments;
         let assigned = |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
         let surroundings = Surroundings {
@@ -615,6 +664,7 @@ impl ScriptResolver<'_> {
             variable: &|name| assigned(name).or_else(|| world.variable(name)),
             alias: &|program, name| if program.is_empty() { None } else { world.alias(program, name) },
             parameters: found.parameters,
+            source: Source { path: &found.path, load: Some(&|name| loader.load(name)) },
         };
         let reading = reflex_shell::read_as(found.language, &found.text, &surroundings);
         let first = self.analysis.effects.len();
@@ -632,7 +682,9 @@ impl ScriptResolver<'_> {
             effects: &mut self.analysis.effects,
         }
         .draft(&found.text, &reading);
-        keep_known(&mut self.analysis.effects, first);
+        // Who names a script runs it with the variables that there are.
+        let is_named = found.usage == Usage::Run && level == 1 && found.language == Language::Shell;
+        keep_known(&mut self.analysis.effects, first, &|effect| is_named && deletes_by_unset(effect, world));
         let (path, text, usage, folder) = (found.path, found.text, found.usage, found.folder);
         self.analysis.scripts.push(Script { path, text, reading, usage, folder, level });
     }
@@ -678,6 +730,13 @@ impl ScriptResolver<'_> {
     }
 }
 
+/// The file that an edit makes of what stood there, if it says what it takes away.
+fn made(action: &Action, before: &str) -> Option<String> {
+    let Action::Edit { content, gone, .. } = action else { return None };
+    let stands = !gone.is_empty() && before.contains(gone.as_str());
+    stands.then(|| before.replacen(gone.as_str(), content, 1))
+}
+
 /// Tells that an effect has more sources than are read.
 fn tell_number(effect: &Effect) {
     if effect.targets.len() > MAX_SOURCES {
@@ -693,28 +752,35 @@ fn lines_around(text: &str, span: Span) -> &str {
     text.get(from..to).unwrap_or("")
 }
 
-/// No build's business: the home folder, or one above it, is deleted.
-fn takes_home(effect: &Effect, home: &str) -> bool {
-    let above = |target: &Target| target.path().is_some_and(|path| path::is_within(home, path));
+/// No build's business: the home folder, one above it, or what a person has in it beside the project and the hidden
+/// folders of programs is deleted.
+fn takes_home(effect: &Effect, Folders { home, workspace, .. }: Folders<'_>) -> bool {
+    let is_own = |path: &str| {
+        let below = path.strip_prefix(home).and_then(|rest| rest.strip_prefix('/'));
+        below.is_some_and(|below| !below.starts_with('.')) && !path::is_within(path, workspace)
+    };
+    let above = |target: &Target| target.path().is_some_and(|path| path::is_within(home, path) || is_own(path));
     effect.kind == EffectKind::Delete && effect.site == ExecTarget::Here && effect.targets.iter().any(above)
 }
 
 /// What a script does to something that is only known when it runs is not held against it: people pass it the right
 /// thing. In the call itself it is.
-fn keep_known(effects: &mut Vec<Effect>, first: usize) {
+fn keep_known(effects: &mut Vec<Effect>, first: usize, counts: &dyn Fn(&Effect) -> bool) {
     let mut index = 0;
     effects.retain_mut(|effect| {
         index += 1;
-        if index <= first {
-            return true;
-        }
-        let named = !effect.targets.is_empty();
-        effect.targets.retain(|target| target.path != TargetPath::Unknown);
-        let gap = matches!(effect.kind, EffectKind::ExceedLimit | EffectKind::Unreadable);
-        let unknown =
-            effect.kind == EffectKind::RunUnknown && !effect.targets.iter().any(|target| target.path().is_some());
-        !gap && !unknown && (!named || !effect.targets.is_empty())
+        index <= first || counts(effect) || effects::keep_known(effect)
     });
+}
+
+/// `rm -rf "$NAME"/*` where nothing sets the name: what is left of the path is what it deletes.
+fn deletes_by_unset(effect: &Effect, world: &dyn World) -> bool {
+    let is_unset = |target: &Target| match target.value.pieces.first() {
+        Some((Piece::Variable(name), _)) => target.path == TargetPath::Unknown && world.variable(name).is_none(),
+        Some(_) | None => false,
+    };
+    let is_whole = effect.kind == EffectKind::Delete && effect.site == ExecTarget::Here;
+    is_whole && effect.flags.contains(&"recursive") && effect.targets.iter().any(is_unset)
 }
 
 /// The language in which a file that runs is read: that of the program which runs it, else what its first line says.

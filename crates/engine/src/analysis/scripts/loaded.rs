@@ -1,0 +1,203 @@
+//! Files that a program reads by itself, whatever its words are: what stands in them runs with it. Which, the library
+//! says (`library/loads`).
+
+use super::forms::{self, Wanted};
+use super::{Found, MAX_LEVELS, ScriptResolver};
+use crate::analysis::effects::EffectExtractor;
+use crate::analysis::loading;
+use crate::model::analysis::Usage;
+use crate::model::effect::{Effect, EffectKind};
+use crate::model::path::{self, parent};
+use reflex_shell::{CommandId, ExecTarget, Value, work};
+use reflex_tables::Node;
+
+/// More files than these are not looked for by one entry.
+const MAX_FILES: usize = 64;
+
+/// More folders than these do not lie above each other.
+const MAX_ABOVE: usize = 32;
+
+/// A longer file that the history of its project has is no settings.
+const MAX_UNCHANGED: usize = 64 * 1024;
+
+/// Words with which a program does nothing but tell about itself.
+const TELLS: [&str; 3] = ["--help", "-h", "--version"];
+
+/// A command that reads files by itself.
+struct Reader {
+    entry: Node<'static>,
+    id: CommandId,
+    name: String,
+    words: Vec<String>,
+    folder: String,
+    assignments: Vec<(String, Value)>,
+}
+
+impl ScriptResolver<'_> {
+    /// Reads what the commands of a text read by themselves: of an action's own text, or of a script.
+    pub(super) fn loaded(&mut self, text: usize) {
+        let readings = self.analysis.readings.len();
+        let (action, script) = match text.checked_sub(readings) {
+            None => (text, None),
+            Some(script) => {
+                let known = self.analysis.scripts.get(script);
+                if known.is_none_or(|known| known.usage == Usage::Written) {
+                    return;
+                }
+                let of_script = |effect: &&Effect| effect.script == Some(script);
+                let action = self.analysis.effects.iter().find(of_script).map_or(0, |effect| effect.action);
+                (action, Some(script))
+            }
+        };
+        for reader in self.readers(action, script) {
+            if !work::spend(50) {
+                return;
+            }
+            let level = script.and_then(|at| self.analysis.scripts.get(at)).map_or(0, |script| script.level) + 1;
+            let effect = self.as_effect(&reader, action, script);
+            for path in self.files_of_reader(&reader) {
+                let Some(found) = self.found(&reader, &effect, path) else { continue };
+                let is_known =
+                    self.analysis.scripts.iter().any(|known| known.path == found.path && known.text == found.text);
+                if is_known || level > MAX_LEVELS || !self.has_room(&found.path) {
+                    continue;
+                }
+                let is_unchanged = loading::is_unchanged(self.world, &found.path);
+                let first = self.analysis.effects.len();
+                self.read(action, level, found);
+                self.tell_gaps(!is_unchanged);
+                if !reader.entry.get("tasks").is_true() {
+                    self.forget_branches(first);
+                }
+            }
+        }
+    }
+
+    /// What is published, a file says for another use of it: `setup.py upload`, `if argv[1] == "publish"`.
+    fn forget_branches(&mut self, first: usize) {
+        let mut index = 0;
+        self.analysis.effects.retain(|effect| {
+            index += 1;
+            index <= first || !matches!(effect.kind, EffectKind::Publish | EffectKind::Deploy)
+        });
+    }
+
+    /// The commands of a text that read files by themselves.
+    fn readers(&self, action: usize, script: Option<usize>) -> Vec<Reader> {
+        let (reading, start) = match script.and_then(|script| self.analysis.scripts.get(script)) {
+            Some(script) => (Some(&script.reading), script.folder.clone()),
+            None => (self.analysis.readings.get(action), Some(self.event.cwd.clone())),
+        };
+        let mut none = Vec::new();
+        let (event, world, tables) = (self.event, self.world, self.tables);
+        let drafter =
+            EffectExtractor { event, world, tables, action, script, start, variables: &[], effects: &mut none };
+        let programs = tables.get("loads").get("programs");
+        let mut readers = Vec::new();
+        for (id, command) in reading.into_iter().flat_map(|reading| reading.commands.iter().enumerate()) {
+            if command.site != ExecTarget::Here || command.name.is_empty() {
+                continue;
+            }
+            let entries = programs.get(&command.name).items();
+            for entry in entries {
+                let words: Vec<String> = command.words.iter().skip(1).map(Value::shown).collect();
+                let is_one_of = |word: &String, known: &str| entry.get(known).texts().any(|one| one == word);
+                let is_meant = entry.get("when").is_empty() || words.iter().any(|word| is_one_of(word, "when"));
+                let tells = words.iter().any(|word| TELLS.contains(&word.as_str()) || is_one_of(word, "unless"));
+                let Some(folder) = drafter.folder(command).filter(|_| is_meant && !tells) else { continue };
+                let (name, assignments) = (command.name.clone(), command.assignments.clone());
+                readers.push(Reader { entry, id, name, words, folder, assignments });
+            }
+        }
+        readers
+    }
+
+    /// The paths of the files that a command reads, as its entry names them.
+    fn files_of_reader(&self, reader: &Reader) -> Vec<String> {
+        let Reader { entry, words, folder, .. } = reader;
+        let root = self.event.workspace.as_str();
+        let up = |from: &str| -> Vec<String> {
+            let above = std::iter::successors(Some(from), |at| path::is_below(at, root).then(|| parent(at)));
+            above.take(MAX_ABOVE).map(str::to_owned).collect()
+        };
+        let mut folders = vec![folder.clone()];
+        if entry.get("beside").is_true() {
+            for word in words.iter().filter(|word| !word.starts_with('-')) {
+                let named = path::absolute(word.split("::").next().unwrap_or(word), folder);
+                if path::is_within(&named, root) {
+                    folders.extend(up(&named));
+                }
+            }
+        }
+        if entry.get("above").is_true() {
+            folders.extend(up(folder));
+        }
+        let mut paths: Vec<String> = Vec::new();
+        for at in &folders {
+            for file in entry.get("files").texts() {
+                let path = path::absolute(&file.replace("{program}", &reader.name), at);
+                let found = if file.contains('*') { self.world.expand(&path).unwrap_or_default() } else { vec![path] };
+                paths.extend(found);
+            }
+        }
+        let endings: Vec<&str> = entry.get("named").texts().collect();
+        let value = |word: &String| word.rsplit_once('=').map_or(word.clone(), |(_, value)| value.to_owned());
+        let named = words.iter().map(value).filter(|word| endings.iter().any(|ending| word.ends_with(ending)));
+        paths.extend(named.map(|word| path::absolute(&word, folder)));
+        let mut seen = std::collections::BTreeSet::new();
+        paths.retain(|path| seen.insert(path.clone()));
+        paths.truncate(MAX_FILES);
+        paths
+    }
+
+    /// A file that a command reads, with what of it runs.
+    fn found(&self, reader: &Reader, effect: &Effect, path: String) -> Option<Found> {
+        if !work::spend(20) {
+            return None;
+        }
+        let written = self.written_by_text(effect, &path);
+        let runs = |id: CommandId| {
+            let reading = self.analysis.reading(effect);
+            reading.is_some_and(|reading| reading.commands.iter().any(|command| command.parent == Some(id)))
+        };
+        if written.is_some() && runs(reader.id) {
+            // What the text itself has written and runs, its reader has read.
+            return None;
+        }
+        let content = written.or_else(|| self.content(effect, &path));
+        let Some(content) = content else {
+            self.tell_size(&path);
+            return None;
+        };
+        if content.len() > MAX_UNCHANGED && loading::is_unchanged(self.world, &path) {
+            return None;
+        }
+        let entry = reader.entry;
+        let when: Vec<&str> = entry.get("when").texts().collect();
+        let names = reader.words.iter().filter(|word| !word.starts_with('-') && !when.contains(&word.as_str()));
+        let wanted = Wanted {
+            names: names.cloned().collect(),
+            only: entry.get("tasks").is_true(),
+            given: entry.get("given").text(),
+        };
+        let (language, text) = forms::read(entry.get("form").text(), (self.tables, &path, &content), &wanted)?;
+        (!text.trim().is_empty()).then(|| Found {
+            folder: Some(reader.folder.clone()),
+            path,
+            text,
+            language,
+            usage: Usage::Task,
+            parameters: Vec::new(),
+            assignments: self.known(&reader.assignments),
+        })
+    }
+
+    /// As an effect that asks for what its files hold.
+    fn as_effect(&self, reader: &Reader, action: usize, script: Option<usize>) -> Effect {
+        let mut effect = Effect::configured(action, Vec::new(), "");
+        effect.kind = EffectKind::RunTask;
+        effect.targets.clear();
+        (effect.command, effect.script, effect.folder) = (Some(reader.id), script, Some(reader.folder.clone()));
+        effect
+    }
+}

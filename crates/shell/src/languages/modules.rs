@@ -1,0 +1,155 @@
+//! Files of code that a text loads: what they do is done by it, and what they name is known to it.
+//!
+//! Which file a name means, and which functions load one, its surroundings say. A module of Python or JavaScript has
+//! names of its own; what the other languages load is walked as if it stood where it is loaded.
+
+use super::datum::{Names, ScriptValue};
+use super::php;
+use super::scopes::Scope;
+use super::walker::ExprInterpreter;
+use crate::model::language::Language;
+use crate::model::value::Origin;
+use crate::reading::{LOADED, UNCHANGED};
+use crate::surroundings::{Module, ModuleName};
+use reflex_work as work;
+use std::rc::Rc;
+
+impl ExprInterpreter<'_, '_> {
+    /// What a call loads, if it loads a file.
+    pub(super) fn loaded(&mut self, function: &str, first: Option<&ScriptValue>) -> Option<ScriptValue> {
+        self.interpreter.surroundings.source.load?;
+        let name = first?.literal().filter(|name| !name.is_empty() && name.len() <= 1024)?;
+        self.load_module(function, &name)
+    }
+
+    /// What a statement imports, if a file of that name is there.
+    pub(super) fn import_module(&mut self, name: &str) -> Option<ScriptValue> {
+        if name.is_empty() { None } else { self.load_module("import", name) }
+    }
+
+    fn load_module(&mut self, function: &str, name: &str) -> Option<ScriptValue> {
+        let load = self.interpreter.surroundings.source.load?;
+        let from = self.modules.path.clone();
+        let language = self.vocabulary.dialect.language;
+        if !work::spend(20) {
+            return None;
+        }
+        let module = load(&ModuleName { language, from: &from, function, name })?;
+        if let Some((_, known)) = self.modules.loaded.iter().find(|(path, _)| *path == module.path) {
+            return Some(known.clone());
+        }
+        let place = self.modules.loaded.len();
+        // Who loads the file while it is being walked gets what is known of it: nothing.
+        self.modules.loaded.push((module.path.clone(), ScriptValue::Map(Rc::default())));
+        let value = self.walk_module(&module);
+        if let Some(known) = self.modules.loaded.get_mut(place) {
+            known.1 = value.clone();
+        }
+        Some(value)
+    }
+
+    /// Walks a file in its own place; what it exports.
+    fn walk_module(&mut self, module: &Module) -> ScriptValue {
+        let language = self.vocabulary.dialect.language;
+        let is_apart = matches!(language, Language::Python | Language::JavaScript);
+        let step = if module.is_unchanged { UNCHANGED } else { LOADED };
+        let derivation = self.interpreter.derive(step, &module.path, self.origin);
+        let origin = Origin { span: self.origin.span, derivation };
+        let first = self.functions.len();
+        let gaps = self.interpreter.reading.gaps.len();
+        let (tokens, at, at_statement) = (self.tokens.clone(), self.at, self.at_statement);
+        let container = self.container.take();
+        let steps = self.steps_left();
+        let returned = std::mem::take(&mut self.returned);
+        let outer = (self.origin, self.modules.current, self.modules.path.clone(), self.conditional);
+        (self.origin, self.modules.path) = (origin, module.path.as_str().into());
+        if is_apart {
+            self.store_scope();
+            self.modules.current = self.modules.scopes.len();
+            self.modules.scopes.push(Scope { names: Names::default(), origin, path: self.modules.path.clone() });
+            (self.names, self.conditional) = (Names::default(), 0);
+        }
+        let text = if language == Language::Php { php::tagged(&module.text) } else { module.text.clone() };
+        self.load(&text);
+        let end = self.tokens.0.len();
+        let unknown = self.unknown();
+        let last = self.deeper(unknown, |this| this.statements(end));
+        let given = std::mem::replace(&mut self.returned, returned);
+        let value =
+            if is_apart { self.exports() } else { ScriptValue::any(if given.is_empty() { vec![last] } else { given }) };
+        if is_apart {
+            self.store_scope();
+        }
+        (self.origin, self.modules.current, self.modules.path, self.conditional) = outer;
+        if is_apart {
+            self.names =
+                self.modules.scopes.get(self.modules.current).map(|scope| scope.names.clone()).unwrap_or_default();
+        }
+        (self.tokens, self.at, self.at_statement) = (tokens, at, at_statement);
+        self.container = container;
+        if module.is_unchanged {
+            self.leave_steps(steps);
+            // What is committed is not searched for what it might do, only for what it does.
+            self.interpreter.reading.gaps.truncate(gaps);
+            self.functions.iter().skip(first).for_each(|(_, called)| called.set(true));
+        }
+        value
+    }
+
+    /// What others see of the file that has just been walked.
+    fn exports(&mut self) -> ScriptValue {
+        let names = self.names.clone();
+        let whole = names.get("module.exports").cloned();
+        if let Some(whole) = whole.clone().filter(|whole| !matches!(whole, ScriptValue::Map(_) | ScriptValue::Any(_))) {
+            return whole;
+        }
+        let mut fields: Vec<(String, ScriptValue)> = names
+            .iter()
+            .map(|(name, datum)| {
+                let own = name.strip_prefix("module.exports.").or_else(|| name.strip_prefix("exports."));
+                (own.unwrap_or(name).to_owned(), datum.clone())
+            })
+            .collect();
+        for one in whole.iter().flat_map(|whole| whole.alternatives().to_vec()) {
+            if let ScriptValue::Map(own) = one {
+                fields.extend(own.iter().cloned());
+            }
+        }
+        ScriptValue::Map(Rc::new(fields))
+    }
+
+    /// Makes the methods of a module's classes known, whatever they are called by.
+    pub(super) fn take_methods(&mut self, exports: &ScriptValue) {
+        let ScriptValue::Map(fields) = exports else { return };
+        for (name, datum) in fields.iter() {
+            if name.contains('.') && matches!(datum, ScriptValue::Function(_)) && self.variable(name).is_none() {
+                self.set(name, datum.clone());
+            }
+        }
+    }
+
+    /// Keeps the names as they are for functions that are called from elsewhere.
+    fn store_scope(&mut self) {
+        let scope = Scope { names: self.names.clone(), origin: self.origin, path: self.modules.path.clone() };
+        match self.modules.scopes.get_mut(self.modules.current) {
+            Some(known) => *known = scope,
+            None => self.modules.scopes.push(scope),
+        }
+    }
+
+    /// Walks something among the names of another module.
+    pub(super) fn in_module<T>(&mut self, module: usize, walk: impl FnOnce(&mut Self) -> T) -> T {
+        if module == self.modules.current {
+            return walk(self);
+        }
+        self.store_scope();
+        let scope = self.modules.scopes.get(module).cloned().unwrap_or_default();
+        let outer = (self.modules.current, self.names.clone(), self.origin, self.modules.path.clone());
+        (self.modules.current, self.names, self.origin, self.modules.path) =
+            (module, scope.names, scope.origin, scope.path);
+        let result = walk(self);
+        self.store_scope();
+        (self.modules.current, self.names, self.origin, self.modules.path) = outer;
+        result
+    }
+}
