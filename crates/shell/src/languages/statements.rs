@@ -71,7 +71,18 @@ impl ExprInterpreter<'_, '_> {
                 if self.vocabulary.conditions.contains(&"class") && (word == "class" || language == Language::Ruby) =>
             {
                 let outer = self.contained();
-                self.condition_block(end);
+                // `class A extends B {`
+                let open = (self.at..end.min(self.at + 32)).find(|at| {
+                    self.token_at(*at).is_some_and(|token| matches!(token.kind, Kind::Open('{') | Kind::End))
+                });
+                match open.filter(|at| self.token_at(*at).is_some_and(|token| token.kind == Kind::Open('{'))) {
+                    Some(open) if language != Language::Ruby => {
+                        let close = self.close_of(open);
+                        self.at = open + 1;
+                        self.statements(close.min(end));
+                    }
+                    _ => self.condition_block(end),
+                }
                 self.container = outer;
             }
             _ if self.vocabulary.conditions.contains(&word.as_str()) => self.condition_block(end),

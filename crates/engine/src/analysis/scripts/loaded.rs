@@ -62,10 +62,11 @@ impl ScriptResolver<'_> {
                 if is_known || level > MAX_LEVELS || !self.has_room(&found.path) {
                     continue;
                 }
-                let is_unchanged = loading::is_unchanged(self.world, &found.path);
+                // What others wrote counts as far as it is read.
+                let is_own = self.world.is_of_session(&found.path) == Some(true);
                 let first = self.analysis.effects.len();
                 self.read(action, level, found);
-                self.tell_gaps(!is_unchanged);
+                self.tell_gaps(is_own);
                 if !reader.entry.get("tasks").is_true() {
                     self.forget_branches(first);
                 }
