@@ -10,7 +10,7 @@ use std::path::Path;
 /// Tells which agents have settings that are known.
 pub(super) fn unknown(asked: Option<&str>) -> u8 {
     let known = agents(|agent| agent.settings.is_some());
-    complain(&format!("no settings are known for the agent `{}`; there are {known}", visible(asked.unwrap_or(""))));
+    complain(&format!("no settings are known for the agent `{}`; known: {known}", visible(asked.unwrap_or(""))));
     status::USAGE
 }
 

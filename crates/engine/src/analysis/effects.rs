@@ -161,8 +161,7 @@ impl EffectExtractor<'_> {
     /// The command as it runs where a `cd` before it, whose failure the text ignores, has led nowhere: its folder is not
     /// there, and nothing has run that could have made it.
     fn without_missing_folder(&self, id: CommandId, command: &Command, all: &[Command]) -> Option<Command> {
-        const MAKE_NOTHING: [&str; 12] =
-            ["cd", "echo", "printf", "export", "set", "true", ":", "pwd", "ls", "test", "[", "rm"];
+        const MAKE_NOTHING: [&str; 10] = ["cd", "echo", "printf", "export", "set", "true", ":", "ls", "test", "rm"];
         let stayed = command.folder_without_cd.as_ref()?;
         let is_missing = self.world.real(&self.folder(command)?, true).exists == Some(false);
         let makes = |before: &Command| !MAKE_NOTHING.contains(&before.name.as_str()) && !before.name.is_empty();

@@ -26,9 +26,6 @@ const DOUBT: u32 = 50;
 /// Categories of what an injected order would be after.
 const STAKES: [&str; 2] = ["exfiltration", "credential"];
 
-/// Categories that weigh the same in a sensitive place as elsewhere.
-const UNMOVED: [&str; 2] = ["scope", "destructive"];
-
 /// What moves a finding, in the words of the chain.
 enum Reason {
     Raises(String),
@@ -64,8 +61,8 @@ pub(crate) fn weighed(mut finding: Finding, facts: &Facts<'_>, chain: &mut Vec<S
 fn reasons(finding: &Finding, facts: &Facts<'_>) -> Vec<Reason> {
     let mut reasons = Vec::new();
     let effect = finding.effect.and_then(|index| facts.analysis.effects.get(index));
-    // What is found about the place itself has its weight, and a loss is as large there as elsewhere.
-    let is_moved = !UNMOVED.contains(&finding.category.as_str());
+    // What is found about the place itself has its weight; so has the loss of keys that nothing else holds.
+    let is_moved = finding.category != "scope" && finding.id != "write/replaces-data";
     let placed = effect.filter(|_| is_moved).and_then(|effect| task_scope::sensitive_place(effect, facts));
     reasons.extend(
         placed.map(|class| Reason::Raises(format!("{} is a sensitive place", class.trim_start_matches("sensitive-")))),
