@@ -79,13 +79,14 @@ fn linked(folder: &Path, words: &[String]) -> io::Result<u8> {
     Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
 }
 
-/// Objects are removed once they are linked, so they are copied; libraries stay where they are.
+/// Objects, and libraries of which only the parts in C are left, are removed once they are linked, so they are copied.
 fn keep(folder: &Path, words: &[String]) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let mut kept = String::new();
     for (index, word) in words.iter().enumerate() {
-        if word.ends_with(".o") && Path::new(word).is_file() {
-            let copy = folder.join(format!("{index}.o"));
+        let ending = [".o", ".rlib"].into_iter().find(|ending| word.ends_with(ending) && Path::new(word).is_file());
+        if let Some(ending) = ending {
+            let copy = folder.join(format!("{index}{ending}"));
             fs::copy(word, &copy)?;
             kept.push_str(&copy.to_string_lossy());
         } else {

@@ -140,7 +140,7 @@ fn the_home_is_no_project_and_neither_is_a_folder_that_is_gone() {
     assert!(said.code == 64 && said.stderr.contains("is not a project"), "{said:?}");
     let line = "mkdir gone && cd gone && rmdir ../gone && exec \"$0\" init --yes --scope project --agent claude";
     let said = machine.program("sh", ["-c", line, env!("CARGO_BIN_EXE_reflex")]).run();
-    assert!(said.code == 64 && said.stderr.contains("the working directory is not there"), "{said:?}");
+    assert!(said.code == 64 && said.stderr.contains("cannot find the working directory"), "{said:?}");
     assert_eq!(files(&machine.root()).into_iter().filter(|(file, _)| file.is_file()).collect::<Vec<_>>(), []);
 }
 

@@ -56,7 +56,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     let source = match matches.get_one::<String>("from").map(|name| Source::named(name).ok_or(name)) {
         Some(Err(name)) => {
             let known: Vec<&str> = Source::ALL.iter().map(|(_, name)| *name).collect();
-            complain(&format!("there is no source `{}`; known: {}", visible(name), known.join(", ")));
+            complain(&format!("unknown source `{}`; known: {}", visible(name), known.join(", ")));
             return status::USAGE;
         }
         Some(Ok(source)) => Some(source),
