@@ -206,18 +206,21 @@ impl Sources {
             Kind::Orders => {
                 each(text, |givers: OrderFiles| Ok(of_programs(&mut self.orders, &givers.programs, &givers.lower())))
             }
-            Kind::Loads => each(text, |loads: Loads| {
-                let lowered = loads.lower();
-                if loads.language.is_empty() {
-                    return Ok(of_programs(&mut self.loads, &loads.programs, &lowered));
-                }
-                Ok(of_programs(&mut self.languages, std::slice::from_ref(&loads.language), &lowered))
-            }),
+            Kind::Loads => each(text, |loads: Loads| Ok(self.add_loads(&loads))),
         }?;
         for (name, value) in names.into_iter().zip(raw) {
             self.entries.push(Entry { kind, file: file.into(), name, value });
         }
         Ok(())
+    }
+
+    /// What a language or programs load; gives its name.
+    fn add_loads(&mut self, loads: &Loads) -> String {
+        let lowered = loads.lower();
+        if loads.language.is_empty() {
+            return of_programs(&mut self.loads, &loads.programs, &lowered);
+        }
+        of_programs(&mut self.languages, std::slice::from_ref(&loads.language), &lowered)
     }
 
     fn add_program(&mut self, mut program: Program) -> Result<(), String> {

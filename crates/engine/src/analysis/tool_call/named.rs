@@ -22,7 +22,7 @@ pub(super) fn lines(name: &Name, slots: &Slots<'_>, programs: Programs) -> Vec<S
 }
 
 /// The program whose name the tool has: alone, or beside words that only say that something is run.
-fn program<'n>(name: &'n Name, programs: Programs) -> Option<&'n str> {
+fn program(name: &Name, programs: Programs) -> Option<&str> {
     let known = |word: &&String| Program::find(programs, word).is_some();
     let first = name.words.first().filter(known)?;
     let alone = name.words.len() == 1;

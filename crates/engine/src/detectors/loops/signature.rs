@@ -18,7 +18,7 @@ pub(super) fn error_signature(tables: Tables, output: &str) -> String {
 }
 
 /// A traceback begins with a headline that all have in common and ends with what went wrong.
-fn telling_line<'t>(tables: Tables, text: &'t str) -> Option<&'t str> {
+fn telling_line(tables: Tables, text: &str) -> Option<&str> {
     let words = WordList::ErrorWords.read(tables);
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let tells = |line: &&str| words.fit(&line.to_lowercase());
