@@ -49,9 +49,9 @@ pub fn send(request: Request<'_>, bounds: Bounds) -> Result<Answer, String> {
     let response = ask(request, bounds).map_err(|error| error.to_string())?;
     let status = response.status().as_u16();
     let body = response.into_body().into_with_config().limit(bounds.bytes).lossy_utf8(true);
-    let text = body.read_to_string().map_err(|error| match error {
-        ureq::Error::BodyExceedsLimit(_) => format!("it has more than {} MiB", bounds.bytes >> 20),
-        other => other.to_string(),
+    let text = body.read_to_string().map_err(|error| {
+        let is_too_long = matches!(error, ureq::Error::BodyExceedsLimit(_));
+        if is_too_long { format!("it has more than {} MiB", bounds.bytes >> 20) } else { error.to_string() }
     })?;
     Ok(Answer { status, text })
 }

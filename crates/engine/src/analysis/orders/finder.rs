@@ -353,9 +353,9 @@ mod tests {
     #[track_caller]
     fn check(command: &str, path: &str, how: Option<How>) {
         let orders = found(&shell(command), &[("x.sh", "true"), ("data.csv", "1")]);
-        let of_path = orders.iter().find_map(|order| match order {
-            Order::File { path: known, how } if known == path => Some(*how),
-            _ => None,
+        let of_path = orders.iter().find_map(|order| {
+            let Order::File { path: known, how } = order else { return None };
+            (known == path).then_some(*how)
         });
         assert_eq!(of_path, how, "{command} {orders:?}");
     }
