@@ -54,7 +54,7 @@ pub struct End {
     pub failed: bool,
     /// A digest of what it printed.
     pub output: String,
-    /// See [`crate::loopbreaker::error_signature`]; behind `PASSES` if it may pass by itself; empty without an error.
+    /// What its error says, without times and numbers; behind `PASSES` if it may pass by itself; empty without an error.
     pub error: String,
     /// How often each byte stood in its output, by byte; see [`crate::loopbreaker::letters`].
     pub letters: Vec<(u8, u32)>,
