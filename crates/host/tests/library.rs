@@ -231,86 +231,56 @@ fn in_words(action: &Action) -> String {
     }
 }
 
-#[test]
-fn every_word_of_tools_says_what_its_examples_say() {
+/// Checks every example of a kind of entry: `wrong` is given what the example holds under `key`, and says what differs.
+fn check_examples(kind: Kind, key: &str, wrong: impl Fn(&Value, &[&str]) -> Option<String>) {
     let mut problems = Vec::new();
-    for entry in entries(Kind::Tools) {
+    for entry in entries(kind) {
         let examples = entry.value["examples"].as_array().unwrap();
-        let expected = |example: &Value| -> Vec<String> {
-            example["does"].as_array().unwrap().iter().map(|line| line.as_str().unwrap().to_owned()).collect()
-        };
-        for example in examples {
-            let does = meant(example["tool"].as_str().unwrap(), &example["input"]);
-            if does != expected(example) {
-                problems.push(format!("{}: {} {} does {does:?}", entry.name, example["tool"], example["input"]));
-            }
+        if examples.is_empty() {
+            problems.push(format!("{} has no example", entry.name));
         }
-        if examples.len() < 2 {
-            problems.push(format!("{} has too few examples", entry.name));
+        for example in examples {
+            let expected: Vec<&str> =
+                example[key].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
+            problems.extend(wrong(example, &expected).map(|wrong| format!("{}: {wrong}", entry.name)));
         }
     }
     report(problems);
+}
+
+#[test]
+fn every_word_of_tools_says_what_its_examples_say() {
+    check_examples(Kind::Tools, "does", |example, expected| {
+        let does = meant(example["tool"].as_str().unwrap(), &example["input"]);
+        (does != expected).then(|| format!("{} {} does {does:?}", example["tool"], example["input"]))
+    });
 }
 
 #[test]
 fn every_program_does_what_its_examples_say() {
-    let mut problems = Vec::new();
-    for entry in entries(Kind::Programs) {
-        let examples = entry.value["examples"].as_array().unwrap();
-        if examples.is_empty() {
-            problems.push(format!("{} has no example", entry.name));
-        }
-        for example in examples {
-            let expected: Vec<String> =
-                example["does"].as_array().unwrap().iter().map(|v| v.as_str().unwrap().to_owned()).collect();
-            let does = effects(example["run"].as_str().unwrap());
-            if does != expected {
-                problems.push(format!("{}: {} does {does:?}, not {expected:?}", entry.name, example["run"]));
-            }
-        }
-    }
-    report(problems);
+    check_examples(Kind::Programs, "does", |example, expected| {
+        let does = effects(example["run"].as_str().unwrap());
+        (does != expected).then(|| format!("{} does {does:?}, not {expected:?}", example["run"]))
+    });
 }
 
 #[test]
 fn every_file_that_a_program_takes_orders_from_is_looked_for_as_its_examples_say() {
-    let mut problems = Vec::new();
-    for entry in entries(Kind::Orders) {
-        let examples = entry.value["examples"].as_array().unwrap();
-        if examples.is_empty() {
-            problems.push(format!("{} has no example", entry.name));
-        }
-        for example in examples {
-            let found = taken(&example["run"]);
-            let takes = example["takes"].as_array().unwrap().iter().map(|line| line.as_str().unwrap());
-            for missing in takes.filter(|line| !found.iter().any(|one| one == line)) {
-                problems.push(format!("{}: {} takes no {missing}, but {found:?}", entry.name, example["run"]));
-            }
-        }
-    }
-    report(problems);
+    check_examples(Kind::Orders, "takes", |example, expected| {
+        let found = taken(&example["run"]);
+        let missing = expected.iter().find(|line| !found.iter().any(|one| one == *line))?;
+        Some(format!("{} takes no {missing}, but {found:?}", example["run"]))
+    });
 }
 
 #[test]
 fn what_a_run_reads_next_from_disk_does_what_its_examples_say() {
-    let mut problems = Vec::new();
-    for entry in entries(Kind::Loads) {
-        let examples = entry.value["examples"].as_array().unwrap();
-        if examples.is_empty() {
-            problems.push(format!("{} has no example", entry.name));
-        }
-        for example in examples {
-            let mut call = example.clone();
-            call.as_object_mut().unwrap().remove("does");
-            let does: Vec<&str> =
-                example["does"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
-            let found = effects_of(&call);
-            if found != does {
-                problems.push(format!("{}: {} does {found:?}, not {does:?}", entry.name, example["run"]));
-            }
-        }
-    }
-    report(problems);
+    check_examples(Kind::Loads, "does", |example, expected| {
+        let mut call = example.clone();
+        call.as_object_mut().unwrap().remove("does");
+        let does = effects_of(&call);
+        (does != expected).then(|| format!("{} does {does:?}, not {expected:?}", example["run"]))
+    });
 }
 
 /// What a command takes its orders from: paths, names of programs, `git FOLDER`.

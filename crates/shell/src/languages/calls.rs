@@ -102,33 +102,20 @@ impl ExprInterpreter<'_, '_> {
     /// A name that is no call in other languages is one in these: `Dir.pwd`, `fork`.
     fn ended(&mut self, datum: ScriptValue) -> ScriptValue {
         let calls = matches!(self.vocabulary.dialect.language, Language::Ruby | Language::Perl);
-        match &datum {
-            ScriptValue::Name(name)
-                if calls && !matches!(self.symbol(), "=" | "::" | "=>") && !name.ends_with("()") =>
-            {
-                let canonical = self.vocabulary.canonical(name);
-                let known = self.vocabulary.function(&canonical).is_some()
-                    || self.program(&canonical).is_some()
-                    || name.contains('.');
-                let name = name.clone();
-                // `User.delete_all`
-                let member = name.rsplit_once('.').map(|(_, member)| format!(".{member}"));
-                let member = member.filter(|member| !self.knows(&canonical) && self.program(member).is_some());
-                match member {
-                    Some(member) => self.call(&member, Arguments::from_positional(vec![self.unknown()])),
-                    None if known => self.call_name(&name, Arguments::default()),
-                    None => datum,
-                }
-            }
-            ScriptValue::Name(_)
-            | ScriptValue::Text(_)
-            | ScriptValue::Number(_)
-            | ScriptValue::Ternary(_)
-            | ScriptValue::List(_)
-            | ScriptValue::Map(_)
-            | ScriptValue::Any(_)
-            | ScriptValue::Function(_)
-            | ScriptValue::File(_) => datum,
+        let ScriptValue::Name(name) = &datum else { return datum };
+        if !calls || matches!(self.symbol(), "=" | "::" | "=>") || name.ends_with("()") {
+            return datum;
+        }
+        let canonical = self.vocabulary.canonical(name);
+        let known =
+            self.vocabulary.function(&canonical).is_some() || self.program(&canonical).is_some() || name.contains('.');
+        // `User.delete_all`
+        let member = name.rsplit_once('.').map(|(_, member)| format!(".{member}"));
+        let member = member.filter(|member| !self.knows(&canonical) && self.program(member).is_some());
+        match member {
+            Some(member) => self.call(&member, Arguments::from_positional(vec![self.unknown()])),
+            None if known => self.call_name(&name.clone(), Arguments::default()),
+            None => datum,
         }
     }
 
@@ -249,19 +236,10 @@ impl ExprInterpreter<'_, '_> {
 
     /// An element of the environment is a variable.
     fn environment(&mut self, datum: ScriptValue) -> ScriptValue {
-        match &datum {
-            ScriptValue::Name(name) => match name.strip_prefix("environment.") {
-                Some(variable) => self.environment_variable(variable),
-                None => datum,
-            },
-            ScriptValue::Text(_)
-            | ScriptValue::Number(_)
-            | ScriptValue::Ternary(_)
-            | ScriptValue::List(_)
-            | ScriptValue::Map(_)
-            | ScriptValue::Any(_)
-            | ScriptValue::Function(_)
-            | ScriptValue::File(_) => datum,
+        let variable = datum.as_name().and_then(|name| name.strip_prefix("environment."));
+        match variable {
+            Some(variable) => self.environment_variable(variable),
+            None => datum,
         }
     }
 
@@ -544,21 +522,13 @@ impl ExprInterpreter<'_, '_> {
     /// Functions among the arguments may be called with what is given.
     pub(super) fn callbacks(&mut self, arguments: &Arguments, given: &ScriptValue) {
         for argument in &arguments.positional {
-            match argument {
-                ScriptValue::Function(function) => {
-                    drop(self.invoke(&function.clone(), vec![given.clone(); function.parameters.len()]))
-                }
-                ScriptValue::Name(name) if self.program(&self.vocabulary.canonical(name)).is_some() => {
-                    self.call_name(&name.clone(), Arguments::from_positional(vec![given.clone()]));
-                }
-                ScriptValue::Name(_)
-                | ScriptValue::Text(_)
-                | ScriptValue::Number(_)
-                | ScriptValue::Ternary(_)
-                | ScriptValue::List(_)
-                | ScriptValue::Map(_)
-                | ScriptValue::Any(_)
-                | ScriptValue::File(_) => {}
+            if let ScriptValue::Function(function) = argument {
+                drop(self.invoke(&function.clone(), vec![given.clone(); function.parameters.len()]));
+            }
+            if let ScriptValue::Name(name) = argument
+                && self.program(&self.vocabulary.canonical(name)).is_some()
+            {
+                self.call_name(&name.clone(), Arguments::from_positional(vec![given.clone()]));
             }
         }
     }
@@ -701,16 +671,10 @@ impl ExprInterpreter<'_, '_> {
                 operands.extend(datum.words(origin));
             }
             let mut word = Value::text(format!("--{key}="), origin);
-            match datum {
-                ScriptValue::Ternary(_) => word.push_text("true", origin),
-                ScriptValue::Text(_)
-                | ScriptValue::Number(_)
-                | ScriptValue::List(_)
-                | ScriptValue::Map(_)
-                | ScriptValue::Any(_)
-                | ScriptValue::Name(_)
-                | ScriptValue::Function(_)
-                | ScriptValue::File(_) => word.push(datum.text(origin).value),
+            if matches!(datum, ScriptValue::Ternary(_)) {
+                word.push_text("true", origin);
+            } else {
+                word.push(datum.text(origin).value);
             }
             words.push(word);
         }

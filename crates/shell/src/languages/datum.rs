@@ -109,34 +109,19 @@ impl ScriptValue {
         }
     }
 
+    /// The name that it is, if it is no value but a name.
+    pub(super) fn as_name(&self) -> Option<&str> {
+        if let ScriptValue::Name(name) = self { Some(name) } else { None }
+    }
+
     /// Everything that it may be.
     pub(super) fn alternatives(&self) -> &[ScriptValue] {
-        match self {
-            ScriptValue::Any(all) => all,
-            ScriptValue::Text(_)
-            | ScriptValue::Number(_)
-            | ScriptValue::Ternary(_)
-            | ScriptValue::List(_)
-            | ScriptValue::Map(_)
-            | ScriptValue::Name(_)
-            | ScriptValue::Function(_)
-            | ScriptValue::File(_) => std::slice::from_ref(self),
-        }
+        if let ScriptValue::Any(all) = self { all } else { std::slice::from_ref(self) }
     }
 
     /// The same for each alternative.
     pub(super) fn each(&self, change: impl FnMut(&ScriptValue) -> ScriptValue) -> ScriptValue {
-        match self {
-            ScriptValue::Any(all) => ScriptValue::any(all.iter().map(change).collect()),
-            ScriptValue::Text(_)
-            | ScriptValue::Number(_)
-            | ScriptValue::Ternary(_)
-            | ScriptValue::List(_)
-            | ScriptValue::Map(_)
-            | ScriptValue::Name(_)
-            | ScriptValue::Function(_)
-            | ScriptValue::File(_) => std::iter::once(self).map(change).next().unwrap_or(ScriptValue::Ternary(false)),
-        }
+        ScriptValue::any(self.alternatives().iter().map(change).collect())
     }
 
     /// Whether it is known to count as false.
@@ -146,17 +131,11 @@ impl ScriptValue {
 
     /// The known text.
     pub(super) fn literal(&self) -> Option<String> {
-        match self {
-            ScriptValue::Text(text) => text.value.literal().map(|text| text.into_owned()),
-            ScriptValue::Number(number) => Some(number.to_string()),
-            ScriptValue::Any(_)
-            | ScriptValue::Ternary(_)
-            | ScriptValue::List(_)
-            | ScriptValue::Map(_)
-            | ScriptValue::Name(_)
-            | ScriptValue::Function(_)
-            | ScriptValue::File(_) => None,
+        if let ScriptValue::Number(number) = self {
+            return Some(number.to_string());
         }
+        let ScriptValue::Text(text) = self else { return None };
+        text.value.literal().map(|text| text.into_owned())
     }
 
     pub(super) fn number(&self) -> Option<i64> {
@@ -242,17 +221,10 @@ impl ScriptValue {
 
     /// The words that it stands for as an argument: a list stands for its items.
     pub(super) fn words(&self, origin: Origin) -> Vec<Value> {
-        match self {
-            ScriptValue::List(items) => items.iter().flat_map(|item| item.word(origin)).collect(),
-            ScriptValue::Text(_)
-            | ScriptValue::Number(_)
-            | ScriptValue::Ternary(_)
-            | ScriptValue::Map(_)
-            | ScriptValue::Any(_)
-            | ScriptValue::Name(_)
-            | ScriptValue::Function(_)
-            | ScriptValue::File(_) => self.word(origin).into_iter().collect(),
+        if let ScriptValue::List(items) = self {
+            return items.iter().flat_map(|item| item.word(origin)).collect();
         }
+        self.word(origin).into_iter().collect()
     }
 
     fn word(&self, origin: Origin) -> Option<Value> {

@@ -531,17 +531,8 @@ impl ExprInterpreter<'_, '_> {
     pub(super) fn meaning(&mut self, name: &str) -> ScriptValue {
         if let Some(known) = self.variable(name) {
             // `from os import environ`
-            let constant = match &known {
-                ScriptValue::Name(whole) => self.vocabulary.constant(&self.vocabulary.canonical(whole)),
-                ScriptValue::Text(_)
-                | ScriptValue::Number(_)
-                | ScriptValue::Ternary(_)
-                | ScriptValue::List(_)
-                | ScriptValue::Map(_)
-                | ScriptValue::Any(_)
-                | ScriptValue::Function(_)
-                | ScriptValue::File(_) => None,
-            };
+            let whole = known.as_name().map(|whole| self.vocabulary.canonical(whole));
+            let constant = whole.and_then(|whole| self.vocabulary.constant(&whole));
             return constant.map_or(known, |constant| self.constant(constant));
         }
         let canonical = self.vocabulary.canonical(name);

@@ -616,21 +616,14 @@ impl ExprInterpreter<'_, '_> {
 
     /// What is made from each variable of the environment holds the environment, whatever was done with it.
     pub(super) fn part_of(&self, whole: &ScriptValue, made: ScriptValue) -> ScriptValue {
-        let whole = match whole {
-            ScriptValue::Text(text) if text.holds_environment() => text.clone(),
-            ScriptValue::Name(name) if **name == *ENVIRONMENT => Text::default(),
-            ScriptValue::Any(_)
-            | ScriptValue::Text(_)
-            | ScriptValue::Number(_)
-            | ScriptValue::Ternary(_)
-            | ScriptValue::List(_)
-            | ScriptValue::Map(_)
-            | ScriptValue::Name(_)
-            | ScriptValue::Function(_)
-            | ScriptValue::File(_) => return made,
-        };
         let mut text = ScriptValue::name(ENVIRONMENT).text(self.origin);
-        text.taint(&whole);
+        if let ScriptValue::Text(whole) = whole
+            && whole.holds_environment()
+        {
+            text.taint(whole);
+        } else if whole.as_name() != Some(ENVIRONMENT) {
+            return made;
+        }
         text.taint(&made.text(self.origin));
         ScriptValue::Text(text)
     }

@@ -254,17 +254,10 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
 
     /// As a text inside of another: a list is joined with blanks.
     fn shown(&self, datum: &ScriptValue) -> Text {
-        match datum {
-            ScriptValue::List(items) => super::fold::joined(items, " ", self.origin),
-            ScriptValue::Text(_)
-            | ScriptValue::Number(_)
-            | ScriptValue::Ternary(_)
-            | ScriptValue::Map(_)
-            | ScriptValue::Any(_)
-            | ScriptValue::Name(_)
-            | ScriptValue::Function(_)
-            | ScriptValue::File(_) => datum.text(self.origin),
+        if let ScriptValue::List(items) = datum {
+            return super::fold::joined(items, " ", self.origin);
         }
+        datum.text(self.origin)
     }
 
     /// Walks code that stands inside of a string.

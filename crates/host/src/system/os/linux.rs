@@ -161,23 +161,3 @@ fn raise_loopback() -> std::io::Result<()> {
     let error = answer.get(16..20).and_then(|bytes| bytes.try_into().ok()).map_or(0, i32::from_ne_bytes);
     if error == 0 { Ok(()) } else { Err(std::io::Error::from_raw_os_error(-error)) }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_process_is_seen_with_its_words_its_program_and_who_started_it() {
-        let own = std::process::id();
-        let found = running().into_iter().find(|(process, _)| *process == own);
-        let process = Process::of(own);
-        assert!(process.as_ref().is_some_and(|process| !process.words(1).is_empty() && !process.program().is_empty()));
-        assert_eq!(found.map(|(_, parent)| parent), process.and_then(|process| process.parent()));
-        assert!(Process::of(u32::MAX).is_none());
-    }
-
-    #[test]
-    fn the_machine_was_started_before_now() {
-        assert!(booted().is_some_and(|booted| booted < SystemTime::now()));
-    }
-}

@@ -207,14 +207,4 @@ mod tests {
         assert_eq!((words, variables), (vec![&b"a"[..], b"--b"], &b"C=d\0E=f\0"[..]));
         assert_eq!(divided(b""), (Vec::new(), &b""[..]));
     }
-
-    #[test]
-    fn a_process_is_seen_with_its_words_its_program_and_who_started_it() {
-        let own = std::process::id();
-        let found = running().into_iter().find(|(process, _)| *process == own);
-        let process = Process::of(own);
-        assert!(process.as_ref().is_some_and(|process| !process.words(1).is_empty() && !process.program().is_empty()));
-        assert_eq!(found.map(|(_, parent)| parent), process.and_then(|process| process.parent()));
-        assert!(booted().is_some_and(|booted| booted < SystemTime::now()));
-    }
 }

@@ -31,3 +31,23 @@ pub(crate) use shared::{
     shell, stat, stat_behind_links, stat_of, terminal_of_input, user, write_at,
 };
 pub use shared::{in_group_of_its_own, terminal};
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_seen_with_its_words_its_program_and_who_started_it() {
+        let own = std::process::id();
+        let found = running().into_iter().find(|(process, _)| *process == own);
+        let process = Process::of(own);
+        assert!(process.as_ref().is_some_and(|process| !process.words(1).is_empty() && !process.program().is_empty()));
+        assert_eq!(found.map(|(_, parent)| parent), process.and_then(|process| process.parent()));
+        assert!(Process::of(u32::MAX).is_none());
+    }
+
+    #[test]
+    fn the_machine_was_started_before_now() {
+        assert!(booted().is_some_and(|booted| booted < std::time::SystemTime::now()));
+    }
+}
