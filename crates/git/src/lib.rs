@@ -31,6 +31,7 @@ mod plain;
 mod repository;
 mod roots;
 mod status;
+mod system;
 mod trouble;
 
 pub use branches::direction::Lead;

@@ -6,12 +6,11 @@ use crate::files::read;
 use crate::files::scope::{Scope, levels, plain_below, slashed};
 use crate::model::fact::{BEHIND_LINK, Fact, IN_GIT_FOLDER, NO_WORK_TREE, OUTSIDE, UNRESOLVED, Unknown};
 use crate::model::question::Survey;
+use crate::system::{bytes, native};
 use crate::trouble::{NO_REPOSITORY, Trouble, remains_of_one};
 use reflex_work as work;
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -95,7 +94,7 @@ impl Repository {
         }
         let (root, scope) = (self.checked_out()?, self.scope(&[path.to_owned()])?);
         let links = index.within(&scope).filter(|entry| is_submodule(entry));
-        let folders = links.map(|entry| root.join(OsStr::from_bytes(index.path(entry))));
+        let folders = links.map(|entry| root.join(native(index.path(entry))));
         Ok(folders.filter(|folder| folder.join(".git").symlink_metadata().is_ok()).take(limit).collect())
     }
 
@@ -107,7 +106,7 @@ impl Repository {
 
     /// The objects that stand for a path in the index; empty for none.
     pub fn staged_as(&self, path: &Path) -> String {
-        let path = path.as_os_str().as_bytes();
+        let path = bytes(path.as_os_str());
         let entries = self.index().map(|index| index.within(&Scope(vec![path.to_vec()])).collect::<Vec<_>>());
         entries.unwrap_or_default().iter().map(|entry| format!("{} ", entry.id)).collect()
     }
@@ -226,7 +225,7 @@ impl Repository {
         if let Some(known) = self.own.borrow().get(folder) {
             return Ok(*known);
         }
-        let full = root.join(OsStr::from_bytes(folder));
+        let full = root.join(native(folder));
         let inner = full.join(".git").symlink_metadata().is_ok() || self.index()?.is_submodule(folder);
         let own = !inner && !full.is_symlink();
         self.own.borrow_mut().insert(folder.to_vec(), own);
@@ -236,7 +235,7 @@ impl Repository {
     /// The slash-separated path below the work tree; empty for the work tree itself.
     pub(crate) fn relative(&self, path: &Path) -> Fact<Vec<u8>> {
         let root = self.checked_out()?;
-        if let Some(below) = plain_below(path.as_os_str().as_bytes(), root.as_os_str().as_bytes()) {
+        if let Some(below) = plain_below(&bytes(path.as_os_str()), &bytes(root.as_os_str())) {
             return Ok(below.to_vec());
         }
         let whole = root.join(path);
@@ -284,5 +283,5 @@ fn common_dir_of(git_dir: &Path) -> PathBuf {
 fn link_target(file: &Path, prefix: &[u8]) -> Option<PathBuf> {
     let content = read::file(file, 16 * 1024).ok().flatten()?;
     let named = content.strip_prefix(prefix)?.trim_ascii();
-    file.parent()?.join(OsStr::from_bytes(named)).canonicalize().ok()
+    file.parent()?.join(native(named)).canonicalize().ok()
 }

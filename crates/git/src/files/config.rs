@@ -4,11 +4,10 @@ use crate::files::effort::double_stars;
 use crate::files::read;
 use crate::files::reference_files::branch_of;
 use crate::model::fact::{Fact, Unknown};
+use crate::system::{bytes, native};
 use gix_config::file::Metadata;
 use reflex_work as work;
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 const MAXIMUM_BYTES: u64 = 4 * 1024 * 1024;
@@ -224,13 +223,13 @@ impl<'a> Loader<'a> {
 
     fn holds(&mut self, condition: &[u8], file: &Path) -> bool {
         let sensitive = gix_glob::wildmatch::Mode::NO_MATCH_SLASH_LITERAL;
-        let directory = self.git_dir.as_os_str().as_bytes();
+        let directory = bytes(self.git_dir.as_os_str());
         if let Some(pattern) = condition.strip_prefix(b"gitdir:") {
-            return matches(&directory_pattern(pattern, file, self.home), directory, sensitive);
+            return matches(&directory_pattern(pattern, file, self.home), &directory, sensitive);
         }
         if let Some(pattern) = condition.strip_prefix(b"gitdir/i:") {
             let insensitive = sensitive | gix_glob::wildmatch::Mode::IGNORE_CASE;
-            return matches(&directory_pattern(pattern, file, self.home), directory, insensitive);
+            return matches(&directory_pattern(pattern, file, self.home), &directory, insensitive);
         }
         if let Some(pattern) = condition.strip_prefix(b"onbranch:") {
             let branch = branch_of(self.git_dir).ok().flatten();
@@ -282,7 +281,7 @@ fn directory_pattern(pattern: &[u8], file: &Path, home: &Path) -> Vec<u8> {
     let base = file.parent().unwrap_or(Path::new("/"));
     let anchored = match pattern {
         [b'~', b'/', ..] => expanded(pattern, base, home).into_os_string().into_encoded_bytes(),
-        [b'.', b'/', rest @ ..] => [base.as_os_str().as_bytes(), b"/", rest].concat(),
+        [b'.', b'/', rest @ ..] => [&*bytes(base.as_os_str()), b"/", rest].concat(),
         [b'/', ..] => pattern.to_vec(),
         _ => [b"**/", pattern].concat(),
     };
@@ -298,8 +297,8 @@ fn with_everything_below(mut pattern: Vec<u8>) -> Vec<u8> {
 
 fn expanded(text: &[u8], base: &Path, home: &Path) -> PathBuf {
     match text.strip_prefix(b"~/") {
-        Some(rest) => home.join(OsStr::from_bytes(rest)),
-        None => base.join(OsStr::from_bytes(text)),
+        Some(rest) => home.join(native(rest)),
+        None => base.join(native(text)),
     }
 }
 

@@ -1,12 +1,11 @@
 //! Reading that cannot hang or grow: only regular files, only up to a limit, all of it counted.
 
 use crate::model::fact::{Fact, Unknown};
+use crate::system::{self, Links};
 use std::cell::Cell;
 use std::fs::{File, Metadata};
 use std::io::{ErrorKind, Read};
 use std::path::Path;
-
-use rustix::fs::{CWD, Mode, OFlags};
 
 pub(crate) const MAXIMUM_HASHED: u64 = 64 * 1024 * 1024;
 const MAXIMUM_LISTED: usize = 200_000;
@@ -77,7 +76,7 @@ pub(crate) fn file(path: &Path, limit: u64) -> Fact<Option<Vec<u8>>> {
 /// As [`file()`], with the metadata of the very file that was read.
 pub(crate) fn file_with_metadata(path: &Path, limit: u64) -> Fact<Option<(Vec<u8>, Metadata)>> {
     match std::fs::metadata(path) {
-        Ok(metadata) => open_and_read(path, &metadata, OFlags::empty(), limit),
+        Ok(metadata) => open_and_read(path, &metadata, Links::Followed, limit),
         Err(error) if is_missing(&error) => Ok(None),
         Err(_) => Err(Unknown("a file cannot be read")),
     }
@@ -88,7 +87,7 @@ pub(crate) fn file_not_link(path: &Path, limit: u64) -> Fact<Option<Vec<u8>>> {
     match std::fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_symlink() => Ok(None),
         Ok(metadata) => {
-            let read = open_and_read(path, &metadata, OFlags::NOFOLLOW, limit)?;
+            let read = open_and_read(path, &metadata, Links::Refused, limit)?;
             Ok(read.map(|(content, _)| content))
         }
         Err(error) if is_missing(&error) => Ok(None),
@@ -99,7 +98,7 @@ pub(crate) fn file_not_link(path: &Path, limit: u64) -> Fact<Option<Vec<u8>>> {
 /// The first bytes of a regular file (links are followed) and how long it is; none if there is no such file.
 pub(crate) fn beginning(path: &Path, limit: u64, bytes: usize) -> Fact<Option<(Vec<u8>, u64)>> {
     let (file, length) = match std::fs::metadata(path) {
-        Ok(metadata) => open(path, &metadata, OFlags::empty(), limit)?,
+        Ok(metadata) => open(path, &metadata, Links::Followed, limit)?,
         Err(error) if is_missing(&error) => return Ok(None),
         Err(_) => return Err(Unknown("a file cannot be read")),
     };
@@ -113,14 +112,12 @@ pub(crate) fn is_missing(error: &std::io::Error) -> bool {
 }
 
 /// Asked again after opening without blocking: a pipe may have taken the file's place meanwhile.
-fn open(path: &Path, before: &Metadata, extra: OFlags, limit: u64) -> Fact<(File, Metadata)> {
+fn open(path: &Path, before: &Metadata, links: Links, limit: u64) -> Fact<(File, Metadata)> {
     let unreadable = Unknown("a file cannot be read");
     if !before.is_file() {
         return Err(Unknown("not a regular file"));
     }
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY | extra;
-    let opened = rustix::fs::openat(CWD, path, flags, Mode::empty()).map_err(|_| unreadable.clone())?;
-    let file = File::from(opened);
+    let file = system::open(path, links).map_err(|_| unreadable.clone())?;
     let metadata = file.metadata().map_err(|_| unreadable)?;
     if !metadata.is_file() {
         return Err(Unknown("not a regular file"));
@@ -128,8 +125,8 @@ fn open(path: &Path, before: &Metadata, extra: OFlags, limit: u64) -> Fact<(File
     if metadata.len() > limit { Err(TOO_LARGE) } else { Ok((file, metadata)) }
 }
 
-fn open_and_read(path: &Path, before: &Metadata, extra: OFlags, limit: u64) -> Fact<Option<(Vec<u8>, Metadata)>> {
-    let (file, metadata) = open(path, before, extra, limit)?;
+fn open_and_read(path: &Path, before: &Metadata, links: Links, limit: u64) -> Fact<Option<(Vec<u8>, Metadata)>> {
+    let (file, metadata) = open(path, before, links, limit)?;
     // One byte more: the read that finds the end needs room too.
     let mut content = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
     let read = file.take(limit.saturating_add(1)).read_to_end(&mut content);

@@ -3,10 +3,9 @@
 use crate::files::read;
 use crate::files::scope::joined;
 use crate::model::fact::{Fact, Unknown};
+use crate::system::{bytes, native};
 use gix_hash::ObjectId;
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 const MAXIMUM_REFERENCE: u64 = 4096;
@@ -42,7 +41,7 @@ pub(crate) fn check(name: &[u8]) -> Fact<()> {
 }
 
 pub(crate) fn loose(directory: &Path, name: &[u8]) -> Fact<Option<Target>> {
-    let path = directory.join(OsStr::from_bytes(name));
+    let path = directory.join(native(name));
     if path.is_dir() {
         return Ok(None);
     }
@@ -56,7 +55,7 @@ pub(crate) fn loose(directory: &Path, name: &[u8]) -> Fact<Option<Target>> {
 
 pub(crate) fn collect(root: &Path, name: &[u8], budget: &read::Budget, found: &mut References) -> Fact<()> {
     let unreadable = Unknown("the references cannot be listed");
-    let listing = match std::fs::read_dir(root.join(OsStr::from_bytes(name))) {
+    let listing = match std::fs::read_dir(root.join(native(name))) {
         Ok(listing) => listing,
         Err(error) if read::is_missing(&error) => return Ok(()),
         Err(_) => return Err(unreadable),
@@ -64,7 +63,7 @@ pub(crate) fn collect(root: &Path, name: &[u8], budget: &read::Budget, found: &m
     for entry in listing {
         budget.list()?;
         let entry = entry.map_err(|_| unreadable.clone())?;
-        let name = joined(name, entry.file_name().as_bytes());
+        let name = joined(name, &bytes(&entry.file_name()));
         if entry.file_type().map_err(|_| unreadable.clone())?.is_dir() {
             collect(root, &name, budget, found)?;
             continue;

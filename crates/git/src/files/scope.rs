@@ -1,8 +1,7 @@
 //! Slash-separated paths below the work tree, and the scope that limits a question to some of them.
 
+use crate::system::bytes;
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// The paths a question is limited to; none means the whole work tree.
@@ -38,7 +37,7 @@ pub(crate) fn plain_below<'a>(path: &'a [u8], root: &[u8]) -> Option<&'a [u8]> {
 }
 
 pub(crate) fn slashed(path: &Path) -> Vec<u8> {
-    let parts: Vec<&[u8]> = path.iter().map(OsStr::as_bytes).filter(|part| *part != b".").collect();
+    let parts: Vec<_> = path.iter().map(bytes).filter(|part| **part != *b".").collect();
     parts.join(&b'/')
 }
 

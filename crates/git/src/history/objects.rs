@@ -3,10 +3,9 @@
 use crate::files::read;
 use crate::model::fact::{Fact, Unknown};
 use crate::repository::Repository;
+use crate::system::native;
 use gix_hash::ObjectId;
 use gix_object::{Find, Kind};
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 const MAXIMUM_OBJECT: usize = 64 * 1024 * 1024;
@@ -89,7 +88,7 @@ fn add_with_alternates(folder: PathBuf, folders: &mut Vec<PathBuf>) -> Fact<()> 
         if line.starts_with(b"\"") {
             return Err(Unknown("an alternate object store has a quoted name"));
         }
-        add_with_alternates(folder.join(OsStr::from_bytes(line)), folders)?;
+        add_with_alternates(folder.join(native(line)), folders)?;
     }
     Ok(())
 }

@@ -1,9 +1,8 @@
 //! The paths that answer a question, collected and cut to a limit.
 
 use crate::model::fact::{Fact, Unknown};
+use crate::system::native;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 /// Paths relative to the work tree, sorted; `names` is cut at the limit that was asked for.
@@ -47,7 +46,7 @@ impl Found {
             Some((_, reason)) if count == 0 && self.broken_off.is_none() => Err(reason),
             _ => {
                 let first = self.names.iter().take(limit);
-                let mut names: Vec<PathBuf> = first.map(|name| PathBuf::from(OsStr::from_bytes(name))).collect();
+                let mut names: Vec<PathBuf> = first.map(|name| PathBuf::from(&*native(name))).collect();
                 names.sort();
                 Ok(Names { names, count, complete })
             }

@@ -6,11 +6,10 @@ use crate::files::read::{self, Budget};
 use crate::files::scope::{joined, levels};
 use crate::model::fact::{Fact, Unknown};
 use crate::repository::Repository;
+use crate::system::native;
 use gix_attributes::search::{MetadataCollection, Outcome};
 use gix_attributes::{Search, StateRef};
 use gix_glob::pattern::Case;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 const MAXIMUM_BYTES: u64 = 4 * 1024 * 1024;
@@ -129,7 +128,7 @@ impl<'a> Attributes<'a> {
         for level in levels(directory) {
             budget.look_up()?;
             let name = joined(level, b".gitattributes");
-            let full = self.root.join(OsStr::from_bytes(&name));
+            let full = self.root.join(native(&name));
             match read::file_not_link(&full, MAXIMUM_BYTES)? {
                 Some(content) => add(&content, full, Some(self.root), level.is_empty())?,
                 None if self.repository.index()?.has_entry(&name) => {

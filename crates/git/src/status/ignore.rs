@@ -9,11 +9,10 @@ use crate::model::fact::{Fact, Unknown};
 use crate::model::found::Found;
 use crate::model::question::Ignored;
 use crate::repository::Repository;
+use crate::system::{bytes, native};
 use gix_glob::pattern::Case;
 use gix_ignore::Search;
-use std::ffi::OsStr;
 use std::fs::FileType;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 const MAXIMUM_BYTES: u64 = 4 * 1024 * 1024;
@@ -41,7 +40,7 @@ fn is_ignored(repository: &Repository, path: &[u8], named_as_folder: bool) -> Fa
             rules.enter(level)?;
             continue;
         }
-        let metadata = std::fs::symlink_metadata(rules.root.join(OsStr::from_bytes(level))).ok();
+        let metadata = std::fs::symlink_metadata(rules.root.join(native(level))).ok();
         let is_last = level.len() == path.len();
         let exists_as_folder = metadata.as_ref().is_some_and(std::fs::Metadata::is_dir);
         let is_link = metadata.is_some_and(|metadata| metadata.is_symlink());
@@ -61,7 +60,7 @@ fn is_ignored(repository: &Repository, path: &[u8], named_as_folder: bool) -> Fa
 impl Repository {
     /// Whether the path is untracked and matched by an ignore rule, as `git check-ignore` says.
     pub fn is_ignored(&self, path: &Path) -> Fact<bool> {
-        is_ignored(self, &self.relative(path)?, path.as_os_str().as_bytes().ends_with(b"/"))
+        is_ignored(self, &self.relative(path)?, bytes(path.as_os_str()).ends_with(b"/"))
     }
 }
 
@@ -99,7 +98,7 @@ impl Listing<'_> {
     }
 
     fn listed(&mut self, directory: &[u8], all_ignored: bool) -> Fact<()> {
-        let Ok(listing) = std::fs::read_dir(self.rules.root.join(OsStr::from_bytes(directory))) else {
+        let Ok(listing) = std::fs::read_dir(self.rules.root.join(native(directory))) else {
             // It is named itself, for it may hold anything.
             self.add(directory, all_ignored);
             return Ok(());
@@ -110,7 +109,7 @@ impl Listing<'_> {
             self.rules.budget.list()?;
             let entry = entry.map_err(|_| UNREADABLE)?;
             let kind = entry.file_type().map_err(|_| UNREADABLE)?;
-            let path = joined(directory, entry.file_name().as_bytes());
+            let path = joined(directory, &bytes(&entry.file_name()));
             if entry.file_name() != ".git" {
                 let tracked = self.index.has_entry_below(&entries, shared, &path);
                 self.entry(&path, kind, Known { tracked, all_ignored })?;
@@ -123,7 +122,7 @@ impl Listing<'_> {
     fn on_the_way(&mut self, directory: &[u8], all_ignored: bool) -> Fact<()> {
         for path in self.scope.next_below(directory) {
             self.rules.budget.list()?;
-            let found = std::fs::symlink_metadata(self.rules.root.join(OsStr::from_bytes(path)));
+            let found = std::fs::symlink_metadata(self.rules.root.join(native(path)));
             match found {
                 Ok(found) => {
                     let tracked = self.index.has_entry(path);
@@ -167,11 +166,11 @@ impl Listing<'_> {
     }
 
     fn is_empty(&self, path: &[u8]) -> bool {
-        is_empty(&self.rules.root.join(OsStr::from_bytes(path)))
+        is_empty(&self.rules.root.join(native(path)))
     }
 
     fn is_repository(&self, path: &[u8]) -> bool {
-        let full = self.rules.root.join(OsStr::from_bytes(path));
+        let full = self.rules.root.join(native(path));
         let has_marker = std::fs::symlink_metadata(full.join(".git")).is_ok();
         has_marker && !matches!(Repository::at(&full, &self.rules.repository.home), Ok(None))
     }
@@ -227,7 +226,7 @@ impl<'a> Rules<'a> {
     fn enter(&mut self, directory: &[u8]) -> Fact<(usize, Effort)> {
         let before = (self.search.patterns.len(), self.effort.clone());
         let name = joined(directory, b".gitignore");
-        let file = self.root.join(OsStr::from_bytes(&name));
+        let file = self.root.join(native(&name));
         match read::file_not_link(&file, MAXIMUM_BYTES)? {
             Some(content) => self.add(&content, file, Some(self.root))?,
             None if self.is_left_out(&name)? => {

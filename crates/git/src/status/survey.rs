@@ -10,8 +10,7 @@ use crate::repository::Repository;
 use crate::status::ignore;
 use crate::status::staged;
 use crate::status::unstaged;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
+use crate::system::native;
 use std::path::PathBuf;
 
 /// So many paths are asked about one by one: cheaper than all of a large work tree.
@@ -101,7 +100,7 @@ fn part(repository: &Repository, question: Question, whole: &Found, path: &[u8])
     part.unclear.extend(unclear.map(|(name, reason)| (name.clone(), reason.clone())));
     let named_above = || levels(path).into_iter().any(|above| above != path && whole.names.contains(above));
     if matches!(question, Question::Untracked(_)) && part.names.is_empty() && named_above() {
-        let full = repository.checked_out()?.join(OsStr::from_bytes(path));
+        let full = repository.checked_out()?.join(native(path));
         let there = match full.symlink_metadata() {
             Ok(found) if found.is_dir() => !ignore::is_empty(&full),
             Ok(found) => found.is_file() || found.is_symlink(),

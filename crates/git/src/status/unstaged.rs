@@ -7,13 +7,12 @@ use crate::model::fact::{Fact, Unknown};
 use crate::model::found::Found;
 use crate::repository::Repository;
 use crate::status::attributes::{Attributes, Conversion};
+use crate::system::{bytes, native};
 use gix_hash::ObjectId;
 use gix_index::Entry;
 use gix_index::entry::{Flags, Mode, Stat, stat};
 use gix_index::fs::Metadata;
 use std::collections::HashMap;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Adds tracked files whose content, kind or executable bit differs from the index.
@@ -90,7 +89,7 @@ impl<'a> Comparison<'a> {
             return Ok(State::Differs);
         }
         self.budget.look_up()?;
-        let full = self.root.join(OsStr::from_bytes(path));
+        let full = self.root.join(native(path));
         let metadata = match Metadata::from_path_no_follow(&full) {
             Ok(metadata) if self.is_inside(path)? => metadata,
             Ok(_) => return Ok(absent(entry)),
@@ -114,7 +113,7 @@ impl<'a> Comparison<'a> {
             return Ok(*known);
         }
         self.budget.look_up()?;
-        let full = self.root.join(OsStr::from_bytes(directory));
+        let full = self.root.join(native(directory));
         let real = std::fs::symlink_metadata(full).is_ok_and(|metadata| metadata.is_dir());
         let real = real && self.is_inside(directory)?;
         self.directories.insert(directory.to_vec(), real);
@@ -143,7 +142,7 @@ impl<'a> Comparison<'a> {
         let Ok(target) = std::fs::read_link(full) else {
             return Ok(State::Unclear("a symbolic link cannot be read"));
         };
-        Ok(same_if(self.id_of(target.as_os_str().as_bytes())? == entry.id))
+        Ok(same_if(self.id_of(&bytes(target.as_os_str()))? == entry.id))
     }
 
     fn file(&mut self, entry: &Entry, path: &[u8], full: &Path, metadata: &Metadata) -> Fact<State> {
