@@ -135,6 +135,43 @@ impl Words {
     }
 }
 
+/// Words that are looked for at any place of many texts: two bytes tell of most places that no word begins there.
+#[derive(Debug, Clone)]
+pub(crate) struct WordFinder {
+    words: Words,
+    /// A bit for each pair of bytes with which a word begins, by their last five bits.
+    pairs: [u32; 32],
+}
+
+impl WordFinder {
+    /// Of a list whose words have two bytes or more.
+    pub(crate) fn new(words: Words) -> WordFinder {
+        let mut pairs = [0; 32];
+        for word in words.iter() {
+            if let [first, second, ..] = word.as_bytes()
+                && let Some(seconds) = pairs.get_mut(usize::from(first & 31))
+            {
+                *seconds |= 1 << (second & 31);
+            }
+        }
+        WordFinder { words, pairs }
+    }
+
+    /// Whether the text holds one of the words.
+    pub(crate) fn is_in(&self, text: &str) -> bool {
+        let bytes = text.as_bytes();
+        let begins = |pair: &[u8]| {
+            let &[first, second] = pair else { return false };
+            self.pairs.get(usize::from(first & 31)).is_some_and(|seconds| seconds & (1 << (second & 31)) != 0)
+        };
+        let has = |at: usize| {
+            let rest = bytes.get(at..).unwrap_or_default();
+            self.words.iter().any(|word| rest.starts_with(word.as_bytes()))
+        };
+        bytes.windows(2).enumerate().any(|(at, pair)| begins(pair) && has(at))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,6 +193,14 @@ mod tests {
             assert!(!words.is_empty() && words.is_sorted(), "{}", list.name());
             assert!(words.iter().all(|word| list.read(tables()).has(word)), "{}", list.name());
         }
+    }
+
+    #[test]
+    fn a_finder_finds_each_of_its_words_at_any_place() {
+        let words = WordList::SecretWords.read(tables());
+        let finder = WordFinder::new(words);
+        assert!(words.iter().all(|word| word.len() > 1 && finder.is_in(&format!("x{word}y"))));
+        assert!(!finder.is_in("git status") && !finder.is_in("") && !finder.is_in("s"));
     }
 
     #[test]

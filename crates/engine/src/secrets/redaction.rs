@@ -4,7 +4,7 @@ use super::forms;
 use super::plausible;
 use super::scan::{Candidate, Secret, Sure, apart, meant, scan};
 use super::veils;
-use crate::model::words::WordList;
+use crate::model::words::{WordFinder, WordList};
 use reflex_tables::{Node, Tables};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -28,6 +28,7 @@ pub fn redact_known(text: &str, tables: Tables, known: &[String], mark: &dyn Fn(
     // `"password": "x"`: the name, then a word that is only the colon.
     let mut named = false;
     let mut lower = String::new();
+    let names = secret_names(tables);
     for token in tokens(&text) {
         let Token::Word(word) = token else {
             let Token::Divider(divider) = token else { continue };
@@ -56,7 +57,7 @@ pub fn redact_known(text: &str, tables: Tables, known: &[String], mark: &dyn Fn(
             out.push_str(word);
             continue;
         }
-        named = names_secret(tables, &lower);
+        named = names.is_in(&lower);
         let introduces = introduces(&lower, named);
         if awaits == Awaits::Secret && !scheme && !introduces && !word.starts_with('$') {
             out.push_str(&tag("secret", word));
@@ -64,7 +65,7 @@ pub fn redact_known(text: &str, tables: Tables, known: &[String], mark: &dyn Fn(
             continue;
         }
         awaits = if introduces || (awaits == Awaits::Secret && scheme) { Awaits::Secret } else { Awaits::Nothing };
-        out.push_str(&redacted_word(tables, word, &tag));
+        out.push_str(&redacted_word(&names, word, &tag));
     }
     out
 }
@@ -123,6 +124,7 @@ fn called(tables: Tables, text: &str) -> Vec<Range<usize>> {
         start..start + word.len()
     };
     let (mut awaits, mut named) = (Awaits::Nothing, false);
+    let names = secret_names(tables);
     let mut values = Vec::new();
     for token in tokens(text) {
         match token {
@@ -133,12 +135,11 @@ fn called(tables: Tables, text: &str) -> Vec<Range<usize>> {
             Token::Word(word) if is_all_backslashes(word) => {}
             Token::Word(word) => {
                 let lower = word.to_ascii_lowercase();
-                named = names_secret(tables, &lower);
+                named = names.is_in(&lower);
                 let introduces = introduces(&lower, named);
                 let scheme = is_scheme(&lower);
                 let whole = awaits == Awaits::Secret && !scheme && !introduces;
-                let assigned =
-                    word.split_once(['=', ':']).filter(|(name, _)| names_secret(tables, &name.to_ascii_lowercase()));
+                let assigned = word.split_once(['=', ':']).filter(|(name, _)| names.is_in(&name.to_ascii_lowercase()));
                 let value = if whole { Some(word) } else { assigned.map(|(_, value)| value) };
                 let is_one = |value: &&str| value.len() >= LEAST && !value.starts_with(['$', '[']);
                 values.extend(value.filter(is_one).map(place));
@@ -191,7 +192,7 @@ fn formed(text: &str, tables: Tables) -> Vec<Secret> {
 
 /// Whether a word is the name of a secret.
 pub(crate) fn names_a_secret(tables: Tables, word: &str) -> bool {
-    names_secret(tables, &word.to_ascii_lowercase())
+    secret_names(tables).is_in(&word.to_ascii_lowercase())
 }
 
 /// Whether a text looks like a password or a key by itself.
@@ -258,25 +259,11 @@ fn introduces(lower: &str, named: bool) -> bool {
     matches!(lower, "bearer" | "basic") || (named && (option || lower.ends_with([':', '='])))
 }
 
-fn names_secret(tables: Tables, lower: &str) -> bool {
-    let bytes = lower.as_bytes();
-    let words = WordList::SecretWords.read(tables);
-    // Most words hold none: a look at two letters is enough.
-    bytes.windows(2).enumerate().any(|(at, pair)| {
-        matches!(
-            pair,
-            [b't' | b'c', b'o']
-                | [b's', b'e']
-                | [b'p', b'a']
-                | [b'a', b'p' | b'u' | b'c']
-                | [b'c', b'r']
-                | [b'_', b'p' | b'k']
-                | [b'-', b'k' | b'-']
-        ) && words.iter().any(|word| bytes.get(at..).is_some_and(|rest| rest.starts_with(word.as_bytes())))
-    })
+fn secret_names(tables: Tables) -> WordFinder {
+    WordFinder::new(WordList::SecretWords.read(tables))
 }
 
-fn redacted_word<'w>(tables: Tables, word: &'w str, tag: &dyn Fn(&str, &str) -> String) -> Cow<'w, str> {
+fn redacted_word<'w>(names: &WordFinder, word: &'w str, tag: &dyn Fn(&str, &str) -> String) -> Cow<'w, str> {
     if !word.bytes().any(|byte| matches!(byte, b':' | b'=')) {
         // `-pPASSWORD` of mysql and its kin cannot be told from other options; long random ones are.
         return redacted_value(word, tag);
@@ -299,7 +286,7 @@ fn redacted_word<'w>(tables: Tables, word: &'w str, tag: &dyn Fn(&str, &str) -> 
         && !value.is_empty()
     {
         let divider = word.get(name.len()..=name.len()).unwrap_or("=");
-        if names_secret(tables, &name.to_ascii_lowercase()) && !value.starts_with('$') {
+        if names.is_in(&name.to_ascii_lowercase()) && !value.starts_with('$') {
             return format!("{name}{divider}{}", tag("secret", value)).into();
         }
         return format!("{name}{divider}{}", redacted_value(value, tag)).into();
