@@ -1,5 +1,5 @@
-//! Facts about targets, asked of the world at most once each and remembered for the call. The only room that asks the
-//! machine during judgement.
+//! Facts about targets, asked of the world at most once each and remembered for the call. Once the analysis is made, nothing
+//! else asks the machine.
 
 pub mod agent_settings;
 mod asked_by_people;
