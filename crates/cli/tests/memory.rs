@@ -480,6 +480,9 @@ fn the_log_is_searched_exported_and_reported_from() {
     assert_eq!((search(&["decision=block"]), search(&["decision=require_approval"])), (1, 0));
     assert_eq!((search(&["decision=allow"]), search(&["decision=warn"])), (1, 0));
     assert_eq!((search(&["decision=deny", "--since", "1h"]), search(&["needle", "--until", "2001-01-01"])), (1, 0));
+    // The id that `reflex why` takes stands beside what was stopped, and beside nothing else.
+    let shown = |word: &str| machine.reflex(["audit", "search", word]).run().stdout;
+    assert!(shown("decision=block").contains(&format!("block {id}")) && shown("needle").contains("allow  echo"));
     let csv = machine.reflex(["audit", "export", "--format", "csv"]).run().stdout;
     assert!(csv.lines().count() == 3 && csv.starts_with("seq,time,"), "{csv}");
     let case = machine.reflex(["report-fp", &id, "--add"]).run().stdout;

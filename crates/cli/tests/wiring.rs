@@ -618,7 +618,8 @@ fn a_hook_survives_an_upgrade_that_moves_the_binary() {
     assert_eq!(run(&link, &["doctor"]).code, 0, "{:?}", run(&link, &["doctor"]));
     assert!(run(&link, &["init"]).stdout.contains("is up to date"));
     // The link is as much the guard's as the file.
-    let words = ["hook", "--agent", "claude", "--event", "PreToolUse"];
+    let home = machine.home();
+    let words = ["hook", "--home", home.to_str().unwrap(), "--agent", "claude", "--event", "PreToolUse"];
     let call = machine.program(link.to_str().unwrap(), words).env("PATH", &path);
     let said = call.input(support::bash(&machine.project(), &format!("ln -sf /bin/true {}", link.display()))).run();
     assert_eq!(said.answer().0, "deny", "{said:?}");

@@ -145,7 +145,7 @@ fn in_words(record: &Map<String, Value>) -> String {
     let actions =
         record.get("actions").and_then(Value::as_array).map(|actions| actions.iter().map(action).collect::<Vec<_>>());
     let about = match field("kind") {
-        "call" => decision(record).to_owned(),
+        "call" => decided(record),
         "outcome" => format!("ran ({})", field("answered")),
         kind => {
             let told = ["what", "pending", "task", "workspace", "verdict", "by", "reason", "because", "why"].map(field);
@@ -158,6 +158,13 @@ fn in_words(record: &Map<String, Value>) -> String {
     let text = visible(text.lines().next().unwrap_or(""));
     let [time, agent, about, found] = [field("time"), field("agent"), &about, &found].map(visible);
     format!("{time}  {agent:8}  {about}  {text}{found}")
+}
+
+/// The decision, with the id that `reflex why` takes where there is something to tell.
+fn decided(record: &Map<String, Value>) -> String {
+    let decision = decision(record);
+    let id = ["pending", "id"].map(|key| field(record, key)).into_iter().find(|id| !id.is_empty());
+    id.filter(|_| decision != "allow").map_or(decision.to_owned(), |id| format!("{decision} {id}"))
 }
 
 fn verify(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
