@@ -32,6 +32,7 @@ mod wire;
 use crate::status as code;
 use crate::terminal::arguments::{flag, json, option};
 use crate::terminal::output::{complain, note, was_lost};
+use crate::terminal::unquoted;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use reflex_host::choose_home;
 use std::io::Write;
@@ -47,7 +48,16 @@ pub(crate) fn run() -> u8 {
 }
 
 fn run_named() -> u8 {
-    let matches = match grammar().try_get_matches() {
+    let mut grammar = grammar();
+    // Gives every subcommand the options of all.
+    grammar.build();
+    let words: Option<Vec<String>> = std::env::args_os().map(|word| word.into_string().ok()).collect();
+    let matches = match words {
+        Some(words) => grammar.clone().try_get_matches_from(unquoted::joined(words, &grammar)),
+        // Words that are no text: clap says so.
+        None => grammar.try_get_matches(),
+    };
+    let matches = match matches {
         Ok(matches) => matches,
         Err(error) => {
             let _ = error.print();
@@ -335,7 +345,7 @@ fn judged(command: Command) -> Command {
                 .required_unless_present("payload")
                 .conflicts_with("payload")
                 .value_name("COMMAND")
-                .help("The command as one argument; `-` reads standard input"),
+                .help("The command, in quotes if it holds quotes, pipes or `;`; `-` reads standard input"),
         )
 }
 

@@ -9,4 +9,5 @@ pub(crate) mod output;
 pub(crate) mod paint;
 pub(crate) mod person;
 pub(crate) mod progress;
+pub(crate) mod unquoted;
 pub(crate) mod visible;
