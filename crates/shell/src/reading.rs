@@ -205,7 +205,7 @@ impl Stdin {
 }
 
 /// On which system a command runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum ExecTarget {
     /// This one.
     #[default]

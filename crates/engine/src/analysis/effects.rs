@@ -9,6 +9,7 @@ use super::tool_call::call::called;
 use crate::model::effect::{Effect, EffectKind, Id, Target, TargetKind, TargetPath};
 use crate::model::event::{Action, AgentPath, Event};
 use crate::model::guard::GUARD_PROGRAMS;
+use crate::model::mounts::MountTable;
 use crate::model::path::{self, Folders};
 use crate::model::world::World;
 use crate::text::{encoded_paths, glob};
@@ -18,6 +19,7 @@ use reflex_shell::{
 };
 use reflex_tables::{Node, Tables};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// What it costs to work out what a command does, in units of [`work`]; each target comes to that.
 const COMMAND: u64 = 8;
@@ -64,6 +66,8 @@ pub(crate) struct EffectExtractor<'a> {
     pub(crate) start: Option<String>,
     /// Variables that are set for the text.
     pub(crate) variables: &'a [(String, String)],
+    /// The mounts of the place in which the text runs, if it is not this machine.
+    pub(crate) place: Option<Rc<MountTable>>,
     pub(crate) effects: &'a mut Vec<Effect>,
 }
 
@@ -175,11 +179,16 @@ impl EffectExtractor<'_> {
     /// The effects of everything that a text would run.
     pub(crate) fn draft(&mut self, text: &str, reading: &Reading) {
         let before = self.effects.len();
+        let tables = self.tables(&reading.commands);
+        let table = |id: CommandId| tables.get(id).and_then(Option::as_deref);
         for (id, command) in reading.commands.iter().enumerate() {
             let first = self.effects.len();
             self.command(id, command, &reading.commands);
             if let Some(stayed) = self.without_missing_folder(id, command, &reading.commands) {
                 self.command(id, &stayed, &reading.commands);
+            }
+            if let Some(table) = table(id) {
+                self.mapped(first, table);
             }
             let targets: usize = self.effects.iter().skip(first).map(|effect| 1 + effect.targets.len()).sum();
             if !work::spend(COMMAND + 2 * targets as u64) {
@@ -187,7 +196,11 @@ impl EffectExtractor<'_> {
             }
         }
         for (id, command) in reading.commands.iter().enumerate() {
+            let first = self.effects.len();
             self.unread(id, command, &reading.commands);
+            if let Some(table) = table(id) {
+                self.mapped(first, table);
+            }
         }
         self.populated(before, reading);
         self.found_processes(text, before, &reading.commands);

@@ -11,10 +11,12 @@ mod carried;
 pub(crate) mod clones;
 pub(crate) mod command_pattern;
 mod compiled;
+mod compose;
 pub(crate) mod config_files;
 pub(crate) mod effects;
 mod environment;
 pub(crate) mod fingerprint;
+mod inside;
 mod kept;
 mod loading;
 mod mcp;
@@ -46,8 +48,17 @@ pub fn analyze(event: &Event, tables: Tables, world: &dyn World) -> Analysis {
     for (index, action) in event.actions.iter().enumerate() {
         let start = Some(event.cwd.clone());
         let effects = &mut analysis.effects;
-        let mut drafter =
-            EffectExtractor { event, world, tables, action: index, script: None, start, variables: &[], effects };
+        let mut drafter = EffectExtractor {
+            event,
+            world,
+            tables,
+            action: index,
+            script: None,
+            start,
+            variables: &[],
+            place: None,
+            effects,
+        };
         let reading = drafter.action(action);
         drafter.exposures(action, &reading);
         analysis.readings.push(reading);

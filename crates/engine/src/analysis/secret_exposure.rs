@@ -29,8 +29,18 @@ struct Goes {
 pub(super) fn in_output(event: &Event, tables: Tables, world: &dyn World, analysis: &mut Analysis) {
     let Some(outcome) = &event.outcome else { return };
     let effects = &mut analysis.effects;
-    EffectExtractor { event, world, tables, action: 0, script: None, start: None, variables: &[], effects }
-        .exposed_in(&outcome.output, "output");
+    EffectExtractor {
+        event,
+        world,
+        tables,
+        action: 0,
+        script: None,
+        start: None,
+        variables: &[],
+        place: None,
+        effects,
+    }
+    .exposed_in(&outcome.output, "output");
 }
 
 impl EffectExtractor<'_> {

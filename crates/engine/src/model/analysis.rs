@@ -1,7 +1,9 @@
 //! What an event would do: its texts as they were read, the effects, and the files that it runs or writes.
 
 use crate::model::effect::{Effect, Id};
+use crate::model::mounts::MountTable;
 use reflex_shell::{Command, Reading};
+use std::rc::Rc;
 
 /// What an event would do, worked out once and shared by all detectors.
 #[derive(Debug, Default)]
@@ -54,6 +56,8 @@ pub struct Script {
     pub usage: Usage,
     /// The folder in which it begins, if that is known.
     pub(crate) folder: Option<String>,
+    /// The mounts of the place in which it runs, if that is not this machine.
+    pub(crate) place: Option<Rc<MountTable>>,
     /// How many scripts stand between the call and this one.
     pub(crate) level: usize,
 }

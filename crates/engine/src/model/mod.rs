@@ -8,6 +8,7 @@ pub(crate) mod fake_world;
 pub(crate) mod finding;
 pub(crate) mod guard;
 pub(crate) mod latency;
+pub(crate) mod mounts;
 pub(crate) mod path;
 pub(crate) mod rule_trace;
 pub(crate) mod session;

@@ -2,6 +2,7 @@
 //! brackets stays one text.
 
 use reflex_shell::work;
+use serde_json::Value as Json;
 
 /// More lines than these are not read, which is told.
 const MAX_LINES: usize = 50_000;
@@ -77,6 +78,83 @@ fn plain(value: &str) -> String {
     value.split(" #").next().unwrap_or(value).trim_end().to_owned()
 }
 
+/// Lists and maps in brackets deeper than this stay texts.
+const MAX_DEPTH: usize = 16;
+
+/// What stands in brackets or braces as a list or a map of texts; anything else as the text that it is.
+pub(crate) fn flow(text: &str) -> Json {
+    let text = text.trim();
+    let open = text.starts_with(['[', '{']);
+    let read = open.then(|| Flow { rest: text }.value(0)).flatten();
+    read.unwrap_or_else(|| Json::String(text.to_owned()))
+}
+
+/// A text in brackets that is being read.
+struct Flow<'a> {
+    rest: &'a str,
+}
+
+impl Flow<'_> {
+    fn value(&mut self, depth: usize) -> Option<Json> {
+        self.rest = self.rest.trim_start();
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        if self.takes('[') {
+            let mut items = Vec::new();
+            while !self.takes(']') {
+                items.push(self.value(depth + 1)?);
+                self.takes(',');
+            }
+            return Some(Json::Array(items));
+        }
+        if self.takes('{') {
+            let mut map = serde_json::Map::new();
+            while !self.takes('}') {
+                let key = self.text(&[':', ',', '}'])?;
+                let value = if self.takes(':') { self.value(depth + 1)? } else { Json::String(String::new()) };
+                map.insert(key, value);
+                self.takes(',');
+            }
+            return Some(Json::Object(map));
+        }
+        self.text(&[',', ']', '}']).map(Json::String)
+    }
+
+    /// A sign behind blanks, if it stands next.
+    fn takes(&mut self, sign: char) -> bool {
+        let next = self.rest.trim_start();
+        let behind = next.strip_prefix(sign);
+        self.rest = behind.unwrap_or(next);
+        behind.is_some()
+    }
+
+    /// A text in quotes, or one that ends before one of these signs.
+    fn text(&mut self, ends: &[char]) -> Option<String> {
+        self.rest = self.rest.trim_start();
+        let quote = self.rest.chars().next()?;
+        if quote != '"' && quote != '\'' {
+            let end = self.rest.find(ends).filter(|end| *end > 0)?;
+            let (text, rest) = self.rest.split_at(end);
+            self.rest = rest;
+            return Some(text.trim_end().to_owned());
+        }
+        let mut text = String::new();
+        let mut letters = self.rest.char_indices().skip(1);
+        while let Some((at, letter)) = letters.next() {
+            match letter {
+                '\\' if quote == '"' => text.extend(letters.next().map(|(_, letter)| letter)),
+                _ if letter == quote => {
+                    self.rest = self.rest.get(at + 1..).unwrap_or("");
+                    return Some(text);
+                }
+                _ => text.push(letter),
+            }
+        }
+        None
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,5 +165,19 @@ mod tests {
         let found: Vec<String> =
             entries(text).into_iter().map(|(keys, text)| format!("{}={text}", keys.join("."))).collect();
         assert_eq!(found, ["a=", "a.b=x", "a.d=one two", "a=e", "f=g: h"]);
+    }
+
+    #[track_caller]
+    fn check_flow(text: &str, expected: &str) {
+        assert_eq!(flow(text).to_string(), expected);
+    }
+
+    #[test]
+    fn lists_and_maps_in_brackets() {
+        check_flow("[a:/b, \"c, d\"]", r#"["a:/b","c, d"]"#);
+        check_flow("{a: b, c: [d]}", r#"{"a":"b","c":["d"]}"#);
+        check_flow("a [b]", r#""a [b]""#);
+        check_flow("[a", r#""[a""#);
+        check_flow("[[[[[[[[[[[[[[[[[[[[[", r#""[[[[[[[[[[[[[[[[[[[[[""#);
     }
 }

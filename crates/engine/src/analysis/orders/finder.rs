@@ -115,6 +115,7 @@ impl Finder<'_> {
             script: text.script,
             start: text.start.map(str::to_owned),
             variables: &[],
+            place: None,
             effects: &mut none,
         };
         let relations = Relations::new(text, self.analysis);

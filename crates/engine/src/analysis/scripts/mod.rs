@@ -4,6 +4,7 @@
 mod forms;
 mod loaded;
 mod sourced;
+mod started;
 
 use super::about_guard::{self, Analyst, Analyze};
 use super::aliases::{self, Aliases};
@@ -18,6 +19,7 @@ use super::task_runners::{self, TaskFile};
 use crate::model::analysis::{Analysis, Script, Usage};
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::event::{Action, AgentPath, Event};
+use crate::model::mounts::MountTable;
 use crate::model::path::{self, Folders, parent};
 use crate::model::world::{MAX_CONTENT, World};
 use crate::text::patches;
@@ -28,6 +30,7 @@ use reflex_shell::{
 use reflex_tables::Tables;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// What a build takes from others and gives to them.
 const REACHES_OTHERS: [EffectKind; 12] = [
@@ -106,6 +109,8 @@ struct Found {
     parameters: Vec<Value>,
     folder: Option<String>,
     assignments: Vec<(String, String)>,
+    /// The mounts of the place in which it runs.
+    place: Option<Rc<MountTable>>,
 }
 
 impl ScriptResolver<'_> {
@@ -121,6 +126,12 @@ impl ScriptResolver<'_> {
         }
         if effect.kind == EffectKind::ApplyPatch {
             return self.patched(index);
+        }
+        if effect.kind == EffectKind::RunTask && effect.flags.contains(&"compose") {
+            return self.started(index, level);
+        }
+        if effect.kind == EffectKind::RunTask && effect.flags.contains(&"dev-container") {
+            return self.dev_container(index, level);
         }
         if effect.site != ExecTarget::Here {
             return;
@@ -302,6 +313,7 @@ impl ScriptResolver<'_> {
             parameters: Vec::new(),
             folder: effect.folder.clone(),
             assignments: Vec::new(),
+            place: None,
         })
     }
 
@@ -321,15 +333,49 @@ impl ScriptResolver<'_> {
         let command = self.analysis.command(effect)?;
         let language = language_of(command, path, &text)?;
         let own = command.words.iter().position(|word| *word == target.value).unwrap_or(0);
+        let (place, folder) = self.place(effect);
         Some(Found {
             path: path.clone(),
             text,
             language,
             usage: Usage::Run,
             parameters: command.words.iter().skip(own).cloned().collect(),
-            folder: effect.folder.clone(),
+            folder,
             assignments: self.known(&command.assignments),
+            place,
         })
+    }
+
+    /// The mounts of the place in which an effect's command runs, and its folder there.
+    fn place(&self, effect: &Effect) -> (Option<Rc<MountTable>>, Option<String>) {
+        let here = || (None, effect.folder.clone());
+        let (Some(reading), Some(id)) = (self.analysis.reading(effect), effect.command) else { return here() };
+        let Some(command) = reading.commands.get(id) else { return here() };
+        if command.parent.is_none() && self.script(effect).is_none_or(|script| script.place.is_none()) {
+            return here();
+        }
+        let mut none = Vec::new();
+        let extractor = self.extractor(effect, &mut none);
+        match extractor.tables(&reading.commands).get(id).cloned().flatten() {
+            Some(table) => (Some(table), extractor.folder(command)),
+            None => here(),
+        }
+    }
+
+    /// What works out the effects of the text in which an effect stands.
+    fn extractor<'e>(&'e self, effect: &Effect, effects: &'e mut Vec<Effect>) -> EffectExtractor<'e> {
+        let script = self.script(effect);
+        EffectExtractor {
+            event: self.event,
+            world: self.world,
+            tables: self.tables,
+            action: effect.action,
+            script: effect.script,
+            start: script.map_or_else(|| Some(self.event.cwd.clone()), |script| script.folder.clone()),
+            variables: &[],
+            place: script.and_then(|script| script.place.clone()),
+            effects,
+        }
     }
 
     /// Tells that a file is not read because of its size, if it is not.
@@ -408,6 +454,7 @@ impl ScriptResolver<'_> {
             parameters: Vec::new(),
             folder: Some(folder),
             assignments,
+            place: None,
         })
     }
 
@@ -544,6 +591,7 @@ impl ScriptResolver<'_> {
             parameters: Vec::new(),
             folder,
             assignments: Vec::new(),
+            place: None,
         };
         let first = self.analysis.effects.len();
         let text = found.text.clone();
@@ -640,6 +688,7 @@ impl ScriptResolver<'_> {
             parameters: Vec::new(),
             folder: Some(self.event.workspace.clone()),
             assignments: Vec::new(),
+            place: None,
         };
         self.read(action, 1, found);
         let mut index = 0;
@@ -679,6 +728,7 @@ impl ScriptResolver<'_> {
             script,
             start,
             variables: &variables,
+            place: found.place.clone(),
             effects: &mut self.analysis.effects,
         }
         .draft(&found.text, &reading);
@@ -686,7 +736,7 @@ impl ScriptResolver<'_> {
         let is_named = found.usage == Usage::Run && level == 1 && found.language == Language::Shell;
         keep_known(&mut self.analysis.effects, first, &|effect| is_named && deletes_by_unset(effect, world));
         let (path, text, usage, folder) = (found.path, found.text, found.usage, found.folder);
-        self.analysis.scripts.push(Script { path, text, reading, usage, folder, level });
+        self.analysis.scripts.push(Script { path, text, reading, usage, folder, place: found.place, level });
     }
 
     /// What the same text has written to the file.

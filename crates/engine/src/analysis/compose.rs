@@ -1,0 +1,216 @@
+//! What compose files say of a service: what it mounts, what it runs, how far it is opened to this machine.
+
+use crate::model::path;
+use crate::text::yaml;
+use reflex_shell::work;
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+
+/// The files that are read where none is named: of each row the first that is there.
+pub(crate) const USUAL: [&[&str]; 2] = [
+    &["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"],
+    &["compose.override.yaml", "compose.override.yml", "docker-compose.override.yml", "docker-compose.override.yaml"],
+];
+
+/// Entries of one project are not more than these; what is more is told.
+const MAX_ENTRIES: usize = 16 * 1024;
+
+/// One service, all files of the project taken together.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Service {
+    /// Its mounts, as an option of `docker run` would write them, with absolute sources.
+    pub(crate) volumes: Vec<String>,
+    /// The program that it starts in place of the image's.
+    pub(crate) entrypoint: String,
+    /// What that is given, or what it runs.
+    pub(crate) command: String,
+    /// The folder in which it begins.
+    pub(crate) folder: Option<String>,
+    /// What opens it to this machine, in the words of `docker run`: `privileged`, `host`, a capability.
+    pub(crate) opened: Vec<String>,
+    /// It is only started where one of these is asked for, or by its name.
+    pub(crate) profiles: Vec<String>,
+    /// Services that are started before it.
+    pub(crate) needs: Vec<String>,
+}
+
+impl Service {
+    /// The text that it runs; empty where the image says what that is.
+    pub(crate) fn text(&self) -> String {
+        format!("{} {}", self.entrypoint, self.command).trim().to_owned()
+    }
+}
+
+/// Where the names in a compose file lead.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ground<'a> {
+    /// The project's folder.
+    pub(crate) folder: &'a str,
+    /// The user's home.
+    pub(crate) home: &'a str,
+}
+
+/// The services of these texts; what a later one says is added to the earlier, or stands in its place.
+pub(crate) fn services(texts: &[String], ground: Ground<'_>) -> BTreeMap<String, Service> {
+    let mut services: BTreeMap<String, Service> = BTreeMap::new();
+    for text in texts {
+        for (name, fields) in fields_of(text) {
+            let service = services.entry(name).or_default();
+            fields.iter().for_each(|(key, values)| service.take(key, values, ground));
+        }
+    }
+    services
+}
+
+/// Each service with its keys, and what stands below each.
+fn fields_of(text: &str) -> BTreeMap<String, BTreeMap<String, Vec<Json>>> {
+    let mut services: BTreeMap<String, BTreeMap<String, Vec<Json>>> = BTreeMap::new();
+    for (count, (keys, value)) in yaml::entries(text).into_iter().enumerate() {
+        if count >= MAX_ENTRIES || !work::spend(6) {
+            work::cut(|| format!("a compose file has more than {MAX_ENTRIES} entries"));
+            break;
+        }
+        let [top, name, rest @ ..] = keys.as_slice() else { continue };
+        if top != "services" {
+            continue;
+        }
+        let fields = services.entry(name.clone()).or_default();
+        let value = yaml::flow(&value);
+        match rest {
+            // `web: {image: x, privileged: true}`
+            [] => value.as_object().into_iter().flatten().for_each(|(key, value)| {
+                fields.insert(key.clone(), vec![value.clone()]);
+            }),
+            [key] if value.as_str() == Some("") => drop(fields.entry(key.clone()).or_default()),
+            [key] => fields.entry(key.clone()).or_default().push(value),
+            [key, field, ..] => {
+                let values = fields.entry(key.clone()).or_default();
+                // A key that comes again begins the next map of the list.
+                match values.last_mut().and_then(Json::as_object_mut).filter(|map| !map.contains_key(field)) {
+                    Some(map) => drop(map.insert(field.clone(), value)),
+                    None => values.push(Json::Object([(field.clone(), value)].into_iter().collect())),
+                }
+            }
+        }
+    }
+    services
+}
+
+impl Service {
+    fn take(&mut self, key: &str, values: &[Json], ground: Ground<'_>) {
+        let items =
+            || values.iter().flat_map(|value| value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice));
+        let texts = || items().filter_map(Json::as_str).map(str::to_owned);
+        let is = |wanted: &str| texts().any(|text| text == wanted);
+        match key {
+            "volumes" => self.volumes.extend(items().filter_map(|value| spec(value, ground))),
+            "secrets" | "configs" => {}
+            "command" => self.command = words(values),
+            "entrypoint" => self.entrypoint = words(values),
+            "working_dir" => self.folder = texts().next(),
+            "profiles" => self.profiles.extend(texts()),
+            "depends_on" => {
+                self.needs.extend(texts());
+                self.needs.extend(items().filter_map(Json::as_object).flatten().map(|(name, _)| name.clone()));
+            }
+            "privileged" if is("true") => self.opened.push("privileged".into()),
+            "pid" | "ipc" | "userns_mode" if is("host") => self.opened.push("host".into()),
+            "cap_add" | "security_opt" => self.opened.extend(texts()),
+            _ => {}
+        }
+    }
+}
+
+/// A command is a text or a list of words; two dollars are one.
+fn words(values: &[Json]) -> String {
+    let whole = |text: &str| text.replace("$$", "$");
+    let quoted = |word: &str| {
+        let word = whole(word);
+        if reflex_shell::is_plain(&word) { word } else { reflex_shell::quoted(&word) }
+    };
+    match values {
+        [Json::String(text)] => whole(text),
+        [Json::Array(words)] => words.iter().filter_map(Json::as_str).map(quoted).collect::<Vec<_>>().join(" "),
+        several => several.iter().filter_map(Json::as_str).map(quoted).collect::<Vec<_>>().join(" "),
+    }
+}
+
+/// A mount as `docker run -v` or `--mount` writes it, its source as an absolute path where it is one.
+fn spec(value: &Json, ground: Ground<'_>) -> Option<String> {
+    if let Some(text) = value.as_str() {
+        let text = filled_in(text, ground);
+        let (source, rest) = text.split_once(':')?;
+        return Some(format!("{}:{rest}", placed(source, ground)));
+    }
+    let field = |name: &str| value.get(name).and_then(Json::as_str);
+    let source = placed(&filled_in(field("source").or(field("src"))?, ground), ground);
+    let target = field("target").or(field("dst")).or(field("destination"))?;
+    let read_only = if field("read_only") == Some("true") { ":ro" } else { "" };
+    Some(format!("{source}:{target}{read_only}"))
+}
+
+/// `./data` and `~/data` by the project's folder and the home; a name stays a name.
+fn placed(source: &str, ground: Ground<'_>) -> String {
+    if source == "~" || source.starts_with("~/") {
+        return path::absolute(source.trim_start_matches('~').trim_start_matches('/'), ground.home);
+    }
+    if source.starts_with(['/', '.']) { path::absolute(source, ground.folder) } else { source.to_owned() }
+}
+
+/// `${HOME}`, `$PWD` and `${X:-value}` by what they are.
+fn filled_in(text: &str, ground: Ground<'_>) -> String {
+    let mut whole = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('$') {
+        whole.push_str(before);
+        let inner = behind.strip_prefix('{').and_then(|inner| inner.split_once('}'));
+        let end =
+            behind.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_')).unwrap_or(behind.len());
+        let (name, after) = inner.unwrap_or_else(|| behind.split_at(end));
+        let (name, other) = name.split_once(":-").or_else(|| name.split_once('-')).unwrap_or((name, ""));
+        match name {
+            "HOME" => whole.push_str(ground.home),
+            "PWD" => whole.push_str(ground.folder),
+            _ => whole.push_str(other),
+        }
+        rest = after;
+    }
+    whole.push_str(rest);
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, name: &str, expected: Service) {
+        let mut found = services(&[text.to_owned()], Ground { folder: "/repo", home: "/home/me" });
+        assert_eq!(found.remove(name), Some(expected));
+    }
+
+    #[test]
+    fn a_service_in_all_its_forms() {
+        let expected = |volumes: &[&str], command: &str| Service {
+            volumes: volumes.iter().map(|text| (*text).to_owned()).collect(),
+            command: command.into(),
+            ..Service::default()
+        };
+        let plain = "services:\n  a:\n    image: x\n    volumes:\n      - ./d:/d\n      - data:/v\n      - ${HOME}/x:/x:ro\n    command: rm -rf $$X\n";
+        check(plain, "a", expected(&["/repo/d:/d", "data:/v", "/home/me/x:/x:ro"], "rm -rf $X"));
+        let flow = "services:\n  a:\n    volumes: [\".:/d\", data:/v]\n    command: [\"sh\", \"-c\", \"a, b\"]\n";
+        check(flow, "a", expected(&["/repo:/d", "data:/v"], "sh -c 'a, b'"));
+        let long = "services:\n  a:\n    volumes:\n      - type: bind\n        source: /\n        target: /host\n      - type: bind\n        source: ~/x\n        target: /x\n        read_only: true\n    command:\n      - rm\n      - -rf\n      - a b\n";
+        check(long, "a", expected(&["/:/host", "/home/me/x:/x:ro"], "rm -rf 'a b'"));
+        let inline = "services:\n  a: {image: x, volumes: [\"/:/host\"], command: ls}\n";
+        check(inline, "a", expected(&["/:/host"], "ls"));
+    }
+
+    #[test]
+    fn what_opens_a_service() {
+        let text = "services:\n  a:\n    privileged: true\n    pid: host\n    cap_add:\n      - SYS_ADMIN\n    profiles: [tools]\n    depends_on:\n      b:\n        condition: x\n";
+        let opened = ["privileged", "host", "SYS_ADMIN"].map(str::to_owned).to_vec();
+        let service = Service { opened, profiles: vec!["tools".into()], needs: vec!["b".into()], ..Service::default() };
+        check(text, "a", service);
+    }
+}

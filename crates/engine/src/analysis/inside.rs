@@ -1,0 +1,285 @@
+//! Commands that run in a container, a sandbox or below another root: what they do to a path that is mounted from this
+//! machine they do to this machine, and to a volume's content they do to the volume.
+
+use super::compose::{self, Ground, Service};
+use super::effects::{EffectExtractor, Ran};
+use crate::model::effect::{Effect, EffectKind, Target, TargetKind, TargetPath};
+use crate::model::mounts::{Lies, MAX_MOUNTS, Mount, MountTable, Source, volume, written};
+use crate::model::path;
+use reflex_shell::{Command, CommandId, ExecTarget, Invocation, Origin, Piece, Selector, Value, work};
+use reflex_tables::Node;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// What a look for the place of a command costs, in units of [`work`].
+const ENTERS: u64 = 2;
+
+/// More compose files than these are not read for one command, which is told.
+const MAX_FILES: usize = 16;
+
+/// What only takes from a path: a mount that nothing can be written through allows it.
+const READING: [EffectKind; 9] = [
+    EffectKind::Read,
+    EffectKind::SendFile,
+    EffectKind::RunFile,
+    EffectKind::RunSqlFile,
+    EffectKind::PathArgument,
+    EffectKind::GuardReference,
+    EffectKind::LoadLibrary,
+    EffectKind::Compile,
+    EffectKind::ExposeSecret,
+];
+
+/// A project of compose: its folder, and its files with their texts.
+pub(super) struct Project {
+    pub(super) folder: String,
+    pub(super) files: Vec<(String, String)>,
+}
+
+impl Project {
+    pub(super) fn services(&self, home: &str) -> BTreeMap<String, Service> {
+        let texts: Vec<String> = self.files.iter().map(|(_, text)| text.clone()).collect();
+        compose::services(&texts, Ground { folder: &self.folder, home })
+    }
+}
+
+impl EffectExtractor<'_> {
+    /// The mounts of each command's place, in the order of the commands; nothing for those that run on this machine or
+    /// where nothing of it is mounted.
+    pub(super) fn tables(&self, commands: &[Command]) -> Vec<Option<Rc<MountTable>>> {
+        let mut tables: Vec<Option<Rc<MountTable>>> = Vec::with_capacity(commands.len());
+        // The commands that one wrapper runs share its table.
+        let mut made: BTreeMap<(CommandId, ExecTarget), Option<Rc<MountTable>>> = BTreeMap::new();
+        for command in commands {
+            let parent = command.parent.and_then(|id| Some((id, commands.get(id)?)));
+            let table = match parent {
+                None => self.place.clone(),
+                Some((id, parent)) => {
+                    let key = (id, command.site);
+                    let known = made.get(&key).cloned();
+                    known.unwrap_or_else(|| {
+                        let outer = tables.get(id).cloned().flatten();
+                        let table = self.entered((id, parent), command, outer);
+                        made.insert(key, table.clone());
+                        table
+                    })
+                }
+            };
+            tables.push(table);
+        }
+        tables
+    }
+
+    /// The table of a command that another runs.
+    fn entered(
+        &self,
+        (id, parent): (CommandId, &Command),
+        command: &Command,
+        outer: Option<Rc<MountTable>>,
+    ) -> Option<Rc<MountTable>> {
+        let Some(invocation) = &parent.invocation else { return outer };
+        work::spend(ENTERS);
+        let runs = invocation.grammars.iter().rev().flat_map(|grammar| grammar.runs());
+        let is_entry = |entry: &Node<'static>| {
+            let leads = ["site", "mounts", "tree", "service"].iter().any(|key| !entry.get(key).is_nil());
+            leads && reflex_shell::applies(*entry, invocation)
+        };
+        let Some(entry) = runs.filter(is_entry).last() else { return outer };
+        let has_site = !entry.get("site").is_nil();
+        if has_site && command.site == ExecTarget::Here {
+            // It is this machine after all: the root itself, or the host by its own name.
+            return outer;
+        }
+        if has_site && command.site == ExecTarget::Remote && command.site != parent.site {
+            return None;
+        }
+        let ran_folder = self.folder(parent);
+        let ran = Ran { id, command: parent, folder: ran_folder.as_deref() };
+        let mounts = self.mounts(ran, invocation, entry);
+        if mounts.is_empty() && has_site && parent.site != command.site {
+            return None;
+        }
+        (!mounts.is_empty())
+            .then(|| Rc::new(MountTable { mounts, outer: outer.clone(), transparent: !has_site }))
+            .or(outer)
+    }
+
+    /// What the wrapper mounts, by its options and by the files of its project.
+    fn mounts(&self, ran: Ran<'_>, invocation: &Invocation, entry: Node<'static>) -> Vec<Mount> {
+        let selected = |key: &str| Selector(entry.get(key).text()).values(invocation, &ran.command.words);
+        let mut mounts = Vec::new();
+        for root in selected("tree") {
+            mounts.push(Mount { inside: "/".into(), source: self.source(ran, root, true), read_only: false });
+        }
+        if let Some(name) = selected("service").first().and_then(Value::literal) {
+            let services = self.services(ran);
+            mounts.extend(services.get(&*name).map(|service| self.mounts_of(service)).unwrap_or_default());
+        }
+        let specs = entry.get("mounts");
+        let selectors = specs.texts().chain(Some(specs.text()).filter(|text| !text.is_empty()));
+        for spec in selectors.flat_map(|selector| Selector(selector).values(invocation, &ran.command.words)) {
+            if mounts.len() >= MAX_MOUNTS || !work::spend(4) {
+                work::cut(|| format!("more than {MAX_MOUNTS} folders are mounted by one command"));
+                break;
+            }
+            if let Some(mount) = written(&spec) {
+                let source = self.source(ran, mount.source, mount.is_path);
+                mounts.push(Mount { inside: path::absolute(&mount.inside, "/"), source, read_only: mount.read_only });
+            }
+        }
+        mounts
+    }
+
+    /// The mounts of a service of a compose file.
+    pub(super) fn mounts_of(&self, service: &Service) -> Vec<Mount> {
+        let specs = service.volumes.iter().take(MAX_MOUNTS).map(|text| Value::text(text.as_str(), Origin::default()));
+        let mounts = specs.filter_map(|spec| written(&spec)).map(|mount| {
+            let source = match volume(&mount.source) {
+                Some(name) => Source::Volume(name),
+                None => mount.source.literal().map_or(Source::Unknown, |text| Source::Path(path::absolute(&text, "/"))),
+            };
+            Mount { inside: path::absolute(&mount.inside, "/"), source, read_only: mount.read_only }
+        });
+        mounts.collect()
+    }
+
+    fn source(&self, ran: Ran<'_>, source: Value, is_path: bool) -> Source {
+        if let Some(name) = volume(&source).filter(|_| !is_path) {
+            return Source::Volume(name);
+        }
+        match self.path_of(ran, source).path {
+            TargetPath::Known { text, .. } => Source::Path(text),
+            TargetPath::None | TargetPath::Unknown => Source::Unknown,
+        }
+    }
+
+    /// The services of the project that a compose command works on.
+    pub(super) fn services(&self, ran: Ran<'_>) -> BTreeMap<String, Service> {
+        let Some(project) = self.project(ran, &|file| self.world.content(file)) else { return BTreeMap::new() };
+        project.services(&self.event.home)
+    }
+
+    /// The project that a compose command works on: the files that are named, else the usual ones in its folder or above.
+    pub(super) fn project(&self, ran: Ran<'_>, content: &dyn Fn(&str) -> Option<String>) -> Option<Project> {
+        let folder = ran.folder?;
+        let invocation = ran.command.invocation.as_ref()?;
+        let given = |key: &str| -> Vec<String> {
+            let values = invocation.values(key, &ran.command.words).into_iter();
+            values.filter_map(|value| self.path_of(ran, value).path().map(str::to_owned)).collect()
+        };
+        let named = given("file");
+        let folder_given = given("project-directory").pop();
+        if let Some(first) = named.first() {
+            if named.len() > MAX_FILES {
+                work::cut(|| format!("more than {MAX_FILES} compose files are given to one command"));
+            }
+            let folder = folder_given.unwrap_or_else(|| path::parent(first).to_owned());
+            let files = named.into_iter().take(MAX_FILES).filter_map(|file| Some((content(&file)?, file)));
+            return Some(Project { folder, files: files.map(|(text, file)| (file, text)).collect() });
+        }
+        let start = folder_given.unwrap_or_else(|| folder.to_owned());
+        let mut above = std::iter::successors(Some(start.as_str()), |at| {
+            (*at != self.event.workspace && *at != "/" && *at != self.event.home).then(|| path::parent(at))
+        });
+        let there = |at: &str, names: &[&str]| {
+            let mut files = names.iter().map(|name| path::absolute(name, at));
+            files.find_map(|file| Some((content(&file).filter(|_| work::spend(10))?, file)))
+        };
+        above.find_map(|at| {
+            let [main, further] = compose::USUAL;
+            let found: Vec<_> = [there(at, main), there(at, further)].into_iter().flatten().collect();
+            let files: Vec<_> = found.into_iter().map(|(text, file)| (file, text)).collect();
+            (!files.is_empty()).then(|| Project { folder: at.to_owned(), files })
+        })
+    }
+
+    /// What a command's effects are on this machine, where its place has mounts from it; they begin at `first`.
+    pub(super) fn mapped(&mut self, first: usize, table: &MountTable) {
+        let own = self.effects.split_off(first.min(self.effects.len()));
+        for effect in own {
+            if !work::spend(2 + effect.targets.len() as u64) {
+                self.effects.push(effect);
+                continue;
+            }
+            self.map(effect, table);
+        }
+    }
+
+    fn map(&mut self, mut effect: Effect, table: &MountTable) {
+        if effect.site == ExecTarget::Here && !table.transparent {
+            effect.site = ExecTarget::Container;
+        }
+        if effect.kind.target_kind() == TargetKind::Name {
+            return self.effects.push(effect);
+        }
+        let reads = READING.contains(&effect.kind);
+        let mut here: Vec<Target> = Vec::new();
+        let mut inside: Vec<Target> = Vec::new();
+        let mut volumes: Vec<String> = Vec::new();
+        for target in std::mem::take(&mut effect.targets) {
+            if effect.kind == EffectKind::Delete && effect.flags.contains(&"recursive") {
+                for mount in target.path().into_iter().flat_map(|folder| table.below(folder)) {
+                    match (table.lies(&mount.inside), mount.read_only) {
+                        (Lies::Here { path, read_only: false }, false) => here.push(at(&target, path)),
+                        (Lies::Volume { name, .. }, false) => volumes.push(name),
+                        _ => {}
+                    }
+                }
+            }
+            match lies(table, &target, &self.event.home) {
+                Lies::Here { path, read_only } if reads || !read_only => here.push(at(&target, path)),
+                Lies::Volume { name, whole: true, read_only: false } if effect.kind == EffectKind::Delete => {
+                    volumes.push(name);
+                    inside.push(target);
+                }
+                Lies::Here { .. } | Lies::Volume { .. } | Lies::Inside => inside.push(target),
+            }
+        }
+        if !volumes.is_empty() {
+            let named = volumes
+                .into_iter()
+                .map(|name| Target { value: Value::text(name, effect.origin), path: TargetPath::None });
+            self.effects.push(Effect {
+                kind: EffectKind::DestroyContainer,
+                targets: named.collect(),
+                flags: vec!["data"],
+                argument: None,
+                ..effect.clone()
+            });
+        }
+        if !inside.is_empty() || here.is_empty() {
+            self.effects.push(Effect { targets: inside, ..effect.clone() });
+        }
+        if !here.is_empty() {
+            let folder = effect.folder.as_deref().and_then(|folder| match table.lies(folder) {
+                Lies::Here { path, .. } => Some(path),
+                Lies::Volume { .. } | Lies::Inside => None,
+            });
+            self.effects.push(Effect { targets: here, site: ExecTarget::Here, folder, ..effect });
+        }
+    }
+}
+
+/// Where a target really lies. A home inside is not this one: it is one that a mount names.
+fn lies(table: &MountTable, target: &Target, home: &str) -> Lies {
+    let Some(text) = target.path() else { return Lies::Inside };
+    let of_home = match target.value.pieces.first() {
+        Some((Piece::Home(user), _)) => user.is_empty(),
+        Some((Piece::Variable(name), _)) => name == "HOME",
+        Some(_) | None => false,
+    };
+    let below = text.strip_prefix(home).filter(|_| of_home && !table.transparent);
+    let Some(below) = below else { return table.lies(text) };
+    let homes = table.homes();
+    let found = homes.iter().map(|home| table.lies(&format!("{home}{below}"))).find(|found| *found != Lies::Inside);
+    found.unwrap_or(Lies::Inside)
+}
+
+/// The same target by its path on this machine.
+fn at(target: &Target, path: String) -> Target {
+    let (follows, contents) = match &target.path {
+        TargetPath::Known { follows, contents, .. } => (*follows, *contents),
+        TargetPath::None | TargetPath::Unknown => (false, false),
+    };
+    Target { value: target.value.clone(), path: TargetPath::Known { text: path, climbing: None, follows, contents } }
+}

@@ -1,0 +1,199 @@
+//! Containers that a file of the project describes: what a compose file or a development container mounts, opens and runs
+//! when it is started.
+
+use super::{DeferredExecution, ScriptResolver, Found, Usage};
+use crate::analysis::compose::Service;
+use crate::analysis::config_files;
+use crate::analysis::effects::Ran;
+use crate::analysis::inside::Project;
+use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
+use crate::model::mounts::{Mount, MountTable, Source};
+use crate::model::path;
+use reflex_shell::{ExecTarget, Language, Value, work};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+/// What a container that starts does to others than itself; the rest ends with it.
+const BEYOND: [EffectKind; 9] = [
+    EffectKind::DestroyDatabase,
+    EffectKind::DestroyRemote,
+    EffectKind::DestroyContainer,
+    EffectKind::GiveShell,
+    EffectKind::MineCrypto,
+    EffectKind::RunFetched,
+    EffectKind::RunDecoded,
+    EffectKind::SendFile,
+    EffectKind::Sql,
+];
+
+/// The files of a development container, by the folder of the project.
+const DEV_CONTAINERS: [&str; 2] = [".devcontainer/devcontainer.json", ".devcontainer.json"];
+
+impl ScriptResolver<'_> {
+    /// The services that a compose command starts.
+    pub(super) fn started(&mut self, index: usize, level: usize) {
+        let Some(effect) = self.analysis.effects.get(index).cloned() else { return };
+        let Some(project) = self.project(&effect) else { return };
+        let services = project.services(&self.event.home);
+        let changed = project.files.iter().any(|(file, text)| self.is_changed(file, text));
+        let profiles = self.given(&effect, "profile");
+        let named = effect.targets.iter().map(|target| target.value.shown());
+        let first = effect.targets.first().map(|target| target.value.shown());
+        for name in with_needed(&services, named.collect(), &profiles) {
+            let Some(service) = services.get(&name) else { continue };
+            if changed {
+                self.opened(&effect, service);
+            }
+            let given = effect.flags.contains(&"given") && Some(&name) == first.as_ref();
+            let text = if given { String::new() } else { service.text() };
+            let file = project.files.last().map(|(file, _)| file.clone()).unwrap_or_default();
+            if !text.is_empty() && self.has_room(&file) {
+                self.inside(&effect, level, (file, text), service);
+            }
+        }
+    }
+
+    fn project(&self, effect: &Effect) -> Option<Project> {
+        let content = |file: &str| self.written_by_text(effect, file).or_else(|| self.content(effect, file));
+        let command = self.analysis.command(effect)?;
+        let mut none = Vec::new();
+        let extractor = self.extractor(effect, &mut none);
+        let folder = extractor.folder(command);
+        extractor.project(Ran { id: effect.command?, command, folder: folder.as_deref() }, &content)
+    }
+
+    fn given(&self, effect: &Effect, key: &str) -> Vec<String> {
+        let command = self.analysis.command(effect);
+        let invocation = command.and_then(|command| Some((command, command.invocation.as_ref()?)));
+        let values = invocation.map(|(command, invocation)| invocation.values(key, &command.words));
+        values.unwrap_or_default().iter().map(Value::shown).collect()
+    }
+
+    /// Whether a file is not what git has: somebody has committed what it says, or the agent may have written it.
+    fn is_changed(&self, file: &str, text: &str) -> bool {
+        let committed = self.world.is_tracked(file) == Some(true)
+            && self.world.uncommitted(file).is_some_and(|names| !names.any())
+            && self.world.content(file).as_deref() == Some(text);
+        !committed
+    }
+
+    /// What opens a service to this machine, as if an option of `docker run` said so.
+    fn opened(&mut self, effect: &Effect, service: &Service) {
+        let one = |text: &str, flags: Vec<&'static str>| Effect {
+            kind: EffectKind::OpenContainer,
+            targets: vec![Target { value: Value::text(text, effect.origin), path: TargetPath::None }],
+            flags,
+            ..effect.clone()
+        };
+        let opened = service.opened.iter().map(|word| match word.as_str() {
+            "privileged" => one(word, Vec::new()),
+            word => one(word, vec!["capability"]),
+        });
+        let home = self.event.home.as_str();
+        // What only looks at the machine's clock, processes or containers is common.
+        let watches = |spec: &str| {
+            spec.ends_with(":ro")
+                && !spec.starts_with("/:")
+                && !spec.split(':').next().is_some_and(|at| path::is_within(at, home))
+        };
+        let mounted = service.volumes.iter().filter(|spec| !watches(spec)).map(|spec| {
+            let short = spec.strip_prefix(home).filter(|rest| rest.starts_with(['/', ':']));
+            one(&short.map_or_else(|| spec.clone(), |rest| format!("~{rest}")), vec!["folder"])
+        });
+        let all: Vec<Effect> = opened.chain(mounted).collect();
+        self.analysis.effects.extend(all);
+    }
+
+    /// What a service runs, at its place.
+    fn inside(&mut self, effect: &Effect, level: usize, (path, text): (String, String), service: &Service) {
+        let mut none = Vec::new();
+        let mounts = self.extractor(effect, &mut none).mounts_of(service);
+        let first = self.analysis.effects.len();
+        let found = Found {
+            path,
+            text,
+            language: Language::Shell,
+            usage: Usage::Task,
+            parameters: Vec::new(),
+            folder: service.folder.clone(),
+            assignments: Vec::new(),
+            place: Some(Rc::new(MountTable { mounts, ..MountTable::default() })),
+        };
+        self.read(effect.action, level, found);
+        self.tell_gaps(true);
+        self.keep_beyond(first);
+    }
+
+    /// Of the effects from `first` on those that outlast the container.
+    fn keep_beyond(&mut self, first: usize) {
+        let mut index = 0;
+        self.analysis.effects.retain(|effect| {
+            index += 1;
+            index <= first || BEYOND.contains(&effect.kind) || effect.site == ExecTarget::Here
+        });
+    }
+
+    /// What a development container runs on this machine before it starts, and in it afterwards.
+    pub(super) fn dev_container(&mut self, index: usize, level: usize) {
+        let Some(effect) = self.analysis.effects.get(index).cloned() else { return };
+        let Some(folder) = effect.folder.clone() else { return };
+        let given = self.given(&effect, "workspace").pop();
+        let folder = given.map_or_else(|| folder.clone(), |given| path::absolute(&given, &folder));
+        let named = self.given(&effect, "file").pop().map(|file| path::absolute(&file, &folder));
+        let usual = DEV_CONTAINERS.iter().map(|file| path::absolute(file, &folder));
+        let content = |file: &String| self.written_by_text(&effect, file).or_else(|| self.content(&effect, file));
+        let mut files = named.into_iter().chain(usual);
+        let Some((file, text)) = files.find_map(|file| Some((content(&file)?, file)).map(|(text, file)| (file, text)))
+        else {
+            return;
+        };
+        let Some(later) = config_files::deferred(self.tables, &file, &text) else { return };
+        let DeferredExecution { settings, scripts } = later;
+        if self.is_changed(&file, &text) {
+            let told = settings.into_iter().map(|(flags, value)| Effect::configured(effect.action, flags, &value));
+            self.analysis.effects.extend(told);
+        }
+        let inside = format!("/workspaces/{}", path::name_of(&folder));
+        let mount = Mount { inside: inside.clone(), source: Source::Path(folder.clone()), read_only: false };
+        let table = Rc::new(MountTable { mounts: vec![mount], ..MountTable::default() });
+        for script in scripts {
+            if !self.has_room(&file) {
+                return;
+            }
+            let here = script.site == ExecTarget::Here;
+            let first = self.analysis.effects.len();
+            let found = Found {
+                path: file.clone(),
+                text: script.text,
+                language: script.language,
+                usage: Usage::Task,
+                parameters: Vec::new(),
+                folder: Some(if here { folder.clone() } else { inside.clone() }),
+                assignments: Vec::new(),
+                place: (!here).then(|| Rc::clone(&table)),
+            };
+            self.read(effect.action, level, found);
+            self.tell_gaps(true);
+            if !here {
+                self.keep_beyond(first);
+            }
+        }
+    }
+}
+
+/// The services that are named, or all that no profile keeps back, with those that they need.
+fn with_needed(services: &BTreeMap<String, Service>, named: Vec<String>, profiles: &[String]) -> BTreeSet<String> {
+    let asked = |service: &Service| {
+        service.profiles.is_empty() || service.profiles.iter().any(|profile| profiles.contains(profile))
+    };
+    let all = || services.iter().filter(|(_, service)| asked(service)).map(|(name, _)| name.clone()).collect();
+    let mut waiting: Vec<String> = if named.is_empty() { all() } else { named };
+    let mut started = BTreeSet::new();
+    while let Some(name) = waiting.pop() {
+        let needs = services.get(&name).map(|service| service.needs.clone()).unwrap_or_default();
+        if work::spend(1) && started.insert(name) {
+            waiting.extend(needs);
+        }
+    }
+    started
+}

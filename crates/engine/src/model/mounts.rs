@@ -1,0 +1,252 @@
+//! The mounts of a place where a command runs beside this machine's own root: which path there is which path here.
+
+use crate::model::path::is_within;
+use reflex_shell::{Piece, Value};
+use std::rc::Rc;
+
+/// Options that fill in more mounts than these are not looked at further; a person gives a container few.
+pub(crate) const MAX_MOUNTS: usize = 256;
+
+/// What a command sees as its file system: a table of mounts over a root of its own, or over that of whoever runs it.
+#[derive(Debug, Default)]
+pub(crate) struct MountTable {
+    /// Each with its place inside.
+    pub(crate) mounts: Vec<Mount>,
+    /// Where the program runs that mounts them; nothing for this machine itself.
+    pub(crate) outer: Option<Rc<MountTable>>,
+    /// What no mount covers is what the outer place has there: a sandbox that adds to its root.
+    pub(crate) transparent: bool,
+}
+
+/// One mount.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mount {
+    /// The absolute path inside.
+    pub(crate) inside: String,
+    /// What is found there.
+    pub(crate) source: Source,
+    /// Nothing can be written through it.
+    pub(crate) read_only: bool,
+}
+
+/// What is mounted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A file or folder of the outer place, absolute.
+    Path(String),
+    /// A volume by its name.
+    Volume(String),
+    /// Something of which the path is not known.
+    Unknown,
+}
+
+/// Where a path inside really lies.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Lies {
+    /// On this machine.
+    Here { path: String, read_only: bool },
+    /// In a volume; whether the volume as a whole is meant.
+    Volume { name: String, whole: bool, read_only: bool },
+    /// In the place itself, which ends with it.
+    Inside,
+}
+
+impl MountTable {
+    /// Where the path, absolute inside, really lies.
+    pub(crate) fn lies(&self, path: &str) -> Lies {
+        let covering = self.mounts.iter().filter(|mount| is_within(path, &mount.inside));
+        // Of two at the same place the later one hides the earlier.
+        let Some(mount) = covering.max_by_key(|mount| mount.inside.trim_end_matches('/').len()) else {
+            return if self.transparent { self.beyond(path.to_owned(), false) } else { Lies::Inside };
+        };
+        let rest = path.get(mount.inside.trim_end_matches('/').len()..).unwrap_or("").trim_start_matches('/');
+        match &mount.source {
+            Source::Path(source) => {
+                let source = source.trim_end_matches('/');
+                let path = match (source, rest) {
+                    ("", rest) => format!("/{rest}"),
+                    (source, "") => source.to_owned(),
+                    (source, rest) => format!("{source}/{rest}"),
+                };
+                self.beyond(path, mount.read_only)
+            }
+            Source::Volume(name) => {
+                let whole = rest.trim_matches(['*', '.', '?']).is_empty() || rest.starts_with(".[");
+                Lies::Volume { name: name.clone(), whole, read_only: mount.read_only }
+            }
+            Source::Unknown => Lies::Inside,
+        }
+    }
+
+    fn beyond(&self, path: String, read_only: bool) -> Lies {
+        match self.outer.as_ref().map(|outer| outer.lies(&path)) {
+            None => Lies::Here { path, read_only },
+            Some(Lies::Here { path, read_only: before }) => Lies::Here { path, read_only: read_only || before },
+            Some(Lies::Volume { name, whole, read_only: before }) => {
+                Lies::Volume { name, whole, read_only: read_only || before }
+            }
+            Some(Lies::Inside) => Lies::Inside,
+        }
+    }
+
+    /// The mounts below a folder inside: who deletes it deletes what they hold.
+    pub(crate) fn below<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = &'a Mount> {
+        self.mounts.iter().filter(move |mount| mount.inside != folder && is_within(&mount.inside, folder))
+    }
+
+    /// The homes inside that a mount names: whose home it is there, nobody knows.
+    pub(crate) fn homes(&self) -> Vec<String> {
+        let mut homes = vec!["/root".to_owned()];
+        for mount in &self.mounts {
+            let mut parts = mount.inside.split('/').skip(1);
+            if let (Some("home"), Some(user)) = (parts.next(), parts.next().filter(|user| !user.is_empty())) {
+                homes.push(format!("/home/{user}"));
+            }
+        }
+        homes.sort_unstable();
+        homes.dedup();
+        homes
+    }
+}
+
+/// A mount as an option writes it, before it is known what its source means.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Written {
+    pub(crate) source: Value,
+    pub(crate) inside: String,
+    pub(crate) read_only: bool,
+    /// It can only be a path, however it is written.
+    pub(crate) is_path: bool,
+}
+
+/// `SOURCE:INSIDE[:OPTIONS]`, or `type=bind,source=SOURCE,target=INSIDE`; of one word the same path is meant on both
+/// sides where the program says so.
+pub(crate) fn written(spec: &Value) -> Option<Written> {
+    if spec.prefix().split([':', '/']).next().is_some_and(|first| first.contains('=')) {
+        return by_keys(spec);
+    }
+    let mut parts = spec.split(&[':']);
+    let drive = |value: &Value| value.literal().is_some_and(|text| text.len() == 1);
+    if parts.len() > 2 && parts.first().is_some_and(drive) {
+        // `C:\data:/data`
+        let mut whole = parts.remove(0);
+        let rest = parts.first_mut()?;
+        whole.push_text(":", rest.origin());
+        whole.push(std::mem::take(rest));
+        *rest = whole;
+    }
+    let mut parts = parts.into_iter();
+    let source = parts.next()?;
+    let inside = parts.next()?.literal()?.into_owned();
+    let options = parts.next().and_then(|options| options.literal().map(|text| text.into_owned())).unwrap_or_default();
+    let read_only = options.split(',').any(|option| option == "ro");
+    inside.starts_with('/').then_some(Written { source, inside, read_only, is_path: false })
+}
+
+fn by_keys(spec: &Value) -> Option<Written> {
+    let (mut source, mut inside, mut read_only) = (None, None, false);
+    let mut kind = String::new();
+    for part in spec.split(&[',']) {
+        let prefix = part.prefix().into_owned();
+        let (key, rest) = prefix.split_once('=').unwrap_or((&prefix, ""));
+        let value = || part.without_prefix(key.len() + 1);
+        match key.trim() {
+            "source" | "src" => source = Some(value()),
+            "target" | "dst" | "destination" | "path" => inside = value().literal().map(|text| text.into_owned()),
+            "readonly" | "ro" => read_only = !matches!(rest, "false" | "0"),
+            "type" => rest.clone_into(&mut kind),
+            _ => {}
+        }
+    }
+    Some(Written { source: source?, inside: inside?, read_only, is_path: kind == "bind" })
+}
+
+/// Whether a source can only be the name of a volume: it is no path.
+pub(crate) fn volume(source: &Value) -> Option<String> {
+    let name = source.literal()?;
+    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
+    let first = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
+    (plain && first && !source.pieces.iter().any(|(piece, _)| matches!(piece, Piece::Home(_))))
+        .then(|| name.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reflex_shell::Origin;
+
+    fn mount(inside: &str, source: &str) -> Mount {
+        let read_only = inside.ends_with(":ro");
+        let source = match source.strip_prefix("volume ") {
+            Some(name) => Source::Volume(name.into()),
+            None => Source::Path(source.into()),
+        };
+        Mount { inside: inside.trim_end_matches(":ro").into(), source, read_only }
+    }
+
+    #[track_caller]
+    fn check(mounts: &[(&str, &str)], path: &str, expected: &str) {
+        let mounts = mounts.iter().map(|(inside, source)| mount(inside, source)).collect();
+        let table = MountTable { mounts, ..MountTable::default() };
+        let found = match table.lies(path) {
+            Lies::Here { path, read_only } => format!("{path}{}", if read_only { " ro" } else { "" }),
+            Lies::Volume { name, whole, .. } => format!("volume {name}{}", if whole { " whole" } else { "" }),
+            Lies::Inside => "inside".into(),
+        };
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_path_inside_is_the_path_of_the_mount_that_covers_it_most() {
+        check(&[("/w", "/repo")], "/w/data", "/repo/data");
+        check(&[("/w", "/repo"), ("/w/m", "volume mods")], "/w/m/x", "volume mods");
+        check(&[("/w", "/repo"), ("/w/m", "volume mods")], "/w/m/*", "volume mods whole");
+        check(&[("/w:ro", "/repo")], "/w", "/repo ro");
+        check(&[("/", "/mnt")], "/etc/x", "/mnt/etc/x");
+        check(&[("/host", "/")], "/host/etc", "/etc");
+        check(&[("/w", "/repo")], "/tmp/x", "inside");
+        check(&[("/w", "/repo")], "/wx", "inside");
+    }
+
+    #[test]
+    fn a_mount_within_a_mount_is_followed_to_this_machine() {
+        let outer = MountTable { mounts: vec![mount("/mnt", "/")], ..MountTable::default() };
+        let inner =
+            MountTable { mounts: vec![mount("/", "/mnt")], outer: Some(Rc::new(outer)), ..MountTable::default() };
+        assert_eq!(inner.lies("/etc/x"), Lies::Here { path: "/etc/x".into(), read_only: false });
+    }
+
+    #[test]
+    fn what_a_sandbox_does_not_cover_is_where_it_was() {
+        let table = MountTable { mounts: vec![mount("/a", "/b")], transparent: true, outer: None };
+        assert_eq!(table.lies("/x"), Lies::Here { path: "/x".into(), read_only: false });
+        assert_eq!(table.lies("/a/x"), Lies::Here { path: "/b/x".into(), read_only: false });
+    }
+
+    #[track_caller]
+    fn check_spec(spec: &str, expected: Option<(&str, &str, bool)>) {
+        let found = written(&Value::text(spec, Origin::default()));
+        let found = found.map(|mount| (mount.source.shown(), mount.inside, mount.read_only));
+        assert_eq!(found, expected.map(|(source, inside, ro)| (source.to_owned(), inside.to_owned(), ro)));
+    }
+
+    #[test]
+    fn a_mount_is_written_in_two_forms() {
+        check_spec("/a:/b", Some(("/a", "/b", false)));
+        check_spec("/a:/b:Z,ro", Some(("/a", "/b", true)));
+        check_spec("C:\\a:/b", Some(("C:\\a", "/b", false)));
+        check_spec("/a", None);
+        check_spec("type=bind,source=/a,target=/b", Some(("/a", "/b", false)));
+        check_spec("type=bind,src=/a,dst=/b,readonly", Some(("/a", "/b", true)));
+        check_spec("type=tmpfs,target=/b", None);
+    }
+
+    #[test]
+    fn a_name_without_a_slash_is_a_volume() {
+        let name = |text: &str| volume(&Value::text(text, Origin::default()));
+        assert_eq!(name("shop_data").as_deref(), Some("shop_data"));
+        assert_eq!(name("./data"), None);
+        assert_eq!(name("/data"), None);
+        assert_eq!(name("."), None);
+    }
+}
