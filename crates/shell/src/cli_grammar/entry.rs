@@ -14,7 +14,7 @@ pub fn applies(entry: Node<'static>, invocation: &Invocation) -> bool {
 
 /// What of the values is meant: `each-line` takes their lines one by one; `starting` keeps those that begin with one of
 /// these texts, without it; `behind` what stands behind one of them; `quoted` the quoted texts that follow them;
-/// `after-last` cuts off what stands before it. With `any-case` letters fit in either case.
+/// `after-last` cuts off what stands before it; `lacking` drops those with a text in them. With `any-case` letters fit in either case.
 pub fn narrow(entry: Node<'static>, values: &mut Vec<Value>) {
     if entry.get("each-line").is_true() {
         let lines = values.iter().flat_map(|value| value.split(&['\n']));
@@ -33,6 +33,10 @@ pub fn narrow(entry: Node<'static>, values: &mut Vec<Value>) {
             Some(value.without_prefix(start.len()))
         };
         *values = values.iter().filter_map(cut).collect();
+    }
+    let lacking = entry.get("lacking").text();
+    if !lacking.is_empty() {
+        values.retain(|value| !value.shown().contains(lacking));
     }
     let after_last = entry.get("after-last").text();
     if !after_last.is_empty() {

@@ -45,7 +45,8 @@ impl Interpreter<'_> {
                 break;
             }
             let (parent, site) = (self.parent.replace(id), self.site);
-            self.site = site_of(entry).filter(|_| !stays(entry, invocation, draft)).unwrap_or(site);
+            let own = self.is_own_host(entry, invocation, draft);
+            self.site = site_of(entry).filter(|_| !own && !stays(entry, invocation, draft)).unwrap_or(site);
             self.depth += 1;
             let output = self.entry_elsewhere(entry, id, invocation, draft);
             self.depth -= 1;
@@ -74,9 +75,25 @@ impl Interpreter<'_> {
             if elsewhere {
                 this.state.folders.forget();
             }
+            if this.is_own_host(entry, invocation, draft) {
+                this.state.folders.change(Value::piece(Piece::Home(String::new()), draft.origin));
+            }
             folders.into_iter().for_each(|folder| this.state.folders.change(folder));
             hidden.iter().filter_map(Value::literal).for_each(|name| this.state.unset(&name));
             this.entry(entry, id, invocation, draft)
+        })
+    }
+
+    /// `host: SELECTOR` names the other host: this machine by a name of its own is none.
+    fn is_own_host(&self, entry: Node<'static>, invocation: &Invocation, draft: &Draft) -> bool {
+        let hosts = Selector(entry.get("host").text()).values(invocation, &draft.words);
+        let own = (self.surroundings.variable)("HOSTNAME").filter(|name| !name.is_empty());
+        hosts.iter().filter_map(Value::literal).any(|host| {
+            let host = host.strip_prefix("ssh://").unwrap_or(&host);
+            let bare = host.rsplit_once('@').map_or(host, |(_, host)| host);
+            let by_name = ["localhost", "::1", "[::1]", "0.0.0.0", "ip6-localhost", "localhost.localdomain"];
+            // Behind a port of this machine there may be a tunnel.
+            by_name.contains(&bare) || bare.starts_with("127.") || own.as_deref() == Some(bare)
         })
     }
 
