@@ -36,6 +36,8 @@ pub(crate) struct Text<'a> {
     pub(crate) world: &'a dyn World,
     /// The effects before the one in question: they set variables, write files, choose contexts.
     pub(crate) before: Vec<&'a Effect>,
+    /// Whether something has the name of what tests work on.
+    pub(crate) is_test: &'a dyn Fn(&str) -> bool,
 }
 
 impl Text<'_> {
@@ -67,7 +69,8 @@ impl Text<'_> {
             points.extend(Program::points(*grammar));
             names.extend(Program::names(*grammar));
         }
-        let place = Place { text: self, command, commands };
+        let mut place = Place { text: self, command, commands, means_test: false };
+        place.means_test = points.iter().chain(&names).any(|word| place.is_set_for_tests(word));
         let mut told = Pointed::default();
         points.iter().filter(|word| is_written(word)).for_each(|word| place.written(word, &mut told));
         let urls = command.words.iter().skip(1).filter_map(literal).filter(|word| is_server(word));
@@ -134,9 +137,18 @@ struct Place<'a> {
     text: &'a Text<'a>,
     command: &'a Command,
     commands: &'a [&'a Command],
+    /// The call itself says that tests are meant: what the project's files say of its other databases does not count.
+    means_test: bool,
 }
 
 impl Place<'_> {
+    /// Whether the call itself sets the variable to what tests work on.
+    fn is_set_for_tests(&self, word: &str) -> bool {
+        let is_variable = word.starts_with(|first: char| first.is_ascii_uppercase());
+        let source = || self.assigned(word).or_else(|| self.text.set(word));
+        matches!(is_variable.then(source), Some(Some(Source::Named(text))) if (self.text.is_test)(&text))
+    }
+
     /// An option or the first operand.
     fn written(&self, word: &str, told: &mut Pointed) {
         if let (Some(key), Some(invocation)) = (word.strip_prefix("option:"), &self.command.invocation) {
@@ -280,7 +292,7 @@ impl Place<'_> {
         match named {
             Some(Source::Named(text)) => told.add(&marked(text)),
             Some(_) => told.unclear = true,
-            None if here => self.dotenv(name).into_iter().for_each(|found| match found {
+            None if here && !self.means_test => self.dotenv(name).into_iter().for_each(|found| match found {
                 Source::Named(text) => told.add(&marked(text)),
                 Source::Unclear | Source::Absent => told.take(found),
             }),

@@ -41,7 +41,7 @@ impl Facts<'_> {
             Fact::Unreadable => self.is_unreadable(effect, target),
             Fact::ProtectedBranch => self.is_protected(&folder, target),
             Fact::Production => Ternary::from(self.is_production(&self.pointed(effect))),
-            Fact::Local => Ternary::from(self.is_local(&self.pointed(effect))),
+            Fact::Local => Ternary::from(self.is_local(effect)),
             Fact::Unmerged => self.is_unmerged(&folder, target),
             Fact::Fetched => Ternary::from(self.was_fetched(&self.started_in(effect, target).unwrap_or(folder))),
             Fact::OrdersHeard => Ternary::from(self.is_tainted()),

@@ -3,6 +3,9 @@
 use super::cache::Facts;
 use crate::facts::connection::{self, Pointed};
 use crate::model::effect::{Effect, EffectKind};
+use crate::text::sql;
+use reflex_shell::ExecTarget;
+use std::borrow::Cow;
 use std::rc::Rc;
 
 /// Commands that run a command that runs a command: more are not looked at for what they set.
@@ -29,7 +32,11 @@ impl Facts<'_> {
         };
         let (earlier, later) = effects.split_at_checked(at).unwrap_or((effects, &[]));
         let before = earlier.iter().chain(later.iter().filter(sets)).take(connection::MAX_EFFECTS + 1).collect();
-        connection::Text { event: self.event, world: self.world, before }.pointed(effect.site, &commands)
+        let is_test = |text: &str| self.in_class("test-name", text);
+        let text = connection::Text { event: self.event, world: self.world, before, is_test: &is_test };
+        let mut pointed = text.pointed(effect.site, &commands);
+        pointed.names.extend(statement(effect).into_iter().flat_map(|text| sql::dropped_databases(&text)));
+        pointed
     }
 
     pub(super) fn is_production(&self, pointed: &Pointed) -> bool {
@@ -38,8 +45,32 @@ impl Facts<'_> {
     }
 
     /// Every host must be this machine: what a project's files say of one proves nothing about another.
-    pub(super) fn is_local(&self, pointed: &Pointed) -> bool {
+    ///
+    /// A database in a container has whatever data its volume has: that the container runs here makes it nobody's.
+    pub(super) fn is_local(&self, effect: &Effect) -> bool {
+        let pointed = self.pointed(effect);
         let here = pointed.hosts.iter().all(|name| self.in_class("local-name", name));
-        here && !pointed.unclear && !pointed.hosts.is_empty() && !self.is_production(pointed)
+        if !here || pointed.unclear || self.is_production(&pointed) {
+            return false;
+        }
+        let statement = statement(effect).map(|text| sql::dropped_databases(&text)).unwrap_or_default();
+        let is = |name: &String| self.in_class("test-name", name);
+        let is_test = || match statement.as_slice() {
+            [] => pointed.hosts.iter().chain(&pointed.names).any(is),
+            dropped => dropped.iter().all(is),
+        };
+        let kept_elsewhere = effect.site != ExecTarget::Here && loses_a_database(effect);
+        if kept_elsewhere || pointed.hosts.is_empty() { is_test() } else { true }
     }
+}
+
+/// Whether a database as a whole would be gone.
+fn loses_a_database(effect: &Effect) -> bool {
+    effect.kind == EffectKind::DestroyDatabase
+        || statement(effect).is_some_and(|text| sql::consequences(&text).any(|word| word == "drop-database"))
+}
+
+/// What a database is told, where that is known.
+fn statement(effect: &Effect) -> Option<Cow<'_, str>> {
+    effect.argument.as_ref().filter(|_| effect.kind == EffectKind::Sql)?.literal()
 }

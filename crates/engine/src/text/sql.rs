@@ -7,6 +7,18 @@ pub(crate) fn consequences(text: &str) -> impl Iterator<Item = &'static str> {
     found.into_iter()
 }
 
+/// The names of the databases that the statements of a text drop.
+pub(crate) fn dropped_databases(text: &str) -> Vec<String> {
+    let bare = without_strings(text).to_ascii_lowercase();
+    let dropped = |statement: &str| {
+        let mut words = statement.split_whitespace();
+        let drops = words.next() == Some("drop") && matches!(words.next(), Some("database" | "keyspace"));
+        let name = words.find(|word| !matches!(*word, "if" | "exists"));
+        name.filter(|_| drops).map(str::to_owned)
+    };
+    bare.split(';').filter_map(dropped).collect()
+}
+
 /// The text with strings and comments taken out; quoted names stay, without their quotes.
 fn without_strings(text: &str) -> String {
     let mut bare = String::with_capacity(text.len());
@@ -106,5 +118,11 @@ mod tests {
         check("insert into log values ('delete from a')", &[]);
         check("select * from deleted", &[]);
         check("select 'it", &[]);
+    }
+
+    #[test]
+    fn the_databases_that_are_dropped() {
+        let text = "create table a (b int); DROP DATABASE IF EXISTS \"shop_test\"; drop database x; drop schema y";
+        assert_eq!(dropped_databases(text), ["shop_test", "x"]);
     }
 }
