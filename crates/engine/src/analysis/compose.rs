@@ -83,8 +83,12 @@ fn fields_of(text: &str) -> BTreeMap<String, BTreeMap<String, Vec<Json>>> {
             }),
             [key] if value.as_str() == Some("") => drop(fields.entry(key.clone()).or_default()),
             [key] => fields.entry(key.clone()).or_default().push(value),
-            [key, field, ..] => {
+            [key, field, below @ ..] => {
                 let values = fields.entry(key.clone()).or_default();
+                let is_known = values.last().is_some_and(|map| map.get(field).is_some());
+                if is_known && !below.is_empty() {
+                    continue;
+                }
                 // A key that comes again begins the next map of the list.
                 match values.last_mut().and_then(Json::as_object_mut).filter(|map| !map.contains_key(field)) {
                     Some(map) => drop(map.insert(field.clone(), value)),
@@ -209,7 +213,7 @@ mod tests {
     #[test]
     fn what_opens_a_service() {
         let text = "services:\n  a:\n    privileged: true\n    pid: host\n    cap_add:\n      - SYS_ADMIN\n    profiles: [tools]\n    depends_on:\n      b:\n        condition: x\n";
-        let opened = ["privileged", "host", "SYS_ADMIN"].map(str::to_owned).to_vec();
+        let opened = ["SYS_ADMIN", "host", "privileged"].map(str::to_owned).to_vec();
         let service = Service { opened, profiles: vec!["tools".into()], needs: vec!["b".into()], ..Service::default() };
         check(text, "a", service);
     }

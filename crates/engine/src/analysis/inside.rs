@@ -4,7 +4,7 @@
 use super::compose::{self, Ground, Service};
 use super::effects::{EffectExtractor, Ran};
 use crate::model::effect::{Effect, EffectKind, Target, TargetKind, TargetPath};
-use crate::model::mounts::{Lies, MAX_MOUNTS, Mount, MountTable, Source, volume, written};
+use crate::model::mounts::{Lies, MAX_MOUNTS, Mount, MountTable, Source, on_both_sides, volume, written};
 use crate::model::path;
 use reflex_shell::{Command, CommandId, ExecTarget, Invocation, Origin, Piece, Selector, Value, work};
 use reflex_tables::Node;
@@ -95,25 +95,29 @@ impl EffectExtractor<'_> {
         }
         let ran_folder = self.folder(parent);
         let ran = Ran { id, command: parent, folder: ran_folder.as_deref() };
-        let mounts = self.mounts(ran, invocation, entry);
+        let (mounts, folder) = self.mounts(ran, invocation, entry);
         if mounts.is_empty() && has_site && parent.site != command.site {
             return None;
         }
-        (!mounts.is_empty())
-            .then(|| Rc::new(MountTable { mounts, outer: outer.clone(), transparent: !has_site }))
-            .or(outer)
+        if mounts.is_empty() {
+            return outer;
+        }
+        Some(Rc::new(MountTable { mounts, outer, transparent: !has_site, folder }))
     }
 
     /// What the wrapper mounts, by its options and by the files of its project.
-    fn mounts(&self, ran: Ran<'_>, invocation: &Invocation, entry: Node<'static>) -> Vec<Mount> {
+    fn mounts(&self, ran: Ran<'_>, invocation: &Invocation, entry: Node<'static>) -> (Vec<Mount>, Option<String>) {
         let selected = |key: &str| Selector(entry.get(key).text()).values(invocation, &ran.command.words);
-        let mut mounts = Vec::new();
+        let (mut mounts, mut folder) = (Vec::new(), None);
         for root in selected("tree") {
             mounts.push(Mount { inside: "/".into(), source: self.source(ran, root, true), read_only: false });
         }
         if let Some(name) = selected("service").first().and_then(Value::literal) {
             let services = self.services(ran);
-            mounts.extend(services.get(&*name).map(|service| self.mounts_of(service)).unwrap_or_default());
+            if let Some(service) = services.get(&*name) {
+                mounts.extend(self.mounts_of(service));
+                folder.clone_from(&service.folder);
+            }
         }
         let specs = entry.get("mounts");
         let selectors = specs.texts().chain(Some(specs.text()).filter(|text| !text.is_empty()));
@@ -122,12 +126,13 @@ impl EffectExtractor<'_> {
                 work::cut(|| format!("more than {MAX_MOUNTS} folders are mounted by one command"));
                 break;
             }
-            if let Some(mount) = written(&spec) {
+            let same = || on_both_sides(&spec).filter(|_| entry.get("same-path").is_true());
+            if let Some(mount) = written(&spec).or_else(same) {
                 let source = self.source(ran, mount.source, mount.is_path);
                 mounts.push(Mount { inside: path::absolute(&mount.inside, "/"), source, read_only: mount.read_only });
             }
         }
-        mounts
+        (mounts, folder)
     }
 
     /// The mounts of a service of a compose file.
@@ -196,7 +201,16 @@ impl EffectExtractor<'_> {
     /// What a command's effects are on this machine, where its place has mounts from it; they begin at `first`.
     pub(super) fn mapped(&mut self, first: usize, table: &MountTable) {
         let own = self.effects.split_off(first.min(self.effects.len()));
-        for effect in own {
+        // What is moved into the place is gone with it.
+        let ends_inside = |effect: &Effect| {
+            let inside = |target: &Target| lies(table, target, &self.event.home) == Lies::Inside;
+            effect.kind == EffectKind::Overwrite && effect.flags.contains(&"place") && effect.targets.iter().all(inside)
+        };
+        let leaves = !table.transparent && own.iter().any(ends_inside);
+        for mut effect in own {
+            if leaves && effect.kind == EffectKind::Move {
+                effect.kind = EffectKind::Delete;
+            }
             if !work::spend(2 + effect.targets.len() as u64) {
                 self.effects.push(effect);
                 continue;
@@ -206,7 +220,9 @@ impl EffectExtractor<'_> {
     }
 
     fn map(&mut self, mut effect: Effect, table: &MountTable) {
-        if effect.site == ExecTarget::Here && !table.transparent {
+        if table.is_here() {
+            effect.site = ExecTarget::Here;
+        } else if effect.site == ExecTarget::Here && !table.transparent {
             effect.site = ExecTarget::Container;
         }
         if effect.kind.target_kind() == TargetKind::Name {
@@ -216,7 +232,13 @@ impl EffectExtractor<'_> {
         let mut here: Vec<Target> = Vec::new();
         let mut inside: Vec<Target> = Vec::new();
         let mut volumes: Vec<String> = Vec::new();
-        for target in std::mem::take(&mut effect.targets) {
+        for mut target in std::mem::take(&mut effect.targets) {
+            if let (None, TargetPath::Unknown, Some(at)) = (&effect.folder, &target.path, &table.folder)
+                && let Some(text) = target.value.literal()
+            {
+                let text = path::absolute(&text, at);
+                target.path = TargetPath::Known { text, climbing: None, follows: false, contents: false };
+            }
             if effect.kind == EffectKind::Delete && effect.flags.contains(&"recursive") {
                 for mount in target.path().into_iter().flat_map(|folder| table.below(folder)) {
                     match (table.lies(&mount.inside), mount.read_only) {
@@ -236,9 +258,7 @@ impl EffectExtractor<'_> {
             }
         }
         if !volumes.is_empty() {
-            let named = volumes
-                .into_iter()
-                .map(|name| Target { value: Value::text(name, effect.origin), path: TargetPath::None });
+            let named = volumes.into_iter().map(|name| Target::new(Value::text(name, effect.origin), TargetPath::None));
             self.effects.push(Effect {
                 kind: EffectKind::DestroyContainer,
                 targets: named.collect(),
@@ -281,5 +301,5 @@ fn at(target: &Target, path: String) -> Target {
         TargetPath::Known { follows, contents, .. } => (*follows, *contents),
         TargetPath::None | TargetPath::Unknown => (false, false),
     };
-    Target { value: target.value.clone(), path: TargetPath::Known { text: path, climbing: None, follows, contents } }
+    Target::new(target.value.clone(), TargetPath::Known { text: path, climbing: None, follows, contents })
 }

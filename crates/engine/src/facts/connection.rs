@@ -327,7 +327,23 @@ impl Place<'_> {
     /// What is set for this command alone, or for one that runs it.
     fn assigned(&self, name: &str) -> Option<Source> {
         let mut assigned = self.commands.iter().flat_map(|command| &command.assignments);
-        assigned.find(|(assigned, _)| assigned == name).map(|(_, value)| Source::from_text(literal(value)))
+        let set = assigned.find(|(assigned, _)| assigned == name).map(|(_, value)| Source::from_text(literal(value)));
+        set.or_else(|| self.handed_in(name))
+    }
+
+    /// `docker exec -e NAME=VALUE`: what a wrapper sets for what it runs elsewhere.
+    fn handed_in(&self, name: &str) -> Option<Source> {
+        let start = format!("{name}=");
+        let wrappers = self.commands.iter().skip(1).filter(|wrapper| wrapper.site != self.command.site);
+        let mut values = wrappers.flat_map(|wrapper| {
+            wrapper
+                .invocation
+                .iter()
+                .flat_map(|invocation| invocation.values("env", &wrapper.words))
+                .collect::<Vec<_>>()
+        });
+        let value = values.find(|value| value.prefix().starts_with(&start))?;
+        Some(Source::from_text(literal(&value.without_prefix(start.len()))))
     }
 
     fn folder(&self) -> &str {

@@ -16,6 +16,8 @@ pub(crate) struct MountTable {
     pub(crate) outer: Option<Rc<MountTable>>,
     /// What no mount covers is what the outer place has there: a sandbox that adds to its root.
     pub(crate) transparent: bool,
+    /// The folder in which its programs begin, where the project says so.
+    pub(crate) folder: Option<String>,
 }
 
 /// One mount.
@@ -89,6 +91,11 @@ impl MountTable {
         }
     }
 
+    /// Whether the whole root is this machine's: what runs there runs here.
+    pub(crate) fn is_here(&self) -> bool {
+        self.lies("/") == Lies::Here { path: "/".into(), read_only: false }
+    }
+
     /// The mounts below a folder inside: who deletes it deletes what they hold.
     pub(crate) fn below<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = &'a Mount> {
         self.mounts.iter().filter(move |mount| mount.inside != folder && is_within(&mount.inside, folder))
@@ -119,8 +126,13 @@ pub(crate) struct Written {
     pub(crate) is_path: bool,
 }
 
-/// `SOURCE:INSIDE[:OPTIONS]`, or `type=bind,source=SOURCE,target=INSIDE`; of one word the same path is meant on both
-/// sides where the program says so.
+/// `PATH` alone: the same path on both sides, as some programs take it.
+pub(crate) fn on_both_sides(spec: &Value) -> Option<Written> {
+    let inside = spec.literal().filter(|text| text.starts_with('/') && !text.contains(':'))?.into_owned();
+    Some(Written { source: spec.clone(), inside, read_only: false, is_path: true })
+}
+
+/// `SOURCE:INSIDE[:OPTIONS]`, or `type=bind,source=SOURCE,target=INSIDE`.
 pub(crate) fn written(spec: &Value) -> Option<Written> {
     if spec.prefix().split([':', '/']).next().is_some_and(|first| first.contains('=')) {
         return by_keys(spec);
@@ -217,8 +229,15 @@ mod tests {
     }
 
     #[test]
+    fn a_root_of_this_machine_is_this_machine() {
+        let table = |source| MountTable { mounts: vec![mount("/", source)], ..MountTable::default() };
+        assert!(table("/").is_here());
+        assert!(!table("/mnt").is_here());
+    }
+
+    #[test]
     fn what_a_sandbox_does_not_cover_is_where_it_was() {
-        let table = MountTable { mounts: vec![mount("/a", "/b")], transparent: true, outer: None };
+        let table = MountTable { mounts: vec![mount("/a", "/b")], transparent: true, ..MountTable::default() };
         assert_eq!(table.lies("/x"), Lies::Here { path: "/x".into(), read_only: false });
         assert_eq!(table.lies("/a/x"), Lies::Here { path: "/b/x".into(), read_only: false });
     }

@@ -220,6 +220,10 @@ impl Interpreter<'_> {
         if words.is_empty() {
             return None;
         }
+        let images = Selector(entry.get("image").text()).values(invocation, &draft.words);
+        if let Some(program) = images.first().and_then(|image| self.program_of_image(image, &words)) {
+            words.insert(0, program);
+        }
         if entry.get("split").is_true() {
             words = words.iter().flat_map(|word| word.split(&[' ', '\t'])).collect();
         }
@@ -249,6 +253,17 @@ impl Interpreter<'_> {
         lines.into_iter().chain(otherwise).fold(None, |printed, words| {
             join(printed, Some(self.run_by_program(words, assignments.clone(), &stdin, draft)))
         })
+    }
+
+    /// `docker run alpine/git status`: an image that is named for its program starts it, and the words are its own.
+    fn program_of_image(&self, image: &Value, words: &[Value]) -> Option<Value> {
+        let literal = image.literal()?;
+        let name = literal.rsplit('/').next()?.split([':', '@']).next()?;
+        let name = name.strip_suffix("-cli").unwrap_or(name);
+        let program = Program::find(self.surroundings.programs, name)?;
+        let first = words.first()?.prefix();
+        let is_own = first.starts_with('-') || program.subcommand(&first).is_some() && literal.contains('/');
+        is_own.then(|| Value::text(name, image.origin()))
     }
 
     /// `python manage.py flush`: the script is a program whose words are known.

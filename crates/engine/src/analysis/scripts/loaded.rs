@@ -91,8 +91,9 @@ impl ScriptResolver<'_> {
         };
         let mut none = Vec::new();
         let (event, world, tables) = (self.event, self.world, self.tables);
+        let place = None;
         let drafter =
-            EffectExtractor { event, world, tables, action, script, start, variables: &[], effects: &mut none };
+            EffectExtractor { event, world, tables, action, script, start, variables: &[], place, effects: &mut none };
         let programs = tables.get("loads").get("programs");
         let mut readers = Vec::new();
         for (id, command) in reading.into_iter().flat_map(|reading| reading.commands.iter().enumerate()) {
@@ -190,6 +191,7 @@ impl ScriptResolver<'_> {
             usage: Usage::Task,
             parameters: Vec::new(),
             assignments: self.known(&reader.assignments),
+            place: None,
         })
     }
 

@@ -1,7 +1,7 @@
 //! Containers that a file of the project describes: what a compose file or a development container mounts, opens and runs
 //! when it is started.
 
-use super::{DeferredExecution, ScriptResolver, Found, Usage};
+use super::{DeferredExecution, Found, ScriptResolver, Usage};
 use crate::analysis::compose::Service;
 use crate::analysis::config_files;
 use crate::analysis::effects::Ran;
@@ -41,7 +41,7 @@ impl ScriptResolver<'_> {
         let first = effect.targets.first().map(|target| target.value.shown());
         for name in with_needed(&services, named.collect(), &profiles) {
             let Some(service) = services.get(&name) else { continue };
-            if changed {
+            if changed || service.volumes.iter().any(|spec| self.is_whole_machine(spec)) {
                 self.opened(&effect, service);
             }
             let given = effect.flags.contains(&"given") && Some(&name) == first.as_ref();
@@ -77,11 +77,17 @@ impl ScriptResolver<'_> {
         !committed
     }
 
+    /// Whether a mount lets the service write to all of the home or the machine: nobody works so, committed or not.
+    fn is_whole_machine(&self, spec: &str) -> bool {
+        let source = spec.split(':').next().unwrap_or("");
+        source.starts_with('/') && path::is_within(&self.event.home, source) && !spec.ends_with(":ro")
+    }
+
     /// What opens a service to this machine, as if an option of `docker run` said so.
     fn opened(&mut self, effect: &Effect, service: &Service) {
         let one = |text: &str, flags: Vec<&'static str>| Effect {
             kind: EffectKind::OpenContainer,
-            targets: vec![Target { value: Value::text(text, effect.origin), path: TargetPath::None }],
+            targets: vec![Target::new(Value::text(text, effect.origin), TargetPath::None)],
             flags,
             ..effect.clone()
         };
