@@ -175,6 +175,13 @@ pub(crate) fn sources<'a>(effect: &'a Effect, analysis: &'a Analysis) -> impl It
     analysis.effects.iter().filter(is_source).flat_map(|source| &source.targets)
 }
 
+/// The names of what the same command copies out of a container.
+pub(crate) fn copied_out<'a>(effect: &'a Effect, analysis: &'a Analysis) -> impl Iterator<Item = String> + 'a {
+    let is_source = |other: &&Effect| other.flags.contains(&"out-of-container") && by(other) == by(effect);
+    let sources = analysis.effects.iter().filter(is_source).flat_map(|source| &source.targets);
+    sources.filter_map(|target| Some(path::name_of(&target.value.literal()?).to_owned()))
+}
+
 /// What the same command moves.
 pub(crate) fn moved<'a>(effect: &'a Effect, analysis: &'a Analysis) -> impl Iterator<Item = &'a Target> {
     let is_moved = |other: &&Effect| other.kind == EffectKind::Move && by(other) == by(effect);

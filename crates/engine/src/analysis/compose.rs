@@ -53,13 +53,41 @@ pub(crate) struct Ground<'a> {
 /// The services of these texts; what a later one says is added to the earlier, or stands in its place.
 pub(crate) fn services(texts: &[String], ground: Ground<'_>) -> BTreeMap<String, Service> {
     let mut services: BTreeMap<String, Service> = BTreeMap::new();
+    let mut folders: BTreeMap<String, String> = BTreeMap::new();
     for text in texts {
+        folders.extend(named_folders(text, ground));
         for (name, fields) in fields_of(text) {
             let service = services.entry(name).or_default();
             fields.iter().for_each(|(key, values)| service.take(key, values, ground));
         }
     }
+    for spec in services.values_mut().flat_map(|service| &mut service.volumes) {
+        let folder = spec.split_once(':').and_then(|(name, rest)| Some(format!("{}:{rest}", folders.get(name)?)));
+        spec.clone_from(&folder.unwrap_or_else(|| spec.clone()));
+    }
     services
+}
+
+/// Volumes that are folders of this machine under a name: `driver_opts: {type: none, o: bind, device: ./data}`.
+fn named_folders(text: &str, ground: Ground<'_>) -> BTreeMap<String, String> {
+    let mut folders = BTreeMap::new();
+    for (keys, value) in yaml::entries(text).into_iter().take(MAX_ENTRIES) {
+        let [top, name, below @ ..] = keys.as_slice() else { continue };
+        if top != "volumes" {
+            continue;
+        }
+        let value = yaml::flow(&value);
+        let device = match below {
+            [] => value.pointer("/driver_opts/device"),
+            [options] if options == "driver_opts" => value.get("device"),
+            [_, device] if device == "device" => Some(&value),
+            [..] => None,
+        };
+        if let Some(device) = device.and_then(Json::as_str).filter(|device| device.starts_with(['/', '.', '~', '$'])) {
+            folders.insert(name.clone(), placed(&filled_in(device, ground), ground));
+        }
+    }
+    folders
 }
 
 /// Each service with its keys, and what stands below each.
@@ -208,6 +236,18 @@ mod tests {
         check(long, "a", expected(&["/:/host", "/home/me/x:/x:ro"], "rm -rf 'a b'"));
         let inline = "services:\n  a: {image: x, volumes: [\"/:/host\"], command: ls}\n";
         check(inline, "a", expected(&["/:/host"], "ls"));
+    }
+
+    #[test]
+    fn a_volume_may_be_a_folder() {
+        let expected = |spec: &str| Service { volumes: vec![spec.into()], ..Service::default() };
+        let block = "services:\n  a:\n    volumes: [d:/d]\nvolumes:\n  d:\n    driver_opts:\n      o: bind\n      device: ./x\n";
+        check(block, "a", expected("/repo/x:/d"));
+        let flow = "services:\n  a:\n    volumes: [d:/d]\nvolumes:\n  d:\n    driver_opts: {o: bind, device: /srv/x}\n";
+        check(flow, "a", expected("/srv/x:/d"));
+        let server =
+            "services:\n  a:\n    volumes: [d:/d]\nvolumes:\n  d:\n    driver_opts: {type: nfs, device: \":/x\"}\n";
+        check(server, "a", expected("d:/d"));
     }
 
     #[test]

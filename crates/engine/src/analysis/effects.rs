@@ -1,6 +1,7 @@
 //! The effects of one text: what each of its commands, and each action of another tool, would do.
 
 use super::agent_paths::{agent_path_value, without_scheme};
+use super::fields;
 use super::loading::Loader;
 use super::named::paths_in_code;
 use super::thrown_away::{prints_nothing, writes_nothing};
@@ -411,7 +412,10 @@ impl EffectExtractor<'_> {
     pub(super) fn entry(&mut self, ran: Ran<'_>, invocation: &Invocation, entry: Node<'static>) {
         let command = ran.command;
         let Some(kind) = EffectKind::named(entry.get("do").text()) else { return };
-        if !reflex_shell::applies(entry, invocation) || !is_worded(entry, invocation, &command.words) {
+        if !reflex_shell::applies(entry, invocation)
+            || !is_worded(entry, invocation, &command.words)
+            || !fields::are_meant(entry, invocation, &command.words)
+        {
             return;
         }
         if entry.get("single").is_true() && !is_single(invocation, &command.words) {
@@ -446,15 +450,15 @@ impl EffectExtractor<'_> {
             // Whoever reads such a text has a home of its own to fill in.
             values.iter_mut().for_each(with_own_home);
         }
+        if kind == EffectKind::ShareFolder {
+            return self.shares(ran, entry, (values, &flags_of(entry, invocation)));
+        }
         let named = !values.is_empty();
         let targets = self.touched(values.into_iter().map(|value| self.target_in(kind, value, ran)).collect());
         if targets.is_empty() && named {
             return;
         }
-        let mut flags: Vec<&'static str> = invocation.options.iter().map(|option| option.key).collect();
-        flags.extend(entry.get("set").texts());
-        flags.sort_unstable();
-        flags.dedup();
+        let flags = flags_of(entry, invocation);
         let mut arguments = selected(entry.get("argument").text(), invocation, command).into_iter();
         self.push_command(ran, kind, targets);
         let argument = arguments.next();
@@ -730,6 +734,15 @@ fn begins_unread(selector: &str, word: &Value) -> bool {
         Piece::Variable(_) => !selector.starts_with("option:"),
         Piece::Text(_) | Piece::Home(_) | Piece::Output(_) => false,
     })
+}
+
+/// How a thing is done: the options that are given, and what an entry always says.
+fn flags_of(entry: Node<'static>, invocation: &Invocation) -> Vec<&'static str> {
+    let mut flags: Vec<&'static str> = invocation.options.iter().map(|option| option.key).collect();
+    flags.extend(entry.get("set").texts());
+    flags.sort_unstable();
+    flags.dedup();
+    flags
 }
 
 /// `single:` wants one operand alone that need not be a path.

@@ -4,7 +4,9 @@
 use super::compose::{self, Ground, Service};
 use super::effects::{EffectExtractor, Ran};
 use crate::model::effect::{Effect, EffectKind, Target, TargetKind, TargetPath};
-use crate::model::mounts::{Lies, MAX_MOUNTS, Mount, MountTable, Source, on_both_sides, volume, written};
+use crate::model::mounts::{
+    Lies, MAX_MOUNTS, Mount, MountTable, Source, Written, on_both_sides, shared, volume, written,
+};
 use crate::model::path;
 use reflex_shell::{Command, CommandId, ExecTarget, Invocation, Origin, Piece, Selector, Value, work};
 use reflex_tables::Node;
@@ -81,7 +83,9 @@ impl EffectExtractor<'_> {
         work::spend(ENTERS);
         let runs = invocation.grammars.iter().rev().flat_map(|grammar| grammar.runs());
         let is_entry = |entry: &Node<'static>| {
-            let leads = ["site", "mounts", "tree", "service"].iter().any(|key| !entry.get(key).is_nil());
+            let leads = ["site", "mounts", "tree", "service", "pairs", "read-only-pairs", "workspace"]
+                .iter()
+                .any(|key| !entry.get(key).is_nil());
             leads && reflex_shell::applies(*entry, invocation)
         };
         let Some(entry) = runs.filter(is_entry).last() else { return outer };
@@ -96,13 +100,12 @@ impl EffectExtractor<'_> {
         let ran_folder = self.folder(parent);
         let ran = Ran { id, command: parent, folder: ran_folder.as_deref() };
         let (mounts, folder) = self.mounts(ran, invocation, entry);
-        if mounts.is_empty() && has_site && parent.site != command.site {
-            return None;
+        let kept = entry.get("fresh-unless");
+        let fresh = !kept.is_nil() && !kept.texts().any(|key| invocation.given(key));
+        if mounts.is_empty() && !fresh {
+            return outer.filter(|_| !has_site || parent.site == command.site);
         }
-        if mounts.is_empty() {
-            return outer;
-        }
-        Some(Rc::new(MountTable { mounts, outer, transparent: !has_site, folder }))
+        Some(Rc::new(MountTable { mounts, outer, transparent: !has_site, folder, fresh }))
     }
 
     /// What the wrapper mounts, by its options and by the files of its project.
@@ -119,6 +122,22 @@ impl EffectExtractor<'_> {
                 folder.clone_from(&service.folder);
             }
         }
+        if !entry.get("workspace").is_nil() {
+            let given =
+                selected("workspace").pop().and_then(|given| self.path_of(ran, given).path().map(str::to_owned));
+            if let Some(project) = given.or_else(|| ran.folder.map(str::to_owned)) {
+                let inside = format!("/workspaces/{}", path::name_of(&project));
+                folder = Some(inside.clone());
+                mounts.push(Mount { inside, source: Source::Path(project), read_only: false });
+            }
+        }
+        for (key, read_only) in [("pairs", false), ("read-only-pairs", true)] {
+            for pair in selected(key).chunks_exact(2).take(MAX_MOUNTS) {
+                let [source, inside] = pair else { continue };
+                let Some(inside) = self.path_of(ran, inside.clone()).path().map(str::to_owned) else { continue };
+                mounts.push(Mount { inside, source: self.source(ran, source.clone(), true), read_only });
+            }
+        }
         let specs = entry.get("mounts");
         let selectors = specs.texts().chain(Some(specs.text()).filter(|text| !text.is_empty()));
         for spec in selectors.flat_map(|selector| Selector(selector).values(invocation, &ran.command.words)) {
@@ -133,6 +152,36 @@ impl EffectExtractor<'_> {
             }
         }
         (mounts, folder)
+    }
+
+    /// What a container is given of this machine. Volumes are its own.
+    pub(super) fn shares(
+        &mut self,
+        ran: Ran<'_>,
+        entry: Node<'static>,
+        (values, flags): (Vec<Value>, &[&'static str]),
+    ) {
+        let plain = |value: Value| Written { source: value, inside: String::new(), read_only: false, is_path: true };
+        let is_plain = entry.get("plain").is_true();
+        let mounts: Vec<Written> = match is_plain {
+            true => values.into_iter().map(plain).collect(),
+            false => values.iter().filter_map(shared).collect(),
+        };
+        for (read_only, flag) in [(false, "writable"), (true, "read-only")] {
+            let meant = mounts.iter().filter(|mount| mount.read_only == read_only);
+            let folders = meant.filter(|mount| mount.is_path || volume(&mount.source).is_none());
+            let targets: Vec<Target> =
+                folders.take(MAX_MOUNTS).map(|mount| self.path_of(ran, mount.source.clone())).collect();
+            if targets.is_empty() || !work::spend(targets.len() as u64) {
+                continue;
+            }
+            self.push_command(ran, EffectKind::ShareFolder, targets);
+            if let Some(effect) = self.effects.last_mut() {
+                effect.flags = flags.to_vec();
+                effect.flags.push(flag);
+                effect.flags.sort_unstable();
+            }
+        }
     }
 
     /// The mounts of a service of a compose file.
@@ -201,15 +250,16 @@ impl EffectExtractor<'_> {
     /// What a command's effects are on this machine, where its place has mounts from it; they begin at `first`.
     pub(super) fn mapped(&mut self, first: usize, table: &MountTable) {
         let own = self.effects.split_off(first.min(self.effects.len()));
-        // What is moved into the place is gone with it.
+        let inside = |target: &Target| lies(table, target, &self.event.home) == Lies::Inside;
         let ends_inside = |effect: &Effect| {
-            let inside = |target: &Target| lies(table, target, &self.event.home) == Lies::Inside;
             effect.kind == EffectKind::Overwrite && effect.flags.contains(&"place") && effect.targets.iter().all(inside)
         };
         let leaves = !table.transparent && own.iter().any(ends_inside);
         for mut effect in own {
-            if leaves && effect.kind == EffectKind::Move {
+            if leaves && effect.kind == EffectKind::Move && !effect.targets.iter().all(inside) {
+                // What is moved into the place is gone with it, folders as a whole.
                 effect.kind = EffectKind::Delete;
+                effect.flags.extend((!effect.flags.contains(&"recursive")).then_some("recursive"));
             }
             if !work::spend(2 + effect.targets.len() as u64) {
                 self.effects.push(effect);
@@ -226,6 +276,9 @@ impl EffectExtractor<'_> {
             effect.site = ExecTarget::Container;
         }
         if effect.kind.target_kind() == TargetKind::Name {
+            if effect.kind == EffectKind::InstallGlobal && table.is_thrown_away() {
+                effect.flags.push("thrown-away");
+            }
             return self.effects.push(effect);
         }
         let reads = READING.contains(&effect.kind);

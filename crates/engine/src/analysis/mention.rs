@@ -104,7 +104,8 @@ impl EffectExtractor<'_> {
     fn is_explained(&self, ran: Ran<'_>, target: &Target) -> bool {
         let own =
             self.effects.iter().rev().take_while(|effect| effect.action == self.action && effect.script == self.script);
-        let explains = |kind| !matches!(kind, EffectKind::GuardReference | EffectKind::PathArgument);
+        let names = [EffectKind::GuardReference, EffectKind::PathArgument, EffectKind::ShareFolder];
+        let explains = |kind| !names.contains(&kind);
         let own = own.filter(|effect| effect.command == Some(ran.id) && explains(effect.kind));
         target.path().is_some() && own.flat_map(|effect| &effect.targets).any(|known| known.path() == target.path())
     }

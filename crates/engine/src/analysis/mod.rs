@@ -15,6 +15,7 @@ mod compose;
 pub(crate) mod config_files;
 pub(crate) mod effects;
 mod environment;
+mod fields;
 pub(crate) mod fingerprint;
 mod inside;
 mod kept;

@@ -81,7 +81,7 @@ impl Facts<'_> {
     }
 
     /// Whether a target lies where a person's pattern says: `infra/prod/**`, `.env`, `/srv/data`. Whoever takes a
-    /// folder away takes along what lies in it.
+    /// folder away or gives it to a container takes along what lies in it.
     pub(crate) fn lies_at(&self, effect: &Effect, target: &Target, pattern: &str) -> Ternary {
         let seen = self.seen(effect, target);
         let (home, workspace) = (self.event.home.as_str(), self.event.workspace.as_str());
@@ -98,7 +98,10 @@ impl Facts<'_> {
         {
             return Ternary::Yes;
         }
-        let takes_along = matches!(effect.kind, EffectKind::Delete | EffectKind::Move | EffectKind::DiscardUntracked);
+        let takes_along = matches!(
+            effect.kind,
+            EffectKind::Delete | EffectKind::Move | EffectKind::DiscardUntracked | EffectKind::ShareFolder
+        );
         let rooted = match pattern.strip_prefix("~/") {
             Some(rest) => path::absolute(rest, home),
             None => path::absolute(pattern, workspace),

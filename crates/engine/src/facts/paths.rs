@@ -126,8 +126,11 @@ impl Facts<'_> {
             return Vec::new();
         }
         let sources = aliases::sources(effect, self.analysis).filter_map(Target::path);
-        let names = sources.map(path::name_of).filter(|name| !name.is_empty());
-        names.take(MAX_LANDINGS).map(|name| path::absolute(name, &real.path)).collect()
+        let out = effect.command.is_some() && effect.flags.contains(&"from-container");
+        let copied_out = out.then(|| aliases::copied_out(effect, self.analysis)).into_iter().flatten();
+        let names = sources.map(|source| path::name_of(source).to_owned()).chain(copied_out);
+        let names = names.filter(|name| !name.is_empty() && name != ".");
+        names.take(MAX_LANDINGS).map(|name| path::absolute(&name, &real.path)).collect()
     }
 
     /// Whether the target is a folder, told without looking.

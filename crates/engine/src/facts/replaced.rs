@@ -45,12 +45,20 @@ impl Facts<'_> {
         let is_tree = has("place") && (has("recursive") || has("archive")) && seen.real.is_folder == Some(true);
         if effect.kind == EffectKind::Populate || is_tree {
             let folder = fixed_part(&seen.real.path);
-            let names = self.names_below(effect, seen.real.exists)?;
+            let known = self.names_below(effect, seen.real.exists);
+            let names = known.or_else(|| has("from-container").then(|| self.all_below(folder))?)?;
             return Some(names.iter().take(MAX_WRITTEN).map(|name| path::absolute(name, folder)).collect());
         }
         let is_folder = seen.real.is_folder == Some(true);
         let landed = seen.paths.iter().take(seen.sure).filter(|path| !is_folder || **path != seen.real.path);
         Some(landed.cloned().collect())
+    }
+
+    /// What lies in a folder and in no commit: where nobody knows which names come, it may be any of it.
+    fn all_below(&self, folder: &str) -> Known<Vec<String>> {
+        let loose = [Untracked::Ordinary, Untracked::Ignored].map(|which| self.world.untracked(folder, which));
+        let names = loose.into_iter().flatten().flat_map(|names| names.names);
+        Some(names.map(|name| path::absolute(&name, &self.event.workspace)).collect())
     }
 
     fn is_lost(&self, which: Lost, path: &str) -> bool {

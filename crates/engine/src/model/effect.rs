@@ -274,6 +274,8 @@ effect_kinds! {
     DestroyContainer = "destroy-container" Name;
     /// A container gets the host's rights or folders.
     OpenContainer = "open-container" Name;
+    /// A file or folder of this machine is given to a container: with the flag `writable`, or `read-only`.
+    ShareFolder = "share-folder" Path;
     /// A service of this machine is stopped, started or changed.
     ChangeService = "change-service" Name;
     /// A protection of this machine is switched off: firewall, audit, mandatory access control.

@@ -7,6 +7,9 @@ use std::rc::Rc;
 /// Options that fill in more mounts than these are not looked at further; a person gives a container few.
 pub(crate) const MAX_MOUNTS: usize = 256;
 
+/// Folders into which a package manager writes.
+const INSTALLED: [&str; 8] = ["/usr", "/etc", "/var", "/opt", "/bin", "/sbin", "/lib", "/lib64"];
+
 /// What a command sees as its file system: a table of mounts over a root of its own, or over that of whoever runs it.
 #[derive(Debug, Default)]
 pub(crate) struct MountTable {
@@ -18,6 +21,8 @@ pub(crate) struct MountTable {
     pub(crate) transparent: bool,
     /// The folder in which its programs begin, where the project says so.
     pub(crate) folder: Option<String>,
+    /// Its root is made for this one command, and nobody keeps what is written there.
+    pub(crate) fresh: bool,
 }
 
 /// One mount.
@@ -96,6 +101,17 @@ impl MountTable {
         self.lies("/") == Lies::Here { path: "/".into(), read_only: false }
     }
 
+    /// Whether what installs programs there leaves nothing behind: it writes to a root that is thrown away, and through
+    /// no mount to this machine or what is kept on it.
+    pub(crate) fn is_thrown_away(&self) -> bool {
+        let holds_programs = |inside: &str| inside == "/" || INSTALLED.iter().any(|folder| is_within(inside, folder));
+        let kept = |mount: &Mount| {
+            let is_volume = matches!(mount.source, Source::Volume(_));
+            !mount.read_only && !is_volume && holds_programs(&mount.inside)
+        };
+        self.fresh && !self.mounts.iter().any(kept)
+    }
+
     /// The mounts below a folder inside: who deletes it deletes what they hold.
     pub(crate) fn below<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = &'a Mount> {
         self.mounts.iter().filter(move |mount| mount.inside != folder && is_within(&mount.inside, folder))
@@ -134,6 +150,11 @@ pub(crate) fn on_both_sides(spec: &Value) -> Option<Written> {
 
 /// `SOURCE:INSIDE[:OPTIONS]`, or `type=bind,source=SOURCE,target=INSIDE`.
 pub(crate) fn written(spec: &Value) -> Option<Written> {
+    shared(spec).filter(|mount| !mount.inside.is_empty())
+}
+
+/// What a mount shares, wherever it is put inside.
+pub(crate) fn shared(spec: &Value) -> Option<Written> {
     if spec.prefix().split([':', '/']).next().is_some_and(|first| first.contains('=')) {
         return by_keys(spec);
     }
@@ -156,7 +177,7 @@ pub(crate) fn written(spec: &Value) -> Option<Written> {
 }
 
 fn by_keys(spec: &Value) -> Option<Written> {
-    let (mut source, mut inside, mut read_only) = (None, None, false);
+    let (mut source, mut inside, mut read_only, mut is_path) = (None, None, false, false);
     let mut kind = String::new();
     for part in spec.split(&[',']) {
         let prefix = part.prefix().into_owned();
@@ -167,10 +188,16 @@ fn by_keys(spec: &Value) -> Option<Written> {
             "target" | "dst" | "destination" | "path" => inside = value().literal().map(|text| text.into_owned()),
             "readonly" | "ro" => read_only = !matches!(rest, "false" | "0"),
             "type" => rest.clone_into(&mut kind),
+            // A volume that is a folder of this machine under another name.
+            "volume-opt" if rest.starts_with("device=") => {
+                source = Some(part.without_prefix("volume-opt=device=".len()));
+                is_path = true;
+            }
             _ => {}
         }
     }
-    Some(Written { source: source?, inside: inside?, read_only, is_path: kind == "bind" })
+    let is_path = is_path || kind == "bind";
+    Some(Written { source: source?, inside: inside.unwrap_or_default(), read_only, is_path })
 }
 
 /// Whether a source can only be the name of a volume: it is no path.
@@ -236,6 +263,19 @@ mod tests {
     }
 
     #[test]
+    fn only_a_root_of_its_own_is_thrown_away() {
+        let fresh = |mounts: &[(&str, &str)]| {
+            let mounts = mounts.iter().map(|(inside, source)| mount(inside, source)).collect();
+            MountTable { mounts, fresh: true, ..MountTable::default() }.is_thrown_away()
+        };
+        assert!(fresh(&[]));
+        assert!(fresh(&[("/w", "/repo"), ("/var/cache/apt", "volume cache"), ("/etc/hosts:ro", "/etc/hosts")]));
+        assert!(!fresh(&[("/", "/mnt")]));
+        assert!(!fresh(&[("/usr", "/usr")]));
+        assert!(!MountTable::default().is_thrown_away());
+    }
+
+    #[test]
     fn what_a_sandbox_does_not_cover_is_where_it_was() {
         let table = MountTable { mounts: vec![mount("/a", "/b")], transparent: true, ..MountTable::default() };
         assert_eq!(table.lies("/x"), Lies::Here { path: "/x".into(), read_only: false });
@@ -258,6 +298,9 @@ mod tests {
         check_spec("type=bind,source=/a,target=/b", Some(("/a", "/b", false)));
         check_spec("type=bind,src=/a,dst=/b,readonly", Some(("/a", "/b", true)));
         check_spec("type=tmpfs,target=/b", None);
+        check_spec("type=bind,source=/a", None);
+        let device = "type=volume,target=/b,volume-opt=type=none,volume-opt=o=bind,volume-opt=device=/a";
+        check_spec(device, Some(("/a", "/b", false)));
     }
 
     #[test]

@@ -304,6 +304,10 @@ impl Reader<'_> {
                 argument.value = self.words.get(self.at).cloned();
                 self.at += 1;
             }
+            Follows::Several(count) => {
+                argument.words = self.at..(self.at + count).min(self.words.len());
+                self.at = argument.words.end;
+            }
             Follows::Rest => {
                 argument.words = self.at..self.words.len();
                 self.at = self.words.len();

@@ -56,6 +56,8 @@ pub(crate) enum Follows {
     JoinedValue,
     UntilSemicolon,
     Rest,
+    /// So many words.
+    Several(usize),
 }
 
 impl Program {
@@ -204,6 +206,7 @@ fn follows(node: Node<'static>) -> Follows {
         "joined" => Follows::JoinedValue,
         "until" => Follows::UntilSemicolon,
         "rest" => Follows::Rest,
+        "several" => Follows::Several(node.get("count").number() as usize),
         _ => Follows::Nothing,
     }
 }

@@ -41,9 +41,13 @@ impl ScriptResolver<'_> {
         let first = effect.targets.first().map(|target| target.value.shown());
         for name in with_needed(&services, named.collect(), &profiles) {
             let Some(service) = services.get(&name) else { continue };
-            if changed || service.volumes.iter().any(|spec| self.is_whole_machine(spec)) {
-                self.opened(&effect, service);
+            let mut opened = self.opened(&effect, service);
+            if !changed {
+                // Somebody has committed it: only what gives this machine away is told once more.
+                opened.retain(|opening| self.gives_machine_away(opening, service));
+                opened.iter_mut().for_each(|opening| opening.flags.push("committed"));
             }
+            self.analysis.effects.extend(opened);
             let given = effect.flags.contains(&"given") && Some(&name) == first.as_ref();
             let text = if given { String::new() } else { service.text() };
             let file = project.files.last().map(|(file, _)| file.clone()).unwrap_or_default();
@@ -77,37 +81,41 @@ impl ScriptResolver<'_> {
         !committed
     }
 
-    /// Whether a mount lets the service write to all of the home or the machine: nobody works so, committed or not.
-    fn is_whole_machine(&self, spec: &str) -> bool {
-        let source = spec.split(':').next().unwrap_or("");
-        source.starts_with('/') && path::is_within(&self.event.home, source) && !spec.ends_with(":ro")
+    /// Whether an opening of a service gives it all of this machine: the root or the home to write to, the control of
+    /// its containers, or every right together with its processes.
+    fn gives_machine_away(&self, opening: &Effect, service: &Service) -> bool {
+        let all_rights = || ["privileged", "host"].iter().all(|word| service.opened.iter().any(|own| own == word));
+        let whole = |folder: &str| path::is_within(&self.event.home, folder);
+        let control = |path: &str| path.ends_with(".sock");
+        let mut shared = opening.targets.iter().filter_map(Target::path);
+        let writable = opening.flags.contains(&"writable");
+        writable && shared.any(|path| whole(path) || control(path))
+            || opening.kind == EffectKind::OpenContainer && all_rights()
     }
 
-    /// What opens a service to this machine, as if an option of `docker run` said so.
-    fn opened(&mut self, effect: &Effect, service: &Service) {
-        let one = |text: &str, flags: Vec<&'static str>| Effect {
-            kind: EffectKind::OpenContainer,
-            targets: vec![Target::new(Value::text(text, effect.origin), TargetPath::None)],
+    /// What opens a service to this machine, as if options of `docker run` said so.
+    fn opened(&self, effect: &Effect, service: &Service) -> Vec<Effect> {
+        let one = |kind: EffectKind, target: Target, flags: Vec<&'static str>| Effect {
+            kind,
+            targets: vec![target],
             flags,
             ..effect.clone()
         };
-        let opened = service.opened.iter().map(|word| match word.as_str() {
-            "privileged" => one(word, Vec::new()),
-            word => one(word, vec!["capability"]),
+        let named = |text: &str| Target::new(Value::text(text, effect.origin), TargetPath::None);
+        let rights = service.opened.iter().map(|word| match word.as_str() {
+            "privileged" => one(EffectKind::OpenContainer, named(word), Vec::new()),
+            word => one(EffectKind::OpenContainer, named(word), vec!["capability"]),
         });
-        let home = self.event.home.as_str();
-        // What only looks at the machine's clock, processes or containers is common.
-        let watches = |spec: &str| {
-            spec.ends_with(":ro")
-                && !spec.starts_with("/:")
-                && !spec.split(':').next().is_some_and(|at| path::is_within(at, home))
-        };
-        let mounted = service.volumes.iter().filter(|spec| !watches(spec)).map(|spec| {
-            let short = spec.strip_prefix(home).filter(|rest| rest.starts_with(['/', ':']));
-            one(&short.map_or_else(|| spec.clone(), |rest| format!("~{rest}")), vec!["folder"])
+        let mut none = Vec::new();
+        let mounts = self.extractor(effect, &mut none).mounts_of(service);
+        let folders = mounts.into_iter().filter_map(|mount| {
+            let Source::Path(text) = mount.source else { return None };
+            let value = Value::text(text.as_str(), effect.origin);
+            let path = TargetPath::Known { text, climbing: None, follows: false, contents: false };
+            let flag = if mount.read_only { "read-only" } else { "writable" };
+            Some(one(EffectKind::ShareFolder, Target::new(value, path), vec![flag]))
         });
-        let all: Vec<Effect> = opened.chain(mounted).collect();
-        self.analysis.effects.extend(all);
+        rights.chain(folders).collect()
     }
 
     /// What a service runs, at its place.
@@ -159,6 +167,10 @@ impl ScriptResolver<'_> {
             let told = settings.into_iter().map(|(flags, value)| Effect::configured(effect.action, flags, &value));
             self.analysis.effects.extend(told);
         }
+        // What runs here before it is built, the list of files that programs read by themselves tells for this folder.
+        let is_told = effect.folder.as_deref() == Some(folder.as_str())
+            && file.ends_with("devcontainer.json")
+            && path::is_within(&file, &folder);
         let inside = format!("/workspaces/{}", path::name_of(&folder));
         let mount = Mount { inside: inside.clone(), source: Source::Path(folder.clone()), read_only: false };
         let table = Rc::new(MountTable { mounts: vec![mount], ..MountTable::default() });
@@ -167,6 +179,9 @@ impl ScriptResolver<'_> {
                 return;
             }
             let here = script.site == ExecTarget::Here;
+            if here && is_told {
+                continue;
+            }
             let first = self.analysis.effects.len();
             let found = Found {
                 path: file.clone(),

@@ -217,9 +217,13 @@ fn unless_only_told(effect: &mut Value) {
     }
 }
 
+fn is_several(word: &str) -> bool {
+    word.contains('+') && word.split('+').all(|name| name.starts_with(|c: char| c.is_ascii_uppercase()))
+}
+
 /// `{directory: "-C --directory DIR"}` -> `{"-C": {key, value: one}, "--directory": {…}}`.
 ///
-/// The last word says what follows: nothing, `NAME` a value, `[NAME]` a value that is joined or absent, `…;` all words
+/// The last word says what follows: nothing, `NAME` a value, `NAME+NAME` two words (or more), `[NAME]` a value that is joined or absent, `…;` all words
 /// up to `;` or `+`, `...` all that follow. The name `-NUM` stands for any number behind a dash.
 fn options(written: &BTreeMap<String, String>) -> Result<Value, String> {
     let mut map = Map::new();
@@ -229,18 +233,22 @@ fn options(written: &BTreeMap<String, String>) -> Result<Value, String> {
             Some(&"...") => "rest",
             Some(&"...;") => "until",
             Some(last) if last.starts_with('[') => "joined",
+            Some(last) if is_several(last) => "several",
             Some(last) if last.starts_with(|c: char| c.is_ascii_uppercase()) => "one",
             Some(_) => "none",
             None => return Err(format!("option `{key}` has no spelling")),
         };
-        if value != "none" {
-            names.pop();
-        }
+        let last = if value == "none" { None } else { names.pop() };
+        let count = last.map_or(0, |last| last.split('+').count());
         if names.is_empty() {
             return Err(format!("option `{key}` has no name in `{spelling}`"));
         }
         for name in names {
-            let taken = map.insert(name.into(), json!({"key": key, "value": value}));
+            let mut option = json!({"key": key, "value": value});
+            if let Some(option) = option.as_object_mut().filter(|_| value == "several") {
+                option.insert("count".into(), count.into());
+            }
+            let taken = map.insert(name.into(), option);
             if taken.is_some() {
                 return Err(format!("option name `{name}` is used twice"));
             }
