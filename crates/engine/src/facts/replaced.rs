@@ -58,7 +58,13 @@ impl Facts<'_> {
     fn all_below(&self, folder: &str) -> Known<Vec<String>> {
         let loose = [Untracked::Ordinary, Untracked::Ignored].map(|which| self.world.untracked(folder, which));
         let names = loose.into_iter().flatten().flat_map(|names| names.names);
-        Some(names.map(|name| path::absolute(&name, &self.event.workspace)).collect())
+        let paths = names.map(|name| path::absolute(&name, &self.event.workspace));
+        // A folder of which git has nothing is named as a whole.
+        let held = |path: String| match path::is_within(folder, &path) {
+            true => self.world.expand(&format!("{folder}/*")).unwrap_or_default(),
+            false => vec![path],
+        };
+        Some(paths.flat_map(held).take(MAX_WRITTEN).collect())
     }
 
     fn is_lost(&self, which: Lost, path: &str) -> bool {

@@ -159,7 +159,9 @@ pub(crate) fn shared(spec: &Value) -> Option<Written> {
         return by_keys(spec);
     }
     let mut parts = spec.split(&[':']);
-    let drive = |value: &Value| value.literal().is_some_and(|text| text.len() == 1);
+    let drive = |value: &Value| {
+        value.literal().is_some_and(|text| text.len() == 1 && text.starts_with(|letter: char| letter.is_alphabetic()))
+    };
     if parts.len() > 2 && parts.first().is_some_and(drive) {
         // `C:\data:/data`
         let mut whole = parts.remove(0);
@@ -293,6 +295,7 @@ mod tests {
     fn a_mount_is_written_in_two_forms() {
         check_spec("/a:/b", Some(("/a", "/b", false)));
         check_spec("/a:/b:Z,ro", Some(("/a", "/b", true)));
+        check_spec("/:/b:rw", Some(("/", "/b", false)));
         check_spec("C:\\a:/b", Some(("C:\\a", "/b", false)));
         check_spec("/a", None);
         check_spec("type=bind,source=/a,target=/b", Some(("/a", "/b", false)));
