@@ -32,9 +32,18 @@ pub(crate) struct Service {
     pub(crate) profiles: Vec<String>,
     /// Services that are started before it.
     pub(crate) needs: Vec<String>,
+    /// The name of its container, where it is not made from its own.
+    pub(crate) container: Option<String>,
 }
 
 impl Service {
+    /// Whether a container of this name is its own: `shop-web-1`, `shop_web_1`, or what it says.
+    pub(crate) fn is_named(&self, service: &str, container: &str) -> bool {
+        let numbered = container.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        let own = numbered.strip_suffix(['-', '_']).and_then(|rest| rest.strip_suffix(service));
+        self.container.as_deref() == Some(container) || own.is_some_and(|project| project.ends_with(['-', '_']))
+    }
+
     /// The text that it runs; empty where the image says what that is.
     pub(crate) fn text(&self) -> String {
         format!("{} {}", self.entrypoint, self.command).trim().to_owned()
@@ -84,7 +93,7 @@ fn named_folders(text: &str, ground: Ground<'_>) -> BTreeMap<String, String> {
             [..] => None,
         };
         if let Some(device) = device.and_then(Json::as_str).filter(|device| device.starts_with(['/', '.', '~', '$'])) {
-            folders.insert(name.clone(), placed(&filled_in(device, ground), ground));
+            folders.extend(filled_in(device, ground).map(|device| (name.clone(), placed(&device, ground))));
         }
     }
     folders
@@ -140,6 +149,7 @@ impl Service {
             "command" => self.command = words(values),
             "entrypoint" => self.entrypoint = words(values),
             "working_dir" => self.folder = texts().next(),
+            "container_name" => self.container = texts().next(),
             "profiles" => self.profiles.extend(texts()),
             "depends_on" => {
                 self.needs.extend(texts());
@@ -170,12 +180,12 @@ fn words(values: &[Json]) -> String {
 /// A mount as `docker run -v` or `--mount` writes it, its source as an absolute path where it is one.
 fn spec(value: &Json, ground: Ground<'_>) -> Option<String> {
     if let Some(text) = value.as_str() {
-        let text = filled_in(text, ground);
+        let text = filled_in(text, ground)?;
         let (source, rest) = text.split_once(':')?;
         return Some(format!("{}:{rest}", placed(source, ground)));
     }
     let field = |name: &str| value.get(name).and_then(Json::as_str);
-    let source = placed(&filled_in(field("source").or(field("src"))?, ground), ground);
+    let source = placed(&filled_in(field("source").or(field("src"))?, ground)?, ground);
     let target = field("target").or(field("dst")).or(field("destination"))?;
     let read_only = if field("read_only") == Some("true") { ":ro" } else { "" };
     Some(format!("{source}:{target}{read_only}"))
@@ -189,8 +199,8 @@ fn placed(source: &str, ground: Ground<'_>) -> String {
     if source.starts_with(['/', '.']) { path::absolute(source, ground.folder) } else { source.to_owned() }
 }
 
-/// `${HOME}`, `$PWD` and `${X:-value}` by what they are.
-fn filled_in(text: &str, ground: Ground<'_>) -> String {
+/// `${HOME}`, `$PWD` and `${X:-value}` by what they are; nothing where a name has no value here.
+fn filled_in(text: &str, ground: Ground<'_>) -> Option<String> {
     let mut whole = String::new();
     let mut rest = text;
     while let Some((before, behind)) = rest.split_once('$') {
@@ -199,16 +209,17 @@ fn filled_in(text: &str, ground: Ground<'_>) -> String {
         let end =
             behind.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_')).unwrap_or(behind.len());
         let (name, after) = inner.unwrap_or_else(|| behind.split_at(end));
-        let (name, other) = name.split_once(":-").or_else(|| name.split_once('-')).unwrap_or((name, ""));
+        let other = name.split_once(":-").or_else(|| name.split_once('-'));
+        let (name, other) = other.map_or((name, None), |(name, other)| (name, Some(other)));
         match name {
             "HOME" => whole.push_str(ground.home),
             "PWD" => whole.push_str(ground.folder),
-            _ => whole.push_str(other),
+            _ => whole.push_str(other?),
         }
         rest = after;
     }
     whole.push_str(rest);
-    whole
+    Some(whole)
 }
 
 #[cfg(test)]
@@ -248,6 +259,20 @@ mod tests {
         let server =
             "services:\n  a:\n    volumes: [d:/d]\nvolumes:\n  d:\n    driver_opts: {type: nfs, device: \":/x\"}\n";
         check(server, "a", expected("d:/d"));
+    }
+
+    #[test]
+    fn a_folder_that_a_variable_names_is_not_the_root() {
+        let text = "services:\n  a:\n    volumes: ['${DATA}:/d', '${DATA:-./x}:/e']\n";
+        check(text, "a", Service { volumes: vec!["/repo/x:/e".into()], ..Service::default() });
+    }
+
+    #[test]
+    fn a_container_is_named_for_its_service() {
+        let named = Service { container: Some("main-db".into()), ..Service::default() };
+        assert!(named.is_named("db", "main-db"));
+        assert!(named.is_named("db", "shop-db-1") && named.is_named("db", "shop_db_12"));
+        assert!(!named.is_named("db", "shop-mydb-1") && !named.is_named("db", "db"));
     }
 
     #[test]

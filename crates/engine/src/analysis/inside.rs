@@ -83,7 +83,7 @@ impl EffectExtractor<'_> {
         work::spend(ENTERS);
         let runs = invocation.grammars.iter().rev().flat_map(|grammar| grammar.runs());
         let is_entry = |entry: &Node<'static>| {
-            let leads = ["site", "mounts", "tree", "service", "pairs", "read-only-pairs", "workspace"]
+            let leads = ["site", "mounts", "tree", "service", "container", "pairs", "read-only-pairs", "workspace"]
                 .iter()
                 .any(|key| !entry.get(key).is_nil());
             leads && reflex_shell::applies(*entry, invocation)
@@ -95,6 +95,10 @@ impl EffectExtractor<'_> {
             return outer;
         }
         if has_site && command.site == ExecTarget::Remote && command.site != parent.site {
+            return None;
+        }
+        if has_site && parent.site != ExecTarget::Here && outer.is_none() {
+            // What is mounted is of a place of which nothing is known.
             return None;
         }
         let ran_folder = self.folder(parent);
@@ -118,6 +122,13 @@ impl EffectExtractor<'_> {
         if let Some(name) = selected("service").first().and_then(Value::literal) {
             let services = self.services(ran);
             if let Some(service) = services.get(&*name) {
+                mounts.extend(self.mounts_of(service));
+                folder.clone_from(&service.folder);
+            }
+        }
+        if let Some(name) = selected("container").first().and_then(Value::literal) {
+            let services = self.services(ran);
+            if let Some((_, service)) = services.iter().find(|(service, fields)| fields.is_named(service, &name)) {
                 mounts.extend(self.mounts_of(service));
                 folder.clone_from(&service.folder);
             }
@@ -151,6 +162,9 @@ impl EffectExtractor<'_> {
                 mounts.push(Mount { inside: path::absolute(&mount.inside, "/"), source, read_only: mount.read_only });
             }
         }
+        // Images of a project's own begin where its folder is put.
+        let is_project = |mount: &&Mount| matches!(&mount.source, Source::Path(path) if *path == self.event.workspace);
+        let folder = folder.or_else(|| mounts.iter().find(is_project).map(|mount| mount.inside.clone()));
         (mounts, folder)
     }
 
@@ -190,7 +204,10 @@ impl EffectExtractor<'_> {
         let mounts = specs.filter_map(|spec| written(&spec)).map(|mount| {
             let source = match volume(&mount.source) {
                 Some(name) => Source::Volume(name),
-                None => mount.source.literal().map_or(Source::Unknown, |text| Source::Path(path::absolute(&text, "/"))),
+                None => mount
+                    .source
+                    .literal()
+                    .map_or(Source::Unknown(mount.source.clone()), |text| Source::Path(path::absolute(&text, "/"))),
             };
             Mount { inside: path::absolute(&mount.inside, "/"), source, read_only: mount.read_only }
         });
@@ -201,9 +218,10 @@ impl EffectExtractor<'_> {
         if let Some(name) = volume(&source).filter(|_| !is_path) {
             return Source::Volume(name);
         }
+        let written = source.clone();
         match self.path_of(ran, source).path {
             TargetPath::Known { text, .. } => Source::Path(text),
-            TargetPath::None | TargetPath::Unknown => Source::Unknown,
+            TargetPath::None | TargetPath::Unknown => Source::Unknown(written),
         }
     }
 
@@ -286,11 +304,8 @@ impl EffectExtractor<'_> {
         let mut inside: Vec<Target> = Vec::new();
         let mut volumes: Vec<String> = Vec::new();
         for mut target in std::mem::take(&mut effect.targets) {
-            if let (None, TargetPath::Unknown, Some(at)) = (&effect.folder, &target.path, &table.folder)
-                && let Some(text) = target.value.literal()
-            {
-                let text = path::absolute(&text, at);
-                target.path = TargetPath::Known { text, climbing: None, follows: false, contents: false };
+            if let (None, TargetPath::Unknown, Some(at)) = (&effect.folder, &target.path, &table.folder) {
+                target = self.path_target(target.value, Some(at));
             }
             if effect.kind == EffectKind::Delete && effect.flags.contains(&"recursive") {
                 for mount in target.path().into_iter().flat_map(|folder| table.below(folder)) {
@@ -303,11 +318,14 @@ impl EffectExtractor<'_> {
             }
             match lies(table, &target, &self.event.home) {
                 Lies::Here { path, read_only } if reads || !read_only => here.push(at(&target, path)),
+                Lies::Somewhere { value, read_only: false } if !reads => {
+                    here.push(Target::new(value, TargetPath::Unknown));
+                }
                 Lies::Volume { name, whole: true, read_only: false } if effect.kind == EffectKind::Delete => {
                     volumes.push(name);
                     inside.push(target);
                 }
-                Lies::Here { .. } | Lies::Volume { .. } | Lies::Inside => inside.push(target),
+                Lies::Here { .. } | Lies::Volume { .. } | Lies::Somewhere { .. } | Lies::Inside => inside.push(target),
             }
         }
         if !volumes.is_empty() {
@@ -326,7 +344,7 @@ impl EffectExtractor<'_> {
         if !here.is_empty() {
             let folder = effect.folder.as_deref().and_then(|folder| match table.lies(folder) {
                 Lies::Here { path, .. } => Some(path),
-                Lies::Volume { .. } | Lies::Inside => None,
+                Lies::Volume { .. } | Lies::Somewhere { .. } | Lies::Inside => None,
             });
             self.effects.push(Effect { targets: here, site: ExecTarget::Here, folder, ..effect });
         }

@@ -43,8 +43,8 @@ pub(crate) enum Source {
     Path(String),
     /// A volume by its name.
     Volume(String),
-    /// Something of which the path is not known.
-    Unknown,
+    /// Something of which the path is not known, as it is written.
+    Unknown(Value),
 }
 
 /// Where a path inside really lies.
@@ -54,6 +54,8 @@ pub(crate) enum Lies {
     Here { path: String, read_only: bool },
     /// In a volume; whether the volume as a whole is meant.
     Volume { name: String, whole: bool, read_only: bool },
+    /// On this machine, but nobody can tell where.
+    Somewhere { value: Value, read_only: bool },
     /// In the place itself, which ends with it.
     Inside,
 }
@@ -81,7 +83,13 @@ impl MountTable {
                 let whole = rest.trim_matches(['*', '.', '?']).is_empty() || rest.starts_with(".[");
                 Lies::Volume { name: name.clone(), whole, read_only: mount.read_only }
             }
-            Source::Unknown => Lies::Inside,
+            Source::Unknown(source) => {
+                let mut value = source.clone();
+                if !rest.is_empty() {
+                    value.push_text(&format!("/{rest}"), source.origin());
+                }
+                Lies::Somewhere { value, read_only: mount.read_only }
+            }
         }
     }
 
@@ -91,6 +99,9 @@ impl MountTable {
             Some(Lies::Here { path, read_only: before }) => Lies::Here { path, read_only: read_only || before },
             Some(Lies::Volume { name, whole, read_only: before }) => {
                 Lies::Volume { name, whole, read_only: read_only || before }
+            }
+            Some(Lies::Somewhere { value, read_only: before }) => {
+                Lies::Somewhere { value, read_only: read_only || before }
             }
             Some(Lies::Inside) => Lies::Inside,
         }
@@ -232,6 +243,7 @@ mod tests {
         let found = match table.lies(path) {
             Lies::Here { path, read_only } => format!("{path}{}", if read_only { " ro" } else { "" }),
             Lies::Volume { name, whole, .. } => format!("volume {name}{}", if whole { " whole" } else { "" }),
+            Lies::Somewhere { value, .. } => format!("somewhere {}", value.shown()),
             Lies::Inside => "inside".into(),
         };
         assert_eq!(found, expected);
