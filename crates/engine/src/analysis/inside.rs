@@ -8,7 +8,7 @@ use crate::model::mounts::{
     Lies, MAX_MOUNTS, Mount, MountTable, Source, Written, on_both_sides, shared, volume, written,
 };
 use crate::model::path;
-use reflex_shell::{Command, CommandId, ExecTarget, Invocation, Origin, Piece, Selector, Value, work};
+use reflex_shell::{Command, CommandId, ExecTarget, Invocation, Origin, Piece, Selector, Stdin, Value, work};
 use reflex_tables::Node;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -184,6 +184,7 @@ impl EffectExtractor<'_> {
         for (read_only, flag) in [(false, "writable"), (true, "read-only")] {
             let meant = mounts.iter().filter(|mount| mount.read_only == read_only);
             let folders = meant.filter(|mount| mount.is_path || volume(&mount.source).is_none());
+            let folders = folders.filter(|mount| !self.is_unset(&mount.source));
             let targets: Vec<Target> =
                 folders.take(MAX_MOUNTS).map(|mount| self.path_of(ran, mount.source.clone())).collect();
             if targets.is_empty() || !work::spend(targets.len() as u64) {
@@ -219,10 +220,19 @@ impl EffectExtractor<'_> {
             return Source::Volume(name);
         }
         let written = source.clone();
+        if self.is_unset(&source) {
+            return Source::Unknown(written);
+        }
         match self.path_of(ran, source).path {
             TargetPath::Known { text, .. } => Source::Path(text),
             TargetPath::None | TargetPath::Unknown => Source::Unknown(written),
         }
+    }
+
+    /// Whether a path begins with a variable that has no value here: it has one where the call is meant to run.
+    fn is_unset(&self, source: &Value) -> bool {
+        let first = source.pieces.first().map(|(piece, _)| piece);
+        matches!(first, Some(Piece::Variable(name)) if self.variable(name).is_none_or(|value| value.is_empty()))
     }
 
     /// The services of the project that a compose command works on.
@@ -246,7 +256,11 @@ impl EffectExtractor<'_> {
                 work::cut(|| format!("more than {MAX_FILES} compose files are given to one command"));
             }
             let folder = folder_given.unwrap_or_else(|| path::parent(first).to_owned());
-            let files = named.into_iter().take(MAX_FILES).filter_map(|file| Some((content(&file)?, file)));
+            let fed = |file: &str| match &ran.command.stdin {
+                Stdin::Text(text) if path::name_of(file) == "-" => Some(text.literal()?.into_owned()),
+                Stdin::Text(_) | Stdin::Inherited | Stdin::Pipe(..) | Stdin::File(_) => content(file),
+            };
+            let files = named.into_iter().take(MAX_FILES).filter_map(|file| Some((fed(&file)?, file)));
             return Some(Project { folder, files: files.map(|(text, file)| (file, text)).collect() });
         }
         let start = folder_given.unwrap_or_else(|| folder.to_owned());

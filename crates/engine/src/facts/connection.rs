@@ -58,7 +58,13 @@ impl Text<'_> {
             pointed.unclear |= leads_away && pointed.hosts.len() == before;
         }
         // What is this machine's name there may be the end of a tunnel.
-        pointed.unclear |= self.before.iter().any(|effect| effect.kind == EffectKind::OpenTunnel);
+        let tunnels = self.before.iter().filter(|effect| effect.kind == EffectKind::OpenTunnel);
+        let ends: Vec<String> =
+            tunnels.flat_map(|effect| &effect.targets).filter_map(|end| literal(&end.value)).collect();
+        pointed.unclear |= !ends.is_empty() || self.before.iter().any(|effect| effect.kind == EffectKind::OpenTunnel);
+        // `5433:db.prod.example:5432`, `svc/db`, `project:region:name=tcp:5432`
+        let parts = ends.iter().flat_map(|end| end.split([':', '/', '=', ',']));
+        pointed.names.extend(parts.filter(|part| !part.is_empty()).map(str::to_owned));
         pointed
     }
 

@@ -3,13 +3,16 @@
 use super::cache::{Facts, truth};
 use super::classes::fixed_part;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
-use crate::model::path::{self, parent};
+use crate::model::path::{self, is_within, parent};
 use crate::model::session::{RemnantKind, Taint};
 use crate::model::truth::Ternary;
 use crate::model::world::{Known, Look, Names, ResolvedPath, Untracked};
 use crate::text::glob;
 use reflex_tables::Node;
 use std::borrow::Cow;
+
+/// More files than these that a pattern means are not looked at one by one.
+const MAX_SPELLED_OUT: usize = 256;
 
 /// Branches that everybody protects.
 const PROTECTED: [&str; 8] = ["main", "master", "trunk", "develop", "production", "prod", "release", "stable"];
@@ -64,11 +67,29 @@ impl Facts<'_> {
     /// Whether git does not track something of the target that a build does not make again.
     pub(super) fn loose(&self, effect: &Effect, target: &Target, real: &ResolvedPath, which: Untracked) -> Ternary {
         let path = self.meant(effect, real);
-        let names = self.world.untracked(&path, which);
+        let names = self.spelled_out(target, self.world.untracked(&path, which));
         if names.as_ref().is_some_and(Names::any) && self.is_link(effect, target, real) {
             return Ternary::No;
         }
         self.names(self.lasting(&path, names), target)
+    }
+
+    /// A folder of which git has nothing it names as a whole; what a pattern means in it, the disk tells.
+    fn spelled_out(&self, target: &Target, names: Known<Names>) -> Known<Names> {
+        let mut names = names?;
+        let Some(pattern) = target.path().filter(|path| fixed_part(path).len() < path.len()) else {
+            return Some(names);
+        };
+        let folder = fixed_part(pattern);
+        let is_whole = |name: &String| is_within(folder, &path::absolute(name, &self.event.workspace));
+        if !names.names.iter().any(is_whole) {
+            return Some(names);
+        }
+        let Some(found) = self.world.expand(pattern) else { return Some(names) };
+        names.names.retain(|name| !is_whole(name));
+        names.names.extend(found.iter().take(MAX_SPELLED_OUT).map(|path| self.named(path)));
+        names.count = names.names.len();
+        Some(names)
     }
 
     /// The path that facts are about: the whole work tree where the effect is about all of it, else without a pattern.

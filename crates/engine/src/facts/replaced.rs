@@ -95,7 +95,7 @@ impl Facts<'_> {
     }
 
     /// A path as it is told: from the workspace on, where it lies in it.
-    fn named(&self, path: &str) -> String {
+    pub(super) fn named(&self, path: &str) -> String {
         let relative = path.strip_prefix(self.event.workspace.as_str()).and_then(|rest| rest.strip_prefix('/'));
         relative.filter(|_| !self.event.workspace.is_empty()).unwrap_or(path).to_owned()
     }

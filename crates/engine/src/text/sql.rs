@@ -3,7 +3,9 @@
 /// What the statements of a text would do, one word for each that does something worth a rule.
 pub(crate) fn consequences(text: &str) -> impl Iterator<Item = &'static str> {
     let bare = without_strings(text).to_ascii_lowercase();
-    let found: Vec<&'static str> = bare.split(';').filter_map(consequence).collect();
+    let mut found: Vec<&'static str> = bare.split(';').filter_map(consequence).collect();
+    // What a shell of MongoDB is told is a call.
+    found.extend(bare.contains(".dropdatabase(").then_some("drop-database"));
     found.into_iter()
 }
 
@@ -117,6 +119,7 @@ mod tests {
         check("/* drop table a; */ select 1", &[]);
         check("insert into log values ('delete from a')", &[]);
         check("select * from deleted", &[]);
+        check("db.getSiblingDB('a').dropDatabase()", &["drop-database"]);
         check("select 'it", &[]);
     }
 
