@@ -66,7 +66,10 @@ fn actions(tool: Tool, input: &Map<String, Value>) -> Result<Vec<Action>, BadEve
                 parts: parts(input, content),
             })
         }
-        Tool::Search { path } => one(Action::Search { path: AgentPath::new(or_empty(input, path)?) }),
+        Tool::Search { path } => one(Action::Search {
+            path: AgentPath::new(or_empty(input, path)?),
+            arguments: Value::Object(input.clone()).to_string(),
+        }),
         Tool::Fetch { url } => one(Action::Fetch { url: needed(input, url)? }),
         Tool::Spawn { prompt } => one(Action::SpawnAgent { prompt: or_empty(input, prompt)? }),
         Tool::Skill { name } => one(Action::Skill { name: or_empty(input, name)? }),

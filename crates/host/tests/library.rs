@@ -220,7 +220,7 @@ fn in_words(action: &Action) -> String {
     match action {
         Action::Shell { command, language } => format!("{} {command}", language.name()),
         Action::Read { path } => format!("read {}", path.text),
-        Action::Search { path } => format!("search {}", path.text),
+        Action::Search { path, .. } => format!("search {}", path.text),
         Action::Write { path, content } => format!("write {}{}", path.text, with("=", content)),
         Action::Edit { path, content, gone, .. } => {
             format!("edit {}{}{}", path.text, with("-", gone), with("=", content))

@@ -104,7 +104,7 @@ fn input() -> Result<Vec<u8>, String> {
 pub(super) fn subject(event: &Event) -> String {
     let of = |action: &Action| match action {
         Action::Shell { command, .. } => command.clone(),
-        Action::Read { path } | Action::Search { path } | Action::Delete { path } => path.text.clone(),
+        Action::Read { path } | Action::Search { path, .. } | Action::Delete { path } => path.text.clone(),
         Action::Write { path, .. } | Action::Edit { path, .. } => path.text.clone(),
         Action::Fetch { url } => url.clone(),
         Action::McpCall { tool, .. } => tool.clone(),

@@ -76,7 +76,7 @@ impl EffectExtractor<'_> {
     pub(super) fn action(&mut self, action: &Action) -> Reading {
         match action {
             Action::Shell { command, language } => return self.shell(command, *language),
-            Action::Read { path } | Action::Search { path } => self.file(EffectKind::Read, path),
+            Action::Read { path } | Action::Search { path, .. } => self.file(EffectKind::Read, path),
             Action::Write { path, .. } => self.file(EffectKind::Overwrite, path),
             Action::Edit { path, .. } => self.file(EffectKind::Edit, path),
             Action::Delete { path } => self.file(EffectKind::Delete, path),

@@ -33,7 +33,7 @@ fn size(action: &Action) -> usize {
         Action::McpCall { arguments, .. } | Action::Other { arguments } => arguments.len(),
         Action::Prompt { text } | Action::Input { text } => text.len(),
         Action::SpawnAgent { prompt } => prompt.len(),
-        Action::Read { path } | Action::Search { path } | Action::Delete { path } => path.text.len(),
+        Action::Read { path } | Action::Search { path, .. } | Action::Delete { path } => path.text.len(),
         Action::Fetch { url } => url.len(),
         Action::Skill { name } => name.len(),
     }

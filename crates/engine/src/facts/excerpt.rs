@@ -43,7 +43,7 @@ fn of_action(facts: &Facts<'_>, action: usize, part: &dyn Fn(&str) -> String) ->
     };
     let text = match action {
         Some(Action::Shell { .. }) => &command,
-        Some(Action::Read { path } | Action::Search { path } | Action::Delete { path }) => &path.text,
+        Some(Action::Read { path } | Action::Search { path, .. } | Action::Delete { path }) => &path.text,
         Some(Action::Write { path, .. } | Action::Edit { path, .. }) => &path.text,
         Some(Action::Fetch { url }) => url,
         Some(Action::McpCall { tool, .. }) => tool,

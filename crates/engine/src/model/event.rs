@@ -161,6 +161,8 @@ pub enum Action {
     Search {
         /// Where.
         path: AgentPath,
+        /// What for and how, as the tool is told: its arguments as JSON.
+        arguments: String,
     },
     /// Fetches a URL.
     Fetch {
@@ -210,7 +212,7 @@ impl Action {
         | Action::Write { path, .. }
         | Action::Edit { path, .. }
         | Action::Delete { path }
-        | Action::Search { path }) = self
+        | Action::Search { path, .. }) = self
         else {
             return None;
         };

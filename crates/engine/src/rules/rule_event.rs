@@ -227,7 +227,7 @@ fn of_action<'a>(event: &'a Event, index: usize, action: &'a Action, facts: &Fac
         }
         Action::Edit { path: file, content, .. } => (&["file_edit"], vec![path(file), text("content", content)]),
         Action::Delete { path: file } => (&["file_delete"], vec![path(file)]),
-        Action::Read { path: file } | Action::Search { path: file } => (&[], vec![path(file)]),
+        Action::Read { path: file } | Action::Search { path: file, .. } => (&[], vec![path(file)]),
         Action::Fetch { url } => (&[], vec![text("url", url)]),
         Action::Prompt { text: prompt } => (&["prompt_submit"], vec![text("prompt", prompt)]),
         Action::SpawnAgent { prompt } => (&[], vec![text("prompt", prompt)]),

@@ -179,7 +179,7 @@ fn at(raised: &RuleEvent<'_>, facts: &Facts<'_>) -> At {
         Some(Action::Prompt { text }) => ("prompt", text),
         Some(Action::Fetch { url }) => ("arg:url", url),
         Some(Action::McpCall { arguments, .. } | Action::Other { arguments }) => ("arg:tool_input", arguments),
-        Some(Action::Read { path } | Action::Delete { path } | Action::Search { path }) => {
+        Some(Action::Read { path } | Action::Delete { path } | Action::Search { path, .. }) => {
             ("arg:file_path", &path.text)
         }
         Some(Action::SpawnAgent { prompt }) => ("prompt", prompt),

@@ -374,7 +374,7 @@ pub(crate) fn subject(action: &Action) -> (&'static str, &'static str, &str) {
         Action::Write { path, .. } => ("write", "path", &path.text),
         Action::Edit { path, .. } => ("edit", "path", &path.text),
         Action::Delete { path } => ("delete", "path", &path.text),
-        Action::Search { path } => ("search", "path", &path.text),
+        Action::Search { path, .. } => ("search", "path", &path.text),
         Action::Fetch { url } => ("fetch", "url", url),
         Action::McpCall { arguments, .. } => ("mcp", "arguments", arguments),
         Action::Prompt { text } => ("prompt", "text", text),

@@ -151,7 +151,7 @@ impl<'a> Work<'a> {
             Action::Write { path, content } => ("writes", &path.text, Some(content)),
             Action::Edit { path, content, .. } => ("edits", &path.text, Some(content)),
             Action::Delete { path } => ("deletes", &path.text, None),
-            Action::Search { path } => ("searches", &path.text, None),
+            Action::Search { path, .. } => ("searches", &path.text, None),
             Action::Fetch { url } => ("fetches", url, None),
             Action::McpCall { tool, arguments, .. } => ("calls", tool, Some(arguments)),
             Action::Prompt { text } => ("a prompt:", text, None),

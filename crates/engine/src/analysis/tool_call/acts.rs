@@ -150,7 +150,10 @@ impl Work<'_> {
     fn by_way(&self) -> Vec<Action> {
         match self.context.way {
             Some(Way::Says) => Vec::new(),
-            Some(Way::Looks) => self.paths().into_iter().map(|path| Action::Search { path }).collect(),
+            Some(Way::Looks) => {
+                let search = |path| Action::Search { path, arguments: self.slots.others.join("\u{1f}") };
+                self.paths().into_iter().map(search).collect()
+            }
             Some(Way::Runs) => or_else(self.run(), || self.unknown()),
             Some(Way::Deletes) => self.and_commands(self.deleted()),
             Some(Way::Moves) => self.and_commands(self.moved("mv --", "Move-Item -Force")),
