@@ -2,6 +2,7 @@
 
 mod appeal;
 mod approve;
+mod asks;
 mod audit;
 mod audit_record;
 mod check;
@@ -251,7 +252,12 @@ fn people() -> Vec<Command> {
         .about("List, check and test rules")
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommand(Command::new("list").about("List the rules in force here").arg(json()))
+        .subcommand(
+            Command::new("list")
+                .about("List the rules in force here")
+                .arg(flag("by-asks", "Only those that stopped calls, with what people answered"))
+                .arg(json()),
+        )
         .subcommand(
             Command::new("show")
                 .about("Show one rule")

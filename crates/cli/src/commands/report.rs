@@ -3,6 +3,7 @@
 mod html;
 mod page;
 
+use crate::commands::asks::{self, Asks};
 use crate::commands::audit_record::{Record, field, time};
 use crate::status;
 use crate::terminal::arguments::text;
@@ -77,6 +78,7 @@ fn sections(records: &[Record]) -> Vec<Section> {
         ran(records, &calls),
         Section::new("blocked", "nothing", counted(decided("deny").map(about))),
         Section::new("asked", "nothing", counted(decided("ask").map(about))),
+        Section::new("rules", "no rule stopped a call", rules(records)),
         Section::new("loops", "no loops", counted(found(records, |f| field(f, "detector") == "loopbreaker"))),
         Section::new(
             "taint",
@@ -141,6 +143,12 @@ fn about(call: &Record) -> String {
     } else {
         format!("{}  {}", ids.join(", "), subject(call))
     }
+}
+
+/// The rules that stopped calls, with what people answered.
+fn rules(records: &[Record]) -> Vec<(usize, String)> {
+    let row = |(id, asks): (String, Asks)| (asks.asked + asks.blocked, format!("{id}  {}", asks.told()));
+    asks::by_rule(records.iter()).into_iter().map(row).collect()
 }
 
 fn subject(record: &Record) -> String {

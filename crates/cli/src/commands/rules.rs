@@ -1,5 +1,6 @@
 //! `reflex rules`: list, show, validate, test, new.
 
+use super::asks;
 use super::rules_new;
 use crate::status;
 use crate::terminal::arguments::text;
@@ -80,7 +81,36 @@ fn own_row(layer: &Opened, rule: &Rule) -> Row {
     Row { id: layer.id(rule), weight, tier, message: rule.message.clone(), at: rule.at.clone(), all }
 }
 
+/// The rules that stopped calls, by the audit log, with what people answered.
+fn list_by_asks(as_json: bool) -> u8 {
+    let records = match Host::new(Mode::default()).store().log().search(&Search::default(), usize::MAX) {
+        Ok(records) => records,
+        Err(error) => {
+            complain(&format!("the audit log: {error}"));
+            return status::INTERNAL;
+        }
+    };
+    let rules = asks::by_rule(records.iter());
+    if as_json {
+        let rules: Vec<Value> = rules.iter().map(|(id, asks)| asks.json(id)).collect();
+        print_json(&json!({"schema": "reflex/asks-v1", "rules": rules}).to_string());
+        return status::OK;
+    }
+    let width = rules.iter().map(|(id, _)| id.chars().count()).max().unwrap_or(0);
+    if rules.is_empty() {
+        print("no rule has stopped a call yet");
+    }
+    for (id, asks) in rules {
+        let padding = " ".repeat(width.saturating_sub(id.chars().count()));
+        print(&format!("{}{padding}  {}", visible(&id), asks.told()));
+    }
+    status::OK
+}
+
 fn list(matches: &ArgMatches) -> u8 {
+    if matches.get_flag("by-asks") {
+        return list_by_asks(matches.get_flag("json"));
+    }
     let rows = rows(&Host::new(Mode::default()));
     if matches.get_flag("json") {
         let rows: Vec<Value> = rows.into_iter().map(|row| with_place(row.all, &row.at)).collect();
