@@ -12,7 +12,7 @@ use super::compiled;
 use super::config_files;
 use super::config_files::later::{DeferredExecution, Text};
 use super::effects::{self, EffectExtractor};
-use super::loading::Loader;
+use super::loading::{self, Loader};
 use super::mcp;
 use super::replaced::replaced;
 use super::task_runners::{self, TaskFile};
@@ -180,7 +180,9 @@ impl ScriptResolver<'_> {
     /// Tells what the reader has left out of the last script, if that is run as it stands.
     fn tell_gaps(&self, runs: bool) {
         let Some(script) = self.analysis.scripts.last().filter(|_| runs) else { return };
-        if script.reading.gaps.iter().any(|gap| gap.why == UnknownReason::Limit) {
+        let is_cut = script.reading.gaps.iter().any(|gap| gap.why == UnknownReason::Limit);
+        // What a project has committed and other code of it runs counts as far as it is read, as a program of it does.
+        if is_cut && (script.level <= 1 || !loading::is_unchanged(self.world, &script.path)) {
             work::cut(|| format!("{} is larger or nested deeper than what is read", script.path));
         }
     }
