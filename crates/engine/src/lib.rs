@@ -58,7 +58,8 @@ pub use model::verdict::{FollowUp, Verdict};
 pub use model::vouched::Vouched;
 pub use model::words::{WordList, Words};
 pub use model::world::{
-    Age, Known, Look, MAX_CONTENT, MAX_LISTED, Names, NamesOf, ResolvedPath, Unreadable, Untracked, World,
+    Age, Known, Look, MAX_CONTENT, MAX_LISTED, Names, NamesOf, ResolvedPath, Survey, Surveyed, Unreadable, Untracked,
+    World,
 };
 pub use policy::{Authority, Layer, Policy};
 pub use reflex_shell as shell;

@@ -49,8 +49,13 @@ fn moved(analysis: &Analysis) -> Vec<Moved> {
     let mut moved = Vec::new();
     for (index, effect) in effects.iter().enumerate().filter(is_place).take(MAX_MOVES) {
         let Some(place) = effect.targets.first().and_then(Target::path) else { continue };
-        let sources = aliases::moved(effect, analysis).filter(|source| !source.is_pattern()).take(MAX_MOVES);
+        let sources = aliases::moved(effect, analysis).take(MAX_MOVES);
         for (source, from) in sources.filter_map(|source| Some((source, source.path()?))) {
+            // Which names a pattern stands for is not known: only who deletes the whole place deletes them for certain.
+            if source.is_pattern() {
+                moved.push(Moved { index, at: place.to_owned(), from: from.to_owned(), source: source.clone() });
+                continue;
+            }
             let inside = path::absolute(path::name_of(from), place);
             for at in [inside, place.to_owned()] {
                 moved.push(Moved { index, at, from: from.to_owned(), source: source.clone() });
@@ -63,6 +68,9 @@ fn moved(analysis: &Analysis) -> Vec<Moved> {
 /// What a deleted path was before it was moved: a part of what was moved, or all of it with the folder around it.
 fn origin(moved: &Moved, target: &Target) -> Option<Target> {
     let TargetPath::Known { text, contents, .. } = &target.path else { return None };
+    if moved.source.is_pattern() {
+        return is_within(&moved.at, text).then(|| moved.source.clone());
+    }
     let below = text.strip_prefix(moved.at.as_str()).map(|below| below.trim_start_matches('/'));
     let text = match below.filter(|_| is_within(text, &moved.at)) {
         Some(below) => path::absolute(below, &moved.from),

@@ -1,6 +1,7 @@
 //! What a call leaves behind for the calls after it: copies of secrets, files that came from elsewhere, secrets that
 //! the agent has seen. A call is judged alone but for these.
 
+use crate::analysis::aliases;
 use crate::analysis::clones::cloned;
 use crate::facts::cache::Facts;
 use crate::model::analysis::Analysis;
@@ -36,6 +37,9 @@ pub(crate) fn left_by(facts: &Facts<'_>, findings: &[Finding]) -> Vec<Taint> {
         }
         if is(&[EffectKind::Overwrite, EffectKind::Append, EffectKind::Edit]) {
             left.extend(ignoring(facts, effect));
+        }
+        if is(&[EffectKind::Overwrite]) && effect.flags.contains(&"place") {
+            left.extend(moved(facts, effect));
         }
         if is(&[EffectKind::Fetch]) {
             left.extend(cloned(facts.analysis, effect, facts.tables));
@@ -86,10 +90,18 @@ fn ignoring(facts: &Facts<'_>, effect: &Effect) -> Option<Taint> {
     let ends = |letter: char| letter.is_whitespace() || "\"'`;,&|<>()\\".contains(letter);
     let words = text.split(ends).map(|word| path::name_of(word.trim_matches(['/', '*', '!'])));
     let is_built =
-        |name: &&str| !name.is_empty() && facts.is_named_like_built(&path::absolute(name, &facts.event.workspace));
+        |name: &&str| !name.is_empty() && facts.is_named_like_made(&path::absolute(name, &facts.event.workspace));
     let names: BTreeSet<&str> = words.filter(is_built).take(MAX_IGNORED).collect();
     let names: Vec<&str> = names.into_iter().collect();
     (!names.is_empty()).then(|| remnant(RemnantKind::Ignoring, file, &names.join(" ")))
+}
+
+/// What a call moves to a new place although the session has not made it and git does not have it: it stays whose it was.
+fn moved(facts: &Facts<'_>, effect: &Effect) -> Option<Taint> {
+    let place = effect.targets.first().and_then(Target::path)?;
+    let sources = aliases::moved(effect, facts.analysis).filter_map(Target::path);
+    let from = sources.take(MAX_REMNANTS).find(|source| facts.is_from_elsewhere(source))?;
+    Some(remnant(RemnantKind::Moved, place, from))
 }
 
 /// What a script would do that is only written has not happened.

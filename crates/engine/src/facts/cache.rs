@@ -13,7 +13,7 @@ use crate::model::vouched::Vouched;
 use crate::model::world::{Known, Names, ResolvedPath, World};
 use reflex_tables::Tables;
 use std::borrow::Cow;
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
@@ -55,6 +55,8 @@ pub struct Facts<'a> {
     /// What each target stands for.
     pub(super) seen: Memo<Seen>,
     pub(super) regenerable: RefCell<HashMap<String, Ternary>>,
+    /// How many files were looked at to tell what a build has made.
+    pub(super) surveyed: Cell<usize>,
     /// The patterns of classes, by their place in the library.
     pub(super) places: RefCell<BTreeMap<usize, Rc<[Places]>>>,
     /// What else the call does: many effects ask the same.
@@ -145,6 +147,7 @@ impl<'a> Facts<'a> {
             aliases: OnceCell::new(),
             seen: Memo::default(),
             regenerable: RefCell::default(),
+            surveyed: Cell::default(),
             places: RefCell::default(),
             accompanied: RefCell::default(),
             pointed: Memo::default(),

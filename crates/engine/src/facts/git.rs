@@ -8,7 +8,6 @@ use crate::model::session::{RemnantKind, Taint};
 use crate::model::truth::Ternary;
 use crate::model::world::{Known, Look, Names, ResolvedPath, Untracked};
 use crate::text::glob;
-use reflex_tables::Node;
 use std::borrow::Cow;
 
 /// More files than these that a pattern means are not looked at one by one.
@@ -71,7 +70,7 @@ impl Facts<'_> {
         if names.as_ref().is_some_and(Names::any) && self.is_link(effect, target, real) {
             return Ternary::No;
         }
-        self.names(self.lasting(&path, names), target)
+        self.names(self.lasting(names), target)
     }
 
     /// A folder of which git has nothing it names as a whole; what a pattern means in it, the disk tells.
@@ -169,63 +168,6 @@ impl Facts<'_> {
         }
         *self.lost.borrow_mut() = names;
         Ternary::Yes
-    }
-
-    /// Without what a build makes again.
-    pub(super) fn lasting(&self, path: &str, names: Known<Names>) -> Known<Names> {
-        let mut names = names?;
-        let before = names.names.len();
-        let regenerable = |name: &String| {
-            let file = path::absolute(name, &self.event.workspace);
-            let above =
-                std::iter::successors(Some(file.as_str()), |at| (*at != "/" && *at != path).then(|| parent(at)));
-            above.into_iter().any(|at| self.is_regenerable(at) == Ternary::Yes)
-        };
-        names.names.retain(|name| !regenerable(name));
-        names.count -= before - names.names.len();
-        Some(names)
-    }
-
-    /// A build or dependency folder by its name, with its manifest beside it, and not tracked.
-    pub(super) fn is_regenerable(&self, path: &str) -> Ternary {
-        if let Some(known) = self.regenerable.borrow().get(path) {
-            return *known;
-        }
-        let truth = self.ask_regenerable(path);
-        self.regenerable.borrow_mut().insert(path.to_owned(), truth);
-        truth
-    }
-
-    /// The folder itself, or one that it lies in.
-    pub(super) fn ask_regenerable(&self, path: &str) -> Ternary {
-        let compared = glob::Compared::new(path, &self.event.home);
-        let fits = |pattern: Node<'_>| compared.fits(pattern.bytes());
-        for place in
-            self.tables.get("places").get("regenerable").items().filter(|place| place.get("paths").items().any(fits))
-        {
-            let beside: Vec<&str> = place.get("beside").texts().collect();
-            let manifest = beside.is_empty()
-                || [parent(path), &self.event.workspace]
-                    .iter()
-                    .any(|at| self.world.has_one_of(at, &beside) != Some(false));
-            if manifest && self.world.is_ignored(path) != Some(false) && !self.is_newly_ignored(path) {
-                return Ternary::Yes;
-            }
-        }
-        if path == "/" || path == self.event.workspace { Ternary::No } else { self.is_regenerable(parent(path)) }
-    }
-
-    /// Whether a path is called as what a build makes.
-    pub(crate) fn is_named_like_built(&self, path: &str) -> bool {
-        self.in_class("regenerable", path)
-    }
-
-    /// Whether the session itself had the folder ignored, which was there before: no build need have made it.
-    pub(super) fn is_newly_ignored(&self, path: &str) -> bool {
-        let name = path::name_of(path);
-        let names = |known: &&Taint| known.from.split(' ').any(|word| word == name);
-        let told = self.past().iter().filter(|known| known.kind == RemnantKind::Ignoring).any(|known| names(&known));
-        told && self.world.is_of_session(path) == Some(false)
     }
 
     pub(super) fn branch_name(&self, folder: &str, target: Option<&Target>) -> Option<String> {

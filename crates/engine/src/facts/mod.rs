@@ -4,6 +4,7 @@
 pub mod agent_settings;
 mod asked_by_people;
 mod below;
+mod built;
 pub(crate) mod cache;
 mod classes;
 mod connection;

@@ -4,7 +4,9 @@ use crate::model::event::Event;
 use crate::model::latency::Tick;
 use crate::model::path::{absolute, is_within, parent};
 use crate::model::session::{SessionUsage, Step, Taint};
-use crate::model::world::{Age, Known, Look, MAX_CONTENT, Names, NamesOf, ResolvedPath, Unreadable, Untracked, World};
+use crate::model::world::{
+    Age, Known, Look, MAX_CONTENT, Names, NamesOf, ResolvedPath, Survey, Surveyed, Unreadable, Untracked, World,
+};
 use std::collections::BTreeMap;
 
 /// A world that is only supposed: what `eval` and the tests judge in. What is not given is not known.
@@ -133,6 +135,25 @@ impl World for FakeWorld {
                 (!names.is_empty()).then_some(names)
             }
         }
+    }
+
+    /// Of the files that are supposed; where none lies there nothing is known.
+    fn survey(&self, path: &str, depth: usize) -> Known<Survey> {
+        let mut survey = Survey { files: Vec::new(), is_whole: true };
+        for (file, text) in &self.files {
+            let file = self.absolute_link(file);
+            let Some(below) = is_within(&file, path).then(|| file.get(path.len()..)).flatten() else { continue };
+            let name = below.trim_start_matches('/').to_owned();
+            match name.matches('/').count() < depth || name.is_empty() {
+                true => survey.files.push(Surveyed { name, size: text.len() as u64, is_new: false }),
+                false => survey.is_whole = false,
+            }
+        }
+        (!survey.files.is_empty()).then_some(survey)
+    }
+
+    fn opening(&self, path: &str) -> Option<Vec<u8>> {
+        self.content(path).map(String::into_bytes)
     }
 
     fn content(&self, path: &str) -> Option<String> {

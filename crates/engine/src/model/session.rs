@@ -91,11 +91,13 @@ pub enum RemnantKind {
     Dated,
     /// The session has written this file of ignore rules; `from` are the names of build folders that its text names.
     Ignoring,
+    /// What the session did not make was moved there from elsewhere; `from` is where it lay.
+    Moved,
 }
 
 impl RemnantKind {
     /// Every kind with the word under which it is kept.
-    pub const ALL: [(RemnantKind, &'static str); 7] = [
+    pub const ALL: [(RemnantKind, &'static str); 8] = [
         (RemnantKind::Copy, "copy"),
         (RemnantKind::Fetched, "fetched"),
         (RemnantKind::Seen, "seen"),
@@ -103,6 +105,7 @@ impl RemnantKind {
         (RemnantKind::Orders, "orders"),
         (RemnantKind::Dated, "dated"),
         (RemnantKind::Ignoring, "ignoring"),
+        (RemnantKind::Moved, "moved"),
     ];
 
     /// The word under which it is kept.

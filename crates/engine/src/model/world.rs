@@ -44,6 +44,26 @@ impl Names {
     }
 }
 
+/// What lies in a folder, as far down as was asked.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Survey {
+    /// Its files and links; of a path that is a file that one, without a name.
+    pub files: Vec<Surveyed>,
+    /// Whether all of it was seen: nothing lies deeper, and there is no more than was looked at.
+    pub is_whole: bool,
+}
+
+/// A file or link of a folder.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Surveyed {
+    /// From the folder on.
+    pub name: String,
+    /// In bytes.
+    pub size: u64,
+    /// It was made and last written in this session.
+    pub is_new: bool,
+}
+
 /// Which files that git does not track are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Untracked {
@@ -115,6 +135,10 @@ pub trait World {
     /// The names of files and links in a folder, an archive or a commit, from its root on; not known where there are too
     /// many, or where it cannot be read.
     fn names_of(&self, source: NamesOf<'_>) -> Known<Vec<String>>;
+    /// What lies at a path and so many folders below it, the top first; not known where it cannot be read.
+    fn survey(&self, path: &str, depth: usize) -> Known<Survey>;
+    /// The first bytes of a regular file, no more than a few hundred.
+    fn opening(&self, path: &str) -> Option<Vec<u8>>;
     /// What stands in a regular file of text, links followed; nothing for what is no such file or larger than
     /// [`MAX_CONTENT`] bytes.
     fn content(&self, path: &str) -> Option<String>;

@@ -2,6 +2,7 @@
 
 use super::aliases;
 use super::archive;
+use super::survey;
 use crate::store::Store;
 use crate::store::session::{History, SessionKey};
 use crate::system::folders;
@@ -9,7 +10,7 @@ use crate::system::os;
 use reflex_engine::loopbreaker::Step;
 use reflex_engine::shell::work;
 use reflex_engine::{
-    Age, Event, Known, Look, MAX_CONTENT, MAX_LISTED, Names, NamesOf, ResolvedPath, SessionUsage, Taint, Tick,
+    Age, Event, Known, Look, MAX_CONTENT, MAX_LISTED, Names, NamesOf, ResolvedPath, SessionUsage, Survey, Taint, Tick,
     Unreadable, Untracked, World, fits, is_within, parent,
 };
 use reflex_git::{self, Fact, Ignored, Repository, Unknown};
@@ -264,6 +265,15 @@ impl World for LocalWorld<'_> {
             NamesOf::Archive(path) => archive::names_in_archive(Path::new(path)),
             NamesOf::Commit { at, word } => world.repository_at(at)?.names_in(word, MAX_LISTED).ok(),
         })
+    }
+
+    fn survey(&self, path: &str, depth: usize) -> Known<Survey> {
+        let begun = self.begun_at();
+        self.timed(|_| survey::of(Path::new(path), depth, begun))
+    }
+
+    fn opening(&self, path: &str) -> Option<Vec<u8>> {
+        self.timed(|_| survey::opening(Path::new(path)))
     }
 
     fn content(&self, path: &str) -> Option<String> {

@@ -4,6 +4,7 @@ mod aliases;
 mod archive;
 pub(crate) mod gzip;
 mod local;
+mod survey;
 
 pub use local::LocalWorld;
 pub(crate) use local::canonical;

@@ -16,6 +16,12 @@ pub(super) struct Place {
     /// Files one of which must lie beside the matched folder (manifests of build folders).
     #[serde(default)]
     beside: Vec<String>,
+    /// A tool keeps it for itself: only its top may hold what a person put there.
+    #[serde(default)]
+    own: bool,
+    /// Texts in the first bytes of a file that say that a tool wrote it.
+    #[serde(default)]
+    openings: Vec<String>,
     /// Words of a person's intent that name what lies there.
     #[serde(default)]
     subjects: Vec<String>,
@@ -37,9 +43,17 @@ pub(super) struct Place {
 impl Place {
     pub(super) fn lower(self) -> Value {
         let mut node = json!({"paths": self.paths, "except": self.except, "beside": self.beside});
-        let lists =
-            [("subjects", self.subjects), ("off", self.off), ("dropped", self.dropped), ("careful", self.careful)];
+        let lists = [
+            ("openings", self.openings),
+            ("subjects", self.subjects),
+            ("off", self.off),
+            ("dropped", self.dropped),
+            ("careful", self.careful),
+        ];
         if let Some(node) = node.as_object_mut() {
+            if self.own {
+                node.insert("own".into(), json!(true));
+            }
             lists.into_iter().for_each(|(name, list)| put(node, name, json!(list)));
         }
         node

@@ -1,0 +1,242 @@
+//! Whether a build makes something again: by evidence that a tool has made it, and none that a person keeps something
+//! in it.
+
+use super::cache::Facts;
+use crate::model::path::{self, Place, is_within, parent};
+use crate::model::session::{RemnantKind, Taint};
+use crate::model::truth::Ternary;
+use crate::model::world::{Known, Names, Survey, Surveyed};
+use crate::text::glob;
+use reflex_shell::work;
+use reflex_tables::Node;
+
+/// So far below a folder of results is looked for what a person keeps in it.
+const DEEP: usize = 3;
+
+/// A folder of a tool's own holds whole packages and caches: only its top may be a person's.
+const TOP: usize = 1;
+
+/// A folder that no name explains is looked through as a whole; one that is deeper is not known.
+const WHOLE: usize = 12;
+
+/// More files than these are not looked at for all paths of one call together.
+const MAX_SURVEYED: usize = 4096;
+
+/// Classes of what a build makes. The names of the second may be those of other things too: without the manifest and git
+/// they say nothing.
+const CLASSES: [&str; 2] = ["regenerable", "made-again"];
+
+/// What a name says of a path.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Claim {
+    /// Results that a build writes for people and programs.
+    Results,
+    /// What a tool keeps for itself.
+    Own,
+}
+
+impl Facts<'_> {
+    /// Without what a build makes again, and what the session itself has made.
+    pub(super) fn lasting(&self, names: Known<Names>) -> Known<Names> {
+        let mut names = names?;
+        let before = names.names.len();
+        let comes_back = |name: &String| {
+            let file = path::absolute(name, &self.event.workspace);
+            self.is_regenerable(&file) == Ternary::Yes || self.is_made_by_session(&file)
+        };
+        names.names.retain(|name| !comes_back(name));
+        names.count -= before - names.names.len();
+        Some(names)
+    }
+
+    /// Whether a build makes the path again: git ignores it, a tool has made it, and nobody keeps anything in it.
+    pub(super) fn is_regenerable(&self, path: &str) -> Ternary {
+        if let Some(known) = self.regenerable.borrow().get(path) {
+            return *known;
+        }
+        let truth = Ternary::from(self.is_made_again(path));
+        self.regenerable.borrow_mut().insert(path.to_owned(), truth);
+        truth
+    }
+
+    /// Whether a path is called as what a build makes.
+    pub(crate) fn is_named_like_built(&self, path: &str) -> bool {
+        self.in_class("regenerable", path)
+    }
+
+    /// Whether a path is called as what some tool makes.
+    pub(crate) fn is_named_like_made(&self, path: &str) -> bool {
+        CLASSES.iter().any(|class| self.in_class(class, path))
+    }
+
+    fn is_made_again(&self, path: &str) -> bool {
+        match self.claim(path) {
+            Some(claim) => !self.holds_own_work(path, claim),
+            None => self.is_evidently_built(path),
+        }
+    }
+
+    /// What the name of the path, or of a folder that it lies in, says where its manifest is in the project.
+    fn claim(&self, path: &str) -> Option<Claim> {
+        if !matches!(self.place(path), Place::Inside | Place::Temporary) {
+            return None;
+        }
+        let within = |at: &&str| *at != "/" && *at != self.event.workspace;
+        let mut above = std::iter::successors(Some(path), |at| Some(parent(at))).take_while(within);
+        above.find_map(|at| self.claim_of(at))
+    }
+
+    fn claim_of(&self, path: &str) -> Option<Claim> {
+        let compared = glob::Compared::new(path, &self.event.home);
+        let fits = |pattern: Node<'_>| compared.fits(pattern.bytes());
+        let places = self.tables.get("places");
+        let entries = CLASSES.iter().flat_map(|class| places.get(class).items());
+        let mut named = entries.filter(|place| place.get("paths").items().any(fits));
+        let place = named.find(|place| self.has_manifest(path, &place.get("beside").texts().collect::<Vec<_>>()))?;
+        let is_kept_out = self.world.is_ignored(path) != Some(false) && !self.is_newly_ignored(path);
+        let claim = if place.get("own").is_true() { Claim::Own } else { Claim::Results };
+        is_kept_out.then_some(claim)
+    }
+
+    /// Whether one of the manifests lies beside the path or above it in the project. What is not known counts for one.
+    fn has_manifest(&self, path: &str, manifests: &[&str]) -> bool {
+        if manifests.is_empty() {
+            return true;
+        }
+        let (patterns, names): (Vec<&str>, Vec<&str>) = manifests.iter().partition(|name| name.contains('*'));
+        let root = &self.event.workspace;
+        let is_below = |at: &&str| *at != root.as_str() && is_within(at, root);
+        let beside = parent(path);
+        let above = std::iter::successors(Some(beside), |at| (*at != "/").then(|| parent(at))).take_while(is_below);
+        let there = |at: &str| {
+            let fits =
+                |pattern: &&str| self.world.expand(&path::absolute(pattern, at)).is_none_or(|found| !found.is_empty());
+            self.world.has_one_of(at, &names) != Some(false) || patterns.iter().any(fits)
+        };
+        there(root) || (beside != root && there(beside)) || above.into_iter().skip(1).any(there)
+    }
+
+    /// Whether something lies in a folder of built things that no tool puts there, or came there from elsewhere.
+    fn holds_own_work(&self, path: &str, claim: Claim) -> bool {
+        if self.was_moved_to(path) {
+            return true;
+        }
+        let (depth, class) = match claim {
+            Claim::Results => (DEEP, "handmade"),
+            Claim::Own => (TOP, "documents"),
+        };
+        let Some(survey) = self.look_into(path, depth) else { return false };
+        survey.files.iter().any(|file| {
+            let at = below(path, &file.name);
+            let is_at_top = !file.name.contains('/') && self.in_class("documents", &at);
+            !file.is_new && (is_at_top || self.in_class(class, &at)) && !self.is_copy_of_source(&at, file.size)
+        })
+    }
+
+    /// Whether an earlier call of the session has moved something there that it did not make.
+    fn was_moved_to(&self, path: &str) -> bool {
+        let lies = |known: &&Taint| is_within(&known.path, path) || is_within(path, &known.path);
+        self.past().iter().filter(|known| known.kind == RemnantKind::Moved).any(|known| lies(&known))
+    }
+
+    /// Whether the project has a file of the same name and size outside of built folders: beside the folder, at its root, or where
+    /// sites and notebooks keep what they copy.
+    fn is_copy_of_source(&self, path: &str, size: u64) -> bool {
+        const SOURCES: [&str; 7] = ["", "..", "../..", "public", "static", "src", "assets"];
+        let name = path::name_of(path);
+        let original = name.replace("-checkpoint.", ".");
+        let is_checkpoint = original != name;
+        let bases = [parent(path), &self.event.workspace];
+        let mut places = bases.iter().flat_map(|base| SOURCES.map(|source| path::absolute(source, base)));
+        places.any(|place| {
+            let at = path::absolute(&original, &place);
+            let has_size = |survey: &Survey| survey.files.iter().any(|file| is_checkpoint || file.size == size);
+            at != path && self.look_into(&at, 0).as_ref().is_some_and(has_size)
+        })
+    }
+
+    /// Whether what git surely ignores shows by itself that a tool has made all of it.
+    fn is_evidently_built(&self, path: &str) -> bool {
+        let is_inside = is_within(path, &self.event.workspace) && path != self.event.workspace;
+        if !is_inside || self.world.is_ignored(path) != Some(true) || self.is_newly_ignored(path) {
+            return false;
+        }
+        if self.is_marked(path) {
+            return !self.holds_own_work(path, Claim::Own);
+        }
+        let Some(survey) = self.look_into(path, WHOLE) else { return false };
+        !survey.files.is_empty()
+            && survey.is_whole
+            && !self.was_moved_to(path)
+            && survey.files.iter().all(|file| self.is_written_by_tool(&below(path, &file.name)))
+    }
+
+    /// Whether all of it was made and last written in this session, and none of it was moved there. What looks like a
+    /// person's is taken for one, whoever wrote it.
+    fn is_made_by_session(&self, path: &str) -> bool {
+        let Some(survey) = self.look_into(path, WHOLE) else { return false };
+        let is_own = |file: &Surveyed| file.is_new && !self.in_class("handmade", &below(path, &file.name));
+        survey.is_whole && !survey.files.is_empty() && survey.files.iter().all(is_own) && !self.was_moved_to(path)
+    }
+
+    /// What lies at a path; not known once a call has looked at more than is worth it.
+    fn look_into(&self, path: &str, depth: usize) -> Known<Survey> {
+        if self.surveyed.get() >= MAX_SURVEYED {
+            return None;
+        }
+        let survey = self.world.survey(path, depth)?;
+        self.surveyed.set(self.surveyed.get() + 1 + survey.files.len());
+        Some(survey)
+    }
+
+    /// Whether the folder, or one above it in the project, holds the mark of the tool that made it.
+    fn is_marked(&self, path: &str) -> bool {
+        let marks: Vec<&str> =
+            self.tables.get("places").get("build-marks").items().flat_map(|place| place.get("paths").texts()).collect();
+        let within = |at: &&str| *at != "/" && *at != self.event.workspace;
+        let mut above = std::iter::successors(Some(path), |at| Some(parent(at))).take_while(within);
+        above.any(|at| {
+            let is_there = |mark: &&str| self.world.survey(&path::absolute(mark, at), 0).is_some();
+            self.world.is_ignored(at) == Some(true) && marks.iter().any(|mark| is_there(&mark))
+        })
+    }
+
+    /// Whether a file is of a kind that only tools write, by its name or by how it begins.
+    fn is_written_by_tool(&self, path: &str) -> bool {
+        if self.in_class("handmade", path) {
+            return false;
+        }
+        if self.in_class("generated", path) {
+            return true;
+        }
+        work::spend(8);
+        let begins = self.world.opening(path).unwrap_or_default();
+        let is_program = PROGRAMS.iter().any(|magic| begins.starts_with(magic));
+        let text = String::from_utf8_lossy(&begins);
+        let says = |place: Node<'_>| place.get("openings").texts().any(|opening| text.contains(opening));
+        is_program || self.tables.get("places").get("generated").items().any(says)
+    }
+
+    /// Whether a path is neither in git nor built nor made in this session.
+    pub(crate) fn is_from_elsewhere(&self, path: &str) -> bool {
+        let is_in_git = self.world.is_tracked(path) == Some(true);
+        !is_in_git && self.is_regenerable(path) != Ternary::Yes && !self.is_made_by_session(path)
+    }
+
+    /// Whether the session itself had the folder ignored, which was there before: no build need have made it.
+    fn is_newly_ignored(&self, path: &str) -> bool {
+        let name = path::name_of(path);
+        let names = |known: &&Taint| known.from.split(' ').any(|word| word == name);
+        let told = self.past().iter().filter(|known| known.kind == RemnantKind::Ignoring).any(|known| names(&known));
+        told && self.world.is_of_session(path) == Some(false)
+    }
+}
+
+/// A file of a survey; one without a name is what was surveyed.
+fn below(path: &str, name: &str) -> String {
+    if name.is_empty() { path.to_owned() } else { path::absolute(name, path) }
+}
+
+/// How programs and libraries begin that a compiler has written: ELF, Mach-O, PE, WebAssembly, Java classes.
+const PROGRAMS: [&[u8]; 7] =
+    [b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ", b"\0asm", b"!<arch>\n"];
