@@ -147,12 +147,26 @@ pub(crate) fn sensitive_place(effect: &Effect, facts: &Facts<'_>) -> Option<&'st
     if effect.site != ExecTarget::Here || !CHANGES.contains(&effect.kind) {
         return None;
     }
-    let class = sensitive(effect, facts, "")?;
+    let class = sensitive(effect, facts, "").filter(|class| is_about(effect, facts, class))?;
     match &facts.event.declared {
         // An intent that names the place makes less of it: that is a person's to say.
         Some(task) if sensitive(effect, facts, &task.purpose.intent).is_none() && task.vouched.holds() => None,
         Some(_) | None => Some(class),
     }
+}
+
+/// Whether what the effect changes is what makes the place sensitive: what the class names itself, or what git has or takes
+/// up there. What git ignores in such a folder is a by-product, and who may write a file says nothing of what it means.
+fn is_about(effect: &Effect, facts: &Facts<'_>, class: &str) -> bool {
+    let touches = |target: &&Target| facts.is(effect, target, class) == Ternary::Yes;
+    effect.targets.iter().filter(touches).any(|target| {
+        let is_named = target.path().is_some_and(|path| facts.is_named_by(class, path));
+        let is = |class: &&str| facts.is(effect, target, class) == Ternary::Yes;
+        let is_by_product = facts.fact(effect, Some(target), Fact::Ignored) == Ternary::Yes
+            && !["documents", "environment", "key-files", "data"].iter().any(|class| is(&class));
+        let is_held = effect.kind != EffectKind::ChangePermissions && !is_by_product;
+        is_named || is_held
+    })
 }
 
 /// What a preset that only wants looking asks about.

@@ -175,7 +175,8 @@ impl Facts<'_> {
     /// person's is taken for one, whoever wrote it.
     fn is_made_by_session(&self, path: &str) -> bool {
         let Some(survey) = self.look_into(path, WHOLE) else { return false };
-        let is_own = |file: &Surveyed| file.is_new && !self.in_class("handmade", &below(path, &file.name));
+        let is_persons = |at: &str| ["handmade", "documents"].iter().any(|class| self.in_class(class, at));
+        let is_own = |file: &Surveyed| file.is_new && !is_persons(&below(path, &file.name));
         survey.is_whole && !survey.files.is_empty() && survey.files.iter().all(is_own) && !self.was_moved_to(path)
     }
 

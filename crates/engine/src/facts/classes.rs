@@ -1,7 +1,7 @@
 //! Whether a target belongs to a class: a place, a property of its path, or a class of the library.
 
 use super::cache::{Facts, Pattern, Places, Seen};
-use crate::model::effect::{Effect, Target, TargetPath};
+use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::path::{self, Place, is_below, is_within};
 use crate::model::truth::Ternary;
 use crate::text::glob;
@@ -12,6 +12,9 @@ use std::rc::Rc;
 
 /// Classes that only take danger away: every path that may be meant must belong to them, not any.
 const HARMLESS: [&str; 2] = ["caches", "agent-notes"];
+
+/// Classes of files for the keys in them.
+const KEYS: [&str; 2] = ["environment", "key-files"];
 
 impl Facts<'_> {
     /// Whether the target belongs to a class: a place, a property of its path, or a class of the library.
@@ -31,6 +34,9 @@ impl Facts<'_> {
             "guard-program" => return Ternary::from(self.is_guard_program(effect, target)),
             _ => {}
         }
+        if effect.kind == EffectKind::Read && KEYS.contains(&class) && self.is_new_key(target) {
+            return Ternary::No;
+        }
         let seen = self.seen(effect, target);
         if Place::ALL.iter().any(|(_, name)| *name == class) {
             return Ternary::from(seen.place.name() == class);
@@ -42,6 +48,18 @@ impl Facts<'_> {
         let truth = self.class(&seen, class);
         seen.classes.borrow_mut().insert(index, truth);
         truth
+    }
+
+    /// Whether nothing lies there yet and the call itself generates it: a key that nobody has used.
+    fn is_new_key(&self, target: &Target) -> bool {
+        let Some(path) = target.path() else { return false };
+        let makes = |other: &&Effect| {
+            other.kind == EffectKind::Overwrite && other.targets.iter().any(|made| made.path() == Some(path))
+        };
+        let mut makers = self.analysis.effects.iter().filter(makes).peekable();
+        makers.peek().is_some()
+            && makers.all(|maker| maker.flags.contains(&"generated"))
+            && self.world.real(path, true).exists == Some(false)
     }
 
     pub(super) fn class(&self, seen: &Seen, class: &str) -> Ternary {
@@ -91,6 +109,13 @@ impl Facts<'_> {
         let fits = |pattern: &Cow<'static, [u8]>| path.fits(pattern);
         let places = self.places(class);
         places.iter().any(|place| place.paths.iter().any(fits) && !place.except.iter().any(fits))
+    }
+
+    /// Whether a class names the path itself, and not only a folder that it lies in.
+    pub(crate) fn is_named_by(&self, class: &str, path: &str) -> bool {
+        let path = glob::Compared::new(path, &self.event.home);
+        let fits = |pattern: &Cow<'static, [u8]>| !pattern.ends_with(b"/**") && path.fits(pattern);
+        self.places(class).iter().any(|place| place.paths.iter().any(fits) && !place.except.iter().any(fits))
     }
 
     /// The patterns of a class, taken out of the library once: a call may have thousands of targets.

@@ -14,6 +14,19 @@ use reflex_shell::{Command, ExecTarget, Piece, Program, Value};
 /// Files in which projects keep variables.
 const DOTENV: [&str; 5] = [".env", ".env.local", ".env.development", ".env.development.local", "prisma/.env"];
 
+/// Those that a project reads only for its tests.
+const DOTENV_OF_TESTS: [&str; 3] = [".env.test", ".env.testing", ".env.test.local"];
+
+/// Variables that name the kind of environment of a framework.
+const ENVIRONMENTS: [&str; 4] = ["RAILS_ENV", "RACK_ENV", "MIX_ENV", "APP_ENV"];
+
+/// Files that name what a project is made with, and words there that say that it reads its variables from files.
+const MANIFESTS: [&str; 4] = ["Gemfile", "Gemfile.lock", "mix.exs", "composer.json"];
+const LOADERS: [&str; 5] = ["dotenv", "figaro", "laravel/framework", "symfony/", "envy"];
+
+/// Programs that hand on the variables of such files.
+const HANDING: [&str; 6] = ["foreman", "dotenv", "honcho", "overmind", "direnv", "dotenvx"];
+
 /// Behind more effects than these nothing is looked for: a text with so many is not made by a person.
 pub(crate) const MAX_EFFECTS: usize = 4096;
 
@@ -84,6 +97,9 @@ impl Text<'_> {
         if told.hosts.is_empty() && !told.unclear {
             points.iter().filter(|word| !is_written(word)).for_each(|word| place.source(word, &mut told));
         }
+        // A program that reads no setting connects to what it always does.
+        let default = points.iter().find_map(|word| word.strip_prefix("default:"));
+        default.filter(|_| told.hosts.is_empty() && !told.unclear).into_iter().for_each(|host| told.add(host));
         let mut besides = Pointed::default();
         for word in &names {
             if is_written(word) { place.written(word, &mut besides) } else { place.source(word, &mut besides) }
@@ -313,12 +329,29 @@ impl Place<'_> {
         if folders.iter().all(|folder| *folder != self.folder()) {
             folders.push(self.folder());
         }
-        let files = folders.iter().flat_map(|folder| DOTENV.map(|file| path::absolute(file, folder)));
+        let read: &[&str] = if self.is_apart() { &DOTENV_OF_TESTS } else { &DOTENV };
+        let files = folders.iter().flat_map(|folder| read.iter().map(|file| path::absolute(file, folder)));
         let found = files.map(|file| match self.text.file(&file) {
             Ok(text) => text.and_then(|text| field(&text, &start)).map_or(Source::Absent, Source::Named),
             Err(Unclear) => Source::Unclear,
         });
         found.filter(|source| *source != Source::Absent).collect()
+    }
+
+    /// Whether the call itself says that tests are run, in a project that reads no file of variables by itself: what the
+    /// developers' own file says is then about another database.
+    fn is_apart(&self) -> bool {
+        let of_tests = |name: &&str| {
+            let told = self.assigned(name).or_else(|| self.text.set(name));
+            matches!(told, Some(Source::Named(text)) if text == "test" || text == "testing")
+        };
+        let root = &self.text.event.workspace;
+        let loads = |file: &&str| match self.text.file(&path::absolute(file, root)) {
+            Ok(text) => text.is_some_and(|text| LOADERS.iter().any(|loader| text.contains(loader))),
+            Err(Unclear) => true,
+        };
+        let is_handed = self.commands.iter().any(|command| HANDING.contains(&command.name.as_str()));
+        !is_handed && ENVIRONMENTS.iter().any(|name| of_tests(&name)) && !MANIFESTS.iter().any(|file| loads(&file))
     }
 
     fn environment(&self, name: &str) -> Result<Option<String>, Unclear> {
